@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+# Third-party libraries, found once and linked statically where a machine may lack them.
+find_package(PkgConfig REQUIRED)
+
+# fmt: Debian ships no archive, so the one compiled file lives in base/.
+find_path(FMT_INCLUDE fmt/format.h REQUIRED)
+add_library(ponk_fmt INTERFACE)
+target_include_directories(ponk_fmt SYSTEM INTERFACE ${FMT_INCLUDE})
+
+function(ponk_static_library name archive header)
+  find_library(${name}_ARCHIVE ${archive} REQUIRED)
+  find_path(${name}_INCLUDE ${header} REQUIRED)
+  add_library(${name} INTERFACE)
+  target_include_directories(${name} SYSTEM INTERFACE ${${name}_INCLUDE})
+  target_link_libraries(${name} INTERFACE ${${name}_ARCHIVE})
+endfunction()
+
+ponk_static_library(lib_crypto libcrypto.a openssl/evp.h)
+ponk_static_library(lib_zstd libzstd.a zstd.h)
+ponk_static_library(lib_fyaml libfyaml.a libfyaml.h)
+find_package(Threads REQUIRED)
+target_link_libraries(lib_crypto INTERFACE Threads::Threads ${CMAKE_DL_LIBS})

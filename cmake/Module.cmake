@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+# ponk_module(name SOURCES a.cpp… [TESTS a_test.cpp…] [DEPENDS module…] [LIBRARIES target…])
+# A folder below src/ is one layer, one namespace and one static library ponk_<name>; its unit
+# tests are one program. LIBRARIES are third-party and stay private to the folder.
+function(ponk_module name)
+  cmake_parse_arguments(M "" "" "SOURCES;TESTS;DEPENDS;LIBRARIES" ${ARGN})
+  string(REPLACE "/" "_" target ponk_${name})
+  list(TRANSFORM M_DEPENDS PREPEND ponk_ OUTPUT_VARIABLE depends)
+  string(REPLACE "/" "_" depends "${depends}")
+  add_library(${target} STATIC ${M_SOURCES})
+  target_link_libraries(${target} PUBLIC ponk_options ${depends} PRIVATE ${M_LIBRARIES})
+  if(PONK_TESTS AND M_TESTS)
+    add_executable(${target}_test ${M_TESTS})
+    target_link_libraries(${target}_test PRIVATE ${target} GTest::gmock GTest::gtest_main ${M_LIBRARIES})
+    gtest_discover_tests(${target}_test DISCOVERY_TIMEOUT 60
+      TEST_PREFIX "${name}." PROPERTIES LABELS unit)
+  endif()
+endfunction()

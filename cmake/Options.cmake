@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+# One interface target carries language level, warnings, hardening and sanitizers.
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g1")  # line tables: enough for traces, half the link time
+option(PONK_WERROR "Warnings are errors" OFF)
+set(PONK_SANITIZE "" CACHE STRING "Sanitizers to build with: address,undefined or thread")
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE})
+endif()
+
+add_library(ponk_options INTERFACE)
+target_include_directories(ponk_options INTERFACE ${CMAKE_SOURCE_DIR}/src)
+target_compile_options(ponk_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast
+  -Wno-missing-field-initializers  # fields left out have their defaults: that is their point
+  -Wnon-virtual-dtor -Woverloaded-virtual -Wdouble-promotion -Wformat=2 -Wimplicit-fallthrough
+  $<$<CXX_COMPILER_ID:GNU>:-Wduplicated-cond -Wlogical-op>
+  # TRY is a statement expression on purpose.
+  $<$<CXX_COMPILER_ID:Clang>:-Wno-gnu-statement-expression>
+  $<$<BOOL:${PONK_WERROR}>:-Werror>
+  -fstack-protector-strong)
+target_compile_definitions(ponk_options INTERFACE
+  $<$<CONFIG:Debug>:_GLIBCXX_ASSERTIONS>
+  $<$<CONFIG:Release>:_FORTIFY_SOURCE=2>
+  PONK_VERSION="${PROJECT_VERSION}")
+if(PONK_SANITIZE)
+  target_compile_options(ponk_options INTERFACE
+    -fsanitize=${PONK_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(ponk_options INTERFACE -fsanitize=${PONK_SANITIZE})
+endif()

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/json.hpp"
+
+#include "base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+namespace ponk {
+
+JsonObject::JsonObject(std::initializer_list<Member> members)
+{
+    members_.reserve(members.size());
+    for (const auto& [key, value] : members) set(key, value);
+}
+
+const Json* JsonObject::find(std::string_view key) const
+{
+    for (const auto& [name, value] : members_) {
+        if (name == key) return &value;
+    }
+    return nullptr;
+}
+
+Json* JsonObject::find(std::string_view key)
+{
+    for (auto& [name, value] : members_) {
+        if (name == key) return &value;
+    }
+    return nullptr;
+}
+
+Json& JsonObject::set(std::string key, Json value)
+{
+    if (auto* present = find(key)) return *present = std::move(value);
+    append(std::move(key), std::move(value));
+    return members_.back().second;
+}
+
+bool JsonObject::erase(std::string_view key)
+{
+    return std::erase_if(members_, [key](const Member& member) { return member.first == key; }) > 0;
+}
+
+void JsonObject::append(std::string key, Json value)
+{
+    members_.emplace_back(std::move(key), std::move(value));
+}
+
+Json::Json(std::uint64_t value)
+{
+    if (value <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
+        value_ = static_cast<std::int64_t>(value);
+    } else {
+        value_ = static_cast<double>(value);
+    }
+}
+
+double Json::as_double() const
+{
+    if (is_integer()) return static_cast<double>(as_integer());
+    return std::get<double>(value_);
+}
+
+const Json& Json::operator[](std::string_view key) const
+{
+    static const Json null;
+    if (!is_object()) return null;
+    const auto* member = as_object().find(key);
+    return member ? *member : null;
+}
+
+std::string Json::text(std::string_view key, std::string otherwise) const
+{
+    const auto& member = (*this)[key];
+    return member.is_string() ? member.as_string() : std::move(otherwise);
+}
+
+std::int64_t Json::integer(std::string_view key, std::int64_t otherwise) const
+{
+    const auto& member = (*this)[key];
+    return member.is_integer() ? member.as_integer() : otherwise;
+}
+
+bool Json::boolean(std::string_view key, bool otherwise) const
+{
+    const auto& member = (*this)[key];
+    return member.is_bool() ? member.as_bool() : otherwise;
+}
+
+bool operator==(const Json& left, const Json& right)
+{
+    if (left.is_number() && right.is_number()) {
+        if (left.is_integer() && right.is_integer()) return left.as_integer() == right.as_integer();
+        return left.as_double() == right.as_double();
+    }
+    if (left.type() != right.type()) return false;
+    if (!left.is_object()) return left.value_ == right.value_;
+    const auto& members = left.as_object();
+    const auto& others = right.as_object();
+    if (members.size() != others.size()) return false;
+    for (const auto& [key, value] : members) {
+        const auto* other = others.find(key);
+        if (!other || !(value == *other)) return false;
+    }
+    return true;
+}
+
+std::string number_text(double value)
+{
+    if (std::isnan(value)) return "NaN";
+    if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
+    auto text = fmt::format("{}", value);
+    if (text.find_first_of(".e") == std::string::npos) text += ".0";
+    return text;
+}
+
+namespace {
+
+void write_string(std::string& out, const std::string& value)
+{
+    out += '"';
+    for (std::size_t at = 0; at < value.size();) {
+        const auto byte = static_cast<unsigned char>(value[at]);
+        if (byte >= 0x80) {
+            const auto length = utf8_sequence(std::string_view(value).substr(at));
+            if (length == 0) {
+                fmt::format_to(std::back_inserter(out), "\\udc{:02x}", byte);
+                ++at;
+            } else {
+                out.append(value, at, length);
+                at += length;
+            }
+            continue;
+        }
+        switch (byte) {
+        case '"': out += "\\\""; break;
+        case '\\': out += "\\\\"; break;
+        case '\n': out += "\\n"; break;
+        case '\r': out += "\\r"; break;
+        case '\t': out += "\\t"; break;
+        case '\b': out += "\\b"; break;
+        case '\f': out += "\\f"; break;
+        default:
+            if (byte < 0x20 || byte == 0x7f) {
+                fmt::format_to(std::back_inserter(out), "\\u{:04x}", byte);
+            } else {
+                out += static_cast<char>(byte);
+            }
+        }
+        ++at;
+    }
+    out += '"';
+}
+
+class Writer {
+public:
+    Writer(std::string& out, JsonStyle style) : out_(out), pretty_(style == JsonStyle::pretty) {}
+
+    void write(const Json& value)
+    {
+        switch (value.type()) {
+        case Json::Type::null: out_ += "null"; break;
+        case Json::Type::boolean: out_ += value.as_bool() ? "true" : "false"; break;
+        case Json::Type::integer:
+            fmt::format_to(std::back_inserter(out_), "{}", value.as_integer());
+            break;
+        case Json::Type::real: write_real(value.as_double()); break;
+        case Json::Type::string: write_string(out_, value.as_string()); break;
+        case Json::Type::array: write_array(value.as_array()); break;
+        case Json::Type::object: write_object(value.as_object()); break;
+        }
+    }
+
+private:
+    void write_real(double value)
+    {
+        if (std::isfinite(value)) {
+            out_ += number_text(value);
+        } else {
+            out_ += '"' + number_text(value) + '"';
+        }
+    }
+
+    void write_array(const JsonArray& items)
+    {
+        if (items.empty()) {
+            out_ += "[]";
+            return;
+        }
+        open('[');
+        bool first = true;
+        for (const auto& item : items) {
+            separate(first);
+            write(item);
+        }
+        close(']');
+    }
+
+    void write_object(const JsonObject& members)
+    {
+        if (members.empty()) {
+            out_ += "{}";
+            return;
+        }
+        open('{');
+        bool first = true;
+        for (const auto& [key, value] : members) {
+            separate(first);
+            write_string(out_, key);
+            out_ += pretty_ ? ": " : ":";
+            write(value);
+        }
+        close('}');
+    }
+
+    void open(char bracket)
+    {
+        out_ += bracket;
+        ++depth_;
+    }
+
+    void close(char bracket)
+    {
+        --depth_;
+        new_line();
+        out_ += bracket;
+    }
+
+    void separate(bool& first)
+    {
+        if (!first) out_ += ',';
+        first = false;
+        new_line();
+    }
+
+    void new_line()
+    {
+        if (!pretty_) return;
+        out_ += '\n';
+        out_.append(depth_ * 2, ' ');
+    }
+
+    std::string& out_;
+    bool pretty_;
+    std::size_t depth_ = 0;
+};
+
+}  // namespace
+
+std::string to_json(const Json& value, JsonStyle style)
+{
+    std::string out;
+    Writer(out, style).write(value);
+    return out;
+}
+
+}  // namespace ponk

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/json.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace ponk {
+namespace {
+
+std::string round_trip(std::string_view text)
+{
+    const auto value = parse_json(text);
+    return value ? to_json(*value) : "error: " + value.error().message();
+}
+
+TEST(Json, KeepsWhatItReads)
+{
+    for (const char* text : {"null",
+                             "true",
+                             "[1,-2,3.5,1e+300]",
+                             R"({"b":1,"a":{"c":[]},"d":{}})",
+                             R"("quote \" slash \\ line \n")",
+                             "9223372036854775807",
+                             "1.0"}) {
+        EXPECT_EQ(round_trip(text), text);
+    }
+}
+
+TEST(Json, NamesThePlaceOfAnError)
+{
+    EXPECT_EQ(round_trip("{\n  \"a\": true.\n}"), "error: line 2, column 12: expected ',' or '}'");
+    EXPECT_EQ(round_trip("[1,]"), "error: line 1, column 4: unexpected character");
+    EXPECT_EQ(round_trip("[01]"), "error: line 1, column 3: expected ',' or ']'");
+    EXPECT_EQ(round_trip(""), "error: line 1, column 1: unexpected end");
+    EXPECT_EQ(round_trip("1 2"), "error: line 1, column 3: unexpected text after the document");
+}
+
+TEST(Json, RefusesDeepNesting)
+{
+    EXPECT_FALSE(parse_json(std::string(100'000, '[')));
+    EXPECT_FALSE(parse_json(std::string(66, '[') + std::string(66, ']')));
+    EXPECT_TRUE(parse_json(std::string(65, '[') + std::string(65, ']')));
+}
+
+TEST(Json, CarriesBytesThatAreNoUtf8)
+{
+    const Json value(std::string("a\xff\xc3(b"));
+
+    const auto text = to_json(value);
+    const auto back = parse_json(text);
+
+    EXPECT_EQ(text, "\"a\\udcff\\udcc3(b\"");
+    ASSERT_TRUE(back);
+    EXPECT_EQ(back->as_string(), value.as_string());
+}
+
+TEST(Json, ReadsSurrogatePairsAndRefusesHalves)
+{
+    EXPECT_EQ(round_trip("\"\\ud83d\\ude00\""), "\"😀\"");
+    EXPECT_EQ(round_trip("\"\\ud83d\"").substr(0, 5), "error");
+}
+
+TEST(Json, SaysNonNumbersAsText)
+{
+    EXPECT_EQ(to_json(std::numeric_limits<double>::quiet_NaN()), "\"NaN\"");
+    EXPECT_EQ(to_json(-std::numeric_limits<double>::infinity()), "\"-Infinity\"");
+    EXPECT_EQ(to_json(0.1), "0.1");
+    EXPECT_EQ(to_json(1e22), "1e+22");
+    EXPECT_EQ(round_trip("1e999"), "\"Infinity\"");
+}
+
+TEST(Json, LastOfEqualKeysWins)
+{
+    EXPECT_EQ(round_trip(R"({"a":1,"b":2,"a":3})"), R"({"a":3,"b":2})");
+}
+
+TEST(Json, ComparesNumbersByValueAndObjectsInAnyOrder)
+{
+    EXPECT_EQ(*parse_json(R"({"a":1,"b":[2]})"), *parse_json(R"({"b":[2.0],"a":1.0})"));
+    EXPECT_FALSE(*parse_json("[1,2]") == *parse_json("[2,1]"));
+}
+
+}  // namespace
+}  // namespace ponk

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "os/identity.hpp"
+#include "os/process.hpp"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <unistd.h>
+
+namespace ponk::os {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(Process, ReturnsOutputAndCode)
+{
+    const auto output = run({.argv = {"sh", "-c", "cat; echo err >&2; exit 3"}, .input = "hello"},
+                            after(10s),
+                            {});
+
+    ASSERT_TRUE(output);
+    EXPECT_EQ(output->out, "hello");
+    EXPECT_EQ(output->err, "err\n");
+    EXPECT_EQ(output->exit.status(), 3);
+}
+
+TEST(Process, TellsSignalsAsAShellDoes)
+{
+    const auto output = run({.argv = {"sh", "-c", "kill -SEGV $$"}}, after(10s), {});
+
+    ASSERT_TRUE(output);
+    EXPECT_EQ(output->exit.status(), 128 + SIGSEGV);
+}
+
+TEST(Process, AMissingProgramIsAnErrorNotACode)
+{
+    const auto output = run({.argv = {"no-such-program-here"}}, after(10s), {});
+
+    ASSERT_FALSE(output);
+    EXPECT_EQ(output.error().kind(), ErrorKind::not_found);
+}
+
+TEST(Process, EndsAtItsDeadline)
+{
+    const auto output = run({.argv = {"sleep", "100"}}, after(50ms), {});
+
+    ASSERT_FALSE(output);
+    EXPECT_EQ(output.error().kind(), ErrorKind::timeout);
+}
+
+TEST(Process, IdentityIsMoreThanAPid)
+{
+    const auto self = identify(::getpid());
+
+    ASSERT_TRUE(self);
+    EXPECT_TRUE(is_alive(*self));
+    auto other = *self;
+    other.start_ticks += 1;
+    EXPECT_FALSE(is_alive(other));
+    other = *self;
+    other.boot_id = "another boot";
+    EXPECT_FALSE(is_alive(other));
+}
+
+}  // namespace
+}  // namespace ponk::os
