@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/error.hpp"
+#include "base/hash.hpp"
+#include "base/id.hpp"
+#include "base/time.hpp"
+#include "model/exit_record.hpp"
+#include "os/file.hpp"
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <sys/types.h>
+#include <utility>
+#include <vector>
+
+namespace ponk::target {
+
+using os::Path;
+
+// Everything an executor needs to carry out one run. Values only; `environment` may hold secrets
+// and is never stored.
+struct JobSpec {
+    RunId id;
+    std::string token;  // 128 random bits; proves that a process or container is ours
+    // Ours, on this machine: log, journals and exit record appear here, whatever the target. For a
+    // run on this machine it is the control directory itself.
+    Path directory;
+    Digest snapshot;  // the tree to execute
+    std::string framework;  // "Python" or "PySpark"
+    std::string script;     // relative to the tree
+    std::vector<std::string> arguments;
+    std::string interpreter;  // `pythonLocation`; empty: the target's own choice
+    // The user's shell as it was at submit ("K=V"), then what the configuration sets, then ours.
+    std::vector<std::string> ambient;
+    std::vector<std::pair<std::string, std::string>> variables;
+    std::string shared_directory;  // `nativeSharedDirectory` with the project's folder appended
+    std::string spark_options_file;  // relative; empty when none
+    std::chrono::seconds time_limit{0};  // 0: none
+    std::chrono::seconds grace{10};      // between TERM and KILL
+    mode_t umask = 022;
+};
+
+enum class JobPhase {
+    starting,  // accepted, the script has not begun
+    running,
+    ended,    // `exit` holds how
+    lost,     // over, and nobody knows how; `reason` says why
+    unknown,  // the target cannot be asked now
+};
+
+struct JobStatus {
+    JobPhase phase = JobPhase::unknown;
+    std::uint64_t log_length = 0;  // of our copy
+    std::int64_t started = 0;      // wall-clock milliseconds, 0 before the script began
+    std::optional<model::ExitRecord> exit;
+    std::string reason;
+};
+
+using Progress = std::function<void(const std::string& line)>;
+
+// A place where runs execute: this host, a Docker engine, a Slurm cluster…
+//
+// Implementations are safe to call from several threads. Calls may block; each returns `cancelled`
+// soon after `stop` is requested and `unavailable` when the target cannot be reached. `job` is
+// plain text stored with the run, so that a restarted daemon finds the job again.
+class Executor {
+public:
+    virtual ~Executor() = default;
+
+    // Brings the tree to the target and makes the environment ready. Repeating it is harmless.
+    virtual Result<> place(const JobSpec& spec, const Progress& progress, std::stop_token stop) = 0;
+
+    // Returns once the target has accepted the job. Launching the same run again returns the job
+    // that is there already: a retry after a lost reply or a crash never starts a second one.
+    virtual Result<std::string> launch(const JobSpec& spec, std::stop_token stop) = 0;
+
+    // Brings our copy of log, journals and exit record up to date and returns the status; blocks
+    // until something is new since `seen` or the deadline has passed (which is no error).
+    virtual Result<JobStatus> sync(const std::string& job,
+                                   const Path& directory,
+                                   const JobStatus& seen,
+                                   Deadline deadline,
+                                   std::stop_token stop) = 0;
+
+    // Asks the job to end, kills it after `grace`. Returns at once; sync tells the end. A job that
+    // is gone is a success.
+    virtual Result<>
+    cancel(const std::string& job, const Path& directory, std::chrono::seconds grace) = 0;
+
+    // After the end: brings `outputs/` home. nullopt when the run wrote none.
+    virtual Result<std::optional<Digest>>
+    collect(const std::string& job, const Path& directory, std::stop_token stop) = 0;
+
+    // Removes the run's tree and control files from the target (our copy of the log stays).
+    virtual Result<> clean(const std::string& job, const Path& directory) = 0;
+};
+
+}  // namespace ponk::target
