@@ -20,3 +20,11 @@ ponk_static_library(lib_zstd libzstd.a zstd.h)
 ponk_static_library(lib_fyaml libfyaml.a libfyaml.h)
 find_package(Threads REQUIRED)
 target_link_libraries(lib_crypto INTERFACE Threads::Threads ${CMAKE_DL_LIBS})
+
+# Boost.Asio and Beast: headers only, compiled once in net/.
+find_path(BOOST_INCLUDE boost/beast/src.hpp REQUIRED)
+add_library(lib_boost INTERFACE)
+target_include_directories(lib_boost SYSTEM INTERFACE ${BOOST_INCLUDE})
+target_compile_definitions(lib_boost INTERFACE
+  BOOST_ASIO_SEPARATE_COMPILATION BOOST_BEAST_SEPARATE_COMPILATION BOOST_ASIO_NO_DEPRECATED
+  BOOST_BEAST_USE_STD_STRING_VIEW)

@@ -24,8 +24,10 @@ ErrorKind kind_of(int errno_value)
 {
     switch (errno_value) {
     case ENOENT:
-    case ENOTDIR: return ErrorKind::not_found;
-    case EEXIST: return ErrorKind::conflict;
+    case ENOTDIR:
+        return ErrorKind::not_found;
+    case EEXIST:
+        return ErrorKind::conflict;
     case EACCES:
     case EPERM:
     case EROFS:
@@ -33,22 +35,31 @@ ErrorKind kind_of(int errno_value)
     case EDQUOT:
     case EMFILE:
     case ENFILE:
-    case ECONNREFUSED: return ErrorKind::unavailable;
+    case ECONNREFUSED:
+        return ErrorKind::unavailable;
     case EINVAL:
-    case ENAMETOOLONG: return ErrorKind::invalid_argument;
-    case ETIMEDOUT: return ErrorKind::timeout;
-    default: return ErrorKind::internal;
+    case ENAMETOOLONG:
+        return ErrorKind::invalid_argument;
+    case ETIMEDOUT:
+        return ErrorKind::timeout;
+    default:
+        return ErrorKind::internal;
     }
 }
 
 std::string hint_for(int errno_value)
 {
     switch (errno_value) {
-    case ENOSPC: return "The disk is full: free some space, then try again.";
-    case EDQUOT: return "Your disk quota is used up: free some space, then try again.";
-    case EROFS: return "The file system is read-only: set PONK_HOME to a writable folder.";
-    case EMFILE: return "Too many open files: raise the limit with 'ulimit -n'.";
-    default: return {};
+    case ENOSPC:
+        return "The disk is full: free some space, then try again.";
+    case EDQUOT:
+        return "Your disk quota is used up: free some space, then try again.";
+    case EROFS:
+        return "The file system is read-only: set PONK_HOME to a writable folder.";
+    case EMFILE:
+        return "Too many open files: raise the limit with 'ulimit -n'.";
+    default:
+        return {};
     }
 }
 

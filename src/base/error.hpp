@@ -61,8 +61,7 @@ template <class... Args>
 [[nodiscard]] tl::unexpected<Error>
 fail(ErrorKind kind, fmt::format_string<Args...> format, Args&&... args)
 {
-    return tl::unexpected<Error>(
-        Error(kind, fmt::format(format, std::forward<Args>(args)...)));
+    return tl::unexpected<Error>(Error(kind, fmt::format(format, std::forward<Args>(args)...)));
 }
 
 // For map_error: adds what the caller was doing.

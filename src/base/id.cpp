@@ -13,7 +13,8 @@ RunId RunId::make()
 {
     auto bytes = random_bytes(16);
     const auto now = static_cast<std::uint64_t>(wall_milliseconds());
-    for (std::size_t i = 0; i < 6; ++i) bytes[i] = static_cast<char>(now >> (8 * (5 - i)));
+    for (std::size_t i = 0; i < 6; ++i)
+        bytes[i] = static_cast<char>(now >> (8 * (5 - i)));
     bytes[6] = static_cast<char>((bytes[6] & 0x0f) | 0x70);
     bytes[8] = static_cast<char>((bytes[8] & 0x3f) | 0x80);
     return RunId(to_hex(bytes));

@@ -21,7 +21,8 @@ TEST(RunId, IsUniqueAndReadsBack)
 
 TEST(RunId, RefusesOtherTexts)
 {
-    for (const char* text : {"", "123", "../../../../../../../etc/passwd12", "G0000000000000000000000000000000"})
+    for (const char* text :
+         {"", "123", "../../../../../../../etc/passwd12", "G0000000000000000000000000000000"})
         EXPECT_FALSE(RunId::parse(text)) << text;
 }
 

@@ -13,7 +13,8 @@ namespace ponk {
 JsonObject::JsonObject(std::initializer_list<Member> members)
 {
     members_.reserve(members.size());
-    for (const auto& [key, value] : members) set(key, value);
+    for (const auto& [key, value] : members)
+        set(key, value);
 }
 
 const Json* JsonObject::find(std::string_view key) const
@@ -136,13 +137,27 @@ void write_string(std::string& out, const std::string& value)
             continue;
         }
         switch (byte) {
-        case '"': out += "\\\""; break;
-        case '\\': out += "\\\\"; break;
-        case '\n': out += "\\n"; break;
-        case '\r': out += "\\r"; break;
-        case '\t': out += "\\t"; break;
-        case '\b': out += "\\b"; break;
-        case '\f': out += "\\f"; break;
+        case '"':
+            out += "\\\"";
+            break;
+        case '\\':
+            out += "\\\\";
+            break;
+        case '\n':
+            out += "\\n";
+            break;
+        case '\r':
+            out += "\\r";
+            break;
+        case '\t':
+            out += "\\t";
+            break;
+        case '\b':
+            out += "\\b";
+            break;
+        case '\f':
+            out += "\\f";
+            break;
         default:
             if (byte < 0x20 || byte == 0x7f) {
                 fmt::format_to(std::back_inserter(out), "\\u{:04x}", byte);
@@ -162,15 +177,27 @@ public:
     void write(const Json& value)
     {
         switch (value.type()) {
-        case Json::Type::null: out_ += "null"; break;
-        case Json::Type::boolean: out_ += value.as_bool() ? "true" : "false"; break;
+        case Json::Type::null:
+            out_ += "null";
+            break;
+        case Json::Type::boolean:
+            out_ += value.as_bool() ? "true" : "false";
+            break;
         case Json::Type::integer:
             fmt::format_to(std::back_inserter(out_), "{}", value.as_integer());
             break;
-        case Json::Type::real: write_real(value.as_double()); break;
-        case Json::Type::string: write_string(out_, value.as_string()); break;
-        case Json::Type::array: write_array(value.as_array()); break;
-        case Json::Type::object: write_object(value.as_object()); break;
+        case Json::Type::real:
+            write_real(value.as_double());
+            break;
+        case Json::Type::string:
+            write_string(out_, value.as_string());
+            break;
+        case Json::Type::array:
+            write_array(value.as_array());
+            break;
+        case Json::Type::object:
+            write_object(value.as_object());
+            break;
         }
     }
 

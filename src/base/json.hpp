@@ -43,7 +43,8 @@ private:
 };
 
 // A JSON document in memory. Strings are bytes: what is not UTF-8 travels as the escapes
-// \udc80…\udcff (as Python's surrogateescape does), so a file name of any bytes survives a round trip.
+// \udc80…\udcff (as Python's surrogateescape does), so a file name of any bytes survives a round
+// trip.
 class Json {
 public:
     enum class Type { null, boolean, integer, real, string, array, object };

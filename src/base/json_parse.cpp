@@ -36,13 +36,20 @@ private:
         skip_blanks();
         if (at_ == text_.size()) return wrong("unexpected end");
         switch (text_[at_]) {
-        case '{': return object(depth);
-        case '[': return array(depth);
-        case '"': return Json(TRY(string()));
-        case 't': return word("true", Json(true));
-        case 'f': return word("false", Json(false));
-        case 'n': return word("null", Json());
-        default: return number();
+        case '{':
+            return object(depth);
+        case '[':
+            return array(depth);
+        case '"':
+            return Json(TRY(string()));
+        case 't':
+            return word("true", Json(true));
+        case 'f':
+            return word("false", Json(false));
+        case 'n':
+            return word("null", Json());
+        default:
+            return number();
         }
     }
 
@@ -116,14 +123,29 @@ private:
         switch (kind) {
         case '"':
         case '\\':
-        case '/': out += kind; return {};
-        case 'b': out += '\b'; return {};
-        case 'f': out += '\f'; return {};
-        case 'n': out += '\n'; return {};
-        case 'r': out += '\r'; return {};
-        case 't': out += '\t'; return {};
-        case 'u': return unicode(out);
-        default: --at_; return wrong("unknown escape");
+        case '/':
+            out += kind;
+            return {};
+        case 'b':
+            out += '\b';
+            return {};
+        case 'f':
+            out += '\f';
+            return {};
+        case 'n':
+            out += '\n';
+            return {};
+        case 'r':
+            out += '\r';
+            return {};
+        case 't':
+            out += '\t';
+            return {};
+        case 'u':
+            return unicode(out);
+        default:
+            --at_;
+            return wrong("unknown escape");
         }
     }
 
@@ -196,7 +218,8 @@ private:
     bool digits()
     {
         const auto begin = at_;
-        while (at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9') ++at_;
+        while (at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9')
+            ++at_;
         return at_ > begin;
     }
 

@@ -80,7 +80,8 @@ std::uint32_t decode(std::string_view text, std::size_t length)
     const auto at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
     if (length == 1) return at(0);
     std::uint32_t code = at(0) & (0xffU >> (length + 1));
-    for (std::size_t i = 1; i < length; ++i) code = (code << 6U) | (at(i) & 0x3fU);
+    for (std::size_t i = 1; i < length; ++i)
+        code = (code << 6U) | (at(i) & 0x3fU);
     return code;
 }
 
@@ -237,7 +238,8 @@ std::size_t edit_distance(std::string_view left, std::string_view right)
     std::vector<std::size_t> before(right.size() + 1);
     std::vector<std::size_t> previous(right.size() + 1);
     std::vector<std::size_t> current(right.size() + 1);
-    for (std::size_t j = 0; j <= right.size(); ++j) previous[j] = j;
+    for (std::size_t j = 0; j <= right.size(); ++j)
+        previous[j] = j;
     for (std::size_t i = 1; i <= left.size(); ++i) {
         current[0] = i;
         for (std::size_t j = 1; j <= right.size(); ++j) {
@@ -252,7 +254,8 @@ std::size_t edit_distance(std::string_view left, std::string_view right)
     return previous[right.size()];
 }
 
-std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates)
+std::optional<std::string> nearest(std::string_view word,
+                                   const std::vector<std::string>& candidates)
 {
     const auto wanted = lower(word);
     std::optional<std::string> best;
@@ -271,7 +274,8 @@ std::string to_hex(std::string_view bytes)
 {
     std::string out;
     out.reserve(bytes.size() * 2);
-    for (const char c : bytes) fmt::format_to(std::back_inserter(out), "{:02x}", static_cast<unsigned char>(c));
+    for (const char c : bytes)
+        fmt::format_to(std::back_inserter(out), "{:02x}", static_cast<unsigned char>(c));
     return out;
 }
 

@@ -42,7 +42,8 @@ std::string byte_size_text(std::uint64_t bytes);
 // Edit distance where a swap of neighbours counts as one.
 std::size_t edit_distance(std::string_view left, std::string_view right);
 // The candidate that was probably meant by `word`, when one is near enough.
-std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates);
+std::optional<std::string> nearest(std::string_view word,
+                                   const std::vector<std::string>& candidates);
 
 std::string to_hex(std::string_view bytes);
 std::optional<std::string> from_hex(std::string_view text);

@@ -74,11 +74,8 @@ std::optional<std::int64_t> parse_utc(std::string_view text)
 std::string duration_text(std::int64_t ms)
 {
     const auto seconds = ms / 1000;
-    return fmt::format("{}:{:02}:{:02}.{:03}",
-                       seconds / 3600,
-                       seconds / 60 % 60,
-                       seconds % 60,
-                       ms % 1000);
+    return fmt::format(
+        "{}:{:02}:{:02}.{:03}", seconds / 3600, seconds / 60 % 60, seconds % 60, ms % 1000);
 }
 
 std::string brief_duration_text(std::int64_t ms)

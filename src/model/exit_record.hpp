@@ -13,19 +13,19 @@ namespace ponk::model {
 struct ExitRecord {
     int code = 0;
     int signal = 0;
-    std::string by = "stub";         // stub, daemon
-    std::string cause = "script";    // script, cancel, time-limit, start-failure
-    std::string message;             // for start-failure: why
-    std::int64_t started = 0;        // wall-clock milliseconds
+    std::string by = "stub";       // stub, daemon
+    std::string cause = "script";  // script, cancel, time-limit, start-failure
+    std::string message;           // for start-failure: why
+    std::int64_t started = 0;      // wall-clock milliseconds
     std::int64_t ended = 0;
-    std::int64_t duration_ms = 0;    // by CLOCK_BOOTTIME
+    std::int64_t duration_ms = 0;  // by CLOCK_BOOTTIME
     std::uint64_t log_length = 0;
-    std::string log_sha256;          // empty when not computed
+    std::string log_sha256;  // empty when not computed
     std::int64_t user_ms = 0;
     std::int64_t system_ms = 0;
     std::int64_t max_rss_kib = 0;
-    std::int64_t oom_kills = -1;     // kills by memory shortage in the run's group; -1: no way to know
-    std::int64_t survivors = 0;      // processes of the run that outlived its main one and were ended
+    std::int64_t oom_kills = -1;  // kills by memory shortage in the run's group; -1: no way to know
+    std::int64_t survivors = 0;   // processes of the run that outlived its main one and were ended
 
     // What a shell would say: 128+n for signal n.
     [[nodiscard]] int status() const { return signal != 0 ? 128 + signal : code; }

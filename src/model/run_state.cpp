@@ -26,16 +26,16 @@ constexpr std::array<const char*, count> words{"NotStarted",
 // terminal state never at all: an end that was published once stays.
 constexpr std::array<std::array<bool, count>, count> table{{
     // NotS   Prep   Queu   Star   Runn   Fina   Comp   Fail   Canc   Lost
-    {false, true, true, true, false, false, false, true, true, false},   // NotStarted
-    {false, false, true, true, false, false, false, true, true, false},  // Preparing
+    {false, true, true, true, false, false, false, true, true, false},    // NotStarted
+    {false, false, true, true, false, false, false, true, true, false},   // Preparing
     {false, false, false, true, false, false, false, true, true, false},  // Queued
-    {false, false, false, false, true, true, false, true, true, true},   // Starting
-    {false, false, false, false, false, true, false, true, true, true},  // Running
-    {false, false, false, false, false, false, true, true, true, true},  // Finalizing
-    {},                                                                  // Completed
-    {},                                                                  // Failed
-    {},                                                                  // Canceled
-    {},                                                                  // Lost
+    {false, false, false, false, true, true, false, true, true, true},    // Starting
+    {false, false, false, false, false, true, false, true, true, true},   // Running
+    {false, false, false, false, false, false, true, true, true, true},   // Finalizing
+    {},                                                                   // Completed
+    {},                                                                   // Failed
+    {},                                                                   // Canceled
+    {},                                                                   // Lost
 }};
 
 }  // namespace
@@ -66,7 +66,8 @@ bool may_follow(RunState from, RunState to)
 Result<> check_transition(RunState from, RunState to)
 {
     if (may_follow(from, to)) return {};
-    return fail(ErrorKind::conflict, "a run cannot go from {} to {}", to_string(from), to_string(to));
+    return fail(
+        ErrorKind::conflict, "a run cannot go from {} to {}", to_string(from), to_string(to));
 }
 
 }  // namespace ponk::model

@@ -15,7 +15,8 @@ RunState state(int i)
 
 TEST(RunState, WordsReadBack)
 {
-    for (int i = 0; i < count; ++i) EXPECT_EQ(parse_run_state(to_string(state(i))), state(i));
+    for (int i = 0; i < count; ++i)
+        EXPECT_EQ(parse_run_state(to_string(state(i))), state(i));
     EXPECT_EQ(parse_run_state("running"), std::nullopt);
 }
 
@@ -23,7 +24,8 @@ TEST(RunState, NothingFollowsAnEnd)
 {
     for (int from = 0; from < count; ++from) {
         if (!is_terminal(state(from))) continue;
-        for (int to = 0; to < count; ++to) EXPECT_FALSE(may_follow(state(from), state(to)));
+        for (int to = 0; to < count; ++to)
+            EXPECT_FALSE(may_follow(state(from), state(to)));
     }
 }
 
@@ -39,7 +41,8 @@ TEST(RunState, EveryLivingStateCanFailOrBeCanceled)
 TEST(RunState, OnlyCollectedRunsComplete)
 {
     for (int from = 0; from < count; ++from)
-        EXPECT_EQ(may_follow(state(from), RunState::completed), state(from) == RunState::finalizing);
+        EXPECT_EQ(may_follow(state(from), RunState::completed),
+                  state(from) == RunState::finalizing);
 }
 
 TEST(RunState, AJobThatWasNeverStartedCannotBeLost)

@@ -36,7 +36,8 @@ TEST_P(OpenBeneath, OpensWhatIsInside)
 
 TEST_P(OpenBeneath, RefusesEveryWayOut)
 {
-    for (const char* path : {"../secret", "deep/../../secret", "/etc/passwd", "out/secret", "deep/link", ""}) {
+    for (const char* path :
+         {"../secret", "deep/../../secret", "/etc/passwd", "out/secret", "deep/link", ""}) {
         const auto opened = GetParam()(folder_.get(), path, O_RDONLY, 0);
         ASSERT_FALSE(opened) << path;
         EXPECT_EQ(opened.error().kind(), ErrorKind::invalid_argument) << path;

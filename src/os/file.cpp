@@ -67,8 +67,8 @@ Result<std::string> read_at(int fd, std::uint64_t offset, std::size_t size)
     std::string out(size, '\0');
     std::size_t filled = 0;
     while (filled < size) {
-        const auto got = ::pread(fd, out.data() + filled, size - filled,
-                                 static_cast<off_t>(offset + filled));
+        const auto got =
+            ::pread(fd, out.data() + filled, size - filled, static_cast<off_t>(offset + filled));
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return fail_errno(errno, "read");
         if (got == 0) break;
@@ -138,7 +138,8 @@ Result<> publish_file(const Path& path, std::string_view bytes, mode_t mode)
 Result<std::uint64_t> free_space(const Path& path)
 {
     struct statvfs info {};
-    if (::statvfs(path.c_str(), &info) != 0) return fail_errno(errno, "look at {}", in_quotes(path));
+    if (::statvfs(path.c_str(), &info) != 0)
+        return fail_errno(errno, "look at {}", in_quotes(path));
     return std::uint64_t{info.f_bavail} * info.f_frsize;
 }
 
@@ -149,7 +150,8 @@ Result<> copy_contents(int from, int to)
     std::string block;
     for (;;) {
         if (in_kernel) {
-            const auto moved = ::copy_file_range(from, nullptr, to, nullptr, std::size_t{1} << 30, 0);
+            const auto moved =
+                ::copy_file_range(from, nullptr, to, nullptr, std::size_t{1} << 30, 0);
             if (moved == 0) return {};
             if (moved > 0) continue;
             if (errno == EINTR) continue;

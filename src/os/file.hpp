@@ -11,7 +11,8 @@
 #include <string_view>
 #include <sys/types.h>
 
-// Files that survive crashes: whole reads with limits, writes that are there entirely or not at all.
+// Files that survive crashes: whole reads with limits, writes that are there entirely or not at
+// all.
 namespace ponk::os {
 
 using Path = std::filesystem::path;
@@ -30,7 +31,8 @@ Result<std::string> read_at(int fd, std::uint64_t offset, std::size_t size);
 Result<> write_all(int fd, std::string_view bytes);
 
 enum class Durable { no, yes };
-// Replaces `path` atomically: temporary name in the same folder, fsync, rename, fsync of the folder.
+// Replaces `path` atomically: temporary name in the same folder, fsync, rename, fsync of the
+// folder.
 Result<> replace_file(const Path& path,
                       std::string_view bytes,
                       mode_t mode = 0600,

@@ -36,7 +36,8 @@ std::vector<char*> pointers(const std::vector<std::string>& words)
 {
     std::vector<char*> out;
     out.reserve(words.size() + 1);
-    for (const auto& word : words) out.push_back(const_cast<char*>(word.c_str()));
+    for (const auto& word : words)
+        out.push_back(const_cast<char*>(word.c_str()));
     out.push_back(nullptr);
     return out;
 }
@@ -114,7 +115,8 @@ Result<Child> spawn(const Command& command)
     auto failure = TRY(make_pipe());
     // Descriptors for the child must not be overwritten while they are put in place.
     int highest = 2;
-    for (const auto& [ours, theirs] : command.descriptors) highest = std::max(highest, theirs);
+    for (const auto& [ours, theirs] : command.descriptors)
+        highest = std::max(highest, theirs);
     std::vector<Fd> moved;
     std::vector<std::pair<int, int>> descriptors;
     for (const auto& [ours, theirs] : command.descriptors) {
@@ -179,9 +181,8 @@ run(const Command& command, Deadline deadline, std::stop_token stop, std::size_t
     auto out = TRY(make_pipe());
     auto err = TRY(make_pipe());
     auto piped = command;
-    piped.descriptors.insert(
-        piped.descriptors.end(),
-        {{in.read.get(), 0}, {out.write.get(), 1}, {err.write.get(), 2}});
+    piped.descriptors.insert(piped.descriptors.end(),
+                             {{in.read.get(), 0}, {out.write.get(), 1}, {err.write.get(), 2}});
     const auto child = TRY(spawn(piped));
     in.read.reset();
     out.write.reset();
@@ -203,7 +204,8 @@ run(const Command& command, Deadline deadline, std::stop_token stop, std::size_t
         texts.at(i)->append(block, std::min(room, static_cast<std::size_t>(got)));
     };
     while (*ends[0] || *ends[1] || in.write) {
-        const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Deadline::clock::now());
+        const auto left =
+            std::chrono::ceil<std::chrono::milliseconds>(deadline - Deadline::clock::now());
         if (left.count() <= 0 || stop.stop_requested()) break;
         std::array<pollfd, 4> fds{{{ends[0]->get(), POLLIN, 0},
                                    {ends[1]->get(), POLLIN, 0},

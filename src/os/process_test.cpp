@@ -14,9 +14,8 @@ using namespace std::chrono_literals;
 
 TEST(Process, ReturnsOutputAndCode)
 {
-    const auto output = run({.argv = {"sh", "-c", "cat; echo err >&2; exit 3"}, .input = "hello"},
-                            after(10s),
-                            {});
+    const auto output =
+        run({.argv = {"sh", "-c", "cat; echo err >&2; exit 3"}, .input = "hello"}, after(10s), {});
 
     ASSERT_TRUE(output);
     EXPECT_EQ(output->out, "hello");

@@ -34,7 +34,8 @@ poll_all(std::span<const int> fds, short events, Deadline deadline, const std::s
     const std::stop_callback on_stop(stop, [&bell] { bell.ring(); });
     std::vector<pollfd> polled;
     polled.reserve(fds.size() + 1);
-    for (const int fd : fds) polled.push_back({fd, events, 0});
+    for (const int fd : fds)
+        polled.push_back({fd, events, 0});
     polled.push_back({bell.fd(), POLLIN, 0});
     for (;;) {
         const auto left = std::chrono::ceil<milliseconds>(deadline - Deadline::clock::now());

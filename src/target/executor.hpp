@@ -29,7 +29,7 @@ struct JobSpec {
     // Ours, on this machine: log, journals and exit record appear here, whatever the target. For a
     // run on this machine it is the control directory itself.
     Path directory;
-    Digest snapshot;  // the tree to execute
+    Digest snapshot;        // the tree to execute
     std::string framework;  // "Python" or "PySpark"
     std::string script;     // relative to the tree
     std::vector<std::string> arguments;
@@ -37,7 +37,7 @@ struct JobSpec {
     // The user's shell as it was at submit ("K=V"), then what the configuration sets, then ours.
     std::vector<std::string> ambient;
     std::vector<std::pair<std::string, std::string>> variables;
-    std::string shared_directory;  // `nativeSharedDirectory` with the project's folder appended
+    std::string shared_directory;    // `nativeSharedDirectory` with the project's folder appended
     std::string spark_options_file;  // relative; empty when none
     std::chrono::seconds time_limit{0};  // 0: none
     std::chrono::seconds grace{10};      // between TERM and KILL
