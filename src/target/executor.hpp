@@ -38,7 +38,9 @@ struct JobSpec {
     std::vector<std::string> ambient;
     std::vector<std::pair<std::string, std::string>> variables;
     std::string shared_directory;    // `nativeSharedDirectory` with the project's folder appended
-    std::string spark_options_file;  // relative; empty when none
+    std::vector<std::string> spark_options;  // PySpark: words for spark-submit before the script
+    // Not empty: these words are executed as they are, instead of framework and script.
+    std::vector<std::string> command;
     std::chrono::seconds time_limit{0};  // 0: none
     std::chrono::seconds grace{10};      // between TERM and KILL
     mode_t umask = 022;
@@ -87,7 +89,8 @@ public:
                                    std::stop_token stop) = 0;
 
     // Asks the job to end, kills it after `grace`. Returns at once; sync tells the end. A job that
-    // is gone is a success.
+    // is gone is a success. One that has not begun never begins: sync then says `ended` with cause
+    // "cancel", or stays at `starting` for ever when the target never heard of it.
     virtual Result<>
     cancel(const std::string& job, const Path& directory, std::chrono::seconds grace) = 0;
 
