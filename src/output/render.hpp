@@ -18,10 +18,8 @@ Result<Format> parse_format(std::string_view name);
 
 // The document as text that ends with a newline (an empty list as table or tsv is no text at all).
 // `columns` only matters to table and tsv.
-std::string render(const Json& document,
-                   Format format,
-                   const Terminal& terminal,
-                   const Columns& columns = {});
+std::string
+render(const Json& document, Format format, const Terminal& terminal, const Columns& columns = {});
 
 std::string render_yaml(const Json& document);
 std::string render_tsv(const Json& document, const Columns& columns = {});

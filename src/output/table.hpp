@@ -25,6 +25,7 @@ using Columns = std::vector<Column>;
 // values as one column, a plain value as its text. Without `columns` the heading is the union of
 // all keys in the order of first sight. Text that does not fit ends in an ellipsis; columns that
 // cannot be shrunk enough are left out from the right, and a last line says which.
-std::string render_table(const Json& document, const Terminal& terminal, const Columns& columns = {});
+std::string
+render_table(const Json& document, const Terminal& terminal, const Columns& columns = {});
 
 }  // namespace ponk::output
