@@ -21,7 +21,7 @@ TEST(JmespathLimits, DeepNestingIsRefusedNotFollowed)
 {
     for (const char* opening :
          {"[", "(", "!", "{a:", "abs(", "[?", "a[?", "[*]", "a.*.", "max(@,&"}) {
-        const auto parsed = parse_jmespath(repeated(opening, 9'000));
+        const auto parsed = parse_jmespath(repeated(opening, 2'000));
 
         ASSERT_FALSE(parsed) << opening;
         EXPECT_NE(parsed.error().message().find("nested deeper than 200 levels"), std::string::npos)
@@ -33,12 +33,12 @@ TEST(JmespathLimits, DeepNestingIsRefusedNotFollowed)
 
 TEST(JmespathLimits, LongChainsAreNoNesting)
 {
-    EXPECT_EQ(search("a" + repeated(".a", 20'000), Json()), "null");
-    EXPECT_EQ(search("a" + repeated(" || a", 10'000), Json()), "null");
-    EXPECT_EQ(search("a" + repeated(" && a", 10'000), Json()), "null");
-    EXPECT_EQ(search("@" + repeated("|@", 20'000), Json(5)), "5");
-    EXPECT_EQ(search("@" + repeated("[0]", 20'000), Json()), "null");
-    EXPECT_EQ(search("@" + repeated("[]", 20'000), Json()), "null");
+    EXPECT_EQ(search("a" + repeated(".a", 4'000), Json()), "null");
+    EXPECT_EQ(search("a" + repeated(" || a", 4'000), Json()), "null");
+    EXPECT_EQ(search("a" + repeated(" && a", 4'000), Json()), "null");
+    EXPECT_EQ(search("@" + repeated("|@", 4'000), Json(5)), "5");
+    EXPECT_EQ(search("@" + repeated("[0]", 4'000), Json()), "null");
+    EXPECT_EQ(search("@" + repeated("[]", 4'000), Json()), "null");
 }
 
 TEST(JmespathLimits, LongExpressionsAreRefused)
@@ -64,9 +64,9 @@ TEST(JmespathLimits, ResultsThatDoubleAtEachStepEndInAnError)
 TEST(JmespathLimits, ResultsThatNestAtEachStepEndInAnError)
 {
     EXPECT_TRUE(
-        starts(search("[@]" + repeated("|[@]", 5'000), Json(1)), "too-much-work at column "));
+        starts(search("[@]" + repeated("|[@]", 1'000), Json(1)), "too-much-work at column "));
     EXPECT_TRUE(
-        starts(search("{a:@}" + repeated("|{a:@}", 5'000), Json(1)), "too-much-work at column "));
+        starts(search("{a:@}" + repeated("|{a:@}", 1'000), Json(1)), "too-much-work at column "));
 }
 
 TEST(JmespathLimits, WideObjectsAreComparedAndMergedQuickly)
