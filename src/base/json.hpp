@@ -31,8 +31,8 @@ public:
     // The caller knows that `key` is not there yet.
     void append(std::string key, Json value);
 
-    [[nodiscard]] std::size_t size() const noexcept { return members_.size(); }
-    [[nodiscard]] bool empty() const noexcept { return members_.empty(); }
+    [[nodiscard]] std::size_t size() const noexcept;
+    [[nodiscard]] bool empty() const noexcept;
     [[nodiscard]] auto begin() const { return members_.begin(); }
     [[nodiscard]] auto end() const { return members_.end(); }
     [[nodiscard]] auto begin() { return members_.begin(); }
@@ -100,6 +100,16 @@ private:
     std::variant<std::monostate, bool, std::int64_t, double, std::string, JsonArray, JsonObject>
         value_;
 };
+
+// Here, where Json is complete: clang asks for that.
+inline std::size_t JsonObject::size() const noexcept
+{
+    return members_.size();
+}
+inline bool JsonObject::empty() const noexcept
+{
+    return members_.empty();
+}
 
 struct JsonLimits {
     std::size_t depth = 64;
