@@ -102,6 +102,24 @@ void append_link(std::string& text, std::string_view path, std::string_view targ
     text += '\n';
 }
 
+int compare_in_manifest(std::string_view left,
+                        EntryKind left_kind,
+                        std::string_view right,
+                        EntryKind right_kind)
+{
+    const auto common = std::min(left.size(), right.size());
+    if (const int order = left.substr(0, common).compare(right.substr(0, common)); order != 0)
+        return order;
+    const auto next = [common](std::string_view path, EntryKind kind) {
+        if (path.size() > common) return static_cast<int>(static_cast<unsigned char>(path[common]));
+        return kind == EntryKind::folder ? static_cast<int>('/') : -1;
+    };
+    const int left_next = next(left, left_kind);
+    const int right_next = next(right, right_kind);
+    if (left_next != right_next) return left_next < right_next ? -1 : 1;
+    return left.size() < right.size() ? -1 : left.size() > right.size() ? 1 : 0;
+}
+
 std::string Manifest::text() const
 {
     std::string out;
@@ -123,28 +141,9 @@ std::string Manifest::text() const
 
 namespace {
 
-// A folder sorts as if its name ended in '/': then everything below it follows it directly.
-int compare_keys(std::string_view left,
-                 EntryKind left_kind,
-                 std::string_view right,
-                 EntryKind right_kind)
-{
-    const auto common = std::min(left.size(), right.size());
-    if (const int order = left.substr(0, common).compare(right.substr(0, common)); order != 0)
-        return order;
-    const auto next = [common](std::string_view path, EntryKind kind) {
-        if (path.size() > common) return static_cast<int>(static_cast<unsigned char>(path[common]));
-        return kind == EntryKind::folder ? static_cast<int>('/') : -1;
-    };
-    const int left_next = next(left, left_kind);
-    const int right_next = next(right, right_kind);
-    if (left_next != right_next) return left_next < right_next ? -1 : 1;
-    return left.size() < right.size() ? -1 : left.size() > right.size() ? 1 : 0;
-}
-
 bool before(const ManifestEntry& left, const ManifestEntry& right)
 {
-    return compare_keys(left.path, left.kind, right.path, right.kind) < 0;
+    return compare_in_manifest(left.path, left.kind, right.path, right.kind) < 0;
 }
 
 std::string_view parent_of(std::string_view path)
@@ -169,12 +168,13 @@ bool is_plain_path(std::string_view path)
 const ManifestEntry*
 find_entry(const std::vector<ManifestEntry>& entries, std::string_view path, EntryKind kind)
 {
-    const auto at = std::lower_bound(entries.begin(),
-                                     entries.end(),
-                                     path,
-                                     [kind](const ManifestEntry& entry, std::string_view key) {
-                                         return compare_keys(entry.path, entry.kind, key, kind) < 0;
-                                     });
+    const auto at =
+        std::lower_bound(entries.begin(),
+                         entries.end(),
+                         path,
+                         [kind](const ManifestEntry& entry, std::string_view key) {
+                             return compare_in_manifest(entry.path, entry.kind, key, kind) < 0;
+                         });
     return at != entries.end() && at->path == path &&
                    (at->kind == EntryKind::folder) == (kind == EntryKind::folder)
                ? &*at

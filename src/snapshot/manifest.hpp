@@ -73,6 +73,13 @@ void append_chunked_file(std::string& text,
                          std::string_view path);
 void append_link(std::string& text, std::string_view path, std::string_view target);
 
+// The order of entries: by bytes, a folder as if its path ended in '/', so that what is below it
+// follows it directly. Negative, zero or positive.
+int compare_in_manifest(std::string_view left,
+                        EntryKind left_kind,
+                        std::string_view right,
+                        EntryKind right_kind);
+
 // True when a link at `path` whose text is `target` points at a place inside the tree.
 bool link_stays_inside(std::string_view path, std::string_view target);
 
