@@ -59,6 +59,13 @@ Digest sha256(std::string_view bytes)
     return hash.finish();
 }
 
+std::array<std::uint8_t, 20> sha1(std::string_view bytes)
+{
+    std::array<std::uint8_t, 20> out{};
+    EVP_Digest(bytes.data(), bytes.size(), out.data(), nullptr, EVP_sha1(), nullptr);
+    return out;
+}
+
 std::uint32_t crc32c(std::string_view bytes, std::uint32_t seed)
 {
     static const auto table = [] {

@@ -39,6 +39,9 @@ private:
 
 Digest sha256(std::string_view bytes);
 
+// SHA-1, for comparing with ids that git made; protects nothing.
+std::array<std::uint8_t, 20> sha1(std::string_view bytes);
+
 // CRC-32C (Castagnoli), the checksum of journal records.
 std::uint32_t crc32c(std::string_view bytes, std::uint32_t seed = 0);
 

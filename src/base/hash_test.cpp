@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/hash.hpp"
+#include "base/text.hpp"
 
 #include <gtest/gtest.h>
 
@@ -33,6 +34,14 @@ TEST(Hash, Crc32cKnowsItsTestVector)
 {
     EXPECT_EQ(crc32c("123456789"), 0xe3069283U);
     EXPECT_EQ(crc32c("6789", crc32c("12345")), 0xe3069283U);
+}
+
+TEST(Sha1, MatchesThePublishedExample)
+{
+    const auto digest = sha1("abc");
+
+    EXPECT_EQ(to_hex({reinterpret_cast<const char*>(digest.data()), digest.size()}),
+              "a9993e364706816aba3e25717850c26c9cd0d89d");
 }
 
 }  // namespace

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "snapshot/object_store.hpp"
+
+#include "base/text.hpp"
+#include "base/time.hpp"
+#include "os/directory.hpp"
+#include "snapshot/object_format.hpp"
+#include "snapshot/object_writer.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace ponk::snapshot {
+
+namespace {
+
+constexpr std::string_view store_header = "ponk store 1 ";
+constexpr std::size_t piece_size = std::size_t{1} << 20;
+
+Digest digest_of(std::string_view bytes)
+{
+    thread_local Sha256 hash;  // making one costs more than hashing a small file
+    hash.update(bytes);
+    return hash.finish();
+}
+
+Result<std::size_t> read_some(int fd, char* buffer, std::size_t size)
+{
+    std::size_t filled = 0;
+    while (filled < size) {
+        const auto got = ::read(fd, buffer + filled, size - filled);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return fail_errno(errno, "read an object");
+        if (got == 0) break;
+        filled += static_cast<std::size_t>(got);
+    }
+    return filled;
+}
+
+}  // namespace
+
+std::string object_name(const Digest& digest)
+{
+    auto name = digest.text();
+    name.insert(2, 1, '/');
+    return name;
+}
+
+Result<ObjectStore> ObjectStore::open(const os::Path& root, StoreOptions options)
+{
+    for (const char* part : {"objects", "leases", "trash", "quarantine"})
+        TRY(os::make_directories(root / part));
+    auto objects = TRY(os::open_file(root / "objects", O_RDONLY | O_DIRECTORY));
+    ObjectStore store(root, std::move(objects), options);
+    TRY(store.load_identity());
+    return store;
+}
+
+Result<> ObjectStore::load_identity()
+{
+    const auto path = root_ / "store";
+    auto text = TRY(os::read_file_if_any(path, 4096));
+    if (!text) {
+        text = std::string(store_header) + to_hex(random_bytes(identity_.size())) + "\n";
+        const auto made = os::publish_file(path, *text);
+        if (!made && made.error().kind() != ErrorKind::conflict) return made;
+        if (!made) text = TRY(os::read_file(path, 4096));
+    }
+    const auto raw = text->starts_with(store_header)
+                         ? from_hex(trim(text->substr(store_header.size())))
+                         : std::nullopt;
+    if (!raw || raw->size() != identity_.size()) {
+        return tl::unexpected(
+            Error(ErrorKind::damaged,
+                  fmt::format("{} is not the mark of an object store of this version",
+                              os::in_quotes(path)),
+                  "Use the version of ponk that made it, or set PONK_HOME to another folder."));
+    }
+    std::memcpy(identity_.data(), raw->data(), identity_.size());
+    return {};
+}
+
+Result<bool> ObjectStore::restore_from_trash(const Digest& digest) const
+{
+    const auto name = object_name(digest);
+    for (const auto& pass : TRY(os::list_directory(root_ / "trash"))) {
+        const auto from = root_ / "trash" / pass.name / digest.text();
+        ::mkdirat(objects_.get(), name.substr(0, 2).c_str(), 0700);
+        if (::renameat2(AT_FDCWD, from.c_str(), objects_.get(), name.c_str(), RENAME_NOREPLACE) ==
+                0 ||
+            errno == EEXIST) {
+            return true;
+        }
+        if (errno != ENOENT)
+            return fail_errno(errno, "bring object '{}' back from the trash", digest.text());
+    }
+    return false;
+}
+
+Result<bool> ObjectStore::contains(const Digest& digest) const
+{
+    if (::faccessat(objects_.get(), object_name(digest).c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+        return true;
+    if (errno != ENOENT) return fail_errno(errno, "look for object '{}'", digest.text());
+    return restore_from_trash(digest);
+}
+
+Result<os::Fd> ObjectStore::open_object(const Digest& digest) const
+{
+    const auto name = object_name(digest);
+    for (int attempt = 0; attempt < 2; ++attempt) {
+        os::Fd file(::openat(objects_.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+        if (file) return file;
+        if (errno != ENOENT) return fail_errno(errno, "open object '{}'", digest.text());
+        if (attempt > 0 || !TRY(restore_from_trash(digest))) break;
+    }
+    // Whoever asks has a manifest that names it: no stat cache may go on believing it is here.
+    TRY(advance_generation());
+    return tl::unexpected(Error(
+        ErrorKind::not_found,
+        fmt::format("object '{}' is not in the store {}", digest.text(), os::in_quotes(root_)),
+        "Submit again from the project folder: that stores what is missing."));
+}
+
+tl::unexpected<Error> ObjectStore::damaged(const Digest& digest, std::string_view what) const
+{
+    const auto moved = quarantine(digest);
+    return tl::unexpected(Error(
+        ErrorKind::damaged,
+        fmt::format("object '{}' in {} is damaged: {}", digest.text(), os::in_quotes(root_), what),
+        moved ? "It was moved to the folder 'quarantine' beside it. Submit again from the project "
+                "folder to store it anew, and check the disk."
+              : "It could not be moved aside: " + moved.error().message()));
+}
+
+Result<> ObjectStore::quarantine(const Digest& digest) const
+{
+    TRY(advance_generation());
+    const auto to = root_ / "quarantine" / (digest.text() + "-" + to_hex(random_bytes(4)));
+    if (::renameat(objects_.get(), object_name(digest).c_str(), AT_FDCWD, to.c_str()) != 0 &&
+        errno != ENOENT)
+        return fail_errno(errno, "move object '{}' to quarantine", digest.text());
+    return {};
+}
+
+Result<> ObjectStore::read_into(const Digest& digest, char* buffer, std::size_t size) const
+{
+    const auto file = TRY(open_object(digest));
+    const auto got = TRY(read_some(file.get(), buffer, size));
+    if (is_compressed({buffer, got})) {
+        struct stat info {};
+        if (::fstat(file.get(), &info) != 0)
+            return fail_errno(errno, "look at object '{}'", digest.text());
+        thread_local std::string raw;
+        raw.resize(static_cast<std::size_t>(info.st_size));
+        std::memcpy(raw.data(), buffer, std::min(got, raw.size()));
+        if (raw.size() > got) {
+            const auto more = TRY(read_some(file.get(), raw.data() + got, raw.size() - got));
+            if (more != raw.size() - got) return damaged(digest, "its file is cut short");
+        }
+        if (!decode_object(raw, buffer, size)) return damaged(digest, "it does not expand");
+    } else if (got != size) {
+        return damaged(digest, "its file is cut short");
+    }
+    if (digest_of({buffer, size}) != digest)
+        return damaged(digest, "its bytes have another digest");
+    return {};
+}
+
+Result<std::string> ObjectStore::read(const Digest& digest, std::uint64_t limit) const
+{
+    const auto file = TRY(open_object(digest));
+    struct stat info {};
+    if (::fstat(file.get(), &info) != 0)
+        return fail_errno(errno, "look at object '{}'", digest.text());
+    auto size = static_cast<std::uint64_t>(info.st_size);
+    const auto head = TRY(os::read_at(file.get(), 0, compressed_head_size));
+    if (is_compressed(head)) {
+        const auto expanded = compressed_content_size(head);
+        if (!expanded) return damaged(digest, "its head is cut short");
+        size = *expanded;
+        if (size > std::max(limit, chunked_above))
+            return damaged(digest, "its head names a size beyond reason");
+    }
+    if (size > limit) {
+        return fail(ErrorKind::invalid_argument,
+                    "object '{}' has {}, more than the {} that may be read at once",
+                    digest.text(),
+                    byte_size_text(size),
+                    byte_size_text(limit));
+    }
+    std::string content(size, '\0');
+    TRY(read_into(digest, content.data(), content.size()));
+    return content;
+}
+
+Result<> ObjectStore::stream(const Digest& digest,
+                             const std::function<Result<>(std::string_view)>& sink) const
+{
+    const auto file = TRY(open_object(digest));
+    std::string piece(piece_size, '\0');
+    auto got = TRY(read_some(file.get(), piece.data(), piece.size()));
+    if (is_compressed({piece.data(), got})) return sink(TRY(read(digest)));
+    Sha256 hash;
+    while (got > 0) {
+        const std::string_view bytes(piece.data(), got);
+        hash.update(bytes);
+        TRY(sink(bytes));
+        got = TRY(read_some(file.get(), piece.data(), piece.size()));
+    }
+    if (hash.finish() != digest) return damaged(digest, "its bytes have another digest");
+    return {};
+}
+
+Result<> ObjectStore::verify_once(const Digest& digest, int fd) const
+{
+    os::FileStatus status;
+    if (const int failed = os::status_of(fd, status); failed != 0)
+        return fail_errno(failed, "look at object '{}'", digest.text());
+    {
+        const auto known = verified_->lock();
+        const auto at = known->find(digest.text());
+        if (at != known->end() && at->second.same_version(status)) return {};
+    }
+    TRY(stream(digest, [](std::string_view) { return Result<>{}; }));
+    verified_->lock()->insert_or_assign(digest.text(), status);
+    return {};
+}
+
+Result<std::string>
+ObjectStore::read_range(const Digest& digest, std::uint64_t offset, std::size_t length) const
+{
+    const auto file = TRY(open_object(digest));
+    struct stat info {};
+    if (::fstat(file.get(), &info) != 0)
+        return fail_errno(errno, "look at object '{}'", digest.text());
+    const auto head = TRY(os::read_at(file.get(), 0, compressed_head_size));
+    if (is_compressed(head) || static_cast<std::uint64_t>(info.st_size) <= chunked_above) {
+        const auto content = TRY(read(digest));
+        return offset < content.size() ? content.substr(offset, length) : std::string();
+    }
+    TRY(verify_once(digest, file.get()));
+    return os::read_at(file.get(), offset, length);
+}
+
+Result<Digest> ObjectStore::put(std::string_view content) const
+{
+    const auto digest = digest_of(content);
+    ObjectWriter writer(*this);
+    ObjectWriter::Stage stage(writer);
+    if (TRY(writer.claim(digest))) TRY(stage.add(digest, content));
+    TRY(stage.flush());
+    TRY(writer.sync_names());
+    return digest;
+}
+
+Result<Manifest> ObjectStore::read_manifest(const Digest& id) const
+{
+    const auto text = TRY(read(id).map_error(while_doing("read snapshot '{}'", id.text())));
+    return Manifest::parse(text).map_error(while_doing("read snapshot '{}'", id.text()));
+}
+
+Result<std::uint64_t> ObjectStore::generation() const
+{
+    const auto text = TRY(os::read_file_if_any(root_ / "generation", 64));
+    if (!text) return 0;
+    const auto raw = from_hex(trim(*text));
+    std::uint64_t value = 0;
+    if (raw && raw->size() == sizeof value) std::memcpy(&value, raw->data(), sizeof value);
+    return value;
+}
+
+Result<> ObjectStore::advance_generation() const
+{
+    // Random rather than counted: two that advance at once must not arrive at one number.
+    return os::replace_file(root_ / "generation", to_hex(random_bytes(8)) + "\n");
+}
+
+}  // namespace ponk::snapshot

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "snapshot/tree_scan.hpp"
+
+#include "base/text.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <dirent.h>
+#include <unistd.h>
+
+namespace ponk::snapshot {
+
+namespace {
+
+// Folders with more names than this are shared out between workers.
+constexpr std::size_t part_size = 256;
+
+std::string path_below(const std::string& folder, std::string_view name)
+{
+    std::string path;
+    path.reserve(folder.size() + name.size() + 1);
+    if (!folder.empty()) path.append(folder).push_back('/');
+    return path.append(name);
+}
+
+bool same_folder(const os::FileStatus& left, const os::FileStatus& right)
+{
+    return left.mtime_ns == right.mtime_ns && left.ctime_ns == right.ctime_ns &&
+           left.inode == right.inode && left.device == right.device;
+}
+
+tl::unexpected<Error> cannot_list(int errno_value, const std::string& path)
+{
+    auto error =
+        system_error(errno_value, "list folder '" + printable(path.empty() ? "." : path) + "'");
+    if (errno_value == EACCES || errno_value == EPERM)
+        error = error.with_hint("Make it readable, or list it in .amlignore to leave it out.");
+    return tl::unexpected(std::move(error));
+}
+
+const char* kind_text(unsigned char type)
+{
+    switch (type) {
+    case DT_SOCK:
+        return "a socket";
+    case DT_FIFO:
+        return "a named pipe";
+    default:
+        return "a device";
+    }
+}
+
+}  // namespace
+
+// A folder while its files are looked at.
+struct TreeScan::OpenFolder {
+    os::Fd fd;
+    ScannedFolder& folder;
+};
+
+TreeScan::TreeScan(const ObjectStore& store,
+                   ObjectWriter& writer,
+                   const SnapshotOptions& options,
+                   FileStorer::Source source,
+                   const StatCache* cache,
+                   CacheTrust trust)
+    : store_(store), options_(options), source_(source), cache_(cache), trust_(trust),
+      pool_(options.threads, options.stop), name_lists_(pool_.size())
+{
+    if (cache_) seen_as_.assign(cache_->folder_count(), none);
+    for (std::size_t i = 0; i < pool_.size(); ++i)
+        storers_.push_back(std::make_unique<FileStorer>(store, writer, options, source, counters_));
+}
+
+Result<> TreeScan::run(int root)
+{
+    root_ = root;
+    const auto cached = cache_ ? 0 : none;
+    const auto index = add_folder("", cached);
+    pool_.add([=, this](std::size_t worker) { return visit(worker, index, cached); });
+    auto done = pool_.run();
+    if (done && folders_.front().gone)
+        return fail(ErrorKind::not_found, "the project folder was removed meanwhile");
+    if (done && options_.on_progress)
+        options_.on_progress({counters_.files.load(), counters_.bytes.load()});
+    return done;
+}
+
+Result<> TreeScan::flush()
+{
+    for (const auto& storer : storers_)
+        TRY(storer->stage().flush());
+    return {};
+}
+
+bool TreeScan::all_unchanged() const
+{
+    return std::all_of(
+        folders_.begin(), folders_.end(), [](const ScannedFolder& f) { return f.unchanged; });
+}
+
+std::vector<std::string> TreeScan::notices()
+{
+    auto notices = *notices_.lock();
+    std::sort(notices.begin(), notices.end());  // threads found them in any order
+    return notices;
+}
+
+void TreeScan::note(std::string notice)
+{
+    notices_.lock()->push_back(std::move(notice));
+}
+
+void TreeScan::note_link(const std::string& path, std::string_view target)
+{
+    if (link_stays_inside(path, target)) return;
+    note("'" + printable(path) + "' is a link to '" + printable(target) +
+         "', outside the folder: the link is kept, what it points to is not part of the snapshot");
+}
+
+std::uint32_t TreeScan::add_folder(std::string path, std::uint32_t cached)
+{
+    const std::lock_guard lock(mutex_);
+    const auto index = static_cast<std::uint32_t>(folders_.size());
+    folders_.emplace_back().path = std::move(path);
+    if (cached != none) seen_as_[cached] = index;
+    return index;
+}
+
+ScannedFolder& TreeScan::folder_at(std::uint32_t index)
+{
+    const std::lock_guard lock(mutex_);
+    return folders_[index];
+}
+
+Result<> TreeScan::visit(std::size_t worker, std::uint32_t index, std::uint32_t cached)
+{
+    auto& folder = folder_at(index);
+    os::Fd fd(os::open_folder_beneath(root_, folder.path));
+    if (fd.get() < 0) {
+        const int failed = -fd.release();
+        if (failed != ENOENT && failed != ENOTDIR && failed != ELOOP)
+            return cannot_list(failed, folder.path);
+        folder.gone = true;
+        return {};
+    }
+    if (const int failed = os::status_of(fd.get(), folder.status); failed != 0)
+        return cannot_list(failed, folder.path);
+    CachedFolder known;
+    if (cached != none) {
+        known = cache_->folder(cached);
+        folder.cached = cached;
+        if (trust_ == CacheTrust::full && known.trusted &&
+            same_folder(known.status, folder.status) && visit_unchanged(fd.get(), folder, known))
+            return {};
+    }
+    TRY(list(worker, fd.get(), folder));
+    match_with_cache(folder, known);
+    const auto open = std::make_shared<OpenFolder>(OpenFolder{std::move(fd), folder});
+    const auto count = folder.files.size();
+    // Folders below become tasks before the parts do, so that the parts are done first and the
+    // descriptor is closed soon.
+    for (auto& file : folder.files) {
+        if (file.kind == EntryKind::folder) add_child(folder, file);
+    }
+    for (auto begin = part_size; begin < count; begin += part_size) {
+        pool_.add([=, this](std::size_t other) {
+            return examine(other, open, begin, std::min(begin + part_size, count));
+        });
+    }
+    return examine(worker, open, 0, std::min(part_size, count));
+}
+
+void TreeScan::add_child(const ScannedFolder& folder, ScannedFile& file)
+{
+    const auto cached = file.cached != none && cache_->file(file.cached).kind == EntryKind::folder
+                            ? cache_->file(file.cached).child
+                            : none;
+    const auto child = add_folder(path_below(folder.path, file.name), cached);
+    file.child = child;
+    pool_.add([=, this](std::size_t worker) { return visit(worker, child, cached); });
+}
+
+// The folder's list of names is the cached one: looks at each file, and needs no list of its own as
+// long as all are as they were.
+bool TreeScan::visit_unchanged(int fd, ScannedFolder& folder, const CachedFolder& known)
+{
+    std::vector<CachedFile> below;
+    std::vector<CachedFile> links;
+    for (std::uint32_t i = 0; i < known.file_count; ++i) {
+        const auto file = cache_->file(known.first_file + i);
+        if (file.kind == EntryKind::folder) {
+            below.push_back(file);
+            continue;
+        }
+        os::FileStatus status;
+        if (!file.trusted || os::status_at(fd, file.name.data(), status) != 0 ||
+            !status.same_version(file.status))
+            return false;
+        if (file.kind == EntryKind::link) links.push_back(file);
+    }
+    for (const auto& link : links)
+        note_link(path_below(folder.path, link.name), link.target);
+    counters_.files += known.file_count - below.size();
+    folder.unchanged = true;
+    for (const auto& file : below) {
+        const auto child = add_folder(path_below(folder.path, file.name), file.child);
+        pool_.add([=, this](std::size_t worker) { return visit(worker, child, file.child); });
+    }
+    return true;
+}
+
+Result<> TreeScan::list(std::size_t worker, int fd, ScannedFolder& folder)
+{
+    auto& list = name_lists_[worker];
+    if (const int failed = list.read(fd); failed != 0) return cannot_list(failed, folder.path);
+    std::vector<os::NameList::Name> kept;
+    kept.reserve(list.names().size());
+    std::size_t length = 0;
+    for (const auto& name : list.names()) {
+        const auto is_folder = name.type == DT_DIR;
+        if (options_.ignore.ignored &&
+            options_.ignore.ignored(path_below(folder.path, name.text), is_folder))
+            continue;
+        if (!is_folder && name.type != DT_REG && name.type != DT_LNK) {
+            folder.reusable = false;
+            note("'" + printable(path_below(folder.path, name.text)) + "' is " +
+                 kind_text(name.type) + " and was left out");
+            continue;
+        }
+        kept.push_back(name);
+        length += name.text.size() + 1;
+    }
+    const auto kind = [](const os::NameList::Name& name) {
+        return name.type == DT_DIR ? EntryKind::folder : EntryKind::file;
+    };
+    std::sort(kept.begin(), kept.end(), [&](const auto& left, const auto& right) {
+        return compare_in_manifest(left.text, kind(left), right.text, kind(right)) < 0;
+    });
+    folder.names.reserve(length);
+    folder.files.reserve(kept.size());
+    for (const auto& name : kept) {
+        const auto offset = folder.names.size();
+        folder.names.append(name.text).push_back('\0');
+        auto& file = folder.files.emplace_back();
+        file.name = {folder.names.data() + offset, name.text.size()};
+        file.kind = name.type == DT_LNK ? EntryKind::link : kind(name);
+    }
+    return {};
+}
+
+// Both lists have one order, so one walk finds all pairs.
+void TreeScan::match_with_cache(ScannedFolder& folder, const CachedFolder& known)
+{
+    std::uint32_t at = 0;
+    for (auto& file : folder.files) {
+        while (at < known.file_count) {
+            const auto cached = cache_->file(known.first_file + at);
+            const int order = compare_in_manifest(cached.name, cached.kind, file.name, file.kind);
+            if (order > 0) break;
+            if (order == 0) file.cached = known.first_file + at;
+            ++at;
+            if (order == 0) break;
+        }
+    }
+}
+
+Result<> TreeScan::examine(std::size_t worker,
+                           const std::shared_ptr<OpenFolder>& open,
+                           std::size_t begin,
+                           std::size_t end)
+{
+    for (auto i = begin; i < end; ++i) {
+        auto& file = open->folder.files[i];
+        if (file.kind == EntryKind::folder) continue;
+        if (options_.stop.stop_requested()) return fail(ErrorKind::cancelled, "stopped");
+        TRY(examine_one(worker, *open, file));
+    }
+    counters_.show(options_);
+    return {};
+}
+
+Result<> TreeScan::examine_one(std::size_t worker, OpenFolder& open, ScannedFile& file)
+{
+    const auto path = path_below(open.folder.path, file.name);
+    const int failed = os::status_at(open.fd.get(), file.name.data(), file.status);
+    if (failed == ENOENT) {
+        skip(open, file);
+        return {};
+    }
+    if (failed != 0) return fail_errno(failed, "look at '{}'", printable(path));
+    ++counters_.files;
+    if (file.status.is_link()) return read_link(open, file, path);
+    if (!file.status.is_file()) {
+        return tl::unexpected(
+            Error(ErrorKind::conflict,
+                  "'" + printable(path) + "' turned into something else meanwhile",
+                  "Try again when nothing changes the folder."));
+    }
+    file.kind = file.status.is_executable() ? EntryKind::executable : EntryKind::file;
+    if (TRY(reuse(file))) return {};
+    ++files_read_;
+    const auto outcome = TRY(storers_[worker]->store(open.fd.get(), path, file));
+    if (outcome == FileStorer::Outcome::gone) skip(open, file);
+    if (outcome == FileStorer::Outcome::later) {
+        auto* const later = &file;
+        pool_.add([this, later, path, folder = open.folder.path](std::size_t other) -> Result<> {
+            const os::Fd again(os::open_folder_beneath(root_, folder));
+            if (again.get() < 0) return cannot_list(ENOENT, folder);
+            return storers_[other]->store_large(pool_, storers_, again.get(), path, *later);
+        });
+    }
+    return {};
+}
+
+Result<> TreeScan::read_link(OpenFolder& open, ScannedFile& file, const std::string& path)
+{
+    file.kind = EntryKind::link;
+    file.target.resize(4096);
+    const auto length =
+        ::readlinkat(open.fd.get(), file.name.data(), file.target.data(), file.target.size());
+    if (length <= 0) {
+        if (errno != ENOENT && errno != EINVAL)
+            return fail_errno(errno, "read link '{}'", printable(path));
+        skip(open, file);
+        return {};
+    }
+    file.target.resize(static_cast<std::size_t>(length));
+    file.target.shrink_to_fit();
+    note_link(path, file.target);
+    return {};
+}
+
+Result<bool> TreeScan::reuse(ScannedFile& file)
+{
+    if (file.cached == none) return false;
+    const auto known = cache_->file(file.cached);
+    if (!known.trusted || known.kind == EntryKind::link || known.kind == EntryKind::folder ||
+        !known.status.same_version(file.status))
+        return false;
+    auto chunks = cache_->chunks(known);
+    if (trust_ == CacheTrust::digests) {  // objects may have left the store since
+        if (chunks.empty() && !TRY(store_.contains(known.digest))) return false;
+        for (const auto& chunk : chunks) {
+            if (!TRY(store_.contains(chunk.digest))) return false;
+        }
+    }
+    file.digest = known.digest;
+    file.chunks = std::move(chunks);
+    return true;
+}
+
+void TreeScan::skip(OpenFolder& open, ScannedFile& file)
+{
+    file.skipped = true;
+    open.folder.reusable = false;
+}
+
+}  // namespace ponk::snapshot
