@@ -127,10 +127,10 @@ public:
     // Writes a complete copy to `destination`, which must not exist.
     Result<> backup_to(const Path& destination) const;
     // The thorough check, minutes on a large file; `damaged` tells what was found.
-    Result<> check_integrity() const;
+    Result<> check_integrity();
     // When check_integrity last found nothing, in wall-clock milliseconds; 0: never.
     Result<std::int64_t> last_integrity_check() const;
-    Result<Sizes> sizes() const;
+    [[nodiscard]] Sizes sizes() const;
 
     // Every run with its metrics and events, oldest first, as JSON Lines; `line` gets each without
     // the line end and may fail, which ends the export.

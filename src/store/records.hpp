@@ -26,14 +26,15 @@ struct Opening {
         emptied,   // it was damaged and there was no sound backup
     };
     Outcome outcome = Outcome::opened;
-    // After `restored` and `emptied` run directories know more than history: import_runs.
+    bool clean_stop = true;  // false: the last process that had it open was killed
+    std::string notice;
+    os::Path set_aside;  // where the damaged file is, else empty
+
+    // Run directories know more than history: import_runs.
     [[nodiscard]] bool must_import() const
     {
         return outcome == Outcome::restored || outcome == Outcome::emptied;
     }
-    bool clean_stop = true;  // false: the last process that had it open was killed
-    std::string notice;
-    os::Path set_aside;  // where the damaged file is, else empty
 };
 
 struct Created {
