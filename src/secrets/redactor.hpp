@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -16,6 +17,8 @@ constexpr std::size_t shortest_redacted = 4;
 // encoded) and percent-encoded. Immutable; shared by all who read logs of one run.
 class RedactionPatterns {
 public:
+    class Automaton;
+
     explicit RedactionPatterns(const std::vector<std::string>& values);
     ~RedactionPatterns();
     RedactionPatterns(const RedactionPatterns&) = delete;
@@ -28,7 +31,6 @@ public:
 
 private:
     friend class Redactor;
-    class Automaton;
     std::unique_ptr<const Automaton> automaton_;
 };
 
@@ -49,12 +51,27 @@ public:
     std::string_view finish();
 
 private:
+    // Positions count from the first byte that was fed.
+    struct Stretch {
+        std::uint64_t begin;
+        std::uint64_t end;
+    };
+
+    void scan(std::string_view bytes);
+    void cover(Stretch stretch);
+    void give_plain(std::string_view bytes);
+    void give_mask(std::uint64_t count);
+    // Gives out what is held up to this position.
+    void release(std::uint64_t end);
+
     std::shared_ptr<const RedactionPatterns> patterns_;
-    std::uint64_t lead_;
+    std::uint64_t lead_;  // bytes still to be looked at only
     std::uint32_t node_ = 0;
-    std::string held_;           // the last bytes of the stream, not given out yet
-    std::vector<bool> covered_;  // one for each held byte: it belongs to a pattern
-    bool masking_ = false;       // the last thing given out was a mask
+    std::string held_;  // bytes from head_ on are not given out yet
+    std::size_t head_ = 0;
+    std::uint64_t base_ = 0;       // position of the first of them
+    std::deque<Stretch> covered_;  // by patterns; in order, apart from each other
+    bool masking_ = false;         // the last thing given out was a mask
     std::string out_;
 };
 

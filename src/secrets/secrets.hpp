@@ -33,8 +33,8 @@ struct SecretInfo {
 // Values that runs use by name. A value that is replaced or removed can no longer be used, but is
 // kept, sealed, so that the logs of runs that used it are still shown without it.
 //
-// Holds no value in memory between calls. Safe for several threads and several processes: each call
-// takes a lock file for its own length.
+// Holds no value in memory between calls. Safe for several threads and several processes: who
+// changes something takes a lock file meanwhile.
 class Secrets {
 public:
     enum class Keyring { when_there, never };
