@@ -8,7 +8,6 @@ function(ponk_embed target symbol file)
     "${symbol}:\n    .incbin \"${file}\"\n${symbol}_end:\n    .byte 0\n"
     "    .section .note.GNU-stack,\"\",%progbits\n")
   file(COPY_FILE ${assembly}.in ${assembly} ONLY_IF_DIFFERENT)
-  enable_language(ASM)
   target_sources(${target} PRIVATE ${assembly})
   set_source_files_properties(${assembly} PROPERTIES OBJECT_DEPENDS ${file})
 endfunction()

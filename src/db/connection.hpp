@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/error.hpp"
+#include "db/statement.hpp"
+#include "os/file.hpp"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+struct sqlite3;
+
+namespace ponk::db {
+
+using os::Path;
+
+enum class Role {
+    writer,  // does every commit and every checkpoint of the file; there is one
+    reader,  // cannot write, never checkpoints
+};
+
+// When a commit counts as done.
+enum class Durability {
+    disk,     // it has reached the disk
+    process,  // it outlives this process; a power cut may take it back as long as no commit of
+              // `disk` came after it
+};
+
+// One open database file, with the settings every connection of ours has. One thread at a time.
+class Connection {
+public:
+    // `vfs` names another file layer of SQLite; for tests of failing disks.
+    static Result<std::unique_ptr<Connection>>
+    open(const Path& file, Role role, const std::string& vfs = {});
+    ~Connection();
+    Connection(const Connection&) = delete;
+    Connection& operator=(const Connection&) = delete;
+
+    // Runs one or several statements, whose rows are dropped. For schema and settings.
+    Result<> execute(const std::string& sql);
+    // Each text is prepared once and kept; the statement returned is reset and unbound.
+    Result<Statement> prepare(std::string_view sql);
+    Result<std::int64_t> query_integer(std::string_view sql);
+    Result<> set_durability(Durability durability);
+
+    [[nodiscard]] std::int64_t changes() const;
+    [[nodiscard]] std::int64_t last_row() const;
+    [[nodiscard]] bool in_transaction() const;
+    [[nodiscard]] const Path& file() const noexcept { return file_; }
+    [[nodiscard]] sqlite3* handle() const noexcept { return handle_; }
+
+    // The first error after which the disk's content is not known, or that showed damage.
+    [[nodiscard]] const std::optional<Error>& final_failure() const noexcept { return final_; }
+    [[nodiscard]] bool saw_damage() const noexcept { return saw_damage_; }
+    // Makes the error for `code` and remembers it when it is final.
+    Error note_failure(int code, const std::string& doing = {});
+
+private:
+    friend class Statement;
+    explicit Connection(Path file) : file_(std::move(file)) {}
+    Result<> configure(Role role);
+    void give_back(sqlite3_stmt* statement);
+
+    struct Cached {
+        sqlite3_stmt* statement = nullptr;
+        bool in_use = false;
+    };
+
+    Path file_;
+    sqlite3* handle_ = nullptr;
+    Durability durability_ = Durability::disk;
+    std::map<std::string, Cached, std::less<>> cache_;
+    std::optional<Error> final_;
+    bool saw_damage_ = false;
+};
+
+}  // namespace ponk::db

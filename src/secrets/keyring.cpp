@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secrets/keyring.hpp"
+
+#include "base/seal.hpp"
+#include "base/text.hpp"
+#include "os/process.hpp"
+
+#include <cstdlib>
+
+namespace ponk::secrets {
+
+namespace {
+
+using std::chrono::seconds;
+
+// The service may ask its user for a password first.
+constexpr seconds patience{20};
+
+std::string variable(const char* name)
+{
+    const char* value = ::getenv(name);
+    return value ? value : "";
+}
+
+bool has_session_bus()
+{
+    if (!variable("DBUS_SESSION_BUS_ADDRESS").empty()) return true;
+    const auto runtime = variable("XDG_RUNTIME_DIR");
+    std::error_code problem;
+    return !runtime.empty() && std::filesystem::exists(runtime + "/bus", problem);
+}
+
+Result<os::Output> tool(std::vector<std::string> arguments, std::string input, seconds limit)
+{
+    arguments.insert(arguments.begin(), "secret-tool");
+    os::Command command{.argv = std::move(arguments), .input = std::move(input)};
+    auto output = os::run(command, after(limit), {});
+    wipe(command.input);
+    if (!output) {
+        return tl::unexpected(
+            Error(ErrorKind::unavailable,
+                  "the desktop keyring does not answer: " + output.error().message(),
+                  "Log in to the desktop or unlock its keyring, and try again."));
+    }
+    return output;
+}
+
+Error refused(const os::Output& output)
+{
+    return {ErrorKind::unavailable,
+            fmt::format("the desktop keyring refuses: {}", printable(trim(output.err))),
+            "Unlock the keyring of the desktop and try again."};
+}
+
+}  // namespace
+
+bool Keyring::is_there()
+{
+    if (!has_session_bus() || !os::find_program("secret-tool", variable("PATH"))) return false;
+    // Looks for something that never exists: a service that answers says so without a word.
+    const auto answer = tool({"lookup", "application", "ponk", "probe", "1"}, {}, seconds(1));
+    return answer && answer->exit.status() == 1 && trim(answer->err).empty();
+}
+
+std::vector<std::string> Keyring::item(const std::string& name, const std::string& id) const
+{
+    return {"application", "ponk", "realm", realm_, "name", name, "id", id};
+}
+
+Result<>
+Keyring::store(const std::string& name, const std::string& id, std::string_view value) const
+{
+    std::vector<std::string> arguments{"store", "--label=ponk secret " + name};
+    for (auto& word : item(name, id))
+        arguments.push_back(std::move(word));
+    // As hex, because the program takes text and drops a line end.
+    const auto output = TRY(tool(std::move(arguments), to_hex(value), patience));
+    if (output.exit.status() != 0) return tl::unexpected(refused(output));
+    auto stored = TRY(find(name, id));
+    const bool same = stored && *stored == value;
+    if (stored) wipe(*stored);
+    if (!same)
+        return fail(ErrorKind::unavailable, "the desktop keyring did not keep secret '{}'", name);
+    return {};
+}
+
+Result<std::optional<std::string>> Keyring::find(const std::string& name,
+                                                 const std::string& id) const
+{
+    std::vector<std::string> arguments{"lookup"};
+    for (auto& word : item(name, id))
+        arguments.push_back(std::move(word));
+    auto output = TRY(tool(std::move(arguments), {}, patience));
+    if (output.exit.status() != 0) {
+        if (trim(output.err).empty()) return std::optional<std::string>();
+        return tl::unexpected(refused(output));
+    }
+    auto value = from_hex(trim(output.out));
+    wipe(output.out);
+    if (!value) {
+        return fail(ErrorKind::damaged,
+                    "the desktop keyring holds something else under the name of secret '{}'",
+                    name);
+    }
+    return value;
+}
+
+Result<> Keyring::remove(const std::string& name, const std::string& id) const
+{
+    std::vector<std::string> arguments{"clear"};
+    for (auto& word : item(name, id))
+        arguments.push_back(std::move(word));
+    const auto output = TRY(tool(std::move(arguments), {}, patience));
+    if (output.exit.status() != 0 && !trim(output.err).empty())
+        return tl::unexpected(refused(output));
+    return {};
+}
+
+}  // namespace ponk::secrets

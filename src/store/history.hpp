@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/error.hpp"
+#include "base/id.hpp"
+#include "model/run.hpp"
+#include "os/file.hpp"
+#include "store/records.hpp"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ponk::store {
+
+using os::Path;
+
+// The history of all runs of one user: a SQLite database in `folder`, of which this object is the
+// only writer on the machine.
+//
+// Safe to call from any thread. Writes happen on the caller's thread, one after the other, and are
+// durable on return unless said otherwise; readers have connections of their own and never wait
+// for a writer. After an error nothing of the call was stored.
+class History {
+public:
+    // Opens, or makes, the database. `conflict` when another process has it open; `unavailable`
+    // when it was made by a newer version. A damaged file is set aside and replaced by the newest
+    // sound backup or an empty database: see `opening()`.
+    static Result<std::unique_ptr<History>> open(const Path& folder);
+    ~History();
+    History(const History&) = delete;
+    History& operator=(const History&) = delete;
+
+    // What happened on opening.
+    [[nodiscard]] const Opening& opening() const noexcept;
+    // Set once a write met an I/O error: nothing more is written by this object, because what the
+    // disk holds is no longer known. Close, and open again.
+    [[nodiscard]] std::optional<Error> failure() const;
+
+    // Runs ------------------------------------------------------------------------------------
+
+    // Stores a new run, gives it the next number of its project and makes the project known. When
+    // a run with this id is there, that one is returned unchanged.
+    Result<Created> create_run(const model::Run& run);
+    // Stores runs found in run directories after a damaged database was replaced: state, number
+    // and times as given; ids that are there stay as they are. Returns how many were added.
+    Result<std::size_t> import_runs(std::vector<model::Run> runs);
+
+    // `not_found` when absent.
+    Result<model::Run> get_run(const RunId& id) const;
+    Result<std::optional<model::Run>> find_run(const RunId& id) const;
+    // A whole id, a unique prefix or suffix of 4 hex digits or more, or "last": the newest (of the
+    // project when one is given). `not_found`; `conflict` names the candidates.
+    Result<RunId> resolve_run(std::string_view text, std::string_view project = {}) const;
+    // Newest first.
+    Result<RunPage> list_runs(const RunFilter& filter) const;
+    // Every run that has not ended, oldest first.
+    Result<std::vector<model::Run>> active_runs() const;
+
+    // Moves the run from `from` to `to` and applies `change` in the same transaction, and appends
+    // an event of kind "state". `conflict` when the run is not in `from` or the state machine does
+    // not allow the step, so an end is recorded once.
+    Result<model::Run> update_state(const RunId& id,
+                                    model::RunState from,
+                                    model::RunState to,
+                                    const RunChange& change = {});
+    Result<model::Run> update_run(const RunId& id, const RunChange& change);
+    // Replaces the value of a tag; nullopt removes it.
+    Result<>
+    set_tag(const RunId& id, const std::string& key, const std::optional<std::string>& value);
+    // `conflict` while it has not ended.
+    Result<> delete_run(const RunId& id);
+
+    // Metrics ---------------------------------------------------------------------------------
+
+    // Stores the points of a piece of a journal together with the place up to which it was read.
+    // `conflict` when the journal is stored up to another place than `batch.from`: read on from
+    // `journal_offset`. Survives a crash of the process at once and a power cut with the next
+    // write of a run; until then the journal itself still has the points.
+    Result<> record_metrics(const RunId& id, const JournalBatch& batch);
+    // 0 when nothing of it is stored.
+    Result<std::uint64_t> journal_offset(const RunId& id, const std::string& journal) const;
+    // Sorted by key. The latest is the one of the greatest step, then time, then arrival.
+    Result<std::vector<LatestMetric>> latest_metrics(const RunId& id) const;
+    // In order of arrival; empty when there is no such key.
+    Result<std::vector<model::MetricPoint>> metric_series(const RunId& id,
+                                                          const std::string& key) const;
+
+    // Events ----------------------------------------------------------------------------------
+
+    // Returns its number within the run, counted from 1. Durable as metrics are.
+    Result<std::int64_t>
+    append_event(const RunId& id, const std::string& kind, const std::string& text);
+    // Those after number `after`, at most `limit`.
+    Result<std::vector<Event>>
+    events(const RunId& id, std::int64_t after = 0, std::size_t limit = 1000) const;
+
+    // Projects, assets, settings --------------------------------------------------------------
+
+    Result<> put_project(const Project& project);
+    Result<std::vector<ProjectSummary>> projects() const;
+    Result<std::optional<ProjectSummary>> find_project(const std::string& id) const;
+    // The project whose folder is `path`, which is compared as text.
+    Result<std::optional<ProjectSummary>> find_project_at(const std::string& path) const;
+    // With its runs and assets. `conflict` while one of its runs has not ended.
+    Result<> delete_project(const std::string& id);
+
+    // Stores the next version of the asset and returns it with its number.
+    Result<Asset> add_asset(const Asset& asset);
+    // The newest version of each, by name; or all versions of `name`, newest first.
+    Result<std::vector<Asset>> assets(const std::string& project) const;
+    Result<std::vector<Asset>> asset_versions(const std::string& project,
+                                              const std::string& name) const;
+    // All versions; `not_found` when there is none.
+    Result<> delete_asset(const std::string& project, const std::string& name);
+
+    Result<std::optional<std::string>> find_setting(const std::string& name) const;
+    Result<> put_setting(const std::string& name, const std::string& value);
+
+    // Care ------------------------------------------------------------------------------------
+
+    // Writes a complete copy into the backup folder, keeps the newest few, returns its path.
+    Result<Path> make_backup();
+    // Writes a complete copy to `destination`, which must not exist.
+    Result<> backup_to(const Path& destination) const;
+    // The thorough check, minutes on a large file; `damaged` tells what was found.
+    Result<> check_integrity();
+    // When check_integrity last found nothing, in wall-clock milliseconds; 0: never.
+    Result<std::int64_t> last_integrity_check() const;
+    [[nodiscard]] Sizes sizes() const;
+
+    // Every run with its metrics and events, oldest first, as JSON Lines; `line` gets each without
+    // the line end and may fail, which ends the export.
+    using OnLine = std::function<Result<>(const std::string& line)>;
+    Result<> export_lines(const RunFilter& filter, const OnLine& line) const;
+
+private:
+    struct Impl;
+    explicit History(std::unique_ptr<Impl> impl);
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace ponk::store

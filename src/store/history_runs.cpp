@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/time.hpp"
+#include "store/event_row.hpp"
+#include "store/history.hpp"
+#include "store/history_impl.hpp"
+#include "store/project_row.hpp"
+#include "store/run_row.hpp"
+
+#include <algorithm>
+
+namespace ponk::store {
+
+using model::Run;
+
+namespace {
+
+Result<std::int64_t> next_number(db::Connection& writer, std::int64_t project)
+{
+    auto statement = TRY(writer.prepare(
+        "UPDATE project SET last_number = last_number + 1 WHERE row = ? RETURNING last_number"));
+    statement.bind(project);
+    if (!TRY(statement.step())) return fail(ErrorKind::internal, "project row {} is gone", project);
+    const auto number = statement.integer(0);
+    TRY(statement.run());
+    return number;
+}
+
+Result<bool> number_is_free(db::Connection& writer, std::int64_t project, std::int64_t number)
+{
+    auto statement = TRY(writer.prepare("SELECT 1 FROM run WHERE project = ? AND number = ?"));
+    statement.bind(project, number);
+    return !TRY(statement.step());
+}
+
+// Keeps the number a run had before, as long as nobody else got it.
+Result<std::int64_t> number_again(db::Connection& writer, std::int64_t project, std::int64_t number)
+{
+    if (number <= 0 || !TRY(number_is_free(writer, project, number)))
+        return next_number(writer, project);
+    auto raise =
+        TRY(writer.prepare("UPDATE project SET last_number = max(last_number, ?) WHERE row = ?"));
+    TRY(raise.bind(number, project).run());
+    return number;
+}
+
+}  // namespace
+
+Result<Created> History::create_run(const Run& run)
+{
+    if (run.id.empty()) return fail(ErrorKind::invalid_argument, "a run without an id");
+    if (run.project.empty())
+        return fail(ErrorKind::invalid_argument, "run '{}' has no project", run.id.text());
+    return impl_->database->write(
+        db::Durability::disk, [&](db::Connection& writer) -> Result<Created> {
+            if (auto known = TRY(find_stored_run(writer, run.id)))
+                return Created{std::move(known->run), false};
+            const auto project = TRY(ensure_project(writer, run.project, run.project_path));
+            Run made = run;
+            if (made.created == 0) made.created = wall_milliseconds();
+            made.number = TRY(next_number(writer, project));
+            const auto row = TRY(insert_run(writer, project, made));
+            TRY(insert_event(writer, row, "state", model::to_string(made.state)));
+            return Created{std::move(made), true};
+        });
+}
+
+Result<std::size_t> History::import_runs(std::vector<Run> runs)
+{
+    // Rows count up in the order of birth, which ids have.
+    std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.id < b.id; });
+    return impl_->database->write(
+        db::Durability::disk, [&](db::Connection& writer) -> Result<std::size_t> {
+            std::size_t added = 0;
+            for (auto& run : runs) {
+                if (TRY(find_stored_run(writer, run.id))) continue;
+                const auto project = TRY(ensure_project(writer, run.project, run.project_path));
+                run.number = TRY(number_again(writer, project, run.number));
+                const auto row = TRY(insert_run(writer, project, run));
+                TRY(insert_event(writer, row, "notice", "read back from its run directory"));
+                ++added;
+            }
+            return added;
+        });
+}
+
+Result<std::optional<Run>> History::find_run(const RunId& id) const
+{
+    return impl_->database->read([&](db::Connection& reader) -> Result<std::optional<Run>> {
+        auto found = TRY(find_stored_run(reader, id));
+        if (!found) return std::optional<Run>();
+        return std::optional(std::move(found->run));
+    });
+}
+
+Result<Run> History::get_run(const RunId& id) const
+{
+    return impl_->database->read(
+        [&](db::Connection& reader) -> Result<Run> { return TRY(get_stored_run(reader, id)).run; });
+}
+
+Result<>
+History::set_tag(const RunId& id, const std::string& key, const std::optional<std::string>& value)
+{
+    return impl_->database->write(db::Durability::disk, [&](db::Connection& writer) -> Result<> {
+        const auto row = TRY(get_run_row(writer, id));
+        if (!value) {
+            auto remove = TRY(writer.prepare("DELETE FROM tag WHERE run = ? AND key = ?"));
+            return remove.bind(row, key).run();
+        }
+        auto put =
+            TRY(writer.prepare("INSERT OR REPLACE INTO tag(run, key, value) VALUES(?, ?, ?)"));
+        return put.bind(row, key, *value).run();
+    });
+}
+
+Result<> History::delete_run(const RunId& id)
+{
+    return impl_->database->write(db::Durability::disk, [&](db::Connection& writer) -> Result<> {
+        const auto stored = TRY(get_stored_run(writer, id));
+        if (!model::is_terminal(stored.run.state)) {
+            return tl::unexpected(Error(ErrorKind::conflict,
+                                        fmt::format("run '{}' is {} and cannot be deleted",
+                                                    id.text(),
+                                                    model::to_string(stored.run.state)),
+                                        "Cancel it first: ponk experiment cancel " + id.brief()));
+        }
+        auto remove = TRY(writer.prepare("DELETE FROM run WHERE row = ?"));
+        return remove.bind(stored.row).run();
+    });
+}
+
+Result<std::int64_t>
+History::append_event(const RunId& id, const std::string& kind, const std::string& text)
+{
+    return impl_->database->write(
+        db::Durability::process, [&](db::Connection& writer) -> Result<std::int64_t> {
+            return insert_event(writer, TRY(get_run_row(writer, id)), kind, text);
+        });
+}
+
+Result<std::vector<Event>>
+History::events(const RunId& id, std::int64_t after, std::size_t limit) const
+{
+    return impl_->database->read([&](db::Connection& reader) -> Result<std::vector<Event>> {
+        return read_events(reader, TRY(get_run_row(reader, id)), after, limit);
+    });
+}
+
+}  // namespace ponk::store

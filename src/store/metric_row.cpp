@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/metric_row.hpp"
+
+#include <cmath>
+#include <limits>
+#include <map>
+#include <tuple>
+
+namespace ponk::store {
+
+using model::MetricPoint;
+
+namespace {
+
+// A key of the run while points are added to it.
+struct Open {
+    std::int64_t row = 0;
+    LatestMetric latest;
+};
+
+// SQLite has no NaN: it is stored as NULL, which no other number is.
+std::optional<double> number(double value)
+{
+    return std::isnan(value) ? std::nullopt : std::optional(value);
+}
+
+double number(const db::Statement& row, int column)
+{
+    return row.is_null(column) ? std::numeric_limits<double>::quiet_NaN() : row.real(column);
+}
+
+Result<Open> open_key(db::Connection& writer, std::int64_t run, const std::string& key)
+{
+    Open open;
+    auto find = TRY(writer.prepare(
+        "SELECT row, count, value, text, step, time FROM metric WHERE run = ? AND key = ?"));
+    find.bind(run, key);
+    if (TRY(find.step())) {
+        open.row = find.integer(0);
+        open.latest = {
+            {key, number(find, 2), find.text_if_any(3), find.integer(4), find.integer(5)},
+            find.integer(1)};
+        return open;
+    }
+    auto insert = TRY(
+        writer.prepare("INSERT INTO metric(run, key, count, step, time) VALUES(?, ?, 0, 0, 0)"));
+    TRY(insert.bind(run, key).run());
+    open.row = writer.last_row();
+    return open;
+}
+
+Result<> add_point(db::Connection& writer, Open& open, const MetricPoint& point)
+{
+    auto insert = TRY(writer.prepare("INSERT INTO point(metric, number, step, time, value, text)"
+                                     " VALUES(?, ?, ?, ?, ?, ?)"));
+    auto& latest = open.latest;
+    ++latest.count;
+    insert.bind(open.row, latest.count, point.step, point.time, number(point.value), point.text);
+    TRY(insert.run());
+    const auto order = [](const MetricPoint& p) { return std::tuple(p.step, p.time); };
+    if (latest.count == 1 || order(point) >= order(latest.point)) latest.point = point;
+    return {};
+}
+
+Result<> close_key(db::Connection& writer, const Open& open)
+{
+    const auto& point = open.latest.point;
+    auto update = TRY(writer.prepare(
+        "UPDATE metric SET count = ?, value = ?, text = ?, step = ?, time = ? WHERE row = ?"));
+    update.bind(
+        open.latest.count, number(point.value), point.text, point.step, point.time, open.row);
+    return update.run();
+}
+
+}  // namespace
+
+Result<std::uint64_t>
+stored_offset(db::Connection& connection, std::int64_t run, const std::string& journal)
+{
+    auto statement =
+        TRY(connection.prepare("SELECT stored FROM journal WHERE run = ? AND name = ?"));
+    statement.bind(run, journal);
+    return TRY(statement.step()) ? static_cast<std::uint64_t>(statement.integer(0)) : 0;
+}
+
+Result<> store_batch(db::Connection& writer, std::int64_t run, const JournalBatch& batch)
+{
+    std::map<std::string, Open> open;
+    for (const auto& point : batch.points) {
+        auto known = open.find(point.key);
+        if (known == open.end())
+            known = open.emplace(point.key, TRY(open_key(writer, run, point.key))).first;
+        TRY(add_point(writer, known->second, point));
+    }
+    for (const auto& [key, metric] : open)
+        TRY(close_key(writer, metric));
+    auto move =
+        TRY(writer.prepare("INSERT OR REPLACE INTO journal(run, name, stored) VALUES(?, ?, ?)"));
+    return move.bind(run, batch.journal, static_cast<std::int64_t>(batch.to)).run();
+}
+
+Result<std::vector<LatestMetric>> read_latest(db::Connection& connection, std::int64_t run)
+{
+    auto statement = TRY(connection.prepare(
+        "SELECT key, value, text, step, time, count FROM metric WHERE run = ? ORDER BY key"));
+    statement.bind(run);
+    std::vector<LatestMetric> all;
+    while (TRY(statement.step())) {
+        all.push_back({{statement.text(0),
+                        number(statement, 1),
+                        statement.text_if_any(2),
+                        statement.integer(3),
+                        statement.integer(4)},
+                       statement.integer(5)});
+    }
+    return all;
+}
+
+Result<std::vector<MetricPoint>>
+read_series(db::Connection& connection, std::int64_t run, const std::string& key)
+{
+    auto statement =
+        TRY(connection.prepare("SELECT point.value, point.text, point.step, point.time FROM metric"
+                               " CROSS JOIN point ON point.metric = metric.row"
+                               " WHERE metric.run = ? AND metric.key = ? ORDER BY point.number"));
+    statement.bind(run, key);
+    std::vector<MetricPoint> points;
+    while (TRY(statement.step())) {
+        points.push_back({key,
+                          number(statement, 0),
+                          statement.text_if_any(1),
+                          statement.integer(2),
+                          statement.integer(3)});
+    }
+    return points;
+}
+
+}  // namespace ponk::store

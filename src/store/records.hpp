@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/error.hpp"
+#include "base/id.hpp"
+#include "base/json.hpp"
+#include "model/run.hpp"
+#include "os/file.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+// The values that go into and come out of history, besides model::Run.
+namespace ponk::store {
+
+// How opening went. `notice` is for people and empty when there is nothing to say.
+struct Opening {
+    enum class Outcome {
+        opened,    // as it was left
+        created,   // there was none
+        restored,  // it was damaged; this is the newest sound backup
+        emptied,   // it was damaged and there was no sound backup
+    };
+    Outcome outcome = Outcome::opened;
+    bool clean_stop = true;  // false: the last process that had it open was killed
+    std::string notice;
+    os::Path set_aside;  // where the damaged file is, else empty
+
+    // Run directories know more than history: import_runs.
+    [[nodiscard]] bool must_import() const
+    {
+        return outcome == Outcome::restored || outcome == Outcome::emptied;
+    }
+};
+
+struct Created {
+    model::Run run;
+    bool is_new = false;
+};
+
+struct RunFilter {
+    enum class Hidden { leave_out, include };
+
+    std::string project;  // empty: all
+    std::optional<model::RunState> state;
+    std::string script;
+    std::string target;
+    std::optional<std::pair<std::string, std::string>> tag;
+    Hidden hidden = Hidden::leave_out;
+    std::optional<RunId> before;  // runs older than this one
+    std::size_t limit = 50;
+};
+
+struct RunPage {
+    std::vector<model::Run> runs;
+    std::optional<RunId> next;  // `before` of the next page; nullopt at the end
+};
+
+// What may change in a run after it was made; what is absent stays.
+struct RunChange {
+    std::optional<std::string> name;
+    std::optional<int> exit_code;
+    std::optional<Error> error;
+    std::optional<std::string> target_type;
+    std::optional<std::string> framework;
+    std::optional<std::int64_t> started;
+    std::optional<std::int64_t> ended;
+    std::optional<std::string> snapshot;
+    std::optional<std::string> outputs;
+    std::optional<std::string> job;
+    std::optional<bool> hidden;
+    std::optional<bool> cancel_requested;
+    std::map<std::string, std::int64_t> timings;  // merged by phase
+    std::optional<Json> git;
+    std::optional<Json> configuration;
+    std::optional<Json> evidence;
+};
+
+struct JournalBatch {
+    std::string journal;     // its file name in the run directory
+    std::uint64_t from = 0;  // where these points begin
+    std::uint64_t to = 0;    // and end
+    std::vector<model::MetricPoint> points;
+};
+
+struct LatestMetric {
+    model::MetricPoint point;
+    std::int64_t count = 0;  // points of this key
+};
+
+struct Event {
+    std::int64_t number = 0;
+    std::int64_t time = 0;  // wall-clock milliseconds
+    std::string kind;       // state, progress, notice, metric
+    std::string text;
+};
+
+struct Project {
+    std::string id;
+    std::string name;
+    std::string path;
+};
+
+struct ProjectSummary {
+    Project project;
+    std::int64_t runs = 0;
+    RunId last_run;  // empty when there is none
+};
+
+// A file of a run that was given a name to keep.
+struct Asset {
+    std::string project;
+    std::string name;
+    std::int64_t version = 0;
+    RunId run;
+    std::string path;    // "outputs/model.json"
+    std::string digest;  // of its bytes
+    std::uint64_t size = 0;
+    std::int64_t created = 0;  // wall-clock milliseconds
+};
+
+struct Sizes {
+    std::uint64_t database = 0;
+    std::uint64_t log = 0;  // the write-ahead log; much above 256 MiB a reader never ended
+};
+
+}  // namespace ponk::store

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/run_filter.hpp"
+
+#include "store/run_row.hpp"
+
+namespace ponk::store {
+
+namespace {
+
+std::string conditions(const RunFilter& filter)
+{
+    // Always one, so that the others can begin with AND.
+    std::string sql = filter.hidden == RunFilter::Hidden::include ? "WHERE 1" : "WHERE hidden = 0";
+    if (!filter.project.empty()) sql += " AND run.project = (SELECT row FROM project WHERE id = ?)";
+    if (filter.state) sql += " AND state = ?";
+    if (!filter.script.empty()) sql += " AND script_name = ?";
+    if (!filter.target.empty()) sql += " AND target = ?";
+    if (filter.tag) sql += " AND run.row IN (SELECT run FROM tag WHERE key = ? AND value = ?)";
+    if (filter.before) sql += " AND run.row < ?";
+    return sql;
+}
+
+}  // namespace
+
+Result<db::Statement>
+select_filtered(db::Connection& connection, const RunFilter& filter, Order order, std::size_t limit)
+{
+    auto statement =
+        TRY(connection.prepare(fmt::format("{}{} ORDER BY run.row {} LIMIT ?",
+                                           select_runs,
+                                           conditions(filter),
+                                           order == Order::newest_first ? "DESC" : "ASC")));
+    if (!filter.project.empty()) statement.bind(filter.project);
+    if (filter.state) statement.bind(model::to_string(*filter.state));
+    if (!filter.script.empty()) statement.bind(filter.script);
+    if (!filter.target.empty()) statement.bind(filter.target);
+    if (filter.tag) statement.bind(filter.tag->first, filter.tag->second);
+    if (filter.before) statement.bind(TRY(get_run_row(connection, *filter.before)));
+    statement.bind(static_cast<std::int64_t>(limit));
+    return statement;
+}
+
+}  // namespace ponk::store

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "db/connection.hpp"
+#include "store/records.hpp"
+
+namespace ponk::store {
+
+enum class Order { newest_first, oldest_first };
+
+// The runs that pass the filter, as rows for read_run. `not_found` when `before` is not there.
+Result<db::Statement> select_filtered(db::Connection& connection,
+                                      const RunFilter& filter,
+                                      Order order,
+                                      std::size_t limit);
+
+}  // namespace ponk::store

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/run_json.hpp"
+
+#include "base/time.hpp"
+
+namespace ponk::store {
+
+namespace {
+
+Json time_json(std::int64_t time)
+{
+    return time == 0 ? Json() : Json(utc_text(time));
+}
+
+Json text_json(const std::string& text)
+{
+    return text.empty() ? Json() : Json(text);
+}
+
+Json error_json(const std::optional<Error>& error)
+{
+    if (!error) return {};
+    return JsonObject{
+        {"kind", to_string(error->kind())}, {"message", error->message()}, {"hint", error->hint()}};
+}
+
+Json duration_json(const model::Run& run)
+{
+    return run.started == 0 || run.ended == 0 ? Json() : Json(run.ended - run.started);
+}
+
+}  // namespace
+
+Json run_json(const model::Run& run)
+{
+    JsonArray arguments;
+    for (const auto& argument : run.arguments)
+        arguments.emplace_back(argument);
+    JsonObject timings;
+    for (const auto& [phase, span] : run.timings)
+        timings.append(phase, span);
+    JsonObject tags;
+    for (const auto& [key, value] : run.tags)
+        tags.set(key, value);
+    return JsonObject{{"run_id", run.id.text()},
+                      {"run_number", run.number},
+                      {"name", run.name},
+                      {"status", model::to_string(run.state)},
+                      {"exit_code", run.exit_code ? Json(*run.exit_code) : Json()},
+                      {"error", error_json(run.error)},
+                      {"project", run.project},
+                      {"project_path", run.project_path},
+                      {"script_name", run.script_name},
+                      {"arguments", std::move(arguments)},
+                      {"target", run.target},
+                      {"target_type", run.target_type},
+                      {"run_configuration", run.run_configuration},
+                      {"framework", run.framework},
+                      {"user", run.user},
+                      {"host", run.host},
+                      {"created_utc", time_json(run.created)},
+                      {"start_time_utc", time_json(run.started)},
+                      {"end_time_utc", time_json(run.ended)},
+                      {"duration_ms", duration_json(run)},
+                      {"snapshot", text_json(run.snapshot)},
+                      {"outputs", text_json(run.outputs)},
+                      {"rerun_of", text_json(run.rerun_of)},
+                      {"tracked", run.tracked},
+                      {"hidden", run.hidden},
+                      {"tags", std::move(tags)},
+                      {"timings", std::move(timings)},
+                      {"git", run.git},
+                      {"configuration", run.configuration},
+                      {"evidence", run.evidence}};
+}
+
+}  // namespace ponk::store

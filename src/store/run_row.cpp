@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/run_row.hpp"
+
+#include "base/json.hpp"
+#include "base/text.hpp"
+
+#include <algorithm>
+
+namespace ponk::store {
+
+using model::Run;
+
+// CROSS JOIN: the runs are walked in their order and each looks up its project, never the reverse.
+const std::string_view select_runs =
+    "SELECT run.row, run.id, project.id, number, run.name, state, exit_code, script_name, target,"
+    " created, started, ended, snapshot, outputs, job, hidden, cancel_requested, details"
+    " FROM run CROSS JOIN project ON project.row = run.project ";
+
+namespace {
+
+// parse_json reads up to 64 MiB; what could not be read back is never written.
+constexpr std::size_t details_limit = std::size_t{32} << 20;
+
+Json error_json(const Error& error)
+{
+    return JsonObject{
+        {"kind", to_string(error.kind())}, {"message", error.message()}, {"hint", error.hint()}};
+}
+
+Json details_json(const Run& run)
+{
+    JsonArray arguments;
+    for (const auto& argument : run.arguments)
+        arguments.emplace_back(argument);
+    JsonObject timings;
+    for (const auto& [phase, span] : run.timings)
+        timings.append(phase, span);
+    JsonObject details;
+    details.append("project_path", run.project_path);
+    details.append("arguments", std::move(arguments));
+    details.append("target_type", run.target_type);
+    details.append("run_configuration", run.run_configuration);
+    details.append("framework", run.framework);
+    details.append("user", run.user);
+    details.append("host", run.host);
+    details.append("rerun_of", run.rerun_of);
+    details.append("tracked", run.tracked);
+    details.append("timings", std::move(timings));
+    if (run.error) details.append("error", error_json(*run.error));
+    details.append("git", run.git);
+    details.append("configuration", run.configuration);
+    details.append("evidence", run.evidence);
+    return details;
+}
+
+void read_details(const Json& details, Run& run)
+{
+    run.project_path = details.text("project_path");
+    run.target_type = details.text("target_type");
+    run.run_configuration = details.text("run_configuration");
+    run.framework = details.text("framework");
+    run.user = details.text("user");
+    run.host = details.text("host");
+    run.rerun_of = details.text("rerun_of");
+    run.tracked = details.boolean("tracked", true);
+    run.git = details["git"];
+    run.configuration = details["configuration"];
+    run.evidence = details["evidence"];
+    if (const auto& arguments = details["arguments"]; arguments.is_array()) {
+        for (const auto& argument : arguments.as_array()) {
+            if (argument.is_string()) run.arguments.push_back(argument.as_string());
+        }
+    }
+    if (const auto& timings = details["timings"]; timings.is_object()) {
+        for (const auto& [phase, span] : timings.as_object()) {
+            if (span.is_integer()) run.timings[phase] = span.as_integer();
+        }
+    }
+    if (const auto& error = details["error"]; error.is_object())
+        run.error =
+            Error(error_kind_from(error.text("kind")), error.text("message"), error.text("hint"));
+}
+
+Result<> read_tags(db::Connection& connection, std::int64_t row, Run& run)
+{
+    auto tags = TRY(connection.prepare("SELECT key, value FROM tag WHERE run = ? ORDER BY key"));
+    tags.bind(row);
+    while (TRY(tags.step()))
+        run.tags.emplace_back(tags.text(0), tags.text(1));
+    return {};
+}
+
+Result<std::string> details_text(const Run& run)
+{
+    auto text = to_json(details_json(run));
+    if (text.size() > details_limit) {
+        return fail(ErrorKind::invalid_argument,
+                    "run '{}' has {} of arguments and configuration, at most {} can be stored",
+                    run.id.text(),
+                    byte_size_text(text.size()),
+                    byte_size_text(details_limit));
+    }
+    return text;
+}
+
+Result<> write_tags(db::Connection& connection, std::int64_t row, const Run& run)
+{
+    auto clear = TRY(connection.prepare("DELETE FROM tag WHERE run = ?"));
+    TRY(clear.bind(row).run());
+    auto insert =
+        TRY(connection.prepare("INSERT OR REPLACE INTO tag(run, key, value) VALUES(?, ?, ?)"));
+    for (const auto& [key, value] : run.tags)
+        TRY(insert.bind(row, key, value).run());
+    return {};
+}
+
+}  // namespace
+
+std::string reversed(std::string_view text)
+{
+    return {text.rbegin(), text.rend()};
+}
+
+Result<StoredRun> read_run(db::Connection& connection, const db::Statement& statement)
+{
+    StoredRun stored;
+    auto& run = stored.run;
+    stored.row = statement.integer(0);
+    run.id = TRY(RunId::parse(statement.text(1)));
+    run.project = statement.text(2);
+    run.number = statement.integer(3);
+    run.name = statement.text(4);
+    const auto word = statement.text(5);
+    const auto state = model::parse_run_state(word);
+    if (!state) {
+        return fail(ErrorKind::damaged, "run '{}' has the unknown state '{}'", run.id.text(), word);
+    }
+    run.state = *state;
+    if (const auto code = statement.integer_if_any(6)) run.exit_code = static_cast<int>(*code);
+    run.script_name = statement.text(7);
+    run.target = statement.text(8);
+    run.created = statement.integer(9);
+    run.started = statement.integer(10);
+    run.ended = statement.integer(11);
+    run.snapshot = statement.text(12);
+    run.outputs = statement.text(13);
+    run.job = statement.text(14);
+    run.hidden = statement.integer(15) != 0;
+    run.cancel_requested = statement.integer(16) != 0;
+    const auto details = parse_json(statement.text(17));
+    if (!details) {
+        return fail(ErrorKind::damaged,
+                    "details of run '{}' cannot be read: {}",
+                    run.id.text(),
+                    details.error().message());
+    }
+    read_details(*details, run);
+    TRY(read_tags(connection, stored.row, run));
+    return stored;
+}
+
+Result<std::optional<StoredRun>> find_stored_run(db::Connection& connection, const RunId& id)
+{
+    auto statement = TRY(connection.prepare(std::string(select_runs) + "WHERE run.id = ?"));
+    statement.bind(id.text());
+    if (!TRY(statement.step())) return std::optional<StoredRun>();
+    return std::optional(TRY(read_run(connection, statement)));
+}
+
+Result<StoredRun> get_stored_run(db::Connection& connection, const RunId& id)
+{
+    auto found = TRY(find_stored_run(connection, id));
+    if (!found) return fail(ErrorKind::not_found, "there is no run '{}'", id.text());
+    return std::move(*found);
+}
+
+Result<std::int64_t> get_run_row(db::Connection& connection, const RunId& id)
+{
+    auto statement = TRY(connection.prepare("SELECT row FROM run WHERE id = ?"));
+    statement.bind(id.text());
+    if (!TRY(statement.step()))
+        return fail(ErrorKind::not_found, "there is no run '{}'", id.text());
+    return statement.integer(0);
+}
+
+Result<std::int64_t>
+insert_run(db::Connection& connection, std::int64_t project_row, const Run& run)
+{
+    const auto details = TRY(details_text(run));
+    auto statement = TRY(connection.prepare(
+        "INSERT INTO run(id, reversed_id, project, number, name, state, exit_code, script_name,"
+        " target, created, started, ended, snapshot, outputs, job, hidden, cancel_requested, "
+        "details)"
+        " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+    statement.bind(run.id.text(),
+                   reversed(run.id.text()),
+                   project_row,
+                   run.number,
+                   run.name,
+                   model::to_string(run.state),
+                   run.exit_code,
+                   run.script_name,
+                   run.target,
+                   run.created,
+                   run.started,
+                   run.ended,
+                   run.snapshot,
+                   run.outputs,
+                   run.job,
+                   int{run.hidden},
+                   int{run.cancel_requested},
+                   details);
+    TRY(statement.run());
+    const auto row = connection.last_row();
+    TRY(write_tags(connection, row, run));
+    return row;
+}
+
+Result<> overwrite_run(db::Connection& connection, const StoredRun& stored)
+{
+    const auto& run = stored.run;
+    const auto details = TRY(details_text(run));
+    auto statement = TRY(connection.prepare(
+        "UPDATE run SET name = ?, state = ?, exit_code = ?, script_name = ?, target = ?, created = "
+        "?,"
+        " started = ?, ended = ?, snapshot = ?, outputs = ?, job = ?, hidden = ?,"
+        " cancel_requested = ?, details = ? WHERE row = ?"));
+    statement.bind(run.name,
+                   model::to_string(run.state),
+                   run.exit_code,
+                   run.script_name,
+                   run.target,
+                   run.created,
+                   run.started,
+                   run.ended,
+                   run.snapshot,
+                   run.outputs,
+                   run.job,
+                   int{run.hidden},
+                   int{run.cancel_requested},
+                   details,
+                   stored.row);
+    return statement.run();
+}
+
+}  // namespace ponk::store

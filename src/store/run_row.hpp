@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/error.hpp"
+#include "base/id.hpp"
+#include "db/connection.hpp"
+#include "model/run.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+// A run as a row of the table `run`: searched fields are columns, the rest is the JSON object
+// `details`. Used inside transactions.
+namespace ponk::store {
+
+// What `read_run` expects; tags come from their own table.
+extern const std::string_view select_runs;  // "SELECT … FROM run CROSS JOIN project …"
+
+struct StoredRun {
+    std::int64_t row = 0;
+    model::Run run;
+};
+
+// The row that `statement`, begun with `select_runs`, stands on.
+Result<StoredRun> read_run(db::Connection& connection, const db::Statement& statement);
+Result<std::optional<StoredRun>> find_stored_run(db::Connection& connection, const RunId& id);
+// `not_found` when absent.
+Result<StoredRun> get_stored_run(db::Connection& connection, const RunId& id);
+Result<std::int64_t> get_run_row(db::Connection& connection, const RunId& id);
+
+// Inserts the run with the number it has; the project is known by row. Returns the run's row.
+Result<std::int64_t>
+insert_run(db::Connection& connection, std::int64_t project_row, const model::Run& run);
+// Writes every field but id, project and number.
+Result<> overwrite_run(db::Connection& connection, const StoredRun& stored);
+
+std::string reversed(std::string_view text);
+
+}  // namespace ponk::store

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/event_row.hpp"
+#include "store/history.hpp"
+#include "store/history_impl.hpp"
+#include "store/run_row.hpp"
+
+namespace ponk::store {
+
+using model::Run;
+using model::RunState;
+
+namespace {
+
+template <class T>
+void take(const std::optional<T>& from, T& to)
+{
+    if (from) to = *from;
+}
+
+void apply(const RunChange& change, Run& run)
+{
+    take(change.name, run.name);
+    if (change.exit_code) run.exit_code = change.exit_code;
+    if (change.error) run.error = change.error;
+    take(change.target_type, run.target_type);
+    take(change.framework, run.framework);
+    take(change.started, run.started);
+    take(change.ended, run.ended);
+    take(change.snapshot, run.snapshot);
+    take(change.outputs, run.outputs);
+    take(change.job, run.job);
+    take(change.hidden, run.hidden);
+    take(change.cancel_requested, run.cancel_requested);
+    for (const auto& [phase, span] : change.timings)
+        run.timings[phase] = span;
+    take(change.git, run.git);
+    take(change.configuration, run.configuration);
+    take(change.evidence, run.evidence);
+}
+
+}  // namespace
+
+Result<Run>
+History::update_state(const RunId& id, RunState from, RunState to, const RunChange& change)
+{
+    return impl_->database->write(db::Durability::disk, [&](db::Connection& writer) -> Result<Run> {
+        auto stored = TRY(get_stored_run(writer, id));
+        if (stored.run.state != from) {
+            return fail(ErrorKind::conflict,
+                        "run '{}' is {}, not {}",
+                        id.text(),
+                        model::to_string(stored.run.state),
+                        model::to_string(from));
+        }
+        TRY(model::check_transition(from, to).map_error(while_doing("run '{}'", id.text())));
+        stored.run.state = to;
+        apply(change, stored.run);
+        TRY(overwrite_run(writer, stored));
+        TRY(insert_event(writer, stored.row, "state", model::to_string(to)));
+        return std::move(stored.run);
+    });
+}
+
+Result<Run> History::update_run(const RunId& id, const RunChange& change)
+{
+    return impl_->database->write(db::Durability::disk, [&](db::Connection& writer) -> Result<Run> {
+        auto stored = TRY(get_stored_run(writer, id));
+        apply(change, stored.run);
+        TRY(overwrite_run(writer, stored));
+        return std::move(stored.run);
+    });
+}
+
+}  // namespace ponk::store

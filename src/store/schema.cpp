@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/schema.hpp"
+
+extern "C" {
+extern const char ponk_store_001_history[];
+extern const char ponk_store_001_history_end[];
+}
+
+namespace ponk::store {
+
+namespace {
+
+constexpr std::int32_t application_id = 0x706f6e6b;  // "ponk"
+
+std::string_view between(const char* begin, const char* end)
+{
+    return {begin, static_cast<std::size_t>(end - begin)};
+}
+
+}  // namespace
+
+db::Schema history_schema()
+{
+    return {application_id, {between(ponk_store_001_history, ponk_store_001_history_end)}};
+}
+
+}  // namespace ponk::store
