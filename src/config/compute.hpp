@@ -14,6 +14,7 @@ namespace ponk::config {
 enum class TargetType { local, localdocker, remotedocker, remote, cluster, slurm, batchai };
 
 const char* to_string(TargetType type);
+std::optional<TargetType> target_type_from(std::string_view word);
 bool uses_docker(TargetType type);
 bool uses_ssh(TargetType type);
 
@@ -21,6 +22,9 @@ bool uses_ssh(TargetType type);
 enum class GpuWish { automatic, required, none };
 
 const char* to_string(GpuWish wish);
+
+class SectionReader;
+void read_gpu_wish(const SectionReader& reader, Located<GpuWish>& out);
 
 // A <name>.compute file with its synonyms resolved and its defaults filled in. Empty text means
 // absent. What no line of the file says has no place.

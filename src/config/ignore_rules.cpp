@@ -72,6 +72,7 @@ void IgnoreRules::add_line(std::string_view line)
     if (line.starts_with('#')) return;
     line = without_trailing_blanks(line);
     Rule rule;
+    rule.line = line;
     if (line.starts_with('!')) {
         rule.include = true;
         line.remove_prefix(1);
@@ -90,6 +91,14 @@ void IgnoreRules::add_line(std::string_view line)
     if (special < line.size()) rule.rest.emplace(line.substr(special));
     // Names have no slash, so there the shortcut changes nothing.
     rules_.push_back(std::move(rule));
+}
+
+std::vector<std::string> IgnoreRules::lines() const
+{
+    std::vector<std::string> lines;
+    for (const auto& rule : rules_)
+        lines.push_back(rule.line);
+    return lines;
 }
 
 bool IgnoreRules::Rule::matches(std::string_view path, std::string_view name) const

@@ -33,11 +33,14 @@ public:
     // The same for a walk that never enters an ignored folder: the folders above are not asked.
     [[nodiscard]] bool ignores_entry(std::string_view relative_path, bool is_directory) const;
 
+    // The lines that are rules, in order, as git reads them (comments and end blanks gone).
+    [[nodiscard]] std::vector<std::string> lines() const;
     // The file that gave the rules: ".amlignore", ".gitignore" or "" when there was none.
     [[nodiscard]] const std::string& source() const noexcept { return source_; }
 
 private:
     struct Rule {
+        std::string line;              // as written
         std::string literal;           // the text must begin with this…
         std::optional<Wildcard> rest;  // …and go on like this; without it the two are equal
         bool include = false;          // "!…"

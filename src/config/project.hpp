@@ -21,6 +21,8 @@ struct ProjectIdentity {
 
 ProjectIdentity read_project_identity(const Node& root, Report& report);
 Json meaning_of(const ProjectIdentity& identity);
+// Absent when the folder has no such file, or none that can be read.
+std::optional<ProjectIdentity> load_project_identity(const os::Path& folder);
 
 // A folder, seen as a project: what its aml_config offers, by name. Only the folder's own
 // aml_config counts, never one of a folder below or above.
@@ -51,33 +53,5 @@ resolve(const Project& project, const std::string& name, const std::string& targ
 // One target alone, for the commands about targets.
 Result<ComputeTarget> load_target(const Project& project, const std::string& name);
 Result<RunConfiguration> load_run_configuration(const Project& project, const std::string& name);
-
-// All remarks about all configuration files of a project, cross-file rules included. File names are
-// relative to the project.
-Result<Diagnostics> check_project(const os::Path& folder);
-// The same for single files, each judged alone; names are shown as given.
-Diagnostics check_files(const std::vector<os::Path>& files);
-
-struct FileDump {
-    std::optional<Json> document;  // {kind, schema, values, meaning}; absent when there are errors
-    Diagnostics diagnostics;
-};
-FileDump dump_file(const os::Path& file);
-
-enum class FileKind {
-    compute,
-    runconfig,
-    conda,
-    spark,
-    base_dependencies,
-    ignore,
-    project,
-    mlproject,
-    json,
-    unknown
-};
-const char* to_string(FileKind kind);
-// By name, and by content where the name does not say ("conda_dependencies - Copy.yml").
-FileKind kind_of(const os::Path& file);
 
 }  // namespace ponk::config

@@ -33,6 +33,11 @@ struct SparkDependencies {
     Located<bool> precache_packages = true;
 };
 
+class SectionReader;
+// The keys "repositories", "packages" and "configuration" of an already checked map.
+void read_spark_sections(const SectionReader& reader, SparkDependencies& spark, Report& report);
+void read_spark_properties(const SectionReader& reader, SparkDependencies& spark);
+
 SparkDependencies read_spark(const Node& root, Report& report);
 
 Json meaning_of(const SparkDependencies& spark);
