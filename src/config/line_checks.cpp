@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/line_checks.hpp"
+
+#include "base/text.hpp"
+
+#include <algorithm>
+
+namespace ponk::config {
+
+namespace {
+
+bool is_marker(std::string_view line, char symbol)
+{
+    if (line.size() < 7 || line.find_first_not_of(symbol) < 7) return false;
+    return line.size() == 7 || line[7] == ' ';
+}
+
+bool is_inner(const LineRanges& inner, std::size_t line)
+{
+    return std::any_of(inner.begin(), inner.end(), [&](const auto& range) {
+        return line >= range.first && line <= range.second;
+    });
+}
+
+bool is_content(std::string_view line)
+{
+    line = trim(line);
+    return !line.empty() && !line.starts_with('#');
+}
+
+bool is_ellipsis(std::string_view line)
+{
+    const auto text = trim(line);
+    return text == "..." || text == "…" || text == "- ..." || text == "- …" ||
+           (line.starts_with("...") && text.size() > 3 && trim(text.substr(3)).starts_with('#'));
+}
+
+// Column of the first tab among the blanks that begin a line with content; 0 when there is none.
+std::uint32_t indenting_tab(std::string_view line)
+{
+    const std::size_t first = line.find_first_not_of(" \t");
+    if (first == std::string_view::npos || line[first] == '#') return 0;
+    const std::size_t tab = line.substr(0, first).find('\t');
+    return tab == std::string_view::npos ? 0 : static_cast<std::uint32_t>(tab + 1);
+}
+
+void report_tab(std::size_t line, std::uint32_t column, Report& report)
+{
+    report.error({static_cast<std::uint32_t>(line), column},
+                 "tab-indentation",
+                 "a tab indents this line; YAML allows spaces only",
+                 "Replace the tab by the spaces that the lines around it have.");
+}
+
+void report_ellipsis(const TextPlaces& places, std::size_t line, Report& report)
+{
+    const auto text = places.line(line);
+    const Place place{static_cast<std::uint32_t>(line),
+                      static_cast<std::uint32_t>(text.find_first_not_of(" \t") + 1)};
+    const char* hint = "It stands for left-out lines in a document: remove the line.";
+    bool content_after = false;
+    for (std::size_t i = line + 1; i <= places.line_count() && !content_after; ++i) {
+        content_after = is_content(places.line(i));
+    }
+    if (content_after || place.column > 1) {
+        report.error(place,
+                     "pasted-ellipsis",
+                     "this '...' line ends the document for YAML; the lines after it would be lost",
+                     hint);
+    } else {
+        report.warning(place, "pasted-ellipsis", "a '...' line ends this file", hint);
+    }
+}
+
+}  // namespace
+
+bool report_conflict_markers(const TextPlaces& places, Report& report)
+{
+    bool found = false;
+    std::size_t covered = 0;
+    for (std::size_t i = 1; i <= places.line_count(); ++i) {
+        const auto line = places.line(i);
+        const bool start = is_marker(line, '<');
+        if (!start && !(i > covered && (is_marker(line, '>') || line == "======="))) continue;
+        std::size_t end = i;
+        for (std::size_t j = i + 1; start && j <= places.line_count() && end == i; ++j) {
+            if (is_marker(places.line(j), '>')) end = j;
+        }
+        covered = std::max(covered, end);
+        found = true;
+        report.error({static_cast<std::uint32_t>(i), 1},
+                     "conflict-marker",
+                     end > i ? fmt::format("unresolved merge conflict, lines {} to {}", i, end)
+                             : std::string("a conflict marker of an unresolved merge"),
+                     "Keep one side of it and remove the lines with '<<<<<<<', '=======' and "
+                     "'>>>>>>>'.");
+    }
+    return found;
+}
+
+void report_odd_lines(const TextPlaces& places, const LineRanges& inner, Report& report)
+{
+    for (std::size_t i = 1; i <= places.line_count(); ++i) {
+        const auto line = places.line(i);
+        if (is_inner(inner, i)) continue;
+        if (const auto column = indenting_tab(line); column != 0) report_tab(i, column, report);
+        if (is_ellipsis(line)) report_ellipsis(places, i, report);
+    }
+}
+
+bool report_cause_by_lines(const TextPlaces& places,
+                           const LineRanges& inner,
+                           Place failure,
+                           Report& report)
+{
+    bool found = false;
+    for (std::size_t i = 1; i <= places.line_count(); ++i) {
+        if (is_inner(inner, i)) continue;
+        const auto line = places.line(i);
+        if (const auto column = indenting_tab(line); column != 0) {
+            // The parser may give up at the line before, or well after, the tab that spoilt it.
+            if (!found && i > failure.line + 1) break;
+            report_tab(i, column, report);
+            found = true;
+        } else if (is_ellipsis(line) && i <= failure.line) {
+            report_ellipsis(places, i, report);
+            found = true;
+        }
+    }
+    return found;
+}
+
+namespace {
+
+// `"key":"value"` and `key:value` look like a key to people, but YAML wants a blank after the
+// colon.
+std::uint32_t colon_without_blank(std::string_view line)
+{
+    std::size_t at = line.find_first_not_of(" ");
+    if (at == std::string_view::npos) return 0;
+    if (line.substr(at).starts_with("- ")) at = line.find_first_not_of(" ", at + 1);
+    if (at == std::string_view::npos) return 0;
+    std::size_t colon = 0;
+    if (line[at] == '"' || line[at] == '\'') {
+        colon = line.find(line[at], at + 1);
+        if (colon == std::string_view::npos) return 0;
+        ++colon;
+    } else {
+        colon =
+            std::min(line.find_first_not_of(
+                         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-", at),
+                     line.size());
+    }
+    if (colon >= line.size() || line[colon] != ':' || colon + 1 >= line.size()) return 0;
+    const char next = line[colon + 1];
+    if (next == ' ' || next == '\t' || next == '/') return 0;
+    return static_cast<std::uint32_t>(utf8_length(line.substr(0, colon)) + 1);
+}
+
+std::size_t indentation(std::string_view line)
+{
+    return line.find_first_not_of(' ');
+}
+
+}  // namespace
+
+void explain_syntax(const TextPlaces& places, YamlProblem& problem)
+{
+    // A key without its blank makes the parser stumble here or on the next line.
+    const std::size_t last = std::min<std::size_t>(problem.place.line, places.line_count());
+    for (std::size_t i = last > 1 ? last - 1 : last; i <= last; ++i) {
+        const auto column = colon_without_blank(places.line(i));
+        if (column == 0) continue;
+        problem = {{static_cast<std::uint32_t>(i), column},
+                   "missing-blank",
+                   "':' must be followed by a blank",
+                   "Write 'key: value', with a blank after the colon."};
+        return;
+    }
+    const auto line = places.line(last);
+    const auto content = trim(line);
+    if (content.starts_with("- ") || content == "-") {
+        problem = {{problem.place.line, static_cast<std::uint32_t>(indentation(line) + 1)},
+                   "list-indentation",
+                   "this list item stands at another depth than the list before it",
+                   "Indent it like the other items of its list."};
+        return;
+    }
+    problem.hint = "Compare indentation, quotes and brackets with the lines around.";
+}
+
+}  // namespace ponk::config

@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/schema.hpp"
+
+#include "base/text.hpp"
+#include "config/key_hints.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace ponk::config {
+
+const Key* Schema::find(std::string_view name) const
+{
+    const auto found =
+        std::find_if(keys.begin(), keys.end(), [&](const Key& key) { return key.name == name; });
+    return found == keys.end() ? nullptr : &*found;
+}
+
+std::optional<bool> boolean_of(const Node& node)
+{
+    if (!node.is_scalar() || node.is_quoted()) return std::nullopt;
+    const auto word = lower(node.text);
+    if (word == "true" || word == "yes" || word == "on") return true;
+    if (word == "false" || word == "no" || word == "off") return false;
+    return std::nullopt;
+}
+
+std::optional<std::int64_t> seconds_of(std::string_view text)
+{
+    static constexpr std::array<std::pair<char, std::int64_t>, 4> units{
+        {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}}};
+    std::int64_t factor = 1;
+    for (const auto& [unit, seconds] : units) {
+        if (!text.ends_with(unit)) continue;
+        factor = seconds;
+        text.remove_suffix(1);
+        break;
+    }
+    const auto count = parse_integer(trim(text));
+    constexpr std::int64_t most = std::int64_t{1} << 40;
+    if (!count || *count < 0 || *count > most / factor) return std::nullopt;
+    return *count * factor;
+}
+
+bool is_placeholder(std::string_view text)
+{
+    text = trim(text);
+    if (text.size() > 2 && text.starts_with('<') && text.ends_with('>')) return true;
+    if (text.starts_with("AzureMlSecret=<") && text.ends_with('>')) return true;
+    static constexpr std::array<std::string_view, 14> known{"IP_ADDRESS",
+                                                            "IPADDRESS",
+                                                            "IP-ADDRESS",
+                                                            "USER",
+                                                            "USERNAME",
+                                                            "USER_NAME",
+                                                            "PASSWORD",
+                                                            "HOST",
+                                                            "HOSTNAME",
+                                                            "ADDRESS",
+                                                            "FQDN",
+                                                            "SSH_USER",
+                                                            "xxx",
+                                                            "XXX"};
+    return std::find(known.begin(), known.end(), text) != known.end();
+}
+
+namespace {
+
+const char* expectation(ValueKind kind)
+{
+    switch (kind) {
+    case ValueKind::text:
+        return "text";
+    case ValueKind::boolean:
+        return "true or false";
+    case ValueKind::integer:
+        return "a whole number";
+    case ValueKind::number:
+        return "a number";
+    case ValueKind::duration:
+        return "a time such as 90s, 10m or 2h";
+    case ValueKind::text_or_list:
+        return "text or a list of texts";
+    case ValueKind::text_list:
+        return "a list of texts";
+    case ValueKind::scalar_list:
+        return "a list of texts and numbers";
+    case ValueKind::scalar_map:
+        return "a map of names and values";
+    case ValueKind::section:
+        return "a map";
+    case ValueKind::section_list:
+        return "a list of maps";
+    case ValueKind::free:
+        break;
+    }
+    return "anything";
+}
+
+bool is_number(const Node& node)
+{
+    return node.is_scalar() && !node.is_quoted() && plain_json(node).is_number();
+}
+
+bool all_scalars(const Node& list)
+{
+    return list.is_list() && std::all_of(list.items.begin(),
+                                         list.items.end(),
+                                         [](const Node& item) { return item.is_scalar(); });
+}
+
+class SchemaCheck {
+public:
+    explicit SchemaCheck(Report& report) : report_(report) {}
+
+    void check_map(const Schema& schema, const Node& map)
+    {
+        for (const auto& member : map.members) {
+            if (const Key* key = schema.find(member.key)) {
+                if (!member.value.is_null()) check_value(*key, member);
+            } else {
+                report_unknown_key(schema, map, member, report_);
+            }
+        }
+    }
+
+private:
+    void check_value(const Key& key, const Member& member)
+    {
+        const Node& value = member.value;
+        switch (key.kind) {
+        case ValueKind::text:
+            return check_text(key, value);
+        case ValueKind::boolean:
+            return check_boolean(key, value);
+        case ValueKind::integer:
+            if (!is_number(value) || !plain_json(value).is_integer()) wrong_type(key, value);
+            return;
+        case ValueKind::number:
+            if (!is_number(value)) wrong_type(key, value);
+            return;
+        case ValueKind::duration:
+            if (!value.is_scalar() || !seconds_of(value.text)) wrong_type(key, value);
+            return;
+        case ValueKind::text_or_list:
+            if (!value.is_scalar() && !all_scalars(value)) wrong_type(key, value);
+            return;
+        case ValueKind::text_list:
+        case ValueKind::scalar_list:
+            return check_list(key, value);
+        case ValueKind::scalar_map:
+            return check_scalar_map(key, value);
+        case ValueKind::section:
+            if (!value.is_map()) return wrong_type(key, value);
+            if (key.section != nullptr) check_map(*key.section, value);
+            return;
+        case ValueKind::section_list:
+            return check_sections(key, value);
+        case ValueKind::free:
+            return;
+        }
+    }
+
+    void wrong_type(const Key& key, const Node& value, std::string hint = {})
+    {
+        if (hint.empty() && value.is_quoted() &&
+            (key.kind == ValueKind::boolean || key.kind == ValueKind::integer ||
+             key.kind == ValueKind::number)) {
+            hint = "Write it without quotes.";
+        }
+        report_.error(value.place,
+                      "wrong-type",
+                      fmt::format("'{}' needs {}, not {}{}",
+                                  key.name,
+                                  expectation(key.kind),
+                                  type_name(value),
+                                  value.is_quoted() && value.is_scalar() ? " in quotes" : ""),
+                      std::move(hint));
+    }
+
+    void check_text(const Key& key, const Node& value)
+    {
+        // "[username]" in a document means "your user name here"; to YAML it is a list.
+        if (value.is_list() && value.items.size() == 1 && value.items[0].is_scalar()) {
+            const auto inside = printable(value.items[0].text);
+            report_.error(
+                value.place,
+                "placeholder",
+                fmt::format("'{}' needs text; '[{}]' is a list", key.name, inside),
+                fmt::format("Replace '[{}]' by the real value, without brackets.", inside));
+            return;
+        }
+        if (!value.is_scalar()) return wrong_type(key, value);
+        if (is_placeholder(value.text)) {
+            report_.warning(value.place,
+                            "placeholder",
+                            fmt::format("'{}' still holds the placeholder '{}'",
+                                        key.name,
+                                        printable(value.text)),
+                            "Replace it by the real value.");
+        }
+        if (!key.words.empty()) check_word(key, value);
+    }
+
+    void check_word(const Key& key, const Node& value)
+    {
+        const std::string_view text = trim(value.text);
+        std::vector<std::string> words(key.words.begin(), key.words.end());
+        for (const auto& word : words) {
+            if (word == text) return;
+            if (!same_ignoring_case(word, text)) continue;
+            report_.warning(value.place,
+                            "wrong-case",
+                            fmt::format("'{}' is written '{}'", printable(text), word),
+                            fmt::format("It is taken for '{}'.", word));
+            return;
+        }
+        const auto near = nearest(text, words);
+        report_.error(value.place,
+                      "wrong-value",
+                      fmt::format("'{}' cannot be '{}'", key.name, printable(text)),
+                      near ? fmt::format("Did you mean '{}'?", *near)
+                           : fmt::format("It is one of: {}.", join(words, ", ")));
+    }
+
+    void check_boolean(const Key& key, const Node& value)
+    {
+        const auto boolean = boolean_of(value);
+        if (!boolean) return wrong_type(key, value);
+        const auto word = lower(value.text);
+        if (word == "true" || word == "false") return;
+        report_.warning(value.place,
+                        "yaml-1.1-boolean",
+                        fmt::format("'{}' is text in YAML 1.2", printable(value.text)),
+                        fmt::format("It is taken for {0}, as in 2017; write {0}.",
+                                    *boolean ? "true" : "false"));
+    }
+
+    void check_list(const Key& key, const Node& value)
+    {
+        if (!value.is_list()) return wrong_type(key, value);
+        for (const auto& item : value.items) {
+            if (item.is_scalar()) continue;
+            report_.error(
+                item.place,
+                "wrong-type",
+                fmt::format("an item of '{}' needs to be text, not {}", key.name, type_name(item)));
+        }
+    }
+
+    void check_scalar_map(const Key& key, const Node& value)
+    {
+        if (!value.is_map()) return wrong_type(key, value);
+        for (const auto& member : value.members) {
+            if (member.value.is_scalar()) continue;
+            report_.error(member.value.place,
+                          "wrong-type",
+                          fmt::format("'{}' in '{}' needs text, not {}",
+                                      printable(member.key),
+                                      key.name,
+                                      type_name(member.value)));
+        }
+    }
+
+    void check_sections(const Key& key, const Node& value)
+    {
+        if (!value.is_list()) return wrong_type(key, value);
+        for (const auto& item : value.items) {
+            if (!item.is_map()) {
+                report_.error(item.place,
+                              "wrong-type",
+                              fmt::format("an item of '{}' needs to be a map, not {}",
+                                          key.name,
+                                          type_name(item)));
+            } else if (key.section != nullptr) {
+                check_map(*key.section, item);
+            }
+        }
+    }
+
+    Report& report_;
+};
+
+Json value_by(const Key& key, const Node& value)
+{
+    if (value.is_null()) return {};
+    switch (key.kind) {
+    case ValueKind::text:
+    case ValueKind::duration:
+        if (value.is_scalar()) return value.text;
+        break;
+    case ValueKind::boolean:
+        if (const auto boolean = boolean_of(value)) return *boolean;
+        break;
+    case ValueKind::text_list:
+        if (all_scalars(value)) {
+            JsonArray array;
+            for (const auto& item : value.items) {
+                array.push_back(item.is_null() ? Json() : Json(item.text));
+            }
+            return array;
+        }
+        break;
+    case ValueKind::section:
+        if (value.is_map() && key.section != nullptr) return values_by(*key.section, value);
+        break;
+    case ValueKind::section_list:
+        if (value.is_list() && key.section != nullptr) {
+            JsonArray array;
+            for (const auto& item : value.items) {
+                array.push_back(item.is_map() ? values_by(*key.section, item) : plain_json(item));
+            }
+            return array;
+        }
+        break;
+    default:
+        break;
+    }
+    return plain_json(value);
+}
+
+}  // namespace
+
+void check_against(const Schema& schema, const Node& map, Report& report)
+{
+    if (!map.is_map()) {
+        report.error(
+            map.place,
+            "wrong-type",
+            fmt::format("{} is a map of keys and values, not {}", schema.what, type_name(map)),
+            "Each line has the form 'key: value'.");
+        return;
+    }
+    SchemaCheck(report).check_map(schema, map);
+}
+
+Json values_by(const Schema& schema, const Node& map)
+{
+    if (!map.is_map()) return plain_json(map);
+    JsonObject object;
+    for (const auto& member : map.members) {
+        const Key* key = schema.find(member.key);
+        object.append(member.key,
+                      key != nullptr ? value_by(*key, member.value) : plain_json(member.value));
+    }
+    return object;
+}
+
+const Node* SectionReader::find(std::string_view key) const
+{
+    const Node* value = map_ != nullptr && map_->is_map() ? map_->find(key) : nullptr;
+    return value != nullptr && !value->is_null() ? value : nullptr;
+}
+
+SectionReader SectionReader::section(std::string_view key) const
+{
+    return SectionReader(find(key));
+}
+
+void SectionReader::read(std::string_view key, Located<std::string>& out) const
+{
+    const Node* value = find(key);
+    if (value != nullptr && value->is_scalar())
+        out = {std::string(trim(value->text)), value->place};
+}
+
+void SectionReader::read(std::string_view key, Located<bool>& out) const
+{
+    const Node* value = find(key);
+    if (value == nullptr) return;
+    if (const auto boolean = boolean_of(*value)) out = {*boolean, value->place};
+}
+
+void SectionReader::read(std::string_view key, Located<std::int64_t>& out) const
+{
+    const Node* value = find(key);
+    if (value == nullptr || !value->is_scalar()) return;
+    if (const auto integer = parse_integer(value->text)) out = {*integer, value->place};
+}
+
+void SectionReader::read_seconds(std::string_view key, Located<std::int64_t>& out) const
+{
+    const Node* value = find(key);
+    if (value == nullptr || !value->is_scalar()) return;
+    if (const auto seconds = seconds_of(value->text)) out = {*seconds, value->place};
+}
+
+void SectionReader::read_joined(std::string_view key, Located<std::string>& out) const
+{
+    const Node* value = find(key);
+    if (value == nullptr || !value->is_list()) return read(key, out);
+    std::vector<std::string> parts;
+    for (const auto& item : value->items)
+        parts.push_back(item.text);
+    out = {join(parts, ","), value->place};
+}
+
+void SectionReader::read(std::string_view key, std::vector<Located<std::string>>& out) const
+{
+    const Node* value = find(key);
+    if (value == nullptr || !value->is_list()) return;
+    for (const auto& item : value->items) {
+        if (item.is_scalar() && !item.is_null()) out.push_back({item.text, item.place});
+    }
+}
+
+}  // namespace ponk::config
