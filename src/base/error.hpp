@@ -96,10 +96,13 @@ inline void take(Result<void>&& /*result*/) {}
 }  // namespace detail
 }  // namespace ponk
 
-// Yields the value, or returns the error from the enclosing function.
-#define TRY(expression)                                                                            \
+#define PONK_TRY_JOIN(head, number) head##number
+#define PONK_TRY_NAME(number) PONK_TRY_JOIN(try_result_, number)
+#define PONK_TRY(result, expression)                                                               \
     __extension__({                                                                                \
-        auto try_result_ = (expression);                                                           \
-        if (!try_result_) return tl::unexpected(std::move(try_result_).error());                   \
-        ::ponk::detail::take(std::move(try_result_));                                              \
+        auto result = (expression);                                                                \
+        if (!result) return tl::unexpected(std::move(result).error());                             \
+        ::ponk::detail::take(std::move(result));                                                   \
     })
+// Yields the value, or returns the error from the enclosing function. May stand inside another TRY.
+#define TRY(expression) PONK_TRY(PONK_TRY_NAME(__COUNTER__), expression)

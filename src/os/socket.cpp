@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -54,9 +55,14 @@ Result<Fd> connect_unix(const Path& path)
     const auto address = TRY(address_of(path));
     Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     if (!socket) return fail_errno(errno, "make a socket");
+    // A listener that hangs with a full queue would hold connect() up for ever.
+    const timeval limit{.tv_sec = 5, .tv_usec = 0};
+    ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
     const auto* generic = reinterpret_cast<const sockaddr*>(&address.value);
     if (::connect(socket.get(), generic, sizeof address.value) != 0)
-        return fail_errno(errno, "connect to socket {}", in_quotes(path));
+        return fail_errno(errno == EAGAIN ? ETIMEDOUT : errno,
+                          "connect to socket {}",
+                          in_quotes(path));
     return socket;
 }
 

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands.hpp"
+#include "cli/completion.hpp"
+#include "cli/context.hpp"
+
+namespace ponk::cli {
+namespace {
+
+constexpr std::string_view shells[] = {"bash", "zsh", "fish"};
+constexpr Positional positionals[] = {
+    {.name = "SHELL", .help = "bash, zsh or fish.", .complete = Complete::choice, .choices = shells},
+};
+constexpr Example examples[] = {
+    {"source <(ponk completion bash)", "For this shell; put it into ~/.bashrc to keep it."},
+    {"ponk completion zsh > ~/.zfunc/_ponk", "Into a folder of $fpath."},
+    {"ponk completion fish > ~/.config/fish/completions/ponk.fish", "For fish."},
+};
+
+Outcome run(Context& /*context*/, const Invocation& words)
+{
+    TRY(Context::print_text(completion_script(*words.word(0))));
+    return exit_code::success;
+}
+
+}  // namespace
+
+constinit const Command cmd_completion = {
+    .path = "completion",
+    .summary = "Print the completion script for a shell",
+    .description = "Completes commands, options, run ids, run configurations, targets and files.",
+    .positionals = positionals,
+    .examples = examples,
+    .run = run,
+};
+
+}  // namespace ponk::cli

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands.hpp"
+#include "cli/context.hpp"
+
+#include <chrono>
+
+namespace ponk::cli {
+namespace {
+
+Outcome run(Context& context, const Invocation& /*words*/)
+{
+    JsonArray checks;
+    bool errors = false;
+    const auto server = context.daemon();
+    const auto answer = server ? (*server)->get("/doctor", std::chrono::seconds(60))
+                               : Result<Json>(tl::unexpected(server.error()));
+    if (!answer) {
+        checks.push_back(JsonObject{{"name", "daemon"},
+                                    {"status", "error"},
+                                    {"message", answer.error().message()},
+                                    {"hint", answer.error().hint()}});
+    } else if ((*answer)["checks"].is_array()) {
+        checks = (*answer)["checks"].as_array();
+    }
+    for (const Json& check : checks) errors = errors || check.text("status") == "error";
+    View view;
+    view.columns = {{.key = "name", .title = "check"},
+                    {.key = "status"},
+                    {.key = "message", .min = 20},
+                    {.key = "hint"}};
+    TRY(context.print(Json(std::move(checks)), view));
+    return errors ? exit_code::invalid : exit_code::success;
+}
+
+}  // namespace
+
+constinit const Command cmd_doctor = {
+    .path = "doctor",
+    .summary = "Look at this machine: what works and what would not",
+    .exits = "0 when no check found an error, 65 otherwise.",
+    .run = run,
+};
+
+}  // namespace ponk::cli

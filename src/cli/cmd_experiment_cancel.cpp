@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
+#include "cli/commands.hpp"
+#include "cli/common_options.hpp"
+#include "cli/context.hpp"
+#include "cli/run_view.hpp"
+#include "cli/submission.hpp"
+
+namespace ponk::cli {
+namespace {
+
+constexpr Option options[] = {
+    common::run_option,
+    common::ignored_target,
+    {.name = "grace",
+     .value = "TIME",
+     .help = "Time between the polite signal and the killing one. Default: 10s."},
+    {.name = "wait", .help = "Return when the run has ended."},
+};
+constexpr Positional positionals[] = {common::run};
+constexpr std::string_view aliases[] = {"cancel"};
+constexpr Example examples[] = {
+    {"ponk cancel last", "End the newest run of this project."},
+    {"ponk cancel 4f1e --grace 60s --wait", "Give it a minute to save its work, and wait."},
+};
+
+Outcome run(Context& context, const Invocation& words)
+{
+    Json record = TRY(context.run(TRY(run_name(words))));
+    const std::string id = record.text("run_id");
+    JsonObject body;
+    if (const auto grace = words.value("grace")) body.set("grace_seconds", TRY(parse_time_span(*grace)));
+    Daemon* daemon = TRY(context.daemon());
+    record = TRY(daemon->send(
+        "POST", "/runs/" + id + "/cancel", Json(std::move(body)), Daemon::Repeat::when_broken));
+    while (words.has("wait") && record["end_time_utc"].is_null()) {
+        record = TRY(daemon->get("/runs/" + id + "/wait?timeout=10"));
+    }
+    if (context.format() == output::Format::table && !context.has_query()) {
+        return context.done(record["end_time_utc"].is_null()
+                                ? fmt::format("run {} is being cancelled", id)
+                                : fmt::format("run {} is {}", id, record.text("status")));
+    }
+    return context.print(record);
+}
+
+}  // namespace
+
+constinit const Command cmd_experiment_cancel = {
+    .path = "experiment cancel",
+    .aliases = aliases,
+    .summary = "End a run",
+    .description = "Asks every process of the run to end and kills what is left after a grace.",
+    .options = options,
+    .positionals = positionals,
+    .examples = examples,
+    .run = run,
+};
+
+}  // namespace ponk::cli

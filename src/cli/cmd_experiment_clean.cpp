@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
+#include "cli/commands.hpp"
+#include "cli/common_options.hpp"
+#include "cli/context.hpp"
+#include "cli/run_view.hpp"
+#include "net/target.hpp"
+
+namespace ponk::cli {
+namespace {
+
+constexpr Option options[] = {
+    common::run_option,
+    {.name = "all", .brief = "a", .help = "All runs of the project that have ended."},
+    common::ignored_target,
+};
+constexpr Positional positionals[] = {common::run};
+constexpr Example examples[] = {
+    {"ponk experiment clean --all", "Free the space of all finished runs of this project."},
+};
+
+Outcome run(Context& context, const Invocation& words)
+{
+    Daemon* daemon = TRY(context.daemon());
+    std::vector<std::string> ids;
+    if (words.has("all")) {
+        if (words.word(0) || words.has("run")) return fail_usage("give either RUN or '--all'");
+        const std::string project = TRY(context.project_id());
+        if (!project.empty()) {
+            const std::string filters = "&hidden=1&project=" + net::percent_encode(project);
+            for (const Json& run : TRY(fetch_runs(*daemon, filters, 0))) {
+                if (!run["end_time_utc"].is_null()) ids.push_back(run.text("run_id"));
+            }
+        }
+    } else {
+        ids.push_back(TRY(context.run(TRY(run_name(words)))).text("run_id"));
+    }
+    std::int64_t freed = 0;
+    for (const std::string& id : ids) {
+        const Json answer = TRY(daemon->send("POST", "/runs/" + id + "/clean", Json(JsonObject{})));
+        freed += answer.integer("freed_bytes");
+    }
+    return context.done(fmt::format("{} of {} run{} freed",
+                                    byte_size_text(static_cast<std::uint64_t>(freed)),
+                                    ids.size(),
+                                    ids.size() == 1 ? "" : "s"),
+                        {{"freed_bytes", freed}, {"runs", static_cast<std::int64_t>(ids.size())}});
+}
+
+}  // namespace
+
+constinit const Command cmd_experiment_clean = {
+    .path = "experiment clean",
+    .summary = "Remove the working copies of runs",
+    .description = "History, logs and outputs stay; only the folders the scripts worked in go.",
+    .options = options,
+    .positionals = positionals,
+    .examples = examples,
+    .run = run,
+};
+
+}  // namespace ponk::cli

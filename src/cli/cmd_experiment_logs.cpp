@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands.hpp"
+#include "cli/common_options.hpp"
+#include "cli/context.hpp"
+#include "cli/log_stream.hpp"
+
+#include <unistd.h>
+
+namespace ponk::cli {
+namespace {
+
+constexpr Option options[] = {
+    common::run_option,
+    common::ignored_target,
+    {.name = "follow", .brief = "f", .help = "Go on until the run has ended."},
+    {.name = "raw", .help = "Show the values of secrets too."},
+};
+constexpr Positional positionals[] = {common::run};
+constexpr std::string_view aliases[] = {"logs"};
+constexpr Example examples[] = {
+    {"ponk logs last", "What the newest run printed."},
+    {"ponk logs -f 4f1e", "Re-attach to a run; Ctrl-C leaves it alone."},
+    {"ponk logs 4f1e > train.log", "Every byte, as the script wrote it."},
+};
+
+Outcome run(Context& context, const Invocation& words)
+{
+    const Json record = TRY(context.run(TRY(run_name(words, "last"))));
+    LogWriter writer(STDOUT_FILENO);
+    TRY(copy_log(*TRY(context.daemon()),
+                 {.run = record.text("run_id"),
+                  .offset = 0,
+                  .follow = words.has("follow") ? Follow::yes : Follow::no,
+                  .form = words.has("raw") ? LogForm::raw : LogForm::masked},
+                 writer));
+    return exit_code::success;
+}
+
+}  // namespace
+
+constinit const Command cmd_experiment_logs = {
+    .path = "experiment logs",
+    .aliases = aliases,
+    .summary = "Print what a run has written",
+    .description =
+        "Prints the log's bytes exactly, but for the values of secrets, which show as ***. On a "
+        "terminal, control bytes other than CR, BS, TAB and colours are shown, not sent. Without "
+        "RUN: the newest run of the project.",
+    .options = options,
+    .positionals = positionals,
+    .examples = examples,
+    .run = run,
+};
+
+}  // namespace ponk::cli

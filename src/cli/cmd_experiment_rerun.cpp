@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands.hpp"
+#include "cli/common_options.hpp"
+#include "cli/context.hpp"
+#include "cli/follow.hpp"
+#include "cli/submission.hpp"
+#include "cli/submit_options.hpp"
+
+namespace ponk::cli {
+namespace {
+
+constexpr Option options[] = {common::run_option, common::async};
+constexpr Positional positionals[] = {common::run};
+constexpr Example examples[] = {
+    {"ponk experiment rerun 4f1e", "The same files, arguments and configuration, once more."},
+};
+
+Outcome run(Context& context, const Invocation& words)
+{
+    const Json old = TRY(context.run(TRY(run_name(words))));
+    const JsonObject body = TRY(submission_basics(RunId::make()));
+    const Json record = TRY(TRY(context.daemon())
+                                ->send("POST",
+                                       "/runs/" + old.text("run_id") + "/rerun",
+                                       body,
+                                       Daemon::Repeat::when_broken,
+                                       submit_limit));
+    if (words.has("async")) return print_started(context, record);
+    context.note("RunId: {}", record.text("run_id"));
+    return follow_run(context, record.text("run_id"));
+}
+
+}  // namespace
+
+constinit const Command cmd_experiment_rerun = {
+    .path = "experiment rerun",
+    .summary = "Run an earlier run again, exactly",
+    .description = "Uses the earlier run's snapshot, arguments, environment variables and "
+                   "configuration, not the files as they are now.",
+    .options = options,
+    .positionals = positionals,
+    .examples = examples,
+    .exits = "As for 'submit'.",
+    .run = run,
+};
+
+}  // namespace ponk::cli

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/id.hpp"
+#include "base/text.hpp"
+#include "cli/commands.hpp"
+#include "cli/context.hpp"
+#include "cli/follow.hpp"
+#include "cli/submission.hpp"
+#include "cli/submit_options.hpp"
+
+namespace ponk::cli {
+namespace {
+
+constexpr Option options[] = {
+    common::run_configuration,
+    common::target,
+    common::conda,
+    common::spark,
+    common::async,
+    {.name = "untracked", .brief = "u", .help = "Keep the run out of history lists."},
+    {.name = "wait", .help = "Also wait for outputs to be collected (always so when following)."},
+    {.name = "name", .value = "TEXT", .help = "A name for the run."},
+    {.name = "tag",
+     .value = "KEY=VALUE",
+     .help = "Tag of the run. May be repeated.",
+     .times = Option::Times::many},
+    {.name = "env",
+     .value = "KEY=VALUE",
+     .help = "Variable for the script; VALUE may be 'secret:NAME'. May be repeated.",
+     .times = Option::Times::many},
+    {.name = "time-limit",
+     .value = "TIME",
+     .help = "End the run after so long: 90s, 30m, 12h, 7d."},
+    {.name = "gpus", .value = "N|IDS", .help = "GPUs to take.", .shown = Option::Shown::no},
+    {.name = "nodes", .value = "N", .help = "Machines to use.", .shown = Option::Shown::no},
+};
+constexpr Positional positionals[] = {
+    {.name = "SCRIPT",
+     .help = "Script below the project's folder. Left out: ArgumentVector decides.",
+     .count = Positional::Count::optional,
+     .complete = Complete::file},
+};
+constexpr std::string_view aliases[] = {"submit"};
+constexpr Example examples[] = {
+    {"ponk submit train.py --epochs 3", "Run train.py here, with its argument '--epochs 3'."},
+    {"ponk experiment submit -c docker train.py", "Use aml_config/docker.runconfig."},
+    {"id=$(ponk submit --async train.py)", "Start it and keep its id."},
+    {"ponk submit -o json train.py > run.json", "The log on stderr, the final record on stdout."},
+    {"ponk submit --env API_KEY=secret:kaggle train.py", "Hand a stored secret to the script."},
+};
+
+std::string word_or_empty(const Invocation& words)
+{
+    return words.word(0).value_or("");
+}
+
+Outcome run(Context& context, const Invocation& words)
+{
+    for (const std::string_view later : {"gpus", "nodes"}) {
+        if (!words.has(later)) continue;
+        return fail_with(exit_code::not_built,
+                         ErrorKind::invalid_argument,
+                         "'--{}' is not built into this version",
+                         later);
+    }
+    const os::Path project = TRY(context.project());
+    const RunId id = RunId::make();
+    JsonObject body = TRY(submission_basics(id));
+    body.set("project", project.string());
+    if (words.word(0)) body.set("script", TRY(script_in_project(project, word_or_empty(words))));
+    JsonArray arguments(words.rest().begin(), words.rest().end());
+    body.set("arguments", std::move(arguments));
+    body.set("run_configuration", words.value("run-configuration").value_or("local"));
+    for (const auto& [option, field] : {std::pair{"target", "target"},
+                                        std::pair{"conda-dependencies", "conda_dependencies"},
+                                        std::pair{"spark-dependencies", "spark_dependencies"},
+                                        std::pair{"name", "name"}}) {
+        const auto value = words.value(option);
+        body.set(field, value ? Json(*value) : Json());
+    }
+    body.set("tags", TRY(key_values(words.values("tag"), "--tag")));
+    body.set("variables", TRY(key_values(words.values("env"), "--env")));
+    body.set("tracked", !words.has("untracked"));
+    body.set("wait", words.has("wait"));
+    body.set("time_limit_seconds", Json());
+    if (const auto limit = words.value("time-limit")) {
+        body.set("time_limit_seconds", TRY(parse_time_span(*limit)));
+    }
+    Daemon* daemon = TRY(context.daemon());
+    const Json record = TRY(daemon->send(
+        "POST", "/runs", body, Daemon::Repeat::when_broken, submit_limit));
+    if (words.has("async")) return print_started(context, record);
+    context.note("RunId: {}", record.text("run_id"));
+    return follow_run(context, record.text("run_id"));
+}
+
+}  // namespace
+
+constinit const Command cmd_experiment_submit = {
+    .path = "experiment submit",
+    .aliases = aliases,
+    .summary = "Run a script on a compute target",
+    .description =
+        "Takes a snapshot of the project, runs the script in a copy of it, streams its output and "
+        "collects its 'outputs' folder. The run goes on whatever happens to this command: Ctrl-C "
+        "detaches and says how to re-attach or cancel, a second Ctrl-C within two seconds cancels.\n"
+        "Options of ponk stand before SCRIPT. SCRIPT and all words after it are the script's own, "
+        "untouched, whatever they look like.\n"
+        "Standard output carries the bytes of the script's output and nothing else; ponk's own "
+        "lines are on standard error.",
+    .options = options,
+    .positionals = positionals,
+    .rest = Command::Rest::untouched,
+    .examples = examples,
+    .exits = "The script's own exit code, 128+n when signal n ended it. A last line 'ponk: error:' "
+             "tells that the code is one of ponk's: 72 no exit code, 76 lost, 77 cancelled, 79 "
+             "detached.",
+    .run = run,
+};
+
+}  // namespace ponk::cli

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
+#include "cli/commands.hpp"
+#include "cli/context.hpp"
+#include "cli/help.hpp"
+
+namespace ponk::cli {
+namespace {
+
+constexpr Positional positionals[] = {
+    {.name = "COMMAND", .help = "A command or group.", .count = Positional::Count::many},
+};
+
+Outcome run(Context& /*context*/, const Invocation& words)
+{
+    const auto asked = parse(words.words());
+    if (!asked) return tl::unexpected(Failure(asked.error(), exit_code::usage));
+    TRY(Context::print_text(help_text(*asked, help_width())));
+    return exit_code::success;
+}
+
+}  // namespace
+
+constinit const Command cmd_help = {
+    .path = "help",
+    .summary = "Show help on a command",
+    .positionals = positionals,
+    .run = run,
+};
+
+}  // namespace ponk::cli

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
+#include "cli/commands.hpp"
+#include "cli/context.hpp"
+#include "cli/run_view.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace ponk::cli {
+namespace {
+
+constexpr Option options[] = {
+    {.name = "run", .brief = "r", .value = "RUN", .help = "A run, as an option. May be repeated.",
+     .times = Option::Times::many, .complete = Complete::run},
+    {.name = "all-fields", .brief = "a", .help = "Fields that are equal too."},
+};
+constexpr Positional positionals[] = {
+    {.name = "RUN", .help = "Two runs or more.", .count = Positional::Count::many, .complete = Complete::run},
+};
+constexpr Example examples[] = {
+    {"ponk history compare 4f1e 77ab", "What differs: configuration, arguments, files, metrics."},
+};
+
+// Differ in every run, so they say nothing.
+constexpr std::string_view left_out[] = {"run_id", "run_number", "created_utc", "start_time_utc",
+                                         "end_time_utc", "evidence", "metrics", "timings",
+                                         "attachments", "duration_ms"};
+
+JsonArray compare_fields(const JsonArray& runs, bool equal_too)
+{
+    std::vector<std::string> keys;
+    for (const Json& run : runs) {
+        for (const auto& [key, value] : run.as_object()) {
+            if (std::ranges::count(left_out, key) > 0) continue;
+            if (std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
+        }
+    }
+    JsonArray rows;
+    for (const std::string& key : keys) {
+        JsonArray values;
+        bool differ = false;
+        for (const Json& run : runs) {
+            values.push_back(run[key]);
+            differ = differ || !(run[key] == runs[0][key]);
+        }
+        if (!differ && !equal_too) continue;
+        rows.push_back(JsonObject{{"field", key}, {"values", std::move(values)}, {"equal", !differ}});
+    }
+    return rows;
+}
+
+// Files of the two snapshots that are not alike.
+Result<JsonArray> compare_files(Daemon& daemon, const Json& first, const Json& second)
+{
+    JsonArray rows;
+    if (first["snapshot"] == second["snapshot"]) return rows;
+    std::map<std::string, std::pair<std::string, std::string>> digests;
+    const auto collect = [&](const Json& run, auto member) -> Result<> {
+        const Json answer = TRY(daemon.get("/runs/" + run.text("run_id") + "/snapshot"));
+        if (!answer["files"].is_array()) return {};
+        for (const Json& file : answer["files"].as_array()) {
+            digests[file.text("path")].*member = file.text("digest", "?") + to_json(file["mode"]);
+        }
+        return {};
+    };
+    TRY(collect(first, &std::pair<std::string, std::string>::first));
+    TRY(collect(second, &std::pair<std::string, std::string>::second));
+    for (const auto& [path, pair] : digests) {
+        if (pair.first == pair.second) continue;
+        const char* change = pair.first.empty() ? "added" : pair.second.empty() ? "removed" : "changed";
+        rows.push_back(JsonObject{{"path", path}, {"change", change}});
+    }
+    return rows;
+}
+
+View table_of(const JsonArray& runs, const JsonArray& fields, const JsonArray& files)
+{
+    View view;
+    view.columns.push_back({.key = "field"});
+    std::vector<std::string> keys;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        keys.push_back(std::to_string(i));
+        view.columns.push_back(
+            {.key = keys.back(), .title = brief_id(runs[i]), .align = output::Align::left, .min = 8});
+    }
+    JsonArray rows;
+    for (const Json& field : fields) {
+        JsonObject row{{"field", field["field"]}};
+        const JsonArray& values = field["values"].as_array();
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            const bool nested = values[i].is_array() || values[i].is_object();
+            row.set(keys[i], nested ? Json(to_json(values[i])) : values[i]);
+        }
+        rows.push_back(std::move(row));
+    }
+    for (const Json& file : files) {
+        JsonObject row{{"field", "file " + file.text("path")}};
+        row.set(keys[1], file["change"]);
+        rows.push_back(std::move(row));
+    }
+    view.rows = std::move(rows);
+    return view;
+}
+
+Outcome run(Context& context, const Invocation& words)
+{
+    std::vector<std::string> names = words.words();
+    for (std::string& name : words.values("run")) names.push_back(std::move(name));
+    if (names.size() < 2) return fail_usage("'history compare' needs two runs or more");
+    JsonArray runs;
+    for (const std::string& name : names) runs.push_back(TRY(context.run(name)));
+    JsonArray fields = compare_fields(runs, words.has("all-fields"));
+    JsonArray files;
+    if (runs.size() == 2) files = TRY(compare_files(*TRY(context.daemon()), runs[0], runs[1]));
+    const View view = table_of(runs, fields, files);
+    JsonArray ids;
+    for (const Json& run : runs) ids.push_back(run["run_id"]);
+    return context.print(JsonObject{{"runs", std::move(ids)},
+                                    {"differences", std::move(fields)},
+                                    {"files", std::move(files)}},
+                         view);
+}
+
+}  // namespace
+
+constinit const Command cmd_history_compare = {
+    .path = "history compare",
+    .summary = "Show what differs between runs",
+    .description = "Compares all fields, metrics among them, and for two runs the files of their "
+                   "snapshots.",
+    .options = options,
+    .positionals = positionals,
+    .examples = examples,
+    .run = run,
+};
+
+}  // namespace ponk::cli

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
+#include "cli/artifact.hpp"
+#include "cli/commands.hpp"
+#include "cli/common_options.hpp"
+#include "cli/context.hpp"
+#include "cli/run_view.hpp"
+
+namespace ponk::cli {
+namespace {
+
+constexpr Option options[] = {
+    common::run_option,
+    {.name = "destination",
+     .brief = "d",
+     .value = "FOLDER",
+     .help = "Where to. Default: a folder named after the run.",
+     .complete = Complete::folder},
+    {.name = "artifact",
+     .brief = "a",
+     .value = "PATH",
+     .help = "Only this file, or what is below this folder. May be repeated.",
+     .times = Option::Times::many},
+    {.name = "overwrite", .brief = "f", .help = "Replace files that are there already."},
+};
+constexpr Positional positionals[] = {common::run};
+constexpr Example examples[] = {
+    {"ponk history download last -d results", "Log and outputs of the newest run."},
+    {"ponk history download 4f1e --artifact outputs/model.pkl -d .", "One file."},
+};
+
+bool wanted(const std::string& path, const std::vector<std::string>& chosen)
+{
+    if (chosen.empty()) return true;
+    for (std::string choice : chosen) {
+        while (!choice.empty() && choice.back() == '/') choice.pop_back();
+        if (path == choice || path.starts_with(choice + "/")) return true;
+    }
+    return false;
+}
+
+Outcome run(Context& context, const Invocation& words)
+{
+    const Json record = TRY(context.run(TRY(run_name(words))));
+    const std::string id = record.text("run_id");
+    Daemon* daemon = TRY(context.daemon());
+    const Json answer = TRY(daemon->get("/runs/" + id + "/artifacts"));
+    const auto chosen = words.values("artifact");
+    const os::Path folder = words.value("destination").value_or("ponk-" + brief_id(record));
+    JsonArray files;
+    if (answer["artifacts"].is_array()) {
+        for (const Json& artifact : answer["artifacts"].as_array()) {
+            const std::string path = artifact.text("path");
+            if (!wanted(path, chosen)) continue;
+            context.detail("{} ({})",
+                           printable(path),
+                           byte_size_text(static_cast<std::uint64_t>(artifact.integer("size"))));
+            const os::Path file =
+                TRY(download_artifact(*daemon,
+                                      id,
+                                      path,
+                                      folder,
+                                      words.has("overwrite") ? Overwrite::yes : Overwrite::no));
+            files.push_back(JsonObject{{"artifact", path}, {"file", file.string()}});
+        }
+    }
+    if (files.empty() && !chosen.empty()) {
+        return fail_with(exit_code::not_found,
+                         ErrorKind::not_found,
+                         "run '{}' has no artifact '{}'",
+                         id,
+                         printable(chosen[0]));
+    }
+    return context.print(Json(std::move(files)));
+}
+
+}  // namespace
+
+constinit const Command cmd_history_download = {
+    .path = "history download",
+    .summary = "Download the log and outputs of a run",
+    .options = options,
+    .positionals = positionals,
+    .examples = examples,
+    .run = run,
+};
+
+}  // namespace ponk::cli

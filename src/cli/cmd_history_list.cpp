@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
+#include "cli/commands.hpp"
+#include "cli/context.hpp"
+#include "cli/run_view.hpp"
+#include "model/run_state.hpp"
+#include "net/target.hpp"
+
+namespace ponk::cli {
+namespace {
+
+constexpr std::string_view states[] = {"NotStarted", "Preparing", "Queued", "Starting", "Running",
+                                       "Finalizing", "Completed", "Failed", "Canceled", "Lost"};
+constexpr Option options[] = {
+    {.name = "limit", .brief = "n", .value = "N", .help = "At most so many, newest first. Default: "
+                                                          "50 in a table, else all."},
+    {.name = "status",
+     .value = "WORD",
+     .help = "Only runs in this state.",
+     .complete = Complete::choice,
+     .choices = states},
+    {.name = "script", .value = "NAME", .help = "Only runs of this script."},
+    {.name = "target",
+     .brief = "t",
+     .value = "NAME",
+     .help = "Only runs on this target.",
+     .complete = Complete::target},
+    {.name = "all-projects", .brief = "A", .help = "Runs of every project, not of this one."},
+    {.name = "hidden", .help = "Hidden and untracked runs too."},
+};
+constexpr std::string_view aliases[] = {"runs"};
+constexpr Example examples[] = {
+    {"ponk runs", "The newest runs of this project."},
+    {"ponk history list --query \"[?accuracy != null] | max_by(@, &accuracy)\"",
+     "The best run: each metric is a field of its own."},
+    {"ponk history list -o tsv --query \"[?status == 'Failed'].run_id\"", "Ids of failed runs."},
+};
+constexpr std::size_t table_limit = 50;
+
+Outcome run(Context& context, const Invocation& words)
+{
+    const bool table = context.format() == output::Format::table && !context.has_query();
+    std::size_t limit = table ? table_limit : 0;
+    if (const auto given = words.value("limit")) {
+        const auto number = parse_integer(*given);
+        if (!number || *number < 1) return fail_usage("'--limit {}' is no count", *given);
+        limit = static_cast<std::size_t>(*number);
+    }
+    std::string filters;
+    for (const auto& [option, field] :
+         {std::pair{"status", "state"}, {"script", "script"}, {"target", "target"}}) {
+        if (const auto value = words.value(option)) {
+            filters += fmt::format("&{}={}", field, net::percent_encode(*value));
+        }
+    }
+    if (words.has("hidden")) filters += "&hidden=1";
+    if (!words.has("all-projects")) {
+        const std::string project = TRY(context.project_id());
+        if (project.empty()) {
+            context.note("no runs yet in this project; '--all-projects' shows those of others");
+            return context.print(Json(JsonArray{}));
+        }
+        filters += "&project=" + net::percent_encode(project);
+    }
+    JsonArray runs = TRY(fetch_runs(*TRY(context.daemon()), filters, limit));
+    if (table && !words.has("limit") && runs.size() == table_limit) {
+        context.note("the newest {} are shown; '--limit N' shows more", table_limit);
+    }
+    const View view = view_of_runs(runs);
+    return context.print(Json(std::move(runs)), view);
+}
+
+}  // namespace
+
+constinit const Command cmd_history_list = {
+    .path = "history list",
+    .aliases = aliases,
+    .summary = "List runs, newest first",
+    .description = "In JSON each metric of a run is a top-level field beside its own, so --query can "
+                   "filter and sort by it.",
+    .options = options,
+    .examples = examples,
+    .run = run,
+};
+
+}  // namespace ponk::cli

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
+#include "cli/commands.hpp"
+#include "cli/context.hpp"
+#include "cli/man.hpp"
+#include "os/process.hpp"
+
+#include <cstdlib>
+#include <unistd.h>
+
+namespace ponk::cli {
+namespace {
+
+constexpr Option options[] = {
+    {.name = "all-to",
+     .value = "FOLDER",
+     .help = "Write all pages into this folder.",
+     .complete = Complete::folder},
+};
+constexpr Positional positionals[] = {
+    {.name = "NAME", .help = "A group or command: 'experiment'.", .count = Positional::Count::many},
+};
+constexpr Example examples[] = {
+    {"ponk man experiment", "Read the page of a group."},
+    {"ponk man --all-to ~/.local/share/man/man1", "Install all pages."},
+};
+
+Outcome write_all_pages(Context& context, const os::Path& folder)
+{
+    TRY(os::make_directories(folder, 0755));
+    std::size_t count = 0;
+    for (const std::string& name : man_page_names()) {
+        TRY(os::replace_file(folder / (name + ".1"), man_page(name), 0644, os::Durable::no));
+        ++count;
+    }
+    context.note("{} pages written to {}", count, os::in_quotes(folder));
+    return exit_code::success;
+}
+
+Outcome run(Context& context, const Invocation& words)
+{
+    if (const auto folder = words.value("all-to")) return write_all_pages(context, *folder);
+    const std::string name =
+        words.words().empty() ? "ponk" : man_page_of(join(words.words(), " "));
+    if (name.empty()) {
+        return fail_with(exit_code::not_found,
+                         ErrorKind::not_found,
+                         "no page '{}'",
+                         printable(join(words.words(), " ")));
+    }
+    const std::string page = man_page(name);
+    const char* path = ::getenv("PATH");
+    if (::isatty(STDOUT_FILENO) != 1 || !os::find_program("man", path != nullptr ? path : "")) {
+        TRY(Context::print_text(page));
+        return exit_code::success;
+    }
+    const os::Path folder = TRY(os::make_temporary_directory("/tmp", "ponk-man-"));
+    TRY(os::replace_file(folder / (name + ".1"), page, 0600, os::Durable::no));
+    const auto child = os::spawn({.argv = {"man", "-l", (folder / (name + ".1")).string()}});
+    const auto ended =
+        child ? os::wait_for_exit(*child, after(std::chrono::hours(24)), {}).map([](const os::Exit& e) {
+            return e.status();
+        })
+              : Result<int>(tl::unexpected(child.error()));
+    TRY(os::remove_tree(folder));
+    return TRY(ended);
+}
+
+}  // namespace
+
+constinit const Command cmd_man = {
+    .path = "man",
+    .summary = "Show a manual page",
+    .description = "In a pipe: its source in roff.",
+    .options = options,
+    .positionals = positionals,
+    .examples = examples,
+    .run = run,
+};
+
+}  // namespace ponk::cli

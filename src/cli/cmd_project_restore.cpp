@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
+#include "cli/commands.hpp"
+#include "cli/common_options.hpp"
+#include "cli/context.hpp"
+#include "cli/run_view.hpp"
+
+#include <chrono>
+
+namespace ponk::cli {
+namespace {
+
+constexpr Option options[] = {
+    common::run_option,
+    {.name = "run-id", .value = "RUN", .help = "--run, as in 2017.", .complete = Complete::run,
+     .shown = Option::Shown::no},
+    {.name = "destination",
+     .brief = "d",
+     .value = "FOLDER",
+     .help = "New or empty folder. Default: PROJECT-RUN in the current folder.",
+     .complete = Complete::folder},
+};
+constexpr Positional positionals[] = {common::run};
+constexpr Example examples[] = {
+    {"ponk project restore 4f1e -d ../as-it-was", "The files as that run saw them."},
+};
+
+Outcome run(Context& context, const Invocation& words)
+{
+    const std::string name =
+        words.has("run-id") ? words.text("run-id") : TRY(run_name(words));
+    const Json record = TRY(context.run(name));
+    std::error_code problem;
+    const std::string base = os::Path(record.text("project_path")).filename().string();
+    const os::Path folder =
+        std::filesystem::absolute(words.value("destination")
+                                      .value_or((base.empty() ? "project" : base) + "-" + brief_id(record)),
+                                  problem)
+            .lexically_normal();
+    const Json answer = TRY(TRY(context.daemon())
+                                ->send("POST",
+                                       "/runs/" + record.text("run_id") + "/restore",
+                                       JsonObject{{"destination", folder.string()}},
+                                       Daemon::Repeat::never,
+                                       std::chrono::minutes(10)));
+    return context.done(
+        fmt::format("{} files ({}) are restored to {}",
+                    answer.integer("files"),
+                    byte_size_text(static_cast<std::uint64_t>(answer.integer("bytes"))),
+                    answer.text("destination", folder.string())),
+        {{"destination", answer["destination"]}, {"files", answer["files"]}, {"bytes", answer["bytes"]}});
+}
+
+}  // namespace
+
+constinit const Command cmd_project_restore = {
+    .path = "project restore",
+    .summary = "Put the files of a run's snapshot into a new folder",
+    .description = "The predecessor overwrote the project with them; ponk never does.",
+    .options = options,
+    .positionals = positionals,
+    .examples = examples,
+    .run = run,
+};
+
+}  // namespace ponk::cli

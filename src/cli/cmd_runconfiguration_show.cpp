@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands.hpp"
+#include "cli/context.hpp"
+#include "cli/named.hpp"
+#include "config/project.hpp"
+
+namespace ponk::cli {
+namespace {
+
+constexpr Option options[] = {named::configuration_option};
+constexpr Positional positionals[] = {named::configuration};
+
+Outcome run(Context& context, const Invocation& words)
+{
+    const config::Project project = TRY(config::open_project(TRY(context.project())));
+    const config::RunConfiguration configuration =
+        TRY(config::load_run_configuration(project, TRY(named::name_of(words))));
+    return context.print(config::meaning_of(configuration));
+}
+
+}  // namespace
+
+constinit const Command cmd_runconfiguration_show = {
+    .path = "runconfiguration show",
+    .summary = "Show a run configuration as ponk understands it",
+    .options = options,
+    .positionals = positionals,
+    .run = run,
+};
+
+}  // namespace ponk::cli

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands.hpp"
+#include "cli/context.hpp"
+
+namespace ponk::cli {
+namespace {
+
+Outcome run(Context& context, const Invocation& /*words*/)
+{
+    const Json answer = TRY(TRY(context.daemon())->get("/secrets"));
+    return context.print(answer["secrets"].is_array() ? answer["secrets"] : Json(JsonArray{}));
+}
+
+}  // namespace
+
+constinit const Command cmd_secret_list = {
+    .path = "secret list",
+    .summary = "List the names of stored secrets, never their values",
+    .run = run,
+};
+
+}  // namespace ponk::cli

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "cli/command.hpp"
+
+// Options and words that many commands share.
+namespace ponk::cli::common {
+
+inline constexpr Positional run = {.name = "RUN",
+                                   .help = "Run id, the start or end of one (4 digits or more), or 'last'.",
+                                   .count = Positional::Count::optional,
+                                   .complete = Complete::run};
+
+// The predecessor named the run by an option and wanted the target as well.
+inline constexpr Option run_option = {.name = "run",
+                                      .brief = "r",
+                                      .value = "RUN",
+                                      .help = "The run, as an option (2017 form).",
+                                      .complete = Complete::run};
+inline constexpr Option ignored_target = {.name = "target",
+                                          .brief = "t",
+                                          .value = "NAME",
+                                          .help = "Accepted as in 2017; the run id is enough.",
+                                          .complete = Complete::target,
+                                          .shown = Option::Shown::no};
+
+inline constexpr Option yes = {
+    .name = "yes", .brief = "y", .help = "Do not ask for confirmation."};
+
+}  // namespace ponk::cli::common

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/context.hpp"
+
+#include "cli/home.hpp"
+#include "net/target.hpp"
+#include "output/terminal.hpp"
+#include "query/jmespath.hpp"
+
+#include <unistd.h>
+
+namespace ponk::cli {
+
+Result<Context> Context::make(const Entry& entry, const Invocation& words)
+{
+    Context context(entry);
+    if (const auto name = words.value("output")) context.format_ = TRY(output::parse_format(*name));
+    context.query_ = words.text("query");
+    if (words.has("query")) {
+        // A wrong expression is told before anything is done.
+        TRY(query::parse_jmespath(context.query_).map_error(while_doing("--query")));
+    }
+    context.project_ = words.text("project");
+    context.verbose_ = words.has("verbose") || words.has("debug");
+    return context;
+}
+
+output::Format Context::format() const
+{
+    if (format_) return *format_;
+    return ::isatty(STDOUT_FILENO) == 1 ? output::Format::table : output::Format::json;
+}
+
+Result<os::Path> Context::project() const
+{
+    std::error_code problem;
+    const os::Path given = project_.empty() ? os::Path(".") : os::Path(project_);
+    os::Path folder = std::filesystem::canonical(given, problem);
+    if (problem) {
+        return tl::unexpected(
+            system_error(problem.value(), fmt::format("project folder {}", os::in_quotes(given)))
+                .with_hint("'--project PATH' names the project's folder."));
+    }
+    if (!std::filesystem::is_directory(folder, problem)) {
+        return fail(ErrorKind::invalid_argument, "project {} is no folder", os::in_quotes(folder));
+    }
+    return folder;
+}
+
+Result<os::Path> Context::home() const
+{
+    return ponk_home();
+}
+
+Result<Daemon*> Context::daemon()
+{
+    if (!daemon_) daemon_ = TRY(Daemon::reach(TRY(home())));
+    return &*daemon_;
+}
+
+Result<std::string> Context::project_id()
+{
+    if (project_id_) return *project_id_;
+    const os::Path folder = TRY(project());
+    Daemon* server = TRY(daemon());
+    auto answer = server->get("/projects/lookup?path=" + net::percent_encode(folder.string()));
+    if (!answer && answer.error().kind() != ErrorKind::not_found) {
+        return tl::unexpected(answer.error());
+    }
+    project_id_ = answer ? answer->text("id") : std::string();
+    return *project_id_;
+}
+
+Result<Json> Context::run(std::string_view name)
+{
+    Daemon* server = TRY(daemon());
+    std::string id;
+    if (name == "last") {
+        id = TRY(project_id());
+        if (id.empty()) {
+            return tl::unexpected(
+                Error(ErrorKind::not_found,
+                      fmt::format("project {} has no runs yet", os::in_quotes(TRY(project()))),
+                      "'ponk submit SCRIPT' makes the first one; -p names another project."));
+        }
+    }
+    return server->get(run_path(name, id));
+}
+
+Outcome Context::print(const Json& document, const View& view)
+{
+    const output::Terminal terminal = output::detect_terminal(STDOUT_FILENO);
+    if (has_query()) {
+        const auto expression = TRY(query::parse_jmespath(query_));
+        const Json selected = TRY(expression.search(document));
+        TRY(print_text(output::render(selected, format(), terminal)));
+        printed_ = true;
+        return exit_code::success;
+    }
+    const bool rows = format() == output::Format::table && !view.rows.is_null();
+    TRY(print_text(
+        output::render(rows ? view.rows : document, format(), terminal, view.columns)));
+    printed_ = true;
+    return exit_code::success;
+}
+
+Outcome Context::done(const std::string& message, JsonObject fields)
+{
+    if (format() == output::Format::table && !has_query()) {
+        TRY(print_text(message + "\n"));
+        return exit_code::success;
+    }
+    fields.set("message", message);
+    return print(Json(std::move(fields)));
+}
+
+Result<> Context::print_text(std::string_view text)
+{
+    return os::write_all(STDOUT_FILENO, text).map_error([](const Error& error) {
+        return Error(ErrorKind::damaged, "standard output: " + error.message());
+    });
+}
+
+void Context::note_line(const std::string& text) const
+{
+    // One write, so that lines of several processes do not mix.
+    [[maybe_unused]] const auto written = os::write_all(STDERR_FILENO, "ponk: " + text + "\n");
+}
+
+Result<std::string> run_name(const Invocation& words, std::string_view otherwise)
+{
+    const auto option = words.value("run");
+    const auto word = words.word(0);
+    if (option && word && *option != *word) {
+        return fail(ErrorKind::invalid_argument,
+                    "two runs are named: '{}' and '--run {}'",
+                    *word,
+                    *option);
+    }
+    if (word) return *word;
+    if (option) return *option;
+    if (!otherwise.empty()) return std::string(otherwise);
+    return tl::unexpected(Error(ErrorKind::invalid_argument,
+                                fmt::format("'{}' needs a run", words.path),
+                                "Give a run id, the start or end of one, or 'last'."));
+}
+
+}  // namespace ponk::cli

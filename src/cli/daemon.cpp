@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/daemon.hpp"
+
+#include "cli/daemon_start.hpp"
+#include "net/target.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace ponk::cli {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr seconds start_limit{20};
+
+// Only a socket of our own is talked to: another user's daemon would learn our environment.
+Result<bool> is_ours(const os::Path& socket)
+{
+    struct stat info {};
+    if (::lstat(socket.c_str(), &info) != 0) {
+        if (errno == ENOENT || errno == ENOTDIR) return false;
+        return fail_errno(errno, "look at socket {}", os::in_quotes(socket));
+    }
+    if (info.st_uid != ::geteuid()) {
+        return tl::unexpected(
+            Error(ErrorKind::conflict,
+                  fmt::format("socket {} belongs to another user (uid {})",
+                              os::in_quotes(socket),
+                              info.st_uid),
+                  "Set PONK_HOME to a folder of your own, or run ponk as that user."));
+    }
+    if (!S_ISSOCK(info.st_mode)) {
+        return tl::unexpected(Error(ErrorKind::conflict,
+                                    fmt::format("{} is no socket", os::in_quotes(socket)),
+                                    "Move it away; ponk's daemon needs that name."));
+    }
+    return true;
+}
+
+// The daemon's own words about itself, or nothing when nobody listens.
+Result<std::optional<Json>> greet(net::Client& client, const os::Path& socket, milliseconds limit)
+{
+    auto reply = client.call("GET", "/api/v1/daemon", "", after(limit));
+    if (reply && reply->status < 400) return TRY(parse_json(reply->body));
+    if (reply) return tl::unexpected(net::error_of(*reply));
+    const ErrorKind kind = reply.error().kind();
+    if (kind == ErrorKind::unavailable || kind == ErrorKind::not_found) return std::nullopt;
+    if (kind == ErrorKind::timeout) {
+        return tl::unexpected(
+            Error(ErrorKind::timeout,
+                  fmt::format("the daemon at {} does not answer", os::in_quotes(socket)),
+                  "Its runs are not harmed: end its process ('ponk daemon' in the process list) "
+                  "and try again."));
+    }
+    return tl::unexpected(reply.error());
+}
+
+Result<> end_other_version(net::Client& client, const Json& about)
+{
+    const std::string body = to_json(JsonObject{{"reason", "replaced by version " PONK_VERSION}});
+    const auto pid = static_cast<pid_t>(about.integer("pid"));
+    // It may end before it has answered.
+    [[maybe_unused]] const auto reply =
+        client.call("POST", "/api/v1/daemon/stop", body, after(greeting_limit));
+    return pid > 0 ? wait_for_end(pid, after(greeting_limit)) : Result<>{};
+}
+
+}  // namespace
+
+Result<std::optional<Daemon>> Daemon::find(const os::Path& home, milliseconds limit)
+{
+    const os::Path socket = home / "daemon.sock";
+    if (!TRY(is_ours(socket))) return std::nullopt;
+    net::Client client(socket);
+    auto about = TRY(greet(client, socket, limit));
+    if (!about) return std::nullopt;
+    return Daemon(home, std::move(client), std::move(*about));
+}
+
+Result<Daemon> Daemon::reach(const os::Path& home)
+{
+    auto found = TRY(find(home));
+    if (found && found->about().text("version") == PONK_VERSION) return std::move(*found);
+    TRY(make_home(home));
+    const os::Fd lock = TRY(lock_start(home, after(start_limit)));
+    // While we waited for the lock, another command may have done it.
+    found = TRY(find(home));
+    if (found && found->about().text("version") == PONK_VERSION) return std::move(*found);
+    if (found) TRY(end_other_version(found->client_, found->about()));
+    TRY(start_daemon(home, after(start_limit)));
+    found = TRY(find(home));
+    if (!found) {
+        return tl::unexpected(Error(ErrorKind::unavailable,
+                                    "the daemon came up and went away again",
+                                    fmt::format("Its log is {}.", os::in_quotes(home / "daemon.log"))));
+    }
+    return std::move(*found);
+}
+
+Result<> Daemon::again()
+{
+    auto other = TRY(reach(home_));
+    *this = std::move(other);
+    return {};
+}
+
+Result<Json> Daemon::get(const std::string& path, milliseconds limit)
+{
+    return send("GET", path, {}, Repeat::when_broken, limit);
+}
+
+Result<Json> Daemon::send(std::string_view method,
+                          const std::string& path,
+                          const Json& body,
+                          Repeat repeat,
+                          milliseconds limit)
+{
+    const std::string target = "/api/v1" + path;
+    const std::string text = body.is_null() ? std::string() : to_json(body);
+    const Deadline deadline = after(limit);
+    auto reply = client_.call(method, target, text, deadline);
+    for (int left = 5; !reply && reply.error().kind() == ErrorKind::unavailable && left > 0 &&
+                       repeat == Repeat::when_broken && Deadline::clock::now() < deadline;
+         --left) {
+        TRY(again());
+        reply = client_.call(method, target, text, deadline);
+    }
+    if (!reply) {
+        if (reply.error().kind() != ErrorKind::timeout) return tl::unexpected(reply.error());
+        return tl::unexpected(Error(ErrorKind::timeout,
+                                    fmt::format("the daemon gave no answer to {} {} within {} s",
+                                                method,
+                                                path,
+                                                limit.count() / 1000),
+                                    "It may still be at work; 'ponk daemon status' tells."));
+    }
+    if (reply->status >= 400) return tl::unexpected(net::error_of(*reply));
+    if (reply->body.empty()) return Json();
+    return parse_json(reply->body).map_error(while_doing("the daemon's answer"));
+}
+
+Result<> Daemon::stream(const std::string& path,
+                        const net::Client::Sink& sink,
+                        milliseconds quiet,
+                        std::stop_token stop)
+{
+    auto reply = TRY(client_.stream("/api/v1" + path, sink, quiet, std::move(stop)));
+    if (reply.status >= 400) return tl::unexpected(net::error_of(reply));
+    return {};
+}
+
+std::string run_path(std::string_view run, const std::string& project_id, std::string_view tail)
+{
+    std::string path = fmt::format("/runs/{}{}", net::percent_encode(run), tail);
+    if (run == "last" && !project_id.empty()) {
+        path += path.find('?') == std::string::npos ? '?' : '&';
+        path += "project=" + net::percent_encode(project_id);
+    }
+    return path;
+}
+
+}  // namespace ponk::cli

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/json.hpp"
+#include "base/time.hpp"
+#include "net/client.hpp"
+#include "os/file.hpp"
+
+#include <chrono>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+namespace ponk::cli {
+
+inline constexpr std::chrono::seconds answer_limit{30};
+inline constexpr std::chrono::seconds greeting_limit{10};
+
+// The way to the daemon of one PONK_HOME. Paths are given without "/api/v1". Every call ends within
+// its time; a call that is safe to repeat is repeated when the daemon went away under it. Not for
+// use from several threads.
+class Daemon {
+public:
+    // The daemon that runs now; nothing when there is none. Never starts one.
+    static Result<std::optional<Daemon>> find(const os::Path& home,
+                                              std::chrono::milliseconds limit = greeting_limit);
+    // The daemon of our own version: found, started, or put in the place of another version.
+    static Result<Daemon> reach(const os::Path& home);
+
+    enum class Repeat { never, when_broken };
+
+    Result<Json> get(const std::string& path, std::chrono::milliseconds limit = answer_limit);
+    Result<Json> send(std::string_view method,
+                      const std::string& path,
+                      const Json& body = {},
+                      Repeat repeat = Repeat::never,
+                      std::chrono::milliseconds limit = answer_limit);
+    // The body of a GET, as it comes. `quiet` bounds the time without a byte.
+    Result<> stream(const std::string& path,
+                    const net::Client::Sink& sink,
+                    std::chrono::milliseconds quiet,
+                    std::stop_token stop = {});
+    // After a broken connection: finds or starts it again.
+    Result<> again();
+
+    // What GET /daemon said.
+    [[nodiscard]] const Json& about() const noexcept { return about_; }
+    [[nodiscard]] const os::Path& home() const noexcept { return home_; }
+
+private:
+    Daemon(os::Path home, net::Client client, Json about)
+        : home_(std::move(home)), client_(std::move(client)), about_(std::move(about))
+    {
+    }
+
+    os::Path home_;
+    net::Client client_;
+    Json about_;
+};
+
+// "/runs/last?project=…" and the like: a run as the user named it.
+std::string run_path(std::string_view run, const std::string& project_id, std::string_view tail = {});
+
+}  // namespace ponk::cli

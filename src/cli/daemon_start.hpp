@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/time.hpp"
+#include "os/fd.hpp"
+#include "os/file.hpp"
+
+#include <sys/types.h>
+
+namespace ponk::cli {
+
+// Makes ponk's home folder (0700), with an error that says what to do.
+Result<> make_home(const os::Path& home);
+
+// The lock of the one command that starts or replaces the daemon; the others wait for it and then
+// find the daemon there. Given back by closing, so a killed command holds nobody up.
+Result<os::Fd> lock_start(const os::Path& home, Deadline deadline);
+
+// Starts our own program as daemon, in a session of its own, and returns when its socket answers.
+// The caller holds the lock.
+Result<> start_daemon(const os::Path& home, Deadline deadline);
+
+// Waits until process `pid` is gone.
+Result<> wait_for_end(pid_t pid, Deadline deadline);
+
+}  // namespace ponk::cli

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "cli/daemon.hpp"
+#include "cli/terminal_filter.hpp"
+
+#include <cstdint>
+#include <stop_token>
+#include <string>
+
+namespace ponk::cli {
+
+// Where a log goes: exact bytes into a file or pipe, filtered ones on a terminal.
+class LogWriter {
+public:
+    explicit LogWriter(int fd);
+    Result<> write(std::string_view bytes);
+    Result<> finish();
+
+private:
+    int fd_;
+    bool terminal_;
+    TerminalFilter filter_;
+    std::string shown_;
+};
+
+enum class Follow { no, yes };
+enum class LogForm { masked, raw };
+
+struct LogRequest {
+    std::string run;  // full id
+    std::uint64_t offset = 0;
+    Follow follow = Follow::no;
+    LogForm form = LogForm::masked;
+};
+
+// Copies the log of a run to `writer`, each byte once: when the daemon dies or is replaced, it goes
+// on where it was. Returns the number of bytes; `cancelled` when stopped.
+Result<std::uint64_t>
+copy_log(Daemon& daemon, const LogRequest& request, LogWriter& writer, std::stop_token stop = {});
+
+}  // namespace ponk::cli

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/main.hpp"
+
+#include "base/text.hpp"
+#include "cli/az.hpp"
+#include "cli/commands.hpp"
+#include "cli/context.hpp"
+#include "cli/help.hpp"
+#include "cli/parse.hpp"
+
+#include <cstring>
+#include <unistd.h>
+
+namespace ponk::cli {
+namespace {
+
+// A password on our own command line is overwritten at once, so that a process list does not show
+// it for longer than it must.
+void blank_passwords(const Command& command, const std::vector<std::string>& words, char** argv)
+{
+    if (&command != &cmd_computetarget_attach) return;
+    const auto blank = [&](std::size_t index, std::size_t offset) {
+        char* word = argv[index];
+        for (std::size_t i = offset; word[i] != '\0'; ++i) word[i] = '*';
+    };
+    find_values(words, "password", "w", blank);
+    find_values(words, "private-key-passphrase", "private-key-passphrase", blank);
+}
+
+void print_error(const Failure& failure, std::optional<output::Format> format, bool already_printed)
+{
+    const Error& error = failure.error;
+    const bool document = format && (*format == output::Format::json ||
+                                     *format == output::Format::jsonc ||
+                                     *format == output::Format::yaml);
+    if (document && !already_printed) {
+        const JsonObject body{{"kind", to_string(error.kind())},
+                              {"message", error.message()},
+                              {"hint", error.hint()},
+                              {"exit_code", failure.code}};
+        [[maybe_unused]] const auto printed = Context::print_text(
+            output::render(JsonObject{{"error", body}}, *format, output::Terminal{}));
+    }
+    std::string text;
+    if (!error.hint().empty()) text += "ponk: hint: " + error.hint() + "\n";
+    // The message may have several lines (all problems of a file); the last line is the one that
+    // starts with our mark.
+    const std::size_t newline = error.message().find('\n');
+    if (newline == std::string::npos) {
+        text += "ponk: error: " + error.message() + "\n";
+    } else {
+        text = error.message().substr(newline + 1) + "\n" + text + "ponk: error: " +
+               error.message().substr(0, newline) + "\n";
+    }
+    [[maybe_unused]] const auto written = os::write_all(STDERR_FILENO, text);
+}
+
+// The format asked for, as far as it can be told from a line that may be wrong otherwise.
+std::optional<output::Format> asked_format(const std::vector<std::string>& words)
+{
+    std::optional<output::Format> format;
+    find_values(words, "output", "o", [&](std::size_t index, std::size_t offset) {
+        const auto parsed = output::parse_format(std::string_view(words[index]).substr(offset));
+        if (parsed) format = *parsed;
+    });
+    return format;
+}
+
+int run(const std::vector<std::string>& words, char** argv, const Entry& entry)
+{
+    const auto parsed = parse(words);
+    if (!parsed) {
+        print_error(Failure(parsed.error(), exit_code::usage), asked_format(words), false);
+        return exit_code::usage;
+    }
+    if (parsed->help || parsed->command == nullptr) {
+        const auto printed = Context::print_text(help_text(*parsed, help_width()));
+        if (!printed) return exit_code::damaged;
+        // A group alone is a question, not a mistake; so is nothing at all.
+        return exit_code::success;
+    }
+    blank_passwords(*parsed->command, words, argv);
+    auto context = Context::make(entry, *parsed);
+    if (!context) {
+        print_error(Failure(context.error(), exit_code::usage), asked_format(words), false);
+        return exit_code::usage;
+    }
+    const Outcome outcome = parsed->command->run(*context, *parsed);
+    if (outcome) return *outcome;
+    print_error(outcome.error(), context->asked_format(), context->has_printed());
+    return outcome.error().code;
+}
+
+}  // namespace
+
+int main_entry(int argc, char** argv, const Entry& entry)
+{
+    std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+    if (argc > 0 && started_as_az(argv[0])) {
+        if (words.empty() || words[0] != "ml") {
+            const Error error = hand_over_to_az(argv);
+            print_error(Failure(error), std::nullopt, false);
+            return exit_code_of(error.kind());
+        }
+    }
+    return run(words, argv + std::min(argc, 1), entry);
+}
+
+}  // namespace ponk::cli

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "os/file.hpp"
+
+#include <optional>
+
+namespace ponk::cli {
+
+// How the daemon is to run. The command line knows nothing else about it.
+struct DaemonOptions {
+    os::Path home;                        // made already, ours alone
+    std::optional<int> ready;             // write "ready\n" here when the socket answers, then close
+    std::optional<int> idle_exit_seconds; // leave after so long without work; absent: as it likes
+    enum class Mode { foreground, detached } mode = Mode::foreground;
+};
+
+// What the program puts in, so that this folder needs nothing of the daemon's.
+struct Entry {
+    int (*run_daemon)(const DaemonOptions& options) = nullptr;
+};
+
+int main_entry(int argc, char** argv, const Entry& entry);
+
+}  // namespace ponk::cli

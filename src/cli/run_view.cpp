@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/run_view.hpp"
+
+#include "base/text.hpp"
+
+#include <algorithm>
+
+namespace ponk::cli {
+namespace {
+
+constexpr std::size_t page_size = 500;
+constexpr std::size_t most_metric_columns = 12;
+
+std::string brief_time(const std::string& utc)
+{
+    // "2026-03-01T12:30:05.123Z" → "2026-03-01 12:30:05"
+    if (utc.size() < 19) return utc;
+    std::string text = utc.substr(0, 19);
+    text[10] = ' ';
+    return text;
+}
+
+Json brief_value(const Json& value)
+{
+    if (value.type() == Json::Type::real) return fmt::format("{:.5g}", value.as_double());
+    return value;
+}
+
+Json row_of(const Json& run, const std::vector<std::string>& metrics)
+{
+    JsonObject row{
+        {"run_id", brief_id(run)},
+        {"run_number", run["run_number"]},
+        {"status", run["status"]},
+        {"exit_code", run["exit_code"]},
+        {"script_name", run["script_name"]},
+        {"target", run["target"]},
+        {"start_time_utc", brief_time(run.text("start_time_utc", run.text("created_utc")))},
+        {"duration",
+         run["duration_ms"].is_integer() ? Json(brief_duration_text(run.integer("duration_ms")))
+                                         : Json()}};
+    for (const std::string& metric : metrics) row.set(metric, brief_value(run["metrics"][metric]));
+    return row;
+}
+
+}  // namespace
+
+std::string brief_id(const Json& run)
+{
+    const std::string id = run.text("run_id");
+    return id.size() > 8 ? id.substr(id.size() - 8) : id;
+}
+
+View view_of_runs(const JsonArray& runs)
+{
+    std::vector<std::string> metrics;
+    for (const Json& run : runs) {
+        if (!run["metrics"].is_object()) continue;
+        for (const auto& [name, value] : run["metrics"].as_object()) {
+            if (value.is_object() || value.is_array() || metrics.size() >= most_metric_columns) continue;
+            if (std::ranges::find(metrics, name) == metrics.end()) metrics.push_back(name);
+        }
+    }
+    View view;
+    view.columns = {{.key = "run_id", .title = "run", .min = 8},
+                    {.key = "run_number", .title = "no", .align = output::Align::right, .min = 2},
+                    {.key = "status", .min = 9},
+                    {.key = "exit_code", .title = "exit", .align = output::Align::right, .min = 4},
+                    {.key = "script_name", .title = "script"},
+                    {.key = "target"},
+                    {.key = "start_time_utc", .title = "started (UTC)", .min = 10},
+                    {.key = "duration", .align = output::Align::right, .min = 5}};
+    for (const std::string& metric : metrics) {
+        view.columns.push_back({.key = metric, .align = output::Align::right});
+    }
+    JsonArray rows;
+    for (const Json& run : runs) rows.push_back(row_of(run, metrics));
+    view.rows = std::move(rows);
+    return view;
+}
+
+View view_of_run(const Json& run)
+{
+    JsonObject rows;
+    const auto add = [&](std::string_view key) {
+        const Json& value = run[key];
+        if (!value.is_null() && !(value.is_string() && value.as_string().empty())) {
+            rows.set(std::string(key), value);
+        }
+    };
+    for (const std::string_view key : {"run_id", "run_number", "name", "status", "exit_code"}) add(key);
+    if (run["error"].is_object()) rows.set("error", run["error"].text("message"));
+    for (const std::string_view key : {"project_path", "script_name"}) add(key);
+    if (run["arguments"].is_array()) {
+        std::vector<std::string> words;
+        for (const Json& word : run["arguments"].as_array()) {
+            if (word.is_string()) words.push_back(shell_word(word.as_string()));
+        }
+        if (!words.empty()) rows.set("arguments", printable(join(words, " ")));
+    }
+    for (const std::string_view key :
+         {"target", "run_configuration", "framework", "user", "host", "created_utc",
+          "start_time_utc", "end_time_utc", "duration", "rerun_of", "snapshot"}) {
+        add(key);
+    }
+    if (run["git"].is_object()) {
+        rows.set("git",
+                 fmt::format("{} {}{}",
+                             run["git"].text("branch"),
+                             run["git"].text("commit").substr(0, 12),
+                             run["git"].boolean("dirty") ? " (with changes)" : ""));
+    }
+    if (run["timings"].is_object()) {
+        std::vector<std::string> parts;
+        for (const auto& [phase, ms] : run["timings"].as_object()) {
+            if (ms.is_integer()) parts.push_back(fmt::format("{} {} ms", phase, ms.as_integer()));
+        }
+        rows.set("timings", join(parts, ", "));
+    }
+    add("gpu_verdict");
+    add("attachments");
+    return {.rows = std::move(rows), .columns = {}};
+}
+
+Result<JsonArray> fetch_runs(Daemon& daemon, const std::string& filters, std::size_t limit)
+{
+    JsonArray runs;
+    std::string before;
+    for (;;) {
+        const std::size_t want = limit == 0 ? page_size : std::min(page_size, limit - runs.size());
+        Json page = TRY(daemon.get(fmt::format("/runs?limit={}{}{}", want, before, filters)));
+        if (page["runs"].is_array()) {
+            for (Json& run : page.as_object().find("runs")->as_array()) runs.push_back(std::move(run));
+        }
+        const std::string next = page["next"].is_string() ? page.text("next") : "";
+        if (next.empty() || (limit != 0 && runs.size() >= limit)) return runs;
+        before = "&before=" + next;
+    }
+}
+
+}  // namespace ponk::cli

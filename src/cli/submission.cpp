@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/submission.hpp"
+
+#include "base/text.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace ponk::cli {
+
+Result<JsonObject> submission_basics(const RunId& id)
+{
+    JsonArray environment;
+    for (char** variable = environ; *variable != nullptr; ++variable) {
+        environment.emplace_back(std::string_view(*variable));
+    }
+    // There is no call that only asks. No other thread runs yet.
+    const mode_t mask = ::umask(077);
+    ::umask(mask);
+    JsonObject body;
+    body.set("run_id", id.text());
+    body.set("environment", std::move(environment));
+    body.set("umask", static_cast<std::int64_t>(mask));
+    return body;
+}
+
+Result<std::string> script_in_project(const os::Path& project, const std::string& script)
+{
+    std::error_code problem;
+    const os::Path given(script);
+    if (given.is_relative() && std::filesystem::exists(project / given, problem)) return script;
+    const os::Path real = std::filesystem::weakly_canonical(given, problem);
+    if (problem || !std::filesystem::exists(real, problem)) return script;  // the daemon says why not
+    const os::Path relative = real.lexically_relative(project);
+    if (relative.empty() || *relative.begin() == "..") {
+        return tl::unexpected(
+            Error(ErrorKind::invalid_argument,
+                  fmt::format("script {} is outside the project {}",
+                              os::in_quotes(given),
+                              os::in_quotes(project)),
+                  "Move it into the project's folder, or name that folder with '--project'."));
+    }
+    return relative.string();
+}
+
+Result<Json> key_values(const std::vector<std::string>& words, std::string_view option)
+{
+    JsonObject object;
+    for (const std::string& word : words) {
+        const std::size_t equals = word.find('=');
+        if (equals == word.npos || equals == 0) {
+            return fail(ErrorKind::invalid_argument,
+                        "'{} {}' is not KEY=VALUE",
+                        option,
+                        printable(word));
+        }
+        object.set(word.substr(0, equals), word.substr(equals + 1));
+    }
+    return Json(std::move(object));
+}
+
+Result<std::int64_t> parse_time_span(std::string_view text)
+{
+    std::int64_t unit = 1;
+    std::string_view number = text;
+    if (!text.empty()) {
+        switch (text.back()) {
+        case 's': unit = 1; break;
+        case 'm': unit = 60; break;
+        case 'h': unit = 3600; break;
+        case 'd': unit = 86400; break;
+        default: unit = 0;
+        }
+        if (unit != 0) number.remove_suffix(1);
+        if (unit == 0) unit = 1;
+    }
+    const auto count = parse_integer(number);
+    if (!count || *count <= 0 || *count > 100LL * 365 * 86400 / unit) {
+        return tl::unexpected(Error(ErrorKind::invalid_argument,
+                                    fmt::format("'{}' is no span of time", printable(text)),
+                                    "Write seconds, or 90s, 30m, 12h, 7d."));
+    }
+    return *count * unit;
+}
+
+Outcome print_started(Context& context, const Json& run)
+{
+    if (context.asked_format() || context.has_query()) return context.print(run);
+    TRY(Context::print_text(run.text("run_id") + "\n"));
+    return exit_code::success;
+}
+
+}  // namespace ponk::cli

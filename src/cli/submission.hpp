@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/id.hpp"
+#include "cli/context.hpp"
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+// What the body of a submission is made of.
+namespace ponk::cli {
+
+// A snapshot is taken before the answer; a large one takes its time.
+inline constexpr std::chrono::minutes submit_limit{10};
+
+// Run id, our environment and umask.
+Result<JsonObject> submission_basics(const RunId& id);
+
+// The script relative to the project: as given when it is there, else seen from the current folder.
+Result<std::string> script_in_project(const os::Path& project, const std::string& script);
+
+// "K=V" words as an object.
+Result<Json> key_values(const std::vector<std::string>& words, std::string_view option);
+
+// "90", "90s", "30m", "12h", "7d" in seconds.
+Result<std::int64_t> parse_time_span(std::string_view text);
+
+// The bare id, for $(…); with -o the record.
+Outcome print_started(Context& context, const Json& run);
+
+}  // namespace ponk::cli

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "cli/command.hpp"
+
+// What `submit` and `prepare` have in common.
+namespace ponk::cli::common {
+
+inline constexpr Option run_configuration = {.name = "run-configuration",
+                                             .brief = "c",
+                                             .value = "NAME",
+                                             .help = "Run configuration, aml_config/NAME.runconfig. "
+                                                     "Default: local.",
+                                             .complete = Complete::configuration};
+inline constexpr Option target = {.name = "target",
+                                  .brief = "t",
+                                  .value = "NAME",
+                                  .help = "Compute target instead of the configuration's own.",
+                                  .complete = Complete::target};
+inline constexpr Option conda = {.name = "conda-dependencies",
+                                 .brief = "d",
+                                 .value = "FILE",
+                                 .help = "Conda file instead of the configuration's own.",
+                                 .complete = Complete::file};
+inline constexpr Option spark = {.name = "spark-dependencies",
+                                 .brief = "s",
+                                 .value = "FILE",
+                                 .help = "Spark file instead of the configuration's own.",
+                                 .complete = Complete::file};
+inline constexpr Option async = {
+    .name = "async", .brief = "a", .help = "Do not follow the run: print its id and return."};
+
+}  // namespace ponk::cli::common

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/main.hpp"
+
+int main(int argc, char** argv)
+{
+    return ponk::cli::main_entry(argc, argv, {});
+}
