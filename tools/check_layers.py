@@ -78,7 +78,7 @@ HOMES = {
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
 MODULE = re.compile(r"ponk_module\(\s*([a-z_/]+)(.*?)\)", re.DOTALL)
 KEYWORDS = {"SOURCES", "TESTS", "DEPENDS", "LIBRARIES"}
-FORBIDDEN_NAMES = re.compile(r"(^|[_-])(utils?|common|core|misc|helpers?)(\.|[_-]|$)")
+FORBIDDEN_NAMES = re.compile(r"(^|/)(core|common|misc)/|(^|[/_-])(utils?|misc)(\.|[_-][^/]*$|$)")
 # Split so that this file does not name what it forbids.
 FORBIDDEN_TEXT = [
     (re.compile(r"/(home|Users)/(?!ann\b|alice\b|bob\b|user\b|me\b|you\b)[a-z0-9_.-]+/|/root/[.\w]|/work/[a-z]"), "a path of one machine"),
@@ -227,8 +227,8 @@ def main(root):
             continue
         count += 1
         stem = os.path.basename(path)
-        if path.startswith(("src/", "tests/", "tools/", "fuzz/", "bench/")) and FORBIDDEN_NAMES.search(stem):
-            problems.error(path, 1, "a file of this name gathers everything: name it after what it does")
+        if path.startswith(("src/", "tests/", "tools/", "fuzz/", "bench/")) and FORBIDDEN_NAMES.search(path):
+            problems.error(path, 1, "a name that gathers everything: name it after what it does")
         try:
             with open(os.path.join(root, path), encoding="utf-8") as stream:
                 text = stream.read()
