@@ -84,19 +84,31 @@ def attempt_of(process):
 
 
 def run_id_of(process):
-    match = re.search(r"(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])", " ".join(process.words) + " " + _link("/proc/%d/cwd" % process.pid))
+    places = " ".join(process.words) + " " + _link("/proc/%d/cwd" % process.pid)
+    match = re.search(r"(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])", places)
     return match.group(0) if match else ""
 
 
-def stub_of(home, attempt):
-    """The stub whose script works for `attempt`, else one that has not started a script yet."""
-    processes = all_of(home)
-    scripts = {parent_of(process.pid): attempt_of(process) for process in processes if process.role() == "script"}
-    stubs = [process for process in processes if process.role() == "stub"]
-    for stub in stubs:
-        if scripts.get(stub.pid) == attempt:
-            return stub
-    return next((stub for stub in stubs if stub.pid not in scripts), None)
+def supervisors_of(home, attempt):
+    """The supervising processes (stub, guard) of one run, the first of them first: of the run whose
+    script works for `attempt`, else of one that has not started its script yet."""
+    everyone = all_of(home)
+    groups = {}
+    for process in everyone:
+        if process.role() == "stub":
+            groups.setdefault(run_id_of(process), []).append(process)
+    attempts = {process.pid: attempt_of(process) for process in everyone if process.role() == "script"}
+    busy = {parent_of(pid): name for pid, name in attempts.items()}
+    young = []
+    for group in groups.values():
+        pids = {process.pid for process in group}
+        group.sort(key=lambda process: (parent_of(process.pid) in pids, process.pid))
+        names = {busy[pid] for pid in pids if pid in busy}
+        if attempt in names:
+            return group
+        if not names:
+            young.append(group)
+    return young[0] if young else []
 
 
 def parent_of(pid):

@@ -9,7 +9,7 @@ a third of the time before the first log byte. Afterwards, for every run that po
 
   - it was started once (the oracle counts outside);
   - its state is true: Completed or Failed with the oracle's own exit code. `Lost` is accepted only
-    where stub and daemon of the run were both killed, when nobody is left who could know the code;
+    where all supervising processes of the run and the daemon were killed: nobody is left to know it;
   - its log is the oracle's, byte for byte (of a script that was brought down: a beginning of it);
   - a foreground submit that was not killed has printed exactly that log and left with that code;
   - every answer came within a bound, no process is left, the database is sound.
@@ -33,8 +33,9 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import oracle
 import processes
 
-KINDS = ["cli", "daemon", "stub", "cli+daemon", "cli+stub", "daemon+stub", "cli+daemon+stub"]
-WEIGHTS = [5, 6, 6, 3, 3, 2, 1]
+# "stub" is the first of a run's supervising processes, "stubs" all of them (the guard too).
+KINDS = ["cli", "daemon", "stub", "stubs", "cli+daemon", "cli+stub", "daemon+stub", "daemon+stubs", "cli+daemon+stubs"]
+WEIGHTS = [5, 6, 5, 3, 3, 2, 3, 2, 1]
 TERMINAL = {"Completed", "Failed", "Canceled", "Lost"}
 ANSWER_BOUND = 60.0  # seconds within which every command must have answered
 # The few words of the command line that this file depends on.
@@ -70,7 +71,8 @@ class Storm:
         self.weights = [WEIGHTS[KINDS.index(kind)] for kind in self.kinds]
         self.lock = threading.Lock()
         self.attempts, self.kills, self.faults = [], [], []
-        self.daemon_kills, self.stub_kills = [], []  # (time), (run id or '', attempt or '')
+        self.daemon_kills = []  # moments
+        self.stub_kills, self.unsupervised = set(), set()  # run ids
 
     # -- talking to ponk ---------------------------------------------------------------------------
 
@@ -122,15 +124,14 @@ class Storm:
             elif part == "daemon":
                 victims += [("daemon", process) for process in processes.daemons(self.home)]
             else:
-                stub = processes.stub_of(self.home, attempt.name)
-                if stub is not None:
-                    victims.append(("stub", stub))
+                group = processes.supervisors_of(self.home, attempt.name)
+                victims += [(part, process) for process in (group if part == "stubs" else group[:1])]
         if {part for part, _ in victims} != set(kind.split("+")):
             return False
         early = not self.mark(attempt, "first")
         done = set()
         for part, process in victims:
-            identity = processes.run_id_of(process) if part == "stub" else ""
+            identity = processes.run_id_of(process)
             if not processes.kill(process, self.home):
                 continue
             done.add(part)
@@ -140,11 +141,19 @@ class Storm:
                 elif part == "daemon":
                     self.daemon_kills.append(time.monotonic())
                 else:
-                    self.stub_kills.append((identity, "" if identity else attempt.name))
+                    self.stub_kills.add(identity)
+        if done & {"stub", "stubs"}:
+            self.note_unsupervised({processes.run_id_of(process) for part, process in victims if part.startswith("stub")})
         if done:
             with self.lock:
-                self.kills.append(("+".join(part for part in ("cli", "daemon", "stub") if part in done), early))
+                self.kills.append(("+".join(part for part in kind.split("+") if part in done), early))
         return bool(done)
+
+    def note_unsupervised(self, run_ids):
+        """Remembers the runs that have no supervising process any more."""
+        watched = {processes.run_id_of(process) for process in processes.all_of(self.home) if process.role() == "stub"}
+        with self.lock:
+            self.unsupervised |= run_ids - watched
 
     def run_one(self, attempt, count):
         words = [self.ponk, *SUBMIT]
@@ -231,8 +240,8 @@ class Storm:
     def judge_run(self, attempt, run):
         name = "%s (run %s)" % (attempt.name, run["run_id"])
         daemon_died = any(attempt.began - 1 <= moment <= attempt.finished + 1 for moment in self.daemon_kills)
-        stub_died = any(identity == run["run_id"] or marked == attempt.name for identity, marked in self.stub_kills)
-        unknowable = stub_died and daemon_died
+        stub_died = run["run_id"] in self.stub_kills
+        unknowable = run["run_id"] in self.unsupervised and daemon_died
         started, ended = self.mark(attempt, "start"), self.mark(attempt, "end")
         status, code = run["status"], run.get("exit_code")
         word = "Completed" if attempt.code == 0 else "Failed"
@@ -248,10 +257,10 @@ class Storm:
         if ended and status == "Lost" and log != attempt.log:
             self.fault("%s: lost, but its script wrote its last byte and the log lacks some" % name)
         if status == "Lost" and unknowable:
-            return "Lost (stub and daemon killed)"
+            return "Lost (all that could know was killed)"
         if status == "Failed" and code == 137 and unknowable:
-            return "Failed by signal 9 (brought down after stub and daemon were killed)"
-        if status == "Failed" and not started and run.get("error") and code is None:
+            return "Failed by signal 9 (brought down, all that could know was killed)"
+        if status == "Failed" and not started and (run.get("error") or stub_died):
             return "Failed before its start, and says so"
         if status == "Lost" and not started and stub_died:
             return "Lost before its start (stub killed)"
