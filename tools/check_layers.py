@@ -64,6 +64,9 @@ HOMES = {
     "sqlite3": {"db"},
     "boost/": {"net"},
     "CLI/": {"cli"},
+    "minizip/": {"engine"},
+    "zlib": {"engine"},
+    "curl/": set(),
     "spdlog/": {"daemon"},
     "simdjson": {"api"},
     "nlohmann/": set(),
@@ -139,7 +142,7 @@ def may_include(user, used):
 
 
 def is_test(path):
-    return path.endswith(("_test.cpp", "_test_support.hpp", "_contract.hpp", "_contract.cpp")) or path.startswith("tests/")
+    return path.endswith(("_test.cpp", "_test_support.hpp", "_contract.hpp", "_contract.cpp", "_rows.hpp")) or path.startswith("tests/")
 
 
 def check_table(problems):

@@ -54,7 +54,7 @@ def test_mnist_outputs_come_back(ponk, copied, tmp_path):
 
 
 def test_mnist_trains_without_ponk_too(samples, tmp_path):
-    done = subprocess.run(["/usr/bin/python3", samples / "mnist" / "train.py", "--epochs", "1"], cwd=tmp_path,
+    done = subprocess.run(["/usr/bin/python3", samples / "mnist" / "train.py", "--epochs", "2"], cwd=tmp_path,
                           capture_output=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert float(done.stdout.split()[-1]) >= 0.9

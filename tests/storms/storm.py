@@ -33,7 +33,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import oracle
 import processes
 
-# "stub" is the first of a run's supervising processes, "stubs" all of them (the guard too).
+# "stub" is one of a run's two supervising processes (stub or guard), "stubs" both.
 KINDS = ["cli", "daemon", "stub", "stubs", "cli+daemon", "cli+stub", "daemon+stub", "daemon+stubs", "cli+daemon+stubs"]
 WEIGHTS = [5, 6, 5, 3, 3, 2, 3, 2, 1]
 TERMINAL = {"Completed", "Failed", "Canceled", "Lost"}
@@ -125,7 +125,10 @@ class Storm:
                 victims += [("daemon", process) for process in processes.daemons(self.home)]
             else:
                 group = processes.supervisors_of(self.home, attempt.name)
-                victims += [(part, process) for process in (group if part == "stubs" else group[:1])]
+                if part == "stub" and group:
+                    with self.lock:
+                        group = [self.dice.choice(group)]
+                victims += [(part, process) for process in group]
         if {part for part, _ in victims} != set(kind.split("+")):
             return False
         early = not self.mark(attempt, "first")
