@@ -2,6 +2,8 @@
 # ponk_module(name SOURCES a.cpp… [TESTS a_test.cpp…] [DEPENDS module…] [LIBRARIES target…])
 # A folder below src/ is one layer, one namespace and one static library ponk_<name>; its unit
 # tests are one program. LIBRARIES are third-party and stay private to the folder.
+add_custom_target(unit_tests)  # all unit tests, and nothing else: what the sanitizer builds need
+
 function(ponk_module name)
   cmake_parse_arguments(M "" "" "SOURCES;TESTS;DEPENDS;LIBRARIES" ${ARGN})
   string(REPLACE "/" "_" target ponk_${name})
@@ -12,6 +14,7 @@ function(ponk_module name)
   if(PONK_TESTS AND M_TESTS)
     add_executable(${target}_test ${M_TESTS})
     target_link_libraries(${target}_test PRIVATE ${target} GTest::gmock GTest::gtest_main ${M_LIBRARIES})
+    add_dependencies(unit_tests ${target}_test)
     gtest_discover_tests(${target}_test DISCOVERY_TIMEOUT 60
       TEST_PREFIX "${name}." PROPERTIES LABELS unit)
   endif()

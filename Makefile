@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+# The front door. On Debian each goal first installs what it lacks, by package name, and says so.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+MAKEFLAGS += --no-print-directory
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+AZ ?= 0
+N ?= 200
+RUNS ?= 50
+SEED ?= 1
+SECONDS ?= 60
+JOBS ?= $(shell nproc)
+PONK := build/release/ponk
+
+.PHONY: help run build dev test bench storm fuzz install uninstall clean format check-format tidy \
+        check-headers asan tsan e2e
+
+help:  ## this list
+	@echo "ponk: a workbench for machine-learning runs. Goals:"
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
+
+run:  ## build it and train the MNIST sample on this machine
+	@tools/install_needs.sh build run
+	@tools/build.sh release ponk
+	@tools/run_sample.sh $(PONK)
+
+build:  ## the release binary, build/release/ponk
+	@tools/install_needs.sh build
+	@tools/build.sh release ponk
+
+dev:  ## everything with tests, warnings are errors (build/dev)
+	@tools/install_needs.sh build test
+	@tools/build.sh dev
+
+test:  ## all that CI asks: unit, sanitizers, end to end, storm, corpus, fuzzing, layers, format
+	@tools/install_needs.sh build test fuzz run
+	@tools/test_all.sh
+
+asan:  ## unit tests under address and undefined-behaviour sanitizers
+	@tools/install_needs.sh build test
+	@tools/build.sh asan unit_tests
+	@ctest --preset asan -j $(JOBS)
+
+tsan:  ## unit tests under the thread sanitizer
+	@tools/install_needs.sh build test
+	@tools/build.sh tsan unit_tests
+	@tools/without_aslr.sh ctest --preset tsan -j $(JOBS)
+
+e2e:  ## end-to-end tests against build/release/ponk
+	@tools/install_needs.sh build test run
+	@tools/build.sh release ponk
+	@tools/pytest.sh $(PONK) tests/e2e
+
+storm:  ## kill -9 of everything: N=2000 kills over RUNS=500 runs, SEED=7
+	@tools/install_needs.sh build test run
+	@tools/build.sh release ponk
+	@/usr/bin/python3 tests/storms/storm.py --ponk $(PONK) --kills $(N) --runs $(RUNS) --seed $(SEED)
+
+fuzz:  ## each fuzz target for SECONDS=600
+	@tools/install_needs.sh build fuzz
+	@tools/build.sh fuzz
+	@tools/run_fuzz.sh $(SECONDS)
+
+bench:  ## ratios against python3, git and mlflow, side by side
+	@tools/install_needs.sh build bench run
+	@tools/build.sh release
+	@/usr/bin/python3 bench/run.py --ponk $(PONK)
+
+install:  ## bin/ponk, man pages and completions below PREFIX=/usr/local (AZ=1: the name az too)
+	@tools/install_needs.sh build
+	@tools/build.sh release ponk
+	@tools/install.sh install $(PONK) "$(DESTDIR)" "$(PREFIX)" $(AZ)
+
+uninstall:  ## takes away what install put below PREFIX
+	@tools/install.sh remove $(PONK) "$(DESTDIR)" "$(PREFIX)" $(AZ)
+
+format:  ## clang-format over all sources
+	@tools/install_needs.sh format
+	@tools/format.sh write
+
+check-format:  ## fails where clang-format would change something
+	@tools/install_needs.sh format
+	@tools/format.sh check
+
+tidy:  ## clang-tidy with the short list of .clang-tidy
+	@tools/install_needs.sh build test tidy
+	@tools/build.sh dev
+	@tools/tidy.sh $(JOBS)
+
+check-headers:  ## every header compiles alone
+	@tools/install_needs.sh build test
+	@tools/build.sh dev check_headers
+
+clean:  ## removes build/ (packages of tests stay in .cache/)
+	rm -rf build

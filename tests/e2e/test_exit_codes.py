@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The exit code of submit is the script's own; ponk's own failures tell themselves apart."""
+import pytest
+
+
+@pytest.mark.parametrize("code", [0, 1, 3, 127, 255])
+def test_submit_leaves_with_the_code_of_the_script(ponk, code):
+    ponk.write("end.py", f"import os; os._exit({code})\n")
+
+    done = ponk.run("submit", "end.py", code=code)
+
+    assert b"ponk: error:" not in done.stderr
+    run = ponk.json("history", "info", "last")
+    assert run["exit_code"] == code
+    assert run["status"] == ("Completed" if code == 0 else "Failed")
+
+
+def test_submit_leaves_with_128_and_the_signal_that_ended_the_script(ponk):
+    ponk.write("crash.py", "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)\n")
+
+    ponk.run("submit", "crash.py", code=128 + 11)
+
+    assert ponk.json("history", "info", "last")["exit_code"] == 139
+
+
+def test_script_that_does_not_exist_is_named(ponk):
+    done = ponk.run("submit", "nothere.py", code=None)
+    assert done.returncode != 0
+    assert b"nothere.py" in done.stderr
+    assert done.stderr.strip().splitlines()[-1].startswith(b"ponk: error:") or b"ponk: error:" in done.stderr
+
+
+def test_traceback_of_the_script_comes_before_words_of_ours(ponk):
+    ponk.write("wrong.py", "def f():\n    raise ValueError('seven')\nf()\n")
+
+    done = ponk.run("submit", "wrong.py", code=1)
+
+    assert b"ValueError: seven" in done.stdout
+    assert done.stdout.startswith(b"Traceback (most recent call last):")

@@ -1,0 +1,253 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks the shape of the source tree: tools/check_layers.py [ROOT]
+
+  1. A file below src/FOLDER includes only its own folder and those its row in MAY_USE lists, and a
+     CMakeLists.txt depends on nothing else. Siblings of a target stay apart (target/local never sees
+     target/fake).
+  2. A third-party header appears only in its home folder (tests may use the test libraries).
+  3. Every file has an SPDX line, every header `#pragma once`; nothing is called utils, core or common.
+  4. A file over 500 lines is a warning, over 800 an error.
+  5. No paths of one machine and no registry hosts in what we ship.
+  6. The table itself has no loops.
+Prints each problem as file:line: message and exits 1 when there is one.
+"""
+import os
+import re
+import subprocess
+import sys
+
+GROUND = {"base"}
+LOW = GROUND | {"os", "model"}
+MIDDLE = LOW | {"config", "query", "output", "db", "net", "ssh", "dockerapi"}
+
+# Row: what the folder may include besides itself. Nested folders ("target/local") inherit the row
+# of their parent and may include the parent.
+MAY_USE = {
+    "base": set(),
+    "os": GROUND,
+    "model": GROUND,
+    "config": LOW,
+    "query": LOW,
+    "output": LOW | {"query"},
+    "db": LOW,
+    "net": LOW,
+    "ssh": LOW,
+    "dockerapi": LOW | {"net"},
+    "store": LOW | {"db", "query"},
+    "snapshot": LOW | {"config", "db", "ssh"},
+    "secrets": LOW | {"db"},
+    "environment": LOW | {"config", "db", "net", "ssh", "dockerapi", "snapshot"},
+    "gpu": LOW | {"db", "net", "ssh", "dockerapi"},
+    "target": LOW | {"config", "net", "ssh", "dockerapi", "snapshot", "environment", "gpu"},
+    "launch": LOW | {"config", "net", "target"},
+    "engine": MIDDLE | {"store", "snapshot", "secrets", "environment", "gpu", "target", "launch"},
+    "api": MIDDLE | {"store", "snapshot", "secrets", "environment", "gpu", "target", "launch", "engine"},
+    "webui": LOW | {"net", "api"},
+    "daemon": MIDDLE | {"store", "snapshot", "secrets", "environment", "gpu", "target", "launch", "engine",
+                        "api", "webui"},
+    "cli": LOW | {"config", "query", "output", "net"},
+    # Programs of their own: the stub is libc and nothing of ours but plain values.
+    "stub": set(),
+    "side": LOW | {"net", "gpu"},
+}
+ANYTHING = {"main.cpp"}  # parses nothing, starts a role: may see everything
+
+# A header by its beginning, and the folders that may include it. fmt and expected are the
+# vocabulary of base/ and go wherever base/ goes.
+HOMES = {
+    "fmt/": {"*"},
+    "tl/": {"*"},
+    "openssl/": {"base", "secrets", "net"},
+    "zstd": {"snapshot", "store"},
+    "libfyaml": {"config"},
+    "sqlite3": {"db"},
+    "boost/": {"net"},
+    "CLI/": {"cli"},
+    "minizip/": {"engine"},
+    "zlib": {"engine"},
+    "curl/": set(),
+    "spdlog/": {"daemon"},
+    "simdjson": {"api"},
+    "nlohmann/": set(),
+    "yaml-cpp/": set(),
+    "nvml": {"gpu"},
+    "gtest/": {"test"},
+    "gmock/": {"test"},
+    "rapidcheck": {"test"},
+    "benchmark/": {"bench"},
+}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
+MODULE = re.compile(r"ponk_module\(\s*([a-z_/]+)(.*?)\)", re.DOTALL)
+KEYWORDS = {"SOURCES", "TESTS", "DEPENDS", "LIBRARIES"}
+FORBIDDEN_NAMES = re.compile(r"(^|/)(core|common|misc)/|(^|[/_-])(utils?|misc)(\.|[_-][^/]*$|$)")
+# Split so that this file does not name what it forbids.
+FORBIDDEN_TEXT = [
+    (re.compile(r"/(home|Users)/(?!ann\b|alice\b|bob\b|user\b|me\b|you\b)[a-z0-9_.-]+/|/root/[.\w]|/work/[a-z]"), "a path of one machine"),
+    (re.compile(r"\b(docker\.i" + r"o|quay\.i" + r"o|gcr\.i" + r"o|ghcr\.i" + r"o|nvcr\.i" + r"o|[a-z0-9-]+\.azurecr\.i" + r"o)/"), "a registry host"),
+]
+SOURCE = (".cpp", ".hpp", ".c", ".h")
+SPDX_SUFFIXES = SOURCE + (".py", ".sh", ".cmake", ".sql", ".S", ".ts", ".tsx", ".fish")
+SPDX_NAMES = {"CMakeLists.txt", "Makefile"}
+# Texts from elsewhere, data, and tests whose matter is such words.
+NOT_OURS = ("third_party/", "tests/golden/", "tests/corpus/", "fuzz/seeds/")
+GENEROUS = ("docs/corpus",)
+
+
+class Problems:
+    def __init__(self):
+        self.errors = 0
+
+    def error(self, path, line, message):
+        self.errors += 1
+        print("%s:%d: %s" % (path, line, message))
+
+    def warn(self, path, line, message):
+        print("%s:%d: warning: %s" % (path, line, message))
+
+
+def tracked_files(root):
+    """What git knows or would add; without git, everything but build/ and .cache/."""
+    command = ["git", "-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    try:
+        listing = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True).stdout
+        names = [os.fsdecode(name) for name in listing.split(b"\0") if name]
+    except (OSError, subprocess.CalledProcessError):
+        names = []
+        for folder, folders, files in os.walk(root):
+            folders[:] = [name for name in folders if name not in ("build", ".cache", ".git", "__pycache__")]
+            names += [os.path.relpath(os.path.join(folder, name), root) for name in files]
+    return sorted(name for name in set(names) if os.path.isfile(os.path.join(root, name)))
+
+
+def folder_of(path):
+    """src/target/local/x.cpp -> target/local; src/main.cpp -> '' """
+    return "/".join(path.split("/")[1:-1])
+
+
+def known_folder(folder):
+    return folder.split("/")[0] in MAY_USE
+
+
+def may_include(user, used):
+    if user == used:
+        return True
+    user_top, used_top = user.split("/")[0], used.split("/")[0]
+    if user_top == used_top:
+        # The parent is open to its children; a child is open to the parent only through a factory
+        # header, and never to a sibling.
+        return user.startswith(used + "/") or used.startswith(user + "/")
+    return used_top in MAY_USE.get(user_top, set())
+
+
+def is_test(path):
+    return path.endswith(("_test.cpp", "_test_support.hpp", "_contract.hpp", "_contract.cpp", "_rows.hpp")) or path.startswith("tests/")
+
+
+def check_table(problems):
+    done, open_rows = set(), []
+
+    def visit(name):
+        if name in open_rows:
+            problems.error("tools/check_layers.py", 1, "MAY_USE has a loop: " + " -> ".join(open_rows + [name]))
+            return
+        if name in done:
+            return
+        open_rows.append(name)
+        for used in sorted(MAY_USE.get(name, ())):
+            visit(used)
+        open_rows.pop()
+        done.add(name)
+
+    for name in MAY_USE:
+        visit(name)
+
+
+def check_includes(path, lines, problems):
+    folder = folder_of(path)
+    top = folder.split("/")[0]
+    anything = path.startswith("src/") and os.path.basename(path) in ANYTHING and not folder
+    for number, line in enumerate(lines, 1):
+        match = INCLUDE.match(line)
+        if not match:
+            continue
+        header = match.group(2)
+        used = os.path.dirname(header)
+        if match.group(1) == '"' and path.startswith("src/") and not anything:
+            if not used:
+                problems.error(path, number, 'include "%s" by its way from src/, "%s/%s"' % (header, folder, header))
+            elif not known_folder(used):
+                problems.error(path, number, "'%s' is no folder of the table in tools/check_layers.py" % used)
+            elif not may_include(folder, used):
+                problems.error(path, number, "'%s' may not use '%s' (tools/check_layers.py has the table)" % (folder, used))
+        for beginning, homes in HOMES.items():
+            if not header.startswith(beginning) or "*" in homes or top in homes:
+                continue
+            if "test" in homes and is_test(path) or "bench" in homes and path.startswith("bench/"):
+                continue
+            if is_test(path) and not path.startswith("src/"):
+                continue
+            problems.error(path, number, "<%s> belongs to %s only" % (header, ", ".join(sorted(homes)) or "nobody"))
+
+
+def check_module(path, text, problems):
+    for match in MODULE.finditer(text):
+        name, words = match.group(1), match.group(2).split()
+        part = None
+        for word in words:
+            if word in KEYWORDS:
+                part = word
+            elif part == "DEPENDS" and not may_include(name, word):
+                line = text[: match.start()].count("\n") + 1
+                problems.error(path, line, "module '%s' may not depend on '%s'" % (name, word))
+
+
+def check_text(path, lines, problems):
+    name = os.path.basename(path)
+    if path.endswith(SPDX_SUFFIXES) or name in SPDX_NAMES:
+        if not any("SPDX-License-Identifier:" in line for line in lines[:3]):
+            problems.error(path, 1, "no SPDX line among the first three")
+    if path.endswith((".hpp", ".h")) and not any(line.strip() == "#pragma once" for line in lines[:5]):
+        problems.error(path, 1, "no '#pragma once' among the first five lines")
+    if path.endswith(SOURCE + (".py",)):
+        if len(lines) > 800:
+            problems.error(path, 800, "%d lines: split it by use case, 800 is the end" % len(lines))
+        elif len(lines) > 500:
+            problems.warn(path, 500, "%d lines: aim under 300" % len(lines))
+    for number, line in enumerate(lines, 1):
+        for pattern, what in FORBIDDEN_TEXT:
+            if pattern.search(line) and not path.startswith(GENEROUS):
+                problems.error(path, number, "%s: '%s'" % (what, pattern.search(line).group(0)))
+
+
+def main(root):
+    problems = Problems()
+    check_table(problems)
+    count = 0
+    for path in tracked_files(root):
+        if path.startswith(NOT_OURS) or path == "LICENSE":
+            continue
+        count += 1
+        stem = os.path.basename(path)
+        if path.startswith(("src/", "tests/", "tools/", "fuzz/", "bench/")) and FORBIDDEN_NAMES.search(path):
+            problems.error(path, 1, "a name that gathers everything: name it after what it does")
+        try:
+            with open(os.path.join(root, path), encoding="utf-8") as stream:
+                text = stream.read()
+        except UnicodeDecodeError:
+            continue  # data
+        lines = text.splitlines()
+        if path.startswith("src/") and path.endswith(SOURCE) and folder_of(path) and not known_folder(folder_of(path)):
+            problems.error(path, 1, "'src/%s' is no folder of the table in tools/check_layers.py" % folder_of(path))
+        if path.endswith(SOURCE):
+            check_includes(path, lines, problems)
+        if stem == "CMakeLists.txt":
+            check_module(path, text, problems)
+        check_text(path, lines, problems)
+    print("%d files looked at, %d errors" % (count, problems.errors))
+    return 1 if problems.errors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")))

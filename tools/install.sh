@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# tools/install.sh install|remove PONK DESTDIR PREFIX AZ
+# Puts the binary, its man pages, completions and the samples below DESTDIR/PREFIX, or takes them away
+# again. Pages and completions come out of the binary, so what is installed always fits; nothing of
+# the source tree is needed afterwards.
+set -euo pipefail
+action=$1 ponk=$2 prefix=$4 az=$5
+root=$3$prefix
+bash_file=$root/share/bash-completion/completions/ponk
+zsh_file=$root/share/zsh/site-functions/_ponk
+fish_file=$root/share/fish/vendor_completions.d/ponk.fish
+samples=$root/share/ponk/samples
+source=$(cd "$(dirname "$0")/.." && pwd)
+
+as_root=()
+probe=$root
+while [[ ! -e $probe ]]; do probe=$(dirname "$probe"); done
+if [[ ! -w $probe ]]; then
+    echo "'$probe' is not yours, so sudo is used" >&2
+    as_root=(sudo)
+fi
+
+if [[ $action == remove ]]; then
+    "${as_root[@]}" rm -f "$root/bin/ponk" "$bash_file" "$zsh_file" "$fish_file" "$root"/share/man/man1/ponk.1 \
+        "$root"/share/man/man1/ponk-*.1
+    "${as_root[@]}" rm -rf "$root/share/ponk"
+    [[ $(readlink "$root/bin/az" 2>/dev/null || true) == ponk ]] && "${as_root[@]}" rm -f "$root/bin/az"
+    echo "Removed ponk from $root"
+    exit 0
+fi
+
+stage=$(mktemp -d)
+trap 'rm -rf "$stage"' EXIT
+mkdir -p "$stage/man1"
+"$ponk" man --all-to "$stage/man1" 2>/dev/null
+for shell in bash zsh fish; do "$ponk" completion "$shell" >"$stage/$shell"; done
+cp "$ponk" "$stage/ponk"
+strip "$stage/ponk"
+
+"${as_root[@]}" install -D -m 755 "$stage/ponk" "$root/bin/ponk"
+"${as_root[@]}" install -D -m 644 "$stage/bash" "$bash_file"
+"${as_root[@]}" install -D -m 644 "$stage/zsh" "$zsh_file"
+"${as_root[@]}" install -D -m 644 "$stage/fish" "$fish_file"
+"${as_root[@]}" install -d "$root/share/man/man1"
+"${as_root[@]}" install -m 644 "$stage"/man1/*.1 "$root/share/man/man1/"
+"${as_root[@]}" rm -rf "$samples"
+(cd "$source/samples" && find . -type f -not -path '*/outputs/*' -not -path '*/__pycache__/*' -print0) |
+    while IFS= read -r -d '' file; do
+        "${as_root[@]}" install -D -m 644 "$source/samples/$file" "$samples/$file" </dev/null
+    done
+if [[ $az == 1 ]]; then
+    if [[ -e $root/bin/az && $(readlink "$root/bin/az" || true) != ponk ]]; then
+        echo "'$root/bin/az' is something else and stays; no link was made" >&2
+    else
+        "${as_root[@]}" ln -sfn ponk "$root/bin/az"
+    fi
+fi
+echo "Installed $root/bin/ponk, $(ls "$stage/man1" | wc -l) man pages, completions for bash, zsh and fish, and the samples"
+[[ $az == 1 ]] || echo "The name az, for commands as written in 2017: make install AZ=1"

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# tools/run_fuzz.sh SECONDS: every fuzz target of build/fuzz for so long, as many at once as there are
+# cores. Finds are kept: new inputs in .cache/fuzz/NAME, crashes in build/fuzz/crashes/NAME-…
+set -euo pipefail
+cd "$(dirname "$0")/.."
+duration=$1
+mkdir -p build/fuzz/crashes build/fuzz/logs .cache/fuzz
+
+one() {
+    local program=$1 duration=$2 name
+    name=$(basename "$program")
+    name=${name#fuzz_}
+    mkdir -p ".cache/fuzz/$name"
+    local seeds=()
+    [[ -d fuzz/seeds/$name ]] && seeds=("fuzz/seeds/$name")
+    if "$program" -max_total_time="$duration" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+        -artifact_prefix="build/fuzz/crashes/$name-" ".cache/fuzz/$name" "${seeds[@]}" \
+        >"build/fuzz/logs/$name.log" 2>&1; then
+        printf '  %-24s %12s inputs, no complaint\n' "$name" \
+            "$(sed -n 's/^stat::number_of_executed_units: *//p' "build/fuzz/logs/$name.log")"
+    else
+        printf '  %-24s FAILED, see build/fuzz/logs/%s.log\n' "$name" "$name"
+        tail -n 30 "build/fuzz/logs/$name.log"
+        return 1
+    fi
+}
+export -f one
+
+mapfile -t programs < <(find build/fuzz -type f -name 'fuzz_*' -perm -u+x | sort)
+if [[ ${#programs[@]} == 0 ]]; then
+    echo "run_fuzz.sh: no fuzz target was built in build/fuzz" >&2
+    exit 1
+fi
+echo "${#programs[@]} fuzz targets, $duration s each"
+printf '%s\0' "${programs[@]}" | xargs -0 -P "$(nproc)" -I {} bash -c 'one "$1" "$2"' one {} "$duration"

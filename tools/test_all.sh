@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Everything CI asks, one step after another. Stops at the first step that fails, and ends with one
+# line per step in any case. STEPS="unit e2e" runs only those.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+jobs=${JOBS:-$(nproc)}
+release=build/release/ponk
+
+names=() results=() times=()
+summary() {
+    echo
+    echo "Steps of make test:"
+    for i in "${!names[@]}"; do printf '  %-14s %-7s %6s s\n' "${names[$i]}" "${results[$i]}" "${times[$i]}"; done
+}
+
+step() {
+    local name=$1 began=$EPOCHSECONDS
+    shift
+    if [[ -n ${STEPS:-} && " $STEPS " != *" $name "* ]]; then return; fi
+    printf '\n== %s: %s\n' "$name" "$*"
+    names+=("$name")
+    if "$@"; then
+        results+=("ok") times+=($((EPOCHSECONDS - began)))
+    else
+        results+=("FAILED") times+=($((EPOCHSECONDS - began)))
+        summary
+        echo "make test: step '$name' failed. Repeat it alone with: make test STEPS=$name" >&2
+        exit 1
+    fi
+}
+
+# The binary may need what every distribution has, and nothing else.
+check_dependencies() {
+    local foreign
+    foreign=$(objdump -p "$release" | awk '/NEEDED/ {print $2}' |
+        grep -v -E '^(libc|libm|libpthread|libdl|librt|libresolv|ld-linux[a-z0-9_-]*)\.so\.[0-9]+$' || true)
+    if [[ -n $foreign ]]; then
+        echo "$release needs" $foreign >&2
+        return 1
+    fi
+    ls -l "$release"
+}
+
+storm() {
+    /usr/bin/python3 tests/storms/storm.py --ponk "$release" --kills 200 --runs 50 --seed "${SEED:-1}"
+}
+
+step format tools/format.sh check
+step build tools/build.sh dev
+step unit ctest --preset dev -j "$jobs" -LE 'slow'
+step headers tools/build.sh dev check_headers
+step release tools/build.sh release ponk
+step dependencies check_dependencies
+step e2e tools/pytest.sh "$release" tests/e2e
+step corpus tools/pytest.sh "$release" tests/corpus
+step storm storm
+step asan-build tools/build.sh asan unit_tests
+step asan ctest --preset asan -j "$jobs"
+step tsan-build tools/build.sh tsan unit_tests
+step tsan tools/without_aslr.sh ctest --preset tsan -j "$jobs"
+step fuzz-build tools/build.sh fuzz
+step fuzz tools/run_fuzz.sh 10
+summary
+echo "make test: all ${#names[@]} steps passed"
