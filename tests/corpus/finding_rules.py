@@ -11,11 +11,12 @@ from independent_reader import place, positions
 GONE_IMAGE = "microsoft/mmlspark"
 GONE_PYTHON = "python=3.5.2"
 GONE_WHEEL_HOST = "https://cntk.ai/"
-GONE_PIP_NAMES = {"tensorflow-gpu", "sklearn"}
+GONE_NAMES = {"tensorflow-gpu"}
+GONE_PIP_NAMES = GONE_NAMES | {"sklearn"}
 DOUBTFUL_HOSTS = ("azuremldownloads.", "runhistorycurrentwestus.", "rserverdistribution.", "aztatksa.", "azuremlsdktestpypi.",
                   "mmlspark.azureedge.net", "azuremlbuild.", "spark-packages.org", "pypi.python.org")
 DOUBTFUL_NAMES = re.compile(
-    r"azureml|azure-ml|azure-storage$|azure-storage==|azure$|azure-mgmt-batchai|tensorflow-gpu|keras-gpu|tensorflow==1|"
+    r"azureml|azure-ml|azure-storage$|azure-storage==|azure$|azure-mgmt-batchai|keras-gpu|tensorflow==1|"
     r"fix_yahoo_finance|futures$|opencv==|ggplot$|h2o_pysparkling|dltk$|image$|python=3\.6|numpy==1|scipy==1\.0\.0b1|"
     r"matplotlib==1|torch==1\.0\.0|keras==2|h5py==2|pandas=0|nltk=3|libpng=1\.2|ipykernel=4|scikit-learn=")
 STANDARD_LIBRARY = {"io", "os", "json", "pickle"}
@@ -99,7 +100,7 @@ def conda_findings(root):
             yield must("gone-python", value, "3.5.2")
         elif text.startswith(GONE_WHEEL_HOST):
             yield must("gone-wheel", value, "cntk")
-        elif in_pip and text in GONE_PIP_NAMES:
+        elif text in (GONE_PIP_NAMES if in_pip else GONE_NAMES):
             yield must("gone-package", value, text)
         elif DOUBTFUL_NAMES.match(text) or any(host in text for host in DOUBTFUL_HOSTS):
             yield may("gone-package", value)
