@@ -13,8 +13,9 @@ GONE_PYTHON = "python=3.5.2"
 GONE_WHEEL_HOST = "https://cntk.ai/"
 GONE_NAMES = {"tensorflow-gpu"}
 GONE_PIP_NAMES = GONE_NAMES | {"sklearn"}
-DOUBTFUL_HOSTS = ("azuremldownloads.", "runhistorycurrentwestus.", "rserverdistribution.", "aztatksa.", "azuremlsdktestpypi.",
-                  "mmlspark.azureedge.net", "azuremlbuild.", "spark-packages.org", "pypi.python.org")
+# Hosts of the vendor that are gone or moved, and addresses with a signature, which expired years ago.
+DOUBTFUL_HOSTS = ("azuremldownloads.", "rserverdistribution.", "azuremlsdktestpypi.", "mmlspark.azureedge.net",
+                  "azuremlbuild.", "spark-packages.org", "pypi.python.org", "&sig=")
 DOUBTFUL_NAMES = re.compile(
     r"azureml|azure-ml|azure-storage$|azure-storage==|azure$|azure-mgmt-batchai|keras-gpu|tensorflow==1|"
     r"fix_yahoo_finance|futures$|opencv==|ggplot$|h2o_pysparkling|dltk$|image$|python=3\.6|numpy==1|scipy==1\.0\.0b1|"
