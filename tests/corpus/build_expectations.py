@@ -21,7 +21,8 @@ TARGET = HERE / "expectations.json"
 
 # Names that anyone might give a target; others may hold a person's or a company's name and are kept as a hash.
 COMMON_TARGETS = {"local", "docker", "docker-python", "docker-spark", "dsvm", "myvm", "gpuvm", "remotevm", "my_dsvm1", "spark",
-                  "cluster", "clustercompute", "lastRun", "vm", "sample_dsvm", "cpucluster", "amlcompute", "hdinsight", "myhdi", "remotedocker", "dockerdsvm", "mydevvm"}
+                  "cluster", "clustercompute", "lastRun", "vm", "sample_dsvm", "cpucluster", "amlcompute", "hdinsight",
+                  "myhdi", "remotedocker", "dockerdsvm", "mydevvm"}
 HIDDEN_KEYS = {"address", "username", "password", "Scope", "Id", "subscription_id", "resource_group", "workspace_name",
                "dataFile", "statsLocation", "url", "authorization", "storageAccount", "storageKey", "storageContainer",
                "interpreterPath", "baseDockerImage", "Description"}
