@@ -107,6 +107,7 @@ public:
         read_type();
         read_values();
         read_address();
+        if (!target_.type.given()) return;
         check_unused();
         check_access();
         check_docker();

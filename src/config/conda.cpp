@@ -87,8 +87,7 @@ private:
     void add(const Node& item, Installer installer, std::vector<Package>& list)
     {
         if (item.is_null()) {
-            report_.warning(
-                item.place, "empty-item", "this list item is empty", "Remove the line.");
+            report_.error(item.place, "empty-item", "this list item is empty", "Remove the line.");
             return;
         }
         Package package = parse_package(item.text, item.place, installer);

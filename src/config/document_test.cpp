@@ -100,6 +100,7 @@ TEST(Document, NamesThePlaceOfEveryMistake)
         {"a: {b: [c}\n", "1:10 yaml-syntax"},
         {"  \"a\":\"1\"\n  \"b\":\"2\"\n", "1:6 missing-blank"},
         {"x: 1\na:\n  - b\n- c\n", "4:1 list-indentation"},
+        {"a:\n- b:\n  - ", "3:3 empty-item"},
         {"{}: 1\n", "1:3 json-syntax"},
         {"? [a]\n: 1\n", "1:3 complex-key"},
         {"<<: {a: 1}\n", "1:1 merge-key"},

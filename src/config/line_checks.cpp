@@ -157,9 +157,27 @@ std::uint32_t colon_without_blank(std::string_view line)
     return static_cast<std::uint32_t>(utf8_length(line.substr(0, colon)) + 1);
 }
 
-std::size_t indentation(std::string_view line)
+std::uint32_t first_column(std::string_view line)
 {
-    return line.find_first_not_of(' ');
+    return static_cast<std::uint32_t>(line.find_first_not_of(' ') + 1);
+}
+
+// The parser takes an empty item at the end of some lists for a mistake, though YAML allows it.
+bool explain_empty_item(const TextPlaces& places, YamlProblem& problem)
+{
+    for (std::size_t i = std::min<std::size_t>(problem.place.line, places.line_count()); i > 0;
+         --i) {
+        const auto content = trim(places.line(i));
+        if (content == "-") {
+            problem = {{static_cast<std::uint32_t>(i), first_column(places.line(i))},
+                       "empty-item",
+                       "this list item is empty",
+                       "Remove the line, or write its value."};
+            return true;
+        }
+        if (is_content(content) && i < problem.place.line) return false;
+    }
+    return false;
 }
 
 }  // namespace
@@ -177,10 +195,11 @@ void explain_syntax(const TextPlaces& places, YamlProblem& problem)
                    "Write 'key: value', with a blank after the colon."};
         return;
     }
+    if (explain_empty_item(places, problem)) return;
     const auto line = places.line(last);
     const auto content = trim(line);
-    if (content.starts_with("- ") || content == "-") {
-        problem = {{problem.place.line, static_cast<std::uint32_t>(indentation(line) + 1)},
+    if (content.starts_with("- ")) {
+        problem = {{problem.place.line, first_column(line)},
                    "list-indentation",
                    "this list item stands at another depth than the list before it",
                    "Indent it like the other items of its list."};

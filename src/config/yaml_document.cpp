@@ -116,10 +116,28 @@ private:
         return quoted ? offset - 1 : offset;
     }
 
+    // An empty item has no mark of its own: it is the next line that begins with a dash.
+    [[nodiscard]] Place next_item() const
+    {
+        const Open& list = open_.back();
+        if (list.start < text_.size() && text_[list.start] == '[') return last_place_;
+        std::size_t line =
+            list.node.items.empty() ? last_place_.line : list.node.items.back().place.line + 1;
+        for (; line <= places_.line_count(); ++line) {
+            const auto text = places_.line(line);
+            const std::size_t first = text.find_first_not_of(' ');
+            if (first == std::string_view::npos || text[first] != '-') continue;
+            return {static_cast<std::uint32_t>(line), static_cast<std::uint32_t>(first + 1)};
+        }
+        return last_place_;
+    }
+
     bool take(fy_event* event)
     {
         if (const fy_mark* mark = fy_event_start_mark(event)) {
             last_place_ = places_.place(without_sign(event, mark->input_pos));
+        } else if (event->type == FYET_SCALAR && !open_.empty() && open_.back().node.is_list()) {
+            last_place_ = next_item();
         }
         switch (event->type) {
         case FYET_SCALAR:
