@@ -78,6 +78,7 @@ private:
                           fmt::format("brackets are nested deeper than {}", limits_.depth));
         }
         node.place = places_.place(at_);
+        last_literal_ = {};
         switch (peek()) {
         case '{':
             return read_map(node, depth);
@@ -158,12 +159,16 @@ private:
                           fmt::format("A '{}' is missing.", closing));
         }
         const bool comment = peek() == '#';
-        const bool full_stop = peek() == '.';
+        if (peek() == '.' && !last_literal_.empty()) {
+            return refuse("json-syntax",
+                          fmt::format("'{0}.' is no value: expected ',' or '{1}' after '{0}'",
+                                      last_literal_,
+                                      closing),
+                          "Write a comma in place of the full stop.");
+        }
         refuse("json-syntax",
                fmt::format("expected ',' or '{}', found '{}'", closing, found_here()),
-               full_stop       ? "Write a comma in place of the full stop."
-               : peek() == '"' ? "Put a comma at the end of the line before."
-                               : "");
+               peek() == '"' ? "Put a comma at the end of the line before." : "");
         problem_.may_be_yaml = comment;
         return false;
     }
@@ -179,6 +184,7 @@ private:
             // "true." and "truely": the literal is read, the rest is reported where it stands.
             if (word.size() > literal.size() && word[literal.size()] != '.') break;
             node.text = literal;
+            last_literal_ = literal;
             at_ += literal.size();
             return true;
         }
@@ -280,6 +286,7 @@ private:
     JsonProblem& problem_;
     std::size_t at_ = 0;
     std::size_t nodes_ = 0;
+    std::string_view last_literal_;  // when the value just read was true, false or null
 };
 
 }  // namespace

@@ -234,10 +234,14 @@ private:
             return;
         }
         if (installer_ == Installer::pip) check_pip_name();
-        if (const auto* gone = find_retired_package(package_.name)) {
-            warn("package-gone",
-                 fmt::format("the package '{}' {}", package_.name, gone->what),
-                 std::string(gone->instead));
+        const auto* gone = find_retired_package(package_.name);
+        if (gone == nullptr) return;
+        auto message = fmt::format("the package '{}' {}", package_.name, gone->what);
+        if (gone->installs) {
+            report_.notice(
+                package_.place, "package-gone", std::move(message), std::string(gone->instead));
+        } else {
+            warn("package-gone", std::move(message), std::string(gone->instead));
         }
     }
 

@@ -41,7 +41,7 @@ constexpr Retired packages[] = {
     {"azure-storage",
      "was split up in 2018",
      "Use 'azure-storage-blob', 'azure-storage-file-share' or 'azure-storage-queue'."},
-    {"azure-storage-file", "was renamed", "Use 'azure-storage-file-share'."},
+    {"azure-storage-file", "was renamed", "Use 'azure-storage-file-share'.", true},
     {"fix-yahoo-finance", "was renamed", "Use 'yfinance'."},
     {"futures",
      "is the Python 2 copy of a standard module and does not install on Python 3",

@@ -11,6 +11,7 @@ struct Retired {
     std::string_view name;
     std::string_view what;     // completes "the package 'x' …"
     std::string_view instead;  // a sentence of advice
+    bool installs = false;     // still there to be installed, though nobody should
 };
 
 // `name` in the form of Package::name: lower case with dashes.

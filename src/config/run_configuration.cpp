@@ -32,9 +32,9 @@ const char* to_string(RunSchema schema)
     case RunSchema::built_in:
         return "built-in";
     case RunSchema::flat_2017:
-        return "flat-2017";
+        return "2017";
     case RunSchema::nested_2018:
-        return "nested-2018";
+        return "2018";
     }
     return "built-in";
 }

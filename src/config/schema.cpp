@@ -83,9 +83,7 @@ const char* expectation(ValueKind kind)
         return "text or a list of texts";
     case ValueKind::text_list:
         return "a list of texts";
-    case ValueKind::scalar_list:
-        return "a list of texts and numbers";
-    case ValueKind::scalar_map:
+    case ValueKind::text_map:
         return "a map of names and values";
     case ValueKind::section:
         return "a map";
@@ -146,10 +144,9 @@ private:
             if (!value.is_scalar() && !all_scalars(value)) wrong_type(key, value);
             return;
         case ValueKind::text_list:
-        case ValueKind::scalar_list:
             return check_list(key, value);
-        case ValueKind::scalar_map:
-            return check_scalar_map(key, value);
+        case ValueKind::text_map:
+            return check_text_map(key, value);
         case ValueKind::section:
             if (!value.is_map()) return wrong_type(key, value);
             if (key.section != nullptr) check_map(*key.section, value);
@@ -248,7 +245,7 @@ private:
         }
     }
 
-    void check_scalar_map(const Key& key, const Node& value)
+    void check_text_map(const Key& key, const Node& value)
     {
         if (!value.is_map()) return wrong_type(key, value);
         for (const auto& member : value.members) {
@@ -281,25 +278,35 @@ private:
     Report& report_;
 };
 
+Json texts_of(const Node& value)
+{
+    if (value.is_list()) {
+        JsonArray array;
+        for (const auto& item : value.items)
+            array.push_back(texts_of(item));
+        return array;
+    }
+    if (value.is_map()) {
+        JsonObject object;
+        for (const auto& member : value.members)
+            object.append(member.key, texts_of(member.value));
+        return object;
+    }
+    return value.is_null() ? Json() : Json(value.text);
+}
+
 Json value_by(const Key& key, const Node& value)
 {
     if (value.is_null()) return {};
     switch (key.kind) {
     case ValueKind::text:
     case ValueKind::duration:
-        if (value.is_scalar()) return value.text;
-        break;
+    case ValueKind::text_or_list:
+    case ValueKind::text_list:
+    case ValueKind::text_map:
+        return texts_of(value);
     case ValueKind::boolean:
         if (const auto boolean = boolean_of(value)) return *boolean;
-        break;
-    case ValueKind::text_list:
-        if (all_scalars(value)) {
-            JsonArray array;
-            for (const auto& item : value.items) {
-                array.push_back(item.is_null() ? Json() : Json(item.text));
-            }
-            return array;
-        }
         break;
     case ValueKind::section:
         if (value.is_map() && key.section != nullptr) return values_by(*key.section, value);

@@ -23,8 +23,7 @@ enum class ValueKind {
     duration,      // 600, "90s", "10m", "2h", "1d"
     text_or_list,  // "all", 2, or [GPU-…, GPU-…]
     text_list,
-    scalar_list,  // texts and numbers, as they are
-    scalar_map,   // any name → text or number
+    text_map,  // any name → text: environment variables, Spark properties
     section,
     section_list,
     free  // anything: kept and shown, not understood

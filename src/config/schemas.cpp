@@ -57,17 +57,17 @@ constexpr Key compute_keys[] = {
 constexpr Schema compute{"a compute target", compute_keys};
 
 constexpr Key flat_keys[] = {
-    {"ArgumentVector", scalar_list},
+    {"ArgumentVector", text_list},
     {"Target"},
     {"Framework", text, nullptr, flat_frameworks},
     {"CondaDependenciesFile"},
     {"SparkDependenciesFile"},
-    {"EnvironmentVariables", scalar_map},
+    {"EnvironmentVariables", text_map},
     {"PrepareEnvironment", boolean},
     {"TrackedRun", boolean},
     {"UseSampling", boolean},
     {"DataSourceSettings", free},
-    {"DataSourceSubstitutions", scalar_map},
+    {"DataSourceSubstitutions", text_map},
     {"Description"},
     {"CondaFile"},
     {"ManagedEnvironment", boolean},
@@ -126,7 +126,7 @@ constexpr Schema databricks_section{"the section 'environment.databricks'", data
 constexpr Key environment_keys[] = {
     {"name"},
     {"version"},
-    {"environmentVariables", scalar_map},
+    {"environmentVariables", text_map},
     {"python", section, &python_section},
     {"docker", section, &docker_section},
     {"spark", section, &environment_spark},
@@ -142,7 +142,7 @@ constexpr Key history_keys[] = {
 };
 constexpr Schema history_section{"the section 'history'", history_keys};
 
-constexpr Key spark_run_keys[] = {{"configuration", scalar_map}};
+constexpr Key spark_run_keys[] = {{"configuration", text_map}};
 constexpr Schema spark_run_section{"the section 'spark'", spark_run_keys};
 constexpr Key hdi_keys[] = {{"yarnDeployMode", text, nullptr, yarn_words}};
 constexpr Schema hdi_section{"the section 'hdi'", hdi_keys};
@@ -165,7 +165,7 @@ constexpr Schema amlcompute_section{"the section 'amlcompute'", amlcompute_keys}
 
 constexpr Key nested_keys[] = {
     {"script"},
-    {"arguments", scalar_list},
+    {"arguments", text_list},
     {"target"},
     {"framework", text, nullptr, nested_frameworks},
     {"communicator"},
@@ -198,13 +198,13 @@ constexpr Key conda_keys[] = {
     {"channels", text_list},
     {"dependencies", free},
     {"prefix"},
-    {"variables", scalar_map},
+    {"variables", text_map},
 };
 constexpr Schema conda{"a conda environment", conda_keys};
 
 constexpr Key spark_keys[] = {
     {"version", integer},
-    {"configuration", scalar_map},
+    {"configuration", text_map},
     {"repositories", text_list},
     {"packages", section_list, &package},
 };

@@ -126,10 +126,10 @@ TEST(ConfigFile, DumpsValuesAndMeaning)
                  "ArgumentVector: [train.py, 5]\nTarget: 7\nPrepareEnvironment: no\nNew: 1.50\n");
     const auto run = dump_file(folder.path() / "s.runconfig");
     ASSERT_TRUE(run.document);
-    EXPECT_EQ(run.document->text("schema"), "flat-2017");
+    EXPECT_EQ(run.document->text("schema"), "2017");
     EXPECT_EQ(
         to_json((*run.document)["values"]),
-        R"({"ArgumentVector":["train.py",5],"Target":"7","PrepareEnvironment":false,"New":1.5})");
+        R"({"ArgumentVector":["train.py","5"],"Target":"7","PrepareEnvironment":false,"New":1.5})");
     EXPECT_EQ(to_json((*run.document)["meaning"]["arguments"]), R"(["5"])");
     EXPECT_EQ((*run.document)["meaning"].text("framework"), "PySpark");
 
@@ -140,7 +140,7 @@ TEST(ConfigFile, DumpsValuesAndMeaning)
     ASSERT_TRUE(spark.document);
     EXPECT_EQ(
         to_json((*spark.document)["values"]),
-        R"({"configuration":{"spark.x":1},"packages":[{"group":"g","artifact":"a","version":"0.10"}]})");
+        R"({"configuration":{"spark.x":"1"},"packages":[{"group":"g","artifact":"a","version":"0.10"}]})");
 
     folder.write(".amlignore", "# c\r\ndata \r\n!data/keep\r\n");
     const auto ignore = dump_file(folder.path() / ".amlignore");
