@@ -48,7 +48,7 @@ constexpr Retired packages[] = {
      "Remove it: 'concurrent.futures' is there."},
     {"ggplot", "is abandoned and fails with pandas newer than 0.24", "Use 'plotnine'."},
     {"spark-sklearn", "is archived", "Use 'joblibspark'."},
-    {"h2o-pysparkling-2.2", "is for Spark 2.2 only", "Use the one for your Spark."},
+    {"h2o-pysparkling-2-2", "is for Spark 2.2 only", "Use the one for your Spark.", true},
     {"revoscalepy", "was never on PyPI and its server is gone", "Use 'scikit-learn'."},
     {"microsoftml", "was never on PyPI and its server is gone", "Use 'scikit-learn'."},
     {"mmlspark", "was renamed", "Use 'synapseml'."},
