@@ -232,7 +232,7 @@ private:
                             "Fill it in, or attach the target again.");
         }
         const auto& password = target_.password;
-        if (!password.given() || password->empty() || is_placeholder(*password)) return;
+        if (!password.given() || password->empty() || is_access_placeholder(*password)) return;
         if (password->starts_with("secret:")) return;
         if (password->starts_with("AzureMlSecret=")) {
             report_.notice(password.place,

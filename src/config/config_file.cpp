@@ -52,7 +52,8 @@ FileKind kind_by_name(const os::Path& file)
     if (word == "project.json" || word.ends_with(".project.json")) return FileKind::project;
     if (has("base_dependencies")) return FileKind::base_dependencies;
     if (has("spark_dependencies")) return FileKind::spark;
-    if (has("conda") || word == "environment.yml" || word == "environment.yaml") {
+    if ((has("conda") && (has(".yml") || has(".yaml"))) || word == "environment.yml" ||
+        word == "environment.yaml") {
         return FileKind::conda;
     }
     if (word.ends_with(".json")) return FileKind::json;

@@ -114,7 +114,7 @@ void check_dependencies(const Project& project,
     const auto& conda = run.conda_dependencies_file;
     if (builds_environment(run, target)) {
         if (is_there(project, conda)) {
-            Report report(*conda);
+            Report report(os::Path(*conda).lexically_normal().string());
             if (const auto root = load_document(project.root / *conda, report)) {
                 check_gpu_packages(read_conda(*root, report), target, report);
             }
@@ -126,7 +126,7 @@ void check_dependencies(const Project& project,
     const auto& spark = run.spark_dependencies_file;
     if (*run.framework != Framework::pyspark) return;
     if (is_there(project, spark)) {
-        Report report(*spark);
+        Report report(os::Path(*spark).lexically_normal().string());
         if (const auto root = load_document(project.root / *spark, report)) {
             (void)read_spark(*root, report);
         }

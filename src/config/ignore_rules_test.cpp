@@ -194,14 +194,14 @@ TEST(IgnoreRules, AgreeWithGit)
     GitAnswers folders;
     if (!files.init() || !folders.init()) GTEST_SKIP() << "there is no git here";
     std::mt19937 random(20170925);
+    std::vector<std::string> paths;
+    for (int i = 0; i < 150; ++i) {
+        paths.push_back(random_path(random));
+        folders.make_folder(paths.back());
+    }
     std::size_t ignored = 0;
     for (int round = 0; round < 12; ++round) {
         const auto rules = random_rules(random);
-        std::vector<std::string> paths;
-        for (int i = 0; i < 60; ++i) {
-            paths.push_back(random_path(random));
-            folders.make_folder(paths.back());
-        }
         const auto as_files = files.ignored(rules, paths);
         const auto as_folders = folders.ignored(rules, paths);
         const auto ours = IgnoreRules::parse(rules);

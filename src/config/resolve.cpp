@@ -134,7 +134,7 @@ void check_reachable(const ComputeTarget& target, Diagnostics& diagnostics)
     Report report(target.file);
     for (const auto& [key, value] :
          {std::pair("address", &target.address), {"username", &target.username}}) {
-        if (!(*value)->empty() && !is_placeholder(**value)) continue;
+        if (!(*value)->empty() && !is_access_placeholder(**value)) continue;
         report.error(value->place,
                      "missing-value",
                      fmt::format("the target '{}' has no {} yet", printable(target.name), key),

@@ -34,7 +34,7 @@ void read_docker(const SectionReader& reader, RunConfiguration& configuration, R
                      "Write a number with b, k, m or g, such as '1g'.");
     }
     if (!docker.registry_password->empty() && !docker.registry_password->starts_with("secret:") &&
-        !is_placeholder(*docker.registry_password)) {
+        !is_access_placeholder(*docker.registry_password)) {
         report.warning(docker.registry_password.place,
                        "secret-in-file",
                        "a password stands in this file in clear text",

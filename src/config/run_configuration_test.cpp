@@ -165,6 +165,7 @@ TEST(RunConfiguration, RemarksOnWhatIsWrong)
         {"EnvironmentVariables: {A: {B: c}}", "3:27 error wrong-type"},
         {"EnvironmentVariables: {STORAGE_KEY: abc}", "3:37 warning secret-in-file"},
         {"EnvironmentVariables: {KEYBOARD: abc}", ""},
+        {"EnvironmentVariables: {ROLE: USER}", ""},
         {"EnvironmentVariables: {API_TOKEN: \"secret:NAME\"}", ""},
         {"EnvironmentVariables: {STORAGE_KEY: <your key>}", "3:37 warning placeholder"},
         {"EnvironmentVariables: {\"A=B\": c}", "3:24 error wrong-value"},

@@ -46,7 +46,13 @@ bool is_placeholder(std::string_view text)
 {
     text = trim(text);
     if (text.size() > 2 && text.starts_with('<') && text.ends_with('>')) return true;
-    if (text.starts_with("AzureMlSecret=<") && text.ends_with('>')) return true;
+    return text.starts_with("AzureMlSecret=<") && text.ends_with('>');
+}
+
+bool is_access_placeholder(std::string_view text)
+{
+    text = trim(text);
+    if (is_placeholder(text)) return true;
     static constexpr std::array<std::string_view, 14> known{"IP_ADDRESS",
                                                             "IPADDRESS",
                                                             "IP-ADDRESS",
@@ -89,6 +95,7 @@ const char* expectation(ValueKind kind)
         return "a map";
     case ValueKind::section_list:
         return "a list of maps";
+    case ValueKind::text_tree:
     case ValueKind::free:
         break;
     }
@@ -153,6 +160,7 @@ private:
             return;
         case ValueKind::section_list:
             return check_sections(key, value);
+        case ValueKind::text_tree:
         case ValueKind::free:
             return;
         }
@@ -188,7 +196,9 @@ private:
             return;
         }
         if (!value.is_scalar()) return wrong_type(key, value);
-        if (is_placeholder(value.text)) {
+        const bool access =
+            key.name == "address" || key.name == "username" || key.name == "password";
+        if (access ? is_access_placeholder(value.text) : is_placeholder(value.text)) {
             report_.warning(value.place,
                             "placeholder",
                             fmt::format("'{}' still holds the placeholder '{}'",
@@ -304,6 +314,7 @@ Json value_by(const Key& key, const Node& value)
     case ValueKind::text_or_list:
     case ValueKind::text_list:
     case ValueKind::text_map:
+    case ValueKind::text_tree:
         return texts_of(value);
     case ValueKind::boolean:
         if (const auto boolean = boolean_of(value)) return *boolean;

@@ -26,7 +26,8 @@ enum class ValueKind {
     text_map,  // any name → text: environment variables, Spark properties
     section,
     section_list,
-    free  // anything: kept and shown, not understood
+    text_tree,  // lists and maps of any shape with texts in them, read by hand
+    free        // anything: kept and shown, not understood
 };
 
 struct Schema;
@@ -77,8 +78,9 @@ private:
     const Node* map_;
 };
 
-// Looks like something that the reader of a document should have replaced: "<YOUR IP>",
-// "IP_ADDRESS".
+// Looks like something that the reader of a document should have replaced: "<YOUR IP>".
 bool is_placeholder(std::string_view text);
+// For the keys that say how to reach a machine: "IP_ADDRESS" and "USER" are no values either.
+bool is_access_placeholder(std::string_view text);
 
 }  // namespace ponk::config

@@ -196,7 +196,7 @@ constexpr Schema nested_run{"a run configuration (late 2018)", nested_keys};
 constexpr Key conda_keys[] = {
     {"name"},
     {"channels", text_list},
-    {"dependencies", free},
+    {"dependencies", text_tree},
     {"prefix"},
     {"variables", text_map},
 };
@@ -224,7 +224,7 @@ constexpr Key docker_env_keys[] = {
 constexpr Schema docker_env{"the section 'docker_env'", docker_env_keys};
 constexpr Key mlproject_keys[] = {
     {"name"},
-    {"entry_points", free},
+    {"entry_points", text_tree},
     {"conda_env"},
     {"python_env"},
     {"docker_env", section, &docker_env},
