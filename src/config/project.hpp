@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "config/check.hpp"
 #include "config/compute.hpp"
+#include "config/config_file.hpp"
 #include "config/diagnostic.hpp"
 #include "config/run_configuration.hpp"
 #include "os/file.hpp"
