@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first line is a path, the rest are rules: no crash, no long thought, and the answer for a path
-// agrees with the answers for the folders above it.
+// The first line is a path, the rest are rules: no crash, no long thought, and the answer for a
+// path agrees with the answers for the folders above it.
 #include "config/ignore_rules.hpp"
 
 #include <cstdint>
@@ -18,7 +18,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto rules = IgnoreRules::parse(text.substr(newline + 1));
     const bool ignored = rules.ignores(path, false);
     const std::size_t slash = path.rfind('/');
-    const bool above = slash != std::string_view::npos && rules.ignores(path.substr(0, slash), true);
+    const bool above =
+        slash != std::string_view::npos && rules.ignores(path.substr(0, slash), true);
     if (ignored != (above || rules.ignores_entry(path, false))) std::abort();
     return 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a configuration document, then as every kind of file: nothing may crash, and what was
-// read must stay within the limits and know its places.
+// Any bytes as a configuration document, then as every kind of file: nothing may crash, and what
+// was read must stay within the limits and know its places.
 #include "config/compute.hpp"
 #include "config/conda.hpp"
 #include "config/mlproject.hpp"
@@ -19,7 +19,8 @@ std::size_t count(const Node& node, std::size_t depth)
 {
     if (depth > 64) std::abort();
     std::size_t nodes = 1;
-    for (const auto& item : node.items) nodes += count(item, depth + 1);
+    for (const auto& item : node.items)
+        nodes += count(item, depth + 1);
     for (const auto& member : node.members) {
         if (member.place.line == 0) std::abort();
         nodes += count(member.value, depth + 1);

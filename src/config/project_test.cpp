@@ -161,6 +161,18 @@ TEST(Project, ChecksFilesAgainstEachOther)
     EXPECT_FALSE(resolve_in(folder, "lost"));
 }
 
+TEST(Project, ComparesASingleFileWithItsNeighbours)
+{
+    const TemporaryFolder folder;
+    folder.write("aml_config/a.runconfig", "Target: away\nFramework: Python\n");
+    folder.write("elsewhere/a.runconfig", "Target: away\nFramework: Python\n");
+    const auto inside = check_files({folder.path() / "aml_config/a.runconfig"});
+    ASSERT_EQ(inside.size(), 1U);
+    EXPECT_EQ(inside[0].code, "dangling-target");
+    EXPECT_EQ(inside[0].file, (folder.path() / "aml_config/a.runconfig").string());
+    EXPECT_TRUE(check_files({folder.path() / "elsewhere/a.runconfig"}).empty());
+}
+
 TEST(Project, ReportsABrokenFileOnce)
 {
     const TemporaryFolder folder;
