@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/compute.hpp"
-#include "config/reading_for_tests.hpp"
+#include "config/reading_test_support.hpp"
 
 namespace ponk::config {
 namespace {

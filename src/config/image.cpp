@@ -35,11 +35,8 @@ bool has_only_image_characters(std::string_view image)
 ImageGpu gpu_of_image(std::string_view image)
 {
     const auto name = lower(trim(image));
-    if (name.find("gpu") != std::string::npos || name.find("cuda") != std::string::npos) {
-        return ImageGpu::yes;
-    }
-    if (name.find("nvidia") != std::string::npos || name.starts_with("nvcr.io/")) {
-        return ImageGpu::yes;
+    for (const std::string_view word : {"gpu", "cuda", "nvidia"}) {
+        if (name.find(word) != std::string::npos) return ImageGpu::yes;
     }
     const bool plain = std::any_of(plain_images.begin(), plain_images.end(), [&](auto start) {
         return name.starts_with(start);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/check.hpp"
 #include "config/project.hpp"
-#include "config/reading_for_tests.hpp"
+#include "config/reading_test_support.hpp"
 
 namespace ponk::config {
 namespace {

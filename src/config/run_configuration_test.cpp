@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "config/reading_for_tests.hpp"
+#include "config/reading_test_support.hpp"
 #include "config/run_configuration.hpp"
 
 namespace ponk::config {

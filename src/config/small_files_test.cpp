@@ -3,7 +3,7 @@
 #include "config/config_file.hpp"
 #include "config/mlproject.hpp"
 #include "config/project.hpp"
-#include "config/reading_for_tests.hpp"
+#include "config/reading_test_support.hpp"
 #include "config/spark.hpp"
 
 namespace ponk::config {
