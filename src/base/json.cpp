@@ -130,6 +130,12 @@ void write_string(std::string& out, const std::string& value)
             if (length == 0) {
                 fmt::format_to(std::back_inserter(out), "\\udc{:02x}", byte);
                 ++at;
+            } else if (byte == 0xc2 && static_cast<unsigned char>(value[at + 1]) < 0xa0) {
+                // Control characters that start escape sequences in some terminals.
+                fmt::format_to(std::back_inserter(out),
+                               "\\u{:04x}",
+                               static_cast<unsigned char>(value[at + 1]));
+                at += 2;
             } else {
                 out.append(value, at, length);
                 at += length;

@@ -37,6 +37,11 @@ TEST(Json, NamesThePlaceOfAnError)
     EXPECT_EQ(round_trip("1 2"), "error: line 1, column 3: unexpected text after the document");
 }
 
+TEST(Json, EscapesControlCharactersOfEveryKind)
+{
+    EXPECT_EQ(to_json(Json("\x1b\x7f\xc2\x9b\xc2\xa0")), "\"\\u001b\\u007f\\u009b\xc2\xa0\"");
+}
+
 TEST(Json, RefusesDeepNesting)
 {
     EXPECT_FALSE(parse_json(std::string(100'000, '[')));

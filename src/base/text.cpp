@@ -98,6 +98,13 @@ std::size_t width_of(std::uint32_t code)
     return wide ? 2 : 1;
 }
 
+// Marks that make a terminal show the text around them in another order, or break the line.
+bool changes_direction(std::uint32_t code)
+{
+    return code == 0x061c || code == 0x200e || code == 0x200f ||
+           (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+}
+
 template <class Visit>
 void each_character(std::string_view text, Visit visit)
 {
@@ -180,6 +187,8 @@ std::string printable(std::string_view text)
         } else if (character.size() == 2 && byte == 0xc2 &&
                    static_cast<unsigned char>(character[1]) < 0xa0) {
             out += fmt::format("\\x{:02x}", static_cast<unsigned char>(character[1]));  // C1
+        } else if (valid && changes_direction(decode(character, character.size()))) {
+            out += fmt::format("\\u{:04x}", decode(character, character.size()));
         } else {
             out += character;
         }

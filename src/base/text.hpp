@@ -27,7 +27,8 @@ std::string_view trim(std::string_view text);
 std::string lower(std::string_view text);
 bool same_ignoring_case(std::string_view left, std::string_view right);
 
-// Control bytes as \n, \x1b…; for messages and terminals. Printable UTF-8 stays as it is.
+// Control bytes as \n, \x1b…, marks of writing direction as \u202e…; for messages and terminals.
+// Printable UTF-8 stays as it is.
 std::string printable(std::string_view text);
 // 'it'\''s': one word for a POSIX shell, quoted only when needed.
 std::string shell_word(std::string_view text);

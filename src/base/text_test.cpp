@@ -21,6 +21,9 @@ TEST(Text, ShowsControlBytes)
 {
     EXPECT_EQ(printable("a\x1b[31m\n\xff"), "a\\x1b[31m\\n\\xff");
     EXPECT_EQ(printable("\xc2\x9b"), "\\x9b");
+    EXPECT_EQ(printable("a\xe2\x80\xae"
+                        "b"),
+              "a\\u202eb");  // right-to-left override
 }
 
 TEST(Text, QuotesForAShell)

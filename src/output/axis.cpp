@@ -49,13 +49,15 @@ Axis make_axis(double lowest, double highest, int wanted)
 
 std::string Axis::label(double tick) const
 {
+    const bool zero = std::fabs(tick) < step / 2;
     const double magnitude = std::max(std::fabs(low), std::fabs(high));
     if (magnitude >= 1e6 || magnitude < 1e-3) {
+        if (zero) return "0";
         const double digits = std::floor(std::log10(magnitude)) - std::floor(std::log10(step));
         return fmt::format("{:.{}e}", tick, std::clamp(static_cast<int>(digits), 0, 9));
     }
     const auto decimals = std::clamp(static_cast<int>(-std::floor(std::log10(step) + 1e-9)), 0, 9);
-    return fmt::format("{:.{}f}", tick == 0 ? 0.0 : tick, decimals);
+    return fmt::format("{:.{}f}", zero ? 0.0 : tick, decimals);
 }
 
 }  // namespace ponk::output

@@ -6,13 +6,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace ponk::output {
 
 std::string brief_number(double value)
 {
     auto text = number_text(value);
-    if (text.size() <= 8) return text;
+    if (text.size() <= 8 || !std::isfinite(value)) return text;
     auto brief = fmt::format("{:.6g}", value);
     return brief.size() < text.size() ? brief : text;
 }
@@ -43,6 +44,17 @@ std::pair<std::string_view, std::string_view> split_at_width(std::string_view te
         at += length;
     }
     return {text.substr(0, at), text.substr(at)};
+}
+
+std::pair<std::string_view, std::string_view> split_at_word(std::string_view text,
+                                                            std::size_t width)
+{
+    const auto [line, rest] = split_at_width(text, width);
+    if (rest.empty()) return {line, rest};
+    if (rest.front() == ' ') return {line, rest.substr(1)};
+    const auto blank = line.rfind(' ');
+    if (blank == std::string_view::npos || blank < line.size() / 2) return {line, rest};
+    return {line.substr(0, blank), text.substr(blank + 1)};
 }
 
 std::string shortened(std::string_view text, std::size_t width, const Terminal& terminal)

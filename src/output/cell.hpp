@@ -20,6 +20,10 @@ std::string brief_number(double value);
 // The longest beginning of `text` that takes at most `width` columns, and the rest.
 std::pair<std::string_view, std::string_view> split_at_width(std::string_view text,
                                                              std::size_t width);
+// The same, but between two words where there is a blank late enough in the line; that blank is in
+// neither part.
+std::pair<std::string_view, std::string_view> split_at_word(std::string_view text,
+                                                            std::size_t width);
 // `text` in at most `width` columns, with an ellipsis at the end when something is missing.
 std::string shortened(std::string_view text, std::size_t width, const Terminal& terminal);
 

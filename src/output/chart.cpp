@@ -56,12 +56,12 @@ public:
     {
         if (y_range_.empty()) return {};
         const int lines = std::clamp(options_.height, 3, 100);
-        const auto axis = make_axis(y_range_.low, y_range_.high, std::max(2, lines / 3));
+        const auto axis = make_axis(y_range_.low, y_range_.high, std::max(2, (lines + 1) * 2 / 5));
         std::size_t margin = 0;
         for (const double tick : axis.ticks)
             margin = std::max(margin, axis.label(tick).size());
         const int width = terminal_.width > 0 ? terminal_.width : default_width;
-        const int columns = std::max(narrowest_plot, width - static_cast<int>(margin) - 4);
+        const int columns = std::max(narrowest_plot, width - static_cast<int>(margin) - 3);
         Canvas canvas(columns, lines, dots());
         for (std::size_t i = 0; i < series_.size(); ++i)
             draw(canvas, axis, series_[i], static_cast<int>(i));
@@ -185,13 +185,15 @@ private:
         const auto high = text(x_range_.high);
         const auto name = printable(options_.x_label);
         if (x_range_.low == x_range_.high) {
-            put((line.size() - std::min(line.size(), low.size())) / 2, low);
+            const auto only = fmt::format("{} {}", name, low);
+            put((line.size() - std::min(line.size(), only.size())) / 2, only);
         } else {
             put(0, low);
             if (low.size() + high.size() + 2 <= line.size()) put(line.size() - high.size(), high);
         }
         // Only plain characters: the line is counted in bytes.
-        const bool fits = name.size() + low.size() + high.size() + 4 <= line.size();
+        const bool fits = x_range_.low < x_range_.high &&
+                          name.size() + low.size() + high.size() + 4 <= line.size();
         if (fits && name.size() == display_width(name)) put((line.size() - name.size()) / 2, name);
         line.erase(line.find_last_not_of(' ') + 1);
         return std::string(margin + 3, ' ') + line + '\n';
@@ -215,19 +217,19 @@ private:
     legend_line(const Series& series, int pen, std::size_t widest, std::size_t room) const
     {
         Range range;
-        double last = std::numeric_limits<double>::quiet_NaN();
         for (const double value : series.y) {
-            if (!std::isfinite(value)) continue;
-            range.include(value);
-            last = value;
+            if (std::isfinite(value)) range.include(value);
         }
         const auto name = shortened(printable(series.name), widest, terminal_);
         const std::string blanks(widest - display_width(name), ' ');
+        const std::size_t column = series_.size() > 1 ? 10 : 0;  // figures below each other
         const auto figures = range.empty() ? std::string("no values")
-                                           : fmt::format("min {:<10}  max {:<10}  last {}",
+                                           : fmt::format("min {:<{}}  max {:<{}}  last {}",
                                                          brief_number(range.low),
+                                                         column,
                                                          brief_number(range.high),
-                                                         brief_number(last));
+                                                         column,
+                                                         brief_number(series.y.back()));
         Canvas sample(1, 1, dots());
         for (int x = 0; x < sample.width(); ++x)
             sample.dot(x, sample.height() / 2, pen);

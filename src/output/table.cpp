@@ -191,7 +191,7 @@ private:
         for (const auto& line : lines) {
             std::string_view rest = line;
             do {
-                auto [part, after] = split_at_width(rest, values);
+                auto [part, after] = split_at_word(rest, values);
                 if (part.empty() && !after.empty()) part = after, after = {};
                 rest = after;
                 if (part.empty()) lead.erase(lead.find_last_not_of(' ') + 1);

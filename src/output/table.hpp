@@ -17,7 +17,7 @@ struct Column {
     std::string key;
     std::string title = {};  // the key when empty
     Align align = Align::by_value;
-    std::size_t min = 6;  // never shrunk below this many columns
+    std::size_t min = 10;  // columns of the terminal that it keeps when others give way
 };
 using Columns = std::vector<Column>;
 

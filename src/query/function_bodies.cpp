@@ -94,8 +94,9 @@ Result<std::vector<Value>> keys_by(Call& call)
                         call.node.function->name,
                         i,
                         names.at(static_cast<std::size_t>(key.type()))),
-            key.is_null() ? fmt::format("Leave such elements out first: [?{} != `null`].", name)
-                          : std::string());
+            key.is_null()
+                ? fmt::format("Leave such elements out first: [?{} != `null`].", name)
+                : fmt::format("Keep those of one type first: [?type({}) == 'number'].", name));
     }
     return keys;
 }

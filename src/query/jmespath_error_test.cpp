@@ -161,6 +161,8 @@ TEST(JmespathErrors, AdviseOnUsualMistakes)
         Row{"run-id", "A name with '-' in it needs double quotes."},
         Row{"count(@)", "Did you mean 'length'?"},
         Row{"Sort_By(@, &a)", "Did you mean 'sort_by'?"},
+        Row{"max_by(`[{\"a\": 1}, {\"a\": \"NaN\"}]`, &a)",
+            "Keep those of one type first: [?type(a) == 'number']."},
         Row{"max_by(`[{}]`, &Accuracy)", "Leave such elements out first: [?Accuracy != `null`]."},
     };
     for (const auto& row : rows) {
