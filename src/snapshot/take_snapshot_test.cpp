@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "snapshot/garbage.hpp"
 #include "snapshot/take_snapshot.hpp"
 #include "snapshot/test_folder.hpp"
 
 #include <rapidcheck.h>
 
 #include <atomic>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <thread>
 
 namespace ponk::snapshot {
 namespace {
@@ -17,7 +15,8 @@ using TakeSnapshot = SnapshotTest;
 std::vector<std::string> paths_of(const ObjectStore& store, const Digest& id)
 {
     std::vector<std::string> paths;
-    for (const auto& entry : store.read_manifest(id)->entries())
+    const auto manifest = store.read_manifest(id).value();
+    for (const auto& entry : manifest.entries())
         paths.push_back(entry.path);
     return paths;
 }
@@ -291,31 +290,45 @@ TEST_F(TakeSnapshot, LargeFilesAreChunkedAndShareWhatIsEqual)
     EXPECT_EQ(streamed, bytes);
 }
 
-TEST_F(TakeSnapshot, AFileThatGoesOnChangingIsRefusedByName)
-{
-    write("log", std::string(3 << 20, 'x'));
-    auto impatient = options();
-    impatient.attempts = 2;
-    impatient.retry_pause = std::chrono::milliseconds(1);
-    std::atomic<bool> started{false};
-    std::jthread writer([&](std::stop_token stop) {
-        const auto file = os::open_file(project_ / "log", O_WRONLY | O_APPEND);
-        while (!stop.stop_requested()) {
+class ChangingFile : public SnapshotTest {
+protected:
+    // Options under which the file grows while it is being read, `times` times.
+    SnapshotOptions growing(int times)
+    {
+        write("log", std::string(9 << 20, 'x'));
+        auto options = this->options();
+        options.threads = 1;
+        options.attempts = 2;
+        options.retry_pause = std::chrono::milliseconds(60);  // longer than progress is silent
+        options.on_progress = [this, times](const Progress&) mutable {
+            if (times-- <= 0) return;
+            const auto file = os::open_file(project_ / "log", O_WRONLY | O_APPEND);
             static_cast<void>(os::write_all(file->get(), "y"));
-            started = true;
-        }
-    });
-    while (!started)
-        std::this_thread::yield();
+        };
+        return options;
+    }
+};
 
-    const auto report = take_snapshot(store_, impatient);
+TEST_F(ChangingFile, IsReadAgain)
+{
+    const auto report = take_snapshot(store_, growing(1));
 
-    writer.request_stop();
+    ASSERT_TRUE(report) << report.error().message();
+    const auto manifest = store_.read_manifest(report->id).value();
+    EXPECT_EQ(manifest.find("log")->size, (9U << 20) + 1);
+    EXPECT_EQ(read_file(store_, manifest, "log", 9 << 20, 10).value(), "y");
+}
+
+TEST_F(ChangingFile, IsRefusedByNameWhenItGoesOn)
+{
+    const auto report = take_snapshot(store_, growing(1000));
+
     ASSERT_FALSE(report);
     EXPECT_EQ(report.error().kind(), ErrorKind::conflict);
     EXPECT_NE(report.error().message().find("'log' changes while it is being read"),
               std::string::npos);
     EXPECT_NE(report.error().hint().find(".amlignore"), std::string::npos);
+    EXPECT_EQ(scrub(store_)->damaged.size(), 0U);
 }
 
 TEST_F(TakeSnapshot, WhatIsGoneFromTheStoreIsStoredAgain)
