@@ -2,7 +2,7 @@
 // A writer that is killed at any moment leaves a store in which every object is whole.
 #include "base/hash.hpp"
 #include "snapshot/garbage.hpp"
-#include "snapshot/test_folder.hpp"
+#include "snapshot/snapshot_test_support.hpp"
 
 #include <csignal>
 #include <random>

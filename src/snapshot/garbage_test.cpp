@@ -2,7 +2,7 @@
 #include "base/time.hpp"
 #include "snapshot/garbage.hpp"
 #include "snapshot/lease.hpp"
-#include "snapshot/test_folder.hpp"
+#include "snapshot/snapshot_test_support.hpp"
 
 #include <csignal>
 #include <sys/wait.h>

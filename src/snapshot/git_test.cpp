@@ -4,7 +4,7 @@
 #include "os/process.hpp"
 #include "snapshot/git_index.hpp"
 #include "snapshot/git_info.hpp"
-#include "snapshot/test_folder.hpp"
+#include "snapshot/snapshot_test_support.hpp"
 
 namespace ponk::snapshot {
 namespace {

@@ -2,7 +2,7 @@
 // Large trees, large files, a full disk, other users: slow or needing root, so not unit tests.
 #include "base/hash.hpp"
 #include "snapshot/garbage.hpp"
-#include "snapshot/test_folder.hpp"
+#include "snapshot/snapshot_test_support.hpp"
 
 #include <sys/mount.h>
 #include <sys/resource.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "snapshot/materialise.hpp"
-#include "snapshot/test_folder.hpp"
+#include "snapshot/snapshot_test_support.hpp"
 
 namespace ponk::snapshot {
 namespace {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.hpp"
 #include "snapshot/garbage.hpp"
-#include "snapshot/golden_file.hpp"
+#include "snapshot/golden_test_support.hpp"
 #include "snapshot/object_format.hpp"
 #include "snapshot/object_store.hpp"
-#include "snapshot/test_folder.hpp"
+#include "snapshot/snapshot_test_support.hpp"
 
 #include <rapidcheck.h>
 

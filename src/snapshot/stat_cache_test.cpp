@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "snapshot/golden_file.hpp"
+#include "snapshot/golden_test_support.hpp"
 #include "snapshot/scan_result.hpp"
 #include "snapshot/stat_cache.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "snapshot/garbage.hpp"
+#include "snapshot/snapshot_test_support.hpp"
 #include "snapshot/take_snapshot.hpp"
-#include "snapshot/test_folder.hpp"
 
 #include <rapidcheck.h>
 

@@ -9,6 +9,10 @@
 #include <string>
 #include <string_view>
 
+#ifndef PONK_GOLDEN_FOLDER  // the build names it
+#define PONK_GOLDEN_FOLDER "tests/golden/snapshot"
+#endif
+
 namespace ponk::snapshot {
 
 // Compares with tests/golden/snapshot/NAME; PONK_ACCEPT=1 writes it instead.
