@@ -300,7 +300,12 @@ protected:
         options.threads = 1;
         options.attempts = 2;
         options.retry_pause = std::chrono::milliseconds(60);  // longer than progress is silent
-        options.on_progress = [this, times](const Progress&) mutable {
+        options.on_progress = [this, times](const Progress& progress) mutable {
+            if (progress.bytes ==
+                0) {  // not reading yet: have the next call come at the first chunk
+                ::usleep(60'000);
+                return;
+            }
             if (times-- <= 0) return;
             const auto file = os::open_file(project_ / "log", O_WRONLY | O_APPEND);
             static_cast<void>(os::write_all(file->get(), "y"));
