@@ -5,8 +5,10 @@
 #include "base/time.hpp"
 #include "os/tree.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,16 +17,25 @@ namespace ponk::snapshot {
 namespace {
 
 // Measured on ext4: larger batches save nothing, and the descriptors of all threads stay few.
-constexpr std::size_t batch_files = 64;
+constexpr std::size_t most_batch_files = 64;
 constexpr std::uint64_t batch_bytes = std::uint64_t{64} << 20;
 // A name younger than this may come from a writer that died before flushing its folder.
 constexpr std::int64_t young_ms = 10 * 60 * 1000;
 constexpr mode_t object_mode = 0444;
 
+// All batches together, eight at most, use half of the descriptors we may have.
+std::size_t affordable_batch()
+{
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 1;
+    return std::clamp<std::size_t>(limit.rlim_cur / 16, 1, most_batch_files);
+}
+
 }  // namespace
 
 ObjectWriter::ObjectWriter(const ObjectStore& store)
-    : store_(store), young_since_ns_((wall_milliseconds() - young_ms) * 1'000'000)
+    : store_(store), batch_files_(affordable_batch()),
+      young_since_ns_((wall_milliseconds() - young_ms) * 1'000'000)
 {
 }
 
@@ -69,7 +80,7 @@ ObjectWriter::Stage::add_file(const Digest& digest, os::UnnamedFile file, std::u
     file.start_sync();
     staged_.push_back({std::move(file), digest});
     bytes_ += size;
-    return staged_.size() >= batch_files || bytes_ >= batch_bytes ? flush() : Result<>{};
+    return staged_.size() >= writer_.batch_files_ || bytes_ >= batch_bytes ? flush() : Result<>{};
 }
 
 Result<> ObjectWriter::Stage::flush()

@@ -59,6 +59,7 @@ private:
     void touch(const Digest& digest) { touched_.lock()->set(digest.bytes[0]); }
 
     const ObjectStore& store_;
+    std::size_t batch_files_;
     Synced<std::unordered_set<std::string>> claimed_;
     Synced<std::bitset<256>> touched_;  // fan-out folders to flush
     std::atomic<bool> made_folder_{false};

@@ -64,7 +64,7 @@ TreeScan::TreeScan(const ObjectStore& store,
                    FileStorer::Source source,
                    const StatCache* cache,
                    CacheTrust trust)
-    : store_(store), options_(options), source_(source), cache_(cache), trust_(trust),
+    : store_(store), options_(options), cache_(cache), trust_(trust),
       pool_(options.threads, options.stop), name_lists_(pool_.size())
 {
     if (cache_) seen_as_.assign(cache_->folder_count(), none);

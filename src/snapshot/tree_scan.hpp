@@ -91,7 +91,6 @@ private:
 
     const ObjectStore& store_;
     const SnapshotOptions& options_;
-    FileStorer::Source source_;
     const StatCache* cache_;
     CacheTrust trust_;
     int root_ = -1;

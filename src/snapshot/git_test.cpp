@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
+#include "base/time.hpp"
+#include "os/process.hpp"
+#include "snapshot/git_index.hpp"
+#include "snapshot/git_info.hpp"
+#include "snapshot/snapshot_test_support.hpp"
+
+namespace ponk::snapshot {
+namespace {
+
+// Against the real git.
+class Git : public SnapshotTest {
+protected:
+    void SetUp() override
+    {
+        if (!os::find_program("git", std::getenv("PATH"))) GTEST_SKIP() << "git is not installed";
+        git({"init", "-q", "-b", "main"});
+        write("tracked", "1");
+        write("sub/deep", "2");
+        git({"add", "."});
+        git({"commit", "-qm", "first"});
+    }
+
+    std::string git(std::vector<std::string> words)
+    {
+        os::Command command;
+        command.argv = {
+            "git", "-c", "user.name=n", "-c", "user.email=e", "-c", "commit.gpgsign=false"};
+        command.argv.insert(command.argv.end(), words.begin(), words.end());
+        command.directory = project_;
+        const auto output = os::run(command, after(std::chrono::seconds(20)), {});
+        EXPECT_TRUE(output && output->exit.status() == 0)
+            << words[0] << (output ? output->err : "");
+        return output ? std::string(trim(output->out)) : "";
+    }
+
+    GitInfo info(const os::Path& below = {})
+    {
+        auto with_git = options();
+        with_git.directory = below.empty() ? project_ : project_ / below;
+        with_git.git = SnapshotOptions::Git::record;
+        with_git.git_patience = std::chrono::seconds(10);
+        with_git.ignore.fingerprint = ".git";
+        with_git.ignore.ignored = [](std::string_view path, bool) { return path == ".git"; };
+        const auto report = take_snapshot(store_, with_git);
+        EXPECT_TRUE(report && report->git);
+        return report && report->git ? *report->git : GitInfo{};
+    }
+};
+
+TEST_F(Git, CommitBranchAndRemoteAreRecordedWithoutThePassword)
+{
+    git({"remote", "add", "origin", "https://me:token@example.org/x.git"});
+
+    const auto found = info();
+
+    EXPECT_EQ(found.commit, git({"rev-parse", "HEAD"}));
+    EXPECT_EQ(found.branch, "main");
+    EXPECT_EQ(found.remote, "https://example.org/x.git");
+    EXPECT_EQ(found.dirty, false);
+}
+
+TEST_F(Git, PackedRefsAndADetachedHeadAreRead)
+{
+    git({"pack-refs", "--all"});
+    EXPECT_EQ(info().commit, git({"rev-parse", "HEAD"}));
+    git({"checkout", "-q", "--detach"});
+    EXPECT_EQ(info().commit, git({"rev-parse", "HEAD"}));
+    EXPECT_EQ(info().branch, "");
+}
+
+TEST_F(Git, EveryWayOfBeingDirtyIsSeen)
+{
+    EXPECT_EQ(info().dirty, false);
+    write("untracked", "x");
+    EXPECT_EQ(info().dirty, false);
+    write("tracked", "9");
+    EXPECT_EQ(info().dirty, true);
+    git({"add", "tracked"});
+    EXPECT_EQ(info().dirty, true);  // staged
+    git({"commit", "-qm", "second"});
+    EXPECT_EQ(info().dirty, false);
+    std::filesystem::remove(project_ / "sub/deep");
+    EXPECT_EQ(info().dirty, true);
+    git({"checkout", "-q", "."});
+    EXPECT_EQ(info().dirty, false);
+    ::chmod((project_ / "tracked").c_str(), 0755);
+    EXPECT_EQ(info().dirty, true);
+}
+
+TEST_F(Git, TouchingAFileDoesNotMakeItDirty)
+{
+    age();
+
+    EXPECT_EQ(info().dirty, false);
+}
+
+TEST_F(Git, TheAnswerIsRememberedForAnUnchangedTree)
+{
+    age();
+    const timespec old[2] = {{1'600'000'000, 5}, {1'600'000'000, 5}};
+    git({"status"});
+    ::utimensat(AT_FDCWD, (project_ / ".git/index").c_str(), old, 0);
+    EXPECT_EQ(info().dirty, false);
+    EXPECT_EQ(info().dirty, false);
+    write("tracked", "2");
+    EXPECT_EQ(info().dirty, true);
+    EXPECT_EQ(info().dirty, true);
+}
+
+TEST_F(Git, AFolderBelowTheTopCountsByItself)
+{
+    write("tracked", "9");
+
+    EXPECT_EQ(info("sub").dirty, false);
+    write("sub/deep", "9");
+    EXPECT_EQ(info("sub").dirty, true);
+}
+
+TEST_F(Git, LinkedWorkTreesAreUnderstood)
+{
+    git({"worktree", "add", "-q", "-b", "side", (folder_ / "side").native()});
+    project_ = folder_ / "side";
+
+    EXPECT_EQ(info().branch, "side");
+    EXPECT_EQ(info().dirty, false);
+}
+
+TEST_F(Git, IndexVersionsTwoAndFourReadAlike)
+{
+    write("sub/deep2", "3");
+    git({"add", "."});
+    git({"update-index", "--index-version", "2"});
+    const auto two = parse_git_index(os::read_file(project_ / ".git/index").value(), 20);
+    git({"update-index", "--index-version", "4"});
+    const auto four = parse_git_index(os::read_file(project_ / ".git/index").value(), 20);
+
+    ASSERT_TRUE(two && four);
+    ASSERT_EQ(two->entries.size(), 3U);
+    for (std::size_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(two->entries[i].path, four->entries[i].path);
+        EXPECT_EQ(two->entries[i].object_id, four->entries[i].object_id);
+    }
+    EXPECT_EQ(two->entries[1].path, "sub/deep2");
+}
+
+TEST_F(Git, ACutIndexIsRefused)
+{
+    const auto bytes = os::read_file(project_ / ".git/index").value();
+    for (std::size_t size = 0; size + 60 < bytes.size(); size += 3)
+        EXPECT_FALSE(parse_git_index(std::string_view(bytes).substr(0, size), 20));
+}
+
+TEST_F(Git, OutsideARepositoryThereIsNothing)
+{
+    auto with_git = options();
+    with_git.directory = folder_ / "plain";
+    with_git.git = SnapshotOptions::Git::record;
+    must(os::make_directories(with_git.directory));
+
+    const auto report = take_snapshot(store_, with_git);
+
+    ASSERT_TRUE(report);
+    EXPECT_FALSE(report->git);
+}
+
+}  // namespace
+}  // namespace ponk::snapshot
