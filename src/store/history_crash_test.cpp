@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/history_fixture.hpp"
+#include "store/history_test_support.hpp"
 
 #include <csignal>
 #include <random>

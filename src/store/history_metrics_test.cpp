@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/json.hpp"
 #include "db/database.hpp"
-#include "store/history_fixture.hpp"
+#include "store/history_test_support.hpp"
 #include "store/run_filter.hpp"
 #include "store/schema.hpp"
 
