@@ -28,6 +28,7 @@ if(ponk_sqlite_folder)
       SQLITE_DEFAULT_SYNCHRONOUS=3
       SQLITE_DEFAULT_WAL_SYNCHRONOUS=2    # every commit reaches the disk
       SQLITE_DEFAULT_FOREIGN_KEYS=1
+      SQLITE_DEFAULT_FILE_PERMISSIONS=0600
       SQLITE_DEFAULT_MEMSTATUS=0
       SQLITE_DEFAULT_MMAP_SIZE=0
       SQLITE_MAX_MMAP_SIZE=0              # a stray write could reach the file through a mapping

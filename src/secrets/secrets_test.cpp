@@ -2,6 +2,7 @@
 #include "base/text.hpp"
 #include "os/directory.hpp"
 #include "os/process.hpp"
+#include "os/test_folder.hpp"
 #include "secrets/sealed_file.hpp"
 #include "secrets/secrets.hpp"
 
@@ -24,8 +25,6 @@ using testing::UnorderedElementsAre;
 
 class SecretsTest : public testing::Test {
 protected:
-    ~SecretsTest() override { (void)os::remove_tree(home_); }
-
     [[nodiscard]] Path file(const std::string& name) const
     {
         return home_ / "secrets" / (name + ".secret");
@@ -36,7 +35,8 @@ protected:
         return ::stat(path.c_str(), &info) == 0 ? info.st_mode & 0777 : 0;
     }
 
-    Path home_ = os::make_temporary_directory("/tmp", "ponk-secrets-").value();
+    os::TestFolder place_;
+    Path home_ = place_.path();
     Secrets secrets_{home_, Secrets::Keyring::never};
 };
 

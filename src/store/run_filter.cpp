@@ -22,14 +22,18 @@ std::string conditions(const RunFilter& filter)
 
 }  // namespace
 
+std::string filtered_sql(const RunFilter& filter, Order order)
+{
+    return fmt::format("{}{} ORDER BY run.row {} LIMIT ?",
+                       select_runs,
+                       conditions(filter),
+                       order == Order::newest_first ? "DESC" : "ASC");
+}
+
 Result<db::Statement>
 select_filtered(db::Connection& connection, const RunFilter& filter, Order order, std::size_t limit)
 {
-    auto statement =
-        TRY(connection.prepare(fmt::format("{}{} ORDER BY run.row {} LIMIT ?",
-                                           select_runs,
-                                           conditions(filter),
-                                           order == Order::newest_first ? "DESC" : "ASC")));
+    auto statement = TRY(connection.prepare(filtered_sql(filter, order)));
     if (!filter.project.empty()) statement.bind(filter.project);
     if (filter.state) statement.bind(model::to_string(*filter.state));
     if (!filter.script.empty()) statement.bind(filter.script);

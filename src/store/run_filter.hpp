@@ -4,10 +4,14 @@
 #include "db/connection.hpp"
 #include "store/records.hpp"
 
+#include <string>
+
 namespace ponk::store {
 
 enum class Order { newest_first, oldest_first };
 
+// The text of the query, with a parameter for each condition that the filter has.
+std::string filtered_sql(const RunFilter& filter, Order order);
 // The runs that pass the filter, as rows for read_run. `not_found` when `before` is not there.
 Result<db::Statement> select_filtered(db::Connection& connection,
                                       const RunFilter& filter,

@@ -19,7 +19,7 @@ const std::string_view select_runs =
 namespace {
 
 // parse_json reads up to 64 MiB; what could not be read back is never written.
-constexpr std::size_t details_limit = std::size_t{32} << 20;
+constexpr std::size_t details_limit = std::size_t{8} << 20;
 
 Json error_json(const Error& error)
 {

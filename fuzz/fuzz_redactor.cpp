@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Input: a line with the value, a line whose bytes are sizes of pieces, then the text.
+#include "secrets/redaction_forms.hpp"
+#include "secrets/redactor.hpp"
+
+#include <cstdint>
+#include <cstdlib>
+
+using namespace ponk::secrets;
+
+namespace {
+
+std::string_view line(std::string_view& rest)
+{
+    const auto end = rest.find('\n');
+    const auto found = rest.substr(0, end);
+    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+    return found;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
+{
+    std::string_view rest(reinterpret_cast<const char*>(data), size);
+    const std::string value(line(rest));
+    const auto sizes = line(rest);
+    const auto whole = redact({value}, rest);
+
+    Redactor redactor(std::make_shared<const RedactionPatterns>(std::vector{value}));
+    std::string pieces;
+    for (const char piece : sizes) {
+        const auto bytes = rest.substr(0, static_cast<unsigned char>(piece));
+        pieces += redactor.feed(bytes);
+        rest.remove_prefix(bytes.size());
+    }
+    pieces += redactor.feed(rest);
+    pieces += redactor.finish();
+
+    if (pieces != whole) std::abort();
+    if (value.find('*') != std::string::npos) return 0;
+    for (const auto& form : redaction_forms(value)) {
+        if (whole.find(form) != std::string::npos) std::abort();
+    }
+    return 0;
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Databases as released versions left them must open, in every later version. A golden file is made
+// once, with PONK_ACCEPT=1 while there is none, and never again.
+#include "base/json.hpp"
+#include "store/history_test_support.hpp"
+#include "store/run_json.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+
+namespace ponk::store {
+namespace {
+
+using testing::ElementsAre;
+using testing::SizeIs;
+
+const Path golden = Path(PONK_GOLDEN) / "history-v1.db";
+
+model::Run golden_run(const std::string& id, RunState state)
+{
+    model::Run run;
+    run.id = RunId::parse(id).value();
+    run.project = "9b6a3c1e-golden";
+    run.project_path = "/home/ann/caf\xe9";
+    run.name = "golden";
+    run.state = state;
+    run.script_name = "train.py";
+    run.arguments = {"--epochs", "3", "\xff"};
+    run.target = "local";
+    run.target_type = "local";
+    run.run_configuration = "local";
+    run.framework = "Python";
+    run.user = "ann";
+    run.host = "box";
+    run.created = 1'740'832'205'123;
+    run.snapshot = std::string(64, 'a');
+    run.timings = {{"run", 5100}, {"start", 2}};
+    run.tags = {{"color", "red"}};
+    run.git = JsonObject{{"commit", "abc"}, {"dirty", true}};
+    run.configuration = JsonObject{{"variables", JsonObject{{"KEY", "secret:TOKEN"}}}};
+    return run;
+}
+
+const std::string first_id = "01955211aa0370008000000000000001";
+const std::string second_id = "01955211aa0370008000000000000002";
+
+void make_golden(History& history, const Path& file)
+{
+    const auto run = golden_run(first_id, RunState::not_started);
+    ASSERT_TRUE(history.create_run(run));
+    ASSERT_TRUE(history.create_run(golden_run(second_id, RunState::running)));
+    ASSERT_TRUE(history.update_state(run.id,
+                                     RunState::not_started,
+                                     RunState::failed,
+                                     {.exit_code = 3,
+                                      .error = Error(ErrorKind::timeout, "too long", "Wait."),
+                                      .started = 1'740'832'206'000,
+                                      .ended = 1'740'832'211'123}));
+    ASSERT_TRUE(history.record_metrics(
+        run.id,
+        {"m-1",
+         0,
+         64,
+         {{"loss", 0.5, {}, 1, 10}, {"loss", 0.25, {}, 2, 20}, {"note", 0, "text", 0, 5}}}));
+    ASSERT_TRUE(history.append_event(run.id, "progress", "copying"));
+    ASSERT_TRUE(history.add_asset({.project = run.project,
+                                   .name = "model",
+                                   .run = run.id,
+                                   .path = "outputs/model.json",
+                                   .digest = std::string(64, 'b'),
+                                   .size = 7,
+                                   .created = 1'740'832'212'000}));
+    ASSERT_TRUE(history.put_setting("answer", "42"));
+    ASSERT_TRUE(history.backup_to(file));
+}
+
+TEST_F(HistoryTest, OpensADatabaseOfVersionOne)
+{
+    if (::getenv("PONK_ACCEPT") && !std::filesystem::exists(golden)) make_golden(*history_, golden);
+    history_.reset();
+    const auto copy = place_.path() / "old";
+    std::filesystem::create_directory(copy);
+    std::filesystem::copy_file(golden, copy / "history.db");
+
+    auto history = History::open(copy).value();
+
+    EXPECT_EQ(history->opening().outcome, Opening::Outcome::opened);
+    EXPECT_TRUE(history->check_integrity());
+    auto expected = golden_run(first_id, RunState::failed);
+    expected.number = 1;
+    expected.exit_code = 3;
+    expected.error = Error(ErrorKind::timeout, "too long", "Wait.");
+    expected.started = 1'740'832'206'000;
+    expected.ended = 1'740'832'211'123;
+    EXPECT_EQ(to_json(run_json(history->get_run(expected.id).value())),
+              to_json(run_json(expected)));
+    const auto active = history->active_runs().value();
+    ASSERT_THAT(active, SizeIs(1));
+    EXPECT_EQ(active[0].id.text(), second_id);
+    EXPECT_EQ(history->journal_offset(expected.id, "m-1").value(), 64U);
+    EXPECT_EQ(history->metric_series(expected.id, "loss").value().at(1).value, 0.25);
+    EXPECT_EQ(history->latest_metrics(expected.id).value().at(1).point.text, "text");
+    EXPECT_EQ(history->events(expected.id).value().at(2).text, "copying");
+    EXPECT_EQ(history->assets(expected.project).value().at(0).size, 7U);
+    EXPECT_EQ(history->find_setting("answer").value(), "42");
+    EXPECT_EQ(history->find_project_at("/home/ann/caf\xe9").value()->runs, 2);
+    EXPECT_EQ(history->create_run(golden_run(std::string(32, 'c'), RunState::not_started))
+                  .value()
+                  .run.number,
+              3);
+}
+
+}  // namespace
+}  // namespace ponk::store
