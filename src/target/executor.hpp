@@ -57,6 +57,7 @@ enum class JobPhase {
 struct JobStatus {
     JobPhase phase = JobPhase::unknown;
     std::uint64_t log_length = 0;  // of our copy
+    std::uint64_t journal_length = 0;  // of all metric journals together
     std::int64_t started = 0;      // wall-clock milliseconds, 0 before the script began
     std::optional<model::ExitRecord> exit;
     std::string reason;
