@@ -38,9 +38,7 @@ struct JobSpec {
     std::vector<std::string> ambient;
     std::vector<std::pair<std::string, std::string>> variables;
     std::string shared_directory;    // `nativeSharedDirectory` with the project's folder appended
-    std::vector<std::string> spark_options;  // PySpark: words for spark-submit before the script
-    // Not empty: these words are executed as they are, instead of framework and script.
-    std::vector<std::string> command;
+    std::string spark_options_file;  // relative; empty when none
     std::chrono::seconds time_limit{0};  // 0: none
     std::chrono::seconds grace{10};      // between TERM and KILL
     mode_t umask = 022;
@@ -56,9 +54,9 @@ enum class JobPhase {
 
 struct JobStatus {
     JobPhase phase = JobPhase::unknown;
-    std::uint64_t log_length = 0;  // of our copy
+    std::uint64_t log_length = 0;      // of our copy
     std::uint64_t journal_length = 0;  // of all metric journals together
-    std::int64_t started = 0;      // wall-clock milliseconds, 0 before the script began
+    std::int64_t started = 0;          // wall-clock milliseconds, 0 before the script began
     std::optional<model::ExitRecord> exit;
     std::string reason;
 };
