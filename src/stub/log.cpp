@@ -94,7 +94,7 @@ void Log::finish(char* digest)
     mark(hashed_);
     // The same size again: what was reserved behind the end is freed.
     [[maybe_unused]] const int freed = ::ftruncate(fd_, static_cast<off_t>(size_of(reader_)));
-    ::fdatasync(fd_);
+    if (hashed_ > 0) ::fdatasync(fd_);
     hash_.finish(digest);
 }
 

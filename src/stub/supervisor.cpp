@@ -260,6 +260,8 @@ bool Supervisor::note_early_end()
 
 void Supervisor::end_survivors()
 {
+    // Whoever lost a parent became our child, so without children there is nobody.
+    if (is_alone(shared_.main)) return;
     survivors_ = signal_tree(shared_.main, SIGTERM);
     if (survivors_ == 0) return;
     auto patience = boot_ms() + (job_.grace_ms < 5000 ? job_.grace_ms : 5000);

@@ -147,6 +147,17 @@ void Group::remove() const
     if (fd_ >= 0) ::rmdir(path_);
 }
 
+bool is_alone(pid_t main)
+{
+    char path[64];
+    char text[64];
+    std::snprintf(path, sizeof path, "/proc/self/task/%d/children", ::getpid());
+    if (read_small(path, text, sizeof text) < 0) return false;
+    char* end = text;
+    if (main != 0 && std::strtol(text, &end, 10) != main) end = text;
+    return end[std::strspn(end, " ")] == '\0';
+}
+
 int signal_tree(pid_t main, int signal)
 {
     const int count = list_processes();

@@ -28,6 +28,9 @@ private:
 // returns how many are alive. `signal` 0 only counts.
 int signal_tree(pid_t main, int signal);
 
+// True when it is certain, at the price of one file, that nobody but the dead `main` is below us.
+bool is_alone(pid_t main);
+
 // Kills by memory shortage, as the kernel counts them.
 struct OomCount {
     std::int64_t kills = -1;
