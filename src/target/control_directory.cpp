@@ -26,8 +26,7 @@ std::optional<std::pair<std::string_view, std::string_view>> take_entry(std::str
         return std::nullopt;
     const auto size = parse_integer(text.substr(space + 1, line_end - space - 1));
     const auto rest = text.substr(line_end + 1);
-    if (!size || *size < 0 || static_cast<std::uint64_t>(*size) >= rest.size())
-        return std::nullopt;
+    if (!size || *size < 0 || static_cast<std::uint64_t>(*size) >= rest.size()) return std::nullopt;
     const auto length = static_cast<std::size_t>(*size);
     if (rest[length] != '\n') return std::nullopt;
     const auto key = text.substr(0, space);
@@ -72,7 +71,8 @@ std::string to_text(const StubSpec& spec)
     add_entry(out, "umask", fmt::format("{:o}", spec.umask));
     add_entry(out, "time-limit-ms", fmt::format("{}", spec.time_limit.count()));
     add_entry(out, "grace-ms", fmt::format("{}", spec.grace.count()));
-    for (const auto& word : spec.argv) add_entry(out, "arg", word);
+    for (const auto& word : spec.argv)
+        add_entry(out, "arg", word);
     add_entry(out, "end", "");
     return out;
 }
@@ -92,7 +92,8 @@ Result<StubSpec> parse_stub_spec(std::string_view text)
         if (key == "program") spec.program = value;
         if (key == "umask")
             spec.umask = static_cast<mode_t>(std::strtoul(std::string(value).c_str(), nullptr, 8));
-        if (key == "time-limit-ms") spec.time_limit = std::chrono::milliseconds(number_or_zero(value));
+        if (key == "time-limit-ms")
+            spec.time_limit = std::chrono::milliseconds(number_or_zero(value));
         if (key == "grace-ms") spec.grace = std::chrono::milliseconds(number_or_zero(value));
         if (key == "arg") spec.argv.emplace_back(value);
         if (key == "end") return spec;
@@ -106,9 +107,10 @@ Result<RunProcesses> parse_processes(std::string_view text)
     const auto lines = TRY(read_lines(text, "ponk-pid 1"));
     std::string boot;
     for (const auto& words : lines) {
-        const auto process = os::ProcessIdentity{static_cast<pid_t>(number_or_zero(words[1])),
-                                                 static_cast<std::uint64_t>(number_or_zero(words[2])),
-                                                 {}};
+        const auto process =
+            os::ProcessIdentity{static_cast<pid_t>(number_or_zero(words[1])),
+                                static_cast<std::uint64_t>(number_or_zero(words[2])),
+                                {}};
         if (words[0] == "stub") out.stub = process;
         if (words[0] == "guard") out.guard = process;
         if (words[0] == "main") out.main = process;

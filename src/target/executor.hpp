@@ -37,8 +37,10 @@ struct JobSpec {
     // The user's shell as it was at submit ("K=V"), then what the configuration sets, then ours.
     std::vector<std::string> ambient;
     std::vector<std::pair<std::string, std::string>> variables;
-    std::string shared_directory;    // `nativeSharedDirectory` with the project's folder appended
-    std::string spark_options_file;  // relative; empty when none
+    std::string shared_directory;  // `nativeSharedDirectory` with the project's folder appended
+    std::vector<std::string> spark_options;  // PySpark: words for spark-submit before the script
+    // Not empty: these words are executed as they are, instead of framework and script.
+    std::vector<std::string> command;
     std::chrono::seconds time_limit{0};  // 0: none
     std::chrono::seconds grace{10};      // between TERM and KILL
     mode_t umask = 022;
