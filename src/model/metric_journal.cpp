@@ -36,12 +36,15 @@ bool add_metric(const Json& record, JournalPiece& piece)
         return true;
     }
     if (const auto& values = record["values"]; values.is_array()) {
+        const auto before = piece.points.size();
         for (const auto& value : values.as_array()) {
             const auto number = number_of(value);
-            if (!number) return false;
+            if (!number || point.step == std::numeric_limits<std::int64_t>::max()) {
+                piece.points.resize(before);  // all of a record or nothing
+                return false;
+            }
             point.value = *number;
             piece.points.push_back(point);
-            if (point.step == std::numeric_limits<std::int64_t>::max()) return false;
             ++point.step;
         }
         return true;

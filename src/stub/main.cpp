@@ -79,8 +79,9 @@ void claim_run()
     if (::access("claim", F_OK) != 0) refuse("cannot make 'claim' in the run directory", errno);
 }
 
-// Waits for the supervisor. True when it went without having published anything.
-bool supervisor_died(pid_t stub)
+// Waits for the supervisor. True when it went without having published anything. The folder is not
+// asked: a quick reader may have removed it by now.
+bool supervisor_died(pid_t stub, const Shared& shared)
 {
     sigset_t signals;
     ::sigprocmask(SIG_BLOCK, nullptr, &signals);
@@ -88,7 +89,7 @@ bool supervisor_died(pid_t stub)
         const int number = ::sigwaitinfo(&signals, nullptr);
         if (number > 0 && number != SIGCHLD) ::kill(stub, number);
     }
-    return ::access("exit", F_OK) != 0;
+    return !shared.published && ::access("exit", F_OK) != 0;
 }
 
 int own_run(const char* directory, int environment, int report_given)
@@ -121,7 +122,7 @@ int own_run(const char* directory, int environment, int report_given)
         supervisor.run();
         return 0;
     }
-    if (supervisor_died(stub)) supervisor.run();
+    if (supervisor_died(stub, shared)) supervisor.run();
     return 0;
 }
 

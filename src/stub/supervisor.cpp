@@ -49,6 +49,7 @@ void Supervisor::run()
     if (!note_early_end()) return;
     end_survivors();
     publish();
+    shared_.published = true;
     if (shared_.main != 0) ::waitpid(shared_.main, nullptr, WNOHANG);
     group_.remove();
 }

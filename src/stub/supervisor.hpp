@@ -13,8 +13,9 @@ enum class Cause { script, cancel, time_limit };
 // What must outlive a supervisor that is killed. It lies in memory shared with the guard, which
 // goes on from there.
 struct Shared {
-    volatile pid_t main;    // the script's process, 0 before there is one
-    volatile bool forking;  // there may be one that has not said so yet
+    volatile pid_t main;      // the script's process, 0 before there is one
+    volatile bool forking;    // there may be one that has not said so yet
+    volatile bool published;  // nothing is left to do
     pid_t stub;
     pid_t guard;
     std::int64_t started;

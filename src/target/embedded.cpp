@@ -16,7 +16,7 @@ extern const unsigned char ponk_stub_aarch64_end[];
 #define PONK_PYTHON_FILE(symbol, name)                                                             \
     extern const unsigned char symbol[];                                                           \
     extern const unsigned char symbol##_end[];
-#include "python_files.inc"
+#include "target/python_files.inc"
 #undef PONK_PYTHON_FILE
 }
 
@@ -60,7 +60,7 @@ std::vector<std::pair<std::string, std::string_view>> python_modules()
 {
     return {
 #define PONK_PYTHON_FILE(symbol, name) {name, between(symbol, symbol##_end)},
-#include "python_files.inc"
+#include "target/python_files.inc"
 #undef PONK_PYTHON_FILE
     };
 }

@@ -22,7 +22,7 @@ def interpreters():
     found = {}
     candidates = ["/usr/bin/python3", shutil.which("python3"), sys.executable]
     candidates += [shutil.which("python3.%d" % minor) for minor in range(5, 15)]
-    candidates += glob.glob("/root/.pyenv/versions/3.*/bin/python3")
+    candidates += glob.glob(os.path.expanduser("~/.pyenv/versions/3.*/bin/python3"))
     for path in filter(None, candidates):
         asked = subprocess.run([path, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"],
                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)

@@ -8,7 +8,7 @@
 #include <csignal>
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/wait.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace ponk::target::local {
@@ -45,35 +45,50 @@ bool has_token(pid_t pid, const std::string& word)
     return text && ('\0' + *text + '\0').find('\0' + word + '\0') != std::string::npos;
 }
 
-void signal_all(const std::vector<pid_t>& processes, int number)
+bool writes_to(pid_t pid, const Path& log)
 {
-    for (const auto pid : processes) {
-        ::kill(pid, number);
-        if (number == SIGTERM) ::kill(pid, SIGCONT);  // a stopped process cannot obey
+    std::error_code problem;
+    for (const int fd : {1, 2}) {
+        const auto file =
+            std::filesystem::read_symlink(fmt::format("/proc/{}/fd/{}", pid, fd), problem);
+        if (!problem && file == log) return true;
+    }
+    return false;
+}
+
+void signal_all(const std::vector<RunProcess>& processes, int number)
+{
+    const auto send = [](const RunProcess& process, int what) {
+        ::syscall(SYS_pidfd_send_signal, process.pidfd.get(), what, nullptr, 0);
+    };
+    for (const auto& process : processes) {
+        send(process, number);
+        if (number == SIGTERM) send(process, SIGCONT);  // a stopped process cannot obey
     }
 }
 
 }  // namespace
 
-std::vector<pid_t> find_run_processes(const std::string& token, pid_t session)
+std::vector<RunProcess>
+find_run_processes(const std::string& token, pid_t session, pid_t main, const Path& log)
 {
-    std::vector<pid_t> found;
+    std::vector<RunProcess> found;
     const auto entries = os::list_directory("/proc");
     if (!entries) return found;
     const auto word = "PONK_RUN_TOKEN=" + token;
     for (const auto& entry : *entries) {
         const auto pid = static_cast<pid_t>(parse_integer(entry.name).value_or(0));
         if (pid <= 1 || pid == ::getpid()) continue;
+        // First the handle, then the proof: the pid may change hands in between.
+        RunProcess process{pid, os::Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)))};
         const auto line = stat_line(pid);
-        if (!line) continue;
-        const bool ours =
-            (session > 0 && line->session == session) || (!token.empty() && has_token(pid, word));
-        if (!ours) continue;
-        if (line->state == 'Z' || line->state == 'X') {
-            if (pid != session) ::waitpid(pid, nullptr, WNOHANG);  // an orphan that became ours
-        } else {
-            found.push_back(pid);
-        }
+        if (!process.pidfd || !line) continue;
+        const bool dead = line->state == 'Z' || line->state == 'X';
+        if (dead && line->session == session && pid != main) os::reap(process.pidfd.get());
+        if (dead) continue;
+        if ((!token.empty() && has_token(pid, word)) ||
+            (line->session == session && writes_to(pid, log)))
+            found.push_back(std::move(process));
     }
     return found;
 }
@@ -99,6 +114,7 @@ Result<StandIn::Progress> StandIn::step()
             return Progress::running;
         }
         ended_ = true;
+        note_early_end();
     }
     if (!survivors_are_gone()) {
         look_again_ = after(5ms);
@@ -118,6 +134,14 @@ Result<StandIn::Progress> StandIn::step()
     return Progress::published;
 }
 
+std::vector<RunProcess> StandIn::processes() const
+{
+    return find_run_processes(spec_.token,
+                              processes_.guard.pid,
+                              processes_.main.pid,
+                              std::filesystem::weakly_canonical(directory_ / control::log));
+}
+
 void StandIn::keep_limits()
 {
     const auto request = os::read_file_if_any(directory_ / control::cancel);
@@ -127,7 +151,7 @@ void StandIn::keep_limits()
         if (kill_at_) return;
         cause_ = cause;
         kill_at_ = after(grace);
-        signal_all(find_run_processes(spec_.token, processes_.guard.pid), SIGTERM);
+        signal_all(processes(), SIGTERM);
     };
     if (request && *request)
         ask("cancel", std::chrono::milliseconds(parse_integer(trim(**request)).value_or(10'000)));
@@ -137,7 +161,7 @@ void StandIn::keep_limits()
     }
     if (!kill_at_) return;
     if (Deadline::clock::now() >= *kill_at_) {
-        signal_all(find_run_processes(spec_.token, processes_.guard.pid), SIGKILL);
+        signal_all(processes(), SIGKILL);
         kill_at_ = after(1s);
     }
     look_again_ = std::min(look_again_, *kill_at_);
@@ -169,9 +193,22 @@ bool StandIn::learn_end()
     return true;
 }
 
+// For the next daemon, should this one be killed before the record is out. No harm if it fails.
+void StandIn::note_early_end() const
+{
+    if (!exit_) return;
+    const auto text = fmt::format("ponk-ended 1\ncode {}\nsignal {}\ncause {}\nended {}\nend\n",
+                                  exit_->code,
+                                  exit_->signal,
+                                  cause_,
+                                  ended_at_);
+    [[maybe_unused]] const auto noted =
+        os::replace_file(directory_ / control::ended, text, 0600, os::Durable::no);
+}
+
 bool StandIn::survivors_are_gone()
 {
-    const auto alive = find_run_processes(spec_.token, processes_.guard.pid);
+    const auto alive = processes();
     if (alive.empty()) return true;
     if (!patience_) {
         survivors_ = static_cast<std::int64_t>(alive.size());

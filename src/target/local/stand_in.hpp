@@ -9,8 +9,22 @@
 
 #include <optional>
 #include <string>
+#include <sys/types.h>
+#include <vector>
 
 namespace ponk::target::local {
+
+// A living process of a run, held so that a signal can hit no other.
+struct RunProcess {
+    pid_t pid = 0;
+    os::Fd pidfd;
+};
+
+// Found by the run's token in their environment, or by their session and the log they write to.
+// Whoever shows neither is not touched. Orphans of the session that have ended are taken away, but
+// not `main`: as long as its remains are there its code can be asked for.
+std::vector<RunProcess>
+find_run_processes(const std::string& token, pid_t session, pid_t main, const Path& log);
 
 // Does the supervisor's work for one run whose supervisor was killed: watches the script, keeps to
 // its time limit, ends what is left of it and publishes the exit record. Not thread-safe.
@@ -32,8 +46,10 @@ public:
     [[nodiscard]] const std::string& reason() const { return reason_; }
 
 private:
+    [[nodiscard]] std::vector<RunProcess> processes() const;
     void keep_limits();
     bool learn_end();
+    void note_early_end() const;
     bool survivors_are_gone();
     Result<bool> hash_log();
     Result<> publish();
@@ -56,8 +72,5 @@ private:
     Deadline look_again_{};
     std::string reason_;
 };
-
-// The living processes of a run, found by the token in their environment or by their session.
-std::vector<pid_t> find_run_processes(const std::string& token, pid_t session);
 
 }  // namespace ponk::target::local
