@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <sstream>
+
 namespace ponk::model {
 namespace {
 
@@ -60,17 +63,20 @@ TEST(ExitRecord, ACodeThatCannotBeIsRefused)
     EXPECT_FALSE(parse_exit_record("ponk-exit 2\ncode 1\nend\n"));
 }
 
-TEST(ExitRecord, ReadsTheGoldenText)
+TEST(ExitRecord, ReadsTheGoldenFile)
 {
-    const auto record = parse_exit_record(
-        "ponk-exit 1\ncode 0\nsignal 11\nby stub\ncause script\nmessage \nstarted 1\nended 2\n"
-        "duration-ms 1\nlog-length 10\nlog-sha256 00\nuser-ms 4\nsystem-ms 5\nmax-rss-kib 6\n"
-        "oom-kills -1\noom-evidence none\nsurvivors 0\nunkillable 0\nend\n");
+    std::ifstream file(PONK_SOURCE "/tests/golden/exit-record", std::ios::binary);
+    std::stringstream text;
+    text << file.rdbuf();
+
+    const auto record = parse_exit_record(text.str());
 
     ASSERT_TRUE(record);
     EXPECT_EQ(record->status(), 139);
     EXPECT_EQ(record->oom_kills, -1);
     EXPECT_EQ(record->max_rss_kib, 6);
+    EXPECT_EQ(record->message, "a\nb");
+    EXPECT_EQ(to_text(*record), text.str());
 }
 
 }  // namespace

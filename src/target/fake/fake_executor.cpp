@@ -143,7 +143,8 @@ public:
     explicit FakeExecutor(Options options) : options_(std::move(options)) {}
     ~FakeExecutor() override
     {
-        for (auto& [id, entry] : *jobs_.lock())
+        const auto jobs = jobs_.lock();
+        for (const auto& [id, entry] : *jobs)
             entry.job->ask_to_end("cancel");
     }
 

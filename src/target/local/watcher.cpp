@@ -87,8 +87,11 @@ void Watcher::work(const std::stop_token& stop)
 {
     while (!stop.stop_requested()) {
         std::vector<pollfd> polled{{changed_.fd(), POLLIN, 0}, {inotify_.get(), POLLIN, 0}};
-        for (const auto& child : state_.lock()->children)
-            polled.push_back({child.get(), POLLIN, 0});
+        {
+            const auto state = state_.lock();
+            for (const auto& child : state->children)
+                polled.push_back({child.get(), POLLIN, 0});
+        }
         ::poll(polled.data(), polled.size(), -1);
         if (polled[0].revents != 0) changed_.silence();
         if (polled[1].revents != 0) ring();
