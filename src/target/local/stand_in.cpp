@@ -120,6 +120,8 @@ Result<StandIn::Progress> StandIn::step()
         look_again_ = after(5ms);
         return Progress::running;
     }
+    // Empty now; the supervisor would have removed it.
+    if (!processes_.cgroup.empty()) ::rmdir(processes_.cgroup.c_str());
     if (!exit_) {
         reason_ = "the supervisor was killed while nobody else was watching, so the script's exit "
                   "code cannot be known";
@@ -131,6 +133,8 @@ Result<StandIn::Progress> StandIn::step()
     }
     TRY(publish());
     if (main_) os::reap(main_->get());
+    // A zombie keeps its group busy.
+    if (!processes_.cgroup.empty()) ::rmdir(processes_.cgroup.c_str());
     return Progress::published;
 }
 
