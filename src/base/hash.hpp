@@ -42,7 +42,11 @@ Digest sha256(std::string_view bytes);
 // SHA-1, for comparing with ids that git made; protects nothing.
 std::array<std::uint8_t, 20> sha1(std::string_view bytes);
 
-// CRC-32C (Castagnoli), the checksum of journal records.
+// CRC-32 (IEEE 802.3, as zlib has it), the checksum of metric journals: scripts in any language
+// have it at hand.
+std::uint32_t crc32(std::string_view bytes, std::uint32_t seed = 0);
+
+// CRC-32C (Castagnoli).
 std::uint32_t crc32c(std::string_view bytes, std::uint32_t seed = 0);
 
 // Bytes from the kernel's random generator.

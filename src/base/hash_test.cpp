@@ -32,6 +32,7 @@ TEST(Hash, DigestRoundTrip)
 
 TEST(Hash, Crc32cKnowsItsTestVector)
 {
+    EXPECT_EQ(crc32("123456789"), 0xcbf43926U);
     EXPECT_EQ(crc32c("123456789"), 0xe3069283U);
     EXPECT_EQ(crc32c("6789", crc32c("12345")), 0xe3069283U);
 }

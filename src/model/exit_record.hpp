@@ -25,12 +25,16 @@ struct ExitRecord {
     std::int64_t system_ms = 0;
     std::int64_t max_rss_kib = 0;
     std::int64_t oom_kills = -1;  // kills by memory shortage in the run's group; -1: no way to know
+    std::string oom_evidence;     // where that number comes from, before and after; for people
     std::int64_t survivors = 0;   // processes of the run that outlived its main one and were ended
+    std::int64_t unkillable = 0;  // of these, the ones that even SIGKILL did not end
 
     // What a shell would say: 128+n for signal n.
     [[nodiscard]] int status() const { return signal != 0 ? 128 + signal : code; }
 };
 
+// The file `exit` of a run directory; docs/design/run-directory.md describes it. Unknown lines are
+// skipped, a text without its last line is `damaged`.
 Result<ExitRecord> parse_exit_record(std::string_view text);
 std::string to_text(const ExitRecord& record);
 

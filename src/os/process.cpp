@@ -10,7 +10,9 @@
 #include <csignal>
 #include <cstdlib>
 #include <fcntl.h>
+#include <linux/ioctl.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -40,6 +42,12 @@ std::vector<char*> pointers(const std::vector<std::string>& words)
         out.push_back(const_cast<char*>(word.c_str()));
     out.push_back(nullptr);
     return out;
+}
+
+Exit exit_from_status(int status)
+{
+    if (WIFSIGNALED(status)) return Exit{0, WTERMSIG(status)};
+    return Exit{WEXITSTATUS(status), 0};
 }
 
 struct ChildPlan {
@@ -170,8 +178,43 @@ Result<Exit> wait_for_exit(const Child& child, Deadline deadline, std::stop_toke
     } while (got < 0 && errno == EINTR);
     if (!waited) return tl::unexpected(waited.error());
     if (got < 0) return fail_errno(errno, "wait for process {}", child.pid);
-    if (WIFSIGNALED(status)) return Exit{0, WTERMSIG(status)};
-    return Exit{WEXITSTATUS(status), 0};
+    return exit_from_status(status);
+}
+
+namespace {
+
+// What the ioctl PIDFD_GET_INFO fills in; older system headers lack it.
+struct PidfdInfo {
+    std::uint64_t mask;
+    std::uint64_t cgroup;
+    std::array<std::uint32_t, 11> ids;
+    std::int32_t exit_status;
+};
+constexpr std::uint64_t pidfd_info_exit = 1U << 3U;
+
+}  // namespace
+
+std::optional<Exit> find_exit(int pidfd)
+{
+    constexpr auto by_pidfd = static_cast<idtype_t>(3);  // P_PIDFD
+    siginfo_t child{};
+    if (::waitid(by_pidfd, static_cast<id_t>(pidfd), &child, WEXITED | WNOHANG | WNOWAIT) == 0) {
+        if (child.si_pid == 0) return std::nullopt;
+        if (child.si_code == CLD_EXITED) return Exit{child.si_status, 0};
+        return Exit{0, child.si_status};
+    }
+    PidfdInfo info{};
+    info.mask = pidfd_info_exit;
+    const auto request = _IOWR(0xff, 11, PidfdInfo);
+    if (::ioctl(pidfd, request, &info) != 0 || (info.mask & pidfd_info_exit) == 0)
+        return std::nullopt;
+    return exit_from_status(info.exit_status);
+}
+
+void reap(int pidfd)
+{
+    siginfo_t child{};
+    ::waitid(static_cast<idtype_t>(3), static_cast<id_t>(pidfd), &child, WEXITED | WNOHANG);
 }
 
 Result<Output>

@@ -43,6 +43,13 @@ Result<Child> spawn(const Command& command);
 // Waits for a child of ours; kills it when stopped or past the deadline.
 Result<Exit> wait_for_exit(const Child& child, Deadline deadline, std::stop_token stop);
 
+// How the process behind a pidfd ended, without taking its code from its parent. nullopt when it
+// lives, or when nobody but its parent may know: a child of ours can be asked on every kernel, a
+// stranger since Linux 6.15 and only after its parent has reaped it.
+std::optional<Exit> find_exit(int pidfd);
+// Takes the remains of a child of ours away, if it has ended.
+void reap(int pidfd);
+
 struct Output {
     Exit exit;
     std::string out;

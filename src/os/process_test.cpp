@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "os/identity.hpp"
 #include "os/process.hpp"
+#include "os/wait.hpp"
 
 #include <gtest/gtest.h>
 
@@ -37,6 +38,24 @@ TEST(Process, AMissingProgramIsAnErrorNotACode)
 
     ASSERT_FALSE(output);
     EXPECT_EQ(output.error().kind(), ErrorKind::not_found);
+}
+
+TEST(Process, TellsHowAChildEndedWithoutTakingItAway)
+{
+    const auto child = spawn({.argv = {"sh", "-c", "exit 42"}});
+    ASSERT_TRUE(child);
+    ASSERT_TRUE(wait_readable(child->pidfd.get(), after(10s), {}));
+
+    for (int twice = 0; twice < 2; ++twice) {
+        const auto ended = find_exit(child->pidfd.get());
+        ASSERT_TRUE(ended);
+        EXPECT_EQ(ended->code, 42);
+    }
+    EXPECT_EQ(wait_for_exit(*child, after(10s), {})->code, 42);
+    // Where the kernel keeps it, the code is known even now.
+    if (const auto later = find_exit(child->pidfd.get())) {
+        EXPECT_EQ(later->code, 42);
+    }
 }
 
 TEST(Process, EndsAtItsDeadline)

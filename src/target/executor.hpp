@@ -37,7 +37,7 @@ struct JobSpec {
     // The user's shell as it was at submit ("K=V"), then what the configuration sets, then ours.
     std::vector<std::string> ambient;
     std::vector<std::pair<std::string, std::string>> variables;
-    std::string shared_directory;    // `nativeSharedDirectory` with the project's folder appended
+    std::string shared_directory;  // `nativeSharedDirectory` with the project's folder appended
     std::vector<std::string> spark_options;  // PySpark: words for spark-submit before the script
     // Not empty: these words are executed as they are, instead of framework and script.
     std::vector<std::string> command;
@@ -56,8 +56,9 @@ enum class JobPhase {
 
 struct JobStatus {
     JobPhase phase = JobPhase::unknown;
-    std::uint64_t log_length = 0;  // of our copy
-    std::int64_t started = 0;      // wall-clock milliseconds, 0 before the script began
+    std::uint64_t log_length = 0;      // of our copy
+    std::uint64_t journal_length = 0;  // of all metric journals together
+    std::int64_t started = 0;          // wall-clock milliseconds, 0 before the script began
     std::optional<model::ExitRecord> exit;
     std::string reason;
 };

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/metric_journal.hpp"
+
+#include <cstdlib>
+
+// Read at once or in two pieces, the same records come out; reading never goes backwards.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
+{
+    using namespace ponk::model;
+    const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+    const auto whole = read_journal(bytes, 0);
+    if (whole.next > size || whole.damaged > whole.next) std::abort();
+    const auto first = read_journal(bytes.substr(0, size / 2), 0);
+    if (first.next > size / 2) std::abort();
+    const auto second = read_journal(bytes.substr(first.next), first.next);
+    if (first.points.size() + second.points.size() != whole.points.size()) std::abort();
+    if (first.tags.size() + second.tags.size() != whole.tags.size()) std::abort();
+    return 0;
+}

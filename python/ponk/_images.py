@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Keeps files and pictures below `outputs/`, where they are collected when the run ends."""
+import os
+import re
+import shutil
+import struct
+import zlib
+
+from ponk._journal import run
+
+
+def safe_name(name):
+    """A relative path without '..' and odd characters."""
+    parts = [re.sub(r"[^\w.\-+ ]", "_", part) for part in str(name).replace("\\", "/").split("/")]
+    return "/".join(part for part in parts if part not in ("", ".", "..")) or "unnamed"
+
+
+def keep(path, name=None):
+    """Copies a file or folder into outputs and returns the relative names."""
+    if not run.outputs:
+        return []
+    path = str(path)
+    outputs = os.path.realpath(run.outputs)
+    inside = os.path.realpath(path)
+    if name is None and inside.startswith(outputs + os.sep):
+        return [os.path.relpath(inside, outputs)]
+    relative = safe_name(name or os.path.basename(os.path.abspath(path)))
+    target = os.path.join(outputs, relative)
+    if os.path.isdir(path):
+        kept = []
+        for folder, _, names in os.walk(path):
+            for each in names:
+                source = os.path.join(folder, each)
+                kept += keep(source, os.path.join(relative, os.path.relpath(source, path)))
+        return kept
+    make_folder(os.path.dirname(target))
+    if inside != os.path.realpath(target):
+        shutil.copy(path, target)
+    return [relative]
+
+
+def make_folder(path):
+    try:
+        os.makedirs(path)
+    except OSError:
+        if not os.path.isdir(path):
+            raise
+
+
+def keep_image(name, image, step):
+    """Stores a picture as outputs/images/NAME-STEP.png and returns that relative name."""
+    if not run.outputs:
+        return None
+    relative = "images/%s-%d.png" % (safe_name(name), step)
+    target = os.path.join(run.outputs, relative)
+    make_folder(os.path.dirname(target))
+    if hasattr(image, "savefig"):
+        image.savefig(target, format="png")
+    elif hasattr(image, "save") and not hasattr(image, "shape"):
+        image.save(target, format="PNG")
+    elif isinstance(image, bytes):
+        with open(target, "wb") as out:
+            out.write(image)
+    elif isinstance(image, str) or hasattr(image, "__fspath__"):
+        extension = os.path.splitext(str(image))[1] or ".png"
+        relative = relative[:-len(".png")] + extension
+        shutil.copy(str(image), os.path.join(run.outputs, relative))
+    else:
+        with open(target, "wb") as out:
+            out.write(png(image))
+    return relative
+
+
+def png(array):
+    """A PNG of nested lists or of anything with tolist()."""
+    if hasattr(array, "detach"):
+        array = array.detach().cpu()
+    rows = array.tolist() if hasattr(array, "tolist") else [list(row) for row in array]
+    height, width = len(rows), len(rows[0])
+    pixels = [[cell if isinstance(cell, (list, tuple)) else [cell] for cell in row] for row in rows]
+    channels = len(pixels[0][0])
+    kind = {1: 0, 2: 4, 3: 2, 4: 6}.get(channels)
+    if kind is None:
+        raise ValueError("an image has 1 to 4 channels, not %d" % channels)
+    flat = [value for row in pixels for cell in row for value in cell]
+    scale = 255.0 if any(isinstance(v, float) for v in flat) and max(flat) <= 1.0 else 1.0
+    raw = bytearray()
+    for row in pixels:
+        raw.append(0)  # no filter
+        for cell in row:
+            raw.extend(min(255, max(0, int(round(value * scale)))) for value in cell)
+
+    def chunk(tag, data):
+        return (struct.pack(">I", len(data)) + tag + data +
+                struct.pack(">I", zlib.crc32(tag + data) & 0xffffffff))
+
+    header = struct.pack(">IIBBBBB", width, height, 8, kind, 0, 0, 0)
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) +
+            chunk(b"IDAT", zlib.compress(bytes(raw), 6)) + chunk(b"IEND", b""))

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Appends records to this process's own journal in the run directory.
+
+No locks: each process has its own file, each record is one write() to a file opened for appending,
+and the tables below are only changed by calls that the interpreter makes in one step. So threads
+may log at the same time, and a fork at any moment leaves both sides able to log.
+"""
+import binascii
+import functools
+import itertools
+import json
+import math
+import os
+import sys
+import time
+
+LONGEST_LIST = 5000  # numbers in one record; longer lists become several
+LONGEST_TEXT = 100000  # a record must stay below 1 MiB
+
+_writers = {}  # pid -> _Writer; after a fork the child finds no entry of its own
+_steps = {}  # (pid, name) -> counter
+_warned = []
+
+
+class Run(object):
+    """What the script can know about its run; all None outside of one."""
+
+    @property
+    def id(self):
+        return os.environ.get("PONK_RUN_ID")
+
+    @property
+    def directory(self):
+        return os.environ.get("PONK_RUN_DIRECTORY")
+
+    @property
+    def outputs(self):
+        return os.environ.get("PONK_OUTPUTS_DIRECTORY")
+
+    def __bool__(self):
+        return bool(self.id and self.directory)
+
+    def __repr__(self):
+        return "<ponk run %s>" % self.id if self else "<no ponk run>"
+
+
+run = Run()
+
+
+def warn(text):
+    """Says the first problem, once: training goes on."""
+    _warned.append(text)
+    if len(_warned) > 1:
+        return
+    try:
+        sys.stderr.write("ponk: warning: %s (not said again)\n" % text)
+        sys.stderr.flush()
+    except Exception:
+        pass
+
+
+def never_fails(function):
+    @functools.wraps(function)
+    def wrapped(*args, **kwargs):
+        try:
+            return function(*args, **kwargs)
+        except Exception as problem:
+            warn("%s: %s: %s" % (function.__name__, type(problem).__name__, problem))
+            return None
+    return wrapped
+
+
+def now():
+    return int(time.time() * 1000)
+
+
+def next_step(name):
+    return next(_steps.setdefault((os.getpid(), str(name)), itertools.count()))
+
+
+def as_number(value):
+    """A float or int, or None when the value is no number."""
+    if isinstance(value, (bool, int)):
+        return int(value)
+    if isinstance(value, float):
+        return value
+    if isinstance(value, (str, bytes)) or value is None:
+        return None
+    try:
+        item = value.item()  # numpy and torch scalars, also those on a device
+    except Exception:
+        item = value
+    if isinstance(item, (bool, int)):
+        return int(item)
+    try:
+        return float(item)
+    except Exception:
+        return None
+
+
+def as_json(number):
+    if isinstance(number, float) and not math.isfinite(number):
+        return "NaN" if math.isnan(number) else "Infinity" if number > 0 else "-Infinity"
+    if isinstance(number, int) and not -2 ** 63 <= number < 2 ** 63:
+        return as_json(float(number)) if abs(number) < 10 ** 308 else "Infinity"
+    return number
+
+
+def as_list(value):
+    """The numbers of a list, tuple or one-dimensional array; None when it is none."""
+    if isinstance(value, (str, bytes)) or hasattr(value, "items"):
+        return None
+    if getattr(value, "ndim", None) == 0:
+        return None
+    if hasattr(value, "tolist"):
+        try:
+            value = value.tolist()
+        except Exception:
+            return None
+    if not isinstance(value, (list, tuple, range)) and not hasattr(value, "__iter__"):
+        return None
+    numbers = [as_number(item) for item in value]
+    return None if None in numbers else numbers
+
+
+def metric_records(name, value, step):
+    """The records for one name."""
+    name = str(name)[:LONGEST_TEXT]
+    number = as_number(value)
+    if number is None:
+        numbers = as_list(value)
+        if numbers is not None:
+            return series_records(name, numbers, step)
+        step = next_step(name) if step is None else int(step)
+        return [{"metric": name, "text": str(value)[:LONGEST_TEXT], "step": step, "time": now()}]
+    step = next_step(name) if step is None else int(step)
+    return [{"metric": name, "value": as_json(number), "step": step, "time": now()}]
+
+
+def series_records(name, numbers, step):
+    records = []
+    for start in range(0, len(numbers), LONGEST_LIST):
+        part = numbers[start:start + LONGEST_LIST]
+        if step is None:
+            first = next_step(name)
+            for _ in part[1:]:
+                next_step(name)
+        else:
+            first = int(step) + start
+        records.append({"metric": name, "values": [as_json(number) for number in part],
+                        "step": first, "time": now()})
+    return records
+
+
+def frame(record):
+    payload = json.dumps(record, separators=(",", ":"), allow_nan=False).encode("ascii")
+    return b"\x1e%08x %s\n" % (binascii.crc32(payload) & 0xffffffff, payload)
+
+
+class _Writer(object):
+    def __init__(self):
+        self.fd = None
+        folder = os.path.join(run.directory, "journal")
+        name = "%d-%s.journal" % (os.getpid(), binascii.hexlify(os.urandom(6)).decode("ascii"))
+        self.path = os.path.join(folder, name)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
+        try:
+            self.fd = os.open(self.path, flags, 0o600)
+        except OSError:
+            if os.path.isdir(folder):
+                raise
+            os.makedirs(folder)
+            self.fd = os.open(self.path, flags, 0o600)
+        self.file = self.identity()
+        self.put(frame({"journal": 1, "run": run.id, "pid": os.getpid(), "time": now()}))
+
+    def identity(self):
+        try:
+            info = os.fstat(self.fd)
+        except OSError:
+            return None
+        return info.st_dev, info.st_ino
+
+    def is_open(self):
+        """A script may close descriptors that are not its own, and the number may be another
+        file's by now."""
+        return self.identity() == self.file
+
+    def put(self, data):
+        while data:
+            data = data[os.write(self.fd, data):]
+
+
+def write(records):
+    """Appends records; silent outside a run."""
+    if not run or not records:
+        return
+    data = b"".join(frame(record) for record in records)
+    pid = os.getpid()
+    writer = _writers.get(pid)
+    if writer is not None and not writer.is_open():
+        _writers.pop(pid, None)
+        writer = None
+    if writer is None:
+        writer = _Writer()
+        kept = _writers.setdefault(pid, writer)
+        if kept is not writer:  # another thread was first
+            os.close(writer.fd)
+            writer = kept
+    writer.put(data)

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/metric_journal.hpp"
+
+#include "base/hash.hpp"
+
+#include <charconv>
+#include <limits>
+
+namespace ponk::model {
+
+namespace {
+
+constexpr char record_start = '\x1e';  // never inside a payload: JSON escapes it
+constexpr char record_end = '\n';
+constexpr std::size_t checksum_digits = 8;
+
+// A number, or one of the words for what JSON cannot say.
+std::optional<double> number_of(const Json& value)
+{
+    if (value.is_number()) return value.as_double();
+    if (!value.is_string()) return std::nullopt;
+    if (value.as_string() == "NaN") return std::numeric_limits<double>::quiet_NaN();
+    if (value.as_string() == "Infinity") return std::numeric_limits<double>::infinity();
+    if (value.as_string() == "-Infinity") return -std::numeric_limits<double>::infinity();
+    return std::nullopt;
+}
+
+bool add_metric(const Json& record, JournalPiece& piece)
+{
+    MetricPoint point{.key = record.text("metric"),
+                      .step = record.integer("step"),
+                      .time = record.integer("time")};
+    if (const auto& text = record["text"]; text.is_string()) {
+        point.text = text.as_string();
+        piece.points.push_back(std::move(point));
+        return true;
+    }
+    if (const auto& values = record["values"]; values.is_array()) {
+        const auto before = piece.points.size();
+        for (const auto& value : values.as_array()) {
+            const auto number = number_of(value);
+            if (!number || point.step == std::numeric_limits<std::int64_t>::max()) {
+                piece.points.resize(before);  // all of a record or nothing
+                return false;
+            }
+            point.value = *number;
+            piece.points.push_back(point);
+            ++point.step;
+        }
+        return true;
+    }
+    const auto number = number_of(record["value"]);
+    if (!number) return false;
+    point.value = *number;
+    piece.points.push_back(std::move(point));
+    return true;
+}
+
+bool add_record(std::string_view payload, JournalPiece& piece)
+{
+    const auto record = parse_json(payload);
+    if (!record || !record->is_object()) return false;
+    if ((*record)["metric"].is_string()) return add_metric(*record, piece);
+    if ((*record)["param"].is_string()) {
+        piece.params.emplace_back(record->text("param"), record->text("value"));
+        return true;
+    }
+    if ((*record)["tag"].is_string()) {
+        piece.tags.emplace_back(record->text("tag"), record->text("value"));
+        return true;
+    }
+    if ((*record)["artifact"].is_string()) {
+        piece.artifacts.push_back({record->text("artifact"),
+                                   record->text("kind", "file"),
+                                   record->integer("step"),
+                                   record->integer("time")});
+    }
+    return true;  // kinds that a later version writes are none of ours
+}
+
+// `frame` is what stands between start and end mark.
+bool read_frame(std::string_view frame, JournalPiece& piece)
+{
+    if (frame.size() < checksum_digits + 1 || frame[checksum_digits] != ' ') return false;
+    std::uint32_t checksum = 0;
+    const auto* digits_end = frame.data() + checksum_digits;
+    const auto [end, problem] = std::from_chars(frame.data(), digits_end, checksum, 16);
+    if (problem != std::errc() || end != digits_end) return false;
+    const auto payload = frame.substr(checksum_digits + 1);
+    return crc32(payload) == checksum && add_record(payload, piece);
+}
+
+}  // namespace
+
+JournalPiece read_journal(std::string_view bytes, std::uint64_t offset)
+{
+    JournalPiece piece;
+    std::size_t at = 0;
+    const auto give_up = [&](std::size_t to) {
+        piece.damaged += to - at;
+        at = to;
+    };
+    while (at < bytes.size()) {
+        if (bytes[at] != record_start) {
+            give_up(std::min(bytes.find(record_start, at), bytes.size()));
+            continue;
+        }
+        const auto stop = bytes.find_first_of("\x1e\n", at + 1);
+        if (stop == std::string_view::npos) {
+            if (bytes.size() - at > journal_record_limit) give_up(bytes.size());
+            break;
+        }
+        if (bytes[stop] == record_start) {
+            give_up(stop);  // torn, and the writer went on behind it
+        } else if (read_frame(bytes.substr(at + 1, stop - at - 1), piece)) {
+            at = stop + 1;
+        } else {
+            give_up(stop + 1);
+        }
+    }
+    piece.next = offset + at;
+    return piece;
+}
+
+std::string journal_record(const Json& payload)
+{
+    const auto text = to_json(payload);
+    return fmt::format("{}{:08x} {}{}", record_start, crc32(text), text, record_end);
+}
+
+}  // namespace ponk::model

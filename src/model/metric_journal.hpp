@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "model/run.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace ponk::model {
+
+// A file that the script handed over by name: it lies below `outputs/`.
+struct LoggedArtifact {
+    std::string path;  // relative to `outputs/`
+    std::string kind;  // "file" or "image"
+    std::int64_t step = 0;
+    std::int64_t time = 0;
+};
+
+// What a piece of a metric journal says. docs/design/metric-journal.md describes the format.
+struct JournalPiece {
+    std::vector<MetricPoint> points;
+    std::vector<std::pair<std::string, std::string>> params;
+    std::vector<std::pair<std::string, std::string>> tags;
+    std::vector<LoggedArtifact> artifacts;
+    // Where to read on: everything before it was understood or given up. A record whose end is not
+    // there yet lies behind it.
+    std::uint64_t next = 0;
+    std::uint64_t damaged = 0;  // bytes given up
+};
+
+// Largest record; a longer stretch without an end is damage.
+constexpr std::size_t journal_record_limit = std::size_t{1} << 20;
+
+// Reads the bytes of a journal that begin at `offset`. Never fails: damage is skipped and counted.
+// Bytes can be cut anywhere, also inside a record; the caller comes back with those from `next` on.
+JournalPiece read_journal(std::string_view bytes, std::uint64_t offset);
+
+// One record with its frame, as the writers make it.
+std::string journal_record(const Json& payload);
+
+}  // namespace ponk::model

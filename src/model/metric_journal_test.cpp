@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/hash.hpp"
+#include "model/metric_journal.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <random>
+#include <sstream>
+
+namespace ponk::model {
+namespace {
+
+std::string metric(const std::string& key, double value, int step)
+{
+    return journal_record(
+        JsonObject{{"metric", key}, {"value", value}, {"step", step}, {"time", 5}});
+}
+
+TEST(MetricJournal, ReadsEveryKindOfRecord)
+{
+    const auto text =
+        journal_record(JsonObject{{"journal", 1}, {"pid", 7}}) + metric("loss", 0.25, 3) +
+        journal_record(JsonObject{{"metric", "note"}, {"text", "fine"}, {"step", 1}}) +
+        journal_record(
+            JsonObject{{"metric", "acc"}, {"values", JsonArray{1, 0.5, "NaN"}}, {"step", 10}}) +
+        journal_record(JsonObject{{"param", "lr"}, {"value", "0.1"}}) +
+        journal_record(JsonObject{{"tag", "a\nb"}, {"value", "x\x1ey"}}) +
+        journal_record(JsonObject{{"artifact", "plot.png"}, {"kind", "image"}});
+
+    const auto piece = read_journal(text, 100);
+
+    EXPECT_EQ(piece.next, 100 + text.size());
+    EXPECT_EQ(piece.damaged, 0U);
+    ASSERT_EQ(piece.points.size(), 5U);
+    EXPECT_EQ(piece.points[0].key, "loss");
+    EXPECT_EQ(piece.points[0].value, 0.25);
+    EXPECT_EQ(piece.points[0].step, 3);
+    EXPECT_EQ(piece.points[1].text, "fine");
+    EXPECT_EQ(piece.points[3].step, 11);
+    EXPECT_TRUE(std::isnan(piece.points[4].value));
+    ASSERT_EQ(piece.params.size(), 1U);
+    ASSERT_EQ(piece.tags.size(), 1U);
+    EXPECT_EQ(piece.tags[0].first, "a\nb");
+    EXPECT_EQ(piece.tags[0].second, "x\x1ey");
+    ASSERT_EQ(piece.artifacts.size(), 1U);
+    EXPECT_EQ(piece.artifacts[0].kind, "image");
+}
+
+TEST(MetricJournal, ReadsTheGoldenFile)
+{
+    std::ifstream file(PONK_SOURCE "/tests/golden/metrics.journal", std::ios::binary);
+    std::stringstream text;
+    text << file.rdbuf();
+
+    const auto piece = read_journal(text.str(), 0);
+
+    ASSERT_EQ(piece.points.size(), 6U);
+    EXPECT_EQ(piece.damaged, 0U);
+    EXPECT_EQ(piece.points[0].key, "loss");
+    EXPECT_EQ(piece.points[0].value, 0.3);
+    EXPECT_EQ(piece.points[0].step, 7);
+    EXPECT_TRUE(std::isinf(piece.points[5].value));
+    EXPECT_EQ(piece.params.size(), 1U);
+    EXPECT_EQ(piece.tags.size(), 1U);
+    EXPECT_EQ(piece.artifacts.size(), 1U);
+}
+
+// A kill can cut the file at any byte; what was whole before stays, nothing is made up.
+TEST(MetricJournal, ACutAtAnyByteLosesOnlyTheRecordItHits)
+{
+    std::string text;
+    std::vector<std::size_t> ends;
+    for (int i = 0; i < 8; ++i) {
+        text += metric("k\"\\\n" + std::to_string(i), i / 3.0, i);
+        ends.push_back(text.size());
+    }
+
+    for (std::size_t cut = 0; cut <= text.size(); ++cut) {
+        const auto piece = read_journal(std::string_view(text).substr(0, cut), 0);
+        const auto whole = static_cast<std::size_t>(
+            std::upper_bound(ends.begin(), ends.end(), cut) - ends.begin());
+        ASSERT_EQ(piece.points.size(), whole) << cut;
+        EXPECT_EQ(piece.damaged, 0U);
+        EXPECT_EQ(piece.next, whole == 0 ? 0 : ends[whole - 1]);
+    }
+}
+
+TEST(MetricJournal, ReadingInPiecesOfAnySizeGivesTheSame)
+{
+    std::string text;
+    for (int i = 0; i < 300; ++i)
+        text += metric("m", i, i);
+    std::mt19937 random(7);
+
+    for (int round = 0; round < 10; ++round) {
+        std::uint64_t next = 0;
+        std::size_t visible = 0;
+        std::vector<double> values;
+        while (visible < text.size()) {
+            visible = std::min(text.size(), visible + 1 + random() % 200);
+            const auto piece =
+                read_journal(std::string_view(text).substr(next, visible - next), next);
+            for (const auto& point : piece.points)
+                values.push_back(point.value);
+            next = piece.next;
+        }
+        ASSERT_EQ(values.size(), 300U);
+        for (std::size_t i = 0; i < values.size(); ++i)
+            ASSERT_EQ(values[i], static_cast<double>(i));
+    }
+}
+
+TEST(MetricJournal, GoesOnBehindATornRecord)
+{
+    const auto first = metric("a", 1, 1);
+    const auto torn = metric("b", 2, 2).substr(0, 20);
+    const auto last = metric("c", 3, 3);
+
+    const auto piece = read_journal(first + torn + last, 0);
+
+    ASSERT_EQ(piece.points.size(), 2U);
+    EXPECT_EQ(piece.points[1].key, "c");
+    EXPECT_EQ(piece.damaged, torn.size());
+}
+
+TEST(MetricJournal, AFlippedByteNeverChangesAValue)
+{
+    const auto text = metric("loss", 1234.5, 1) + metric("loss", 6789.5, 2);
+
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        for (const char flip : {'\x01', '\x20', '\x7f'}) {
+            auto bad = text;
+            bad[at] = static_cast<char>(bad[at] ^ flip);
+            for (const auto& point : read_journal(bad, 0).points)
+                EXPECT_TRUE(point.value == 1234.5 || point.value == 6789.5) << at;
+        }
+    }
+}
+
+TEST(MetricJournal, AStretchWithoutEndIsGivenUp)
+{
+    const std::string endless = "\x1e" + std::string(journal_record_limit + 10, 'x');
+
+    const auto piece = read_journal(endless, 0);
+
+    EXPECT_EQ(piece.next, endless.size());
+    EXPECT_EQ(piece.damaged, endless.size());
+}
+
+}  // namespace
+}  // namespace ponk::model

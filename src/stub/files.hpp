@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+// Files of the run directory, which is the current folder.
+namespace ponk::stub {
+
+std::int64_t wall_ms();
+std::int64_t boot_ms();
+void sleep_ms(std::int64_t span);
+
+// Text made in place, without a heap. What does not fit is cut.
+template <std::size_t Size>
+struct Line {
+    char text[Size];
+    std::size_t size = 0;
+    [[gnu::format(printf, 2, 3)]] void add(const char* format, ...);
+};
+
+// Replaces `name` by rename. Returns errno or 0.
+int replace(const char* name, const char* bytes, std::size_t size);
+// Reads a small file, adds a NUL. Returns the length, or -1.
+long read_small(const char* path, char* out, std::size_t room);
+// The start time of a process in ticks since boot and its parent; false when it is gone.
+struct ProcessLine {
+    char state;
+    int parent;
+    std::uint64_t start_ticks;
+};
+bool read_process(int pid, ProcessLine& line);
+
+// A nameless file with its space already reserved: the exit record gets through on a full disk.
+class Publisher {
+public:
+    void reserve();
+    // Makes `name` appear with all of its bytes, durable. Returns errno or 0; an existing name is
+    // a success, since the record is published once.
+    int publish(const char* name, const char* bytes, std::size_t size) const;
+
+private:
+    int fd_ = -1;
+};
+
+}  // namespace ponk::stub

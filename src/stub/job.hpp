@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <sys/types.h>
+
+namespace ponk::stub {
+
+// What to execute. Read once at start-up into memory that is never given back.
+struct Job {
+    const char* run = "";
+    const char* token = "";
+    const char* directory = ".";
+    const char* program = nullptr;
+    char** argv = nullptr;
+    char** environment = nullptr;
+    mode_t umask = 022;
+    std::int64_t time_limit_ms = 0;  // 0: none
+    std::int64_t grace_ms = 10'000;
+};
+
+// Reads the file `spec` of the current folder. Returns nullptr, or what is wrong with it.
+const char* read_spec(Job& job);
+// Reads "K=V" words, each ended by NUL, until the end of `fd`.
+const char* read_environment(int fd, Job& job);
+
+}  // namespace ponk::stub

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stub/log.hpp"
+
+#include "stub/files.hpp"
+
+#include <ctime>
+#include <fcntl.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace ponk::stub {
+
+namespace {
+
+constexpr std::uint64_t reserve = 4U << 20U;
+
+std::uint64_t size_of(int fd)
+{
+    struct stat info {};
+    return ::fstat(fd, &info) == 0 ? static_cast<std::uint64_t>(info.st_size) : 0;
+}
+
+}  // namespace
+
+void Log::open(int fd)
+{
+    fd_ = fd;
+    reader_ = ::open("log", O_RDONLY | O_CLOEXEC);
+    times_ = ::open("times", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    watch_ = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    if (watch_ >= 0) ::inotify_add_watch(watch_, "log", IN_MODIFY);
+    started_ = boot_ms();
+}
+
+void Log::forget_events() const
+{
+    char events[4096];
+    while (::read(watch_, events, sizeof events) > 0)
+        continue;
+}
+
+void Log::mark(std::uint64_t size)
+{
+    const auto now = boot_ms();
+    if (size == marked_size_ || now < next_mark_) return;
+    timespec steady{};
+    timespec wall{};
+    ::clock_gettime(CLOCK_MONOTONIC, &steady);
+    ::clock_gettime(CLOCK_REALTIME, &wall);
+    Line<1024> line;
+    line.add("%llu %lld%09ld %lld%09ld\n",
+             static_cast<unsigned long long>(size),
+             static_cast<long long>(steady.tv_sec),
+             steady.tv_nsec,
+             static_cast<long long>(wall.tv_sec),
+             wall.tv_nsec);
+    [[maybe_unused]] const auto put = ::write(times_, line.text, line.size);
+    marked_size_ = size;
+    // Long runs need no fine marks: a thousand per tenfold of time.
+    const auto gap = (now - started_) / 1000;
+    next_mark_ = now + (gap < 200 ? 200 : gap);
+}
+
+bool Log::look(std::uint64_t budget)
+{
+    static unsigned char buffer[1U << 20U];
+    const auto size = size_of(reader_);
+    mark(size);
+    if (size + reserve / 2 > reserved_end_) {
+        ::fallocate(fd_, FALLOC_FL_KEEP_SIZE, static_cast<off_t>(size), reserve);
+        reserved_end_ = size + reserve;
+    }
+    if (size < hashed_) {  // somebody cut it
+        hash_.start();
+        hashed_ = 0;
+    }
+    for (std::uint64_t done = 0; done < budget && hashed_ < size;) {
+        const auto got = ::pread(reader_, buffer, sizeof buffer, static_cast<off_t>(hashed_));
+        if (got <= 0) return false;
+        hash_.update(buffer, static_cast<std::size_t>(got));
+        hashed_ += static_cast<std::uint64_t>(got);
+        done += static_cast<std::uint64_t>(got);
+    }
+    return hashed_ < size;
+}
+
+void Log::finish(char* digest)
+{
+    reserved_end_ = ~std::uint64_t{0} / 2;  // no more
+    while (look(~std::uint64_t{0}))
+        continue;
+    next_mark_ = 0;
+    mark(hashed_);
+    // The same size again: what was reserved behind the end is freed.
+    [[maybe_unused]] const int freed = ::ftruncate(fd_, static_cast<off_t>(size_of(reader_)));
+    if (hashed_ > 0) ::fdatasync(fd_);
+    hash_.finish(digest);
+}
+
+}  // namespace ponk::stub

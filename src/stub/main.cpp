@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// ponk-stub DIRECTORY ENVIRONMENT REPORT: owns one run. The last two are descriptor numbers: where
+// the script's environment comes from and where "started", "claimed" or an error is written to.
+#include "stub/supervisor.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <initializer_list>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace ponk::stub {
+namespace {
+
+constexpr int exit_claimed = 75;
+constexpr int report = 3;
+
+[[noreturn]] void refuse(const char* what, int problem)
+{
+    Line<1024> line;
+    line.add("error %s%s%s\n",
+             what,
+             problem != 0 ? ": " : "",
+             problem != 0 ? std::strerror(problem) : "");
+    [[maybe_unused]] const auto put = ::write(report, line.text, line.size);
+    ::_exit(1);
+}
+
+// From here on 0-2 are /dev/null, 3 is the report and nothing else is open.
+void arrange_descriptors(int report_given)
+{
+    const int null = ::open("/dev/null", O_RDWR);
+    for (int fd = 0; fd < 3; ++fd)
+        ::dup2(null, fd);
+    if (report_given != report) ::dup2(report_given, report);
+    ::fcntl(report, F_SETFD, FD_CLOEXEC);
+    if (::syscall(SYS_close_range, 4U, ~0U, 0U) != 0) {
+        for (int fd = 4; fd < 4096; ++fd)
+            ::close(fd);
+    }
+}
+
+void arrange_signals()
+{
+    ::signal(SIGHUP, SIG_IGN);
+    ::signal(SIGPIPE, SIG_IGN);
+    ::signal(SIGCHLD, SIG_DFL);  // ignored, children would vanish with their codes
+    sigset_t ours;
+    ::sigemptyset(&ours);
+    for (const int number : {SIGCHLD, SIGTERM, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2})
+        ::sigaddset(&ours, number);
+    ::sigprocmask(SIG_SETMASK, &ours, nullptr);
+}
+
+// First the lock, then the claim: a claim without a lock means that its owner is dead.
+void claim_run()
+{
+    const int first = ::open("lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (first < 0) refuse("cannot open 'lock' in the run directory", errno);
+    // The script inherits this descriptor: the run counts as alive while any process has it.
+    int lock = ::fcntl(first, F_DUPFD, 200);
+    if (lock < 0) lock = ::dup(first);
+    ::close(first);
+    struct flock whole {};
+    whole.l_type = F_WRLCK;
+    const bool taken =
+        ::fcntl(lock, F_OFD_SETLK, &whole) != 0 && (errno == EAGAIN || errno == EACCES);
+    if (taken || (::mkdir("claim", 0700) != 0 && errno == EEXIST)) {
+        [[maybe_unused]] const auto put = ::write(report, "claimed\n", 8);
+        ::_exit(exit_claimed);
+    }
+    if (::access("claim", F_OK) != 0) refuse("cannot make 'claim' in the run directory", errno);
+}
+
+// Waits for the supervisor. True when it went without having published anything. The folder is not
+// asked: a quick reader may have removed it by now.
+bool supervisor_died(pid_t stub, const Shared& shared)
+{
+    sigset_t signals;
+    ::sigprocmask(SIG_BLOCK, nullptr, &signals);
+    while (::waitpid(stub, nullptr, WNOHANG) == 0) {
+        const int number = ::sigwaitinfo(&signals, nullptr);
+        if (number > 0 && number != SIGCHLD) ::kill(stub, number);
+    }
+    return !shared.published && ::access("exit", F_OK) != 0;
+}
+
+int own_run(const char* directory, int environment, int report_given)
+{
+    static Job job;
+    if (const char* wrong = read_environment(environment, job)) refuse(wrong, 0);
+    arrange_descriptors(report_given);
+    arrange_signals();
+    ::setsid();
+    ::umask(077);
+    const int folder = ::open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0 || ::fchdir(folder) != 0) refuse("cannot enter the run directory", errno);
+    if (const char* wrong = read_spec(job)) refuse(wrong, 0);
+    claim_run();
+    const int log = ::open("log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (log < 0) refuse("cannot open 'log' in the run directory", errno);
+    auto* memory =
+        ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) refuse("cannot get memory", errno);
+    auto& shared = *static_cast<Shared*>(memory);
+    shared.guard = ::getpid();
+    // Two processes of the same kind: when the inner one is killed, the script becomes a child of
+    // the outer one, which goes on in its place.
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+    static Supervisor supervisor(job, shared, log, folder, report);
+    const pid_t stub = ::fork();
+    if (stub <= 0) {
+        shared.stub = ::getpid();
+        ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+        supervisor.run();
+        return 0;
+    }
+    if (supervisor_died(stub, shared)) supervisor.run();
+    return 0;
+}
+
+}  // namespace
+}  // namespace ponk::stub
+
+int main(int argc, char** argv)
+{
+    if (argc != 4) {
+        static constexpr char usage[] = "usage: ponk-stub DIRECTORY ENVIRONMENT REPORT\n"
+                                        "Supervises one run. Started by ponk, never by hand.\n";
+        [[maybe_unused]] const auto put = ::write(2, usage, sizeof usage - 1);
+        return 2;
+    }
+    return ponk::stub::own_run(argv[1], std::atoi(argv[2]), std::atoi(argv[3]));
+}

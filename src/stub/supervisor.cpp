@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stub/supervisor.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <initializer_list>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace ponk::stub {
+
+namespace {
+
+constexpr std::int64_t look_interval_ms = 200;
+constexpr std::uint64_t look_budget = 64U << 20U;
+
+const char* name_of(Cause cause)
+{
+    return cause == Cause::cancel ? "cancel" : cause == Cause::time_limit ? "time-limit" : "script";
+}
+
+std::int64_t ms_of(const timeval& time)
+{
+    return std::int64_t{time.tv_sec} * 1000 + time.tv_usec / 1000;
+}
+
+}  // namespace
+
+void Supervisor::run()
+{
+    log_.open(log_fd_);
+    find_script();
+    if (shared_.main == 0) start_script();
+    if (report_ >= 0) {
+        [[maybe_unused]] const auto put = ::write(report_, "started\n", 8);
+        ::close(report_);
+    }
+    if (shared_.main != 0) watch_script();
+    // A script that is no child of ours (no reaper below an old kernel) ends unknown to us. Then
+    // there is no record rather than a guess.
+    if (!note_early_end()) return;
+    end_survivors();
+    publish();
+    shared_.published = true;
+    if (shared_.main != 0) ::waitpid(shared_.main, nullptr, WNOHANG);
+    group_.remove();
+}
+
+// A supervisor before us may have been killed between fork() and taking note of the child. The
+// child is ours then; it names itself as soon as it runs.
+void Supervisor::find_script()
+{
+    while (shared_.forking && shared_.main == 0 && signal_tree(0, 0) > 0)
+        sleep_ms(1);
+    if (shared_.main != 0) read_small("failed", failure_, sizeof failure_);
+}
+
+void Supervisor::start_script()
+{
+    shared_.oom_before = count_oom_kills(group_);
+    shared_.started = wall_ms();
+    shared_.started_boot = boot_ms();
+    if (::access("cancel", F_OK) == 0) {  // asked to end before it began
+        shared_.cause = Cause::cancel;
+        signal_ = SIGTERM;
+        return;
+    }
+    int ends[2] = {-1, -1};
+    [[maybe_unused]] const int made = ::pipe2(ends, O_CLOEXEC);
+    shared_.forking = true;
+    const pid_t pid = group_.fork_into();
+    if (pid == 0) become_script(ends[1]);
+    ::close(ends[1]);
+    if (pid > 0) {
+        shared_.main = pid;
+        // Nothing to read: the descriptor went with a successful exec.
+        const auto got = ::read(ends[0], failure_, sizeof failure_ - 1);
+        failure_[got > 0 ? got : 0] = '\0';
+    } else {
+        code_ = 126;
+        Line<1024> line;
+        line.add("cannot make a process: %s", std::strerror(errno));
+        std::memcpy(failure_, line.text, line.size + 1);
+    }
+    ::close(ends[0]);
+}
+
+void Supervisor::give_up(int failure, const char* what, int problem)
+{
+    Line<1024> line;
+    line.add("%s: %s", what, std::strerror(problem));
+    // The file is for those who stand in for a killed supervisor; the pipe works on a full disk.
+    if (::fchdir(folder_) == 0) replace("failed", line.text, line.size);
+    [[maybe_unused]] const auto put = ::write(failure, line.text, line.size);
+    ::_exit(problem == ENOENT ? 127 : 126);
+}
+
+// Written by the script's own process right before it becomes the script: whoever reads it knows
+// that the script begins, whatever happens to its supervisor meanwhile.
+void Supervisor::write_pid_file(int failure)
+{
+    Line<8192> text;
+    const auto add = [&text](const char* role, pid_t pid) {
+        ProcessLine line{};
+        if (pid > 0 && read_process(pid, line))
+            text.add("%s %d %llu\n", role, pid, static_cast<unsigned long long>(line.start_ticks));
+    };
+    text.add("ponk-pid 1\n");
+    add("stub", shared_.stub);
+    add("guard", shared_.guard);
+    add("main", ::getpid());
+    char boot[64];
+    if (read_small("/proc/sys/kernel/random/boot_id", boot, sizeof boot) > 0)
+        text.add("boot %s", boot);  // ends with a newline
+    struct stat space {};
+    if (::stat("/proc/self/ns/pid", &space) == 0)
+        text.add("pid-namespace %llu\n", static_cast<unsigned long long>(space.st_ino));
+    text.add("cgroup %s\nstarted %lld\nstarted-boot %lld\nend\n",
+             group_.path(),
+             static_cast<long long>(shared_.started),
+             static_cast<long long>(shared_.started_boot));
+    if (const int problem = replace("pid", text.text, text.size); problem != 0)
+        give_up(failure, "cannot write 'pid' in the run directory", problem);
+}
+
+void Supervisor::become_script(int failure)
+{
+    shared_.main = ::getpid();
+    ::setpgid(0, 0);
+    write_pid_file(failure);
+    for (const int number : {SIGHUP, SIGPIPE})
+        ::signal(number, SIG_DFL);
+    sigset_t none;
+    ::sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    ::umask(job_.umask);
+    Line<1024> what;
+    what.add("cannot enter the folder '%s'", job_.directory);
+    if (::dup2(log_fd_, 1) < 0 || ::dup2(log_fd_, 2) < 0 || ::chdir(job_.directory) != 0)
+        give_up(failure, what.text, errno);
+    ::execve(job_.program, job_.argv, job_.environment);
+    const int problem = errno;
+    what.size = 0;
+    what.add("cannot execute '%s'", job_.program);
+    give_up(failure, what.text, problem);
+}
+
+bool Supervisor::script_ended()
+{
+    for (;;) {
+        siginfo_t info{};
+        if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0)
+            return ::waitid(P_PID,
+                            static_cast<id_t>(shared_.main),
+                            &info,
+                            WEXITED | WNOHANG | WNOWAIT) != 0;
+        if (info.si_pid == shared_.main) return true;
+        ::waitpid(info.si_pid, nullptr, 0);  // an orphan of the run
+    }
+}
+
+void Supervisor::ask_to_end(Cause cause)
+{
+    char text[32];
+    auto grace = job_.grace_ms;
+    if (cause == Cause::cancel && read_small("cancel", text, sizeof text) > 0)
+        grace = std::strtoll(text, nullptr, 10);
+    const auto at = boot_ms() + grace;
+    if (shared_.kill_at != 0 && shared_.kill_at <= at) return;
+    if (shared_.cause == Cause::script) shared_.cause = cause;
+    shared_.kill_at = at;
+    signal_tree(shared_.main, SIGTERM);
+}
+
+void Supervisor::take_signal(int signal_fd)
+{
+    signalfd_siginfo info{};
+    while (::read(signal_fd, &info, sizeof info) == sizeof info) {
+        const int number = static_cast<int>(info.ssi_signo);
+        if (number == SIGTERM || number == SIGINT) {
+            ask_to_end(Cause::cancel);
+        } else if (number != SIGCHLD) {
+            ::kill(shared_.main, number);
+        }
+    }
+}
+
+void Supervisor::watch_script()
+{
+    sigset_t signals;
+    ::sigprocmask(SIG_BLOCK, nullptr, &signals);
+    const int signal_fd = ::signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
+    if (::access("cancel", F_OK) == 0) ask_to_end(Cause::cancel);
+    const auto limit = job_.time_limit_ms > 0 ? shared_.started_boot + job_.time_limit_ms : 0;
+    bool log_grew = true;
+    std::int64_t next_look = 0;
+    while (!script_ended()) {
+        const auto now = boot_ms();
+        if (limit != 0 && shared_.cause == Cause::script && now >= limit)
+            ask_to_end(Cause::time_limit);
+        if (shared_.kill_at != 0 && now >= shared_.kill_at) {
+            group_.kill();
+            signal_tree(shared_.main, SIGKILL);
+            shared_.kill_at = now + 1000;  // again, for what was born meanwhile
+        }
+        if (log_grew && now >= next_look) {
+            log_.forget_events();
+            log_grew = log_.look(look_budget) || log_.watch() < 0;
+            next_look = now + look_interval_ms;
+        }
+        std::int64_t wait = 60'000;
+        const auto until = [&wait, now](std::int64_t when) {
+            if (when - now < wait) wait = when > now ? when - now : 0;
+        };
+        if (limit != 0 && shared_.cause == Cause::script) until(limit);
+        if (shared_.kill_at != 0) until(shared_.kill_at);
+        if (log_grew) until(next_look);
+        pollfd events[2] = {{signal_fd, POLLIN, 0}, {log_grew ? -1 : log_.watch(), POLLIN, 0}};
+        ::poll(events, 2, static_cast<int>(wait));
+        if (events[1].revents != 0) log_grew = true;
+        take_signal(signal_fd);
+    }
+    ::close(signal_fd);
+}
+
+// The script stays a zombie until the record is out, so that its code can still be asked for by
+// whoever stands in for us.
+bool Supervisor::note_early_end()
+{
+    ended_ = wall_ms();
+    duration_ = boot_ms() - shared_.started_boot;
+    if (shared_.main != 0) {
+        siginfo_t info{};
+        rusage usage{};
+        // The system call, unlike the library's function, tells the use of resources too.
+        if (::syscall(SYS_waitid, P_PID, shared_.main, &info, WEXITED | WNOWAIT, &usage) != 0)
+            return false;
+        code_ = info.si_code == CLD_EXITED ? info.si_status : 0;
+        signal_ = info.si_code == CLD_EXITED ? 0 : info.si_status;
+        user_ms_ = ms_of(usage.ru_utime);
+        system_ms_ = ms_of(usage.ru_stime);
+        max_rss_ = usage.ru_maxrss;
+    }
+    Line<1024> line;
+    line.add("ponk-ended 1\ncode %d\nsignal %d\ncause %s\nended %lld\nend\n",
+             code_,
+             signal_,
+             name_of(shared_.cause),
+             static_cast<long long>(ended_));
+    replace("ended", line.text, line.size);
+    return true;
+}
+
+void Supervisor::end_survivors()
+{
+    // Whoever lost a parent became our child, so without children there is nobody.
+    if (is_alone(shared_.main)) return;
+    survivors_ = signal_tree(shared_.main, SIGTERM);
+    if (survivors_ == 0) return;
+    auto patience = boot_ms() + (job_.grace_ms < 5000 ? job_.grace_ms : 5000);
+    if (shared_.kill_at != 0 && shared_.kill_at < patience) patience = shared_.kill_at;
+    long alive = survivors_;
+    for (std::int64_t pause = 1; alive > 0 && boot_ms() < patience; pause += pause < 20 ? 1 : 0) {
+        sleep_ms(pause);
+        alive = signal_tree(shared_.main, 0);
+    }
+    for (int round = 0; alive > 0 && round < 500; ++round) {
+        group_.kill();
+        signal_tree(shared_.main, SIGKILL);
+        sleep_ms(round < 10 ? 1 : 10);
+        alive = signal_tree(shared_.main, 0);
+    }
+    unkillable_ = alive;
+}
+
+void Supervisor::write_record(Line<8192>& record)
+{
+    const auto number = [&record](const char* key, std::int64_t value) {
+        record.add("%s %lld\n", key, static_cast<long long>(value));
+    };
+    rusage orphans{};
+    ::getrusage(RUSAGE_CHILDREN, &orphans);  // those we reaped ourselves
+    if (orphans.ru_maxrss > max_rss_) max_rss_ = orphans.ru_maxrss;
+    const auto oom = count_oom_kills(group_);
+    const auto& before = shared_.oom_before;
+    const bool own =
+        std::strcmp(oom.source, "host") != 0 && std::strcmp(oom.source, before.source) == 0;
+    record.add("ponk-exit 1\n");
+    number("code", code_);
+    number("signal", signal_);
+    record.add("by stub\ncause %s\nmessage ",
+               failure_[0] != '\0' ? "start-failure" : name_of(shared_.cause));
+    for (const char* at = failure_; *at != '\0'; ++at) {
+        if (*at == '\n' || *at == '\\') record.add("\\");
+        record.add("%c", *at == '\n' ? 'n' : *at);
+    }
+    record.add("\n");
+    number("started", shared_.started);
+    number("ended", ended_);
+    number("duration-ms", duration_);
+    number("log-length", static_cast<std::int64_t>(log_.length()));
+    record.add("log-sha256 %s\n", digest_);
+    number("user-ms", user_ms_ + ms_of(orphans.ru_utime));
+    number("system-ms", system_ms_ + ms_of(orphans.ru_stime));
+    number("max-rss-kib", max_rss_);
+    number("oom-kills", own && before.kills >= 0 ? oom.kills - before.kills : -1);
+    record.add("oom-evidence %s: %lld before, %lld after\n",
+               oom.source,
+               static_cast<long long>(before.kills),
+               static_cast<long long>(oom.kills));
+    number("survivors", survivors_);
+    number("unkillable", unkillable_);
+    record.add("end\n");
+}
+
+void Supervisor::publish()
+{
+    log_.finish(digest_);
+    Line<8192> record;
+    write_record(record);
+    // A full or read-only disk may recover, and nobody else knows what we know: stay for a day.
+    std::int64_t pause = 50;
+    for (const auto until = boot_ms() + 86'400'000; boot_ms() < until;) {
+        const int problem = publisher_.publish("exit", record.text, record.size);
+        if (problem == 0 || problem == ENOENT) return;
+        sleep_ms(pause);
+        pause = pause < 5000 ? pause * 2 : 5000;
+    }
+}
+
+}  // namespace ponk::stub

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stub/tree.hpp"
+
+#include "stub/files.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <dirent.h>
+#include <fcntl.h>
+#include <initializer_list>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace ponk::stub {
+
+namespace {
+
+struct Process {
+    pid_t pid;
+    pid_t parent;
+    bool dead;
+    bool ours;
+};
+constexpr int most_processes = 131072;
+Process processes[most_processes];  // untouched pages cost nothing
+
+struct KernelEntry {  // what getdents64 returns
+    std::uint64_t inode;
+    std::int64_t offset;
+    unsigned short size;
+    unsigned char type;
+    char name[1];
+};
+
+int list_processes()
+{
+    alignas(8) static char buffer[65536];
+    const int folder = ::open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0) return 0;
+    int count = 0;
+    long got = 0;
+    while ((got = ::syscall(SYS_getdents64, folder, buffer, sizeof buffer)) > 0) {
+        for (long at = 0; at < got && count < most_processes;) {
+            const auto* entry = reinterpret_cast<const KernelEntry*>(buffer + at);
+            at += entry->size;
+            const int pid = std::atoi(entry->name);
+            ProcessLine line{};
+            if (pid <= 0 || !read_process(pid, line)) continue;
+            processes[count++] = {pid, line.parent, line.state == 'Z' || line.state == 'X', false};
+        }
+    }
+    ::close(folder);
+    return count;
+}
+
+// Marks all below `root`, level by level.
+void mark_below(pid_t root, int count)
+{
+    static pid_t queue[most_processes + 1];
+    queue[0] = root;
+    for (int next = 0, last = 1; next < last; ++next) {
+        for (int i = 0; i < count; ++i) {
+            if (processes[i].ours || processes[i].parent != queue[next]) continue;
+            processes[i].ours = true;
+            queue[last++] = processes[i].pid;
+        }
+    }
+}
+
+// The folder of our group in the unified hierarchy, or false.
+bool own_group(char* out, std::size_t room)
+{
+    char text[4096];
+    if (read_small("/proc/self/cgroup", text, sizeof text) <= 0) return false;
+    const char* line = std::strncmp(text, "0::", 3) == 0 ? text : std::strstr(text, "\n0::");
+    if (!line) return false;
+    line = std::strchr(line, '/');
+    if (!line) return false;
+    const int length = static_cast<int>(std::strcspn(line, "\n"));
+    for (const char* mount : {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"}) {
+        std::snprintf(out, room, "%s%.*s/cgroup.procs", mount, length, line);
+        // In a hybrid set-up the first place is a folder of mounts and has no such file.
+        if (::access(out, F_OK) != 0) continue;
+        std::snprintf(out, room, "%s%.*s", mount, length, line);
+        return true;
+    }
+    return false;
+}
+
+std::int64_t value_after(const char* path, const char* word)
+{
+    char text[16384];
+    if (read_small(path, text, sizeof text) <= 0) return -1;
+    const std::size_t length = std::strlen(word);
+    for (const char* at = text; at; at = std::strchr(at, '\n')) {
+        at += *at == '\n' ? 1 : 0;
+        if (std::strncmp(at, word, length) == 0 && at[length] == ' ')
+            return std::strtoll(at + length, nullptr, 10);
+    }
+    return -1;
+}
+
+}  // namespace
+
+void Group::make(const char* run)
+{
+    char parent[400];
+    if (!own_group(parent, sizeof parent)) return;
+    std::snprintf(path_, sizeof path_, "%s/ponk-%s", parent, run);
+    if (::mkdir(path_, 0755) == 0 || errno == EEXIST)
+        fd_ = ::open(path_, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd_ < 0) path_[0] = '\0';
+}
+
+pid_t Group::fork_into()
+{
+    if (fd_ >= 0) {
+        // struct clone_args up to its member `cgroup`
+        std::uint64_t arguments[11] = {0x200000000ULL /* CLONE_INTO_CGROUP */};
+        arguments[4] = SIGCHLD;
+        arguments[10] = static_cast<std::uint64_t>(fd_);
+        const long pid = ::syscall(SYS_clone3, arguments, sizeof arguments);
+        if (pid >= 0) return static_cast<pid_t>(pid);
+        remove();  // a group without members is of no use
+        ::close(fd_);
+        fd_ = -1;
+        path_[0] = '\0';
+    }
+    return ::fork();
+}
+
+void Group::kill() const
+{
+    const int file = fd_ < 0 ? -1 : ::openat(fd_, "cgroup.kill", O_WRONLY | O_CLOEXEC);
+    if (file < 0) return;
+    [[maybe_unused]] const auto put = ::write(file, "1", 1);
+    ::close(file);
+}
+
+void Group::remove() const
+{
+    if (fd_ >= 0) ::rmdir(path_);
+}
+
+bool is_alone(pid_t main)
+{
+    char path[64];
+    char text[64];
+    std::snprintf(path, sizeof path, "/proc/self/task/%d/children", ::getpid());
+    if (read_small(path, text, sizeof text) < 0) return false;
+    char* end = text;
+    if (main != 0 && std::strtol(text, &end, 10) != main) end = text;
+    return end[std::strspn(end, " ")] == '\0';
+}
+
+int signal_tree(pid_t main, int signal)
+{
+    const int count = list_processes();
+    const pid_t self = ::getpid();
+    mark_below(self, count);
+    int alive = 0;
+    for (int i = 0; i < count; ++i) {
+        const auto& process = processes[i];
+        if (!process.ours) continue;
+        if (process.dead) {
+            if (process.parent == self && process.pid != main)
+                ::waitpid(process.pid, nullptr, WNOHANG);
+            continue;
+        }
+        ++alive;
+        if (signal == 0) continue;
+        ::kill(process.pid, signal);
+        if (signal == SIGTERM) ::kill(process.pid, SIGCONT);  // a stopped process cannot obey
+    }
+    return alive;
+}
+
+OomCount count_oom_kills(const Group& group)
+{
+    char path[600];
+    char parent[400];
+    OomCount count;
+    std::snprintf(path, sizeof path, "%s/memory.events", group.path());
+    count = {group.path()[0] != '\0' ? value_after(path, "oom_kill") : -1, "own control group"};
+    if (count.kills >= 0) return count;
+    if (own_group(parent, sizeof parent)) {
+        std::snprintf(path, sizeof path, "%s/memory.events", parent);
+        count = {value_after(path, "oom_kill"), "control group"};
+        if (count.kills >= 0) return count;
+    }
+    char text[4096];
+    if (read_small("/proc/self/cgroup", text, sizeof text) > 0) {
+        if (const char* line = std::strstr(text, ":memory:/")) {
+            const int length = static_cast<int>(std::strcspn(line + 8, "\n"));
+            std::snprintf(path,
+                          sizeof path,
+                          "/sys/fs/cgroup/memory%.*s/memory.oom_control",
+                          length,
+                          line + 8);
+            count = {value_after(path, "oom_kill"), "control group (version 1)"};
+            if (count.kills >= 0) return count;
+        }
+    }
+    return {value_after("/proc/vmstat", "oom_kill"), "host"};
+}
+
+}  // namespace ponk::stub

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <sys/types.h>
+
+// The processes of the run. All are below the supervisor, also those that lost their parent or
+// left their session, since it is their reaper.
+namespace ponk::stub {
+
+// A control group of the run's own, where this kernel and this user may have one.
+class Group {
+public:
+    // Tries to make one below ours.
+    void make(const char* run);
+    // fork(), the child being in the group; where that cannot be there is no group.
+    pid_t fork_into();
+    void kill() const;
+    void remove() const;
+    [[nodiscard]] const char* path() const { return path_; }
+
+private:
+    char path_[512] = "";
+    int fd_ = -1;
+};
+
+// Sends `signal` to every living process below us, collects the dead ones except `main`, and
+// returns how many are alive. `signal` 0 only counts.
+int signal_tree(pid_t main, int signal);
+
+// True when it is certain, at the price of one file, that nobody but the dead `main` is below us.
+bool is_alone(pid_t main);
+
+// Kills by memory shortage, as the kernel counts them.
+struct OomCount {
+    std::int64_t kills = -1;
+    const char* source = "none";  // where it was read
+};
+OomCount count_oom_kills(const Group& group);
+
+}  // namespace ponk::stub

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "target/executor.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ponk::target {
+
+struct CommandLine {
+    Path program;
+    std::vector<std::string> argv;
+    // Variables that this way of starting needs, e.g. PYSPARK_PYTHON.
+    std::vector<std::pair<std::string, std::string>> variables;
+};
+
+// How the script is started on this machine: which interpreter, which arguments. `tree` is the
+// run's copy of the project; programs are looked up on PATH of `environment` ("K=V").
+// Fails with `not_found` and says what to install when there is none.
+Result<CommandLine> command_line(const JobSpec& spec,
+                                 const Path& tree,
+                                 const std::vector<std::string>& environment,
+                                 std::stop_token stop);
+
+}  // namespace ponk::target

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/error.hpp"
+#include "base/id.hpp"
+#include "os/identity.hpp"
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <sys/types.h>
+#include <vector>
+
+// The files of a run directory, as docs/design/run-directory.md describes them: what a launcher
+// writes for the supervisor and what it reads back.
+namespace ponk::target {
+
+using os::Path;
+
+namespace control {
+constexpr const char* spec = "spec";
+constexpr const char* claim = "claim";
+constexpr const char* pid = "pid";
+constexpr const char* lock = "lock";
+constexpr const char* log = "log";
+constexpr const char* exit = "exit";
+constexpr const char* ended = "ended";    // code and signal, written the moment the script ended
+constexpr const char* failed = "failed";  // why the script could not be started
+constexpr const char* cancel = "cancel";  // a request to end; holds the grace in milliseconds
+constexpr const char* journal = "journal";
+constexpr const char* work = "work";
+}  // namespace control
+
+// What the supervisor executes. The environment is not here: it may hold secrets and travels
+// through a descriptor.
+struct StubSpec {
+    std::string run;
+    std::string token;
+    std::string directory;  // where the script starts
+    std::string program;    // path of the file to execute
+    std::vector<std::string> argv;
+    mode_t umask = 022;
+    std::chrono::milliseconds time_limit{0};  // 0: none
+    std::chrono::milliseconds grace{10'000};
+};
+
+std::string to_text(const StubSpec& spec);
+Result<StubSpec> parse_stub_spec(std::string_view text);
+
+// The file `pid`: who supervises and who runs.
+struct RunProcesses {
+    os::ProcessIdentity stub;   // pid 0 when there is none
+    os::ProcessIdentity guard;  // takes over when the stub is killed
+    os::ProcessIdentity main;
+    std::uint64_t pid_namespace = 0;
+    std::string cgroup;
+    std::int64_t started = 0;       // wall-clock milliseconds
+    std::int64_t started_boot = 0;  // CLOCK_BOOTTIME milliseconds
+};
+
+Result<RunProcesses> parse_processes(std::string_view text);
+
+// The file `ended`: an early note, in case the supervisor dies before the exit record is out.
+struct EarlyEnd {
+    int code = 0;
+    int signal = 0;
+    std::int64_t ended = 0;
+    std::string cause;
+};
+Result<EarlyEnd> parse_early_end(std::string_view text);
+
+// True while a supervisor or a process of the run holds the run's lock.
+bool is_locked(const Path& directory);
+
+}  // namespace ponk::target

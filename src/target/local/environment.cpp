@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "target/local/environment.hpp"
+
+#include <algorithm>
+
+namespace ponk::target::local {
+
+namespace {
+
+auto named(const std::string& name)
+{
+    return [prefix = name + "="](const std::string& word) { return word.starts_with(prefix); };
+}
+
+// A word with a NUL inside cannot reach a process; the part before it can.
+std::string until_nul(const std::string& word)
+{
+    return word.substr(0, word.find('\0'));
+}
+
+}  // namespace
+
+Environment::Environment(const std::vector<std::string>& words)
+{
+    for (const auto& word : words) {
+        const auto equals = word.find('=');
+        if (equals == std::string::npos || equals == 0) continue;
+        set(word.substr(0, equals), word.substr(equals + 1));
+    }
+}
+
+void Environment::set(const std::string& name, const std::string& value)
+{
+    auto word = until_nul(name + "=" + value);
+    const auto found = std::find_if(words_.begin(), words_.end(), named(name));
+    if (found != words_.end()) {
+        *found = std::move(word);
+    } else {
+        words_.push_back(std::move(word));
+    }
+}
+
+void Environment::unset(const std::string& name)
+{
+    std::erase_if(words_, named(name));
+}
+
+std::string Environment::get(const std::string& name) const
+{
+    const auto found = std::find_if(words_.begin(), words_.end(), named(name));
+    return found == words_.end() ? std::string() : found->substr(name.size() + 1);
+}
+
+std::string Environment::bytes() const
+{
+    std::string out;
+    for (const auto& word : words_) {
+        out += word;
+        out += '\0';
+    }
+    return out;
+}
+
+Environment compose_environment(const JobSpec& spec, const Path& tree, const Path& python_modules)
+{
+    Environment out(spec.ambient);
+    out.set("PYTHONUNBUFFERED", "1");
+    for (const auto& [name, value] : spec.variables)
+        out.set(name, value);
+    const auto theirs = out.get("PYTHONPATH");
+    out.set("PYTHONPATH", python_modules.string() + (theirs.empty() ? "" : ":" + theirs));
+    if (!spec.shared_directory.empty()) {
+        // Scripts append a file name without a slash of their own.
+        const auto& folder = spec.shared_directory;
+        out.set("AZUREML_NATIVE_SHARE_DIRECTORY", folder.ends_with('/') ? folder : folder + "/");
+    }
+    out.set("AZUREML_RUN_ID", spec.id.text());
+    out.set("PONK_RUN_ID", spec.id.text());
+    out.set("PONK_RUN_TOKEN", spec.token);
+    out.set("PONK_RUN_DIRECTORY", spec.directory.string());
+    out.set("PONK_OUTPUTS_DIRECTORY", (tree / "outputs").string());
+    out.set("PWD", tree.string());
+    out.unset("OLDPWD");
+    return out;
+}
+
+}  // namespace ponk::target::local

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "target/local/environment.hpp"
+
+#include <gtest/gtest.h>
+
+namespace ponk::target::local {
+namespace {
+
+JobSpec sample()
+{
+    JobSpec spec;
+    spec.id = RunId::make();
+    spec.directory = "/runs/r";
+    spec.token = "t0k";
+    spec.ambient = {"PATH=/bin", "PYTHONPATH=/theirs", "A=shell", "OLDPWD=/x", "broken"};
+    spec.variables = {{"A", "configured"}, {"B", "line\nbreak"}};
+    return spec;
+}
+
+TEST(Environment, TheConfigurationWinsOverTheShell)
+{
+    const auto environment = compose_environment(sample(), "/runs/r/work", "/lib/python");
+
+    EXPECT_EQ(environment.get("A"), "configured");
+    EXPECT_EQ(environment.get("B"), "line\nbreak");
+    EXPECT_EQ(environment.get("PATH"), "/bin");
+    EXPECT_EQ(environment.get("PYTHONUNBUFFERED"), "1");
+    EXPECT_EQ(environment.get("PWD"), "/runs/r/work");
+    EXPECT_EQ(environment.get("OLDPWD"), "");
+}
+
+TEST(Environment, OurModulesComeFirstAndTheirsStay)
+{
+    auto spec = sample();
+    EXPECT_EQ(compose_environment(spec, "/w", "/lib").get("PYTHONPATH"), "/lib:/theirs");
+
+    spec.ambient.clear();
+    EXPECT_EQ(compose_environment(spec, "/w", "/lib").get("PYTHONPATH"), "/lib");
+}
+
+TEST(Environment, TheSharedFolderEndsWithASlash)
+{
+    auto spec = sample();
+    spec.shared_directory = "/shared/p";
+    EXPECT_EQ(compose_environment(spec, "/w", "/l").get("AZUREML_NATIVE_SHARE_DIRECTORY"),
+              "/shared/p/");
+
+    spec.shared_directory = "/shared/p/";
+    EXPECT_EQ(compose_environment(spec, "/w", "/l").get("AZUREML_NATIVE_SHARE_DIRECTORY"),
+              "/shared/p/");
+}
+
+TEST(Environment, TheRunKnowsItself)
+{
+    const auto spec = sample();
+    const auto environment = compose_environment(spec, "/w", "/l");
+
+    EXPECT_EQ(environment.get("PONK_RUN_ID"), spec.id.text());
+    EXPECT_EQ(environment.get("AZUREML_RUN_ID"), spec.id.text());
+    EXPECT_EQ(environment.get("PONK_RUN_DIRECTORY"), "/runs/r");
+    EXPECT_EQ(environment.get("PONK_OUTPUTS_DIRECTORY"), "/w/outputs");
+}
+
+TEST(Environment, EachNameOnceAndEveryWordEndedByNul)
+{
+    Environment environment({"A=1", "A=2"});
+    environment.set("B", "");
+
+    EXPECT_EQ(environment.bytes(), std::string("A=2\0B=\0", 7));
+}
+
+}  // namespace
+}  // namespace ponk::target::local

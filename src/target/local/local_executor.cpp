@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "target/local/local_executor.hpp"
+
+#include "base/synced.hpp"
+#include "base/text.hpp"
+#include "os/directory.hpp"
+#include "os/process.hpp"
+#include "target/command_line.hpp"
+#include "target/control_directory.hpp"
+#include "target/embedded.hpp"
+#include "target/local/environment.hpp"
+#include "target/local/local_run.hpp"
+#include "target/local/watcher.hpp"
+
+#include <fcntl.h>
+#include <map>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace ponk::target::local {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+bool is_there(const Path& path)
+{
+    struct stat info {};
+    return ::lstat(path.c_str(), &info) == 0;
+}
+
+// Bytes that a child can read and no disk ever sees.
+Result<os::Fd> in_memory(std::string_view bytes)
+{
+    os::Fd fd(::memfd_create("environment", MFD_CLOEXEC));
+    if (!fd) return fail_errno(errno, "get memory for the environment");
+    TRY(os::write_all(fd.get(), bytes));
+    ::lseek(fd.get(), 0, SEEK_SET);
+    return fd;
+}
+
+// What the supervisor says about its start; empty when it died without a word.
+Result<std::string> read_report(const os::Fd& from, std::stop_token stop)
+{
+    std::string said;
+    const auto deadline = after(60s);
+    while (!said.ends_with('\n')) {
+        TRY(os::wait_readable(from.get(), deadline, stop));
+        char block[1024];
+        const auto got = ::read(from.get(), block, sizeof block);
+        if (got < 0 && errno != EINTR) return fail_errno(errno, "hear from the supervisor");
+        if (got == 0) break;
+        said.append(block, static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    }
+    return std::string(trim(said));
+}
+
+// Undoes the claim of a supervisor that died before the script began. Only with the lock in hand
+// is it certain that nobody is about to start it.
+Result<bool> withdraw_claim(const Path& directory)
+{
+    const auto lock = TRY(os::open_file(directory / control::lock, O_RDWR | O_CREAT));
+    struct flock whole {};
+    whole.l_type = F_WRLCK;
+    if (::fcntl(lock.get(), F_OFD_SETLK, &whole) != 0) return false;
+    if (is_there(directory / control::pid) || is_there(directory / control::exit)) return false;
+    ::rmdir((directory / control::claim).c_str());
+    return true;
+}
+
+bool is_new(const JobStatus& now, const JobStatus& seen)
+{
+    return now.phase != seen.phase || now.log_length != seen.log_length ||
+           now.journal_length != seen.journal_length || now.phase == JobPhase::ended ||
+           now.phase == JobPhase::lost;
+}
+
+class LocalExecutor final : public Executor {
+public:
+    LocalExecutor(Options options, Path stub, Path python)
+        : options_(std::move(options)), stub_(std::move(stub)), python_(std::move(python))
+    {
+    }
+
+    Result<> place(const JobSpec& spec, const Progress& progress, std::stop_token stop) override
+    {
+        TRY(os::make_directories(spec.directory / control::journal));
+        const auto tree = spec.directory / control::work;
+        if (is_there(tree)) return {};
+        // Under another name until it is whole: a half-made tree is never executed.
+        const auto building = spec.directory / "work.new";
+        TRY(os::remove_tree(building));
+        TRY(options_.materialise(spec.snapshot, building, progress, stop));
+        if (::rename(building.c_str(), tree.c_str()) != 0)
+            return fail_errno(errno, "make {}", os::in_quotes(tree));
+        return {};
+    }
+
+    Result<std::string> launch(const JobSpec& spec, std::stop_token stop) override
+    {
+        const auto job = spec.id.text();
+        if (is_there(spec.directory / control::claim) && !TRY(withdraw_claim(spec.directory)))
+            return job;
+        const auto environment = TRY(write_spec(spec, stop));
+        if (!spec.shared_directory.empty()) TRY(os::make_directories(spec.shared_directory, 0755));
+        // A supervisor killed before the script began has done nothing: the next one may try.
+        for (int attempt = 0; attempt < 20; ++attempt) {
+            const auto said = TRY(start_stub(spec, environment, stop));
+            if (said == "started" || said == "claimed") return job;
+            if (said.starts_with("error ")) {
+                TRY(withdraw_claim(spec.directory));
+                return fail(ErrorKind::unavailable, "supervisor: {}", printable(said.substr(6)));
+            }
+            if (!TRY(withdraw_claim(spec.directory))) return job;
+        }
+        return fail(ErrorKind::unavailable,
+                    "the supervisor {} is killed again and again before it can start the script",
+                    os::in_quotes(stub_));
+    }
+
+    Result<JobStatus> sync(const std::string& /*job*/,
+                           const Path& directory,
+                           const JobStatus& seen,
+                           Deadline deadline,
+                           std::stop_token stop) override
+    {
+        const auto run = run_in(directory);
+        const Watcher::Subscription subscription(watcher_, directory);
+        for (;;) {
+            subscription.bell().silence();
+            auto status = TRY(run->look());
+            if (status.phase == JobPhase::ended || status.phase == JobPhase::lost)
+                forget(directory, *run);
+            if (is_new(status, seen) || Deadline::clock::now() >= deadline) return status;
+            auto wake = run->next_wake();
+            wake.descriptors.push_back(subscription.bell().fd());
+            if (!subscription.works()) wake.at = std::min(wake.at, after(50ms));
+            const auto waited = os::wait_any(wake.descriptors, std::min(deadline, wake.at), stop);
+            if (!waited && waited.error().kind() != ErrorKind::timeout)
+                return tl::unexpected(waited.error());
+        }
+    }
+
+    Result<>
+    cancel(const std::string& /*job*/, const Path& directory, std::chrono::seconds grace) override
+    {
+        if (!is_there(directory) || is_there(directory / control::exit)) return {};
+        const auto text = fmt::format("{}", std::chrono::milliseconds(grace).count());
+        // On a full disk the signal alone must do.
+        const auto noted =
+            os::replace_file(directory / control::cancel, text, 0600, os::Durable::no);
+        run_in(directory)->ask_to_end();
+        return noted || is_there(directory / control::pid) ? Result<>() : noted;
+    }
+
+    Result<std::optional<Digest>>
+    collect(const std::string& /*job*/, const Path& directory, std::stop_token stop) override
+    {
+        const auto outputs = directory / control::work / "outputs";
+        struct stat info {};
+        // A link could lead anywhere; only a real folder is ours to store.
+        if (::lstat(outputs.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return std::nullopt;
+        if (TRY(os::list_directory(outputs)).empty()) return std::nullopt;
+        return std::optional(TRY(options_.store(outputs, stop)));
+    }
+
+    Result<> clean(const std::string& /*job*/, const Path& directory) override
+    {
+        if (!is_there(directory / control::exit) && is_locked(directory)) {
+            return tl::unexpected(
+                Error(ErrorKind::conflict,
+                      fmt::format("the run in {} is still alive", os::in_quotes(directory)),
+                      "Cancel it first, or wait for its end."));
+        }
+        for (const auto* name : {control::work, "work.new", control::spec, control::lock, "times"})
+            TRY(os::remove_tree(directory / name));
+        return {};
+    }
+
+private:
+    // Returns the environment as the supervisor wants it.
+    Result<std::string> write_spec(const JobSpec& spec, std::stop_token stop)
+    {
+        const auto tree = spec.directory / control::work;
+        auto environment = compose_environment(spec, tree, python_);
+        auto line = TRY(command_line(spec, tree, environment.words(), stop));
+        for (const auto& [name, value] : line.variables)
+            environment.set(name, value);
+        const StubSpec text{.run = spec.id.text(),
+                            .token = spec.token,
+                            .directory = tree.string(),
+                            .program = line.program.string(),
+                            .argv = std::move(line.argv),
+                            .umask = spec.umask,
+                            .time_limit = spec.time_limit,
+                            .grace = spec.grace};
+        TRY(os::make_directories(spec.directory / control::journal));
+        TRY(os::replace_file(spec.directory / control::spec, to_text(text)));
+        return environment.bytes();
+    }
+
+    Result<std::string>
+    start_stub(const JobSpec& spec, const std::string& environment, std::stop_token stop)
+    {
+        const auto null = TRY(os::open_file("/dev/null", O_RDWR));
+        const auto memory = TRY(in_memory(environment));
+        auto report = TRY(os::make_pipe());
+        auto child = TRY(os::spawn({.argv = {stub_.string(), spec.directory.string(), "3", "4"},
+                                    .env = std::vector<std::string>(),
+                                    .descriptors = {{null.get(), 0},
+                                                    {null.get(), 1},
+                                                    {null.get(), 2},
+                                                    {memory.get(), 3},
+                                                    {report.write.get(), 4}}}));
+        report.write.reset();
+        watcher_.reap_later(std::move(child.pidfd));
+        return read_report(report.read, stop);
+    }
+
+    std::shared_ptr<LocalRun> run_in(const Path& directory)
+    {
+        const auto runs = runs_.lock();
+        auto& run = (*runs)[directory.string()];
+        if (!run) run = std::make_shared<LocalRun>(directory);
+        return run;
+    }
+
+    void forget(const Path& directory, LocalRun& run)
+    {
+        for (auto& process : run.take_remains())
+            watcher_.reap_later(std::move(process));
+        runs_.lock()->erase(directory.string());
+    }
+
+    Options options_;
+    Path stub_;
+    Path python_;
+    Watcher watcher_;
+    // Shared with the threads that are inside sync() for that run.
+    Synced<std::map<std::string, std::shared_ptr<LocalRun>>> runs_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Executor>> make_executor(Options options)
+{
+    const auto lib = options.home / "lib";
+    auto stub = TRY(install_stub(lib).map_error(while_doing("install the supervisor")));
+    auto python = TRY(install_python_modules(lib).map_error(while_doing("install Python modules")));
+    // Scripts whose supervisor is killed become our children, so that their codes reach us.
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    return std::make_unique<LocalExecutor>(std::move(options), std::move(stub), std::move(python));
+}
+
+}  // namespace ponk::target::local

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "target/executor.hpp"
+
+#include <functional>
+#include <memory>
+
+namespace ponk::target::local {
+
+// What the executor needs from elsewhere.
+struct Options {
+    Path home;  // $PONK_HOME: the supervisor and the Python modules are written below `lib/`
+    // Makes the tree of a snapshot at `destination`, which does not exist yet.
+    std::function<Result<>(const Digest& snapshot,
+                           const Path& destination,
+                           const Progress& progress,
+                           std::stop_token stop)>
+        materialise;
+    // Stores a folder and returns its manifest.
+    std::function<Result<Digest>(const Path& folder, std::stop_token stop)> store;
+};
+
+// Runs on this machine. Each run is owned by a supervisor process of its own; this process only
+// watches the files it writes, and stands in for it when it is killed. For that the process becomes
+// the reaper of orphaned processes below it (PR_SET_CHILD_SUBREAPER).
+//
+// Fails when the supervisor cannot be written below `home`.
+Result<std::unique_ptr<Executor>> make_executor(Options options);
+
+}  // namespace ponk::target::local

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "target/local/local_run.hpp"
+
+#include "os/directory.hpp"
+
+#include <csignal>
+#include <poll.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace ponk::target::local {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+std::uint64_t size_of(const Path& file)
+{
+    struct stat info {};
+    return ::stat(file.c_str(), &info) == 0 ? static_cast<std::uint64_t>(info.st_size) : 0;
+}
+
+std::uint64_t size_of_journals(const Path& folder)
+{
+    std::uint64_t sum = 0;
+    if (const auto entries = os::list_directory(folder)) {
+        for (const auto& entry : *entries)
+            sum += size_of(folder / entry.name);
+    }
+    return sum;
+}
+
+bool lives(const std::optional<os::Fd>& pidfd)
+{
+    if (!pidfd) return false;
+    pollfd polled{pidfd->get(), POLLIN, 0};
+    return ::poll(&polled, 1, 0) == 0;
+}
+
+bool is_there(const Path& path)
+{
+    struct stat info {};
+    return ::lstat(path.c_str(), &info) == 0;
+}
+
+JobStatus lost(JobStatus status, std::string reason)
+{
+    status.phase = JobPhase::lost;
+    status.reason = std::move(reason);
+    return status;
+}
+
+Result<bool> add_exit(const Path& directory, JobStatus& status)
+{
+    const auto text = TRY(os::read_file_if_any(directory / control::exit, 1 << 20));
+    if (!text) return false;
+    status.exit = TRY(model::parse_exit_record(*text).map_error(
+        while_doing("read {}", os::in_quotes(directory / control::exit))));
+    status.phase = JobPhase::ended;
+    status.started = status.exit->started;
+    // What was written between our look at the log and the end.
+    status.log_length = size_of(directory / control::log);
+    status.journal_length = size_of_journals(directory / control::journal);
+    return true;
+}
+
+}  // namespace
+
+Result<JobStatus> LocalRun::look()
+{
+    const std::lock_guard lock(mutex_);
+    JobStatus status;
+    status.log_length = size_of(directory_ / control::log);
+    status.journal_length = size_of_journals(directory_ / control::journal);
+    if (TRY(add_exit(directory_, status))) return status;
+    if (TRY(find_processes())) return look_at_processes(std::move(status));
+    status.phase = JobPhase::starting;
+    if (is_locked(directory_) || TRY(find_processes())) return status;
+    // Nobody holds the lock, so nothing changes any more; but it may have, just before we asked.
+    if (TRY(add_exit(directory_, status))) return status;
+    if (is_there(directory_ / control::claim))
+        return lost(std::move(status), "the supervisor was killed before the script began");
+    return status;  // nobody ever began it
+}
+
+Result<bool> LocalRun::find_processes()
+{
+    if (processes_) return true;
+    const auto text = TRY(os::read_file_if_any(directory_ / control::pid, 1 << 20));
+    if (!text) return false;
+    processes_ = TRY(parse_processes(*text).map_error(
+        while_doing("read {}", os::in_quotes(directory_ / control::pid))));
+    stub_ = os::open_process(processes_->stub);
+    guard_ = os::open_process(processes_->guard);
+    main_ = os::open_process(processes_->main);
+    return true;
+}
+
+bool LocalRun::is_supervised() const
+{
+    return lives(stub_) || lives(guard_);
+}
+
+Result<JobStatus> LocalRun::look_at_processes(JobStatus status)
+{
+    status.phase = JobPhase::running;
+    status.started = processes_->started;
+    if (processes_->main.boot_id != os::boot_id())
+        return lost(std::move(status), "the host was rebooted while the script ran");
+    if (is_supervised()) return status;
+    if (TRY(add_exit(directory_, status))) return status;
+    if (!stand_in_)
+        stand_in_ = std::make_unique<StandIn>(directory_, *processes_, std::move(main_));
+    const auto progress = TRY(stand_in_->step());
+    if (progress == StandIn::Progress::unknown) return lost(std::move(status), stand_in_->reason());
+    if (progress == StandIn::Progress::published) TRY(add_exit(directory_, status));
+    return status;
+}
+
+LocalRun::Wake LocalRun::next_wake()
+{
+    const std::lock_guard lock(mutex_);
+    // A supervisor that has not said who it is can only be watched through its lock.
+    if (!processes_) return {{}, after(20ms)};
+    if (stand_in_) {
+        Wake wake{{}, stand_in_->look_again()};
+        if (stand_in_->wait_for() >= 0) wake.descriptors.push_back(stand_in_->wait_for());
+        return wake;
+    }
+    // While one of the two lives it does the work; the end of the last one wakes us.
+    const auto& last = lives(guard_) ? guard_ : stub_;
+    Wake wake{{}, after(60s)};
+    if (last) wake.descriptors.push_back(last->get());
+    return wake;
+}
+
+void LocalRun::ask_to_end()
+{
+    const std::lock_guard lock(mutex_);
+    const auto known = find_processes();
+    if (!known || !*known) return;  // it finds the request when it starts
+    if (is_supervised()) {
+        for (const auto* supervisor : {&stub_, &guard_}) {
+            if (lives(*supervisor))
+                ::syscall(SYS_pidfd_send_signal, (*supervisor)->get(), SIGTERM, nullptr, 0);
+        }
+        return;
+    }
+    if (processes_->main.boot_id != os::boot_id()) return;
+    if (!stand_in_)
+        stand_in_ = std::make_unique<StandIn>(directory_, *processes_, std::move(main_));
+    [[maybe_unused]] const auto progress = stand_in_->step();
+}
+
+std::vector<os::Fd> LocalRun::take_remains()
+{
+    const std::lock_guard lock(mutex_);
+    std::vector<os::Fd> remains;
+    for (auto* process : {&stub_, &guard_, &main_}) {
+        if (*process && **process) remains.push_back(std::move(**process));
+        process->reset();
+    }
+    return remains;
+}
+
+}  // namespace ponk::target::local

@@ -1,0 +1,317 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The modules that every run can import, under each Python that is here."""
+import ast
+import binascii
+import glob
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+SOURCE = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", "python"))
+FILES = glob.glob(SOURCE + "/**/*.py", recursive=True)
+
+
+def interpreters():
+    """Each version once: the system's, the one on the path, old ones where installed."""
+    found = {}
+    candidates = ["/usr/bin/python3", shutil.which("python3"), sys.executable]
+    candidates += [shutil.which("python3.%d" % minor) for minor in range(5, 15)]
+    candidates += glob.glob(os.path.expanduser("~/.pyenv/versions/3.*/bin/python3"))
+    for path in filter(None, candidates):
+        asked = subprocess.run([path, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"],
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        if asked.returncode == 0:
+            found.setdefault(asked.stdout.decode().strip(), path)
+    return sorted(found.items())
+
+
+@pytest.fixture(params=interpreters(), ids=lambda item: item[0])
+def python(request):
+    return request.param[1]
+
+
+class Run:
+    def __init__(self, folder):
+        self.folder = folder
+        self.work = folder / "work"
+        self.work.mkdir()
+        (folder / "journal").mkdir()
+        self.environment = {
+            "PATH": "/usr/bin:/bin", "PYTHONPATH": SOURCE, "PONK_RUN_ID": "0" * 32,
+            "PONK_RUN_DIRECTORY": str(folder), "PONK_OUTPUTS_DIRECTORY": str(self.work / "outputs"),
+            "PYTHONDONTWRITEBYTECODE": "1"}
+
+    def script(self, python, text, **extra):
+        env = dict(self.environment)
+        env.update(extra)
+        return subprocess.run([python, "-c", text], env=env, cwd=str(self.work), timeout=60,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def records(self):
+        out = []
+        for path in sorted((self.folder / "journal").iterdir()):
+            out += parse(path.read_bytes())
+        return [record for record in out if "journal" not in record]
+
+
+def parse(data):
+    """An independent reader of the format."""
+    out = []
+    for piece in data.split(b"\x1e")[1:]:
+        assert piece.endswith(b"\n") and piece[8:9] == b" "
+        payload = piece[9:-1]
+        assert int(piece[:8], 16) == binascii.crc32(payload)
+        out.append(json.loads(payload.decode("ascii")))
+    return out
+
+
+@pytest.fixture
+def run(tmp_path):
+    return Run(tmp_path)
+
+
+def without_time(records):
+    for record in records:
+        assert abs(record.pop("time") - time.time() * 1000) < 600000
+    return records
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: os.path.relpath(path, SOURCE))
+def test_syntax_is_that_of_python_3_5(path):
+    with open(path) as text:
+        ast.parse(text.read(), path, feature_version=(3, 5))
+
+
+def test_numbers_texts_lists_and_dictionaries(python, run):
+    done = run.script(python, """if True:
+        import ponk
+        ponk.log("loss", 0.3, step=7)
+        ponk.log("loss", 0.25)
+        ponk.log("loss", 0.2)
+        ponk.log({"a": 1, "b": True, "c": "word"}, step=2)
+        ponk.log("series", [1, 2.5, float("nan"), float("inf"), -float("inf")])
+        ponk.log("series", range(2))
+        ponk.log("wide", 2**70)
+        ponk.log_params({"lr": 0.1}, seed=3)
+        ponk.set_tag("stage", "draft\\x1e\\n")
+        assert ponk.run.id == "0" * 32
+        """)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    records = without_time(run.records())
+    assert records[:3] == [{"metric": "loss", "value": 0.3, "step": 7},
+                           {"metric": "loss", "value": 0.25, "step": 0},
+                           {"metric": "loss", "value": 0.2, "step": 1}]
+    assert sorted(records[3:6], key=str) == sorted([
+        {"metric": "a", "value": 1, "step": 2}, {"metric": "b", "value": 1, "step": 2},
+        {"metric": "c", "text": "word", "step": 2}], key=str)
+    assert records[6:8] == [
+        {"metric": "series", "values": [1, 2.5, "NaN", "Infinity", "-Infinity"], "step": 0},
+        {"metric": "series", "values": [0, 1], "step": 5}]
+    assert records[8] == {"metric": "wide", "value": 2.0 ** 70, "step": 0}
+    assert {record["param"]: record["value"] for record in records[9:11]} == {"lr": "0.1", "seed": "3"}
+    assert records[11] == {"tag": "stage", "value": "draft\x1e\n"}
+
+
+def test_long_lists_stay_below_the_limit_of_a_record(python, run):
+    run.script(python, "import ponk; ponk.log('x', [0.123456789012345] * 30000)")
+    records = run.records()
+    assert [record["step"] for record in records] == list(range(0, 30000, 5000))
+    assert sum(len(record["values"]) for record in records) == 30000
+
+
+def test_outside_a_run_nothing_happens(python, tmp_path):
+    done = subprocess.run([python, "-c", """if True:
+        import ponk
+        from azureml.logging import get_azureml_logger
+        ponk.log("a", 1); ponk.log_image("i", [[0, 1]]); ponk.log_artifact("/etc/hostname")
+        get_azureml_logger().log("a", 1).wait()
+        get_azureml_logger().upload("a.txt", "b")
+        assert not ponk.run and ponk.run.id is None"""],
+        env={"PYTHONPATH": SOURCE}, cwd=str(tmp_path), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_trouble_is_said_once_and_training_goes_on(python, run):
+    done = run.script(python, """if True:
+        import ponk
+        for i in range(100):
+            ponk.log("a", i)
+        class Odd:
+            def __str__(self): raise ValueError("odd")
+        ponk.log("b", Odd())
+        print("trained")""", PONK_RUN_DIRECTORY="/proc/nowhere")
+    assert done.returncode == 0 and done.stdout == b"trained\n"
+    assert done.stderr.count(b"\n") == 1 and done.stderr.startswith(b"ponk: warning: log: ")
+
+
+def test_a_full_disk_is_no_failure(python, run):
+    done = run.script(python, """if True:
+        import ponk, resource, signal
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+        for i in range(1000):
+            ponk.log("a", i)
+        print("trained")""")
+    assert done.returncode == 0 and done.stdout == b"trained\n"
+    assert done.stderr.count(b"\n") == 1
+
+
+def test_threads_lose_nothing(python, run):
+    run.script(python, """if True:
+        import ponk, threading
+        def work(k):
+            for i in range(300):
+                ponk.log("t%d" % k, i)
+                ponk.log("shared", 1)
+        threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
+        [t.start() for t in threads]; [t.join() for t in threads]""")
+    records = run.records()
+    assert len(records) == 2 * 8 * 300
+    for k in range(8):
+        mine = [r for r in records if r["metric"] == "t%d" % k]
+        assert [r["value"] for r in mine] == [r["step"] for r in mine] == list(range(300))
+    assert sorted(r["step"] for r in records if r["metric"] == "shared") == list(range(2400))
+
+
+def test_forks_have_their_own_journals(python, run):
+    run.script(python, """if True:
+        import os, ponk
+        ponk.log("parent", 1)
+        for k in range(3):
+            if os.fork() == 0:
+                for i in range(50): ponk.log("child%d" % k, i)
+                os._exit(0)
+        for i in range(50): ponk.log("parent", i)
+        while True:
+            try: os.wait()
+            except OSError: break""")
+    assert len(run.records()) == 1 + 50 + 150
+    assert len(list((run.folder / "journal").iterdir())) == 4
+
+
+def test_a_closed_descriptor_never_harms_another_file(python, run):
+    run.script(python, """if True:
+        import os, ponk
+        ponk.log("a", 1)
+        os.closerange(3, 100)
+        mine = [os.open("mine%d" % i, os.O_WRONLY | os.O_CREAT) for i in range(10)]
+        ponk.log("a", 2)
+        ponk.log("a", 3)""")
+    assert all(path.stat().st_size == 0 for path in run.work.glob("mine*"))
+    assert sorted(record["value"] for record in run.records()) == [1, 2, 3]
+
+
+def test_killed_at_any_moment_the_journal_is_whole(run):
+    for turn in range(8):
+        child = subprocess.Popen([sys.executable, "-c", """if True:
+            import ponk
+            print("x", flush=True)
+            i = 0
+            while True:
+                ponk.log("k", i); i += 1"""], env=run.environment, stdout=subprocess.PIPE)
+        child.stdout.readline()
+        time.sleep(0.003 * turn)
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+        child.stdout.close()
+    for path in (run.folder / "journal").iterdir():
+        values = [r["value"] for r in parse(path.read_bytes()) if "metric" in r]
+        assert values == list(range(len(values)))
+
+
+def test_numpy_scalars_and_arrays(run):
+    done = subprocess.run(["/usr/bin/python3", "-c", """if True:
+        import numpy as np, ponk
+        ponk.log("f", np.float32(0.5)); ponk.log("i", np.int64(3)); ponk.log("z", np.array(1.5))
+        ponk.log("l", np.array([1, 2])); ponk.log("one", np.array([7]))
+        ponk.log_image("im", np.zeros((4, 5, 3)))"""],
+        env=run.environment, cwd=str(run.work), stderr=subprocess.PIPE)
+    if b"No module named 'numpy'" in done.stderr:
+        pytest.skip("no numpy")
+    assert done.stderr == b""
+    records = run.records()
+    assert [r.get("value", r.get("values")) for r in records[:4]] == [0.5, 3, 1.5, [1, 2]]
+
+
+def test_images_and_artifacts_lie_in_outputs(python, run):
+    (run.work / "model.pkl").write_bytes(b"m")
+    (run.work / "tree" / "sub").mkdir(parents=True)
+    (run.work / "tree" / "sub" / "leaf").write_bytes(b"l")
+    done = run.script(python, """if True:
+        import ponk
+        ponk.log_image("digits/a", [[0, 128], [255, 64]])
+        ponk.log_image("digits/a", [[(0, 0.5, 1.0)]], step=9)
+        ponk.log_image("../../evil", b"\\x89PNG")
+        ponk.log_artifact("model.pkl")
+        ponk.log_artifact("tree")
+        ponk.log_artifact("model.pkl", "../../up")""")
+    assert done.stderr == b""
+    names = [record["artifact"] for record in run.records()]
+    assert names == ["images/digits/a-0.png", "images/digits/a-9.png", "images/evil-0.png",
+                     "model.pkl", "tree/sub/leaf", "up"]
+    for name in names:
+        assert (run.work / "outputs" / name).is_file()
+    assert (run.work / "outputs" / names[0]).read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+
+
+def test_the_calls_of_2017(python, run):
+    (run.work / "file.txt").write_text("f")
+    done = run.script(python, """if True:
+        from azureml.logging import get_azureml_logger
+        run_logger = get_azureml_logger()
+        assert run_logger is get_azureml_logger()
+        run_logger.log("Accuracy", 0.93)
+        run_logger.log("Script Name", "iris")
+        run_logger.log("Loss", [0.9, 0.5]).wait()
+        run_logger.log(name="Named", value=3)
+        run_logger.upload("outputs/note.txt", "text").wait()
+        run_logger.upload_file("renamed.txt", "file.txt")""")
+    assert done.stderr == b""
+    records = without_time(run.records())
+    assert records[:4] == [{"metric": "Accuracy", "value": 0.93, "step": 0},
+                           {"metric": "Script Name", "text": "iris", "step": 0},
+                           {"metric": "Loss", "values": [0.9, 0.5], "step": 0},
+                           {"metric": "Named", "value": 3, "step": 0}]
+    assert (run.work / "outputs/note.txt").read_text() == "text"
+    assert (run.work / "outputs/renamed.txt").read_text() == "f"
+
+
+def test_the_calls_of_2018(python, run):
+    done = run.script(python, """if True:
+        from azureml.core import Run
+        from azureml.core.run import Run as Same
+        run = Run.get_context()
+        assert Same is Run and run.id == "0" * 32
+        run.log("a", 1); run.log_list("b", [1, 2]); run.tag("t", "v"); run.log_row("r", x=1)
+        try:
+            from azureml.core import Workspace
+        except ImportError as problem:
+            print(problem)
+        from azureml.dataprep import package
+        try:
+            package.run("x.dprep", dataflow_idx=0)
+        except NotImplementedError as problem:
+            print(problem)""")
+    assert done.stderr == b""
+    assert b"Workspace" in done.stdout and b"'x.dprep' cannot be run" in done.stdout
+    assert len(run.records()) == 4
+
+
+def test_a_real_azureml_package_is_not_hidden(python, run):
+    site = run.folder / "site"
+    for package, text in [("azureml", ""), ("azureml/core", "REAL = True"),
+                          ("azureml/logging", "raise RuntimeError('needs the old service')")]:
+        (site / package).mkdir(parents=True, exist_ok=True)
+        (site / package / "__init__.py").write_text(text)
+    done = run.script(python, """if True:
+        from azureml.core import REAL
+        from azureml.logging import get_azureml_logger
+        get_azureml_logger().log("a", 1)""", PYTHONPATH="%s:%s" % (SOURCE, site))
+    assert done.stderr == b"" and len(run.records()) == 1
