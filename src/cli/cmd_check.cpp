@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands.hpp"
 #include "cli/context.hpp"
-#include "config/diagnostic.hpp"
-#include "config/project.hpp"
+#include "config/check.hpp"
+#include "config/config_file.hpp"
 
 namespace ponk::cli {
 namespace {

@@ -36,3 +36,11 @@ inline tl::expected<std::string, Failure> name_of(const Invocation& words)
 }
 
 }  // namespace ponk::cli::named
+
+// Lets TRY work on what name_of returns.
+namespace ponk::detail {
+inline std::string take(tl::expected<std::string, cli::Failure>&& name)
+{
+    return std::move(*name);
+}
+}  // namespace ponk::detail
