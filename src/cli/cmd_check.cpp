@@ -82,8 +82,9 @@ Outcome run(Context& context, const Invocation& words)
 constinit const Command cmd_check = {
     .path = "check",
     .summary = "Check the project's configuration files",
-    .description = "Reads every .compute, .runconfig, conda, Spark and project file and says what is "
-                   "wrong, where, and what was probably meant. Needs no daemon.",
+    .description =
+        "Reads every .compute, .runconfig, conda, Spark and project file and says what is "
+        "wrong, where, and what was probably meant. Needs no daemon.",
     .options = options,
     .positionals = positionals,
     .examples = examples,

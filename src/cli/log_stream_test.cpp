@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/log_stream.hpp"
-
 #include "cli/interrupt.hpp"
+#include "cli/log_stream.hpp"
 #include "os/socket.hpp"
 #include "os/wait.hpp"
 
@@ -58,7 +57,8 @@ private:
             return reply(peer, body, body.size());
         }
         ++log_requests_;
-        const std::string rest = log_.substr(std::min(log_.size(), std::stoul(request.substr(at + 7))));
+        const std::string rest =
+            log_.substr(std::min(log_.size(), std::stoul(request.substr(at + 7))));
         reply(peer, rest.substr(0, piece_), rest.size());
         return rest.size() <= piece_;
     }
@@ -89,7 +89,8 @@ protected:
 TEST_F(LogStream, loses_and_doubles_no_byte_when_the_daemon_breaks_off)
 {
     std::string log;
-    for (int i = 0; i < 300; ++i) log += fmt::format("line {} \xff\x1b[2J\r", i) + '\0';
+    for (int i = 0; i < 300; ++i)
+        log += fmt::format("line {} \xff\x1b[2J\r", i) + '\0';
     const BreakingDaemon server(home_, log, 997);
     auto daemon = Daemon::reach(home_);
     ASSERT_TRUE(daemon) << daemon.error().message();

@@ -18,7 +18,8 @@ inline constexpr Positional target = {.name = "NAME",
 inline constexpr Option configuration_option = {.name = "name",
                                                 .brief = "n",
                                                 .value = "NAME",
-                                                .help = "The configuration, as an option (2017 form).",
+                                                .help =
+                                                    "The configuration, as an option (2017 form).",
                                                 .complete = Complete::configuration};
 inline constexpr Positional configuration = {.name = "NAME",
                                              .help = "Name of the run configuration.",
@@ -36,11 +37,3 @@ inline tl::expected<std::string, Failure> name_of(const Invocation& words)
 }
 
 }  // namespace ponk::cli::named
-
-// Lets TRY work on what name_of returns.
-namespace ponk::detail {
-inline std::string take(tl::expected<std::string, cli::Failure>&& name)
-{
-    return std::move(*name);
-}
-}  // namespace ponk::detail

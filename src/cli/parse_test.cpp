@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/parse.hpp"
-
 #include "cli/commands.hpp"
+#include "cli/parse.hpp"
 
 #include <gmock/gmock.h>
 
@@ -30,8 +29,19 @@ Error bad(const Line& words)
 
 TEST(Parse, everything_after_the_script_is_left_untouched)
 {
-    const auto words = good({"experiment", "submit", "-c", "docker", "train.py", "--epochs", "3", "-o",
-                             "json", "--", "-c", "--help", ""});
+    const auto words = good({"experiment",
+                             "submit",
+                             "-c",
+                             "docker",
+                             "train.py",
+                             "--epochs",
+                             "3",
+                             "-o",
+                             "json",
+                             "--",
+                             "-c",
+                             "--help",
+                             ""});
     EXPECT_EQ(words.command, &cmd_experiment_submit);
     EXPECT_EQ(words.text("run-configuration"), "docker");
     EXPECT_EQ(words.word(0), "train.py");
@@ -99,18 +109,38 @@ TEST(Parse, a_forgotten_value_is_not_taken_from_the_next_option)
     const Error error = bad({"submit", "-c", "--async", "x.py"});
     EXPECT_THAT(error.message(), HasSubstr("'-c' needs a value"));
     EXPECT_THAT(error.hint(), HasSubstr("--run-configuration=VALUE"));
-    EXPECT_EQ(good({"attach", "local", "-n", "x", "--password=-secret"}).text("password"), "-secret");
+    EXPECT_EQ(good({"attach", "local", "-n", "x", "--password=-secret"}).text("password"),
+              "-secret");
     EXPECT_EQ(good({"attach", "local", "-n", "x", "-w", "-secret"}).text("password"), "-secret");
 }
 
 TEST(Parse, both_attach_grammars_mean_the_same)
 {
-    for (const Line& words : {Line{"computetarget", "attach", "remotedocker", "--name", "n", "--address",
-                                   "h", "--username", "u", "--password", "p"},
-                              Line{"computetarget", "attach", "--name", "n", "--address", "h",
-                                   "--username", "u", "--password", "p", "--type", "remotedocker"},
-                              Line{"attach", "-n", "n", "-a", "h", "-u", "u", "-w", "p", "-t",
-                                   "remotedocker"}}) {
+    for (const Line& words :
+         {Line{"computetarget",
+               "attach",
+               "remotedocker",
+               "--name",
+               "n",
+               "--address",
+               "h",
+               "--username",
+               "u",
+               "--password",
+               "p"},
+          Line{"computetarget",
+               "attach",
+               "--name",
+               "n",
+               "--address",
+               "h",
+               "--username",
+               "u",
+               "--password",
+               "p",
+               "--type",
+               "remotedocker"},
+          Line{"attach", "-n", "n", "-a", "h", "-u", "u", "-w", "p", "-t", "remotedocker"}}) {
         const auto parsed = good(words);
         EXPECT_EQ(parsed.command, &cmd_computetarget_attach);
         EXPECT_EQ(parsed.word(0).value_or(parsed.text("type")), "remotedocker");
@@ -141,8 +171,9 @@ TEST(Parse, places_of_a_password_in_argv_are_found_in_every_form)
                 "password",
                 "w",
                 [&](std::size_t index, std::size_t offset) { found.emplace_back(index, offset); });
-    EXPECT_THAT(found,
-                ElementsAre(std::pair{2U, 0U}, std::pair{3U, 11U}, std::pair{4U, 2U}, std::pair{6U, 0U}));
+    EXPECT_THAT(
+        found,
+        ElementsAre(std::pair{2U, 0U}, std::pair{3U, 11U}, std::pair{4U, 2U}, std::pair{6U, 0U}));
 }
 
 TEST(CommandTable, names_are_unique_and_every_command_can_run)
@@ -159,7 +190,8 @@ TEST(CommandTable, names_are_unique_and_every_command_can_run)
         for (const Option& option : command->options) {
             EXPECT_TRUE(names.insert(option.name).second) << command->path << " --" << option.name;
             if (!option.brief.empty()) {
-                EXPECT_TRUE(names.insert(option.brief).second) << command->path << " -" << option.brief;
+                EXPECT_TRUE(names.insert(option.brief).second)
+                    << command->path << " -" << option.brief;
             }
             EXPECT_FALSE(option.help.empty()) << command->path << " --" << option.name;
         }

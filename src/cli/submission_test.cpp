@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/submission.hpp"
-
 #include "cli/follow.hpp"
+#include "cli/submission.hpp"
 
 #include <gmock/gmock.h>
 
@@ -32,8 +31,8 @@ TEST(Submission, key_values_keep_further_equal_signs)
 
 TEST(Submission, a_script_is_named_relative_to_the_project)
 {
-    const os::Path folder =
-        std::filesystem::canonical(*os::make_temporary_directory(testing::TempDir(), "ponk-script-"));
+    const os::Path folder = std::filesystem::canonical(
+        *os::make_temporary_directory(testing::TempDir(), "ponk-script-"));
     ASSERT_TRUE(os::make_directories(folder / "project/code"));
     ASSERT_TRUE(os::replace_file(folder / "project/code/train.py", ""));
     ASSERT_TRUE(os::replace_file(folder / "other.py", ""));
@@ -61,14 +60,18 @@ TEST(RunEnd, the_scripts_code_is_ours_unless_ponk_failed)
     EXPECT_EQ(end({{"status", "Canceled"}, {"exit_code", 143}}).code, 143);
     EXPECT_EQ(end({{"status", "Canceled"}}).code, exit_code::cancelled);
     EXPECT_EQ(end({{"status", "Lost"}, {"exit_code", Json()}}).code, exit_code::lost);
-    const RunEnd start_failure =
-        end({{"status", "Failed"},
-             {"error", JsonObject{{"kind", "not_found"}, {"message", "no Python"}, {"hint", "Install it."}}}});
+    const RunEnd start_failure = end(
+        {{"status", "Failed"},
+         {"error",
+          JsonObject{{"kind", "not_found"}, {"message", "no Python"}, {"hint", "Install it."}}}});
     EXPECT_EQ(start_failure.code, exit_code::run_failed);
     EXPECT_THAT(start_failure.error->message(), HasSubstr("no Python"));
     EXPECT_EQ(start_failure.error->hint(), "Install it.");
     // The script did well, the run did not: that must not look like success.
-    EXPECT_EQ(end({{"status", "Failed"}, {"exit_code", 0}, {"error", JsonObject{{"message", "disk full"}}}}).code,
+    EXPECT_EQ(end({{"status", "Failed"},
+                   {"exit_code", 0},
+                   {"error", JsonObject{{"message", "disk full"}}}})
+                  .code,
               exit_code::run_failed);
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/suggest.hpp"
-
 #include "cli/commands.hpp"
+#include "cli/suggest.hpp"
 
 #include <gmock/gmock.h>
 
@@ -12,8 +11,10 @@ using testing::HasSubstr;
 
 TEST(Suggest, the_grammar_of_early_2017_is_translated)
 {
-    EXPECT_THAT(suggest_command({"execute", "start", "train.py"}), HasSubstr("'ponk experiment submit'"));
-    EXPECT_THAT(suggest_command({"computecontext", "attach"}), HasSubstr("'ponk computetarget attach'"));
+    EXPECT_THAT(suggest_command({"execute", "start", "train.py"}),
+                HasSubstr("'ponk experiment submit'"));
+    EXPECT_THAT(suggest_command({"computecontext", "attach"}),
+                HasSubstr("'ponk computetarget attach'"));
     EXPECT_THAT(suggest_command({"runconfigurations", "create"}),
                 HasSubstr("'ponk runconfiguration create'"));
     EXPECT_THAT(suggest_command({"runconfigurations"}), HasSubstr("'ponk runconfiguration'"));
@@ -42,7 +43,8 @@ TEST(Suggest, options_are_corrected_too)
     EXPECT_EQ(suggest_option(cmd_experiment_submit, "--asynk"), "Did you mean '--async'?");
     EXPECT_EQ(suggest_option(cmd_experiment_submit, "-async"), "Did you mean '--async'?");
     EXPECT_EQ(suggest_option(cmd_experiment_submit, "--outptu=json"), "Did you mean '--output'?");
-    EXPECT_EQ(suggest_option(cmd_experiment_submit, "--conda"), "Did you mean '--conda-dependencies'?");
+    EXPECT_EQ(suggest_option(cmd_experiment_submit, "--conda"),
+              "Did you mean '--conda-dependencies'?");
     EXPECT_EQ(suggest_option(cmd_experiment_submit, "--xylophone"), "");
 }
 

@@ -35,11 +35,17 @@ TEST(TerminalFilter, whatever_could_drive_the_terminal_is_shown)
     EXPECT_EQ(filtered("\x1b[2J\x1b[H"), "\\x1b[2J\\x1b[H");
     EXPECT_EQ(filtered("\x1b[6n"), "\\x1b[6n");
     EXPECT_EQ(filtered("\x1b[?1049h"), "\\x1b[?1049h");
-    EXPECT_EQ(filtered(std::string_view("a\0b", 3)), "a\\x00" "b");
+    EXPECT_EQ(filtered(std::string_view("a\0b", 3)),
+              "a\\x00"
+              "b");
     EXPECT_EQ(filtered("\x7f"), "\\x7f");
     // C1 controls, as bytes and as UTF-8
-    EXPECT_EQ(filtered("\x9b" "31m"), "\\x9b31m");
-    EXPECT_EQ(filtered("\xc2\x9b" "31m"), "\\xc2\\x9b31m");
+    EXPECT_EQ(filtered("\x9b"
+                       "31m"),
+              "\\x9b31m");
+    EXPECT_EQ(filtered("\xc2\x9b"
+                       "31m"),
+              "\\xc2\\x9b31m");
 }
 
 TEST(TerminalFilter, bytes_that_are_no_utf8_are_shown)
@@ -51,10 +57,11 @@ TEST(TerminalFilter, bytes_that_are_no_utf8_are_shown)
 
 TEST(TerminalFilter, the_cut_between_two_pieces_changes_nothing)
 {
-    const std::string_view text =
-        "\x1b[1;31mred\x1b[0m ž 漢 😀 \x1b]0;t\x07 \xc3( \xe2\x82 \x1b[2J \x1b[ \x1b\x1b[0m \xf0\x9f";
+    const std::string_view text = "\x1b[1;31mred\x1b[0m ž 漢 😀 \x1b]0;t\x07 \xc3( \xe2\x82 \x1b[2J "
+                                  "\x1b[ \x1b\x1b[0m \xf0\x9f";
     const std::string whole = filtered(text);
-    for (std::size_t step = 1; step < 9; ++step) EXPECT_EQ(filtered(text, step), whole) << step;
+    for (std::size_t step = 1; step < 9; ++step)
+        EXPECT_EQ(filtered(text, step), whole) << step;
 }
 
 TEST(TerminalFilter, an_endless_colour_sequence_is_not_held_back_for_ever)
