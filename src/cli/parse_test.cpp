@@ -154,7 +154,7 @@ TEST(Parse, wrong_choices_get_a_suggestion)
     const Error error = bad({"runs", "-o", "jsno"});
     EXPECT_THAT(error.message(), HasSubstr("'jsno'"));
     EXPECT_THAT(error.hint(), HasSubstr("'json'"));
-    EXPECT_THAT(bad({"completion", "fsh"}).hint(), HasSubstr("'fish'"));
+    EXPECT_THAT(bad({"completion", "fihs"}).hint(), HasSubstr("'fish'"));
 }
 
 TEST(Parse, too_many_and_too_few_words_are_told)
