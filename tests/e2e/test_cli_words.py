@@ -201,3 +201,12 @@ def test_fish_completes(ponk):
     lines = done.stdout.decode().splitlines()
     assert lines[0].startswith("submit\t"), done
     assert "jsonc" in lines
+
+
+def test_project_from_a_sample_by_its_name_of_2017(ponk):
+    samples = pathlib.Path(__file__).resolve().parents[2] / "samples"
+    done = ponk.run("project", "create", "digits", "--sample", "Classifying MNIST using TensorFlow", env={"PONK_SAMPLES": str(samples)})
+    assert (ponk.project / "digits/train.py").is_file()
+    assert b"NumPy instead of TensorFlow" in done.stderr
+    done = ponk.run("project", "create", "other", "--sample", "mnits", env={"PONK_SAMPLES": str(samples)}, code=66)
+    assert b"mnist" in done.stderr
