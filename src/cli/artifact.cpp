@@ -17,7 +17,8 @@ Result<os::Path> safe_relative(const std::string& artifact)
 {
     const os::Path path(artifact);
     bool bad = path.empty() || path.is_absolute();
-    for (const os::Path& part : path) bad = bad || part == ".." || part == ".";
+    for (const os::Path& part : path)
+        bad = bad || part == ".." || part == ".";
     if (bad) {
         return fail(ErrorKind::invalid_argument,
                     "artifact '{}' has a path that would leave the folder",
@@ -47,7 +48,8 @@ Result<> fetch(Daemon& daemon, const std::string& target, const os::Fd& file)
 std::string artifact_path(const std::string& run_id, std::string_view artifact)
 {
     std::string path = "/runs/" + run_id + "/artifacts";
-    for (const std::string& part : split(artifact, '/')) path += "/" + net::percent_encode(part);
+    for (const std::string& part : split(artifact, '/'))
+        path += "/" + net::percent_encode(part);
     return path;
 }
 
@@ -59,7 +61,8 @@ Result<os::Path> download_artifact(Daemon& daemon,
 {
     const os::Path path = folder / TRY(safe_relative(artifact));
     std::error_code ignored;
-    if (overwrite == Overwrite::no && std::filesystem::exists(std::filesystem::symlink_status(path, ignored))) {
+    if (overwrite == Overwrite::no &&
+        std::filesystem::exists(std::filesystem::symlink_status(path, ignored))) {
         return tl::unexpected(Error(ErrorKind::conflict,
                                     fmt::format("{} is there already", os::in_quotes(path)),
                                     "'--overwrite' replaces it."));

@@ -26,7 +26,8 @@ Result<std::string> read_line(int fd)
         if (got < 0) return fail_errno(errno, "read the answer");
         if (got == 0 || c == '\n') return line;
         line += c;
-        if (line.size() > longest_secret) return fail(ErrorKind::invalid_argument, "the answer is too long");
+        if (line.size() > longest_secret)
+            return fail(ErrorKind::invalid_argument, "the answer is too long");
     }
 }
 
@@ -57,7 +58,8 @@ public:
     {
         sigset_t ending;
         ::sigemptyset(&ending);
-        for (const int number : {SIGTERM, SIGHUP, SIGQUIT, SIGTSTP}) ::sigaddset(&ending, number);
+        for (const int number : {SIGTERM, SIGHUP, SIGQUIT, SIGTSTP})
+            ::sigaddset(&ending, number);
         ::sigprocmask(SIG_BLOCK, &ending, &mask_);
         known_ = ::tcgetattr(terminal_, &before_) == 0;
         if (!known_) return;

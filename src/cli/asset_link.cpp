@@ -2,7 +2,6 @@
 #include "cli/asset_link.hpp"
 
 #include "base/id.hpp"
-#include "base/text.hpp"
 
 #include <fmt/format.h>
 
@@ -11,26 +10,21 @@ namespace ponk::cli {
 Result<AssetLink> read_asset_link(const os::Path& file)
 {
     const std::string text = TRY(os::read_file(file, std::uint64_t{1} << 20));
-    const Json link = TRY(parse_json(text).map_error(while_doing("asset link {}", os::in_quotes(file))));
-    const std::string source = link.text("assetSource");
-    constexpr std::string_view head = "ponk://runs/";
-    constexpr std::string_view middle = "/artifacts/";
-    const std::size_t at = source.find(middle);
-    if (!source.starts_with(head) || at == source.npos) {
+    const Json link =
+        TRY(parse_json(text).map_error(while_doing("asset link {}", os::in_quotes(file))));
+    const Json& source = link["assetSource"];
+    const std::string run = source.text("run");
+    const std::string artifact = source.text("path");
+    if (run.empty() || artifact.empty()) {
         return tl::unexpected(
             Error(ErrorKind::invalid_argument,
-                  fmt::format("asset link {} points to '{}', which is no run of ponk",
-                              os::in_quotes(file),
-                              printable(source)),
+                  fmt::format("asset link {} names no file of a run of ponk", os::in_quotes(file)),
                   "Links of the service that was switched off in 2019 cannot be followed; promote "
                   "the file again from a run."));
     }
-    const std::string run = source.substr(head.size(), at - head.size());
     TRY(RunId::parse(run).map_error(while_doing("asset link {}", os::in_quotes(file))));
-    return AssetLink{link.text("name", file.stem().string()),
-                     link.integer("version"),
-                     run,
-                     source.substr(at + middle.size())};
+    return AssetLink{
+        link.text("name", file.stem().string()), link.integer("version"), run, artifact};
 }
 
 }  // namespace ponk::cli

@@ -8,8 +8,8 @@
 
 namespace ponk::cli {
 
-// What assets/NAME.link says: a promoted file of a run. The format is the predecessor's, with a
-// source of our own form: "ponk://runs/RUN/artifacts/PATH".
+// What assets/NAME.link says: a promoted file of a run. The predecessor's keys (assetSource, name,
+// version), with a source of our own form: {run, path, digest, size}.
 struct AssetLink {
     std::string name;
     std::int64_t version = 0;

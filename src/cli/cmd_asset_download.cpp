@@ -21,7 +21,9 @@ constexpr Option options[] = {
     {.name = "overwrite", .brief = "f", .help = "Replace a file that is there already."},
 };
 constexpr Positional positionals[] = {
-    {.name = "NAME", .help = "Name of an asset of this project.", .count = Positional::Count::optional},
+    {.name = "NAME",
+     .help = "Name of an asset of this project.",
+     .count = Positional::Count::optional},
 };
 constexpr Example examples[] = {
     {"ponk asset download -l assets/model.pkl.link -d .", "As in 2017."},
@@ -39,8 +41,8 @@ Outcome run(Context& context, const Invocation& words)
     const AssetLink link = TRY(read_asset_link(link_file));
     const os::Path folder = words.value("output-directory").value_or(".");
     const Overwrite overwrite = words.has("overwrite") ? Overwrite::yes : Overwrite::no;
-    const os::Path file =
-        TRY(download_artifact(*TRY(context.daemon()), link.run_id, link.artifact, folder, overwrite));
+    const os::Path file = TRY(
+        download_artifact(*TRY(context.daemon()), link.run_id, link.artifact, folder, overwrite));
     return context.done(fmt::format("written: {}", file.string()),
                         {{"file", file.string()}, {"name", link.name}, {"version", link.version}});
 }

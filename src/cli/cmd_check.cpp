@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands.hpp"
 #include "cli/context.hpp"
-#include "config/diagnostic.hpp"
-#include "config/project.hpp"
+#include "config/check.hpp"
+#include "config/config_file.hpp"
 
 namespace ponk::cli {
 namespace {
@@ -82,8 +82,9 @@ Outcome run(Context& context, const Invocation& words)
 constinit const Command cmd_check = {
     .path = "check",
     .summary = "Check the project's configuration files",
-    .description = "Reads every .compute, .runconfig, conda, Spark and project file and says what is "
-                   "wrong, where, and what was probably meant. Needs no daemon.",
+    .description =
+        "Reads every .compute, .runconfig, conda, Spark and project file and says what is "
+        "wrong, where, and what was probably meant. Needs no daemon.",
     .options = options,
     .positionals = positionals,
     .examples = examples,

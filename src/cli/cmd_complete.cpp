@@ -10,12 +10,12 @@ constexpr Positional positionals[] = {
     {.name = "WORDS", .help = "The command line so far.", .count = Positional::Count::many},
 };
 
-Outcome run(Context& /*context*/, const Invocation& words)
+Outcome run(Context& context, const Invocation& words)
 {
     std::vector<std::string> line = words.words();
     line.insert(line.end(), words.rest().begin(), words.rest().end());
     std::string text;
-    for (const Candidate& candidate : complete(line)) {
+    for (const Candidate& candidate : complete(line, context.entry().samples)) {
         text += candidate.word;
         if (!candidate.says.empty()) text += "\t" + candidate.says;
         text += "\n";

@@ -8,7 +8,10 @@ namespace {
 
 constexpr std::string_view shells[] = {"bash", "zsh", "fish"};
 constexpr Positional positionals[] = {
-    {.name = "SHELL", .help = "bash, zsh or fish.", .complete = Complete::choice, .choices = shells},
+    {.name = "SHELL",
+     .help = "bash, zsh or fish.",
+     .complete = Complete::choice,
+     .choices = shells},
 };
 constexpr Example examples[] = {
     {"source <(ponk completion bash)", "For this shell; put it into ~/.bashrc to keep it."},

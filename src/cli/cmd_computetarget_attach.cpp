@@ -11,8 +11,14 @@
 namespace ponk::cli {
 namespace {
 
-constexpr std::string_view types[] = {"local", "localdocker", "docker", "remotedocker", "remote",
-                                      "slurm", "cluster", "virtualmachine"};
+constexpr std::string_view types[] = {"local",
+                                      "localdocker",
+                                      "docker",
+                                      "remotedocker",
+                                      "remote",
+                                      "slurm",
+                                      "cluster",
+                                      "virtualmachine"};
 constexpr Option options[] = {
     {.name = "name", .brief = "n", .value = "NAME", .help = "Name of the target."},
     {.name = "type",
@@ -70,7 +76,8 @@ Result<std::string> type_of(const Invocation& words)
     }
     const std::string type = named[0];
     if (std::ranges::any_of(named, [&](const std::string& other) { return other != type; })) {
-        return fail(ErrorKind::invalid_argument, "two types are named: '{}' and '{}'", named[0], named[1]);
+        return fail(
+            ErrorKind::invalid_argument, "two types are named: '{}' and '{}'", named[0], named[1]);
     }
     if (type == "docker") return "localdocker";
     if (type == "virtualmachine") return "remotedocker";
@@ -81,18 +88,24 @@ Result<> check_ssh_options(const Invocation& words, const std::string& type)
 {
     for (const std::string_view needed : {"address", "username"}) {
         if (words.has(needed)) continue;
-        return fail(ErrorKind::invalid_argument, "a target of type '{}' needs '--{}'", type, needed);
+        return fail(
+            ErrorKind::invalid_argument, "a target of type '{}' needs '--{}'", type, needed);
     }
     if (words.has("password") && words.has("use-azureml-ssh-key")) {
-        return fail(ErrorKind::invalid_argument, "give '--password' or '--use-azureml-ssh-key', not both");
+        return fail(ErrorKind::invalid_argument,
+                    "give '--password' or '--use-azureml-ssh-key', not both");
     }
     return {};
 }
 
 Outcome attach_local(Context& context, const Invocation& words, const std::string& name)
 {
-    for (const std::string_view foreign : {"address", "username", "password", "use-azureml-ssh-key",
-                                           "private-key-file", "private-key-passphrase"}) {
+    for (const std::string_view foreign : {"address",
+                                           "username",
+                                           "password",
+                                           "use-azureml-ssh-key",
+                                           "private-key-file",
+                                           "private-key-passphrase"}) {
         if (words.has(foreign)) return fail_usage("a local target has no '--{}'", foreign);
     }
     const os::Path project = TRY(context.project());

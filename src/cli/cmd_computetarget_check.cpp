@@ -14,7 +14,8 @@ constexpr Positional positionals[] = {named::target};
 Outcome run(Context& context, const Invocation& words)
 {
     const config::Project project = TRY(config::open_project(TRY(context.project())));
-    const config::ComputeTarget target = TRY(config::load_target(project, TRY(named::name_of(words))));
+    const config::ComputeTarget target =
+        TRY(config::load_target(project, TRY(named::name_of(words))));
     if (target.type.value != config::TargetType::local) {
         return fail_with(exit_code::not_built,
                          ErrorKind::unavailable,
@@ -22,14 +23,13 @@ Outcome run(Context& context, const Invocation& words)
                          config::to_string(target.type.value));
     }
     const Interpreter python = TRY(find_interpreter(target));
-    return context.done(fmt::format("target '{}' works: {} ({})",
-                                    target.name,
-                                    python.program.string(),
-                                    python.version),
-                        {{"name", target.name},
-                         {"works", true},
-                         {"interpreter", python.program.string()},
-                         {"version", python.version}});
+    return context.done(
+        fmt::format(
+            "target '{}' works: {} ({})", target.name, python.program.string(), python.version),
+        {{"name", target.name},
+         {"works", true},
+         {"interpreter", python.program.string()},
+         {"version", python.version}});
 }
 
 }  // namespace

@@ -28,9 +28,10 @@ Outcome run(Context& context, const Invocation& words)
     std::error_code problem;
     const bool left = std::filesystem::exists(folder / (name + ".runconfig"), problem);
     if (left) {
-        context.note("'{}.runconfig' stays, as it always did; 'ponk runconfig delete {}' removes it",
-                     name,
-                     name);
+        context.note(
+            "'{}.runconfig' stays, as it always did; 'ponk runconfig delete {}' removes it",
+            name,
+            name);
     }
     return context.done(fmt::format("target '{}' is detached", name),
                         {{"detached", name}, {"runconfig_left", left}});

@@ -13,7 +13,8 @@ constexpr Positional positionals[] = {named::target};
 Outcome run(Context& context, const Invocation& words)
 {
     const config::Project project = TRY(config::open_project(TRY(context.project())));
-    const config::ComputeTarget target = TRY(config::load_target(project, TRY(named::name_of(words))));
+    const config::ComputeTarget target =
+        TRY(config::load_target(project, TRY(named::name_of(words))));
     return context.print(config::meaning_of(target));
 }
 

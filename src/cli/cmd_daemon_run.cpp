@@ -42,7 +42,8 @@ Outcome run(Context& context, const Invocation& words)
     }
     if (const auto text = words.value("idle-exit")) {
         const auto number = parse_integer(*text);
-        if (!number || *number < 0 || *number > 1'000'000'000) return fail_usage("'--idle-exit {}'", *text);
+        if (!number || *number < 0 || *number > 1'000'000'000)
+            return fail_usage("'--idle-exit {}'", *text);
         daemon.idle_exit_seconds = static_cast<int>(*number);
     }
     if (words.has("detached")) {

@@ -16,7 +16,8 @@ Outcome run(Context& context, const Invocation& /*words*/)
     }
     JsonObject status{{"running", true}};
     if (found->about().is_object()) {
-        for (const auto& [key, value] : found->about().as_object()) status.set(key, value);
+        for (const auto& [key, value] : found->about().as_object())
+            status.set(key, value);
     }
     return context.print(Json(std::move(status)));
 }

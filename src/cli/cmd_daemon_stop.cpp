@@ -22,8 +22,9 @@ Outcome run(Context& context, const Invocation& /*words*/)
 constinit const Command cmd_daemon_stop = {
     .path = "daemon stop",
     .summary = "End the daemon; runs go on",
-    .description = "Runs belong to supervisors of their own. The next command that needs the daemon "
-                   "starts it again, and it takes up what happened meanwhile.",
+    .description =
+        "Runs belong to supervisors of their own. The next command that needs the daemon "
+        "starts it again, and it takes up what happened meanwhile.",
     .run = run,
 };
 

@@ -22,7 +22,8 @@ Outcome run(Context& context, const Invocation& /*words*/)
     } else if ((*answer)["checks"].is_array()) {
         checks = (*answer)["checks"].as_array();
     }
-    for (const Json& check : checks) errors = errors || check.text("status") == "error";
+    for (const Json& check : checks)
+        errors = errors || check.text("status") == "error";
     View view;
     view.columns = {{.key = "name", .title = "check"},
                     {.key = "status"},

@@ -29,7 +29,8 @@ Outcome run(Context& context, const Invocation& words)
     Json record = TRY(context.run(TRY(run_name(words))));
     const std::string id = record.text("run_id");
     JsonObject body;
-    if (const auto grace = words.value("grace")) body.set("grace_seconds", TRY(parse_time_span(*grace)));
+    if (const auto grace = words.value("grace"))
+        body.set("grace_seconds", TRY(parse_time_span(*grace)));
     Daemon* daemon = TRY(context.daemon());
     record = TRY(daemon->send(
         "POST", "/runs/" + id + "/cancel", Json(std::move(body)), Daemon::Repeat::when_broken));

@@ -26,11 +26,10 @@ constexpr Example examples[] = {
 Outcome run(Context& context, const Invocation& words)
 {
     const config::Project project = TRY(config::open_project(TRY(context.project())));
-    const auto resolved =
-        TRY(config::resolve(project,
-                            words.value("run-configuration").value_or("local"),
-                            words.text("target")));
-    for (const auto& remark : resolved.diagnostics) context.note("{}", config::to_text(remark));
+    const auto resolved = TRY(config::resolve(
+        project, words.value("run-configuration").value_or("local"), words.text("target")));
+    for (const auto& remark : resolved.diagnostics)
+        context.note("{}", config::to_text(remark));
     const auto type = resolved.target.type.value;
     if (type != config::TargetType::local) {
         return fail_with(exit_code::not_built,

@@ -32,17 +32,17 @@ Outcome run(Context& context, const Invocation& words)
         std::error_code problem;
         destination = std::filesystem::absolute(*given, problem).lexically_normal();
     }
-    const Json answer =
-        TRY(TRY(context.daemon())
-                ->send("POST",
-                       "/runs/" + record.text("run_id") + "/return",
-                       JsonObject{{"destination", destination.string()},
-                                  {"overwrite", words.has("overwrite")}},
-                       Daemon::Repeat::never,
-                       std::chrono::minutes(10)));
+    const Json answer = TRY(TRY(context.daemon())
+                                ->send("POST",
+                                       "/runs/" + record.text("run_id") + "/return",
+                                       JsonObject{{"destination", destination.string()},
+                                                  {"overwrite", words.has("overwrite")}},
+                                       Daemon::Repeat::never,
+                                       std::chrono::minutes(10)));
     View view;
     JsonArray rows;
-    for (const auto& [field, word] : {std::pair{"copied", "copied"}, {"skipped", "skipped: is there"}}) {
+    for (const auto& [field, word] :
+         {std::pair{"copied", "copied"}, {"skipped", "skipped: is there"}}) {
         if (!answer[field].is_array()) continue;
         for (const Json& path : answer[field].as_array()) {
             rows.push_back(JsonObject{{"file", path}, {"result", word}});

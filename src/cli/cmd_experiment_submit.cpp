@@ -86,8 +86,8 @@ Outcome run(Context& context, const Invocation& words)
         body.set("time_limit_seconds", TRY(parse_time_span(*limit)));
     }
     Daemon* daemon = TRY(context.daemon());
-    const Json record = TRY(daemon->send(
-        "POST", "/runs", body, Daemon::Repeat::when_broken, submit_limit));
+    const Json record =
+        TRY(daemon->send("POST", "/runs", body, Daemon::Repeat::when_broken, submit_limit));
     if (words.has("async")) return print_started(context, record);
     context.note("RunId: {}", record.text("run_id"));
     return follow_run(context, record.text("run_id"));
@@ -102,7 +102,8 @@ constinit const Command cmd_experiment_submit = {
     .description =
         "Takes a snapshot of the project, runs the script in a copy of it, streams its output and "
         "collects its 'outputs' folder. The run goes on whatever happens to this command: Ctrl-C "
-        "detaches and says how to re-attach or cancel, a second Ctrl-C within two seconds cancels.\n"
+        "detaches and says how to re-attach or cancel, a second Ctrl-C within two seconds "
+        "cancels.\n"
         "Options of ponk stand before SCRIPT. SCRIPT and all words after it are the script's own, "
         "untouched, whatever they look like.\n"
         "Standard output carries the bytes of the script's output and nothing else; ponk's own "

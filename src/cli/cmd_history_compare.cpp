@@ -11,21 +11,35 @@ namespace ponk::cli {
 namespace {
 
 constexpr Option options[] = {
-    {.name = "run", .brief = "r", .value = "RUN", .help = "A run, as an option. May be repeated.",
-     .times = Option::Times::many, .complete = Complete::run},
+    {.name = "run",
+     .brief = "r",
+     .value = "RUN",
+     .help = "A run, as an option. May be repeated.",
+     .times = Option::Times::many,
+     .complete = Complete::run},
     {.name = "all-fields", .brief = "a", .help = "Fields that are equal too."},
 };
 constexpr Positional positionals[] = {
-    {.name = "RUN", .help = "Two runs or more.", .count = Positional::Count::many, .complete = Complete::run},
+    {.name = "RUN",
+     .help = "Two runs or more.",
+     .count = Positional::Count::many,
+     .complete = Complete::run},
 };
 constexpr Example examples[] = {
     {"ponk history compare 4f1e 77ab", "What differs: configuration, arguments, files, metrics."},
 };
 
 // Differ in every run, so they say nothing.
-constexpr std::string_view left_out[] = {"run_id", "run_number", "created_utc", "start_time_utc",
-                                         "end_time_utc", "evidence", "metrics", "timings",
-                                         "attachments", "duration_ms"};
+constexpr std::string_view left_out[] = {"run_id",
+                                         "run_number",
+                                         "created_utc",
+                                         "start_time_utc",
+                                         "end_time_utc",
+                                         "evidence",
+                                         "metrics",
+                                         "timings",
+                                         "attachments",
+                                         "duration_ms"};
 
 JsonArray compare_fields(const JsonArray& runs, bool equal_too)
 {
@@ -45,7 +59,8 @@ JsonArray compare_fields(const JsonArray& runs, bool equal_too)
             differ = differ || !(run[key] == runs[0][key]);
         }
         if (!differ && !equal_too) continue;
-        rows.push_back(JsonObject{{"field", key}, {"values", std::move(values)}, {"equal", !differ}});
+        rows.push_back(
+            JsonObject{{"field", key}, {"values", std::move(values)}, {"equal", !differ}});
     }
     return rows;
 }
@@ -68,7 +83,9 @@ Result<JsonArray> compare_files(Daemon& daemon, const Json& first, const Json& s
     TRY(collect(second, &std::pair<std::string, std::string>::second));
     for (const auto& [path, pair] : digests) {
         if (pair.first == pair.second) continue;
-        const char* change = pair.first.empty() ? "added" : pair.second.empty() ? "removed" : "changed";
+        const char* change = pair.first.empty()    ? "added"
+                             : pair.second.empty() ? "removed"
+                                                   : "changed";
         rows.push_back(JsonObject{{"path", path}, {"change", change}});
     }
     return rows;
@@ -81,8 +98,10 @@ View table_of(const JsonArray& runs, const JsonArray& fields, const JsonArray& f
     std::vector<std::string> keys;
     for (std::size_t i = 0; i < runs.size(); ++i) {
         keys.push_back(std::to_string(i));
-        view.columns.push_back(
-            {.key = keys.back(), .title = brief_id(runs[i]), .align = output::Align::left, .min = 8});
+        view.columns.push_back({.key = keys.back(),
+                                .title = brief_id(runs[i]),
+                                .align = output::Align::left,
+                                .min = 8});
     }
     JsonArray rows;
     for (const Json& field : fields) {
@@ -106,16 +125,19 @@ View table_of(const JsonArray& runs, const JsonArray& fields, const JsonArray& f
 Outcome run(Context& context, const Invocation& words)
 {
     std::vector<std::string> names = words.words();
-    for (std::string& name : words.values("run")) names.push_back(std::move(name));
+    for (std::string& name : words.values("run"))
+        names.push_back(std::move(name));
     if (names.size() < 2) return fail_usage("'history compare' needs two runs or more");
     JsonArray runs;
-    for (const std::string& name : names) runs.push_back(TRY(context.run(name)));
+    for (const std::string& name : names)
+        runs.push_back(TRY(context.run(name)));
     JsonArray fields = compare_fields(runs, words.has("all-fields"));
     JsonArray files;
     if (runs.size() == 2) files = TRY(compare_files(*TRY(context.daemon()), runs[0], runs[1]));
     const View view = table_of(runs, fields, files);
     JsonArray ids;
-    for (const Json& run : runs) ids.push_back(run["run_id"]);
+    for (const Json& run : runs)
+        ids.push_back(run["run_id"]);
     return context.print(JsonObject{{"runs", std::move(ids)},
                                     {"differences", std::move(fields)},
                                     {"files", std::move(files)}},

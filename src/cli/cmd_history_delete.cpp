@@ -9,7 +9,10 @@ namespace {
 
 constexpr Option options[] = {common::run_option, common::yes};
 constexpr Positional positionals[] = {
-    {.name = "RUN", .help = "Runs to delete.", .count = Positional::Count::many, .complete = Complete::run},
+    {.name = "RUN",
+     .help = "Runs to delete.",
+     .count = Positional::Count::many,
+     .complete = Complete::run},
 };
 constexpr Example examples[] = {
     {"ponk history delete 4f1e 77ab --yes", "Two runs, without being asked."},
@@ -21,19 +24,22 @@ Outcome run(Context& context, const Invocation& words)
     if (const auto name = words.value("run")) names.push_back(*name);
     if (names.empty()) return fail_usage("'history delete' needs a run");
     std::vector<std::string> ids;
-    for (const std::string& name : names) ids.push_back(TRY(context.run(name)).text("run_id"));
+    for (const std::string& name : names)
+        ids.push_back(TRY(context.run(name)).text("run_id"));
     if (!words.has("yes")) {
-        TRY(confirm(fmt::format("Delete {} with log, metrics and outputs?",
-                                ids.size() == 1 ? "run " + ids[0]
-                                                : fmt::format("{} runs", ids.size()))));
+        TRY(confirm(
+            fmt::format("Delete {} with log, metrics and outputs?",
+                        ids.size() == 1 ? "run " + ids[0] : fmt::format("{} runs", ids.size()))));
     }
     JsonArray deleted;
     for (const std::string& id : ids) {
         TRY(TRY(context.daemon())->send("DELETE", "/runs/" + id));
         deleted.emplace_back(id);
     }
-    return context.done(fmt::format("{} deleted", ids.size() == 1 ? "run " + ids[0] : fmt::format("{} runs", ids.size())),
-                        {{"deleted", std::move(deleted)}});
+    return context.done(
+        fmt::format("{} deleted",
+                    ids.size() == 1 ? "run " + ids[0] : fmt::format("{} runs", ids.size())),
+        {{"deleted", std::move(deleted)}});
 }
 
 }  // namespace

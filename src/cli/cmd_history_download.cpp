@@ -33,7 +33,8 @@ bool wanted(const std::string& path, const std::vector<std::string>& chosen)
 {
     if (chosen.empty()) return true;
     for (std::string choice : chosen) {
-        while (!choice.empty() && choice.back() == '/') choice.pop_back();
+        while (!choice.empty() && choice.back() == '/')
+            choice.pop_back();
         if (path == choice || path.starts_with(choice + "/")) return true;
     }
     return false;

@@ -33,7 +33,8 @@ Result<JsonArray> chosen_runs(Context& context, const Invocation& words)
 {
     JsonArray runs;
     if (!words.words().empty()) {
-        for (const std::string& name : words.words()) runs.push_back(TRY(context.run(name)));
+        for (const std::string& name : words.words())
+            runs.push_back(TRY(context.run(name)));
         return runs;
     }
     std::string filters = "&hidden=1";

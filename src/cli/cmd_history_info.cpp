@@ -59,8 +59,8 @@ Result<std::string> charts(Daemon& daemon, const std::string& id, const output::
         const output::Series series = series_of(name, metric);
         if (series.y.size() < 2 || drawn == most_charts) continue;
         ++drawn;
-        text += "\n" + output::draw_chart({&series, 1},
-                                          {.terminal = terminal, .height = 8, .title = series.name});
+        text += "\n" + output::draw_chart(
+                           {&series, 1}, {.terminal = terminal, .height = 8, .title = series.name});
     }
     return text;
 }
@@ -73,7 +73,8 @@ Result<std::string> log_tail(Daemon& daemon, const std::string& id)
         "/runs/" + id + "/log",
         [&log](std::string_view bytes) {
             log += bytes;
-            if (log.size() > (std::size_t{1} << 20)) log.erase(0, log.size() - (std::size_t{64} << 10));
+            if (log.size() > (std::size_t{1} << 20))
+                log.erase(0, log.size() - (std::size_t{64} << 10));
             return true;
         },
         answer_limit));
@@ -116,7 +117,8 @@ Outcome run(Context& context, const Invocation& words)
 {
     const Json record = TRY(context.run(TRY(run_name(words, "last"))));
     const std::string id = record.text("run_id");
-    if (const auto artifact = words.value("artifact")) return print_artifact(context, id, *artifact);
+    if (const auto artifact = words.value("artifact"))
+        return print_artifact(context, id, *artifact);
     TRY(context.print(record, view_of_run(record)));
     if (context.format() != output::Format::table || context.has_query()) return exit_code::success;
     Daemon* daemon = TRY(context.daemon());

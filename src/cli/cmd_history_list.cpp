@@ -9,11 +9,22 @@
 namespace ponk::cli {
 namespace {
 
-constexpr std::string_view states[] = {"NotStarted", "Preparing", "Queued", "Starting", "Running",
-                                       "Finalizing", "Completed", "Failed", "Canceled", "Lost"};
+constexpr std::string_view states[] = {"NotStarted",
+                                       "Preparing",
+                                       "Queued",
+                                       "Starting",
+                                       "Running",
+                                       "Finalizing",
+                                       "Completed",
+                                       "Failed",
+                                       "Canceled",
+                                       "Lost"};
 constexpr Option options[] = {
-    {.name = "limit", .brief = "n", .value = "N", .help = "At most so many, newest first. Default: "
-                                                          "50 in a table, else all."},
+    {.name = "limit",
+     .brief = "n",
+     .value = "N",
+     .help = "At most so many, newest first. Default: "
+             "50 in a table, else all."},
     {.name = "status",
      .value = "WORD",
      .help = "Only runs in this state.",
@@ -76,8 +87,9 @@ constinit const Command cmd_history_list = {
     .path = "history list",
     .aliases = aliases,
     .summary = "List runs, newest first",
-    .description = "In JSON each metric of a run is a top-level field beside its own, so --query can "
-                   "filter and sort by it.",
+    .description =
+        "In JSON each metric of a run is a top-level field beside its own, so --query can "
+        "filter and sort by it.",
     .options = options,
     .examples = examples,
     .run = run,

@@ -40,8 +40,7 @@ Outcome write_all_pages(Context& context, const os::Path& folder)
 Outcome run(Context& context, const Invocation& words)
 {
     if (const auto folder = words.value("all-to")) return write_all_pages(context, *folder);
-    const std::string name =
-        words.words().empty() ? "ponk" : man_page_of(join(words.words(), " "));
+    const std::string name = words.words().empty() ? "ponk" : man_page_of(join(words.words(), " "));
     if (name.empty()) {
         return fail_with(exit_code::not_found,
                          ErrorKind::not_found,
@@ -57,11 +56,9 @@ Outcome run(Context& context, const Invocation& words)
     const os::Path folder = TRY(os::make_temporary_directory("/tmp", "ponk-man-"));
     TRY(os::replace_file(folder / (name + ".1"), page, 0600, os::Durable::no));
     const auto child = os::spawn({.argv = {"man", "-l", (folder / (name + ".1")).string()}});
-    const auto ended =
-        child ? os::wait_for_exit(*child, after(std::chrono::hours(24)), {}).map([](const os::Exit& e) {
-            return e.status();
-        })
-              : Result<int>(tl::unexpected(child.error()));
+    const auto ended = child ? os::wait_for_exit(*child, after(std::chrono::hours(24)), {})
+                                   .map([](const os::Exit& e) { return e.status(); })
+                             : Result<int>(tl::unexpected(child.error()));
     TRY(os::remove_tree(folder));
     return TRY(ended);
 }

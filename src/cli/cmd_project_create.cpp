@@ -28,12 +28,30 @@ constexpr Option options[] = {
      .value = "URL|FOLDER",
      .help = "Start from a git repository or from a copy of a folder.",
      .complete = Complete::folder},
-    {.name = "template-url", .value = "URL", .help = "--from, as in 2017.", .shown = Option::Shown::no},
-    {.name = "template", .value = "NAME", .help = "--sample, as in 2017.", .shown = Option::Shown::no},
-    {.name = "workspace", .brief = "w", .value = "W", .help = "Ignored.", .shown = Option::Shown::no},
+    {.name = "template-url",
+     .value = "URL",
+     .help = "--from, as in 2017.",
+     .shown = Option::Shown::no},
+    {.name = "template",
+     .value = "NAME",
+     .help = "--sample, as in 2017.",
+     .shown = Option::Shown::no},
+    {.name = "workspace",
+     .brief = "w",
+     .value = "W",
+     .help = "Ignored.",
+     .shown = Option::Shown::no},
     {.name = "account", .brief = "a", .value = "A", .help = "Ignored.", .shown = Option::Shown::no},
-    {.name = "resource-group", .brief = "g", .value = "G", .help = "Ignored.", .shown = Option::Shown::no},
-    {.name = "location", .brief = "l", .value = "L", .help = "Ignored.", .shown = Option::Shown::no},
+    {.name = "resource-group",
+     .brief = "g",
+     .value = "G",
+     .help = "Ignored.",
+     .shown = Option::Shown::no},
+    {.name = "location",
+     .brief = "l",
+     .value = "L",
+     .help = "Ignored.",
+     .shown = Option::Shown::no},
 };
 constexpr Positional positionals[] = {
     {.name = "NAME",
@@ -51,9 +69,10 @@ Result<> check_project_name(const std::string& name)
     const bool bad = name.empty() || name.size() > 100 || name[0] == '.' || name[0] == '-' ||
                      name.find('/') != name.npos || printable(name) != name;
     if (!bad) return {};
-    return tl::unexpected(Error(ErrorKind::invalid_argument,
-                                fmt::format("'{}' is no name for a project", printable(name)),
-                                "Use up to 100 characters, none of them '/', not starting with '.' or '-'."));
+    return tl::unexpected(
+        Error(ErrorKind::invalid_argument,
+              fmt::format("'{}' is no name for a project", printable(name)),
+              "Use up to 100 characters, none of them '/', not starting with '.' or '-'."));
 }
 
 Result<> fill(const Context& context,
@@ -62,16 +81,18 @@ Result<> fill(const Context& context,
               const std::string& source)
 {
     if (!sample.empty()) {
-        const Sample found = TRY(find_sample(sample));
+        const Gallery gallery = TRY(Gallery::open(context.entry().samples));
+        const Sample found = TRY(gallery.find(sample));
         if (!found.substitution.empty()) context.note("{}: {}", found.name, found.substitution);
-        return copy_project(found.folder, folder, {"outputs", "__pycache__"});
+        return gallery.copy(found, folder);
     }
     if (source.empty()) return {};
     if (is_repository_url(source)) return clone_repository(source, folder);
     std::error_code problem;
     const os::Path from = std::filesystem::canonical(source, problem);
     if (problem) return fail_errno(problem.value(), "folder {}", os::in_quotes(source));
-    if (std::filesystem::exists(from / ".git", problem)) return clone_repository(from.string(), folder);
+    if (std::filesystem::exists(from / ".git", problem))
+        return clone_repository(from.string(), folder);
     return copy_project(from, folder, {"outputs", "azureml-logs", "azureml-setup"});
 }
 
@@ -110,21 +131,26 @@ Outcome run(Context& context, const Invocation& words)
     TRY(check_project_name(name));
     const std::string sample = words.value("sample").value_or(words.text("template"));
     const std::string source = words.value("from").value_or(words.text("template-url"));
-    if (!sample.empty() && !source.empty()) return fail_usage("give '--sample' or '--from', not both");
+    if (!sample.empty() && !source.empty())
+        return fail_usage("give '--sample' or '--from', not both");
     std::error_code problem;
     const os::Path folder =
-        (std::filesystem::absolute(words.value("path").value_or("."), problem) / name).lexically_normal();
+        (std::filesystem::absolute(words.value("path").value_or("."), problem) / name)
+            .lexically_normal();
     if (std::filesystem::exists(std::filesystem::symlink_status(folder, problem))) {
-        return tl::unexpected(Failure(Error(ErrorKind::conflict,
-                                            fmt::format("{} is there already", os::in_quotes(folder)),
-                                            "Any folder is a project: 'ponk submit' works in it as it is.")));
+        return tl::unexpected(
+            Failure(Error(ErrorKind::conflict,
+                          fmt::format("{} is there already", os::in_quotes(folder)),
+                          "Any folder is a project: 'ponk submit' works in it as it is.")));
     }
     for (const std::string_view ignored : {"workspace", "account", "resource-group", "location"}) {
-        if (words.has(ignored)) context.note("'--{}' is not needed any more and is ignored", ignored);
+        if (words.has(ignored))
+            context.note("'--{}' is not needed any more and is ignored", ignored);
     }
     TRY(make_project(context, folder, name, sample, source));
-    return context.done(fmt::format("project '{}' is made: cd {}", name, shell_word(folder.string())),
-                        {{"name", name}, {"path", folder.string()}});
+    return context.done(
+        fmt::format("project '{}' is made: cd {}", name, shell_word(folder.string())),
+        {{"name", name}, {"path", folder.string()}});
 }
 
 }  // namespace

@@ -10,7 +10,10 @@ namespace ponk::cli {
 namespace {
 
 constexpr Option options[] = {
-    {.name = "name", .brief = "n", .value = "NAME", .help = "The project, as an option (2017 form).",
+    {.name = "name",
+     .brief = "n",
+     .value = "NAME",
+     .help = "The project, as an option (2017 form).",
      .complete = Complete::project},
     common::yes,
 };
@@ -41,9 +44,10 @@ Result<Json> find_project(Context& context, const std::string& wanted)
     }
     if (found.size() == 1) return *found[0];
     if (found.size() > 1) {
-        return tl::unexpected(Error(ErrorKind::conflict,
-                                    fmt::format("{} projects are called '{}'", found.size(), wanted),
-                                    "Name it by its folder or id; 'ponk project list' shows them."));
+        return tl::unexpected(
+            Error(ErrorKind::conflict,
+                  fmt::format("{} projects are called '{}'", found.size(), wanted),
+                  "Name it by its folder or id; 'ponk project list' shows them."));
     }
     const auto near = nearest(wanted, all);
     return tl::unexpected(Error(ErrorKind::not_found,
@@ -53,8 +57,8 @@ Result<Json> find_project(Context& context, const std::string& wanted)
 
 Outcome run(Context& context, const Invocation& words)
 {
-    const std::string wanted = words.word(0).value_or(
-        words.value("name").value_or(TRY(context.project()).string()));
+    const std::string wanted =
+        words.word(0).value_or(words.value("name").value_or(TRY(context.project()).string()));
     const Json project = TRY(find_project(context, wanted));
     if (!words.has("yes")) {
         TRY(confirm(fmt::format("Delete the {} runs of project '{}' ({})? The folder stays.",
@@ -62,10 +66,11 @@ Outcome run(Context& context, const Invocation& words)
                                 project.text("name"),
                                 project.text("path"))));
     }
-    TRY(TRY(context.daemon())->send("DELETE", "/projects/" + net::percent_encode(project.text("id"))));
-    return context.done(fmt::format("the runs of project '{}' are deleted; its folder stays",
-                                    project.text("name")),
-                        {{"deleted", project.text("id")}});
+    TRY(TRY(context.daemon())
+            ->send("DELETE", "/projects/" + net::percent_encode(project.text("id"))));
+    return context.done(
+        fmt::format("the runs of project '{}' are deleted; its folder stays", project.text("name")),
+        {{"deleted", project.text("id")}});
 }
 
 }  // namespace

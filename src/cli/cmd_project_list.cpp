@@ -6,7 +6,10 @@ namespace ponk::cli {
 namespace {
 
 constexpr Option options[] = {
-    {.name = "local", .brief = "l", .help = "Accepted as in 2017: all are.", .shown = Option::Shown::no},
+    {.name = "local",
+     .brief = "l",
+     .help = "Accepted as in 2017: all are.",
+     .shown = Option::Shown::no},
 };
 
 Outcome run(Context& context, const Invocation& /*words*/)
@@ -17,7 +20,8 @@ Outcome run(Context& context, const Invocation& /*words*/)
                     {.key = "path", .min = 20},
                     {.key = "runs", .min = 4},
                     {.key = "last_run", .title = "last run"}};
-    return context.print(answer["projects"].is_array() ? answer["projects"] : Json(JsonArray{}), view);
+    return context.print(answer["projects"].is_array() ? answer["projects"] : Json(JsonArray{}),
+                         view);
 }
 
 }  // namespace

@@ -12,7 +12,10 @@ namespace {
 
 constexpr Option options[] = {
     common::run_option,
-    {.name = "run-id", .value = "RUN", .help = "--run, as in 2017.", .complete = Complete::run,
+    {.name = "run-id",
+     .value = "RUN",
+     .help = "--run, as in 2017.",
+     .complete = Complete::run,
      .shown = Option::Shown::no},
     {.name = "destination",
      .brief = "d",
@@ -27,15 +30,15 @@ constexpr Example examples[] = {
 
 Outcome run(Context& context, const Invocation& words)
 {
-    const std::string name =
-        words.has("run-id") ? words.text("run-id") : TRY(run_name(words));
+    const std::string name = words.has("run-id") ? words.text("run-id") : TRY(run_name(words));
     const Json record = TRY(context.run(name));
     std::error_code problem;
     const std::string base = os::Path(record.text("project_path")).filename().string();
     const os::Path folder =
-        std::filesystem::absolute(words.value("destination")
-                                      .value_or((base.empty() ? "project" : base) + "-" + brief_id(record)),
-                                  problem)
+        std::filesystem::absolute(
+            words.value("destination")
+                .value_or((base.empty() ? "project" : base) + "-" + brief_id(record)),
+            problem)
             .lexically_normal();
     const Json answer = TRY(TRY(context.daemon())
                                 ->send("POST",
@@ -48,7 +51,9 @@ Outcome run(Context& context, const Invocation& words)
                     answer.integer("files"),
                     byte_size_text(static_cast<std::uint64_t>(answer.integer("bytes"))),
                     answer.text("destination", folder.string())),
-        {{"destination", answer["destination"]}, {"files", answer["files"]}, {"bytes", answer["bytes"]}});
+        {{"destination", answer["destination"]},
+         {"files", answer["files"]},
+         {"bytes", answer["bytes"]}});
 }
 
 }  // namespace

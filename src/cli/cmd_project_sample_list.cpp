@@ -9,9 +9,10 @@ namespace {
 Outcome run(Context& context, const Invocation& /*words*/)
 {
     JsonArray rows;
-    for (const Sample& sample : TRY(list_samples())) {
+    const Gallery gallery = TRY(Gallery::open(context.entry().samples));
+    for (const Sample& sample : gallery.samples()) {
         rows.push_back(JsonObject{{"name", sample.name},
-                                  {"folder", sample.id},
+                                  {"folder", sample.folder},
                                   {"script", sample.script},
                                   {"summary", sample.summary}});
     }

@@ -16,14 +16,16 @@ Outcome run(Context& context, const Invocation& /*words*/)
 {
     const os::Path folder = TRY(context.project());
     const config::Project project = TRY(config::open_project(folder));
-    JsonObject document{{"id", Json()}, {"name", folder.filename().string()}, {"path", folder.string()}};
+    JsonObject document{
+        {"id", Json()}, {"name", folder.filename().string()}, {"path", folder.string()}};
     if (project.identity) {
         if (!project.identity->id.value.empty()) document.set("id", project.identity->id.value);
         if (!project.identity->name.empty()) document.set("name", project.identity->name);
     }
     document.set("targets", names(project.targets));
     document.set("run_configurations", names(project.run_configurations));
-    auto known = TRY(context.daemon())->get("/projects/lookup?path=" + net::percent_encode(folder.string()));
+    auto known =
+        TRY(context.daemon())->get("/projects/lookup?path=" + net::percent_encode(folder.string()));
     if (!known && known.error().kind() != ErrorKind::not_found) {
         return tl::unexpected(Failure(known.error()));
     }

@@ -45,9 +45,9 @@ Outcome run(Context& context, const Invocation& words)
     if (!expression) return tl::unexpected(Failure(expression.error(), exit_code::usage));
     const std::string file = words.word(1).value_or("-");
     const std::string text = file == "-" ? TRY(read_input()) : TRY(os::read_file(file));
-    const Json document =
-        TRY(parse_json(text, {.depth = 512, .bytes = most_bytes})
-                .map_error(while_doing("{}", file == "-" ? "standard input" : os::in_quotes(file))));
+    const Json document = TRY(
+        parse_json(text, {.depth = 512, .bytes = most_bytes})
+            .map_error(while_doing("{}", file == "-" ? "standard input" : os::in_quotes(file))));
     const Json selected = TRY(expression->search(document));
     if (context.has_query()) return context.print(selected);
     TRY(Context::print_text(output::render(selected,
@@ -61,7 +61,8 @@ Outcome run(Context& context, const Invocation& words)
 constinit const Command cmd_query = {
     .path = "query",
     .summary = "Apply a JMESPath expression to a JSON document",
-    .description = "The language of --query, for any document. Prints JSON unless -o says otherwise.",
+    .description =
+        "The language of --query, for any document. Prints JSON unless -o says otherwise.",
     .positionals = positionals,
     .examples = examples,
     .exits = "64 when the expression is wrong, 65 when the document is or does not fit it.",

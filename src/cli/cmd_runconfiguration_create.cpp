@@ -26,7 +26,9 @@ constexpr Option options[] = {
      .choices = frameworks},
 };
 constexpr Positional positionals[] = {
-    {.name = "NAME", .help = "Name of the new configuration.", .count = Positional::Count::optional},
+    {.name = "NAME",
+     .help = "Name of the new configuration.",
+     .count = Positional::Count::optional},
 };
 constexpr Example examples[] = {
     {"ponk runconfig create -n nightly -t local", "Writes aml_config/nightly.runconfig."},
@@ -40,11 +42,11 @@ Outcome run(Context& context, const Invocation& words)
     const std::string target = words.value("target").value_or("local");
     if (std::ranges::find(project.targets, target) == project.targets.end()) {
         const auto near = nearest(target, project.targets);
-        return tl::unexpected(
-            Failure(Error(ErrorKind::not_found,
-                          fmt::format("no target '{}' in {}", printable(target), os::in_quotes(project.root)),
-                          near ? fmt::format("Did you mean '{}'?", *near)
-                               : fmt::format("It has: {}.", join(project.targets, ", ")))));
+        return tl::unexpected(Failure(Error(
+            ErrorKind::not_found,
+            fmt::format("no target '{}' in {}", printable(target), os::in_quotes(project.root)),
+            near ? fmt::format("Did you mean '{}'?", *near)
+                 : fmt::format("It has: {}.", join(project.targets, ", ")))));
     }
     config::RunConfiguration configuration = config::built_in_run_configuration();
     configuration.name = name;

@@ -20,11 +20,12 @@ Outcome run(Context& context, const Invocation& words)
     const os::Path file = TRY(context.project()) / "aml_config" / (name + ".runconfig");
     if (::unlink(file.c_str()) != 0) {
         return tl::unexpected(Failure(
-            system_error(errno,
-                         fmt::format("run configuration '{}': remove {}", name, os::in_quotes(file)))
+            system_error(
+                errno, fmt::format("run configuration '{}': remove {}", name, os::in_quotes(file)))
                 .with_hint("'ponk runconfig list' lists the configurations.")));
     }
-    return context.done(fmt::format("run configuration '{}' is deleted", name), {{"deleted", name}});
+    return context.done(fmt::format("run configuration '{}' is deleted", name),
+                        {{"deleted", name}});
 }
 
 }  // namespace

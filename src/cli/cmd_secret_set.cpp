@@ -20,7 +20,9 @@ Outcome run(Context& context, const Invocation& words)
     const std::string name = *words.word(0);
     const std::string value = TRY(read_secret(fmt::format("Value of secret '{}'", name)));
     if (value.empty()) {
-        return fail_with(exit_code::invalid, ErrorKind::invalid_argument, "the value is empty, nothing was stored");
+        return fail_with(exit_code::invalid,
+                         ErrorKind::invalid_argument,
+                         "the value is empty, nothing was stored");
     }
     const Json answer = TRY(TRY(context.daemon())
                                 ->send("PUT",
@@ -36,8 +38,9 @@ Outcome run(Context& context, const Invocation& words)
 constinit const Command cmd_secret_set = {
     .path = "secret set",
     .summary = "Store a secret for runs",
-    .description = "Runs refer to it by name, as 'secret:NAME' in EnvironmentVariables or --env. The "
-                   "value is never an argument, so that no process list shows it.",
+    .description =
+        "Runs refer to it by name, as 'secret:NAME' in EnvironmentVariables or --env. The "
+        "value is never an argument, so that no process list shows it.",
     .positionals = positionals,
     .examples = examples,
     .run = run,

@@ -14,7 +14,18 @@ class Context;
 class Invocation;
 
 // What may stand in a place, for completion.
-enum class Complete { nothing, file, folder, run, configuration, target, project, secret, sample, choice };
+enum class Complete {
+    nothing,
+    file,
+    folder,
+    run,
+    configuration,
+    target,
+    project,
+    secret,
+    sample,
+    choice
+};
 
 using Words = std::span<const std::string_view>;
 
@@ -43,9 +54,9 @@ struct Example {
 };
 
 struct Command {
-    std::string_view path;        // "experiment submit"
-    Words aliases = {};           // other full paths: "submit"
-    std::string_view summary;     // one line, no full stop
+    std::string_view path;     // "experiment submit"
+    Words aliases = {};        // other full paths: "submit"
+    std::string_view summary;  // one line, no full stop
     std::string_view description = {};
     std::span<const Option> options = {};
     std::span<const Positional> positionals = {};
@@ -59,7 +70,7 @@ struct Command {
 };
 
 struct Group {
-    std::string_view name;     // "experiment"; "project sample"
+    std::string_view name;  // "experiment"; "project sample"
     Words aliases = {};
     std::string_view summary;
 };

@@ -6,10 +6,11 @@
 // Options and words that many commands share.
 namespace ponk::cli::common {
 
-inline constexpr Positional run = {.name = "RUN",
-                                   .help = "Run id, the start or end of one (4 digits or more), or 'last'.",
-                                   .count = Positional::Count::optional,
-                                   .complete = Complete::run};
+inline constexpr Positional run = {
+    .name = "RUN",
+    .help = "Run id, the start or end of one (4 digits or more), or 'last'.",
+    .count = Positional::Count::optional,
+    .complete = Complete::run};
 
 // The predecessor named the run by an option and wanted the target as well.
 inline constexpr Option run_option = {.name = "run",
@@ -24,7 +25,6 @@ inline constexpr Option ignored_target = {.name = "target",
                                           .complete = Complete::target,
                                           .shown = Option::Shown::no};
 
-inline constexpr Option yes = {
-    .name = "yes", .brief = "y", .help = "Do not ask for confirmation."};
+inline constexpr Option yes = {.name = "yes", .brief = "y", .help = "Do not ask for confirmation."};
 
 }  // namespace ponk::cli::common

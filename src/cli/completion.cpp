@@ -50,7 +50,8 @@ Candidates named(const std::string& path, std::string_view list_key, std::string
     Candidates list;
     const Json answer = ask(path);
     if (!answer[list_key].is_array()) return list;
-    for (const Json& item : answer[list_key].as_array()) list.push_back({item.text(key), ""});
+    for (const Json& item : answer[list_key].as_array())
+        list.push_back({item.text(key), ""});
     return list;
 }
 
@@ -60,29 +61,42 @@ Candidates of_project(Complete what, const std::string& folder)
     const auto project = config::open_project(folder.empty() ? "." : folder);
     if (!project) return list;
     const auto& names = what == Complete::target ? project->targets : project->run_configurations;
-    for (const std::string& name : names) list.push_back({name, ""});
+    for (const std::string& name : names)
+        list.push_back({name, ""});
     return list;
 }
 
-Candidates values(Complete what, Words choices, const std::string& project)
+Candidates
+values(Complete what, Words choices, const std::string& project, std::string_view samples)
 {
     Candidates list;
     switch (what) {
-    case Complete::nothing: break;
-    case Complete::file: list.push_back({":file", ""}); break;
-    case Complete::folder: list.push_back({":folder", ""}); break;
-    case Complete::run: return runs();
+    case Complete::nothing:
+        break;
+    case Complete::file:
+        list.push_back({":file", ""});
+        break;
+    case Complete::folder:
+        list.push_back({":folder", ""});
+        break;
+    case Complete::run:
+        return runs();
     case Complete::configuration:
-    case Complete::target: return of_project(what, project);
-    case Complete::project: return named("/projects", "projects", "name");
-    case Complete::secret: return named("/secrets", "secrets", "name");
+    case Complete::target:
+        return of_project(what, project);
+    case Complete::project:
+        return named("/projects", "projects", "name");
+    case Complete::secret:
+        return named("/secrets", "secrets", "name");
     case Complete::sample:
-        if (const auto samples = list_samples()) {
-            for (const Sample& sample : *samples) list.push_back({sample.id, sample.name});
+        if (const auto gallery = Gallery::open(samples)) {
+            for (const Sample& sample : gallery->samples())
+                list.push_back({sample.folder, sample.name});
         }
         break;
     case Complete::choice:
-        for (const std::string_view word : choices) list.push_back({std::string(word), ""});
+        for (const std::string_view word : choices)
+            list.push_back({std::string(word), ""});
         break;
     }
     return list;
@@ -102,12 +116,14 @@ Candidates next_words(const std::string& path)
     };
     for (const Group& group : groups()) {
         add(group.name, group.summary);
-        for (const std::string_view alias : group.aliases) add(alias, group.summary);
+        for (const std::string_view alias : group.aliases)
+            add(alias, group.summary);
     }
     for (const Command* command : commands()) {
         if (command->shown == Command::Shown::no) continue;
         add(command->path, command->summary);
-        for (const std::string_view alias : command->aliases) add(alias, command->summary);
+        for (const std::string_view alias : command->aliases)
+            add(alias, command->summary);
     }
     return list;
 }
@@ -151,6 +167,7 @@ struct Cursor {
     const Option* value_of = nullptr;  // the word at the cursor is this option's value
     bool options_over = false;
     std::string project;
+    std::string_view samples;
 };
 
 Cursor locate(const std::vector<std::string>& words)
@@ -189,14 +206,14 @@ Cursor locate(const std::vector<std::string>& words)
 Candidates candidates(const Cursor& at, const std::string& current)
 {
     if (at.value_of != nullptr) {
-        return values(at.value_of->complete, at.value_of->choices, at.project);
+        return values(at.value_of->complete, at.value_of->choices, at.project, at.samples);
     }
     if (!at.options_over && current.starts_with("-")) {
         const std::size_t equals = current.find('=');
         if (equals == current.npos) return option_words(at.command);
         const Option* option = find_option(at.command, current.substr(0, equals));
         if (option == nullptr) return {};
-        Candidates list = values(option->complete, option->choices, at.project);
+        Candidates list = values(option->complete, option->choices, at.project, at.samples);
         for (Candidate& one : list) {
             if (one.word[0] != ':') one.word = current.substr(0, equals + 1) + one.word;
         }
@@ -209,15 +226,17 @@ Candidates candidates(const Cursor& at, const std::string& current)
     const bool many = places.back().count == Positional::Count::many;
     if (at.positional >= places.size() && !many) return {};
     const Positional& place = places[std::min(at.positional, places.size() - 1)];
-    return values(place.complete, place.choices, at.project);
+    return values(place.complete, place.choices, at.project, at.samples);
 }
 
 }  // namespace
 
-std::vector<Candidate> complete(const std::vector<std::string>& words)
+std::vector<Candidate> complete(const std::vector<std::string>& words, std::string_view samples)
 {
     const std::string current = words.empty() ? "" : words.back();
-    Candidates list = candidates(locate(words), current);
+    Cursor at = locate(words);
+    at.samples = samples;
+    Candidates list = candidates(at, current);
     std::erase_if(list, [&](const Candidate& one) {
         return one.word.empty() || (one.word[0] != ':' && !one.word.starts_with(current));
     });

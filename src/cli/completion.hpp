@@ -18,6 +18,8 @@ struct Candidate {
 };
 
 // `words` is the line after "ponk"; its last element is the word at the cursor, maybe empty.
-std::vector<Candidate> complete(const std::vector<std::string>& words);
+// `samples` is the packed gallery.
+std::vector<Candidate> complete(const std::vector<std::string>& words,
+                                std::string_view samples = {});
 
 }  // namespace ponk::cli

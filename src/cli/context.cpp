@@ -97,8 +97,7 @@ Outcome Context::print(const Json& document, const View& view)
         return exit_code::success;
     }
     const bool rows = format() == output::Format::table && !view.rows.is_null();
-    TRY(print_text(
-        output::render(rows ? view.rows : document, format(), terminal, view.columns)));
+    TRY(print_text(output::render(rows ? view.rows : document, format(), terminal, view.columns)));
     printed_ = true;
     return exit_code::success;
 }
@@ -131,10 +130,8 @@ Result<std::string> run_name(const Invocation& words, std::string_view otherwise
     const auto option = words.value("run");
     const auto word = words.word(0);
     if (option && word && *option != *word) {
-        return fail(ErrorKind::invalid_argument,
-                    "two runs are named: '{}' and '--run {}'",
-                    *word,
-                    *option);
+        return fail(
+            ErrorKind::invalid_argument, "two runs are named: '{}' and '--run {}'", *word, *option);
     }
     if (word) return *word;
     if (option) return *option;

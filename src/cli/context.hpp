@@ -16,7 +16,8 @@
 
 namespace ponk::cli {
 
-// What a table shows instead of the whole document: its own rows (null: the document's) and columns.
+// What a table shows instead of the whole document: its own rows (null: the document's) and
+// columns.
 struct View {
     Json rows = {};
     output::Columns columns = {};

@@ -27,12 +27,11 @@ Result<bool> is_ours(const os::Path& socket)
         return fail_errno(errno, "look at socket {}", os::in_quotes(socket));
     }
     if (info.st_uid != ::geteuid()) {
-        return tl::unexpected(
-            Error(ErrorKind::conflict,
-                  fmt::format("socket {} belongs to another user (uid {})",
-                              os::in_quotes(socket),
-                              info.st_uid),
-                  "Set PONK_HOME to a folder of your own, or run ponk as that user."));
+        return tl::unexpected(Error(
+            ErrorKind::conflict,
+            fmt::format(
+                "socket {} belongs to another user (uid {})", os::in_quotes(socket), info.st_uid),
+            "Set PONK_HOME to a folder of your own, or run ponk as that user."));
     }
     if (!S_ISSOCK(info.st_mode)) {
         return tl::unexpected(Error(ErrorKind::conflict,
@@ -95,9 +94,10 @@ Result<Daemon> Daemon::reach(const os::Path& home)
     TRY(start_daemon(home, after(start_limit)));
     found = TRY(find(home));
     if (!found) {
-        return tl::unexpected(Error(ErrorKind::unavailable,
-                                    "the daemon came up and went away again",
-                                    fmt::format("Its log is {}.", os::in_quotes(home / "daemon.log"))));
+        return tl::unexpected(
+            Error(ErrorKind::unavailable,
+                  "the daemon came up and went away again",
+                  fmt::format("Its log is {}.", os::in_quotes(home / "daemon.log"))));
     }
     return std::move(*found);
 }

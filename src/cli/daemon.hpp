@@ -60,6 +60,7 @@ private:
 };
 
 // "/runs/last?project=…" and the like: a run as the user named it.
-std::string run_path(std::string_view run, const std::string& project_id, std::string_view tail = {});
+std::string
+run_path(std::string_view run, const std::string& project_id, std::string_view tail = {});
 
 }  // namespace ponk::cli

@@ -24,9 +24,20 @@ using std::chrono::milliseconds;
 // each submission, so nothing of one shell leaks into the runs of another.
 std::vector<std::string> daemon_environment(const os::Path& home)
 {
-    constexpr std::string_view kept[] = {"PATH=", "HOME=", "USER=", "LOGNAME=", "LANG=", "LC_",
-                                         "TMPDIR=", "XDG_", "DBUS_SESSION_BUS_ADDRESS=", "PONK_",
-                                         "TZ=", "ASAN_OPTIONS=", "UBSAN_OPTIONS=", "TSAN_OPTIONS="};
+    constexpr std::string_view kept[] = {"PATH=",
+                                         "HOME=",
+                                         "USER=",
+                                         "LOGNAME=",
+                                         "LANG=",
+                                         "LC_",
+                                         "TMPDIR=",
+                                         "XDG_",
+                                         "DBUS_SESSION_BUS_ADDRESS=",
+                                         "PONK_",
+                                         "TZ=",
+                                         "ASAN_OPTIONS=",
+                                         "UBSAN_OPTIONS=",
+                                         "TSAN_OPTIONS="};
     std::vector<std::string> variables;
     for (char** variable = environ; *variable != nullptr; ++variable) {
         const std::string_view text = *variable;
@@ -78,8 +89,9 @@ Result<> make_home(const os::Path& home)
                                     "Set PONK_HOME to a folder that you can write to."));
     }
     if (::access(home.c_str(), R_OK | W_OK | X_OK) != 0) {
-        return tl::unexpected(system_error(errno, fmt::format("ponk's folder {}", os::in_quotes(home)))
-                                  .with_hint("Set PONK_HOME to a folder that you can write to."));
+        return tl::unexpected(
+            system_error(errno, fmt::format("ponk's folder {}", os::in_quotes(home)))
+                .with_hint("Set PONK_HOME to a folder that you can write to."));
     }
     return {};
 }
@@ -99,10 +111,10 @@ Result<os::Fd> lock_start(const os::Path& home, Deadline deadline)
             return fail_errno(errno, "lock {}", os::in_quotes(home / "daemon.start.lock"));
         }
         if (Deadline::clock::now() >= deadline) {
-            return tl::unexpected(Error(ErrorKind::timeout,
-                                        "another command has been starting the daemon for too long",
-                                        fmt::format("Look at {} for the reason.",
-                                                    os::in_quotes(home / "daemon.log"))));
+            return tl::unexpected(Error(
+                ErrorKind::timeout,
+                "another command has been starting the daemon for too long",
+                fmt::format("Look at {} for the reason.", os::in_quotes(home / "daemon.log"))));
         }
         os::sleep_for(pause, {});
         pause = std::min(pause * 2, milliseconds(20));
@@ -115,7 +127,8 @@ Result<> start_daemon(const os::Path& home, Deadline deadline)
     const os::Path log = home / "daemon.log";
     const os::Fd out = TRY(os::open_file(log, O_WRONLY | O_CREAT | O_APPEND, 0600));
     const os::Fd nothing = TRY(os::open_file("/dev/null", O_RDONLY));
-    const auto log_start = static_cast<std::uint64_t>(std::max<off_t>(0, ::lseek(out.get(), 0, SEEK_END)));
+    const auto log_start =
+        static_cast<std::uint64_t>(std::max<off_t>(0, ::lseek(out.get(), 0, SEEK_END)));
     os::Pipe ready = TRY(os::make_pipe());
     os::Command command;
     // By its own name in /proc, so that a program replaced by an update still starts itself.
@@ -131,12 +144,13 @@ Result<> start_daemon(const os::Path& home, Deadline deadline)
     if (said && said->starts_with("ready")) return {};
     const std::string why = log_tail(log, log_start);
     if (!said) {
-        return tl::unexpected(Error(said.error().kind(),
-                                    fmt::format("the daemon (process {}) did not come up in time{}{}",
-                                                child.pid,
-                                                why.empty() ? "" : ": ",
-                                                why),
-                                    fmt::format("Its log is {}.", os::in_quotes(log))));
+        return tl::unexpected(
+            Error(said.error().kind(),
+                  fmt::format("the daemon (process {}) did not come up in time{}{}",
+                              child.pid,
+                              why.empty() ? "" : ": ",
+                              why),
+                  fmt::format("Its log is {}.", os::in_quotes(log))));
     }
     return tl::unexpected(Error(ErrorKind::unavailable,
                                 fmt::format("the daemon could not start{}{}",

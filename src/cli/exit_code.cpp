@@ -31,14 +31,22 @@ std::span<const ExitCodeRow> exit_code_table()
 int exit_code_of(ErrorKind kind)
 {
     switch (kind) {
-    case ErrorKind::invalid_argument: return exit_code::invalid;
-    case ErrorKind::not_found: return exit_code::not_found;
-    case ErrorKind::conflict: return exit_code::conflict;
-    case ErrorKind::unavailable: return exit_code::unavailable;
-    case ErrorKind::timeout: return exit_code::timeout;
-    case ErrorKind::cancelled: return exit_code::cancelled;
-    case ErrorKind::damaged: return exit_code::damaged;
-    case ErrorKind::internal: return exit_code::internal;
+    case ErrorKind::invalid_argument:
+        return exit_code::invalid;
+    case ErrorKind::not_found:
+        return exit_code::not_found;
+    case ErrorKind::conflict:
+        return exit_code::conflict;
+    case ErrorKind::unavailable:
+        return exit_code::unavailable;
+    case ErrorKind::timeout:
+        return exit_code::timeout;
+    case ErrorKind::cancelled:
+        return exit_code::cancelled;
+    case ErrorKind::damaged:
+        return exit_code::damaged;
+    case ErrorKind::internal:
+        return exit_code::internal;
     }
     return exit_code::internal;
 }

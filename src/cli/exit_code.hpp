@@ -60,18 +60,17 @@ fail_with(int code, ErrorKind kind, fmt::format_string<Args...> format, Args&&..
 template <class... Args>
 [[nodiscard]] tl::unexpected<Failure> fail_usage(fmt::format_string<Args...> format, Args&&... args)
 {
-    return fail_with(exit_code::usage,
-                     ErrorKind::invalid_argument,
-                     format,
-                     std::forward<Args>(args)...);
+    return fail_with(
+        exit_code::usage, ErrorKind::invalid_argument, format, std::forward<Args>(args)...);
 }
 
 }  // namespace ponk::cli
 
-// Lets TRY work on an Outcome as well.
+// Lets TRY work on an Outcome and its kin as well.
 namespace ponk::detail {
-inline int take(cli::Outcome&& outcome)
+template <class T>
+T take(tl::expected<T, cli::Failure>&& outcome)
 {
-    return *outcome;
+    return std::move(*outcome);
 }
 }  // namespace ponk::detail

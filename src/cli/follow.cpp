@@ -104,18 +104,17 @@ Outcome leave(Context& context, Interrupts& interrupts, const std::string& run)
     const std::string brief = run.substr(run.size() - std::min<std::size_t>(8, run.size()));
     context.note("detaching, the run goes on; Ctrl-C again within 2 s cancels it");
     if (!interrupts.again_within(seconds(2))) {
-        context.note("run {} goes on; 'ponk logs --follow {}' re-attaches, 'ponk cancel {}' ends it",
-                     run,
-                     brief,
-                     brief);
+        context.note(
+            "run {} goes on; 'ponk logs --follow {}' re-attaches, 'ponk cancel {}' ends it",
+            run,
+            brief,
+            brief);
         return exit_code::detached;
     }
     context.note("cancelling run {}", run);
     Daemon* daemon = TRY(context.daemon());
-    TRY(daemon->send("POST",
-                     "/runs/" + run + "/cancel",
-                     Json(JsonObject{}),
-                     Daemon::Repeat::when_broken));
+    TRY(daemon->send(
+        "POST", "/runs/" + run + "/cancel", Json(JsonObject{}), Daemon::Repeat::when_broken));
     const Json record = TRY(wait_until_ended(*daemon, run, {}));
     report_end(context, record);
     const RunEnd end = end_of(record);
@@ -154,7 +153,8 @@ RunEnd end_of(const Json& run)
     };
     if (status == "Lost") {
         return {exit_code::lost,
-                ours(ErrorKind::damaged, fmt::format("run '{}' is lost: how it ended is not known", id))};
+                ours(ErrorKind::damaged,
+                     fmt::format("run '{}' is lost: how it ended is not known", id))};
     }
     if (run["exit_code"].is_integer()) {
         const int code = static_cast<int>(run["exit_code"].as_integer());

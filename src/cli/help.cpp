@@ -57,7 +57,8 @@ struct Row {
 void two_columns(std::string& out, const std::vector<Row>& rows, int width)
 {
     std::size_t longest = 0;
-    for (const Row& row : rows) longest = std::max(longest, display_width(row.label));
+    for (const Row& row : rows)
+        longest = std::max(longest, display_width(row.label));
     const int indent = static_cast<int>(std::min<std::size_t>(longest, width < 70 ? 18 : 30)) + 4;
     for (const Row& row : rows) {
         out += "  " + row.label;
@@ -91,7 +92,8 @@ std::vector<Row> option_rows(std::span<const Option> options)
 std::string aliases_text(const Command& command)
 {
     std::vector<std::string> names;
-    for (const std::string_view alias : command.aliases) names.push_back("ponk " + std::string(alias));
+    for (const std::string_view alias : command.aliases)
+        names.push_back("ponk " + std::string(alias));
     return join(names, ", ");
 }
 
@@ -142,7 +144,8 @@ std::string group_help(const Group& group, int width)
     const std::string head = std::string(group.name) + " ";
     for (const Command* command : commands()) {
         if (command->shown == Command::Shown::no || !command->path.starts_with(head)) continue;
-        rows.push_back({std::string(command->path.substr(head.size())), std::string(command->summary)});
+        rows.push_back(
+            {std::string(command->path.substr(head.size())), std::string(command->summary)});
     }
     two_columns(out, rows, width);
     out += fmt::format("\n'ponk {} COMMAND --help' says more.\n", group.name);
@@ -153,7 +156,8 @@ std::string overview(int width)
 {
     std::string out = "Usage: ponk COMMAND …\n\n";
     wrap(out,
-         "ponk is a workbench for machine-learning runs: it takes a script from your folder to where "
+         "ponk is a workbench for machine-learning runs: it takes a script from your folder to "
+         "where "
          "it runs, and keeps every log byte, metric and output.",
          0,
          0,
@@ -176,13 +180,15 @@ std::string overview(int width)
     section(out, "Others");
     rows.clear();
     for (const Command* command : commands()) {
-        if (command->shown == Command::Shown::no || command->path.find(' ') != command->path.npos) continue;
+        if (command->shown == Command::Shown::no || command->path.find(' ') != command->path.npos)
+            continue;
         rows.push_back({std::string(command->path), std::string(command->summary)});
     }
     two_columns(out, rows, width);
     section(out, "Options of every command");
     two_columns(out, option_rows(global_options()), width);
-    out += "\n'ponk COMMAND --help' says more, 'ponk man' more still. Begin with 'ponk submit SCRIPT'.\n";
+    out += "\n'ponk COMMAND --help' says more, 'ponk man' more still. Begin with 'ponk submit "
+           "SCRIPT'.\n";
     return out;
 }
 
@@ -210,9 +216,15 @@ std::string usage_line(const Command& command)
         const bool script = command.rest == Command::Rest::untouched;
         const std::string word = std::string(place.name) + (script ? " [ARGUMENTS…]" : "");
         switch (place.count) {
-        case Positional::Count::one: line += " " + word; break;
-        case Positional::Count::optional: line += " [" + word + "]"; break;
-        case Positional::Count::many: line += " [" + word + "…]"; break;
+        case Positional::Count::one:
+            line += " " + word;
+            break;
+        case Positional::Count::optional:
+            line += " [" + word + "]";
+            break;
+        case Positional::Count::many:
+            line += " [" + word + "…]";
+            break;
         }
     }
     return line;

@@ -20,6 +20,11 @@ void consume(int fd)
 
 Interrupts::Interrupts()
 {
+    struct sigaction action {};
+    ::sigaction(SIGINT, nullptr, &action);
+    ::pthread_sigmask(SIG_BLOCK, nullptr, &before_);
+    // A signal that is blocked is queued even when it is ignored, so it must not be blocked then.
+    if (action.sa_handler == SIG_IGN) return;
     sigset_t interrupt;
     ::sigemptyset(&interrupt);
     ::sigaddset(&interrupt, SIGINT);
@@ -39,13 +44,13 @@ Interrupts::Interrupts()
 Interrupts::~Interrupts()
 {
     watcher_.request_stop();
-    watcher_.join();
+    if (watcher_.joinable()) watcher_.join();
     ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
 bool Interrupts::again_within(std::chrono::milliseconds span)
 {
-    if (!os::wait_readable(signals_.get(), after(span), {})) return false;
+    if (!signals_ || !os::wait_readable(signals_.get(), after(span), {})) return false;
     consume(signals_.get());
     return true;
 }

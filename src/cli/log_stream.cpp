@@ -30,7 +30,8 @@ std::string target_of(const LogRequest& request, std::uint64_t offset)
 }
 
 // Gets the daemon back, or says when it is time to give up.
-Result<> come_back(Daemon& daemon, const Error& reason, Deadline& give_up, const std::stop_token& stop)
+Result<>
+come_back(Daemon& daemon, const Error& reason, Deadline& give_up, const std::stop_token& stop)
 {
     if (reason.kind() != ErrorKind::unavailable && reason.kind() != ErrorKind::timeout) {
         return tl::unexpected(reason);
@@ -75,7 +76,8 @@ copy_log(Daemon& daemon, const LogRequest& request, LogWriter& writer, std::stop
     const auto sink = [&](std::string_view bytes) {
         auto written = writer.write(bytes);
         if (!written) {
-            write_failure = Error(ErrorKind::damaged, "write the log: " + written.error().message());
+            write_failure =
+                Error(ErrorKind::damaged, "write the log: " + written.error().message());
             return false;
         }
         offset += bytes.size();

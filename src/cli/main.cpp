@@ -21,7 +21,8 @@ void blank_passwords(const Command& command, const std::vector<std::string>& wor
     if (&command != &cmd_computetarget_attach) return;
     const auto blank = [&](std::size_t index, std::size_t offset) {
         char* word = argv[index];
-        for (std::size_t i = offset; word[i] != '\0'; ++i) word[i] = '*';
+        for (std::size_t i = offset; word[i] != '\0'; ++i)
+            word[i] = '*';
     };
     find_values(words, "password", "w", blank);
     find_values(words, "private-key-passphrase", "private-key-passphrase", blank);
@@ -30,9 +31,9 @@ void blank_passwords(const Command& command, const std::vector<std::string>& wor
 void print_error(const Failure& failure, std::optional<output::Format> format, bool already_printed)
 {
     const Error& error = failure.error;
-    const bool document = format && (*format == output::Format::json ||
-                                     *format == output::Format::jsonc ||
-                                     *format == output::Format::yaml);
+    const bool document =
+        format && (*format == output::Format::json || *format == output::Format::jsonc ||
+                   *format == output::Format::yaml);
     if (document && !already_printed) {
         const JsonObject body{{"kind", to_string(error.kind())},
                               {"message", error.message()},
@@ -49,8 +50,8 @@ void print_error(const Failure& failure, std::optional<output::Format> format, b
     if (newline == std::string::npos) {
         text += "ponk: error: " + error.message() + "\n";
     } else {
-        text = error.message().substr(newline + 1) + "\n" + text + "ponk: error: " +
-               error.message().substr(0, newline) + "\n";
+        text = error.message().substr(newline + 1) + "\n" + text +
+               "ponk: error: " + error.message().substr(0, newline) + "\n";
     }
     [[maybe_unused]] const auto written = os::write_all(STDERR_FILENO, text);
 }

@@ -65,18 +65,17 @@ void options(std::string& out, std::span<const Option> all)
 
 void header(std::string& out, std::string_view page, std::string_view summary)
 {
-    out += fmt::format(".TH {} 1 \"\" \"ponk {}\" \"ponk manual\"\n",
-                       roff(page),
-                       PONK_VERSION);
+    out += fmt::format(".TH {} 1 \"\" \"ponk {}\" \"ponk manual\"\n", roff(page), PONK_VERSION);
     out += fmt::format(".SH NAME\n{} \\- {}\n", roff(page), roff(summary));
 }
 
 void exit_codes(std::string& out)
 {
     out += ".SH EXIT STATUS\n";
-    out += roff("A followed run gives the script's own code, 128+n for signal n. ponk's own failures "
-                "end with the line 'ponk: error: …' and one of these codes:") +
-           "\n";
+    out +=
+        roff("A followed run gives the script's own code, 128+n for signal n. ponk's own failures "
+             "end with the line 'ponk: error: …' and one of these codes:") +
+        "\n";
     for (const ExitCodeRow& row : exit_code_table()) {
         tagged(out, std::to_string(row.code), fmt::format("{}: {}.", row.word, row.meaning));
     }
@@ -93,14 +92,16 @@ void describe(std::string& out, const Command& command)
         out += ".PP\n";
         paragraphs(out, command.description);
     }
-    for (const Positional& place : command.positionals) tagged(out, std::string(place.name), place.help);
+    for (const Positional& place : command.positionals)
+        tagged(out, std::string(place.name), place.help);
     options(out, command.options);
     if (!command.exits.empty()) {
         out += ".PP\nExit code: ";
         paragraphs(out, command.exits);
     }
     for (const Example& example : command.examples) {
-        out += ".PP\n" + roff(example.says) + "\n.RS 4\n.nf\n" + roff(example.line) + "\n.fi\n.RE\n";
+        out +=
+            ".PP\n" + roff(example.says) + "\n.RS 4\n.nf\n" + roff(example.line) + "\n.fi\n.RE\n";
     }
 }
 
@@ -142,24 +143,28 @@ std::string main_page()
     std::string out;
     header(out, "ponk", "a workbench for machine-learning runs");
     out += ".SH SYNOPSIS\n.B ponk\n.I COMMAND\n[OPTIONS]\n.SH DESCRIPTION\n";
-    paragraphs(out,
-               "ponk takes a training script from your folder to where it runs, and keeps every log "
-               "byte, metric and output.\n"
-               "'ponk ml X' is 'ponk X', so that commands of 2017 work with 'alias az=ponk'. Started "
-               "under the name az it serves 'az ml …' and hands everything else to the az behind it "
-               "on PATH.");
+    paragraphs(
+        out,
+        "ponk takes a training script from your folder to where it runs, and keeps every log "
+        "byte, metric and output.\n"
+        "'ponk ml X' is 'ponk X', so that commands of 2017 work with 'alias az=ponk'. Started "
+        "under the name az it serves 'az ml …' and hands everything else to the az behind it "
+        "on PATH.");
     out += ".SH COMMANDS\n";
     for (const Command* command : commands()) {
         if (command->shown == Command::Shown::no) continue;
         std::string tag = "ponk " + std::string(command->path);
-        for (const std::string_view alias : command->aliases) tag += fmt::format(", ponk {}", alias);
+        for (const std::string_view alias : command->aliases)
+            tag += fmt::format(", ponk {}", alias);
         tagged(out, tag, std::string(command->summary) + ".");
     }
     out += ".SH OPTIONS OF EVERY COMMAND\n";
     options(out, global_options());
     exit_codes(out);
     out += ".SH ENVIRONMENT\n";
-    tagged(out, "PONK_HOME", "ponk's own files. Default: $XDG_DATA_HOME/ponk, else ~/.local/share/ponk.");
+    tagged(out,
+           "PONK_HOME",
+           "ponk's own files. Default: $XDG_DATA_HOME/ponk, else ~/.local/share/ponk.");
     tagged(out, "PONK_SAMPLES", "Folder of the samples.");
     tagged(out, "NO_COLOR", "When set, no colours.");
     tagged(out, "COLUMNS", "Width of tables.");

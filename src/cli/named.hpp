@@ -18,7 +18,8 @@ inline constexpr Positional target = {.name = "NAME",
 inline constexpr Option configuration_option = {.name = "name",
                                                 .brief = "n",
                                                 .value = "NAME",
-                                                .help = "The configuration, as an option (2017 form).",
+                                                .help =
+                                                    "The configuration, as an option (2017 form).",
                                                 .complete = Complete::configuration};
 inline constexpr Positional configuration = {.name = "NAME",
                                              .help = "Name of the run configuration.",

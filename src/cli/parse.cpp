@@ -134,20 +134,19 @@ private:
             hint = group.empty() ? "'ponk --help' lists all commands."
                                  : fmt::format("'ponk {} --help' lists its commands.", group);
         }
-        return tl::unexpected(Error(ErrorKind::invalid_argument,
-                                    group.empty()
-                                        ? fmt::format("no command '{}'", printable(seen.back()))
-                                        : fmt::format("'{}' has no command '{}'",
-                                                      group,
-                                                      printable(seen.back())),
-                                    hint));
+        return tl::unexpected(Error(
+            ErrorKind::invalid_argument,
+            group.empty() ? fmt::format("no command '{}'", printable(seen.back()))
+                          : fmt::format("'{}' has no command '{}'", group, printable(seen.back())),
+            hint));
     }
 
     [[nodiscard]] static tl::unexpected<Error> unknown_before_command(std::string_view word)
     {
-        return tl::unexpected(Error(ErrorKind::invalid_argument,
-                                    fmt::format("option '{}' before a command", printable(word)),
-                                    "Put it after the command; only global options may come first."));
+        return tl::unexpected(
+            Error(ErrorKind::invalid_argument,
+                  fmt::format("option '{}' before a command", printable(word)),
+                  "Put it after the command; only global options may come first."));
     }
 
     Result<> read_words()
@@ -227,7 +226,8 @@ private:
             const Option* option = find(std::string_view(word).substr(at, 1));
             if (option == nullptr) return false;
             if (!option->value.empty()) {
-                for (const Option* flag : flags) TRY(record(*flag, ""));
+                for (const Option* flag : flags)
+                    TRY(record(*flag, ""));
                 const std::string name = std::string("-") + word[at];
                 std::optional<std::string> value;
                 if (at + 1 < word.size()) value = word.substr(at + 1);
@@ -236,7 +236,8 @@ private:
             }
             flags.push_back(option);
         }
-        for (const Option* flag : flags) TRY(record(*flag, ""));
+        for (const Option* flag : flags)
+            TRY(record(*flag, ""));
         ++next_;
         return true;
     }
@@ -303,7 +304,8 @@ private:
     {
         const std::vector<std::string> names(choices.begin(), choices.end());
         std::string hint;
-        if (const auto near = nearest(value, names)) hint = fmt::format("Did you mean '{}'?", *near);
+        if (const auto near = nearest(value, names))
+            hint = fmt::format("Did you mean '{}'?", *near);
         return tl::unexpected(Error(
             ErrorKind::invalid_argument,
             fmt::format("{} is '{}', not one of {}", what, printable(value), join(names, ", ")),

@@ -19,7 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view conda_text = R"(# Packages of the environments that ponk makes for this project (containers, remote machines).
+constexpr std::string_view conda_text =
+    R"(# Packages of the environments that ponk makes for this project (containers, remote machines).
 # Local runs use the Python that you have.
 name: project_environment
 dependencies:
@@ -33,19 +34,22 @@ Result<> copy_file(const fs::directory_entry& entry, const os::Path& target)
     std::error_code problem;
     if (entry.is_symlink(problem)) {
         fs::copy_symlink(entry.path(), target, problem);
-        if (problem) return fail_errno(problem.value(), "copy link {}", os::in_quotes(entry.path()));
+        if (problem)
+            return fail_errno(problem.value(), "copy link {}", os::in_quotes(entry.path()));
         return {};
     }
     if (!entry.is_regular_file(problem)) return {};  // sockets and pipes are no part of a project
     const os::Fd from = TRY(os::open_file(entry.path(), O_RDONLY));
     struct stat info {};
-    if (::fstat(from.get(), &info) != 0) return fail_errno(errno, "look at {}", os::in_quotes(entry.path()));
+    if (::fstat(from.get(), &info) != 0)
+        return fail_errno(errno, "look at {}", os::in_quotes(entry.path()));
     const mode_t mode = (info.st_mode & 0100U) != 0 ? 0755 : 0644;
     const os::Fd to = TRY(os::open_file(target, O_WRONLY | O_CREAT | O_EXCL, mode));
     return os::copy_contents(from.get(), to.get());
 }
 
-Result<> copy_below(const os::Path& from, const os::Path& to, const std::vector<std::string>& left_out)
+Result<>
+copy_below(const os::Path& from, const os::Path& to, const std::vector<std::string>& left_out)
 {
     std::error_code problem;
     fs::directory_iterator entries(from, problem);
@@ -76,9 +80,8 @@ std::string fresh_guid()
 
 }  // namespace
 
-Result<> copy_project(const os::Path& from,
-                      const os::Path& to,
-                      const std::vector<std::string>& left_out)
+Result<>
+copy_project(const os::Path& from, const os::Path& to, const std::vector<std::string>& left_out)
 {
     return copy_below(from, to, left_out);
 }
@@ -107,17 +110,16 @@ Result<> complete_project(const os::Path& folder, const std::string& name)
 
 Result<> clone_repository(const std::string& url, const os::Path& to)
 {
-    const os::Child git =
-        TRY(os::spawn({.argv = {"git", "clone", "--", url, to.string()},
-                       .descriptors = {{STDERR_FILENO, STDOUT_FILENO}, {STDERR_FILENO, STDERR_FILENO}}})
-                .map_error(while_doing("clone '{}'", printable(url))));
+    const os::Child git = TRY(
+        os::spawn({.argv = {"git", "clone", "--", url, to.string()},
+                   .descriptors = {{STDERR_FILENO, STDOUT_FILENO}, {STDERR_FILENO, STDERR_FILENO}}})
+            .map_error(while_doing("clone '{}'", printable(url))));
     const os::Exit ended = TRY(os::wait_for_exit(git, after(std::chrono::hours(6)), {}));
     if (ended.status() != 0) {
-        return tl::unexpected(Error(ErrorKind::unavailable,
-                                    fmt::format("git could not clone '{}' (exit code {})",
-                                                printable(url),
-                                                ended.status()),
-                                    "git's own words above say why."));
+        return tl::unexpected(Error(
+            ErrorKind::unavailable,
+            fmt::format("git could not clone '{}' (exit code {})", printable(url), ended.status()),
+            "git's own words above say why."));
     }
     return {};
 }

@@ -39,7 +39,8 @@ Json row_of(const Json& run, const std::vector<std::string>& metrics)
         {"duration",
          run["duration_ms"].is_integer() ? Json(brief_duration_text(run.integer("duration_ms")))
                                          : Json()}};
-    for (const std::string& metric : metrics) row.set(metric, brief_value(run["metrics"][metric]));
+    for (const std::string& metric : metrics)
+        row.set(metric, brief_value(run["metrics"][metric]));
     return row;
 }
 
@@ -57,7 +58,8 @@ View view_of_runs(const JsonArray& runs)
     for (const Json& run : runs) {
         if (!run["metrics"].is_object()) continue;
         for (const auto& [name, value] : run["metrics"].as_object()) {
-            if (value.is_object() || value.is_array() || metrics.size() >= most_metric_columns) continue;
+            if (value.is_object() || value.is_array() || metrics.size() >= most_metric_columns)
+                continue;
             if (std::ranges::find(metrics, name) == metrics.end()) metrics.push_back(name);
         }
     }
@@ -74,7 +76,8 @@ View view_of_runs(const JsonArray& runs)
         view.columns.push_back({.key = metric, .align = output::Align::right});
     }
     JsonArray rows;
-    for (const Json& run : runs) rows.push_back(row_of(run, metrics));
+    for (const Json& run : runs)
+        rows.push_back(row_of(run, metrics));
     view.rows = std::move(rows);
     return view;
 }
@@ -88,9 +91,11 @@ View view_of_run(const Json& run)
             rows.set(std::string(key), value);
         }
     };
-    for (const std::string_view key : {"run_id", "run_number", "name", "status", "exit_code"}) add(key);
+    for (const std::string_view key : {"run_id", "run_number", "name", "status", "exit_code"})
+        add(key);
     if (run["error"].is_object()) rows.set("error", run["error"].text("message"));
-    for (const std::string_view key : {"project_path", "script_name"}) add(key);
+    for (const std::string_view key : {"project_path", "script_name"})
+        add(key);
     if (run["arguments"].is_array()) {
         std::vector<std::string> words;
         for (const Json& word : run["arguments"].as_array()) {
@@ -98,9 +103,17 @@ View view_of_run(const Json& run)
         }
         if (!words.empty()) rows.set("arguments", printable(join(words, " ")));
     }
-    for (const std::string_view key :
-         {"target", "run_configuration", "framework", "user", "host", "created_utc",
-          "start_time_utc", "end_time_utc", "duration", "rerun_of", "snapshot"}) {
+    for (const std::string_view key : {"target",
+                                       "run_configuration",
+                                       "framework",
+                                       "user",
+                                       "host",
+                                       "created_utc",
+                                       "start_time_utc",
+                                       "end_time_utc",
+                                       "duration",
+                                       "rerun_of",
+                                       "snapshot"}) {
         add(key);
     }
     if (run["git"].is_object()) {
@@ -130,7 +143,8 @@ Result<JsonArray> fetch_runs(Daemon& daemon, const std::string& filters, std::si
         const std::size_t want = limit == 0 ? page_size : std::min(page_size, limit - runs.size());
         Json page = TRY(daemon.get(fmt::format("/runs?limit={}{}{}", want, before, filters)));
         if (page["runs"].is_array()) {
-            for (Json& run : page.as_object().find("runs")->as_array()) runs.push_back(std::move(run));
+            for (Json& run : page.as_object().find("runs")->as_array())
+                runs.push_back(std::move(run));
         }
         const std::string next = page["next"].is_string() ? page.text("next") : "";
         if (next.empty() || (limit != 0 && runs.size() >= limit)) return runs;

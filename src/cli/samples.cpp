@@ -2,77 +2,84 @@
 #include "cli/samples.hpp"
 
 #include "base/text.hpp"
-#include "os/process.hpp"
+#include "cli/project_files.hpp"
+#include "cli/stored_zip.hpp"
 
 #include <fmt/format.h>
 
 #include <cstdlib>
-#include <optional>
 
 namespace ponk::cli {
 namespace {
 
-std::optional<os::Path> gallery()
+constexpr std::string_view index_name = "index.json";
+
+Result<std::string> index_of(const os::Path& folder, std::string_view archive)
 {
-    std::error_code ignored;
-    if (const char* folder = ::getenv("PONK_SAMPLES"); folder != nullptr && *folder != '\0') {
-        return os::Path(folder);
+    if (!folder.empty()) return os::read_file(folder / index_name, std::uint64_t{4} << 20);
+    if (archive.empty()) {
+        return tl::unexpected(Error(ErrorKind::not_found,
+                                    "this program carries no samples",
+                                    "Set PONK_SAMPLES to the folder that holds them."));
     }
-    os::Path place = os::own_program().parent_path();
-    const os::Path installed = place.parent_path() / "share/ponk/samples";
-    if (std::filesystem::is_directory(installed, ignored)) return installed;
-    for (int up = 0; up < 5 && place.has_relative_path(); ++up, place = place.parent_path()) {
-        const os::Path here = place / "samples";
-        const bool source = std::filesystem::exists(place / "CMakePresets.json", ignored);
-        if (source && std::filesystem::is_directory(here, ignored)) return here;
+    for (const ZipEntry& entry : TRY(read_stored_zip(archive))) {
+        if (entry.name == index_name) return std::string(entry.bytes);
     }
-    return std::nullopt;
+    return fail(ErrorKind::damaged, "the archive of samples has no '{}'", index_name);
 }
 
 }  // namespace
 
-Result<std::vector<Sample>> list_samples()
+Result<Gallery> Gallery::open(std::string_view archive)
 {
-    const auto folder = gallery();
-    if (!folder) {
-        return tl::unexpected(Error(ErrorKind::not_found,
-                                    "the samples are not installed",
-                                    "Set PONK_SAMPLES to the folder that holds them."));
-    }
-    const os::Path index = *folder / "index.json";
-    const Json document = TRY(parse_json(TRY(os::read_file(index, std::uint64_t{4} << 20)))
-                                  .map_error(while_doing("{}", os::in_quotes(index))));
-    std::vector<Sample> samples;
-    if (!document["samples"].is_array()) return samples;
-    for (const Json& entry : document["samples"].as_array()) {
-        const std::string id = entry.text("folder");
+    Gallery gallery;
+    const char* folder = ::getenv("PONK_SAMPLES");
+    if (folder != nullptr && *folder != '\0') gallery.folder_ = folder;
+    gallery.archive_ = archive;
+    const Json index = TRY(parse_json(TRY(index_of(gallery.folder_, archive)))
+                               .map_error(while_doing("the list of samples")));
+    if (!index["samples"].is_array()) return gallery;
+    for (const Json& entry : index["samples"].as_array()) {
+        const std::string name = entry.text("folder");
         // One component: an index must not lead out of the gallery.
-        if (id.empty() || id[0] == '.' || id.find('/') != id.npos) continue;
-        samples.push_back({.name = entry.text("name"),
-                           .id = id,
-                           .script = entry.text("script"),
-                           .summary = entry.text("summary"),
-                           .substitution = entry.text("substitution"),
-                           .folder = *folder / id});
+        if (name.empty() || name[0] == '.' || name.find('/') != name.npos) continue;
+        gallery.samples_.push_back({.name = entry.text("name"),
+                                    .folder = name,
+                                    .script = entry.text("script"),
+                                    .summary = entry.text("summary"),
+                                    .substitution = entry.text("substitution")});
     }
-    return samples;
+    return gallery;
 }
 
-Result<Sample> find_sample(const std::string& name)
+Result<Sample> Gallery::find(const std::string& name) const
 {
     std::vector<std::string> names;
-    for (Sample& sample : TRY(list_samples())) {
-        if (same_ignoring_case(sample.name, name) || same_ignoring_case(sample.id, name)) {
-            return std::move(sample);
-        }
+    for (const Sample& sample : samples_) {
+        if (same_ignoring_case(sample.name, name) || same_ignoring_case(sample.folder, name))
+            return sample;
         names.push_back(sample.name);
-        names.push_back(sample.id);
+        names.push_back(sample.folder);
     }
     const auto near = nearest(name, names);
     return tl::unexpected(Error(ErrorKind::not_found,
                                 fmt::format("no sample '{}'", printable(name)),
                                 near ? fmt::format("Did you mean '{}'?", *near)
                                      : "'ponk project sample list' lists them."));
+}
+
+Result<> Gallery::copy(const Sample& sample, const os::Path& to) const
+{
+    if (!folder_.empty())
+        return copy_project(folder_ / sample.folder, to, {"outputs", "__pycache__"});
+    const std::string head = sample.folder + "/";
+    for (const ZipEntry& entry : TRY(read_stored_zip(archive_))) {
+        if (!entry.name.starts_with(head)) continue;
+        const os::Path file = to / entry.name.substr(head.size());
+        TRY(os::make_directories(file.parent_path(), 0755));
+        TRY(os::replace_file(file, entry.bytes, entry.executable ? 0755 : 0644, os::Durable::no));
+    }
+    return {};
 }
 
 }  // namespace ponk::cli

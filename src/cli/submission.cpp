@@ -30,7 +30,8 @@ Result<std::string> script_in_project(const os::Path& project, const std::string
     const os::Path given(script);
     if (given.is_relative() && std::filesystem::exists(project / given, problem)) return script;
     const os::Path real = std::filesystem::weakly_canonical(given, problem);
-    if (problem || !std::filesystem::exists(real, problem)) return script;  // the daemon says why not
+    if (problem || !std::filesystem::exists(real, problem))
+        return script;  // the daemon says why not
     const os::Path relative = real.lexically_relative(project);
     if (relative.empty() || *relative.begin() == "..") {
         return tl::unexpected(
@@ -49,10 +50,8 @@ Result<Json> key_values(const std::vector<std::string>& words, std::string_view 
     for (const std::string& word : words) {
         const std::size_t equals = word.find('=');
         if (equals == word.npos || equals == 0) {
-            return fail(ErrorKind::invalid_argument,
-                        "'{} {}' is not KEY=VALUE",
-                        option,
-                        printable(word));
+            return fail(
+                ErrorKind::invalid_argument, "'{} {}' is not KEY=VALUE", option, printable(word));
         }
         object.set(word.substr(0, equals), word.substr(equals + 1));
     }
@@ -65,11 +64,20 @@ Result<std::int64_t> parse_time_span(std::string_view text)
     std::string_view number = text;
     if (!text.empty()) {
         switch (text.back()) {
-        case 's': unit = 1; break;
-        case 'm': unit = 60; break;
-        case 'h': unit = 3600; break;
-        case 'd': unit = 86400; break;
-        default: unit = 0;
+        case 's':
+            unit = 1;
+            break;
+        case 'm':
+            unit = 60;
+            break;
+        case 'h':
+            unit = 3600;
+            break;
+        case 'd':
+            unit = 86400;
+            break;
+        default:
+            unit = 0;
         }
         if (unit != 0) number.remove_suffix(1);
         if (unit == 0) unit = 1;

@@ -9,8 +9,9 @@ namespace ponk::cli::common {
 inline constexpr Option run_configuration = {.name = "run-configuration",
                                              .brief = "c",
                                              .value = "NAME",
-                                             .help = "Run configuration, aml_config/NAME.runconfig. "
-                                                     "Default: local.",
+                                             .help =
+                                                 "Run configuration, aml_config/NAME.runconfig. "
+                                                 "Default: local.",
                                              .complete = Complete::configuration};
 inline constexpr Option target = {.name = "target",
                                   .brief = "t",

@@ -70,11 +70,13 @@ std::vector<std::string> paths_of_length(std::size_t words)
     for (const Command* command : commands()) {
         if (command->shown == Command::Shown::no) continue;
         add(command->path);
-        for (const std::string_view alias : command->aliases) add(alias);
+        for (const std::string_view alias : command->aliases)
+            add(alias);
     }
     for (const Group& group : groups()) {
         add(group.name);
-        for (const std::string_view alias : group.aliases) add(alias);
+        for (const std::string_view alias : group.aliases)
+            add(alias);
     }
     return paths;
 }
@@ -91,7 +93,8 @@ std::optional<std::string> nearest_path(const std::vector<std::string>& words)
         bool near = true;
         for (std::size_t i = 0; i < parts.size(); ++i) {
             const std::size_t d = edit_distance(lower(words[i]), parts[i]);
-            const bool prefix = words[i].size() >= 3 && parts[i].compare(0, words[i].size(), words[i]) == 0;
+            const bool prefix =
+                words[i].size() >= 3 && parts[i].compare(0, words[i].size(), words[i]) == 0;
             if (d > std::max<std::size_t>(1, parts[i].size() / 3) && !prefix) near = false;
             distance += prefix ? 1 : d;
         }
@@ -164,7 +167,8 @@ std::string suggest_option(const Command& command, std::string_view word)
     }
     std::vector<std::string> longer;
     for (const std::string& candidate : names) {
-        if (name.size() >= 2 && candidate.compare(0, name.size(), name) == 0) longer.push_back(candidate);
+        if (name.size() >= 2 && candidate.compare(0, name.size(), name) == 0)
+            longer.push_back(candidate);
     }
     if (longer.size() == 1) return fmt::format("Did you mean '--{}'?", longer[0]);
     return "";

@@ -10,7 +10,8 @@ constexpr std::size_t longest_colour = 64;
 
 bool is_plain(unsigned char byte)
 {
-    return (byte >= 0x20 && byte < 0x7f) || byte == '\n' || byte == '\r' || byte == '\b' || byte == '\t';
+    return (byte >= 0x20 && byte < 0x7f) || byte == '\n' || byte == '\r' || byte == '\b' ||
+           byte == '\t';
 }
 
 void show(std::string& out, unsigned char byte)
@@ -21,8 +22,8 @@ void show(std::string& out, unsigned char byte)
     out += digits[byte & 15U];
 }
 
-// How much of `text` (which starts with ESC) is a colour sequence: its length, 0 for something else,
-// npos when more bytes are needed to tell.
+// How much of `text` (which starts with ESC) is a colour sequence: its length, 0 for something
+// else, npos when more bytes are needed to tell.
 std::size_t colour_length(std::string_view text)
 {
     if (text.size() < 2) return text.npos;
@@ -73,7 +74,8 @@ void TerminalFilter::feed(std::string_view bytes, std::string& out)
     std::size_t at = 0;
     while (at < bytes.size()) {
         std::size_t plain = at;
-        while (plain < bytes.size() && is_plain(static_cast<unsigned char>(bytes[plain]))) ++plain;
+        while (plain < bytes.size() && is_plain(static_cast<unsigned char>(bytes[plain])))
+            ++plain;
         out.append(bytes, at, plain - at);
         at = plain;
         if (at == bytes.size()) return;
@@ -92,7 +94,8 @@ void TerminalFilter::feed(std::string_view bytes, std::string& out)
         } else if (const std::size_t length = utf8_sequence(left); length > 1) {
             const std::string_view sequence = left.substr(0, length);
             if (is_second_control_set(sequence)) {
-                for (const char c : sequence) show(out, static_cast<unsigned char>(c));
+                for (const char c : sequence)
+                    show(out, static_cast<unsigned char>(c));
             } else {
                 out += sequence;
             }

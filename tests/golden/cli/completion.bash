@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+# bash completion for ponk: asks the program itself at each Tab
+_ponk() {
+    local program=${COMP_WORDS[0]} words=() word line join= i
+    for ((i = 1; i <= COMP_CWORD; i++)); do
+        word=${COMP_WORDS[i]}
+        if [[ ${#words[@]} -gt 0 && ( $word == [=:] || $join == yes ) ]]; then
+            words[${#words[@]} - 1]+=$word
+            [[ $word == [=:] ]] && join=yes || join=
+        else
+            words+=("$word")
+            join=
+        fi
+    done
+    local current=${words[${#words[@]} - 1]} cut=
+    [[ $current == *[=:]* ]] && cut=${current%"${current##*[=:]}"}
+    COMPREPLY=()
+    while IFS= read -r line; do
+        case $line in
+        :file)
+            compopt -o filenames 2>/dev/null
+            while IFS= read -r word; do COMPREPLY+=("$word"); done \
+                < <(compgen -f -- "${current#"$cut"}") ;;
+        :folder)
+            compopt -o filenames 2>/dev/null
+            while IFS= read -r word; do COMPREPLY+=("$word"); done \
+                < <(compgen -d -- "${current#"$cut"}") ;;
+        ?*)
+            word=${line%%$'\t'*}
+            COMPREPLY+=("${word#"$cut"}") ;;
+        esac
+    done < <("$program" __complete -- "${words[@]}" 2>/dev/null)
+}
+complete -F _ponk ponk
