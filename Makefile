@@ -61,7 +61,6 @@ storm:  ## kill -9 of everything: N=2000 kills over RUNS=500 runs, SEED=7
 
 fuzz:  ## each fuzz target for SECONDS=600
 	@tools/install_needs.sh build fuzz
-	@tools/build.sh fuzz
 	@tools/run_fuzz.sh $(SECONDS)
 
 bench:  ## ratios against python3, git and mlflow, side by side
