@@ -9,7 +9,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 AZ ?= 0
 N ?= 200
-RUNS ?= 50
+RUNS ?= $(shell expr $(N) / 4)
 SEED ?= 1
 SECONDS ?= 60
 JOBS ?= $(shell nproc)
@@ -61,7 +61,6 @@ storm:  ## kill -9 of everything: N=2000 kills over RUNS=500 runs, SEED=7
 
 fuzz:  ## each fuzz target for SECONDS=600
 	@tools/install_needs.sh build fuzz
-	@tools/build.sh fuzz
 	@tools/run_fuzz.sh $(SECONDS)
 
 bench:  ## ratios against python3, git and mlflow, side by side

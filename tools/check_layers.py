@@ -92,7 +92,7 @@ SPDX_SUFFIXES = SOURCE + (".py", ".sh", ".cmake", ".sql", ".S", ".ts", ".tsx", "
 SPDX_NAMES = {"CMakeLists.txt", "Makefile"}
 # Texts from elsewhere, data, and tests whose matter is such words.
 NOT_OURS = ("third_party/", "tests/golden/", "tests/corpus/", "fuzz/seeds/")
-GENEROUS = ("docs/corpus",)
+GENEROUS = ("docs/corpus", "src/config/")  # whose matter is such names
 
 
 class Problems:
@@ -175,6 +175,8 @@ def check_includes(path, lines, problems):
         header = match.group(2)
         used = os.path.dirname(header)
         if match.group(1) == '"' and path.startswith("src/") and not anything:
+            if header.endswith(".inc"):
+                continue  # generated beside its only user
             if not used:
                 problems.error(path, number, 'include "%s" by its way from src/, "%s/%s"' % (header, folder, header))
             elif not known_folder(used):

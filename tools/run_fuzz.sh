@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# tools/run_fuzz.sh SECONDS: every fuzz target of build/fuzz for so long, as many at once as there are
-# cores. Finds are kept: new inputs in .cache/fuzz/NAME, crashes in build/fuzz/crashes/NAME-…
+# tools/run_fuzz.sh SECONDS: builds every fuzz target that fuzz/CMakeLists.txt lists, then runs each for
+# so long, as many at once as there are cores. 0 seconds: only builds. Finds are kept: new inputs in .cache/fuzz/NAME, crashes in build/fuzz/crashes/NAME-…
 set -euo pipefail
 cd "$(dirname "$0")/.."
 duration=$1
+mapfile -t targets < <(sed -n 's/^ *ponk_fuzz(\([a-z0-9_]*\).*/fuzz_\1/p' fuzz/CMakeLists.txt)
+tools/build.sh fuzz "${targets[@]}"
+[[ $duration != 0 ]] || exit 0
 mkdir -p build/fuzz/crashes build/fuzz/logs .cache/fuzz
 
 one() {

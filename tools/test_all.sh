@@ -59,7 +59,7 @@ step asan-build tools/build.sh asan unit_tests
 step asan ctest --preset asan -j "$jobs"
 step tsan-build tools/build.sh tsan unit_tests
 step tsan tools/without_aslr.sh ctest --preset tsan -j "$jobs"
-step fuzz-build tools/build.sh fuzz
+step fuzz-build tools/run_fuzz.sh 0
 step fuzz tools/run_fuzz.sh 10
 summary
 echo "make test: all ${#names[@]} steps passed"

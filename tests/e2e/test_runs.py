@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a run is: its copy, its record, its outputs, its end."""
+import json
+import os
+import signal
+import subprocess
+import time
+
+
+def test_folder_with_nothing_but_a_script_is_a_project(ponk):
+    ponk.write("train.py", "import sys\nprint(sys.argv[1:])\n")
+
+    assert ponk.text("experiment", "submit", "-c", "local", "train.py", "--epochs", "3") == "['--epochs', '3']\n"
+
+    assert os.listdir(ponk.project) == ["train.py"]
+
+
+def test_record_has_the_fields_that_are_promised(ponk):
+    ponk.write("a.py", "import ponk\nponk.log('loss', 0.25, step=1)\n")
+    ponk.run("submit", "--name", "first", "--tag", "k=v", "a.py", "x")
+
+    run = ponk.json("history", "info", "last")
+
+    assert len(run["run_id"]) == 32
+    for field in ("status", "exit_code", "script_name", "arguments", "target", "run_configuration", "user",
+                  "start_time_utc", "end_time_utc", "duration", "snapshot", "git", "timings", "metrics"):
+        assert field in run, field
+    assert (run["status"], run["script_name"], run["arguments"], run["target"]) == ("Completed", "a.py", ["x"], "local")
+    assert run["loss"] == 0.25
+    assert run["name"] == "first"
+    assert run["tags"]["k"] == "v"
+
+
+def test_json_of_submit_is_the_record_and_the_log_goes_to_stderr(ponk):
+    ponk.write("a.py", "print('from the script')\n")
+
+    done = ponk.run("submit", "-o", "json", "a.py")
+
+    assert json.loads(done.stdout)["status"] == "Completed"
+    assert b"from the script" in done.stderr
+
+
+def test_run_works_in_its_own_copy(ponk):
+    ponk.write("data.txt", "before")
+    ponk.write("change.py", "open('data.txt', 'w').write('after'); open('made.txt', 'w').write('x')\n")
+
+    ponk.run("submit", "change.py")
+
+    assert (ponk.project / "data.txt").read_text() == "before"
+    assert not (ponk.project / "made.txt").exists()
+
+
+def test_outputs_are_collected_and_returned(ponk, tmp_path):
+    ponk.write("make.py", "import os\nos.makedirs('outputs/sub', exist_ok=True)\nopen('outputs/sub/a.bin', 'wb').write(bytes(range(256)) * 70000)\n")
+    ponk.run("submit", "make.py")
+
+    ponk.run("history", "download", "last", "-d", tmp_path / "got")
+
+    assert (tmp_path / "got/outputs/sub/a.bin").read_bytes() == bytes(range(256)) * 70000
+
+
+def test_shared_directory_ends_with_a_slash_and_outlives_the_run(ponk):
+    ponk.write("share.py", "import os\np = os.environ['AZUREML_NATIVE_SHARE_DIRECTORY']\nopen(p + 'n', 'a').write('x')\nprint(p[-1], len(open(p + 'n').read()))\n")
+    assert ponk.text("submit", "share.py") == "/ 1\n"
+    assert ponk.text("submit", "share.py") == "/ 2\n"
+
+
+def test_async_prints_the_id_and_the_run_goes_on(ponk):
+    ponk.write("slow.py", "import time; time.sleep(0.5); print('done')\n")
+
+    run_id = ponk.text("submit", "--async", "-o", "tsv", "--query", "run_id", "slow.py").strip()
+
+    assert ponk.text("logs", "--follow", run_id) == "done\n"
+    assert ponk.json("history", "info", run_id)["run_id"] == run_id
+
+
+def test_cancel_ends_the_whole_tree_of_processes(ponk):
+    ponk.write("tree.py", "import subprocess, time\nsubprocess.Popen(['sleep', '300'])\nprint('up', flush=True)\ntime.sleep(300)\n")
+    ponk.run("submit", "--async", "tree.py")
+    wait_for(lambda: ponk.run("logs", "last").stdout == b"up\n")
+
+    ponk.run("experiment", "cancel", "last")
+
+    wait_for(lambda: ponk.json("history", "info", "last")["status"] == "Canceled")
+    assert not processes_of(ponk, b"sleep")
+
+
+def test_rerun_repeats_the_snapshot_not_the_folder(ponk):
+    script = ponk.write("a.py", "import os, sys\nprint('old', sys.argv[1:], os.environ.get('K'))\n")
+    ponk.run("submit", "--env", "K=V", "a.py", "one two")
+    script.write_text("print('new')\n")
+
+    done = ponk.run("experiment", "rerun", "last")
+
+    assert done.stdout == b"old ['one two'] V\n"
+
+
+def test_killed_daemon_loses_nothing(ponk):
+    ponk.write("slow.py", "import time\nfor i in range(20):\n    print(i, flush=True)\n    time.sleep(0.1)\nraise SystemExit(7)\n")
+    ponk.run("submit", "--async", "slow.py")
+    time.sleep(0.5)
+    os.kill(ponk.json("daemon", "status")["pid"], signal.SIGKILL)
+
+    wait_for(lambda: ponk.json("history", "info", "last")["status"] == "Failed")
+
+    assert ponk.json("history", "info", "last")["exit_code"] == 7
+    assert ponk.run("logs", "last").stdout == b"".join(b"%d\n" % i for i in range(20))
+
+
+def test_interrupt_detaches_and_the_run_goes_on(ponk):
+    ponk.write("slow.py", "import time\nprint('up', flush=True)\ntime.sleep(2)\nprint('end')\n")
+    process = subprocess.Popen([ponk.program, "submit", "slow.py"], cwd=ponk.project, env=ponk.environment,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    os.read(process.stdout.fileno(), 3)
+
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+
+    assert process.returncode == 79
+    assert b"logs" in said and b"cancel" in said
+    assert ponk.text("logs", "--follow", "last") == "up\nend\n"
+
+
+def processes_of(ponk, name):
+    home, found = os.fsencode(str(ponk.home)), []
+    for entry in os.listdir("/proc"):
+        if not entry.isdigit():
+            continue
+        try:
+            with open(f"/proc/{entry}/environ", "rb") as environ, open(f"/proc/{entry}/cmdline", "rb") as line:
+                if b"PONK_HOME=" + home in environ.read() and name in line.read():
+                    found.append(int(entry))
+        except OSError:
+            continue
+    return found
+
+
+def wait_for(condition, seconds=30):
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until, "waited in vain"
+        time.sleep(0.05)
