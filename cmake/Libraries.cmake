@@ -28,3 +28,8 @@ target_include_directories(lib_boost SYSTEM INTERFACE ${BOOST_INCLUDE})
 target_compile_definitions(lib_boost INTERFACE
   BOOST_ASIO_SEPARATE_COMPILATION BOOST_BEAST_SEPARATE_COMPILATION BOOST_ASIO_NO_DEPRECATED
   BOOST_BEAST_USE_STD_STRING_VIEW)
+
+# minizip, for the diagnostics archive.
+ponk_static_library(lib_z libz.a zlib.h)
+ponk_static_library(lib_zip libminizip.a minizip/zip.h)
+target_link_libraries(lib_zip INTERFACE lib_z)

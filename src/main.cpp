@@ -1,7 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cli/exit_code.hpp"
 #include "cli/main.hpp"
+#include "daemon/daemon.hpp"
+
+#include <cstdio>
+#include <exception>
+
+extern "C" const char ponk_samples[];
+extern "C" const char ponk_samples_end[];
+
+namespace {
+
+int run_daemon(const ponk::cli::DaemonOptions& wanted)
+{
+    ponk::daemon::Options options;
+    options.home = wanted.home;
+    if (wanted.ready) options.ready_fd = *wanted.ready;
+    if (wanted.idle_exit_seconds) options.idle_limit = std::chrono::seconds(*wanted.idle_exit_seconds);
+    const auto served = ponk::daemon::run(options);
+    if (served) return 0;
+    std::fprintf(stderr, "ponk: error: %s\n", served.error().message().c_str());
+    if (!served.error().hint().empty()) std::fprintf(stderr, "%s\n", served.error().hint().c_str());
+    return ponk::cli::exit_code_of(served.error().kind());
+}
+
+}  // namespace
 
 int main(int argc, char** argv)
 {
-    return ponk::cli::main_entry(argc, argv, {});
+    try {
+        return ponk::cli::main_entry(
+            argc, argv, {.run_daemon = run_daemon, .samples = {ponk_samples, ponk_samples_end}});
+    } catch (const std::exception& problem) {
+        std::fprintf(stderr, "ponk: error: %s\n", problem.what());
+        return ponk::cli::exit_code::internal;
+    }
 }

@@ -207,8 +207,14 @@ private:
         if (!source_) return;
         chunk_.clear();
         const auto step = source_->next(chunk_);
+        if (step == BodySource::Step::broken) return close();
         if (chunk_.empty() && step == BodySource::Step::waiting) {
             waiting_ = true;
+            timer_.expires_after(source_->patience());
+            timer_.async_wait(on_strand([weak = weak_from_this()](error_code problem) {
+                const auto self = weak.lock();
+                if (self && !problem) self->rung();
+            }));
             return watch_for_close();
         }
         out_.clear();
@@ -228,6 +234,7 @@ private:
     {
         if (!waiting_) return;
         waiting_ = false;
+        timer_.cancel();
         pump();
     }
 

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -32,7 +33,8 @@ struct Request {
 // so none may block.
 class BodySource {
 public:
-    enum class Step { data, waiting, end };
+    // broken: the rest cannot be had; the connection is cut, so that nobody takes a part for all.
+    enum class Step { data, waiting, end, broken };
 
     virtual ~BodySource() = default;
 
@@ -41,6 +43,11 @@ public:
     virtual void attach(std::function<void()> ring) = 0;
     // Appends the next bytes to `out` (about 256 KiB at most) and says what comes.
     virtual Step next(std::string& out) = 0;
+    // After a `waiting` the server asks again after this long, rung or not.
+    [[nodiscard]] virtual std::chrono::milliseconds patience() const
+    {
+        return std::chrono::seconds(30);
+    }
 };
 
 struct Response {

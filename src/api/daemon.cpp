@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/handlers.hpp"
+#include "base/text.hpp"
+#include "base/time.hpp"
+#include "engine/doctor.hpp"
+#include "engine/maintenance.hpp"
+#include "os/file.hpp"
+
+#include <unistd.h>
+
+namespace ponk::api {
+
+namespace {
+
+std::int64_t resident_kib()
+{
+    const auto text = os::read_file("/proc/self/statm");
+    if (!text) return 0;
+    const auto fields = split(*text, ' ');
+    const auto pages = fields.size() > 1 ? parse_integer(fields[1]).value_or(0) : 0;
+    return pages * (::sysconf(_SC_PAGESIZE) / 1024);
+}
+
+}  // namespace
+
+Result<net::Response> show_daemon(const Services& services, const Call& /*call*/)
+{
+    return net::json_response(JsonObject{{"version", PONK_VERSION},
+                                         {"api", 1},
+                                         {"pid", static_cast<std::int64_t>(::getpid())},
+                                         {"home", services.context().home.native()},
+                                         {"socket", services.socket},
+                                         {"started", utc_text(services.started)},
+                                         {"active_runs", services.engine.active_runs()},
+                                         {"memory_kib", resident_kib()}});
+}
+
+Result<net::Response> stop_daemon(const Services& services, const Call& call)
+{
+    const auto body = TRY(body_of(call));
+    services.stop(body.text("reason", "asked to"));
+    return net::json_response(JsonObject{{"stopping", true}});
+}
+
+Result<net::Response> show_doctor(const Services& services, const Call& /*call*/)
+{
+    JsonArray checks;
+    for (const auto& check : engine::examine(services.context())) {
+        checks.emplace_back(JsonObject{{"name", check.name},
+                                       {"status", check.status},
+                                       {"message", check.message},
+                                       {"hint", check.hint}});
+    }
+    return net::json_response(JsonObject{{"checks", std::move(checks)}});
+}
+
+Result<net::Response> collect_garbage(const Services& services, const Call& /*call*/)
+{
+    const auto report = TRY(engine::collect_garbage(services.context(), {}));
+    JsonArray deferred;
+    for (const auto& reason : report.deferred_by) deferred.emplace_back(reason);
+    return net::json_response(JsonObject{{"trashed", report.trashed_objects},
+                                         {"deleted", report.deleted_objects},
+                                         {"freed_bytes", report.trashed_bytes},
+                                         {"deferred_by", std::move(deferred)}});
+}
+
+}  // namespace ponk::api

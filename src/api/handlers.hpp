@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "api/router.hpp"
+
+// One function per call of docs/design/api.md.
+namespace ponk::api {
+
+// daemon.cpp
+Result<net::Response> show_daemon(const Services& services, const Call& call);
+Result<net::Response> stop_daemon(const Services& services, const Call& call);
+Result<net::Response> show_doctor(const Services& services, const Call& call);
+Result<net::Response> collect_garbage(const Services& services, const Call& call);
+// submit.cpp
+Result<net::Response> submit_run(const Services& services, const Call& call);
+Result<net::Response> rerun_run(const Services& services, const Call& call);
+// runs.cpp
+Result<net::Response> list_runs(const Services& services, const Call& call);
+Result<net::Response> show_run(const Services& services, const Call& call);
+Result<net::Response> change_run(const Services& services, const Call& call);
+Result<net::Response> delete_run(const Services& services, const Call& call);
+Result<net::Response> cancel_run(const Services& services, const Call& call);
+Result<net::Response> show_metrics(const Services& services, const Call& call);
+// follow.cpp
+Result<net::Response> wait_for_run(const Services& services, const Call& call);
+Result<net::Response> show_events(const Services& services, const Call& call);
+// log.cpp
+Result<net::Response> show_log(const Services& services, const Call& call);
+// artifacts.cpp
+Result<net::Response> list_artifacts(const Services& services, const Call& call);
+Result<net::Response> download_artifact(const Services& services, const Call& call);
+Result<net::Response> show_snapshot(const Services& services, const Call& call);
+Result<net::Response> restore_run(const Services& services, const Call& call);
+Result<net::Response> return_run(const Services& services, const Call& call);
+Result<net::Response> clean_run(const Services& services, const Call& call);
+Result<net::Response> diagnose_run(const Services& services, const Call& call);
+Result<net::Response> promote_artifact(const Services& services, const Call& call);
+// projects.cpp
+Result<net::Response> list_projects(const Services& services, const Call& call);
+Result<net::Response> look_up_project(const Services& services, const Call& call);
+Result<net::Response> delete_project(const Services& services, const Call& call);
+Result<net::Response> list_assets(const Services& services, const Call& call);
+Result<net::Response> export_history(const Services& services, const Call& call);
+// secrets.cpp
+Result<net::Response> list_secrets(const Services& services, const Call& call);
+Result<net::Response> put_secret(const Services& services, const Call& call);
+Result<net::Response> delete_secret(const Services& services, const Call& call);
+
+}  // namespace ponk::api

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/handlers.hpp"
+#include "base/text.hpp"
+#include "engine/plan.hpp"
+#include "secrets/redactor.hpp"
+
+#include <algorithm>
+#include <fcntl.h>
+#include <optional>
+
+namespace ponk::api {
+
+namespace {
+
+constexpr std::size_t block = std::size_t{256} * 1024;
+
+// The bytes of a run's log from an offset on, with the run's secrets masked. Offsets count served
+// bytes: with masks they differ from the file's, so a log with secrets is read from its beginning.
+class LogSource final : public net::BodySource {
+public:
+    enum class Follow { no, yes };
+
+    LogSource(const Services& services,
+              RunId id,
+              std::uint64_t offset,
+              Follow follow,
+              std::shared_ptr<const secrets::RedactionPatterns> patterns)
+        : services_(services), id_(std::move(id)), follow_(follow)
+    {
+        if (patterns) {
+            redactor_.emplace(std::move(patterns));
+            skip_ = offset;
+        } else {
+            at_ = offset;
+        }
+    }
+
+    void attach(std::function<void()> ring) override
+    {
+        if (follow_ == Follow::yes)
+            subscription_ = services_.context().notifier.subscribe(id_, std::move(ring));
+    }
+
+    Step next(std::string& out) override
+    {
+        for (;;) {
+            if (!file_) {
+                auto file = os::open_file(services_.context().run_directory(id_) / "log", O_RDONLY);
+                if (file) file_ = std::move(*file);
+            }
+            if (file_) {
+                const auto bytes = os::read_at(file_.get(), at_, block);
+                if (!bytes) return Step::end;
+                if (!bytes->empty()) {
+                    at_ += bytes->size();
+                    give(out, redactor_ ? redactor_->feed(*bytes) : std::string_view(*bytes));
+                    if (!out.empty()) return Step::data;
+                    continue;
+                }
+            }
+            if (over_) {
+                if (redactor_) give(out, redactor_->finish());
+                return Step::end;
+            }
+            // Once an end is seen, what is in the file is all: read again, then finish.
+            const auto run = services_.history().get_run(id_);
+            over_ = follow_ == Follow::no || !run || model::is_terminal(run->state);
+            if (!over_) return Step::waiting;
+        }
+    }
+
+private:
+    void give(std::string& out, std::string_view bytes)
+    {
+        const auto left_out = std::min<std::uint64_t>(skip_, bytes.size());
+        skip_ -= left_out;
+        out += bytes.substr(left_out);
+    }
+
+    const Services& services_;
+    RunId id_;
+    Follow follow_;
+    os::Fd file_;
+    std::uint64_t at_ = 0;
+    std::uint64_t skip_ = 0;
+    bool over_ = false;
+    std::optional<secrets::Redactor> redactor_;
+    engine::Notifier::Subscription subscription_;
+};
+
+Result<std::shared_ptr<const secrets::RedactionPatterns>> patterns_of(const Services& services,
+                                                                      const model::Run& run)
+{
+    const auto plan = TRY(engine::plan_from_json(run.configuration));
+    const auto names = engine::secret_names(plan);
+    if (names.empty()) return nullptr;
+    const auto values = TRY(services.context().secrets.values_for_redaction(names));
+    auto patterns = std::make_shared<const secrets::RedactionPatterns>(values);
+    if (patterns->empty()) return nullptr;
+    return patterns;
+}
+
+}  // namespace
+
+Result<net::Response> show_log(const Services& services, const Call& call)
+{
+    const auto id = TRY(run_of(services, call));
+    const auto run = TRY(services.history().get_run(id));
+    const auto offset = parse_integer(call.request.parameter("offset").value_or("0"));
+    if (!offset || *offset < 0)
+        return fail(ErrorKind::invalid_argument, "'offset' must be a number of bytes");
+    const bool raw = call.request.parameter("raw").value_or("") == "1";
+    const auto follow = call.request.parameter("follow").value_or("") == "1" ? LogSource::Follow::yes
+                                                                             : LogSource::Follow::no;
+    net::Response response;
+    response.type = "application/octet-stream";
+    response.headers.emplace_back("Ponk-Run", id.text());
+    response.stream =
+        std::make_unique<LogSource>(services,
+                                    id,
+                                    static_cast<std::uint64_t>(*offset),
+                                    follow,
+                                    raw ? nullptr : TRY(patterns_of(services, run)));
+    return response;
+}
+
+}  // namespace ponk::api

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/run_json.hpp"
+
+#include "base/time.hpp"
+#include "engine/artifacts.hpp"
+
+namespace ponk::api {
+
+namespace {
+
+Json time_or_null(std::int64_t wall_ms)
+{
+    return wall_ms == 0 ? Json() : Json(utc_text(wall_ms));
+}
+
+Json text_or_null(const std::string& text)
+{
+    return text.empty() ? Json() : Json(text);
+}
+
+Json error_or_null(const std::optional<Error>& error)
+{
+    if (!error) return {};
+    return JsonObject{{"kind", to_string(error->kind())},
+                      {"message", error->message()},
+                      {"hint", error->hint()}};
+}
+
+void add_duration(JsonObject& object, const model::Run& run)
+{
+    if (run.started == 0) {
+        object.set("duration", Json());
+        object.set("duration_ms", Json());
+        return;
+    }
+    // The supervisor measured it by a clock that does not jump.
+    std::int64_t span = 0;
+    if (const auto found = run.timings.find("run"); found != run.timings.end()) {
+        span = found->second;
+    } else {
+        span = std::max<std::int64_t>(0, (run.ended != 0 ? run.ended : wall_milliseconds()) - run.started);
+    }
+    object.set("duration", duration_text(span));
+    object.set("duration_ms", span);
+}
+
+}  // namespace
+
+Json metric_value(const model::MetricPoint& point)
+{
+    return point.text ? Json(*point.text) : Json(point.value);
+}
+
+Json run_json(const model::Run& run, const std::vector<store::LatestMetric>& metrics)
+{
+    JsonObject object{{"run_id", run.id.text()},
+                      {"run_number", run.number},
+                      {"name", run.name},
+                      {"status", model::to_string(run.state)},
+                      {"exit_code", run.exit_code ? Json(*run.exit_code) : Json()},
+                      {"error", error_or_null(run.error)},
+                      {"project", run.project},
+                      {"project_path", run.project_path},
+                      {"experiment_id", run.script_name},
+                      {"script_name", run.script_name}};
+    JsonArray arguments;
+    for (const auto& argument : run.arguments) arguments.emplace_back(argument);
+    object.set("arguments", std::move(arguments));
+    object.set("target", run.target);
+    object.set("target_type", run.target_type);
+    object.set("run_configuration", run.run_configuration);
+    object.set("framework", run.framework);
+    object.set("user", run.user);
+    object.set("host", run.host);
+    object.set("created_utc", time_or_null(run.created));
+    object.set("start_time_utc", time_or_null(run.started));
+    object.set("end_time_utc", time_or_null(run.ended));
+    add_duration(object, run);
+    object.set("snapshot", text_or_null(run.snapshot));
+    object.set("outputs", text_or_null(run.outputs));
+    object.set("rerun_of", text_or_null(run.rerun_of));
+    object.set("hidden", run.hidden);
+    object.set("git", run.git);
+    JsonObject tags;
+    for (const auto& [key, value] : run.tags) tags.set(key, value);
+    object.set("tags", std::move(tags));
+    JsonObject timings;
+    for (const auto& [phase, ms] : run.timings) timings.set(phase, ms);
+    object.set("timings", std::move(timings));
+    object.set("evidence", run.evidence);
+    object.set("gpu_verdict", "not-requested");
+    JsonObject values;
+    for (const auto& metric : metrics) values.set(metric.point.key, metric_value(metric.point));
+    for (const auto& [key, value] : values) {
+        if (!object.find(key) && key != "metrics") object.append(key, value);
+    }
+    object.set("metrics", std::move(values));
+    return object;
+}
+
+Result<Json> run_json(const Services& services, const model::Run& run)
+{
+    return run_json(run, TRY(services.history().latest_metrics(run.id)));
+}
+
+}  // namespace ponk::api

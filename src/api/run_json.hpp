@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "api/services.hpp"
+#include "base/json.hpp"
+#include "model/run.hpp"
+
+#include <string>
+#include <vector>
+
+namespace ponk::api {
+
+// A run as docs/design/api.md shows it. Metrics become top-level fields where no own field has
+// their name.
+Json run_json(const model::Run& run, const std::vector<store::LatestMetric>& metrics);
+// The same, with the metrics read from history.
+Result<Json> run_json(const Services& services, const model::Run& run);
+Json metric_value(const model::MetricPoint& point);
+
+}  // namespace ponk::api

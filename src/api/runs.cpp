@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/handlers.hpp"
+#include "api/run_json.hpp"
+#include "base/text.hpp"
+#include "engine/artifacts.hpp"
+
+#include <algorithm>
+
+namespace ponk::api {
+
+namespace {
+
+Result<store::RunFilter> filter_of(const Services& services, const net::Request& request)
+{
+    store::RunFilter filter;
+    filter.project = request.parameter("project").value_or("");
+    filter.script = request.parameter("script").value_or("");
+    filter.target = request.parameter("target").value_or("");
+    if (const auto word = request.parameter("state")) {
+        filter.state = model::parse_run_state(*word);
+        if (!filter.state)
+            return fail(ErrorKind::invalid_argument, "'{}' is no state of a run", printable(*word));
+    }
+    if (request.parameter("hidden").value_or("") == "1")
+        filter.hidden = store::RunFilter::Hidden::include;
+    if (const auto limit = request.parameter("limit")) {
+        const auto number = parse_integer(*limit);
+        if (!number || *number < 1 || *number > 10'000)
+            return fail(ErrorKind::invalid_argument, "'limit' must be 1 to 10000");
+        filter.limit = static_cast<std::size_t>(*number);
+    }
+    if (const auto before = request.parameter("before"))
+        filter.before = TRY(services.history().resolve_run(*before));
+    return filter;
+}
+
+}  // namespace
+
+Result<net::Response> list_runs(const Services& services, const Call& call)
+{
+    const auto page = TRY(services.history().list_runs(TRY(filter_of(services, call.request))));
+    JsonArray runs;
+    for (const auto& run : page.runs) runs.push_back(TRY(run_json(services, run)));
+    return net::json_response(
+        JsonObject{{"runs", std::move(runs)}, {"next", page.next ? Json(page.next->text()) : Json()}});
+}
+
+Result<net::Response> show_run(const Services& services, const Call& call)
+{
+    const auto run = TRY(services.history().get_run(TRY(run_of(services, call))));
+    auto json = TRY(run_json(services, run));
+    std::vector<std::string> names;
+    if (const auto artifacts = engine::list_artifacts(services.context(), run)) {
+        for (const auto& artifact : *artifacts) names.push_back(artifact.path);
+    }
+    json.as_object().set("attachments", join(names, ","));
+    json.as_object().set("configuration", run.configuration);
+    return net::json_response(json);
+}
+
+Result<net::Response> change_run(const Services& services, const Call& call)
+{
+    const auto body = TRY(body_of(call));
+    const auto id = TRY(run_of(services, call));
+    store::RunChange change;
+    if (body["hidden"].is_bool()) change.hidden = body.boolean("hidden");
+    if (body["name"].is_string()) change.name = body.text("name");
+    if (body["tags"].is_object()) {
+        for (const auto& [key, value] : body["tags"].as_object()) {
+            TRY(services.history().set_tag(
+                id, key, value.is_string() ? std::optional(value.as_string()) : std::nullopt));
+        }
+    }
+    const auto run = TRY(services.history().update_run(id, change));
+    return net::json_response(TRY(run_json(services, run)));
+}
+
+Result<net::Response> delete_run(const Services& services, const Call& call)
+{
+    const auto id = TRY(run_of(services, call));
+    TRY(services.history().delete_run(id));
+    // History first: a folder without a record is garbage, a record without its log would be a lie.
+    TRY(os::remove_tree(services.context().run_directory(id)));
+    return net::json_response(JsonObject{{"deleted", id.text()}});
+}
+
+Result<net::Response> cancel_run(const Services& services, const Call& call)
+{
+    const auto body = TRY(body_of(call));
+    const auto id = TRY(run_of(services, call));
+    const auto grace = std::chrono::seconds(std::clamp<std::int64_t>(body.integer("grace_seconds", 10), 0, 86'400));
+    const auto run = TRY(services.engine.cancel(id, grace));
+    return net::json_response(TRY(run_json(services, run)));
+}
+
+Result<net::Response> show_metrics(const Services& services, const Call& call)
+{
+    const auto id = TRY(run_of(services, call));
+    const auto wanted = call.request.parameter("key");
+    JsonObject metrics;
+    for (const auto& latest : TRY(services.history().latest_metrics(id))) {
+        if (wanted && *wanted != latest.point.key) continue;
+        JsonArray points;
+        for (const auto& point : TRY(services.history().metric_series(id, latest.point.key)))
+            points.emplace_back(JsonArray{Json(point.step), Json(point.time), metric_value(point)});
+        metrics.set(latest.point.key,
+                    JsonObject{{"latest", metric_value(latest.point)},
+                               {"count", latest.count},
+                               {"points", std::move(points)}});
+    }
+    return net::json_response(JsonObject{{"metrics", std::move(metrics)}});
+}
+
+}  // namespace ponk::api

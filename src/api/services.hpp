@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/engine.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace ponk::api {
+
+// What the handlers work with; daemon/ makes it and outlives the server.
+struct Services {
+    engine::Engine& engine;
+    std::string socket;
+    std::int64_t started = 0;  // wall-clock milliseconds
+    // Asks the daemon to end; runs go on.
+    std::function<void(const std::string& reason)> stop;
+
+    [[nodiscard]] const engine::Context& context() const { return engine.context(); }
+    [[nodiscard]] store::History& history() const { return engine.context().history; }
+};
+
+}  // namespace ponk::api

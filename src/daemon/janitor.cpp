@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/janitor.hpp"
+
+#include "base/text.hpp"
+#include "base/time.hpp"
+#include "engine/maintenance.hpp"
+#include "os/wait.hpp"
+
+#include <pthread.h>
+
+namespace ponk::daemon {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::int64_t day_ms = std::int64_t{24} * 3600 * 1000;
+
+// True when the chore was not done within the last `every_ms`, and notes that it is done now. Kept
+// in the database: most daemons live shorter than the interval.
+bool due(store::History& history, const std::string& chore, std::int64_t every_ms)
+{
+    const auto stored = history.find_setting("janitor." + chore);
+    const auto now = wall_milliseconds();
+    const auto last = stored && *stored ? parse_integer(**stored).value_or(0) : 0;
+    if (last <= now && now - last < every_ms) return false;
+    return static_cast<bool>(history.put_setting("janitor." + chore, std::to_string(now)));
+}
+
+}  // namespace
+
+Janitor::Janitor(const engine::Context& context) : context_(context)
+{
+    thread_ = std::jthread([this](std::stop_token stop) { work(std::move(stop)); });
+}
+
+void Janitor::work(std::stop_token stop)
+{
+    ::pthread_setname_np(::pthread_self(), "ponk-janitor");
+    while (os::sleep_for(5min, stop)) {
+        if (due(context_.history, "garbage", day_ms)) {
+            static_cast<void>(engine::collect_garbage(context_, stop));
+            static_cast<void>(engine::remove_stray_folders(context_));
+        }
+        if (due(context_.history, "backup", day_ms)) static_cast<void>(context_.history.make_backup());
+        if (due(context_.history, "integrity", 7 * day_ms))
+            static_cast<void>(context_.history.check_integrity());
+    }
+}
+
+}  // namespace ponk::daemon

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/context.hpp"
+
+#include <thread>
+
+namespace ponk::daemon {
+
+// Keeps the house in the background: garbage collection, stray folders, a backup of the database.
+// Begins some minutes after the start, so that short-lived daemons are not delayed by it.
+class Janitor {
+public:
+    explicit Janitor(const engine::Context& context);
+
+private:
+    void work(std::stop_token stop);
+
+    const engine::Context& context_;
+    std::jthread thread_;  // last: joins before the rest is destroyed
+};
+
+}  // namespace ponk::daemon

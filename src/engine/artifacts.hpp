@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/context.hpp"
+#include "model/run.hpp"
+#include "snapshot/manifest.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// What a run left behind, and getting it back.
+namespace ponk::engine {
+
+// The names under which the predecessor offered the log.
+bool is_log_artifact(std::string_view path);
+
+struct Artifact {
+    std::string path;  // "outputs/model.json", "driver_log"
+    std::uint64_t size = 0;
+    std::string digest;  // empty for the log
+};
+Result<std::vector<Artifact>> list_artifacts(const Context& context, const model::Run& run);
+// Up to `length` bytes from `offset` of an artifact below outputs/.
+Result<std::string> read_artifact(const Context& context,
+                                  const model::Run& run,
+                                  const std::string& path,
+                                  std::uint64_t offset,
+                                  std::size_t length);
+// `not_found` with the nearest name.
+Result<Artifact>
+find_artifact(const Context& context, const model::Run& run, const std::string& path);
+
+struct RestoreReport {
+    std::uint64_t files = 0;
+    std::uint64_t bytes = 0;
+};
+// The run's snapshot into a new or empty folder.
+Result<RestoreReport>
+restore_snapshot(const Context& context, const model::Run& run, const Path& destination);
+
+struct ReturnReport {
+    std::vector<std::string> copied;
+    std::vector<std::string> skipped;
+};
+enum class Overwrite { no, yes };
+// Files that the run wrote or changed in its working copy, into the project. Existing files are
+// skipped unless told otherwise; nothing is written through a link.
+Result<ReturnReport> return_files(const Context& context,
+                                  const model::Run& run,
+                                  const Path& destination,
+                                  Overwrite overwrite);
+
+// Removes the run's working copy. History, log and outputs stay. Returns the bytes freed.
+Result<std::uint64_t> clean_run(const Context& context, const model::Run& run);
+
+// Gives a file of the run a name and a version, and writes assets/NAME.link into the project.
+struct Promoted {
+    store::Asset asset;
+    Path link;
+};
+Result<Promoted> promote(const Context& context,
+                         const model::Run& run,
+                         const std::string& path,
+                         const std::string& name);
+
+// A zip for a bug report: record, events, log, project as executed; no secrets. Returns its path.
+Result<Path>
+write_diagnostics(const Context& context, const model::Run& run, const Path& destination);
+
+}  // namespace ponk::engine

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/error.hpp"
+#include "base/id.hpp"
+#include "engine/notifier.hpp"
+#include "os/file.hpp"
+#include "secrets/secrets.hpp"
+#include "snapshot/object_store.hpp"
+#include "store/history.hpp"
+#include "target/executor.hpp"
+
+#include <map>
+#include <memory>
+#include <string>
+
+namespace ponk::engine {
+
+using os::Path;
+
+// The collaborators of every use case; daemon/ makes them and outlives all who refer to them.
+struct Context {
+    Path home;
+    store::History& history;
+    const snapshot::ObjectStore& objects;
+    secrets::Secrets& secrets;
+    // By target type ("local", …). A type that is not here is not built yet.
+    std::map<std::string, std::unique_ptr<target::Executor>>& executors;
+    Notifier& notifier;
+
+    [[nodiscard]] Path run_directory(const RunId& id) const { return home / "runs" / id.text(); }
+    [[nodiscard]] Result<target::Executor*> executor(const std::string& type) const;
+    // Adds an event to the run's story and wakes its followers. Never fails the caller: the story
+    // is for people.
+    void tell(const RunId& id, const std::string& kind, const std::string& text) const;
+};
+
+}  // namespace ponk::engine

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
+#include "base/time.hpp"
+#include "engine/artifacts.hpp"
+#include "engine/plan.hpp"
+#include "engine/zip_file.hpp"
+#include "secrets/redactor.hpp"
+#include "snapshot/materialise.hpp"
+
+#include <fcntl.h>
+
+namespace ponk::engine {
+
+namespace {
+
+using Patterns = std::shared_ptr<const secrets::RedactionPatterns>;
+
+// Everything that may be secret: stored secrets, and plain values of environment variables, where
+// people of 2017 had to put their keys.
+Result<Patterns> patterns_of(const Context& context, const Plan& plan)
+{
+    auto values = TRY(context.secrets.values_for_redaction(secret_names(plan)));
+    for (const auto& [name, value] : plan.variables) {
+        if (!secrets::reference_name(value) && value.size() >= 8) values.push_back(value);
+    }
+    return std::make_shared<const secrets::RedactionPatterns>(values);
+}
+
+std::string hide(const Patterns& patterns, std::string_view text)
+{
+    secrets::Redactor redactor(patterns);
+    std::string out(redactor.feed(text));
+    out += redactor.finish();
+    return out;
+}
+
+Result<> add_log(ZipFile& zip, const Path& log, const Patterns& patterns)
+{
+    const auto file = os::open_file(log, O_RDONLY);
+    if (!file) return {};
+    secrets::Redactor redactor(patterns);
+    TRY(zip.begin("driver_log.txt"));
+    for (std::uint64_t at = 0;;) {
+        const auto bytes = TRY(os::read_at(file->get(), at, std::size_t{1} << 20));
+        if (bytes.empty()) break;
+        at += bytes.size();
+        TRY(zip.write(redactor.feed(bytes)));
+    }
+    TRY(zip.write(redactor.finish()));
+    return zip.end();
+}
+
+Result<> add_project(ZipFile& zip, const Context& context, const model::Run& run, const Patterns& patterns)
+{
+    Digest id;
+    if (!parse_digest(run.snapshot, id)) return {};
+    const auto manifest = TRY(context.objects.read_manifest(id));
+    for (const auto& entry : manifest.entries()) {
+        if (!entry.is_file()) continue;
+        secrets::Redactor redactor(patterns);
+        TRY(zip.begin("project/" + entry.path));
+        TRY(snapshot::stream_file(context.objects, manifest, entry.path, [&](std::string_view bytes) {
+            return zip.write(redactor.feed(bytes));
+        }));
+        TRY(zip.write(redactor.finish()));
+        TRY(zip.end());
+    }
+    return {};
+}
+
+Json record_of(const model::Run& run, const Plan& plan)
+{
+    auto shown = plan;
+    for (auto& [name, value] : shown.variables) {
+        if (!secrets::reference_name(value)) value = "(not shown)";
+    }
+    return JsonObject{{"run_id", run.id.text()},
+                      {"status", model::to_string(run.state)},
+                      {"exit_code", run.exit_code ? Json(*run.exit_code) : Json()},
+                      {"error", run.error ? Json(run.error->message()) : Json()},
+                      {"created_utc", utc_text(run.created)},
+                      {"plan", to_json(shown)},
+                      {"git", run.git},
+                      {"evidence", run.evidence},
+                      {"ponk_version", PONK_VERSION}};
+}
+
+}  // namespace
+
+Result<Path> write_diagnostics(const Context& context, const model::Run& run, const Path& destination)
+{
+    const auto plan = TRY(plan_from_json(run.configuration));
+    const auto patterns = TRY(patterns_of(context, plan));
+    auto path = destination.empty() ? Path(run.project_path) : destination;
+    std::error_code problem;
+    if (std::filesystem::is_directory(path, problem)) path /= "ponk-diagnostics-" + run.id.text() + ".zip";
+    auto zip = TRY(ZipFile::create(path));
+    TRY(zip.add("run.json", hide(patterns, ponk::to_json(record_of(run, plan), JsonStyle::pretty))));
+    std::string story;
+    for (const auto& event : TRY(context.history.events(run.id, 0, 100'000)))
+        story += utc_text(event.time) + " " + event.kind + " " + event.text + "\n";
+    TRY(zip.add("control_log.txt", hide(patterns, story)));
+    TRY(add_log(zip, context.run_directory(run.id) / "log", patterns));
+    TRY(add_project(zip, context, run, patterns));
+    TRY(zip.finish());
+    return path;
+}
+
+}  // namespace ponk::engine

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/engine.hpp"
+
+#include "base/time.hpp"
+#include "os/identity.hpp"
+
+#include <utility>
+
+namespace ponk::engine {
+
+using model::RunState;
+
+Engine::Engine(Context context) : context_(std::move(context)) {}
+
+Engine::~Engine()
+{
+    // Supervisors ring the notifier and use the context while they end: take them out first.
+    std::map<RunId, std::unique_ptr<Supervisor>> leaving;
+    std::swap(leaving, *live_.lock());
+}
+
+void Engine::supervise(const model::Run& run, std::optional<Ambient> ambient)
+{
+    std::vector<std::unique_ptr<Supervisor>> over;  // joined without the lock
+    auto live = live_.lock();
+    for (auto& [id, supervisor] : *live) {
+        if (supervisor->ended()) over.push_back(std::move(supervisor));
+    }
+    std::erase_if(*live, [](const auto& entry) { return !entry.second; });
+    if (!live->contains(run.id)) {
+        live->emplace(run.id, std::make_unique<Supervisor>(context_, run, std::move(ambient)));
+    } else if (ambient) {
+        live->at(run.id)->offer(std::move(*ambient));
+    }
+}
+
+std::size_t Engine::active_runs()
+{
+    std::size_t count = 0;
+    auto live = live_.lock();
+    for (const auto& [id, supervisor] : *live) {
+        if (!supervisor->ended()) ++count;
+    }
+    return count;
+}
+
+Result<model::Run> Engine::start(model::Run run, const Plan& plan, Ambient ambient)
+{
+    run.script_name = plan.script;
+    run.arguments = plan.arguments;
+    run.target = plan.target;
+    run.target_type = plan.target_type;
+    run.run_configuration = plan.run_configuration;
+    run.framework = plan.framework;
+    run.tracked = plan.tracked;
+    run.hidden = !plan.tracked;
+    run.configuration = to_json(plan);
+    run.user = os::user_name();
+    run.host = os::host_name();
+    run.created = wall_milliseconds();
+    const auto created = TRY(context_.history.create_run(run));
+    if (!model::is_terminal(created.run.state)) supervise(created.run, std::move(ambient));
+    return created.run;
+}
+
+Result<model::Run> Engine::submit(const Submission& submission)
+{
+    if (const auto known = TRY(context_.history.find_run(submission.id))) {
+        if (!model::is_terminal(known->state)) supervise(*known, submission.ambient);
+        return *known;
+    }
+    const auto report = TRY(make_plan(submission));
+    TRY(context_.executor(report.plan.target_type));
+    for (const auto& name : secret_names(report.plan)) TRY(context_.secrets.get(name));
+    model::Run run;
+    run.id = submission.id;
+    run.name = submission.name;
+    run.project = report.project_id;
+    run.project_path = report.project.native();
+    run.tags = submission.tags;
+    TRY(context_.history.put_project(
+        {report.project_id, report.project_name, report.project.native()}));
+    auto started = TRY(start(std::move(run), report.plan, submission.ambient));
+    for (const auto& notice : report.notices) context_.tell(started.id, "notice", notice);
+    return started;
+}
+
+Result<model::Run> Engine::rerun(const RunId& original, const RunId& id, Ambient ambient)
+{
+    if (const auto known = TRY(context_.history.find_run(id))) {
+        if (!model::is_terminal(known->state)) supervise(*known, std::move(ambient));
+        return *known;
+    }
+    const auto before = TRY(context_.history.get_run(original));
+    if (before.snapshot.empty()) {
+        return fail(ErrorKind::conflict,
+                    "run '{}' ended before its snapshot was taken, so there is nothing to repeat",
+                    original.text());
+    }
+    const auto plan = TRY(plan_from_json(before.configuration));
+    model::Run run;
+    run.id = id;
+    run.name = before.name;
+    run.project = before.project;
+    run.project_path = before.project_path;
+    run.snapshot = before.snapshot;
+    run.git = before.git;
+    run.tags = before.tags;
+    run.rerun_of = before.id.text();
+    return start(std::move(run), plan, std::move(ambient));
+}
+
+Result<model::Run> Engine::cancel(const RunId& id, std::chrono::seconds grace)
+{
+    const auto run = TRY(context_.history.get_run(id));
+    if (model::is_terminal(run.state)) {
+        return fail(ErrorKind::conflict,
+                    "run '{}' has ended already ({})",
+                    id.text(),
+                    model::to_string(run.state));
+    }
+    store::RunChange change;
+    change.cancel_requested = true;
+    auto marked = TRY(context_.history.update_run(id, change));
+    auto live = live_.lock();
+    if (const auto found = live->find(id); found != live->end()) found->second->cancel(grace);
+    return marked;
+}
+
+Result<> Engine::recover()
+{
+    for (const auto& run : TRY(context_.history.active_runs())) supervise(run, std::nullopt);
+    return {};
+}
+
+}  // namespace ponk::engine

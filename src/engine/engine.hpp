@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/synced.hpp"
+#include "engine/context.hpp"
+#include "engine/plan.hpp"
+#include "engine/supervisor.hpp"
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace ponk::engine {
+
+// The runs that are alive, each with its supervisor. Safe to call from any thread.
+class Engine {
+public:
+    explicit Engine(Context context);
+    // Stops watching; the jobs go on.
+    ~Engine();
+    Engine(const Engine&) = delete;
+    Engine& operator=(const Engine&) = delete;
+
+    [[nodiscard]] const Context& context() const noexcept { return context_; }
+
+    // Reads the configuration, records the run and starts it on its way. A submission that was sent
+    // before answers the run that is there.
+    Result<model::Run> submit(const Submission& submission);
+    // The same snapshot, arguments, variables and configuration under a new id.
+    Result<model::Run> rerun(const RunId& original, const RunId& id, Ambient ambient);
+    // A run that has ended is a `conflict`.
+    Result<model::Run> cancel(const RunId& id, std::chrono::seconds grace);
+    // After a start: takes up every run that has not ended. Runs that only a run directory knows
+    // (the database was lost) are recorded again first.
+    Result<> recover();
+
+    [[nodiscard]] std::size_t active_runs();
+
+private:
+    Result<model::Run> start(model::Run run, const Plan& plan, Ambient ambient);
+    void supervise(const model::Run& run, std::optional<Ambient> ambient);
+
+    Context context_;
+    Synced<std::map<RunId, std::unique_ptr<Supervisor>>> live_;
+};
+
+}  // namespace ponk::engine

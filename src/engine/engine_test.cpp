@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/engine.hpp"
+
+#include "engine/artifacts.hpp"
+#include "model/metric_journal.hpp"
+#include "os/process.hpp"
+#include "target/fake/fake_executor.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <filesystem>
+#include <thread>
+
+namespace ponk::engine {
+namespace {
+
+using model::RunState;
+using namespace std::chrono_literals;
+
+// A whole engine on a real history and object store; only the machine below is made of threads.
+class Engines : public testing::Test {
+protected:
+    Engines() : root_(*os::make_temporary_directory(testing::TempDir(), "ponk-engine-"))
+    {
+        std::filesystem::create_directories(root_ / "project");
+        for (const char* name : {"ok.py", "three.py", "wait.py", "metrics.py"})
+            static_cast<void>(os::replace_file(root_ / "project" / name, "x"));
+        history_ = std::move(*store::History::open(root_ / "home" / "history"));
+        objects_.emplace(std::move(*snapshot::ObjectStore::open(root_ / "home" / "store")));
+        secrets_.emplace(root_ / "home", secrets::Secrets::Keyring::never);
+        target::fake::Options options;
+        options.scripts["ok.py"] = [this](target::fake::Process& process) {
+            ++starts_;
+            process.write("hello\n");
+            return 0;
+        };
+        options.scripts["three.py"] = [](target::fake::Process&) { return 3; };
+        options.scripts["wait.py"] = [this](target::fake::Process& process) {
+            ++starts_;
+            while (!release_ && !process.asked_to_end(5ms)) {}
+            return release_ ? 0 : 143;
+        };
+        options.scripts["metrics.py"] = [](target::fake::Process& process) {
+            const auto folder = process.spec().directory / "journal";
+            std::filesystem::create_directories(folder);
+            static_cast<void>(os::replace_file(
+                folder / "1",
+                model::journal_record(JsonObject{{"t", 1000}, {"m", JsonObject{{"loss", 0.5}}}})));
+            return 0;
+        };
+        executors_.emplace("local", target::fake::make_executor(std::move(options)));
+        start();
+    }
+
+    ~Engines() override
+    {
+        release_ = true;
+        engine_.reset();
+        executors_.clear();
+        history_.reset();
+        static_cast<void>(os::remove_tree(root_));
+    }
+
+    void start()
+    {
+        engine_ = std::make_unique<Engine>(
+            Context{root_ / "home", *history_, *objects_, *secrets_, executors_, notifier_});
+    }
+
+    Submission submission(const std::string& script)
+    {
+        Submission submission;
+        submission.id = RunId::make();
+        submission.project = root_ / "project";
+        submission.script = script;
+        submission.ambient.environment = {"PATH=/usr/bin:/bin", "HOME=" + root_.native()};
+        return submission;
+    }
+
+    model::Run wait_until(const RunId& id, RunState state)
+    {
+        model::Run run;
+        for (int i = 0; i < 2000; ++i) {
+            run = *history_->get_run(id);
+            if (run.state == state || model::is_terminal(run.state)) break;
+            std::this_thread::sleep_for(5ms);
+        }
+        return run;
+    }
+    model::Run wait_for_end(const RunId& id) { return wait_until(id, RunState::lost); }
+
+    Path root_;
+    std::atomic<int> starts_{0};
+    std::atomic<bool> release_{false};
+    std::unique_ptr<store::History> history_;
+    std::optional<snapshot::ObjectStore> objects_;
+    std::optional<secrets::Secrets> secrets_;
+    std::map<std::string, std::unique_ptr<target::Executor>> executors_;
+    Notifier notifier_;
+    std::unique_ptr<Engine> engine_;
+};
+
+TEST_F(Engines, CarriesARunFromSubmitToItsEnd)
+{
+    const auto run = engine_->submit(submission("ok.py"));
+    ASSERT_TRUE(run) << run.error().message();
+
+    const auto ended = wait_for_end(run->id);
+
+    EXPECT_EQ(ended.state, RunState::completed);
+    EXPECT_EQ(ended.exit_code, 0);
+    EXPECT_EQ(ended.snapshot.size(), 64U);
+    EXPECT_TRUE(ended.timings.contains("snapshot"));
+    EXPECT_EQ(*os::read_file(engine_->context().run_directory(run->id) / "log"), "hello\n");
+}
+
+TEST_F(Engines, KeepsTheScriptsOwnCode)
+{
+    const auto run = engine_->submit(submission("three.py"));
+    ASSERT_TRUE(run);
+    const auto ended = wait_for_end(run->id);
+    EXPECT_EQ(ended.state, RunState::failed);
+    EXPECT_EQ(ended.exit_code, 3);
+    EXPECT_FALSE(ended.error);
+}
+
+TEST_F(Engines, SendingASubmissionAgainStartsNothing)
+{
+    const auto wanted = submission("ok.py");
+    for (int i = 0; i < 5; ++i) ASSERT_TRUE(engine_->submit(wanted));
+    wait_for_end(wanted.id);
+    ASSERT_TRUE(engine_->submit(wanted));
+    EXPECT_EQ(starts_, 1);
+}
+
+TEST_F(Engines, CancelEndsARun)
+{
+    const auto run = engine_->submit(submission("wait.py"));
+    ASSERT_TRUE(run);
+    wait_until(run->id, RunState::running);
+
+    ASSERT_TRUE(engine_->cancel(run->id, 1s));
+
+    EXPECT_EQ(wait_for_end(run->id).state, RunState::canceled);
+    EXPECT_EQ(engine_->cancel(run->id, 1s).error().kind(), ErrorKind::conflict);
+}
+
+TEST_F(Engines, AnotherEngineTakesARunningRunOver)
+{
+    const auto run = engine_->submit(submission("wait.py"));
+    ASSERT_TRUE(run);
+    wait_until(run->id, RunState::running);
+
+    engine_.reset();  // the daemon went away; the job did not
+    start();
+    ASSERT_TRUE(engine_->recover());
+    release_ = true;
+
+    EXPECT_EQ(wait_for_end(run->id).state, RunState::completed);
+    EXPECT_EQ(starts_, 1);
+}
+
+TEST_F(Engines, ARunThatWasNotLaunchedGoesOnWhenItsClientComesBack)
+{
+    auto wanted = submission("ok.py");
+    const auto report = make_plan(wanted);
+    ASSERT_TRUE(report);
+    model::Run run;
+    run.id = wanted.id;
+    run.project = report->project_id;
+    run.project_path = report->project.native();
+    run.configuration = to_json(report->plan);
+    run.target_type = "local";
+    ASSERT_TRUE(history_->put_project({report->project_id, "p", run.project_path}));
+    ASSERT_TRUE(history_->create_run(run));
+
+    ASSERT_TRUE(engine_->recover());
+    ASSERT_TRUE(engine_->submit(wanted));
+
+    EXPECT_EQ(wait_for_end(wanted.id).state, RunState::completed);
+    EXPECT_EQ(starts_, 1);
+}
+
+TEST_F(Engines, RerunUsesTheSnapshotNotTheFolder)
+{
+    const auto first = engine_->submit(submission("ok.py"));
+    ASSERT_TRUE(first);
+    const auto before = wait_for_end(first->id);
+    static_cast<void>(os::replace_file(root_ / "project" / "ok.py", "changed"));
+
+    const auto again = engine_->rerun(first->id, RunId::make(), submission("").ambient);
+
+    ASSERT_TRUE(again) << again.error().message();
+    const auto ended = wait_for_end(again->id);
+    EXPECT_EQ(ended.state, RunState::completed);
+    EXPECT_EQ(ended.snapshot, before.snapshot);
+    EXPECT_EQ(ended.rerun_of, first->id.text());
+}
+
+TEST_F(Engines, MetricsOfTheJournalAreInHistoryAtTheEnd)
+{
+    const auto run = engine_->submit(submission("metrics.py"));
+    ASSERT_TRUE(run);
+    wait_for_end(run->id);
+    const auto metrics = history_->latest_metrics(run->id);
+    ASSERT_TRUE(metrics);
+    ASSERT_EQ(metrics->size(), 1U);
+    EXPECT_EQ(metrics->front().point.key, "loss");
+}
+
+TEST_F(Engines, AMissingSecretIsToldBeforeAnythingStarts)
+{
+    auto wanted = submission("ok.py");
+    wanted.variables = {{"KEY", "secret:NONE"}};
+    const auto run = engine_->submit(wanted);
+    ASSERT_FALSE(run);
+    EXPECT_EQ(run.error().kind(), ErrorKind::not_found);
+    EXPECT_FALSE(*history_->find_run(wanted.id));
+}
+
+TEST_F(Engines, DiagnosticsHoldNoSecret)
+{
+    ASSERT_TRUE(secrets_->set("STORE", "hunter2-hunter2"));
+    static_cast<void>(os::replace_file(root_ / "project" / "note.txt", "key=hunter2-hunter2 and plain-value-1"));
+    auto wanted = submission("ok.py");
+    wanted.variables = {{"KEY", "secret:STORE"}, {"PLAIN", "plain-value-1"}};
+    ASSERT_TRUE(engine_->submit(wanted));
+    const auto run = wait_for_end(wanted.id);
+
+    const auto zip = write_diagnostics(engine_->context(), run, root_ / "d.zip");
+
+    ASSERT_TRUE(zip) << zip.error().message();
+    const auto shown = os::run({.argv = {"python3",
+                                         "-c",
+                                         "import sys,zipfile\n"
+                                         "z=zipfile.ZipFile(sys.argv[1])\n"
+                                         "for n in z.namelist(): print(n, z.read(n))",
+                                         zip->native()}},
+                               after(20s),
+                               {});
+    ASSERT_TRUE(shown);
+    EXPECT_NE(shown->out.find("project/note.txt"), std::string::npos) << shown->err;
+    EXPECT_EQ(shown->out.find("hunter2"), std::string::npos);
+    EXPECT_EQ(shown->out.find("plain-value-1"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace ponk::engine

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/maintenance.hpp"
+
+#include "base/time.hpp"
+#include "os/directory.hpp"
+#include "target/control_directory.hpp"
+
+#include <dirent.h>
+#include <sys/stat.h>
+
+namespace ponk::engine {
+
+namespace {
+
+constexpr std::int64_t stray_age_ms = std::int64_t{14} * 24 * 3600 * 1000;
+
+Result<std::vector<Digest>> live_manifests(const store::History& history)
+{
+    std::vector<Digest> live;
+    store::RunFilter filter;
+    filter.hidden = store::RunFilter::Hidden::include;
+    filter.limit = 1000;
+    for (;;) {
+        const auto page = TRY(history.list_runs(filter));
+        for (const auto& run : page.runs) {
+            for (const auto* text : {&run.snapshot, &run.outputs}) {
+                Digest digest;
+                if (parse_digest(*text, digest)) live.push_back(digest);
+            }
+        }
+        if (!page.next) return live;
+        filter.before = page.next;
+    }
+}
+
+}  // namespace
+
+Result<snapshot::GarbageReport> collect_garbage(const Context& context, std::stop_token stop)
+{
+    snapshot::GarbageOptions options;
+    options.live = [&context] { return live_manifests(context.history); };
+    options.now_ms = wall_milliseconds();
+    options.stop = std::move(stop);
+    return snapshot::collect_garbage(context.objects, options);
+}
+
+Result<std::size_t> remove_stray_folders(const Context& context)
+{
+    std::size_t removed = 0;
+    const auto entries = os::list_directory(context.home / "runs");
+    if (!entries) return removed;
+    for (const auto& entry : *entries) {
+        const auto id = RunId::parse(entry.name);
+        if (!id || entry.type != DT_DIR || TRY(context.history.find_run(*id))) continue;
+        const auto folder = context.run_directory(*id);
+        struct stat info {};
+        if (::stat(folder.c_str(), &info) != 0) continue;
+        const auto age = wall_milliseconds() - std::int64_t{info.st_mtim.tv_sec} * 1000;
+        if (age < stray_age_ms || target::is_locked(folder)) continue;
+        TRY(os::remove_tree(folder));
+        ++removed;
+    }
+    return removed;
+}
+
+}  // namespace ponk::engine

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/context.hpp"
+#include "snapshot/garbage.hpp"
+
+#include <stop_token>
+
+namespace ponk::engine {
+
+// One pass over the object store: what no run and no asset refers to goes, after its grace.
+Result<snapshot::GarbageReport> collect_garbage(const Context& context, std::stop_token stop);
+
+// Removes run folders that history does not know and that no process holds, once they are old: a
+// crash between making a folder and recording its run leaves one.
+Result<std::size_t> remove_stray_folders(const Context& context);
+
+}  // namespace ponk::engine

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/plan.hpp"
+
+#include "base/hash.hpp"
+#include "base/text.hpp"
+#include "config/ignore_rules.hpp"
+#include "config/project.hpp"
+#include "engine/entry_point.hpp"
+#include "engine/spark_options.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+namespace ponk::engine {
+
+namespace {
+
+Result<Path> real_path(const Path& folder)
+{
+    std::error_code problem;
+    auto path = std::filesystem::canonical(folder, problem);
+    if (problem) {
+        return tl::unexpected(
+            Error(ErrorKind::not_found,
+                  "project folder " + os::in_quotes(folder) + ": " + problem.message(),
+                  "Go to the project's folder, or name it with --project."));
+    }
+    return path;
+}
+
+std::string variable_of(const std::vector<std::string>& environment, std::string_view name)
+{
+    for (const auto& entry : environment) {
+        if (entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '=')
+            return entry.substr(name.size() + 1);
+    }
+    return {};
+}
+
+std::string expand_home(const std::string& path, const std::vector<std::string>& environment)
+{
+    if (path == "~" || path.starts_with("~/")) {
+        const auto home = variable_of(environment, "HOME");
+        if (!home.empty()) return home + path.substr(1);
+    }
+    return path;
+}
+
+// The script as it is named in the snapshot: relative, inside, there, and not ignored.
+Result<std::string> settle_script(const Path& project, const std::string& script)
+{
+    const auto hint = "Name a script of the project, relative to " + os::in_quotes(project) + ".";
+    if (script.find('\0') != std::string::npos)
+        return fail(ErrorKind::invalid_argument, "the script's name holds a zero byte");
+    auto path = Path(script);
+    if (path.is_absolute()) {
+        path = path.lexically_relative(project);
+    } else {
+        path = path.lexically_normal();
+    }
+    if (path.empty() || *path.begin() == "..") {
+        return tl::unexpected(Error(ErrorKind::invalid_argument,
+                                    "script " + os::in_quotes(script) + " lies outside the project",
+                                    hint));
+    }
+    std::error_code problem;
+    const auto status = std::filesystem::status(project / path, problem);
+    if (!std::filesystem::exists(status)) {
+        std::vector<std::string> names;
+        for (const auto& entry : std::filesystem::directory_iterator(project, problem)) {
+            if (entry.path().extension() == Path(script).extension())
+                names.push_back(entry.path().filename().native());
+        }
+        const auto close = nearest(script, names);
+        return tl::unexpected(Error(ErrorKind::not_found,
+                                    "script " + os::in_quotes(script) + " does not exist",
+                                    close ? "Did you mean '" + *close + "'?" : hint));
+    }
+    if (!std::filesystem::is_regular_file(status)) {
+        return tl::unexpected(
+            Error(ErrorKind::invalid_argument, "script " + os::in_quotes(script) + " is no file", hint));
+    }
+    const auto rules = TRY(config::IgnoreRules::load(project));
+    if (rules.ignores(path.native(), false)) {
+        const auto source = rules.source().empty() ? "the built-in rules" : "'" + rules.source() + "'";
+        return tl::unexpected(Error(ErrorKind::invalid_argument,
+                                    "script " + os::in_quotes(script) + " is kept out of the snapshot by " +
+                                        source,
+                                    "Add the line '!" + path.native() + "' to .amlignore."));
+    }
+    return path.native();
+}
+
+// Words after the script: the command line's, or ArgumentVector's when no script was named.
+Result<> settle_words(Plan& plan,
+                      const Submission& submission,
+                      const config::RunConfiguration& configuration,
+                      const Path& project,
+                      bool has_mlproject)
+{
+    if (submission.script) {
+        if (has_mlproject && !std::filesystem::exists(project / *submission.script)) {
+            const auto entry = TRY(resolve_entry_point(project, *submission.script, submission.arguments));
+            plan.script = *submission.script;
+            plan.command = entry;
+            plan.arguments = submission.arguments;
+            return {};
+        }
+        plan.script = TRY(settle_script(project, *submission.script));
+        plan.arguments = submission.arguments;
+        return {};
+    }
+    if (!configuration.script->empty()) {
+        plan.script = TRY(settle_script(project, *configuration.script)
+                              .map_error(while_doing("{}:{}:{}",
+                                                     configuration.file,
+                                                     configuration.script.place.line,
+                                                     configuration.script.place.column)));
+        for (const auto& argument : configuration.arguments) plan.arguments.push_back(*argument);
+        return {};
+    }
+    if (has_mlproject) {
+        plan.script = "main";
+        plan.command = TRY(resolve_entry_point(project, "main", submission.arguments));
+        return {};
+    }
+    return tl::unexpected(Error(ErrorKind::invalid_argument,
+                                "no script was named",
+                                "Write it after the options: ponk experiment submit -c " +
+                                    submission.run_configuration + " train.py"));
+}
+
+void settle_variables(Plan& plan,
+                      const Submission& submission,
+                      const config::RunConfiguration& configuration)
+{
+    const auto set = [&plan](const std::string& name, const std::string& value) {
+        const auto same = [&name](const auto& variable) { return variable.first == name; };
+        std::erase_if(plan.variables, same);
+        plan.variables.emplace_back(name, value);
+    };
+    for (const auto& variable : configuration.environment_variables) set(variable.name, variable.value);
+    for (const auto& [name, value] : submission.variables) set(name, value);
+}
+
+}  // namespace
+
+Result<ProjectKey> identify_project(const Path& folder)
+{
+    const auto path = TRY(real_path(folder));
+    const auto project = TRY(config::open_project(path));
+    ProjectKey key;
+    key.path = path;
+    key.name = path.filename().native();
+    if (project.identity && !project.identity->id->empty()) {
+        key.id = *project.identity->id;
+        if (!project.identity->name.empty()) key.name = project.identity->name;
+    } else {
+        key.id = sha256(path.native()).text().substr(0, 32);
+    }
+    return key;
+}
+
+Result<PlanReport> make_plan(const Submission& submission)
+{
+    PlanReport report;
+    const auto key = TRY(identify_project(submission.project));
+    report.project = key.path;
+    report.project_id = key.id;
+    report.project_name = key.name;
+    const auto project = TRY(config::open_project(key.path));
+    auto resolved =
+        TRY(config::resolve(project, submission.run_configuration, submission.target));
+    for (const auto& diagnostic : resolved.diagnostics) {
+        report.notices.push_back(config::to_text(diagnostic) +
+                                 (diagnostic.hint.empty() ? "" : "\n  " + diagnostic.hint));
+    }
+    auto& plan = report.plan;
+    const auto& configuration = resolved.run;
+    const auto& target = resolved.target;
+    plan.run_configuration = submission.run_configuration;
+    plan.target = target.name;
+    plan.target_type = config::to_string(*target.type);
+    TRY(settle_words(plan, submission, configuration, key.path, project.has_mlproject));
+    plan.framework = *configuration.framework == config::Framework::pyspark ? "PySpark" : "Python";
+    if (!configuration.interpreter_path->empty()) {
+        plan.interpreter = expand_home(*configuration.interpreter_path, submission.ambient.environment);
+    } else if (target.python_location.given()) {
+        plan.interpreter = expand_home(*target.python_location, submission.ambient.environment);
+    }
+    settle_variables(plan, submission, configuration);
+    if (plan.framework == "PySpark" && plan.command.empty()) {
+        plan.spark_options =
+            TRY(spark_options(key.path, configuration, submission.spark_dependencies));
+    }
+    plan.shared_directory =
+        (Path(expand_home(*target.native_shared_directory, submission.ambient.environment)) / key.id)
+            .native();
+    plan.time_limit_seconds =
+        submission.time_limit_seconds.value_or(*configuration.max_run_duration_seconds);
+    plan.tracked = submission.tracked.value_or(*configuration.tracked_run);
+    plan.collect_outputs = *configuration.output_collection;
+    return report;
+}
+
+}  // namespace ponk::engine

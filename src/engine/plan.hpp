@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/error.hpp"
+#include "base/id.hpp"
+#include "base/json.hpp"
+#include "os/file.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <sys/types.h>
+#include <utility>
+#include <vector>
+
+namespace ponk::engine {
+
+using os::Path;
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
+// The user's shell at the moment of submit. Used, never stored.
+struct Ambient {
+    std::vector<std::string> environment;  // "K=V"
+    mode_t umask = 022;
+};
+
+// What a client asks for.
+struct Submission {
+    RunId id;
+    Path project;
+    std::optional<std::string> script;  // absent: ArgumentVector decides
+    std::vector<std::string> arguments;
+    std::string run_configuration = "local";
+    std::string target;              // overrides the run configuration's
+    std::string conda_dependencies;  // override
+    std::string spark_dependencies;  // override
+    std::string name;
+    Variables tags;
+    Variables variables;
+    std::optional<bool> tracked;
+    std::optional<std::int64_t> time_limit_seconds;
+    Ambient ambient;
+};
+
+// Everything that decides how a run executes, besides its snapshot and the ambient environment.
+// Stored with the run (secrets by name only), so that a rerun is exact.
+struct Plan {
+    std::string run_configuration;
+    std::string target;
+    std::string target_type;
+    std::string framework;
+    std::string script;
+    std::vector<std::string> arguments;
+    std::vector<std::string> command;  // of an MLproject entry point
+    std::string interpreter;
+    Variables variables;  // values may be "secret:NAME"
+    std::string shared_directory;
+    std::vector<std::string> spark_options;
+    std::int64_t time_limit_seconds = 0;
+    bool tracked = true;
+    bool collect_outputs = true;
+};
+
+struct PlanReport {
+    Plan plan;
+    std::string project_id;
+    std::string project_name;
+    Path project;                      // canonical
+    std::vector<std::string> notices;  // warnings of the configuration, for the user
+};
+
+// Reads the project's configuration and settles every choice. Nothing is started or written; the
+// error tells each reason with its place.
+Result<PlanReport> make_plan(const Submission& submission);
+
+// The project's identity: Id of project.json, else 32 hex digits of its canonical path.
+struct ProjectKey {
+    std::string id;
+    std::string name;
+    Path path;
+};
+Result<ProjectKey> identify_project(const Path& folder);
+
+Json to_json(const Plan& plan);
+Result<Plan> plan_from_json(const Json& value);
+// Names of the secrets that the variables refer to.
+std::vector<std::string> secret_names(const Plan& plan);
+
+}  // namespace ponk::engine

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/plan.hpp"
+
+#include "secrets/secrets.hpp"
+
+namespace ponk::engine {
+
+namespace {
+
+Json words_to_json(const std::vector<std::string>& words)
+{
+    JsonArray items;
+    for (const auto& word : words) items.emplace_back(word);
+    return items;
+}
+
+Result<std::vector<std::string>> words_from_json(const Json& value, std::string_view what)
+{
+    std::vector<std::string> words;
+    if (value.is_null()) return words;
+    if (!value.is_array()) return fail(ErrorKind::damaged, "stored plan: '{}' is no list", what);
+    for (const auto& item : value.as_array()) {
+        if (!item.is_string())
+            return fail(ErrorKind::damaged, "stored plan: '{}' holds something else than text", what);
+        words.push_back(item.as_string());
+    }
+    return words;
+}
+
+}  // namespace
+
+Json to_json(const Plan& plan)
+{
+    JsonObject variables;
+    for (const auto& [name, value] : plan.variables) variables.set(name, value);
+    return JsonObject{{"run_configuration", plan.run_configuration},
+                      {"target", plan.target},
+                      {"target_type", plan.target_type},
+                      {"framework", plan.framework},
+                      {"script", plan.script},
+                      {"arguments", words_to_json(plan.arguments)},
+                      {"command", words_to_json(plan.command)},
+                      {"interpreter", plan.interpreter},
+                      {"variables", std::move(variables)},
+                      {"shared_directory", plan.shared_directory},
+                      {"spark_options", words_to_json(plan.spark_options)},
+                      {"time_limit_seconds", plan.time_limit_seconds},
+                      {"tracked", plan.tracked},
+                      {"collect_outputs", plan.collect_outputs}};
+}
+
+Result<Plan> plan_from_json(const Json& value)
+{
+    if (!value.is_object()) return fail(ErrorKind::damaged, "stored plan: not an object");
+    Plan plan;
+    plan.run_configuration = value.text("run_configuration");
+    plan.target = value.text("target");
+    plan.target_type = value.text("target_type");
+    plan.framework = value.text("framework");
+    plan.script = value.text("script");
+    plan.arguments = TRY(words_from_json(value["arguments"], "arguments"));
+    plan.command = TRY(words_from_json(value["command"], "command"));
+    plan.interpreter = value.text("interpreter");
+    if (value["variables"].is_object()) {
+        for (const auto& [name, item] : value["variables"].as_object()) {
+            if (item.is_string()) plan.variables.emplace_back(name, item.as_string());
+        }
+    }
+    plan.shared_directory = value.text("shared_directory");
+    plan.spark_options = TRY(words_from_json(value["spark_options"], "spark_options"));
+    plan.time_limit_seconds = value.integer("time_limit_seconds");
+    plan.tracked = value.boolean("tracked", true);
+    plan.collect_outputs = value.boolean("collect_outputs", true);
+    return plan;
+}
+
+std::vector<std::string> secret_names(const Plan& plan)
+{
+    std::vector<std::string> names;
+    for (const auto& [variable, value] : plan.variables) {
+        if (auto name = secrets::reference_name(value)) names.push_back(*name);
+    }
+    return names;
+}
+
+}  // namespace ponk::engine

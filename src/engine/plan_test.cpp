@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+namespace ponk::engine {
+namespace {
+
+class Plans : public testing::Test {
+protected:
+    Plans() : project_(*os::make_temporary_directory(testing::TempDir(), "ponk-plan-"))
+    {
+        write("train.py", "print(1)\n");
+    }
+    ~Plans() override { static_cast<void>(os::remove_tree(project_)); }
+
+    void write(const std::string& name, const std::string& text)
+    {
+        std::filesystem::create_directories((project_ / name).parent_path());
+        static_cast<void>(os::replace_file(project_ / name, text));
+    }
+
+    Submission submission(std::optional<std::string> script = "train.py")
+    {
+        Submission submission;
+        submission.id = RunId::make();
+        submission.project = project_;
+        submission.script = std::move(script);
+        submission.ambient.environment = {"HOME=/home/ann", "PATH=/usr/bin"};
+        return submission;
+    }
+
+    Path project_;
+};
+
+TEST_F(Plans, AFolderWithNothingButAScriptRunsLocallyInPython)
+{
+    auto wanted = submission();
+    wanted.arguments = {"--epochs", "3", "-c", "x y"};
+
+    const auto report = make_plan(wanted);
+
+    ASSERT_TRUE(report) << report.error().message();
+    EXPECT_EQ(report->plan.target_type, "local");
+    EXPECT_EQ(report->plan.framework, "Python");
+    EXPECT_EQ(report->plan.interpreter, "");
+    EXPECT_EQ(report->plan.arguments, wanted.arguments);
+    EXPECT_EQ(report->plan.shared_directory, "/home/ann/.azureml/share/" + report->project_id);
+}
+
+TEST_F(Plans, AMissingScriptGetsTheNearestName)
+{
+    const auto report = make_plan(submission("trian.py"));
+
+    ASSERT_FALSE(report);
+    EXPECT_EQ(report.error().kind(), ErrorKind::not_found);
+    EXPECT_EQ(report.error().hint(), "Did you mean 'train.py'?");
+}
+
+TEST_F(Plans, AScriptOutsideTheProjectIsRefused)
+{
+    for (const char* script : {"../train.py", "/etc/passwd", "a/../../train.py", ""}) {
+        const auto report = make_plan(submission(script));
+        ASSERT_FALSE(report) << script;
+    }
+}
+
+TEST_F(Plans, AnIgnoredScriptIsToldBeforeAnythingStarts)
+{
+    write(".amlignore", "train.py\n");
+
+    const auto report = make_plan(submission());
+
+    ASSERT_FALSE(report);
+    EXPECT_NE(report.error().message().find("'.amlignore'"), std::string::npos);
+}
+
+TEST_F(Plans, ArgumentVectorServesWhenNoScriptIsNamed)
+{
+    write("aml_config/local.runconfig",
+          "ArgumentVector:\n  - train.py\n  - --epochs\n  - 5\nTarget: local\nFramework: Python\n"
+          "EnvironmentVariables:\n  A: '1'\n  KEY: secret:STORE\n");
+    write("aml_config/local.compute", "type: local\npythonLocation: ~/env/bin/python\n");
+    auto wanted = submission(std::nullopt);
+    wanted.variables = {{"A", "2"}};
+
+    const auto report = make_plan(wanted);
+
+    ASSERT_TRUE(report) << report.error().message();
+    EXPECT_EQ(report->plan.script, "train.py");
+    EXPECT_EQ(report->plan.arguments, (std::vector<std::string>{"--epochs", "5"}));
+    EXPECT_EQ(report->plan.interpreter, "/home/ann/env/bin/python");
+    EXPECT_EQ(secret_names(report->plan), std::vector<std::string>{"STORE"});
+    const Variables expected{{"KEY", "secret:STORE"}, {"A", "2"}};
+    EXPECT_EQ(report->plan.variables, expected);
+}
+
+TEST_F(Plans, NoScriptAtAllSaysHowToNameOne)
+{
+    const auto report = make_plan(submission(std::nullopt));
+
+    ASSERT_FALSE(report);
+    EXPECT_EQ(report.error().message(), "no script was named");
+}
+
+TEST_F(Plans, SparkDependenciesBecomeOptions)
+{
+    write("aml_config/local.runconfig", "Target: local\nFramework: PySpark\n");
+    write("aml_config/spark_dependencies.yml",
+          "configuration:\n  spark.app.name: demo\nrepositories:\n  - https://example.org/maven\n"
+          "packages:\n  - group: g\n    artifact: a\n    version: 1.0\n");
+
+    const auto report = make_plan(submission());
+
+    ASSERT_TRUE(report) << report.error().message();
+    EXPECT_EQ(report->plan.spark_options,
+              (std::vector<std::string>{"--conf",
+                                        "spark.app.name=demo",
+                                        "--packages",
+                                        "g:a:1.0",
+                                        "--repositories",
+                                        "https://example.org/maven"}));
+}
+
+TEST_F(Plans, EntryPointsOfAnMlprojectFillInTheirParameters)
+{
+    write("MLproject",
+          "name: demo\nentry_points:\n  main:\n    parameters:\n      alpha: {type: float, default: 0.5}\n"
+          "      data: path\n    command: \"python train.py {alpha} {data}\"\n");
+    auto wanted = submission(std::nullopt);
+    wanted.arguments = {"-P", "data=it's here"};
+
+    const auto report = make_plan(wanted);
+
+    ASSERT_TRUE(report) << report.error().message();
+    EXPECT_EQ(report->plan.command.at(2), "python train.py 0.5 'it'\\''s here'");
+    EXPECT_FALSE(make_plan(submission(std::nullopt)));  // "data" has no value
+}
+
+TEST_F(Plans, AStoredPlanReadsBackTheSame)
+{
+    Plan plan;
+    plan.script = "a\nb\xff.py";
+    plan.arguments = {"", "x", "\x01"};
+    plan.variables = {{"K", "secret:N"}, {"L", "v"}};
+    plan.time_limit_seconds = 7;
+    plan.tracked = false;
+
+    const auto back = plan_from_json(*parse_json(to_json(to_json(plan))));
+
+    ASSERT_TRUE(back);
+    EXPECT_EQ(to_json(*back), to_json(plan));
+    EXPECT_EQ(back->script, plan.script);
+}
+
+TEST_F(Plans, AProjectIsItsIdElseItsPath)
+{
+    const auto by_path = identify_project(project_);
+    write(".azureml/project.json", R"({"Id": "1234-abcd", "Scope": "/subscriptions/x/projects/Iris"})");
+    const auto by_id = identify_project(project_);
+
+    ASSERT_TRUE(by_path && by_id);
+    EXPECT_EQ(by_path->id.size(), 32U);
+    EXPECT_EQ(by_id->id, "1234-abcd");
+    EXPECT_EQ(by_id->name, "Iris");
+}
+
+}  // namespace
+}  // namespace ponk::engine

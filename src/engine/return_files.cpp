@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
+#include "engine/artifacts.hpp"
+#include "os/directory.hpp"
+#include "snapshot/manifest.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <filesystem>
+#include <sys/stat.h>
+
+namespace ponk::engine {
+
+namespace {
+
+// What the platform put there, never the user's.
+bool is_ours(std::string_view top)
+{
+    return top == ".git" || top == ".azureml" || top == "azureml-setup" || top == "azureml-logs";
+}
+
+class Returning {
+public:
+    Returning(int from, int to, const snapshot::Manifest& before, Overwrite overwrite)
+        : from_(from), to_(to), before_(before), overwrite_(overwrite)
+    {
+    }
+
+    Result<> folder(const Path& relative)
+    {
+        const auto source = TRY(os::open_beneath(
+            from_, relative.empty() ? Path(".") : relative, O_RDONLY | O_DIRECTORY));
+        for (const auto& entry : TRY(os::list_directory(source.get()))) {
+            if (relative.empty() && is_ours(entry.name)) continue;
+            const auto path = relative / entry.name;
+            if (entry.type == DT_DIR) {
+                TRY(folder(path));
+            } else if (entry.type == DT_REG) {
+                TRY(file(path).map_error(while_doing("return {}", os::in_quotes(path))));
+            }
+        }
+        return {};
+    }
+
+    ReturnReport report;
+
+private:
+    Result<> file(const Path& path)
+    {
+        const auto source = TRY(os::open_beneath(from_, path, O_RDONLY));
+        if (TRY(unchanged(source.get(), path))) return {};
+        TRY(make_parents(path));
+        const int flags = O_WRONLY | O_CREAT | (overwrite_ == Overwrite::yes ? O_TRUNC : O_EXCL);
+        struct stat info {};
+        ::fstat(source.get(), &info);
+        const auto target = os::open_beneath(to_, path, flags, info.st_mode & 0777);
+        if (!target) {
+            if (target.error().kind() != ErrorKind::conflict) return tl::unexpected(target.error());
+            report.skipped.push_back(path.native());
+            return {};
+        }
+        TRY(os::copy_contents(source.get(), target->get()));
+        report.copied.push_back(path.native());
+        return {};
+    }
+
+    // The snapshot had this file with these very bytes.
+    Result<bool> unchanged(int source, const Path& path) const
+    {
+        const auto* entry = before_.find(path.native());
+        struct stat info {};
+        if (!entry || !entry->is_file() || ::fstat(source, &info) != 0 ||
+            entry->size != static_cast<std::uint64_t>(info.st_size))
+            return false;
+        const auto hash_of = [source](std::uint64_t from, std::uint64_t size) -> Result<Digest> {
+            Sha256 hash;
+            while (size > 0) {
+                const auto bytes =
+                    TRY(os::read_at(source, from, std::min<std::uint64_t>(size, 1 << 20)));
+                if (bytes.empty()) break;
+                hash.update(bytes);
+                from += bytes.size();
+                size -= bytes.size();
+            }
+            return hash.finish();
+        };
+        if (entry->chunks.empty()) return TRY(hash_of(0, entry->size)) == entry->digest;
+        std::uint64_t at = 0;
+        for (const auto& chunk : entry->chunks) {
+            if (!(TRY(hash_of(at, chunk.size)) == chunk.digest)) return false;
+            at += chunk.size;
+        }
+        return true;
+    }
+
+    Result<> make_parents(const Path& path) const
+    {
+        Path parent;
+        for (const auto& part : path.parent_path()) {
+            const auto above =
+                TRY(os::open_beneath(to_, parent.empty() ? Path(".") : parent, O_RDONLY | O_DIRECTORY));
+            if (::mkdirat(above.get(), part.c_str(), 0777) != 0 && errno != EEXIST)
+                return fail_errno(errno, "make folder {}", os::in_quotes(parent / part));
+            parent /= part;
+        }
+        return {};
+    }
+
+    int from_;
+    int to_;
+    const snapshot::Manifest& before_;
+    Overwrite overwrite_;
+};
+
+}  // namespace
+
+Result<ReturnReport> return_files(const Context& context,
+                                  const model::Run& run,
+                                  const Path& destination,
+                                  Overwrite overwrite)
+{
+    const auto work = context.run_directory(run.id) / "work";
+    const auto from = os::open_file(work, O_RDONLY | O_DIRECTORY);
+    if (!from) {
+        return tl::unexpected(
+            Error(ErrorKind::not_found,
+                  "the working copy of run '" + run.id.text() + "' is gone",
+                  "'ponk history download' gets its outputs, 'ponk project restore' its snapshot."));
+    }
+    const auto to = TRY(os::open_file(destination, O_RDONLY | O_DIRECTORY));
+    Digest digest;
+    if (!parse_digest(run.snapshot, digest))
+        return fail(ErrorKind::not_found, "run '{}' has no snapshot", run.id.text());
+    const auto before = TRY(context.objects.read_manifest(digest));
+    Returning returning(from->get(), to.get(), before, overwrite);
+    TRY(returning.folder({}));
+    return std::move(returning.report);
+}
+
+}  // namespace ponk::engine

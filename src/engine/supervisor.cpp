@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/supervisor.hpp"
+
+#include "base/hash.hpp"
+#include "base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <pthread.h>
+
+namespace ponk::engine {
+
+using model::RunState;
+using namespace std::chrono_literals;
+
+namespace {
+
+// How long a run that was not launched waits for its client after a restart of the daemon.
+constexpr auto client_patience = 15s;
+
+}  // namespace
+
+Supervisor::Supervisor(const Context& context, model::Run run, std::optional<Ambient> ambient)
+    : context_(context), run_(std::move(run))
+{
+    wishes_.lock()->ambient = std::move(ambient);
+    if (run_.cancel_requested) wishes_.lock()->cancel = 10s;
+    thread_ = std::jthread([this](std::stop_token stop) { work(stop); });
+}
+
+Supervisor::~Supervisor() = default;
+
+void Supervisor::offer(Ambient ambient)
+{
+    auto wishes = wishes_.lock();
+    if (!wishes->ambient) wishes->ambient = std::move(ambient);
+    bell_.ring();
+}
+
+void Supervisor::cancel(std::chrono::seconds grace)
+{
+    auto wishes = wishes_.lock();
+    wishes->cancel = grace;
+    bell_.ring();
+    step_.request_stop();
+}
+
+bool Supervisor::cancel_wished()
+{
+    return wishes_.lock()->cancel.has_value();
+}
+
+std::string Supervisor::job() const
+{
+    // A crash between launch and its record: the executors find a job by its run's id too.
+    return run_.job.empty() ? run_.id.text() : run_.job;
+}
+
+void Supervisor::work(std::stop_token stop)
+{
+    ::pthread_setname_np(::pthread_self(), "ponk-run");
+    stop_ = stop;
+    // One token ends the step in hand: for a cancel (step_) and for the end of the daemon (stop).
+    const std::stop_callback chain(stop, [this] { step_.request_stop(); });
+    const auto done = carry_out(stop);
+    if (!done && !stop.stop_requested()) fail_run(done.error());
+    ended_ = !stop.stop_requested();
+    context_.notifier.ring(run_.id);
+}
+
+Result<> Supervisor::carry_out(std::stop_token stop)
+{
+    const auto plan = TRY(plan_from_json(run_.configuration));
+    executor_ = TRY(context_.executor(plan.target_type));
+    if (run_.state < RunState::running) {
+        const bool launched = run_.state == RunState::starting && TRY(was_launched(stop));
+        if (!launched) {
+            TRY(wait_for_ambient(stop));
+            if (run_.state < RunState::starting) TRY(prepare(plan, stop));
+            TRY(launch(plan, stop));
+        }
+    }
+    return follow(plan, stop);
+}
+
+Result<bool> Supervisor::was_launched(std::stop_token stop)
+{
+    const auto status = TRY(executor_->sync(job(), directory(), {}, after(0ms), stop));
+    return status.phase == target::JobPhase::running || status.phase == target::JobPhase::ended ||
+           status.phase == target::JobPhase::lost;
+}
+
+Result<> Supervisor::wait_for_ambient(std::stop_token stop)
+{
+    const auto deadline = after(client_patience);
+    for (;;) {
+        if (stop.stop_requested()) return fail(ErrorKind::cancelled, "the daemon stops");
+        if (cancel_wished()) {
+            if (run_.state == RunState::starting)
+                TRY(executor_->cancel(job(), directory(), 0s));
+            return fail(ErrorKind::cancelled, "cancelled before it had begun");
+        }
+        if (wishes_.lock()->ambient) return {};
+        const int fds[] = {bell_.fd()};
+        const auto rung = os::wait_any(fds, deadline, stop);
+        bell_.silence();
+        if (!rung && rung.error().kind() == ErrorKind::timeout) break;
+    }
+    // A supervisor process started just before the crash must not begin later.
+    if (run_.state == RunState::starting) TRY(executor_->cancel(job(), directory(), 0s));
+    return tl::unexpected(Error(ErrorKind::unavailable,
+                                "the daemon was stopped before the run had begun; nothing was executed",
+                                "Submit it again."));
+}
+
+Result<> Supervisor::move_to(RunState state, const store::RunChange& change)
+{
+    for (;;) {
+        auto moved = context_.history.update_state(run_.id, run_.state, state, change);
+        if (moved) {
+            run_ = std::move(*moved);
+            context_.notifier.ring(run_.id);
+            return {};
+        }
+        // A full disk passes; the truth must be written once there is room.
+        const bool again = moved.error().kind() == ErrorKind::unavailable && !context_.history.failure();
+        if (!again || !os::sleep_for(1s, stop_))
+            return tl::unexpected(moved.error());
+    }
+}
+
+void Supervisor::fail_run(const Error& error)
+{
+    store::RunChange change;
+    change.ended = wall_milliseconds();
+    const bool cancelled = cancel_wished();
+    if (!cancelled) change.error = error;
+    const auto moved = move_to(cancelled ? RunState::canceled : RunState::failed, change);
+    if (!moved)
+        context_.tell(run_.id, "notice", "the end could not be recorded: " + moved.error().message());
+}
+
+Result<target::JobSpec> Supervisor::job_spec(const Plan& plan)
+{
+    target::JobSpec spec;
+    spec.id = run_.id;
+    spec.token = to_hex(random_bytes(16));
+    spec.directory = directory();
+    if (!parse_digest(run_.snapshot, spec.snapshot))
+        return fail(ErrorKind::damaged, "run '{}' has no snapshot", run_.id.text());
+    spec.framework = plan.framework;
+    spec.script = plan.script;
+    spec.arguments = plan.arguments;
+    spec.command = plan.command;
+    spec.interpreter = plan.interpreter;
+    spec.spark_options = plan.spark_options;
+    spec.shared_directory = plan.shared_directory;
+    spec.time_limit = std::chrono::seconds(plan.time_limit_seconds);
+    for (const auto& [name, value] : plan.variables) {
+        const auto secret = secrets::reference_name(value);
+        spec.variables.emplace_back(
+            name,
+            secret ? TRY(context_.secrets.get(*secret).map_error(while_doing("variable '{}'", name)))
+                   : value);
+    }
+    auto wishes = wishes_.lock();
+    if (wishes->ambient) {
+        spec.ambient = wishes->ambient->environment;
+        spec.umask = wishes->ambient->umask;
+    }
+    return spec;
+}
+
+Result<> Supervisor::launch(const Plan& plan, std::stop_token stop)
+{
+    if (cancel_wished()) return fail(ErrorKind::cancelled, "cancelled before it had begun");
+    const auto spec = TRY(job_spec(plan));
+    const auto begin = boot_milliseconds();
+    auto launched = executor_->launch(spec, stop);
+    if (!launched) {
+        // Half a launch must not come to life later.
+        static_cast<void>(executor_->cancel(job(), directory(), 0s));
+        return tl::unexpected(launched.error());
+    }
+    run_.job = *launched;
+    run_.timings["start"] = boot_milliseconds() - begin;
+    wishes_.lock()->ambient.reset();  // used; not kept longer than needed
+    return {};
+}
+
+}  // namespace ponk::engine

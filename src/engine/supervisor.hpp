@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/synced.hpp"
+#include "engine/context.hpp"
+#include "engine/plan.hpp"
+#include "model/run.hpp"
+#include "os/wait.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <thread>
+
+namespace ponk::engine {
+
+// Carries one run from its record to its end, on a thread of its own: snapshot, place, launch,
+// follow, collect. It is the only writer of its run's state. Destroying it stops the watching,
+// never the job; whoever supervises the run next goes on from what is stored.
+class Supervisor {
+public:
+    // Without `ambient` (after a restart) a run that was not launched waits a while for its client
+    // to send the submission again.
+    Supervisor(const Context& context, model::Run run, std::optional<Ambient> ambient);
+    ~Supervisor();
+    Supervisor(const Supervisor&) = delete;
+    Supervisor& operator=(const Supervisor&) = delete;
+
+    // The same submission came again: it may bring the environment that a restart lost.
+    void offer(Ambient ambient);
+    void cancel(std::chrono::seconds grace);
+    [[nodiscard]] bool ended() const noexcept { return ended_; }
+
+private:
+    struct Wishes {
+        std::optional<Ambient> ambient;
+        std::optional<std::chrono::seconds> cancel;
+    };
+
+    void work(std::stop_token stop);
+    Result<> carry_out(std::stop_token stop);
+    Result<> prepare(const Plan& plan, std::stop_token stop);
+    Result<> take_snapshot(const Plan& plan, std::stop_token stop);
+    Result<> launch(const Plan& plan, std::stop_token stop);
+    Result<bool> was_launched(std::stop_token stop);
+    Result<> wait_for_ambient(std::stop_token stop);
+    Result<> follow(const Plan& plan, std::stop_token stop);
+    Result<> finalize(const target::JobStatus& status, const Plan& plan, std::stop_token stop);
+    void fail_run(const Error& error);
+    Result<> move_to(model::RunState state, const store::RunChange& change = {});
+    Result<target::JobSpec> job_spec(const Plan& plan);
+    void read_journals();
+    [[nodiscard]] bool cancel_wished();
+    [[nodiscard]] std::string job() const;
+    [[nodiscard]] Path directory() const { return context_.run_directory(run_.id); }
+
+    const Context& context_;
+    model::Run run_;  // the thread's own copy
+    target::Executor* executor_ = nullptr;
+    Synced<Wishes> wishes_;
+    os::Bell bell_;
+    std::stop_source step_;  // ends the current blocking step when a cancel comes
+    std::stop_token stop_;   // the thread's own
+    std::atomic<bool> ended_{false};
+    std::jthread thread_;  // last: joins before the rest is destroyed
+};
+
+}  // namespace ponk::engine

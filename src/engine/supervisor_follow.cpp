@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// After the launch: follow the job, read its metrics, bring home what it made.
+#include "engine/supervisor.hpp"
+#include "model/metric_journal.hpp"
+#include "os/directory.hpp"
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+
+namespace ponk::engine {
+
+using model::RunState;
+using target::JobPhase;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto heartbeat = 30s;  // sync wakes by events; this only bounds a missed one
+constexpr std::size_t journal_block = std::size_t{4} << 20;
+
+Json evidence_of(const model::ExitRecord& exit)
+{
+    JsonObject evidence{{"by", exit.by},
+                        {"cause", exit.cause},
+                        {"signal", exit.signal},
+                        {"log_length", exit.log_length},
+                        {"log_sha256", exit.log_sha256},
+                        {"user_ms", exit.user_ms},
+                        {"system_ms", exit.system_ms},
+                        {"max_rss_kib", exit.max_rss_kib},
+                        {"survivors", exit.survivors}};
+    if (exit.oom_kills >= 0) evidence.set("oom_kills", exit.oom_kills);
+    if (!exit.oom_evidence.empty()) evidence.set("oom_evidence", exit.oom_evidence);
+    if (exit.unkillable > 0) evidence.set("unkillable", exit.unkillable);
+    return evidence;
+}
+
+// Our own reason for an end, where the script did not choose it.
+std::optional<Error> reason_of(const model::ExitRecord& exit, const Plan& plan)
+{
+    if (exit.cause == "start-failure") {
+        return Error(ErrorKind::unavailable,
+                     "the script could not be started: " + exit.message,
+                     "Check the interpreter and the script's permissions.");
+    }
+    if (exit.cause == "time-limit") {
+        return Error(ErrorKind::timeout,
+                     fmt::format("the time limit of {} s was reached", plan.time_limit_seconds),
+                     "Raise maxRunDurationSeconds, or submit with a larger --time-limit.");
+    }
+    if (exit.signal == 9 && exit.oom_kills > 0) {
+        return Error(ErrorKind::unavailable,
+                     "the kernel ended the script for want of memory",
+                     "Evidence: " + exit.oom_evidence + ".");
+    }
+    return std::nullopt;
+}
+
+RunState end_state(const model::ExitRecord& exit)
+{
+    if (exit.cause == "cancel") return RunState::canceled;
+    return exit.cause == "script" && exit.status() == 0 ? RunState::completed : RunState::failed;
+}
+
+}  // namespace
+
+Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
+{
+    target::JobStatus seen;
+    bool cancel_sent = false;
+    std::int64_t journals_read = 0;
+    std::uint64_t journal_length = 0;
+    int burst = 0;
+    std::string last_problem;
+    for (;;) {
+        if (stop.stop_requested()) return fail(ErrorKind::cancelled, "the daemon stops");
+        if (const auto wish = wishes_.lock()->cancel; wish && !cancel_sent) {
+            TRY(executor_->cancel(job(), directory(), *wish));
+            cancel_sent = true;
+        }
+        // Before the cancel was sent its arrival must end the wait; afterwards only our own end.
+        auto status = executor_->sync(
+            job(), directory(), seen, after(heartbeat), cancel_sent ? stop : step_.get_token());
+        if (!status) {
+            if (status.error().kind() == ErrorKind::cancelled) continue;
+            if (status.error().message() != last_problem) {
+                last_problem = status.error().message();
+                context_.tell(run_.id, "notice", "cannot ask the target now: " + last_problem);
+            }
+            if (!os::sleep_for(1s, stop)) continue;
+            continue;
+        }
+        seen = std::move(*status);
+        if (seen.phase == JobPhase::ended || seen.phase == JobPhase::lost)
+            return finalize(seen, plan, stop);
+        if (seen.phase == JobPhase::running && run_.state == RunState::starting) {
+            store::RunChange change;
+            change.started = seen.started;
+            change.job = run_.job;
+            change.timings = run_.timings;
+            TRY(move_to(RunState::running, change));
+        }
+        context_.notifier.ring(run_.id);
+        const auto now = boot_milliseconds();
+        if (seen.journal_length != journal_length && now - journals_read > 100) {
+            read_journals();
+            journal_length = seen.journal_length;
+            journals_read = now;
+        }
+        // A script that writes without pause must not keep us spinning.
+        if (++burst > 64) {
+            burst = 0;
+            os::sleep_for(20ms, stop);
+        }
+    }
+}
+
+void Supervisor::read_journals()
+{
+    const auto folder = directory() / "journal";
+    const auto entries = os::list_directory(folder);
+    if (!entries) return;  // no metrics so far
+    for (const auto& entry : *entries) {
+        const auto file = os::open_file(folder / entry.name, O_RDONLY);
+        auto offset = context_.history.journal_offset(run_.id, entry.name);
+        while (file && offset) {
+            const auto bytes = os::read_at(file->get(), *offset, journal_block);
+            if (!bytes || bytes->empty()) break;
+            auto piece = model::read_journal(*bytes, *offset);
+            if (piece.next == *offset) break;
+            store::JournalBatch batch{entry.name, *offset, piece.next, std::move(piece.points)};
+            for (const auto& [key, value] : piece.params)
+                static_cast<void>(context_.history.set_tag(run_.id, "param." + key, value));
+            for (const auto& [key, value] : piece.tags)
+                static_cast<void>(context_.history.set_tag(run_.id, key, value));
+            if (!context_.history.record_metrics(run_.id, batch)) break;
+            if (piece.damaged > 0) {
+                context_.tell(run_.id,
+                              "notice",
+                              fmt::format("metric journal '{}': {} damaged bytes were skipped",
+                                          entry.name,
+                                          piece.damaged));
+            }
+            offset = piece.next;
+        }
+    }
+}
+
+Result<> Supervisor::finalize(const target::JobStatus& status, const Plan& plan, std::stop_token stop)
+{
+    read_journals();
+    store::RunChange change;
+    const auto begin = boot_milliseconds();
+    if (run_.state != RunState::finalizing) {
+        store::RunChange first;
+        first.job = run_.job;
+        first.timings = run_.timings;
+        if (status.exit) {
+            first.started = status.exit->started;
+            first.timings["run"] = status.exit->duration_ms;
+        }
+        TRY(move_to(RunState::finalizing, first));
+    }
+    Result<std::optional<Digest>> outputs = std::optional<Digest>();
+    if (plan.collect_outputs) outputs = executor_->collect(job(), directory(), stop);
+    if (stop.stop_requested()) return fail(ErrorKind::cancelled, "the daemon stops");
+    if (outputs && *outputs) change.outputs = (*outputs)->text();
+    change.timings["collect"] = boot_milliseconds() - begin;
+    if (!status.exit) {
+        change.ended = wall_milliseconds();
+        change.error = Error(ErrorKind::unavailable,
+                             "how the run ended is not known: " + status.reason,
+                             "Its log and outputs are kept.");
+        return move_to(RunState::lost, change);
+    }
+    const auto& exit = *status.exit;
+    change.ended = exit.ended;
+    change.evidence = evidence_of(exit);
+    if (exit.cause != "start-failure") change.exit_code = exit.status();
+    change.error = reason_of(exit, plan);
+    auto state = end_state(exit);
+    if (!outputs) {
+        change.error = outputs.error().within("collect outputs").with_hint(
+            "The files are still in the run's folder: 'ponk experiment return' copies them.");
+        if (state == RunState::completed) state = RunState::failed;
+    }
+    return move_to(state, change);
+}
+
+}  // namespace ponk::engine
