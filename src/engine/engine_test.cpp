@@ -46,7 +46,8 @@ protected:
             std::filesystem::create_directories(folder);
             static_cast<void>(os::replace_file(
                 folder / "1",
-                model::journal_record(JsonObject{{"t", 1000}, {"m", JsonObject{{"loss", 0.5}}}})));
+                model::journal_record(
+                    JsonObject{{"metric", "loss"}, {"value", 0.5}, {"step", 1}, {"time", 1000}})));
             return 0;
         };
         executors_.emplace("local", target::fake::make_executor(std::move(options)));

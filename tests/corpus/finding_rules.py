@@ -53,8 +53,8 @@ def compute_findings(root, values):
         yield may("missing-value", at["baseDockerImage"][1])
     for key in ("address", "username", "password"):
         if key in values and values[key] is None:
-            finding = must("missing-value", at[key][1], key) if key == "address" else may("missing-value", at[key][1])
-            # An empty value has no place of its own: key, colon or end of line are all good.
+            finding = must("missing-value", at[key][0], key) if key == "address" else may("missing-value", at[key][0])
+            # An empty value has no place of its own: its line is the key's, any column is good.
             yield finding | {"column": None}
     if values.get("password"):
         yield may("secret-reference", at["password"][1])
