@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/exit_code.hpp"
 #include "cli/main.hpp"
+
+#include "cli/exit_code.hpp"
 #include "daemon/daemon.hpp"
 
 #include <cstdio>
@@ -16,7 +17,8 @@ int run_daemon(const ponk::cli::DaemonOptions& wanted)
     ponk::daemon::Options options;
     options.home = wanted.home;
     if (wanted.ready) options.ready_fd = *wanted.ready;
-    if (wanted.idle_exit_seconds) options.idle_limit = std::chrono::seconds(*wanted.idle_exit_seconds);
+    if (wanted.idle_exit_seconds)
+        options.idle_limit = std::chrono::seconds(*wanted.idle_exit_seconds);
     const auto served = ponk::daemon::run(options);
     if (served) return 0;
     std::fprintf(stderr, "ponk: error: %s\n", served.error().message().c_str());

@@ -23,7 +23,11 @@ Result<model::Run> run_record(const Services& services, const Call& call)
 // client sees as a broken connection, never as a complete file.
 class ArtifactSource final : public net::BodySource {
 public:
-    ArtifactSource(const Services& services, model::Run run, std::string path, std::uint64_t from, std::uint64_t size)
+    ArtifactSource(const Services& services,
+                   model::Run run,
+                   std::string path,
+                   std::uint64_t from,
+                   std::uint64_t size)
         : services_(services), run_(std::move(run)), path_(std::move(path)), at_(from), left_(size)
     {
     }
@@ -31,11 +35,12 @@ public:
     Step next(std::string& out) override
     {
         if (left_ == 0) return Step::end;
-        auto bytes = engine::read_artifact(services_.context(),
-                                           run_,
-                                           path_,
-                                           at_,
-                                           static_cast<std::size_t>(std::min<std::uint64_t>(left_, block)));
+        auto bytes =
+            engine::read_artifact(services_.context(),
+                                  run_,
+                                  path_,
+                                  at_,
+                                  static_cast<std::size_t>(std::min<std::uint64_t>(left_, block)));
         if (!bytes || bytes->empty()) return Step::broken;
         at_ += bytes->size();
         left_ -= bytes->size();
@@ -71,12 +76,15 @@ Result<Range> range_of(const std::string& header, std::uint64_t size)
         range.from = size - range.size;
     } else if (first && *first >= 0 && static_cast<std::uint64_t>(*first) < size) {
         range.from = static_cast<std::uint64_t>(*first);
-        const auto end = last ? std::min<std::uint64_t>(size - 1, static_cast<std::uint64_t>(std::max<std::int64_t>(*last, 0)))
-                              : size - 1;
+        const auto end =
+            last ? std::min<std::uint64_t>(
+                       size - 1, static_cast<std::uint64_t>(std::max<std::int64_t>(*last, 0)))
+                 : size - 1;
         if (end < range.from) return Range{0, size, false};
         range.size = end - range.from + 1;
     } else {
-        return fail(ErrorKind::invalid_argument, "the range lies outside the file of {} bytes", size);
+        return fail(
+            ErrorKind::invalid_argument, "the range lies outside the file of {} bytes", size);
     }
     range.partial = true;
     return range;
@@ -89,9 +97,10 @@ Result<net::Response> list_artifacts(const Services& services, const Call& call)
     const auto run = TRY(run_record(services, call));
     JsonArray items;
     for (const auto& artifact : TRY(engine::list_artifacts(services.context(), run))) {
-        items.emplace_back(JsonObject{{"path", artifact.path},
-                                      {"size", artifact.size},
-                                      {"digest", artifact.digest.empty() ? Json() : Json(artifact.digest)}});
+        items.emplace_back(
+            JsonObject{{"path", artifact.path},
+                       {"size", artifact.size},
+                       {"digest", artifact.digest.empty() ? Json() : Json(artifact.digest)}});
     }
     return net::json_response(JsonObject{{"artifacts", std::move(items)}});
 }
@@ -109,11 +118,9 @@ Result<net::Response> download_artifact(const Services& services, const Call& ca
     response.headers.emplace_back("Ponk-Size", std::to_string(artifact.size));
     if (range.partial) {
         response.status = 206;
-        response.headers.emplace_back("Content-Range",
-                                      fmt::format("bytes {}-{}/{}",
-                                                  range.from,
-                                                  range.from + range.size - 1,
-                                                  artifact.size));
+        response.headers.emplace_back(
+            "Content-Range",
+            fmt::format("bytes {}-{}/{}", range.from, range.from + range.size - 1, artifact.size));
     }
     response.stream =
         std::make_unique<ArtifactSource>(services, run, artifact.path, range.from, range.size);
@@ -133,10 +140,12 @@ Result<net::Response> show_snapshot(const Services& services, const Call& call)
         files.emplace_back(JsonObject{
             {"path", entry.path},
             {"size", entry.size},
-            {"mode", entry.kind == snapshot::EntryKind::executable ? "executable"
-                     : entry.kind == snapshot::EntryKind::link     ? "link"
-                                                                   : "file"},
-            {"digest", entry.is_file() && entry.chunks.empty() ? Json(entry.digest.text()) : Json()}});
+            {"mode",
+             entry.kind == snapshot::EntryKind::executable ? "executable"
+             : entry.kind == snapshot::EntryKind::link     ? "link"
+                                                           : "file"},
+            {"digest",
+             entry.is_file() && entry.chunks.empty() ? Json(entry.digest.text()) : Json()}});
     }
     return net::json_response(
         JsonObject{{"id", run.snapshot}, {"files", std::move(files)}, {"git", run.git}});
@@ -157,11 +166,11 @@ Result<net::Response> return_run(const Services& services, const Call& call)
     const auto body = TRY(body_of(call));
     const auto run = TRY(run_record(services, call));
     const os::Path destination = body.text("destination", run.project_path);
-    const auto report = TRY(engine::return_files(services.context(),
-                                                 run,
-                                                 destination,
-                                                 body.boolean("overwrite") ? engine::Overwrite::yes
-                                                                           : engine::Overwrite::no));
+    const auto report = TRY(engine::return_files(
+        services.context(),
+        run,
+        destination,
+        body.boolean("overwrite") ? engine::Overwrite::yes : engine::Overwrite::no));
     const auto list = [](const std::vector<std::string>& names) {
         return JsonArray(names.begin(), names.end());
     };
@@ -180,7 +189,8 @@ Result<net::Response> diagnose_run(const Services& services, const Call& call)
 {
     const auto body = TRY(body_of(call));
     const auto run = TRY(run_record(services, call));
-    const auto path = TRY(engine::write_diagnostics(services.context(), run, body.text("destination")));
+    const auto path =
+        TRY(engine::write_diagnostics(services.context(), run, body.text("destination")));
     return net::json_response(JsonObject{{"path", path.native()}});
 }
 

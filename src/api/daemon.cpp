@@ -58,7 +58,8 @@ Result<net::Response> collect_garbage(const Services& services, const Call& /*ca
 {
     const auto report = TRY(engine::collect_garbage(services.context(), {}));
     JsonArray deferred;
-    for (const auto& reason : report.deferred_by) deferred.emplace_back(reason);
+    for (const auto& reason : report.deferred_by)
+        deferred.emplace_back(reason);
     return net::json_response(JsonObject{{"trashed", report.trashed_objects},
                                          {"deleted", report.deleted_objects},
                                          {"freed_bytes", report.trashed_bytes},

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 
-
 namespace ponk::api {
 
 namespace {
@@ -29,7 +28,8 @@ public:
 
     [[nodiscard]] std::chrono::milliseconds patience() const override
     {
-        const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline_ - Deadline::clock::now());
+        const auto left =
+            std::chrono::ceil<std::chrono::milliseconds>(deadline_ - Deadline::clock::now());
         return std::max(left, std::chrono::milliseconds(1));
     }
 
@@ -41,8 +41,10 @@ public:
     Step next(std::string& out) override
     {
         const auto run = services_.history().get_run(id_);
-        if (run && !reached(*run, until_) && Deadline::clock::now() < deadline_) return Step::waiting;
-        const auto json = run ? run_json(services_, *run) : Result<Json>(tl::unexpected(run.error()));
+        if (run && !reached(*run, until_) && Deadline::clock::now() < deadline_)
+            return Step::waiting;
+        const auto json =
+            run ? run_json(services_, *run) : Result<Json>(tl::unexpected(run.error()));
         out = json ? to_json(*json) + "\n" : net::error_response(json.error()).body;
         return Step::end;
     }
@@ -118,8 +120,9 @@ Result<net::Response> show_events(const Services& services, const Call& call)
     const auto id = TRY(run_of(services, call));
     const auto after = parse_integer(call.request.parameter("after").value_or("0"));
     if (!after) return fail(ErrorKind::invalid_argument, "'after' must be a number");
-    const auto follow = call.request.parameter("follow").value_or("") == "1" ? EventSource::Follow::yes
-                                                                             : EventSource::Follow::no;
+    const auto follow = call.request.parameter("follow").value_or("") == "1"
+                            ? EventSource::Follow::yes
+                            : EventSource::Follow::no;
     net::Response response;
     response.type = "application/x-ndjson";
     response.stream = std::make_unique<EventSource>(services, id, *after, follow);

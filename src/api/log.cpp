@@ -110,17 +110,17 @@ Result<net::Response> show_log(const Services& services, const Call& call)
     if (!offset || *offset < 0)
         return fail(ErrorKind::invalid_argument, "'offset' must be a number of bytes");
     const bool raw = call.request.parameter("raw").value_or("") == "1";
-    const auto follow = call.request.parameter("follow").value_or("") == "1" ? LogSource::Follow::yes
-                                                                             : LogSource::Follow::no;
+    const auto follow = call.request.parameter("follow").value_or("") == "1"
+                            ? LogSource::Follow::yes
+                            : LogSource::Follow::no;
     net::Response response;
     response.type = "application/octet-stream";
     response.headers.emplace_back("Ponk-Run", id.text());
-    response.stream =
-        std::make_unique<LogSource>(services,
-                                    id,
-                                    static_cast<std::uint64_t>(*offset),
-                                    follow,
-                                    raw ? nullptr : TRY(patterns_of(services, run)));
+    response.stream = std::make_unique<LogSource>(services,
+                                                  id,
+                                                  static_cast<std::uint64_t>(*offset),
+                                                  follow,
+                                                  raw ? nullptr : TRY(patterns_of(services, run)));
     return response;
 }
 

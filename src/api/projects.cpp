@@ -11,11 +11,12 @@ namespace {
 
 Json project_json(const store::ProjectSummary& summary)
 {
-    return JsonObject{{"id", summary.project.id},
-                      {"name", summary.project.name},
-                      {"path", summary.project.path},
-                      {"runs", summary.runs},
-                      {"last_run", summary.last_run.empty() ? Json() : Json(summary.last_run.text())}};
+    return JsonObject{
+        {"id", summary.project.id},
+        {"name", summary.project.name},
+        {"path", summary.project.path},
+        {"runs", summary.runs},
+        {"last_run", summary.last_run.empty() ? Json() : Json(summary.last_run.text())}};
 }
 
 // A file that is sent as it is.
@@ -42,7 +43,8 @@ private:
 Result<net::Response> list_projects(const Services& services, const Call& /*call*/)
 {
     JsonArray items;
-    for (const auto& summary : TRY(services.history().projects())) items.push_back(project_json(summary));
+    for (const auto& summary : TRY(services.history().projects()))
+        items.push_back(project_json(summary));
     return net::json_response(JsonObject{{"projects", std::move(items)}});
 }
 
@@ -65,12 +67,14 @@ Result<net::Response> delete_project(const Services& services, const Call& call)
     std::vector<RunId> runs;
     for (;;) {
         const auto page = TRY(services.history().list_runs(filter));
-        for (const auto& run : page.runs) runs.push_back(run.id);
+        for (const auto& run : page.runs)
+            runs.push_back(run.id);
         if (!page.next) break;
         filter.before = page.next;
     }
     TRY(services.history().delete_project(id));
-    for (const auto& run : runs) TRY(os::remove_tree(services.context().run_directory(run)));
+    for (const auto& run : runs)
+        TRY(os::remove_tree(services.context().run_directory(run)));
     return net::json_response(JsonObject{{"deleted", id}, {"runs", runs.size()}});
 }
 

@@ -92,8 +92,9 @@ net::Response dispatch(const Services& services, const net::Request& request)
     }
     const auto text = "/" + join(request.path, "/");
     if (known_path) {
-        auto response = net::error_response(Error(
-            ErrorKind::invalid_argument, "'" + text + "' does not answer " + printable(request.method)));
+        auto response = net::error_response(
+            Error(ErrorKind::invalid_argument,
+                  "'" + text + "' does not answer " + printable(request.method)));
         response.status = 405;
         return response;
     }

@@ -21,9 +21,8 @@ Json text_or_null(const std::string& text)
 Json error_or_null(const std::optional<Error>& error)
 {
     if (!error) return {};
-    return JsonObject{{"kind", to_string(error->kind())},
-                      {"message", error->message()},
-                      {"hint", error->hint()}};
+    return JsonObject{
+        {"kind", to_string(error->kind())}, {"message", error->message()}, {"hint", error->hint()}};
 }
 
 void add_duration(JsonObject& object, const model::Run& run)
@@ -38,7 +37,8 @@ void add_duration(JsonObject& object, const model::Run& run)
     if (const auto found = run.timings.find("run"); found != run.timings.end()) {
         span = found->second;
     } else {
-        span = std::max<std::int64_t>(0, (run.ended != 0 ? run.ended : wall_milliseconds()) - run.started);
+        span = std::max<std::int64_t>(
+            0, (run.ended != 0 ? run.ended : wall_milliseconds()) - run.started);
     }
     object.set("duration", duration_text(span));
     object.set("duration_ms", span);
@@ -64,7 +64,8 @@ Json run_json(const model::Run& run, const std::vector<store::LatestMetric>& met
                       {"experiment_id", run.script_name},
                       {"script_name", run.script_name}};
     JsonArray arguments;
-    for (const auto& argument : run.arguments) arguments.emplace_back(argument);
+    for (const auto& argument : run.arguments)
+        arguments.emplace_back(argument);
     object.set("arguments", std::move(arguments));
     object.set("target", run.target);
     object.set("target_type", run.target_type);
@@ -82,15 +83,18 @@ Json run_json(const model::Run& run, const std::vector<store::LatestMetric>& met
     object.set("hidden", run.hidden);
     object.set("git", run.git);
     JsonObject tags;
-    for (const auto& [key, value] : run.tags) tags.set(key, value);
+    for (const auto& [key, value] : run.tags)
+        tags.set(key, value);
     object.set("tags", std::move(tags));
     JsonObject timings;
-    for (const auto& [phase, ms] : run.timings) timings.set(phase, ms);
+    for (const auto& [phase, ms] : run.timings)
+        timings.set(phase, ms);
     object.set("timings", std::move(timings));
     object.set("evidence", run.evidence);
     object.set("gpu_verdict", "not-requested");
     JsonObject values;
-    for (const auto& metric : metrics) values.set(metric.point.key, metric_value(metric.point));
+    for (const auto& metric : metrics)
+        values.set(metric.point.key, metric_value(metric.point));
     for (const auto& [key, value] : values) {
         if (!object.find(key) && key != "metrics") object.append(key, value);
     }

@@ -40,9 +40,10 @@ Result<net::Response> list_runs(const Services& services, const Call& call)
 {
     const auto page = TRY(services.history().list_runs(TRY(filter_of(services, call.request))));
     JsonArray runs;
-    for (const auto& run : page.runs) runs.push_back(TRY(run_json(services, run)));
-    return net::json_response(
-        JsonObject{{"runs", std::move(runs)}, {"next", page.next ? Json(page.next->text()) : Json()}});
+    for (const auto& run : page.runs)
+        runs.push_back(TRY(run_json(services, run)));
+    return net::json_response(JsonObject{{"runs", std::move(runs)},
+                                         {"next", page.next ? Json(page.next->text()) : Json()}});
 }
 
 Result<net::Response> show_run(const Services& services, const Call& call)
@@ -51,7 +52,8 @@ Result<net::Response> show_run(const Services& services, const Call& call)
     auto json = TRY(run_json(services, run));
     std::vector<std::string> names;
     if (const auto artifacts = engine::list_artifacts(services.context(), run)) {
-        for (const auto& artifact : *artifacts) names.push_back(artifact.path);
+        for (const auto& artifact : *artifacts)
+            names.push_back(artifact.path);
     }
     json.as_object().set("attachments", join(names, ","));
     json.as_object().set("configuration", run.configuration);
@@ -88,7 +90,8 @@ Result<net::Response> cancel_run(const Services& services, const Call& call)
 {
     const auto body = TRY(body_of(call));
     const auto id = TRY(run_of(services, call));
-    const auto grace = std::chrono::seconds(std::clamp<std::int64_t>(body.integer("grace_seconds", 10), 0, 86'400));
+    const auto grace = std::chrono::seconds(
+        std::clamp<std::int64_t>(body.integer("grace_seconds", 10), 0, 86'400));
     const auto run = TRY(services.engine.cancel(id, grace));
     return net::json_response(TRY(run_json(services, run)));
 }

@@ -21,14 +21,16 @@ Json secret_json(const secrets::SecretInfo& info)
 Result<net::Response> list_secrets(const Services& services, const Call& /*call*/)
 {
     JsonArray items;
-    for (const auto& info : TRY(services.context().secrets.list())) items.push_back(secret_json(info));
+    for (const auto& info : TRY(services.context().secrets.list()))
+        items.push_back(secret_json(info));
     return net::json_response(JsonObject{{"secrets", std::move(items)}});
 }
 
 Result<net::Response> put_secret(const Services& services, const Call& call)
 {
     const auto body = TRY(body_of(call));
-    if (!body["value"].is_string()) return fail(ErrorKind::invalid_argument, "'value' must be a text");
+    if (!body["value"].is_string())
+        return fail(ErrorKind::invalid_argument, "'value' must be a text");
     const auto info =
         TRY(services.context().secrets.set(call.variables.at(0), body["value"].as_string()));
     return net::json_response(secret_json(info));

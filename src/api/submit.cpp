@@ -14,7 +14,8 @@ Result<std::vector<std::string>> words(const Json& body, std::string_view name)
     std::vector<std::string> out;
     const auto& value = body[name];
     if (value.is_null()) return out;
-    if (!value.is_array()) return fail(ErrorKind::invalid_argument, "'{}' must be a list of texts", name);
+    if (!value.is_array())
+        return fail(ErrorKind::invalid_argument, "'{}' must be a list of texts", name);
     for (const auto& item : value.as_array()) {
         if (!item.is_string() || item.as_string().find('\0') != std::string::npos)
             return fail(ErrorKind::invalid_argument, "'{}' must be a list of texts", name);
@@ -28,9 +29,11 @@ Result<engine::Variables> pairs(const Json& body, std::string_view name)
     engine::Variables out;
     const auto& value = body[name];
     if (value.is_null()) return out;
-    if (!value.is_object()) return fail(ErrorKind::invalid_argument, "'{}' must be an object", name);
+    if (!value.is_object())
+        return fail(ErrorKind::invalid_argument, "'{}' must be an object", name);
     for (const auto& [key, item] : value.as_object()) {
-        if (!item.is_string() || key.empty() || key.find_first_of(std::string_view("=\0", 2)) != std::string::npos)
+        if (!item.is_string() || key.empty() ||
+            key.find_first_of(std::string_view("=\0", 2)) != std::string::npos)
             return fail(ErrorKind::invalid_argument, "'{}' must map names to texts", name);
         out.emplace_back(key, item.as_string());
     }

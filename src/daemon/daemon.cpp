@@ -46,7 +46,8 @@ Result<std::unique_ptr<target::Executor>> make_local(const os::Path& home,
         snapshot::MaterialiseOptions how;
         how.stop = std::move(stop);
         const auto report = TRY(snapshot::materialise(objects, id, destination, how));
-        for (const auto& notice : report.notices) progress(notice);
+        for (const auto& notice : report.notices)
+            progress(notice);
         return {};
     };
     options.store = [&objects](const os::Path& folder, std::stop_token stop) -> Result<Digest> {

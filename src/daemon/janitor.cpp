@@ -42,7 +42,8 @@ void Janitor::work(std::stop_token stop)
             static_cast<void>(engine::collect_garbage(context_, stop));
             static_cast<void>(engine::remove_stray_folders(context_));
         }
-        if (due(context_.history, "backup", day_ms)) static_cast<void>(context_.history.make_backup());
+        if (due(context_.history, "backup", day_ms))
+            static_cast<void>(context_.history.make_backup());
         if (due(context_.history, "integrity", 7 * day_ms))
             static_cast<void>(context_.history.check_integrity());
     }

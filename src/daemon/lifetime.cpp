@@ -14,7 +14,8 @@ Result<os::Fd> take_home(const os::Path& home)
 {
     auto file = TRY(os::open_file(home / "daemon.lock", O_RDWR | O_CREAT, 0600));
     if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
-        if (errno != EWOULDBLOCK) return fail_errno(errno, "lock {}", os::in_quotes(home / "daemon.lock"));
+        if (errno != EWOULDBLOCK)
+            return fail_errno(errno, "lock {}", os::in_quotes(home / "daemon.lock"));
         return tl::unexpected(Error(ErrorKind::conflict,
                                     "another daemon serves " + os::in_quotes(home),
                                     "'ponk daemon status' tells which."));
@@ -28,7 +29,8 @@ Signals::Signals()
 {
     sigset_t set;
     ::sigemptyset(&set);
-    for (const int number : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&set, number);
+    for (const int number : {SIGTERM, SIGINT, SIGHUP})
+        ::sigaddset(&set, number);
     ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
     ::signal(SIGPIPE, SIG_IGN);
     fd_.reset(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));

@@ -13,8 +13,8 @@ namespace ponk::daemon {
 // The right to be the one daemon of a home: a lock on daemon.lock, held by the process.
 Result<os::Fd> take_home(const os::Path& home);
 
-// SIGTERM, SIGINT and SIGHUP as something to wait for. Blocks them for the whole process, so make it
-// before the first thread.
+// SIGTERM, SIGINT and SIGHUP as something to wait for. Blocks them for the whole process, so make
+// it before the first thread.
 class Signals {
 public:
     Signals();

@@ -70,7 +70,8 @@ Result<std::string> read_artifact(const Context& context,
                                   std::size_t length)
 {
     const auto manifest = TRY(outputs_manifest(context, run));
-    const auto inside = std::string_view(path).starts_with(prefix) ? path.substr(prefix.size()) : path;
+    const auto inside =
+        std::string_view(path).starts_with(prefix) ? path.substr(prefix.size()) : path;
     return snapshot::read_file(context.objects, manifest, inside, offset, length);
 }
 
@@ -95,10 +96,12 @@ Result<std::uint64_t> clean_run(const Context& context, const model::Run& run)
     std::uint64_t freed = 0;
     std::error_code problem;
     const auto work = context.run_directory(run.id) / "work";
-    for (std::filesystem::recursive_directory_iterator at(work, problem), end; at != end && !problem;
+    for (std::filesystem::recursive_directory_iterator at(work, problem), end;
+         at != end && !problem;
          at.increment(problem)) {
         struct stat info {};
-        if (::lstat(at->path().c_str(), &info) == 0) freed += static_cast<std::uint64_t>(info.st_blocks) * 512;
+        if (::lstat(at->path().c_str(), &info) == 0)
+            freed += static_cast<std::uint64_t>(info.st_blocks) * 512;
     }
     auto* executor = TRY(context.executor(run.target_type));
     TRY(executor->clean(run.job.empty() ? run.id.text() : run.job, context.run_directory(run.id)));

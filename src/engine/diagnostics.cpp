@@ -50,7 +50,8 @@ Result<> add_log(ZipFile& zip, const Path& log, const Patterns& patterns)
     return zip.end();
 }
 
-Result<> add_project(ZipFile& zip, const Context& context, const model::Run& run, const Patterns& patterns)
+Result<>
+add_project(ZipFile& zip, const Context& context, const model::Run& run, const Patterns& patterns)
 {
     Digest id;
     if (!parse_digest(run.snapshot, id)) return {};
@@ -59,9 +60,10 @@ Result<> add_project(ZipFile& zip, const Context& context, const model::Run& run
         if (!entry.is_file()) continue;
         secrets::Redactor redactor(patterns);
         TRY(zip.begin("project/" + entry.path));
-        TRY(snapshot::stream_file(context.objects, manifest, entry.path, [&](std::string_view bytes) {
-            return zip.write(redactor.feed(bytes));
-        }));
+        TRY(snapshot::stream_file(
+            context.objects, manifest, entry.path, [&](std::string_view bytes) {
+                return zip.write(redactor.feed(bytes));
+            }));
         TRY(zip.write(redactor.finish()));
         TRY(zip.end());
     }
@@ -87,15 +89,18 @@ Json record_of(const model::Run& run, const Plan& plan)
 
 }  // namespace
 
-Result<Path> write_diagnostics(const Context& context, const model::Run& run, const Path& destination)
+Result<Path>
+write_diagnostics(const Context& context, const model::Run& run, const Path& destination)
 {
     const auto plan = TRY(plan_from_json(run.configuration));
     const auto patterns = TRY(patterns_of(context, plan));
     auto path = destination.empty() ? Path(run.project_path) : destination;
     std::error_code problem;
-    if (std::filesystem::is_directory(path, problem)) path /= "ponk-diagnostics-" + run.id.text() + ".zip";
+    if (std::filesystem::is_directory(path, problem))
+        path /= "ponk-diagnostics-" + run.id.text() + ".zip";
     auto zip = TRY(ZipFile::create(path));
-    TRY(zip.add("run.json", hide(patterns, ponk::to_json(record_of(run, plan), JsonStyle::pretty))));
+    TRY(zip.add("run.json",
+                hide(patterns, ponk::to_json(record_of(run, plan), JsonStyle::pretty))));
     std::string story;
     for (const auto& event : TRY(context.history.events(run.id, 0, 100'000)))
         story += utc_text(event.time) + " " + event.kind + " " + event.text + "\n";

@@ -22,10 +22,14 @@ constexpr std::uint64_t little_space = std::uint64_t{2} << 30;
 Check disk(const Path& home)
 {
     const auto space = os::free_space(home);
-    if (!space) return {"disk", "error", space.error().message(), "Set PONK_HOME to another folder."};
+    if (!space)
+        return {"disk", "error", space.error().message(), "Set PONK_HOME to another folder."};
     const auto text = byte_size_text(*space) + " free at " + os::in_quotes(home);
     if (*space < little_space)
-        return {"disk", "warning", text, "Free some space: 'ponk experiment clean' removes working copies."};
+        return {"disk",
+                "warning",
+                text,
+                "Free some space: 'ponk experiment clean' removes working copies."};
     return {"disk", "ok", text, ""};
 }
 
@@ -33,7 +37,8 @@ Check disk(const Path& home)
 Check file_system(const Path& home)
 {
     struct statfs info {};
-    if (::statfs(home.c_str(), &info) != 0) return {"file system", "warning", "cannot be asked", ""};
+    if (::statfs(home.c_str(), &info) != 0)
+        return {"file system", "warning", "cannot be asked", ""};
     constexpr long nfs = 0x6969;
     constexpr long smb = 0x517b;
     constexpr long smb2 = static_cast<long>(0xfe534d42);
@@ -47,7 +52,9 @@ Check file_system(const Path& home)
     return {"file system", "ok", os::in_quotes(home) + " is on a local file system", ""};
 }
 
-Check program(const std::string& name, const std::vector<std::string>& version_words, const std::string& hint)
+Check program(const std::string& name,
+              const std::vector<std::string>& version_words,
+              const std::string& hint)
 {
     const char* path = ::getenv("PATH");
     const auto found = os::find_program(name, path ? path : "/usr/bin:/bin");
@@ -57,14 +64,16 @@ Check program(const std::string& name, const std::vector<std::string>& version_w
     const auto output = os::run({.argv = argv}, after(5s), {});
     if (!output) return {name, "warning", output.error().message(), hint};
     const auto text = output->out.empty() ? output->err : output->out;
-    return {name, "ok", found->native() + ": " + printable(trim(text.substr(0, text.find('\n')))), ""};
+    return {
+        name, "ok", found->native() + ": " + printable(trim(text.substr(0, text.find('\n')))), ""};
 }
 
 Check database(const store::History& history)
 {
     if (const auto failure = history.failure())
         return {"database", "error", failure->message(), failure->hint()};
-    if (!history.opening().notice.empty()) return {"database", "warning", history.opening().notice, ""};
+    if (!history.opening().notice.empty())
+        return {"database", "warning", history.opening().notice, ""};
     const auto sizes = history.sizes();
     return {"database", "ok", byte_size_text(sizes.database + sizes.log), ""};
 }
@@ -74,7 +83,8 @@ Check open_files()
     rlimit limit{};
     ::getrlimit(RLIMIT_NOFILE, &limit);
     const auto text = fmt::format("up to {} open files", limit.rlim_cur);
-    if (limit.rlim_cur < 1024) return {"open files", "warning", text, "Raise it with 'ulimit -n 4096'."};
+    if (limit.rlim_cur < 1024)
+        return {"open files", "warning", text, "Raise it with 'ulimit -n 4096'."};
     return {"open files", "ok", text, ""};
 }
 
@@ -89,14 +99,17 @@ Check kernel()
 
 std::vector<Check> examine(const Context& context)
 {
-    return {kernel(),
-            disk(context.home),
-            file_system(context.home),
-            database(context.history),
-            open_files(),
-            program("python3", {"--version"}, "Install python3, or set pythonLocation in local.compute."),
-            program("git", {"--version"}, "Without git, runs do not record a commit."),
-            program("spark-submit", {"--version"}, "Only PySpark runs need it: 'pip install pyspark'.")};
+    return {
+        kernel(),
+        disk(context.home),
+        file_system(context.home),
+        database(context.history),
+        open_files(),
+        program(
+            "python3", {"--version"}, "Install python3, or set pythonLocation in local.compute."),
+        program("git", {"--version"}, "Without git, runs do not record a commit."),
+        program(
+            "spark-submit", {"--version"}, "Only PySpark runs need it: 'pip install pyspark'.")};
 }
 
 }  // namespace ponk::engine

@@ -71,7 +71,8 @@ Result<model::Run> Engine::submit(const Submission& submission)
     }
     const auto report = TRY(make_plan(submission));
     TRY(context_.executor(report.plan.target_type));
-    for (const auto& name : secret_names(report.plan)) TRY(context_.secrets.get(name));
+    for (const auto& name : secret_names(report.plan))
+        TRY(context_.secrets.get(name));
     model::Run run;
     run.id = submission.id;
     run.name = submission.name;
@@ -81,7 +82,8 @@ Result<model::Run> Engine::submit(const Submission& submission)
     TRY(context_.history.put_project(
         {report.project_id, report.project_name, report.project.native()}));
     auto started = TRY(start(std::move(run), report.plan, submission.ambient));
-    for (const auto& notice : report.notices) context_.tell(started.id, "notice", notice);
+    for (const auto& notice : report.notices)
+        context_.tell(started.id, "notice", notice);
     return started;
 }
 
@@ -129,7 +131,8 @@ Result<model::Run> Engine::cancel(const RunId& id, std::chrono::seconds grace)
 
 Result<> Engine::recover()
 {
-    for (const auto& run : TRY(context_.history.active_runs())) supervise(run, std::nullopt);
+    for (const auto& run : TRY(context_.history.active_runs()))
+        supervise(run, std::nullopt);
     return {};
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/engine.hpp"
-
 #include "engine/artifacts.hpp"
+#include "engine/engine.hpp"
 #include "model/metric_journal.hpp"
 #include "os/process.hpp"
 #include "target/fake/fake_executor.hpp"
@@ -38,7 +37,8 @@ protected:
         options.scripts["three.py"] = [](target::fake::Process&) { return 3; };
         options.scripts["wait.py"] = [this](target::fake::Process& process) {
             ++starts_;
-            while (!release_ && !process.asked_to_end(5ms)) {}
+            while (!release_ && !process.asked_to_end(5ms)) {
+            }
             return release_ ? 0 : 143;
         };
         options.scripts["metrics.py"] = [](target::fake::Process& process) {
@@ -129,7 +129,8 @@ TEST_F(Engines, KeepsTheScriptsOwnCode)
 TEST_F(Engines, SendingASubmissionAgainStartsNothing)
 {
     const auto wanted = submission("ok.py");
-    for (int i = 0; i < 5; ++i) ASSERT_TRUE(engine_->submit(wanted));
+    for (int i = 0; i < 5; ++i)
+        ASSERT_TRUE(engine_->submit(wanted));
     wait_for_end(wanted.id);
     ASSERT_TRUE(engine_->submit(wanted));
     EXPECT_EQ(starts_, 1);
@@ -223,7 +224,8 @@ TEST_F(Engines, AMissingSecretIsToldBeforeAnythingStarts)
 TEST_F(Engines, DiagnosticsHoldNoSecret)
 {
     ASSERT_TRUE(secrets_->set("STORE", "hunter2-hunter2"));
-    static_cast<void>(os::replace_file(root_ / "project" / "note.txt", "key=hunter2-hunter2 and plain-value-1"));
+    static_cast<void>(
+        os::replace_file(root_ / "project" / "note.txt", "key=hunter2-hunter2 and plain-value-1"));
     auto wanted = submission("ok.py");
     wanted.variables = {{"KEY", "secret:STORE"}, {"PLAIN", "plain-value-1"}};
     ASSERT_TRUE(engine_->submit(wanted));

@@ -17,9 +17,10 @@ Result<std::map<std::string, std::string>> parameters_of(const std::vector<std::
     std::map<std::string, std::string> parameters;
     for (std::size_t i = 0; i < words.size(); ++i) {
         if (words[i] != "-P" && words[i] != "--param-list") {
-            return tl::unexpected(Error(ErrorKind::invalid_argument,
-                                        "'" + printable(words[i]) + "' is no parameter of an MLproject",
-                                        "Give parameters as -P name=value."));
+            return tl::unexpected(
+                Error(ErrorKind::invalid_argument,
+                      "'" + printable(words[i]) + "' is no parameter of an MLproject",
+                      "Give parameters as -P name=value."));
         }
         const auto equals = i + 1 < words.size() ? words[i + 1].find('=') : std::string::npos;
         if (equals == std::string::npos)
@@ -38,7 +39,8 @@ const config::EntryPoint* find_entry(const config::MlProject& mlproject, const s
     return found == mlproject.entry_points.end() ? nullptr : &*found;
 }
 
-Result<std::string> fill_in(const config::EntryPoint& entry, std::map<std::string, std::string> given)
+Result<std::string> fill_in(const config::EntryPoint& entry,
+                            std::map<std::string, std::string> given)
 {
     auto command = *entry.command;
     for (const auto& parameter : entry.parameters) {
@@ -80,7 +82,8 @@ Result<std::vector<std::string>> resolve_entry_point(const os::Path& project,
     const auto* entry = find_entry(mlproject, name);
     if (!entry) {
         std::vector<std::string> names;
-        for (const auto& each : mlproject.entry_points) names.push_back(each.name);
+        for (const auto& each : mlproject.entry_points)
+            names.push_back(each.name);
         return tl::unexpected(
             Error(ErrorKind::not_found,
                   "'" + printable(name) + "' is neither a script nor an entry point of MLproject",

@@ -41,9 +41,11 @@ void Notifier::ring(const RunId& run)
         auto state = state_.lock();
         const auto found = state->listeners.find(run);
         if (found == state->listeners.end()) return;
-        for (const auto& [number, listener] : found->second) listeners.push_back(listener);
+        for (const auto& [number, listener] : found->second)
+            listeners.push_back(listener);
     }
-    for (const auto& listener : listeners) (*listener)();
+    for (const auto& listener : listeners)
+        (*listener)();
 }
 
 }  // namespace ponk::engine

@@ -78,16 +78,17 @@ Result<std::string> settle_script(const Path& project, const std::string& script
                                     close ? "Did you mean '" + *close + "'?" : hint));
     }
     if (!std::filesystem::is_regular_file(status)) {
-        return tl::unexpected(
-            Error(ErrorKind::invalid_argument, "script " + os::in_quotes(script) + " is no file", hint));
+        return tl::unexpected(Error(
+            ErrorKind::invalid_argument, "script " + os::in_quotes(script) + " is no file", hint));
     }
     const auto rules = TRY(config::IgnoreRules::load(project));
     if (rules.ignores(path.native(), false)) {
-        const auto source = rules.source().empty() ? "the built-in rules" : "'" + rules.source() + "'";
-        return tl::unexpected(Error(ErrorKind::invalid_argument,
-                                    "script " + os::in_quotes(script) + " is kept out of the snapshot by " +
-                                        source,
-                                    "Add the line '!" + path.native() + "' to .amlignore."));
+        const auto source =
+            rules.source().empty() ? "the built-in rules" : "'" + rules.source() + "'";
+        return tl::unexpected(
+            Error(ErrorKind::invalid_argument,
+                  "script " + os::in_quotes(script) + " is kept out of the snapshot by " + source,
+                  "Add the line '!" + path.native() + "' to .amlignore."));
     }
     return path.native();
 }
@@ -101,7 +102,8 @@ Result<> settle_words(Plan& plan,
 {
     if (submission.script) {
         if (has_mlproject && !std::filesystem::exists(project / *submission.script)) {
-            const auto entry = TRY(resolve_entry_point(project, *submission.script, submission.arguments));
+            const auto entry =
+                TRY(resolve_entry_point(project, *submission.script, submission.arguments));
             plan.script = *submission.script;
             plan.command = entry;
             plan.arguments = submission.arguments;
@@ -117,7 +119,8 @@ Result<> settle_words(Plan& plan,
                                                      configuration.file,
                                                      configuration.script.place.line,
                                                      configuration.script.place.column)));
-        for (const auto& argument : configuration.arguments) plan.arguments.push_back(*argument);
+        for (const auto& argument : configuration.arguments)
+            plan.arguments.push_back(*argument);
         return {};
     }
     if (has_mlproject) {
@@ -140,8 +143,10 @@ void settle_variables(Plan& plan,
         std::erase_if(plan.variables, same);
         plan.variables.emplace_back(name, value);
     };
-    for (const auto& variable : configuration.environment_variables) set(variable.name, variable.value);
-    for (const auto& [name, value] : submission.variables) set(name, value);
+    for (const auto& variable : configuration.environment_variables)
+        set(variable.name, variable.value);
+    for (const auto& [name, value] : submission.variables)
+        set(name, value);
 }
 
 }  // namespace
@@ -170,8 +175,7 @@ Result<PlanReport> make_plan(const Submission& submission)
     report.project_id = key.id;
     report.project_name = key.name;
     const auto project = TRY(config::open_project(key.path));
-    auto resolved =
-        TRY(config::resolve(project, submission.run_configuration, submission.target));
+    auto resolved = TRY(config::resolve(project, submission.run_configuration, submission.target));
     for (const auto& diagnostic : resolved.diagnostics) {
         report.notices.push_back(config::to_text(diagnostic) +
                                  (diagnostic.hint.empty() ? "" : "\n  " + diagnostic.hint));
@@ -185,7 +189,8 @@ Result<PlanReport> make_plan(const Submission& submission)
     TRY(settle_words(plan, submission, configuration, key.path, project.has_mlproject));
     plan.framework = *configuration.framework == config::Framework::pyspark ? "PySpark" : "Python";
     if (!configuration.interpreter_path->empty()) {
-        plan.interpreter = expand_home(*configuration.interpreter_path, submission.ambient.environment);
+        plan.interpreter =
+            expand_home(*configuration.interpreter_path, submission.ambient.environment);
     } else if (target.python_location.given()) {
         plan.interpreter = expand_home(*target.python_location, submission.ambient.environment);
     }
@@ -195,7 +200,8 @@ Result<PlanReport> make_plan(const Submission& submission)
             TRY(spark_options(key.path, configuration, submission.spark_dependencies));
     }
     plan.shared_directory =
-        (Path(expand_home(*target.native_shared_directory, submission.ambient.environment)) / key.id)
+        (Path(expand_home(*target.native_shared_directory, submission.ambient.environment)) /
+         key.id)
             .native();
     plan.time_limit_seconds =
         submission.time_limit_seconds.value_or(*configuration.max_run_duration_seconds);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/plan.hpp"
-
 #include "secrets/secrets.hpp"
 
 namespace ponk::engine {
@@ -10,7 +9,8 @@ namespace {
 Json words_to_json(const std::vector<std::string>& words)
 {
     JsonArray items;
-    for (const auto& word : words) items.emplace_back(word);
+    for (const auto& word : words)
+        items.emplace_back(word);
     return items;
 }
 
@@ -21,7 +21,8 @@ Result<std::vector<std::string>> words_from_json(const Json& value, std::string_
     if (!value.is_array()) return fail(ErrorKind::damaged, "stored plan: '{}' is no list", what);
     for (const auto& item : value.as_array()) {
         if (!item.is_string())
-            return fail(ErrorKind::damaged, "stored plan: '{}' holds something else than text", what);
+            return fail(
+                ErrorKind::damaged, "stored plan: '{}' holds something else than text", what);
         words.push_back(item.as_string());
     }
     return words;
@@ -32,7 +33,8 @@ Result<std::vector<std::string>> words_from_json(const Json& value, std::string_
 Json to_json(const Plan& plan)
 {
     JsonObject variables;
-    for (const auto& [name, value] : plan.variables) variables.set(name, value);
+    for (const auto& [name, value] : plan.variables)
+        variables.set(name, value);
     return JsonObject{{"run_configuration", plan.run_configuration},
                       {"target", plan.target},
                       {"target_type", plan.target_type},

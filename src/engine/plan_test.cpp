@@ -127,7 +127,8 @@ TEST_F(Plans, SparkDependenciesBecomeOptions)
 TEST_F(Plans, EntryPointsOfAnMlprojectFillInTheirParameters)
 {
     write("MLproject",
-          "name: demo\nentry_points:\n  main:\n    parameters:\n      alpha: {type: float, default: 0.5}\n"
+          "name: demo\nentry_points:\n  main:\n    parameters:\n      alpha: {type: float, "
+          "default: 0.5}\n"
           "      data: path\n    command: \"python train.py {alpha} {data}\"\n");
     auto wanted = submission(std::nullopt);
     wanted.arguments = {"-P", "data=it's here"};
@@ -158,7 +159,8 @@ TEST_F(Plans, AStoredPlanReadsBackTheSame)
 TEST_F(Plans, AProjectIsItsIdElseItsPath)
 {
     const auto by_path = identify_project(project_);
-    write(".azureml/project.json", R"({"Id": "1234-abcd", "Scope": "/subscriptions/x/projects/Iris"})");
+    write(".azureml/project.json",
+          R"({"Id": "1234-abcd", "Scope": "/subscriptions/x/projects/Iris"})");
     const auto by_id = identify_project(project_);
 
     ASSERT_TRUE(by_path && by_id);

@@ -97,8 +97,8 @@ private:
     {
         Path parent;
         for (const auto& part : path.parent_path()) {
-            const auto above =
-                TRY(os::open_beneath(to_, parent.empty() ? Path(".") : parent, O_RDONLY | O_DIRECTORY));
+            const auto above = TRY(
+                os::open_beneath(to_, parent.empty() ? Path(".") : parent, O_RDONLY | O_DIRECTORY));
             if (::mkdirat(above.get(), part.c_str(), 0777) != 0 && errno != EEXIST)
                 return fail_errno(errno, "make folder {}", os::in_quotes(parent / part));
             parent /= part;
@@ -122,10 +122,10 @@ Result<ReturnReport> return_files(const Context& context,
     const auto work = context.run_directory(run.id) / "work";
     const auto from = os::open_file(work, O_RDONLY | O_DIRECTORY);
     if (!from) {
-        return tl::unexpected(
-            Error(ErrorKind::not_found,
-                  "the working copy of run '" + run.id.text() + "' is gone",
-                  "'ponk history download' gets its outputs, 'ponk project restore' its snapshot."));
+        return tl::unexpected(Error(
+            ErrorKind::not_found,
+            "the working copy of run '" + run.id.text() + "' is gone",
+            "'ponk history download' gets its outputs, 'ponk project restore' its snapshot."));
     }
     const auto to = TRY(os::open_file(destination, O_RDONLY | O_DIRECTORY));
     Digest digest;

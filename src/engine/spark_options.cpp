@@ -17,9 +17,11 @@ std::vector<std::string> words_of(const config::SparkDependencies& spark)
         words.push_back(property.name + "=" + property.value);
     }
     std::vector<std::string> repositories;
-    for (const auto& repository : spark.repositories) repositories.push_back(*repository);
+    for (const auto& repository : spark.repositories)
+        repositories.push_back(*repository);
     std::vector<std::string> packages;
-    for (const auto& package : spark.packages) packages.push_back(package.coordinate());
+    for (const auto& package : spark.packages)
+        packages.push_back(package.coordinate());
     if (!packages.empty()) {
         words.emplace_back("--packages");
         words.push_back(join(packages, ","));
@@ -44,9 +46,10 @@ Result<std::vector<std::string>> spark_options(const os::Path& project,
     const auto text = TRY(os::read_file_if_any(project / name));
     if (!text) {
         if (override_file.empty() && !named.given()) return std::vector<std::string>();
-        return tl::unexpected(Error(ErrorKind::not_found,
-                                    "Spark dependencies file '" + printable(name) + "' does not exist",
-                                    "Make it, or take its name out of the run configuration."));
+        return tl::unexpected(
+            Error(ErrorKind::not_found,
+                  "Spark dependencies file '" + printable(name) + "' does not exist",
+                  "Make it, or take its name out of the run configuration."));
     }
     config::Report report(name);
     const auto root = config::read_document(*text, report);

@@ -96,8 +96,7 @@ Result<> Supervisor::wait_for_ambient(std::stop_token stop)
     for (;;) {
         if (stop.stop_requested()) return fail(ErrorKind::cancelled, "the daemon stops");
         if (cancel_wished()) {
-            if (run_.state == RunState::starting)
-                TRY(executor_->cancel(job(), directory(), 0s));
+            if (run_.state == RunState::starting) TRY(executor_->cancel(job(), directory(), 0s));
             return fail(ErrorKind::cancelled, "cancelled before it had begun");
         }
         if (wishes_.lock()->ambient) return {};
@@ -108,9 +107,10 @@ Result<> Supervisor::wait_for_ambient(std::stop_token stop)
     }
     // A supervisor process started just before the crash must not begin later.
     if (run_.state == RunState::starting) TRY(executor_->cancel(job(), directory(), 0s));
-    return tl::unexpected(Error(ErrorKind::unavailable,
-                                "the daemon was stopped before the run had begun; nothing was executed",
-                                "Submit it again."));
+    return tl::unexpected(
+        Error(ErrorKind::unavailable,
+              "the daemon was stopped before the run had begun; nothing was executed",
+              "Submit it again."));
 }
 
 Result<> Supervisor::move_to(RunState state, const store::RunChange& change)
@@ -123,9 +123,9 @@ Result<> Supervisor::move_to(RunState state, const store::RunChange& change)
             return {};
         }
         // A full disk passes; the truth must be written once there is room.
-        const bool again = moved.error().kind() == ErrorKind::unavailable && !context_.history.failure();
-        if (!again || !os::sleep_for(1s, stop_))
-            return tl::unexpected(moved.error());
+        const bool again =
+            moved.error().kind() == ErrorKind::unavailable && !context_.history.failure();
+        if (!again || !os::sleep_for(1s, stop_)) return tl::unexpected(moved.error());
     }
 }
 
@@ -137,7 +137,8 @@ void Supervisor::fail_run(const Error& error)
     if (!cancelled) change.error = error;
     const auto moved = move_to(cancelled ? RunState::canceled : RunState::failed, change);
     if (!moved)
-        context_.tell(run_.id, "notice", "the end could not be recorded: " + moved.error().message());
+        context_.tell(
+            run_.id, "notice", "the end could not be recorded: " + moved.error().message());
 }
 
 Result<target::JobSpec> Supervisor::job_spec(const Plan& plan)
@@ -158,10 +159,10 @@ Result<target::JobSpec> Supervisor::job_spec(const Plan& plan)
     spec.time_limit = std::chrono::seconds(plan.time_limit_seconds);
     for (const auto& [name, value] : plan.variables) {
         const auto secret = secrets::reference_name(value);
-        spec.variables.emplace_back(
-            name,
-            secret ? TRY(context_.secrets.get(*secret).map_error(while_doing("variable '{}'", name)))
-                   : value);
+        spec.variables.emplace_back(name,
+                                    secret ? TRY(context_.secrets.get(*secret).map_error(
+                                                 while_doing("variable '{}'", name)))
+                                           : value);
     }
     auto wishes = wishes_.lock();
     if (wishes->ambient) {

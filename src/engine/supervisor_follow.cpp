@@ -147,7 +147,8 @@ void Supervisor::read_journals()
     }
 }
 
-Result<> Supervisor::finalize(const target::JobStatus& status, const Plan& plan, std::stop_token stop)
+Result<>
+Supervisor::finalize(const target::JobStatus& status, const Plan& plan, std::stop_token stop)
 {
     read_journals();
     store::RunChange change;
@@ -181,8 +182,10 @@ Result<> Supervisor::finalize(const target::JobStatus& status, const Plan& plan,
     change.error = reason_of(exit, plan);
     auto state = end_state(exit);
     if (!outputs) {
-        change.error = outputs.error().within("collect outputs").with_hint(
-            "The files are still in the run's folder: 'ponk experiment return' copies them.");
+        change.error = outputs.error()
+                           .within("collect outputs")
+                           .with_hint("The files are still in the run's folder: 'ponk experiment "
+                                      "return' copies them.");
         if (state == RunState::completed) state = RunState::failed;
     }
     return move_to(state, change);

@@ -90,14 +90,14 @@ Result<> Supervisor::take_snapshot(const Plan& /*plan*/, std::stop_token stop)
         const auto now = boot_milliseconds();
         auto last = last_told.load();
         if (now - last < 500 || !last_told.compare_exchange_strong(last, now)) return;
-        context_.tell(run_.id,
-                      "progress",
-                      fmt::format("snapshot: {} files, {}",
-                                  progress.files,
-                                  byte_size_text(progress.bytes)));
+        context_.tell(
+            run_.id,
+            "progress",
+            fmt::format("snapshot: {} files, {}", progress.files, byte_size_text(progress.bytes)));
     };
     const auto report = TRY(snapshot::take_snapshot(context_.objects, options));
-    for (const auto& notice : report.notices) context_.tell(run_.id, "notice", notice);
+    for (const auto& notice : report.notices)
+        context_.tell(run_.id, "notice", notice);
     store::RunChange change;
     change.snapshot = report.id.text();
     change.git = git_json(report.git);

@@ -4,9 +4,8 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 
-#include <minizip/zip.h>
-
 #include <cerrno>
+#include <minizip/zip.h>
 #include <unistd.h>
 #include <utility>
 #include <zlib.h>
@@ -59,7 +58,8 @@ Result<> ZipFile::begin(const std::string& name)
                                                3U << 8U,
                                                is_utf8(name) ? utf8_names : 0,
                                                1);
-    if (done != ZIP_OK) return fail(ErrorKind::unavailable, "write {}: no room", os::in_quotes(path_));
+    if (done != ZIP_OK)
+        return fail(ErrorKind::unavailable, "write {}: no room", os::in_quotes(path_));
     return {};
 }
 
@@ -67,7 +67,8 @@ Result<> ZipFile::write(std::string_view bytes)
 {
     while (!bytes.empty()) {
         const auto piece = bytes.substr(0, std::size_t{1} << 20);
-        if (::zipWriteInFileInZip(handle_, piece.data(), static_cast<unsigned>(piece.size())) != ZIP_OK)
+        if (::zipWriteInFileInZip(handle_, piece.data(), static_cast<unsigned>(piece.size())) !=
+            ZIP_OK)
             return fail_errno(errno != 0 ? errno : EIO, "write {}", os::in_quotes(path_));
         bytes.remove_prefix(piece.size());
     }

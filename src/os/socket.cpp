@@ -60,9 +60,8 @@ Result<Fd> connect_unix(const Path& path)
     ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
     const auto* generic = reinterpret_cast<const sockaddr*>(&address.value);
     if (::connect(socket.get(), generic, sizeof address.value) != 0)
-        return fail_errno(errno == EAGAIN ? ETIMEDOUT : errno,
-                          "connect to socket {}",
-                          in_quotes(path));
+        return fail_errno(
+            errno == EAGAIN ? ETIMEDOUT : errno, "connect to socket {}", in_quotes(path));
     return socket;
 }
 
