@@ -10,12 +10,22 @@
 
 namespace ponk::daemon {
 
+namespace {
+
+// A daemon that was told to stop, or was killed, may still be closing its files.
+constexpr std::chrono::seconds farewell{3};
+
+}  // namespace
+
 Result<os::Fd> take_home(const os::Path& home)
 {
     auto file = TRY(os::open_file(home / "daemon.lock", O_RDWR | O_CREAT, 0600));
-    if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
-        if (errno != EWOULDBLOCK)
+    const auto deadline = after(farewell);
+    while (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+        if (errno != EWOULDBLOCK && errno != EINTR)
             return fail_errno(errno, "lock {}", os::in_quotes(home / "daemon.lock"));
+        if (Deadline::clock::now() < deadline && os::sleep_for(std::chrono::milliseconds(2), {}))
+            continue;
         return tl::unexpected(Error(ErrorKind::conflict,
                                     "another daemon serves " + os::in_quotes(home),
                                     "'ponk daemon status' tells which."));

@@ -127,6 +127,8 @@ struct Client::State {
             }
             if (parser.is_done() || (used > 0 && !problem)) continue;
             if (!TRY(receive(limit, stop))) {
+                // The parser takes "nothing at all" for a complete message.
+                if (!parser.got_some()) return broken("it ended before the answer");
                 error_code end;
                 parser.put_eof(end);
                 if (end || !parser.is_done()) return broken("it ended early");

@@ -3,6 +3,7 @@
 #include "net/client.hpp"
 #include "net/server.hpp"
 #include "os/socket.hpp"
+#include "os/wait.hpp"
 
 #include <gtest/gtest.h>
 
@@ -142,6 +143,23 @@ TEST_F(Servers, RefusesWhatIsTooLargeOrNoHttp)
     char answer[64] = {};
     EXPECT_GT(::recv(socket.get(), answer, sizeof answer, 0), 0);
     EXPECT_EQ(std::string_view(answer).substr(0, 12), "HTTP/1.1 400");
+}
+
+TEST_F(Servers, AnEndBeforeTheAnswerIsNoAnswer)
+{
+    const auto listener = *os::listen_unix(folder_ / "mute");
+    std::jthread peer([&listener] {
+        static_cast<void>(os::wait_readable(listener.get(), after(10s), {}));
+        const os::Fd caller(::accept(listener.get(), nullptr, nullptr));
+        char request[4096];
+        EXPECT_GT(::recv(caller.get(), request, sizeof request, 0), 0);
+    });
+    Client client(folder_ / "mute");
+
+    const auto reply = client.call("POST", "/runs", "{}", after(10s));
+
+    ASSERT_FALSE(reply);
+    EXPECT_EQ(reply.error().kind(), ErrorKind::unavailable);
 }
 
 TEST_F(Servers, NobodyListeningIsUnavailable)

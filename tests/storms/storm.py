@@ -132,6 +132,7 @@ class Storm:
         if {part for part, _ in victims} != set(kind.split("+")):
             return False
         early = not self.mark(attempt, "first")
+        runs = {processes.run_id_of(process) for part, process in victims if part.startswith("stub")}
         done = set()
         for part, process in victims:
             identity = processes.run_id_of(process)
@@ -146,15 +147,16 @@ class Storm:
                 else:
                     self.stub_kills.add(identity)
         if done & {"stub", "stubs"}:
-            self.note_unsupervised({processes.run_id_of(process) for part, process in victims if part.startswith("stub")})
+            self.note_unsupervised([process for part, process in victims if part.startswith("stub")], runs)
         if done:
             with self.lock:
                 self.kills.append(("+".join(part for part in kind.split("+") if part in done), early))
         return bool(done)
 
-    def note_unsupervised(self, run_ids):
-        """Remembers the runs that have no supervising process any more."""
-        watched = {processes.run_id_of(process) for process in processes.all_of(self.home) if process.role() == "stub"}
+    def note_unsupervised(self, killed, run_ids):
+        """Remembers the runs that have no supervising process any more. A killed one may still be dying."""
+        alive = processes.all_of(self.home, exclude={process.pid for process in killed})
+        watched = {processes.run_id_of(process) for process in alive if process.role() == "stub"}
         with self.lock:
             self.unsupervised |= run_ids - watched
 
