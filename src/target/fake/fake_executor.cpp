@@ -56,6 +56,7 @@ public:
             const std::lock_guard lock(mutex_);
             status_.phase = JobPhase::running;
             status_.started = wall_milliseconds();
+            changed_.notify_all();
         }
         const std::jthread limit([this](const std::stop_token& stop) { keep_time(stop); });
         const int code = script ? script(*this) : 127;
