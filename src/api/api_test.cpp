@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/router.hpp"
+#include "api/run_json.hpp"
+#include "os/file.hpp"
+#include "target/fake/fake_executor.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+#include <thread>
+
+namespace ponk::api {
+namespace {
+
+using namespace std::chrono_literals;
+
+// A daemon without its socket: real history and store, the machine below made of threads.
+class Api : public testing::Test {
+protected:
+    Api() : root_(*os::make_temporary_directory(testing::TempDir(), "ponk-api-"))
+    {
+        std::filesystem::create_directories(root_ / "project");
+        static_cast<void>(os::replace_file(root_ / "project" / "ok.py", "x"));
+        history_ = std::move(*store::History::open(root_ / "home" / "history"));
+        objects_.emplace(std::move(*snapshot::ObjectStore::open(root_ / "home" / "store")));
+        secrets_.emplace(root_ / "home", secrets::Secrets::Keyring::never);
+        target::fake::Options options;
+        options.scripts["ok.py"] = [](target::fake::Process& process) {
+            process.write("the key is hunter2-hunter2\n");
+            return 0;
+        };
+        executors_.emplace("local", target::fake::make_executor(std::move(options)));
+        engine_.emplace(engine::Context{
+            root_ / "home", *history_, *objects_, *secrets_, executors_, notifier_});
+        services_.emplace(
+            Services{*engine_, "socket", 0, [this](const std::string&) { stopped_ = true; }});
+    }
+    ~Api() override
+    {
+        engine_.reset();
+        executors_.clear();
+        history_.reset();
+        static_cast<void>(os::remove_tree(root_));
+    }
+
+    net::Response
+    call(const std::string& method, std::vector<std::string> path, const Json& body = {})
+    {
+        net::Request request;
+        request.method = method;
+        request.path = {"api", "v1"};
+        request.path.insert(request.path.end(), path.begin(), path.end());
+        if (!body.is_null()) request.body = to_json(body);
+        return dispatch(*services_, request);
+    }
+    Json body(const net::Response& response) { return parse_json(response.body).value_or(Json()); }
+
+    // Everything that a streamed answer gives.
+    static std::string drain(net::Response response)
+    {
+        std::string all = response.body;
+        if (!response.stream) return all;
+        response.stream->attach([] {});
+        for (;;) {
+            std::string piece;
+            const auto step = response.stream->next(piece);
+            all += piece;
+            if (step == net::BodySource::Step::end || step == net::BodySource::Step::broken)
+                return all;
+            if (step == net::BodySource::Step::waiting) std::this_thread::sleep_for(2ms);
+        }
+    }
+
+    Json submit(const Json& variables = JsonObject())
+    {
+        const auto id = RunId::make().text();
+        const Json wish = JsonObject{{"run_id", id},
+                                     {"project", (root_ / "project").native()},
+                                     {"script", "ok.py"},
+                                     {"environment", JsonArray{Json("PATH=/usr/bin")}},
+                                     {"variables", variables}};
+        const auto made = call("POST", {"runs"}, wish);
+        EXPECT_EQ(made.status, 201) << made.body;
+        return *parse_json(drain(call("GET", {"runs", id, "wait"})));
+    }
+
+    os::Path root_;
+    bool stopped_ = false;
+    std::unique_ptr<store::History> history_;
+    std::optional<snapshot::ObjectStore> objects_;
+    std::optional<secrets::Secrets> secrets_;
+    std::map<std::string, std::unique_ptr<target::Executor>> executors_;
+    engine::Notifier notifier_;
+    std::optional<engine::Engine> engine_;
+    std::optional<Services> services_;
+};
+
+TEST_F(Api, EveryRouteAnswersAndNoTwoAreAlike)
+{
+    std::set<std::string> seen;
+    for (const auto& route : routes()) {
+        EXPECT_TRUE(seen.insert(std::string(route.method) + " " + route.pattern).second);
+        EXPECT_NE(route.action, nullptr);
+        std::vector<std::string> path;
+        for (const auto& part : std::filesystem::path(route.pattern).relative_path())
+            path.push_back(part.native().starts_with("{") ? "none" : part.native());
+        const auto response = call(route.method, path);
+        EXPECT_NE(response.status, 405) << route.pattern;
+        EXPECT_LT(response.status, 500) << route.method << " " << route.pattern << response.body;
+    }
+    EXPECT_TRUE(stopped_);
+}
+
+TEST_F(Api, WhatIsNotThereIsSaid)
+{
+    EXPECT_EQ(call("GET", {"nothing"}).status, 404);
+    EXPECT_EQ(call("PUT", {"runs"}).status, 405);
+    EXPECT_EQ(call("GET", {"runs", "ffffffff"}).status, 404);
+    EXPECT_EQ(call("POST", {"runs"}, JsonArray()).status, 400);
+    EXPECT_EQ(call("POST", {"runs"}, JsonObject{{"run_id", "../x"}}).status, 400);
+    net::Request outside;
+    outside.method = "GET";
+    outside.path = {"daemon"};
+    EXPECT_EQ(dispatch(*services_, outside).status, 404);
+}
+
+TEST_F(Api, ARunIsSubmittedWaitedForAndRead)
+{
+    const auto run = submit();
+
+    EXPECT_EQ(run.text("status"), "Completed");
+    const auto id = run.text("run_id");
+    EXPECT_EQ(drain(call("GET", {"runs", id, "log"})), "the key is hunter2-hunter2\n");
+    EXPECT_EQ(body(call("GET", {"runs", "last"})).text("run_id"), id);
+    EXPECT_EQ(body(call("GET", {"runs"}))["runs"].as_array().size(), 1U);
+    EXPECT_NE(drain(call("GET", {"runs", id, "events"})).find("Completed"), std::string::npos);
+    EXPECT_EQ(call("POST", {"runs", id, "cancel"}).status, 409);
+}
+
+TEST_F(Api, SecretsOfARunAreMaskedUnlessItsOwnerAsks)
+{
+    ASSERT_EQ(call("PUT", {"secrets", "KEY"}, JsonObject{{"value", "hunter2-hunter2"}}).status,
+              200);
+    const auto id = submit(JsonObject{{"K", "secret:KEY"}}).text("run_id");
+
+    EXPECT_EQ(drain(call("GET", {"runs", id, "log"})), "the key is ***\n");
+    EXPECT_EQ(drain(call("GET", {"runs", id, "artifacts", "driver_log"})), "the key is ***\n");
+    EXPECT_EQ(to_json(body(call("GET", {"runs", id}))).find("hunter2"), std::string::npos);
+    EXPECT_EQ(call("GET", {"secrets"}).body.find("hunter2"), std::string::npos);
+}
+
+TEST(RunJson, LooksAsDocumented)
+{
+    model::Run run;
+    run.id = *RunId::parse("0199aaaabbbb7ccc8dddeeeeffff0001");
+    run.number = 4;
+    run.project = "p";
+    run.project_path = "/home/ann/mnist";
+    run.state = model::RunState::failed;
+    run.exit_code = 139;
+    run.script_name = "train.py";
+    run.arguments = {"--epochs", "3"};
+    run.target = run.target_type = run.run_configuration = "local";
+    run.framework = "Python";
+    run.user = "ann";
+    run.host = "box";
+    run.created = 1'700'000'000'000;
+    run.started = 1'700'000'000'100;
+    run.ended = 1'700'000'005'223;
+    run.timings = {{"run", 5123}};
+    run.error = Error(ErrorKind::timeout, "the time limit of 5 s was reached", "Raise it.");
+    run.evidence = JsonObject{{"signal", 11}};
+    run.tags = {{"k", "v"}};
+    const std::vector<store::LatestMetric> metrics{{{"loss", 0.5, std::nullopt, 7, 0}, 8},
+                                                   {{"status", 1.0, std::nullopt, 0, 0}, 1}};
+
+    const auto text = to_json(run_json(run, metrics), JsonStyle::pretty) + "\n";
+
+    const os::Path golden = PONK_SOURCE_DIR "/tests/golden/api/run.json";
+    if (std::getenv("PONK_ACCEPT") != nullptr)
+        static_cast<void>(os::replace_file(golden, text, 0644));
+    EXPECT_EQ(text, os::read_file(golden).value_or(""));
+}
+
+}  // namespace
+}  // namespace ponk::api
