@@ -127,6 +127,7 @@ Result<ReturnReport> return_files(const Context& context,
             "the working copy of run '" + run.id.text() + "' is gone",
             "'ponk history download' gets its outputs, 'ponk project restore' its snapshot."));
     }
+    TRY(os::make_directories(destination, 0777));
     const auto to = TRY(os::open_file(destination, O_RDONLY | O_DIRECTORY));
     Digest digest;
     if (!parse_digest(run.snapshot, digest))

@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 
 #include <cerrno>
+#include <ctime>
 #include <minizip/zip.h>
 #include <unistd.h>
 #include <utility>
@@ -38,6 +39,15 @@ Result<> ZipFile::begin(const std::string& name)
 {
     constexpr uLong utf8_names = 1U << 11U;
     zip_fileinfo info{};
+    const std::time_t now = std::time(nullptr);
+    std::tm parts{};
+    ::localtime_r(&now, &parts);
+    info.tmz_date.tm_sec = static_cast<uInt>(parts.tm_sec);
+    info.tmz_date.tm_min = static_cast<uInt>(parts.tm_min);
+    info.tmz_date.tm_hour = static_cast<uInt>(parts.tm_hour);
+    info.tmz_date.tm_mday = static_cast<uInt>(parts.tm_mday);
+    info.tmz_date.tm_mon = static_cast<uInt>(parts.tm_mon);
+    info.tmz_date.tm_year = static_cast<uInt>(parts.tm_year + 1900);
     info.external_fa = 0600U << 16U;
     const int done = ::zipOpenNewFileInZip4_64(handle_,
                                                name.c_str(),
@@ -95,6 +105,11 @@ Result<> ZipFile::finish()
     int problem = closed == ZIP_OK ? 0 : EIO;
     if (problem == 0 && ::link(temporary_.c_str(), path_.c_str()) != 0) problem = errno;
     ::unlink(temporary_.c_str());
+    if (problem == EEXIST) {
+        return tl::unexpected(Error(ErrorKind::conflict,
+                                    os::in_quotes(path_) + " exists already",
+                                    "Remove it, or name another file."));
+    }
     if (problem != 0) return fail_errno(problem, "write {}", os::in_quotes(path_));
     return {};
 }

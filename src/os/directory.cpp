@@ -38,7 +38,9 @@ Result<Fd> open_beneath(int root, const Path& relative, int flags, mode_t mode)
     if (!stays_inside(relative)) return outside(relative);
     open_how how{};
     how.flags = static_cast<__u64>(static_cast<unsigned>(flags | O_CLOEXEC));
-    how.mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? mode : 0;
+    // O_TMPFILE contains the bit of O_DIRECTORY; a mode beside that one alone is refused.
+    const bool makes = (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
+    how.mode = makes ? mode : 0;
     how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
     for (;;) {
         const auto fd = ::syscall(SYS_openat2, root, relative.c_str(), &how, sizeof how);

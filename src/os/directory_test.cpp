@@ -34,6 +34,12 @@ TEST_P(OpenBeneath, OpensWhatIsInside)
     EXPECT_TRUE(GetParam()(folder_.get(), "deep/new", O_WRONLY | O_CREAT, 0600));
 }
 
+TEST_P(OpenBeneath, OpensFolders)
+{
+    EXPECT_TRUE(GetParam()(folder_.get(), ".", O_RDONLY | O_DIRECTORY, 0600));
+    EXPECT_TRUE(GetParam()(folder_.get(), "deep", O_RDONLY | O_DIRECTORY, 0600));
+}
+
 TEST_P(OpenBeneath, RefusesEveryWayOut)
 {
     for (const char* path :

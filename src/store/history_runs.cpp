@@ -124,6 +124,17 @@ Result<> History::delete_run(const RunId& id)
                                                     model::to_string(stored.run.state)),
                                         "Cancel it first: ponk experiment cancel " + id.brief()));
         }
+        auto promoted =
+            TRY(writer.prepare("SELECT name, version FROM asset WHERE run = ? LIMIT 1"));
+        promoted.bind(id.text());
+        if (TRY(promoted.step())) {
+            return tl::unexpected(Error(ErrorKind::conflict,
+                                        fmt::format("run '{}' holds version {} of the asset '{}'",
+                                                    id.text(),
+                                                    promoted.integer(1),
+                                                    promoted.text(0)),
+                                        "An asset lives in its run: keep the run."));
+        }
         auto remove = TRY(writer.prepare("DELETE FROM run WHERE row = ?"));
         return remove.bind(stored.row).run();
     });

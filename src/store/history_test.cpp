@@ -289,11 +289,11 @@ TEST_F(HistoryTest, AssetsHaveVersions)
     const auto versions = history_->asset_versions("p1", "model").value();
     ASSERT_THAT(versions, SizeIs(2));
     EXPECT_EQ(versions[0].version, 2);
-    // The name outlives its run.
+    // The run outlives its name.
     finish(run);
-    ASSERT_TRUE(history_->delete_run(run));
-    EXPECT_THAT(history_->asset_versions("p1", "model").value(), SizeIs(2));
+    EXPECT_EQ(history_->delete_run(run).error().kind(), ErrorKind::conflict);
     EXPECT_TRUE(history_->delete_asset("p1", "model"));
+    EXPECT_TRUE(history_->delete_run(run));
     EXPECT_EQ(history_->delete_asset("p1", "model").error().kind(), ErrorKind::not_found);
     EXPECT_FALSE(history_->add_asset({.project = "p9", .name = "x"}));
 }
@@ -307,6 +307,7 @@ TEST_F(HistoryTest, ImportedRunsKeepTheirNumbersWhereTheyCan)
     auto older = make_run();
     older.number = 7;
     older.state = RunState::lost;
+    if (older.id < lost.id) std::swap(older.id, lost.id);  // born in the same millisecond
 
     const auto added = history_->import_runs({known, lost, older}).value();
 
@@ -373,6 +374,25 @@ TEST_F(HistoryTest, RefusesWhatCouldNotBeReadBack)
     EXPECT_THAT(refused.error().message(), HasSubstr("can be stored"));
     EXPECT_EQ(history_->find_run(run.id).value(), std::nullopt);
     EXPECT_FALSE(history_->create_run({}));
+}
+
+TEST_F(HistoryTest, ARunThatHoldsAnAssetStays)
+{
+    auto run = make_run();
+    run.state = model::RunState::completed;
+    ASSERT_TRUE(history_->create_run(run));
+    Asset asset;
+    asset.project = run.project;
+    asset.name = "model";
+    asset.run = run.id;
+    asset.path = "outputs/model";
+    ASSERT_TRUE(history_->add_asset(asset));
+
+    const auto refused = history_->delete_run(run.id);
+
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().kind(), ErrorKind::conflict);
+    EXPECT_THAT(refused.error().message(), HasSubstr("asset 'model'"));
 }
 
 }  // namespace
