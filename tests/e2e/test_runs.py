@@ -140,3 +140,39 @@ def wait_for(condition, seconds=30):
     while not condition():
         assert time.monotonic() < until, "waited in vain"
         time.sleep(0.05)
+
+
+def test_return_copies_what_the_run_made_and_never_overwrites_unasked(ponk, tmp_path):
+    ponk.write("data.txt", "before")
+    ponk.write("change.py", "import os\nos.makedirs('d/e')\nopen('d/e/f', 'w').write('made')\nopen('data.txt', 'w').write('after')\n")
+    ponk.run("submit", "change.py")
+
+    first = ponk.json("experiment", "return", "last")
+
+    assert first == {"copied": ["d/e/f"], "skipped": ["data.txt"]}
+    assert (ponk.project / "d/e/f").read_text() == "made"
+    assert (ponk.project / "data.txt").read_text() == "before"
+    ponk.run("experiment", "return", "last", "--overwrite")
+    assert (ponk.project / "data.txt").read_text() == "after"
+
+
+def test_return_never_writes_through_a_link(ponk, tmp_path):
+    (tmp_path / "outside").mkdir()
+    ponk.write("change.py", "import os\nos.makedirs('d')\nopen('d/f', 'w').write('made')\n")
+    ponk.run("submit", "change.py")
+    (ponk.project / "d").symlink_to(tmp_path / "outside")
+
+    done = ponk.run("experiment", "return", "last", code=None)
+
+    assert done.returncode != 0
+    assert os.listdir(tmp_path / "outside") == []
+
+
+def test_a_run_that_holds_an_asset_cannot_be_deleted(ponk):
+    ponk.write("make.py", "import os\nos.makedirs('outputs')\nopen('outputs/m', 'w').write('m')\n")
+    ponk.run("submit", "make.py")
+    ponk.run("history", "promote", "last", "-ap", "outputs/m", "-n", "model")
+
+    done = ponk.run("history", "delete", "last", "--yes", code=73)
+
+    assert b"asset 'model'" in done.stderr
