@@ -127,6 +127,14 @@ Result<net::Response> download_artifact(const Services& services, const Call& ca
     return response;
 }
 
+// The same with the name as a parameter, for names that no address can hold ("a%2Fb").
+Result<net::Response> download_named_artifact(const Services& services, const Call& call)
+{
+    const auto path = call.request.parameter("path");
+    if (!path) return fail(ErrorKind::invalid_argument, "'path' is missing");
+    return download_artifact(services, {call.request, {call.variables.at(0), *path}});
+}
+
 Result<net::Response> show_snapshot(const Services& services, const Call& call)
 {
     const auto run = TRY(run_record(services, call));

@@ -29,6 +29,7 @@ Result<net::Response> show_log(const Services& services, const Call& call);
 // artifacts.cpp
 Result<net::Response> list_artifacts(const Services& services, const Call& call);
 Result<net::Response> download_artifact(const Services& services, const Call& call);
+Result<net::Response> download_named_artifact(const Services& services, const Call& call);
 Result<net::Response> show_snapshot(const Services& services, const Call& call);
 Result<net::Response> restore_run(const Services& services, const Call& call);
 Result<net::Response> return_run(const Services& services, const Call& call);

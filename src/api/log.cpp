@@ -45,7 +45,8 @@ public:
     {
         for (;;) {
             if (!file_) {
-                auto file = os::open_file(services_.context().run_directory(id_) / "log", O_RDONLY);
+                auto file = os::open_regular(services_.context().run_directory(id_) / "log",
+                                             os::Links::refuse);
                 if (file) file_ = std::move(*file);
             }
             if (file_) {

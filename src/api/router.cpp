@@ -29,6 +29,7 @@ const std::vector<Route>& routes()
         {"GET", "/runs/{run}/metrics", read, show_metrics},
         {"GET", "/runs/{run}/artifacts", read, list_artifacts},
         {"GET", "/runs/{run}/artifacts/{path}", read, download_artifact},
+        {"GET", "/runs/{run}/artifact", read, download_named_artifact},
         {"GET", "/runs/{run}/snapshot", read, show_snapshot},
         {"POST", "/runs/{run}/restore", write, restore_run},
         {"POST", "/runs/{run}/return", write, return_run},

@@ -47,10 +47,7 @@ Result<> fetch(Daemon& daemon, const std::string& target, const os::Fd& file)
 
 std::string artifact_path(const std::string& run_id, std::string_view artifact)
 {
-    std::string path = "/runs/" + run_id + "/artifacts";
-    for (const std::string& part : split(artifact, '/'))
-        path += "/" + net::percent_encode(part);
-    return path;
+    return "/runs/" + run_id + "/artifact?path=" + net::percent_encode(artifact);
 }
 
 Result<os::Path> download_artifact(Daemon& daemon,

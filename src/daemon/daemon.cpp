@@ -100,7 +100,10 @@ Result<> run(const Options& options)
     executors.emplace("local", TRY(make_local(options.home, objects)));
     engine::Engine engine(
         engine::Context{options.home, *history, objects, secrets, executors, notifier});
-    if (history->opening().must_import()) TRY(import_run_directories(engine.context()));
+    const auto known = TRY(history->list_runs(
+        {.hidden = store::RunFilter::Hidden::include, .before = std::nullopt, .limit = 1}));
+    if (history->opening().must_import() || known.runs.empty())
+        TRY(import_run_directories(engine.context()));
     TRY(engine.recover());
 
     const auto socket = options.home / "daemon.sock";
@@ -124,6 +127,9 @@ Result<> run(const Options& options)
             ::close(options.ready_fd);
         }
         reason = wait_for_end(options, signals, stop_bell, server, engine);
+        // Whatever hangs, we end: everything that counts is on disk already.
+        ::alarm(10);
+        os::sleep_for(30ms, {});   // the answer to the one who asked us to stop
         ::unlink(socket.c_str());  // newcomers start the next daemon
     }
     log_line("stops: " + reason);

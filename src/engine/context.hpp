@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/id.hpp"
 #include "engine/notifier.hpp"
+#include "engine/reserve.hpp"
 #include "os/file.hpp"
 #include "secrets/secrets.hpp"
 #include "snapshot/object_store.hpp"
@@ -28,6 +29,8 @@ struct Context {
     std::map<std::string, std::unique_ptr<target::Executor>>& executors;
     Notifier& notifier;
 
+    // Disk space for writing down how runs ended.
+    [[nodiscard]] Reserve reserve() const { return Reserve(home / "reserve"); }
     [[nodiscard]] Path run_directory(const RunId& id) const { return home / "runs" / id.text(); }
     [[nodiscard]] Result<target::Executor*> executor(const std::string& type) const;
     // Adds an event to the run's story and wakes its followers. Never fails the caller: the story

@@ -36,7 +36,7 @@ std::string hide(const Patterns& patterns, std::string_view text)
 
 Result<> add_log(ZipFile& zip, const Path& log, const Patterns& patterns)
 {
-    const auto file = os::open_file(log, O_RDONLY);
+    const auto file = os::open_regular(log, os::Links::refuse);
     if (!file) return {};
     secrets::Redactor redactor(patterns);
     TRY(zip.begin("driver_log.txt"));

@@ -69,6 +69,7 @@ Result<model::Run> Engine::submit(const Submission& submission)
         if (!model::is_terminal(known->state)) supervise(*known, submission.ambient);
         return *known;
     }
+    context_.reserve().fill();
     const auto report = TRY(make_plan(submission));
     TRY(context_.executor(report.plan.target_type));
     for (const auto& name : secret_names(report.plan))

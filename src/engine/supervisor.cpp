@@ -115,6 +115,7 @@ Result<> Supervisor::wait_for_ambient(std::stop_token stop)
 
 Result<> Supervisor::move_to(RunState state, const store::RunChange& change)
 {
+    bool released = false;
     for (;;) {
         auto moved = context_.history.update_state(run_.id, run_.state, state, change);
         if (moved) {
@@ -125,7 +126,10 @@ Result<> Supervisor::move_to(RunState state, const store::RunChange& change)
         // A full disk passes; the truth must be written once there is room.
         const bool again =
             moved.error().kind() == ErrorKind::unavailable && !context_.history.failure();
-        if (!again || !os::sleep_for(1s, stop_)) return tl::unexpected(moved.error());
+        if (!again) return tl::unexpected(moved.error());
+        context_.reserve().release();
+        if (!os::sleep_for(released ? 1000ms : 1ms, stop_)) return tl::unexpected(moved.error());
+        released = true;
     }
 }
 

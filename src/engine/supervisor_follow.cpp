@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include <fcntl.h>
+#include <filesystem>
 
 namespace ponk::engine {
 
@@ -84,6 +84,13 @@ Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
             job(), directory(), seen, after(heartbeat), cancel_sent ? stop : step_.get_token());
         if (!status) {
             if (status.error().kind() == ErrorKind::cancelled) continue;
+            std::error_code ignored;
+            if (!std::filesystem::exists(directory() / "spec", ignored)) {
+                return finalize({.phase = JobPhase::lost,
+                                 .reason = "the run's folder was removed while it was running"},
+                                plan,
+                                stop);
+            }
             if (status.error().message() != last_problem) {
                 last_problem = status.error().message();
                 context_.tell(run_.id, "notice", "cannot ask the target now: " + last_problem);
@@ -122,7 +129,8 @@ void Supervisor::read_journals()
     const auto entries = os::list_directory(folder);
     if (!entries) return;  // no metrics so far
     for (const auto& entry : *entries) {
-        const auto file = os::open_file(folder / entry.name, O_RDONLY);
+        // The script can put anything here.
+        const auto file = os::open_regular(folder / entry.name, os::Links::refuse);
         auto offset = context_.history.journal_offset(run_.id, entry.name);
         while (file && offset) {
             const auto bytes = os::read_at(file->get(), *offset, journal_block);

@@ -29,13 +29,24 @@ Result<Fd> open_file(const Path& path, int flags, mode_t mode)
     }
 }
 
-Result<std::string> read_file(const Path& path, std::uint64_t limit)
+Result<Fd> open_regular(const Path& path, Links links)
 {
-    const auto file = TRY(open_file(path, O_RDONLY | O_NOCTTY));
+    const int no_follow = links == Links::refuse ? O_NOFOLLOW : 0;
+    auto file = TRY(open_file(path, O_RDONLY | O_NOCTTY | O_NONBLOCK | no_follow));
     struct stat info {};
     if (::fstat(file.get(), &info) != 0) return fail_errno(errno, "look at {}", in_quotes(path));
     if (S_ISDIR(info.st_mode))
         return fail(ErrorKind::invalid_argument, "{} is a folder", in_quotes(path));
+    if (!S_ISREG(info.st_mode))
+        return fail(ErrorKind::invalid_argument, "{} is no plain file", in_quotes(path));
+    return file;
+}
+
+Result<std::string> read_file(const Path& path, std::uint64_t limit)
+{
+    const auto file = TRY(open_regular(path));
+    struct stat info {};
+    if (::fstat(file.get(), &info) != 0) return fail_errno(errno, "look at {}", in_quotes(path));
     std::string out;
     if (info.st_size > 0) out.reserve(static_cast<std::size_t>(info.st_size));
     char block[65536];

@@ -22,7 +22,12 @@ std::string in_quotes(const Path& path);
 
 Result<Fd> open_file(const Path& path, int flags, mode_t mode = 0600);
 
-// `not_found` when absent; `invalid_argument` when larger than `limit`.
+// Opens for reading what must be a plain file: a FIFO put in its place cannot make us wait, and
+// with `Links::refuse` a link cannot lead us elsewhere.
+enum class Links { follow, refuse };
+Result<Fd> open_regular(const Path& path, Links links = Links::follow);
+
+// `not_found` when absent; `invalid_argument` when larger than `limit` or no plain file.
 Result<std::string> read_file(const Path& path, std::uint64_t limit = std::uint64_t{1} << 30);
 Result<std::optional<std::string>> read_file_if_any(const Path& path,
                                                     std::uint64_t limit = std::uint64_t{1} << 30);

@@ -50,6 +50,16 @@ TEST_F(Files, ReadHasALimitAndTellsAbsence)
     EXPECT_FALSE(read_file_if_any(root_ / "none")->has_value());
 }
 
+TEST_F(Files, AFifoInAFilesPlaceMakesNobodyWait)
+{
+    ASSERT_EQ(::mkfifo((root_ / "fifo").c_str(), 0600), 0);
+    std::filesystem::create_symlink("/etc/passwd", root_ / "link");
+
+    EXPECT_EQ(read_file(root_ / "fifo").error().kind(), ErrorKind::invalid_argument);
+    EXPECT_FALSE(open_regular(root_ / "link", Links::refuse));
+    EXPECT_TRUE(open_regular(root_ / "link"));
+}
+
 TEST_F(Files, RemoveTreeDoesNotFollowLinks)
 {
     ASSERT_TRUE(make_directories(root_ / "keep"));
