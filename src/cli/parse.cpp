@@ -107,7 +107,10 @@ private:
             const std::string longer = path.empty() ? word : path + " " + word;
             const Command* command = find_command(longer);
             const Group* group = find_group(longer);
-            if (command == nullptr && group == nullptr) return no_such(seen, path);
+            if (command == nullptr && group == nullptr) {
+                if (std::ranges::count(later_commands(), longer) > 0) return not_built(longer);
+                return no_such(seen, path);
+            }
             ++next_;
             path = group != nullptr ? std::string(group->name) : longer;
             if (command != nullptr) {
@@ -120,6 +123,14 @@ private:
             return fail(ErrorKind::invalid_argument, "a command is missing before '--'");
         }
         return {};
+    }
+
+    // The one error of a command line that is not the user's: its kind tells it from the others.
+    [[nodiscard]] static tl::unexpected<Error> not_built(const std::string& path)
+    {
+        return tl::unexpected(Error(ErrorKind::unavailable,
+                                    fmt::format("'ponk {}' is not built into this version", path),
+                                    "'ponk --help' lists what is."));
     }
 
     [[nodiscard]] tl::unexpected<Error> no_such(const std::vector<std::string>& seen,
@@ -350,6 +361,12 @@ private:
 Result<Invocation> parse(const std::vector<std::string>& words)
 {
     return Parser(words).run();
+}
+
+Failure failure_of_parse(const Error& error)
+{
+    return Failure(
+        error, error.kind() == ErrorKind::unavailable ? exit_code::not_built : exit_code::usage);
 }
 
 }  // namespace ponk::cli

@@ -66,6 +66,24 @@ def test_target_types_to_come_are_understood_and_refused(ponk, words):
     assert not (ponk.project / "aml_config").exists()
 
 
+@pytest.mark.parametrize("words, named", [
+    (["gpu"], "ponk gpu"),
+    (["ml", "gpu", "list"], "ponk gpu"),
+    (["ui"], "ponk ui"),
+    (["sweep", "start", "x.py"], "ponk sweep"),
+    (["environment", "list"], "ponk environment"),
+    (["notebook", "start"], "ponk notebook"),
+    (["token"], "ponk token"),
+    (["help", "token"], "ponk token"),
+    (["computetarget", "setup", "-n", "x"], "ponk computetarget setup"),
+    (["computetarget", "start", "x"], "ponk computetarget start"),
+    (["computetarget", "stop", "x"], "ponk computetarget stop"),
+])
+def test_commands_to_come_are_known_and_refused(ponk, words, named):
+    done = ponk.run(*words, code=68)
+    assert last_line(done) == f"ponk: error: '{named}' is not built into this version"
+
+
 def test_attach_local_writes_both_files_once(ponk):
     ponk.run("attach", "local", "--name", "py", "--python", "/usr/bin/python3")
     assert (ponk.project / "aml_config/py.compute").is_file()
