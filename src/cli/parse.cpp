@@ -93,6 +93,12 @@ private:
         std::vector<std::string> seen;
         while (next_ < words_.size()) {
             const std::string& word = words_[next_];
+            if (path.empty() && (word == "--version" || word == "-V")) {
+                ++next_;
+                path = "version";
+                result_.command = find_command(path);
+                break;
+            }
             if (is_option(word)) {
                 if (word == "--") break;
                 if (!TRY(read_option({}))) return unknown_before_command(word);
@@ -295,6 +301,12 @@ private:
         if (option.name == "help") {
             result_.help = true;
             return {};
+        }
+        if (!option.choices.empty()) {
+            const auto found = std::ranges::find_if(option.choices, [&](std::string_view choice) {
+                return same_ignoring_case(choice, value);
+            });
+            if (found != option.choices.end()) value = *found;
         }
         if (!option.choices.empty() && std::ranges::count(option.choices, value) == 0) {
             return bad_choice(fmt::format("option '--{}'", option.name), value, option.choices);
