@@ -21,8 +21,9 @@ int run_daemon(const ponk::cli::DaemonOptions& wanted)
         options.idle_limit = std::chrono::seconds(*wanted.idle_exit_seconds);
     const auto served = ponk::daemon::run(options);
     if (served) return 0;
+    if (!served.error().hint().empty())
+        std::fprintf(stderr, "ponk: hint: %s\n", served.error().hint().c_str());
     std::fprintf(stderr, "ponk: error: %s\n", served.error().message().c_str());
-    if (!served.error().hint().empty()) std::fprintf(stderr, "%s\n", served.error().hint().c_str());
     return ponk::cli::exit_code_of(served.error().kind());
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/asset_link.hpp"
+#include "cli/asset_versions.hpp"
 #include "cli/commands.hpp"
 #include "cli/context.hpp"
 #include "os/directory.hpp"
@@ -7,8 +8,19 @@
 namespace ponk::cli {
 namespace {
 
-Outcome run(Context& context, const Invocation& /*words*/)
+constexpr Option options[] = {
+    {.name = "name", .brief = "n", .value = "NAME", .help = "All versions of this asset."},
+};
+constexpr Example examples[] = {
+    {"ponk asset list", "The newest version of each."},
+    {"ponk asset list --name model.pkl", "Every version, with the run that it came from."},
+};
+
+Outcome run(Context& context, const Invocation& words)
 {
+    if (const auto name = words.value("name")) {
+        return context.print(Json(TRY(asset_versions(context, *name))));
+    }
     const os::Path folder = TRY(context.project()) / "assets";
     const auto entries = os::list_directory(folder);
     JsonArray assets;
@@ -30,6 +42,9 @@ Outcome run(Context& context, const Invocation& /*words*/)
                                         {"link", "assets/" + entry.name}});
         }
     }
+    if (assets.empty() && context.format() == output::Format::table) {
+        context.note("no assets yet: ponk history promote RUN --artifact-path FILE --name NAME");
+    }
     return context.print(Json(std::move(assets)));
 }
 
@@ -38,6 +53,8 @@ Outcome run(Context& context, const Invocation& /*words*/)
 constinit const Command cmd_asset_list = {
     .path = "asset list",
     .summary = "List the project's assets: promoted files of runs",
+    .options = options,
+    .examples = examples,
     .run = run,
 };
 

@@ -44,11 +44,12 @@ Outcome report(Context& context, const config::Diagnostics& remarks)
         if (remark.severity == config::Severity::error) ++errors;
     }
     TRY(Context::print_text(text));
-    context.note("{} remark{}, {} error{}",
-                 remarks.size(),
-                 remarks.size() == 1 ? "" : "s",
+    const std::size_t others = remarks.size() - errors;
+    context.note("{} error{}, {} other remark{}",
                  errors,
-                 errors == 1 ? "" : "s");
+                 errors == 1 ? "" : "s",
+                 others,
+                 others == 1 ? "" : "s");
     return code_of(remarks);
 }
 

@@ -110,12 +110,16 @@ Outcome attach_local(Context& context, const Invocation& words, const std::strin
     }
     const os::Path project = TRY(context.project());
     std::error_code problem;
-    const os::Path runconfig = project / "aml_config" / (name + ".runconfig");
-    if (std::filesystem::exists(runconfig, problem)) {
+    for (const std::string_view extension : {".compute", ".runconfig"}) {
+        const os::Path taken = project / "aml_config" / fmt::format("{}{}", name, extension);
+        if (!std::filesystem::exists(taken, problem)) continue;
         return tl::unexpected(Failure(Error(
             ErrorKind::conflict,
-            fmt::format("{} is there already", os::in_quotes(runconfig)),
-            fmt::format("Choose another name, or remove it: 'ponk runconfig delete {}'.", name))));
+            fmt::format("{} is there already", os::in_quotes(taken)),
+            fmt::format("Choose another name, or remove both files: 'ponk computetarget detach {}' "
+                        "and 'ponk runconfig delete {}'.",
+                        name,
+                        name))));
     }
     config::ComputeTarget target = config::built_in_local();
     target.name = name;

@@ -3,6 +3,7 @@
 #include "cli/context.hpp"
 #include "cli/interpreter.hpp"
 #include "cli/named.hpp"
+#include "cli/served.hpp"
 #include "config/project.hpp"
 
 namespace ponk::cli {
@@ -16,12 +17,7 @@ Outcome run(Context& context, const Invocation& words)
     const config::Project project = TRY(config::open_project(TRY(context.project())));
     const config::ComputeTarget target =
         TRY(config::load_target(project, TRY(named::name_of(words))));
-    if (target.type.value != config::TargetType::local) {
-        return fail_with(exit_code::not_built,
-                         ErrorKind::unavailable,
-                         "targets of type '{}' are not built into this version",
-                         config::to_string(target.type.value));
-    }
+    TRY(require_served(target));
     const Interpreter python = TRY(find_interpreter(target));
     return context.done(
         fmt::format(

@@ -2,6 +2,7 @@
 #include "cli/commands.hpp"
 #include "cli/context.hpp"
 #include "cli/named.hpp"
+#include "cli/suggest.hpp"
 #include "config/project.hpp"
 #include "config/write.hpp"
 
@@ -14,13 +15,29 @@ namespace {
 constexpr Option options[] = {named::target_option};
 constexpr Positional positionals[] = {named::target};
 
+Failure absent(const os::Path& folder, const std::string& name)
+{
+    if (name == "local") {
+        return Failure(Error(ErrorKind::conflict,
+                             "target 'local' is built in and cannot be detached",
+                             "An aml_config/local.compute of your own would replace it."));
+    }
+    const auto project = config::open_project(folder);
+    return Failure(Error(ErrorKind::not_found,
+                         fmt::format("there is no target '{}'", name),
+                         suggest_name(name,
+                                      project ? project->targets : std::vector<std::string>{},
+                                      "'ponk computetarget list' lists the targets.")));
+}
+
 Outcome run(Context& context, const Invocation& words)
 {
     const std::string name = TRY(named::name_of(words));
-    TRY(config::check_name("target", name));
+    TRY(as_usage(config::check_name("target", name)));
     const os::Path folder = TRY(context.project()) / "aml_config";
     const os::Path compute = folder / (name + ".compute");
     if (::unlink(compute.c_str()) != 0) {
+        if (errno == ENOENT) return tl::unexpected(absent(folder.parent_path(), name));
         return tl::unexpected(Failure(
             system_error(errno, fmt::format("target '{}': remove {}", name, os::in_quotes(compute)))
                 .with_hint("'ponk computetarget list' lists the targets.")));

@@ -24,11 +24,15 @@ Outcome run(Context& context, const Invocation& /*words*/)
     }
     for (const Json& check : checks)
         errors = errors || check.text("status") == "error";
+    // Name and text, which is wrapped where it is long: hints are no use when cut.
+    JsonObject rows;
+    for (const Json& check : checks) {
+        std::string text = check.text("status") + ": " + check.text("message");
+        if (!check.text("hint").empty()) text += "\n" + check.text("hint");
+        rows.append(check.text("name"), text);
+    }
     View view;
-    view.columns = {{.key = "name", .title = "check"},
-                    {.key = "status"},
-                    {.key = "message", .min = 20},
-                    {.key = "hint"}};
+    if (context.format() == output::Format::table) view.rows = std::move(rows);
     TRY(context.print(Json(std::move(checks)), view));
     return errors ? exit_code::invalid : exit_code::success;
 }

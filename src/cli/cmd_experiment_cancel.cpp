@@ -30,7 +30,7 @@ Outcome run(Context& context, const Invocation& words)
     const std::string id = record.text("run_id");
     JsonObject body;
     if (const auto grace = words.value("grace"))
-        body.set("grace_seconds", TRY(parse_time_span(*grace)));
+        body.set("grace_seconds", TRY(as_usage(parse_time_span(*grace))));
     Daemon* daemon = TRY(context.daemon());
     record = TRY(daemon->send(
         "POST", "/runs/" + id + "/cancel", Json(std::move(body)), Daemon::Repeat::when_broken));

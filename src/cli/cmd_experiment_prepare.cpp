@@ -2,6 +2,7 @@
 #include "cli/commands.hpp"
 #include "cli/context.hpp"
 #include "cli/interpreter.hpp"
+#include "cli/served.hpp"
 #include "cli/submit_options.hpp"
 #include "config/project.hpp"
 
@@ -30,13 +31,7 @@ Outcome run(Context& context, const Invocation& words)
         project, words.value("run-configuration").value_or("local"), words.text("target")));
     for (const auto& remark : resolved.diagnostics)
         context.note("{}", config::to_text(remark));
-    const auto type = resolved.target.type.value;
-    if (type != config::TargetType::local) {
-        return fail_with(exit_code::not_built,
-                         ErrorKind::unavailable,
-                         "environments for targets of type '{}' are not built into this version",
-                         config::to_string(type));
-    }
+    TRY(require_served(resolved.target));
     const Interpreter python = TRY(find_interpreter(resolved.target));
     // A local target's environment is the user's own: there is nothing to make.
     return context.done(fmt::format("target '{}' is ready: {} ({}), managed by you",

@@ -4,8 +4,10 @@
 #include "cli/commands.hpp"
 #include "cli/context.hpp"
 #include "cli/follow.hpp"
+#include "cli/served.hpp"
 #include "cli/submission.hpp"
 #include "cli/submit_options.hpp"
+#include "config/project.hpp"
 
 namespace ponk::cli {
 namespace {
@@ -53,8 +55,20 @@ std::string word_or_empty(const Invocation& words)
     return words.word(0).value_or("");
 }
 
+// What is wrong with the configuration is the daemon's to say; here only whether it can be served.
+Outcome check_target(const os::Path& folder, const Invocation& words)
+{
+    const config::Project project = TRY(config::open_project(folder));
+    const auto resolved = config::resolve(
+        project, words.value("run-configuration").value_or("local"), words.text("target"));
+    return resolved ? require_served(resolved->target) : exit_code::success;
+}
+
 Outcome run(Context& context, const Invocation& words)
 {
+    if (words.has("wait") && words.has("async")) {
+        return fail_usage("give '--wait' or '--async', not both");
+    }
     for (const std::string_view later : {"gpus", "nodes"}) {
         if (!words.has(later)) continue;
         return fail_with(exit_code::not_built,
@@ -63,6 +77,8 @@ Outcome run(Context& context, const Invocation& words)
                          later);
     }
     const os::Path project = TRY(context.project());
+    TRY(check_target(project, words));
+    context.point_to_enclosing_project();
     const RunId id = RunId::make();
     JsonObject body = TRY(submission_basics(id));
     body.set("project", project.string());
@@ -77,13 +93,13 @@ Outcome run(Context& context, const Invocation& words)
         const auto value = words.value(option);
         body.set(field, value ? Json(*value) : Json());
     }
-    body.set("tags", TRY(key_values(words.values("tag"), "--tag")));
-    body.set("variables", TRY(key_values(words.values("env"), "--env")));
+    body.set("tags", TRY(as_usage(key_values(words.values("tag"), "--tag"))));
+    body.set("variables", TRY(as_usage(key_values(words.values("env"), "--env"))));
     body.set("tracked", !words.has("untracked"));
     body.set("wait", words.has("wait"));
     body.set("time_limit_seconds", Json());
     if (const auto limit = words.value("time-limit")) {
-        body.set("time_limit_seconds", TRY(parse_time_span(*limit)));
+        body.set("time_limit_seconds", TRY(as_usage(parse_time_span(*limit))));
     }
     Daemon* daemon = TRY(context.daemon());
     const Json record =
@@ -107,14 +123,18 @@ constinit const Command cmd_experiment_submit = {
         "Options of ponk stand before SCRIPT. SCRIPT and all words after it are the script's own, "
         "untouched, whatever they look like.\n"
         "Standard output carries the bytes of the script's output and nothing else; ponk's own "
-        "lines are on standard error.",
+        "lines are on standard error.\n"
+        "The folder that outlives runs, AZUREML_NATIVE_SHARE_DIRECTORY of the script, is below "
+        "~/.azureml/share as in 2017, unless nativeSharedDirectory of the target says otherwise.",
     .options = options,
     .positionals = positionals,
     .rest = Command::Rest::untouched,
     .examples = examples,
-    .exits = "The script's own exit code, 128+n when signal n ended it. A last line 'ponk: error:' "
-             "tells that the code is one of ponk's: 72 no exit code, 76 lost, 77 cancelled, 79 "
-             "detached.",
+    .exits =
+        "The script's own exit code, 128+n when signal n ended it. A last line 'ponk: error:' "
+        "tells that the code is one of ponk's: 72 no exit code, time limit reached or a failure "
+        "after the script's end, 76 lost, 77 cancelled. 79 with a last line 'ponk: detached:': "
+        "Ctrl-C, the run goes on.",
     .run = run,
 };
 

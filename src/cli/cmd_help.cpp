@@ -14,7 +14,7 @@ constexpr Positional positionals[] = {
 Outcome run(Context& /*context*/, const Invocation& words)
 {
     const auto asked = parse(words.words());
-    if (!asked) return tl::unexpected(Failure(asked.error(), exit_code::usage));
+    if (!asked) return tl::unexpected(failure_of_parse(asked.error()));
     TRY(Context::print_text(help_text(*asked, help_width())));
     return exit_code::success;
 }

@@ -68,7 +68,10 @@ Outcome run(Context& context, const Invocation& words)
     if (!words.has("all-projects")) {
         const std::string project = TRY(context.project_id());
         if (project.empty()) {
-            context.note("no runs yet in this project; '--all-projects' shows those of others");
+            if (table) {
+                context.note("no runs yet: ponk submit SCRIPT ('--all-projects' shows other runs)");
+                context.point_to_enclosing_project();
+            }
             return context.print(Json(JsonArray{}));
         }
         filters += "&project=" + net::percent_encode(project);
@@ -76,6 +79,11 @@ Outcome run(Context& context, const Invocation& words)
     JsonArray runs = TRY(fetch_runs(*TRY(context.daemon()), filters, limit));
     if (table && !words.has("limit") && runs.size() == table_limit) {
         context.note("the newest {} are shown; '--limit N' shows more", table_limit);
+    }
+    if (table && runs.empty()) {
+        const bool chosen = words.has("status") || words.has("script") || words.has("target");
+        context.note("{}", chosen ? "no run is like that" : "no runs yet: ponk submit SCRIPT");
+        if (!chosen && !words.has("all-projects")) context.point_to_enclosing_project();
     }
     const View view = view_of_runs(runs);
     return context.print(Json(std::move(runs)), view);

@@ -128,7 +128,7 @@ Outcome run(Context& context, const Invocation& words)
     if (words.word(0) && words.has("name") && words.text("name") != name) {
         return fail_usage("two names are given: '{}' and '{}'", name, words.text("name"));
     }
-    TRY(check_project_name(name));
+    TRY(as_usage(check_project_name(name)));
     const std::string sample = words.value("sample").value_or(words.text("template"));
     const std::string source = words.value("from").value_or(words.text("template-url"));
     if (!sample.empty() && !source.empty())

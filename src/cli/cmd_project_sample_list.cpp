@@ -16,7 +16,12 @@ Outcome run(Context& context, const Invocation& /*words*/)
                                   {"script", sample.script},
                                   {"summary", sample.summary}});
     }
-    return context.print(Json(std::move(rows)));
+    View view;
+    if (context.format() == output::Format::table && !context.has_query()) {
+        // The name is what one types: it is never cut, the others give way.
+        view.columns = {{.key = "name", .min = 1000}, {.key = "summary"}, {.key = "script"}};
+    }
+    return context.print(Json(std::move(rows)), view);
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ constexpr Example examples[] = {
 Outcome run(Context& context, const Invocation& words)
 {
     const std::string name = TRY(named::name_of(words));
-    TRY(config::check_name("run configuration", name));
+    TRY(as_usage(config::check_name("run configuration", name)));
     const config::Project project = TRY(config::open_project(TRY(context.project())));
     const std::string target = words.value("target").value_or("local");
     if (std::ranges::find(project.targets, target) == project.targets.end()) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/context.hpp"
+#include "cli/suggest.hpp"
 #include "net/target.hpp"
 
 namespace ponk::cli {
@@ -13,7 +15,21 @@ constexpr Positional positionals[] = {
 Outcome run(Context& context, const Invocation& words)
 {
     const std::string name = *words.word(0);
-    TRY(TRY(context.daemon())->send("DELETE", "/secrets/" + net::percent_encode(name)));
+    Daemon* daemon = TRY(context.daemon());
+    const auto removed = daemon->send("DELETE", "/secrets/" + net::percent_encode(name));
+    if (!removed && removed.error().kind() == ErrorKind::not_found) {
+        std::vector<std::string> names;
+        const Json stored = TRY(daemon->get("/secrets"));
+        if (stored["secrets"].is_array()) {
+            for (const Json& secret : stored["secrets"].as_array())
+                names.push_back(secret.text("name"));
+        }
+        return tl::unexpected(
+            Failure(Error(ErrorKind::not_found,
+                          fmt::format("there is no secret '{}'", printable(name)),
+                          suggest_name(name, names, "'ponk secret list' lists the secrets."))));
+    }
+    if (!removed) return tl::unexpected(Failure(removed.error()));
     return context.done(fmt::format("secret '{}' is removed", name), {{"deleted", name}});
 }
 

@@ -76,6 +76,9 @@ struct Group {
 };
 
 std::span<const Group> groups();
+// Groups and commands that the documents name and this version has not: "gpu", "computetarget
+// setup".
+Words later_commands();
 std::span<const Command* const> commands();
 // Accepted by every command.
 std::span<const Option> global_options();

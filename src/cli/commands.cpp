@@ -70,6 +70,16 @@ constexpr const Command* all_commands[] = {
     &cmd_complete,
 };
 
+constexpr std::string_view all_later_commands[] = {"gpu",
+                                                   "ui",
+                                                   "sweep",
+                                                   "environment",
+                                                   "notebook",
+                                                   "token",
+                                                   "computetarget setup",
+                                                   "computetarget start",
+                                                   "computetarget stop"};
+
 constexpr std::string_view formats[] = {"table", "json", "jsonc", "tsv", "yaml"};
 constexpr Option all_global_options[] = {
     {.name = "output",
@@ -94,6 +104,11 @@ constexpr Option all_global_options[] = {
 std::span<const Group> groups()
 {
     return all_groups;
+}
+
+Words later_commands()
+{
+    return all_later_commands;
 }
 
 std::span<const Command* const> commands()

@@ -86,6 +86,29 @@ Result<Json> Context::run(std::string_view name)
     return server->get(run_path(name, id));
 }
 
+void Context::point_to_enclosing_project()
+{
+    const auto folder = project();
+    std::error_code problem;
+    // Who names the folder means it.
+    if (!project_.empty() || !folder) return;
+    if (std::filesystem::exists(*folder / "aml_config", problem)) return;
+    for (os::Path above = folder->parent_path(); above != above.parent_path();
+         above = above.parent_path()) {
+        bool is_project = std::filesystem::is_directory(above / "aml_config", problem);
+        if (!is_project && daemon_) {
+            const auto known =
+                daemon_->get("/projects/lookup?path=" + net::percent_encode(above.string()));
+            is_project = known && known->integer("runs") > 0;
+        }
+        if (!is_project) continue;
+        note("hint: this folder is taken for a project of its own; '--project {}' means the one "
+             "around it",
+             above.string());
+        return;
+    }
+}
+
 Outcome Context::print(const Json& document, const View& view)
 {
     const output::Terminal terminal = output::detect_terminal(STDOUT_FILENO);
@@ -125,20 +148,20 @@ void Context::note_line(const std::string& text) const
     [[maybe_unused]] const auto written = os::write_all(STDERR_FILENO, "ponk: " + text + "\n");
 }
 
-Result<std::string> run_name(const Invocation& words, std::string_view otherwise)
+tl::expected<std::string, Failure> run_name(const Invocation& words, std::string_view otherwise)
 {
     const auto option = words.value("run");
     const auto word = words.word(0);
     if (option && word && *option != *word) {
-        return fail(
-            ErrorKind::invalid_argument, "two runs are named: '{}' and '--run {}'", *word, *option);
+        return fail_usage("two runs are named: '{}' and '--run {}'", *word, *option);
     }
     if (word) return *word;
     if (option) return *option;
     if (!otherwise.empty()) return std::string(otherwise);
-    return tl::unexpected(Error(ErrorKind::invalid_argument,
-                                fmt::format("'{}' needs a run", words.path),
-                                "Give a run id, the start or end of one, or 'last'."));
+    return tl::unexpected(Failure(Error(ErrorKind::invalid_argument,
+                                        fmt::format("'{}' needs a run", words.path),
+                                        "Give a run id, the start or end of one, or 'last'."),
+                                  exit_code::usage));
 }
 
 }  // namespace ponk::cli

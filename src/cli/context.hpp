@@ -46,6 +46,10 @@ public:
     // GET on a run that the user named by id, part of an id, or "last".
     Result<Json> run(std::string_view name);
 
+    // Says so when the current folder has no configuration and lies in one that has, or that has
+    // runs (as far as the daemon is reached already): probably that one was meant.
+    void point_to_enclosing_project();
+
     // The result on standard output, through --query and -o.
     Outcome print(const Json& document, const View& view = {});
     // A result that is text for people; in JSON it is {"message": …} with the given fields.
@@ -81,6 +85,7 @@ private:
 };
 
 // RUN as positional, or -r/--run as in 2017, or "last" when `otherwise` allows it.
-Result<std::string> run_name(const Invocation& words, std::string_view otherwise = {});
+tl::expected<std::string, Failure> run_name(const Invocation& words,
+                                            std::string_view otherwise = {});
 
 }  // namespace ponk::cli

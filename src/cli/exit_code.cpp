@@ -12,13 +12,17 @@ constexpr ExitCodeRow rows[] = {
     {exit_code::not_built, "not-built", "documented, but this version cannot do it yet"},
     {exit_code::unavailable, "unavailable", "the daemon or something it needs cannot be reached"},
     {exit_code::internal, "internal", "a fault of ponk itself"},
-    {exit_code::run_failed, "run-failed", "the run failed before its script had an exit code"},
+    {exit_code::run_failed,
+     "run-failed",
+     "the run failed: no exit code, time limit, or an error after the script"},
     {exit_code::conflict, "conflict", "it is there already, or its state does not allow this"},
     {exit_code::damaged, "damaged", "stored data is damaged, or output could not be written"},
     {exit_code::timeout, "timeout", "no answer within the time allowed"},
     {exit_code::lost, "lost", "the run is over and how it ended cannot be known"},
-    {exit_code::cancelled, "canceled", "the run was cancelled before its script had an exit code"},
-    {exit_code::detached, "detached", "Ctrl-C: we left, the run goes on"},
+    {exit_code::cancelled, "canceled", "the run was cancelled, or a question answered with no"},
+    {exit_code::detached,
+     "detached",
+     "Ctrl-C: we left, the run goes on; the last line is 'ponk: detached: …'"},
 };
 
 }  // namespace

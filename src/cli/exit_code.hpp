@@ -5,6 +5,7 @@
 
 #include <span>
 #include <string_view>
+#include <type_traits>
 
 namespace ponk::cli {
 
@@ -18,13 +19,13 @@ inline constexpr int not_found = 66;    // no such run, project, target, file
 inline constexpr int not_built = 68;    // documented, but not in this version
 inline constexpr int unavailable = 69;  // the daemon or a target cannot be reached
 inline constexpr int internal = 70;     // a fault of ponk
-inline constexpr int run_failed = 72;   // the run failed before its script had an exit code
+inline constexpr int run_failed = 72;   // no exit code, time limit, or a failure after the script
 inline constexpr int conflict = 73;     // it exists already, or its state forbids that
 inline constexpr int damaged = 74;      // stored data is damaged, or a file cannot be written
 inline constexpr int timeout = 75;      // no answer in time
 inline constexpr int lost = 76;         // the run is over and nobody can know how it ended
-inline constexpr int cancelled = 77;    // the run was cancelled before its script had an exit code
-inline constexpr int detached = 79;     // Ctrl-C: the run goes on without us
+inline constexpr int cancelled = 77;    // the run was cancelled
+inline constexpr int detached = 79;     // Ctrl-C: the run goes on without us; no failure
 }  // namespace exit_code
 
 struct ExitCodeRow {
@@ -64,6 +65,14 @@ template <class... Args>
         exit_code::usage, ErrorKind::invalid_argument, format, std::forward<Args>(args)...);
 }
 
+// What was wrong is a word of the command line.
+template <class T>
+tl::expected<T, Failure> as_usage(Result<T> result)
+{
+    return std::move(result).map_error(
+        [](const Error& error) { return Failure(error, exit_code::usage); });
+}
+
 }  // namespace ponk::cli
 
 // Lets TRY work on an Outcome and its kin as well.
@@ -71,6 +80,6 @@ namespace ponk::detail {
 template <class T>
 T take(tl::expected<T, cli::Failure>&& outcome)
 {
-    return std::move(*outcome);
+    if constexpr (!std::is_void_v<T>) return std::move(*outcome);
 }
 }  // namespace ponk::detail

@@ -22,6 +22,17 @@ bool has_ended(const Json& run)
     return state && model::is_terminal(*state);
 }
 
+// Text of several lines, the later ones marked as ours and set in.
+std::string lines_of(const std::string& text)
+{
+    std::string shown;
+    for (const std::string& line : split(text, '\n')) {
+        if (!shown.empty()) shown += "\nponk:     ";
+        shown += printable(trim(line));
+    }
+    return shown;
+}
+
 // Prints progress and notices of a run while its log streams beside it. Whatever goes wrong here
 // is not told: the log and the final record are what counts.
 class EventPrinter {
@@ -37,6 +48,13 @@ public:
     {
         os::wait_readable(done_.fd(), after(milliseconds(500)), {});
         thread_.request_stop();
+    }
+
+    // No line of ours comes after this.
+    void stop()
+    {
+        thread_.request_stop();
+        if (thread_.joinable()) thread_.join();
     }
 
 private:
@@ -76,7 +94,7 @@ private:
         if (!event) return;
         last_ = std::max(last_, event->integer("seq"));
         const std::string kind = event->text("kind");
-        const std::string said = printable(event->text("text"));
+        const std::string said = lines_of(event->text("text"));
         if (kind == "progress" || kind == "notice") context_.note("{}", said);
         if (kind == "state") context_.detail("{}", said);
     }
@@ -99,16 +117,18 @@ Result<Json> wait_until_ended(Daemon& daemon, const std::string& run, const std:
     }
 }
 
-Outcome leave(Context& context, Interrupts& interrupts, const std::string& run)
+Outcome
+leave(Context& context, Interrupts& interrupts, EventPrinter& events, const std::string& run)
 {
     const std::string brief = run.substr(run.size() - std::min<std::size_t>(8, run.size()));
     context.note("detaching, the run goes on; Ctrl-C again within 2 s cancels it");
     if (!interrupts.again_within(seconds(2))) {
-        context.note(
-            "run {} goes on; 'ponk logs --follow {}' re-attaches, 'ponk cancel {}' ends it",
-            run,
-            brief,
-            brief);
+        events.stop();
+        context.note("detached: run {} goes on; 'ponk logs --follow {}' re-attaches, 'ponk cancel "
+                     "{}' ends it",
+                     run,
+                     brief,
+                     brief);
         return exit_code::detached;
     }
     context.note("cancelling run {}", run);
@@ -138,6 +158,11 @@ std::string metrics_line(const Json& run)
     return join(parts, ", ");
 }
 
+bool ended_by_time_limit(const Json& run)
+{
+    return error_kind_from(run["error"].text("kind")) == ErrorKind::timeout;
+}
+
 }  // namespace
 
 RunEnd end_of(const Json& run)
@@ -156,24 +181,20 @@ RunEnd end_of(const Json& run)
                 ours(ErrorKind::damaged,
                      fmt::format("run '{}' is lost: how it ended is not known", id))};
     }
-    if (run["exit_code"].is_integer()) {
-        const int code = static_cast<int>(run["exit_code"].as_integer());
-        if (status == "Canceled") {
-            return {code == 0 ? exit_code::cancelled : code,
-                    ours(ErrorKind::cancelled, fmt::format("run '{}' was cancelled", id))};
-        }
-        // The script may have ended well and the run failed afterwards, say while collecting.
-        if (status == "Failed" && error.is_object()) {
-            return {code == 0 ? exit_code::run_failed : code,
-                    ours(ErrorKind::internal, fmt::format("run '{}' failed", id))};
-        }
-        return {code, std::nullopt};
-    }
-    if (status == "Completed") return {exit_code::success, std::nullopt};
     if (status == "Canceled") {
         return {exit_code::cancelled,
                 ours(ErrorKind::cancelled, fmt::format("run '{}' was cancelled", id))};
     }
+    if (run["exit_code"].is_integer()) {
+        const int code = static_cast<int>(run["exit_code"].as_integer());
+        // The script may have ended well and the run failed afterwards, say while collecting.
+        if (status == "Failed" && error.is_object() && (code == 0 || ended_by_time_limit(run))) {
+            return {exit_code::run_failed,
+                    ours(error_kind_from(error.text("kind")), fmt::format("run '{}' failed", id))};
+        }
+        return {code, std::nullopt};
+    }
+    if (status == "Completed") return {exit_code::success, std::nullopt};
     return {exit_code::run_failed,
             ours(error.is_object() ? error_kind_from(error.text("kind")) : ErrorKind::internal,
                  fmt::format("run '{}' failed before its script had an exit code", id))};
@@ -193,6 +214,12 @@ void report_end(const Context& context, const Json& run)
         if (code > 128 && code < 128 + 65) line += fmt::format(" (signal {})", code - 128);
     }
     context.note("{}", line);
+    // Why a script ended that has a code of its own, say for want of memory; our own reasons are
+    // the last line.
+    if (const RunEnd end = end_of(run); !end.error && run["error"].is_object()) {
+        context.note("{}", run["error"].text("message"));
+        if (!run["error"].text("hint").empty()) context.note("{}", run["error"].text("hint"));
+    }
     const std::string metrics = metrics_line(run);
     if (!metrics.empty()) context.note("metrics: {}", metrics);
     context.note("more: ponk history info {}", brief);
@@ -209,9 +236,9 @@ Outcome follow_run(Context& context, const std::string& run_id)
     const auto copied =
         copy_log(*daemon, {run_id, 0, Follow::yes, LogForm::masked}, writer, interrupts.token());
     if (!copied && !interrupts.happened()) return tl::unexpected(Failure(copied.error()));
-    if (interrupts.happened()) return leave(context, interrupts, run_id);
+    if (interrupts.happened()) return leave(context, interrupts, events, run_id);
     const auto record = wait_until_ended(*daemon, run_id, interrupts.token());
-    if (!record && interrupts.happened()) return leave(context, interrupts, run_id);
+    if (!record && interrupts.happened()) return leave(context, interrupts, events, run_id);
     if (!record) return tl::unexpected(Failure(record.error()));
     events.finish();
     report_end(context, *record);

@@ -71,8 +71,9 @@ int run(const std::vector<std::string>& words, char** argv, const Entry& entry)
 {
     const auto parsed = parse(words);
     if (!parsed) {
-        print_error(Failure(parsed.error(), exit_code::usage), asked_format(words), false);
-        return exit_code::usage;
+        const Failure failure = failure_of_parse(parsed.error());
+        print_error(failure, asked_format(words), false);
+        return failure.code;
     }
     if (parsed->help || parsed->command == nullptr) {
         const auto printed = Context::print_text(help_text(*parsed, help_width()));

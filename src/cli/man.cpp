@@ -74,7 +74,9 @@ void exit_codes(std::string& out)
     out += ".SH EXIT STATUS\n";
     out +=
         roff("A followed run gives the script's own code, 128+n for signal n. ponk's own failures "
-             "end with the line 'ponk: error: …' and one of these codes:") +
+             "end with the line 'ponk: error: …' and one of these codes; 79 is no failure and ends "
+             "with "
+             "'ponk: detached: …':") +
         "\n";
     for (const ExitCodeRow& row : exit_code_table()) {
         tagged(out, std::to_string(row.code), fmt::format("{}: {}.", row.word, row.meaning));

@@ -93,6 +93,12 @@ private:
         std::vector<std::string> seen;
         while (next_ < words_.size()) {
             const std::string& word = words_[next_];
+            if (path.empty() && (word == "--version" || word == "-V")) {
+                ++next_;
+                path = "version";
+                result_.command = find_command(path);
+                break;
+            }
             if (is_option(word)) {
                 if (word == "--") break;
                 if (!TRY(read_option({}))) return unknown_before_command(word);
@@ -107,7 +113,10 @@ private:
             const std::string longer = path.empty() ? word : path + " " + word;
             const Command* command = find_command(longer);
             const Group* group = find_group(longer);
-            if (command == nullptr && group == nullptr) return no_such(seen, path);
+            if (command == nullptr && group == nullptr) {
+                if (std::ranges::count(later_commands(), longer) > 0) return not_built(longer);
+                return no_such(seen, path);
+            }
             ++next_;
             path = group != nullptr ? std::string(group->name) : longer;
             if (command != nullptr) {
@@ -120,6 +129,14 @@ private:
             return fail(ErrorKind::invalid_argument, "a command is missing before '--'");
         }
         return {};
+    }
+
+    // The one error of a command line that is not the user's: its kind tells it from the others.
+    [[nodiscard]] static tl::unexpected<Error> not_built(const std::string& path)
+    {
+        return tl::unexpected(Error(ErrorKind::unavailable,
+                                    fmt::format("'ponk {}' is not built into this version", path),
+                                    "'ponk --help' lists what is."));
     }
 
     [[nodiscard]] tl::unexpected<Error> no_such(const std::vector<std::string>& seen,
@@ -285,6 +302,12 @@ private:
             result_.help = true;
             return {};
         }
+        if (!option.choices.empty()) {
+            const auto found = std::ranges::find_if(option.choices, [&](std::string_view choice) {
+                return same_ignoring_case(choice, value);
+            });
+            if (found != option.choices.end()) value = *found;
+        }
         if (!option.choices.empty() && std::ranges::count(option.choices, value) == 0) {
             return bad_choice(fmt::format("option '--{}'", option.name), value, option.choices);
         }
@@ -350,6 +373,12 @@ private:
 Result<Invocation> parse(const std::vector<std::string>& words)
 {
     return Parser(words).run();
+}
+
+Failure failure_of_parse(const Error& error)
+{
+    return Failure(
+        error, error.kind() == ErrorKind::unavailable ? exit_code::not_built : exit_code::usage);
 }
 
 }  // namespace ponk::cli

@@ -37,8 +37,11 @@ private:
     std::vector<std::string> rest_;
 };
 
-// `words` is argv without the program's name. The error is the text for the last line.
+// `words` is argv without the program's name. The error is the text for the last line; it is of
+// kind `unavailable` when the command is one of a later version.
 Result<Invocation> parse(const std::vector<std::string>& words);
+// That error with its exit code: 64, or 68 for a command of a later version.
+Failure failure_of_parse(const Error& error);
 
 // "--password" in "--password=x", "-w" in "-wx": where values of this option stand in argv.
 // Calls `found(index, offset)` for each. Works on any words, well-formed or not.

@@ -2,6 +2,7 @@
 #include "cli/run_view.hpp"
 
 #include "base/text.hpp"
+#include "base/time.hpp"
 
 #include <algorithm>
 
@@ -11,14 +12,30 @@ namespace {
 constexpr std::size_t page_size = 500;
 constexpr std::size_t most_metric_columns = 12;
 
-std::string brief_time(const std::string& utc)
+constexpr std::size_t whole = 1000;  // as `min` of a column: never cut
+
+// "2026-03-01T12:30:05.123Z" → "12:30:05" on that day, "Mar 01 12:30" in that year, else the date.
+std::string brief_time(const std::string& utc, std::string_view now)
 {
-    // "2026-03-01T12:30:05.123Z" → "2026-03-01 12:30:05"
+    static constexpr std::string_view months[] = {
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
     if (utc.size() < 19) return utc;
-    std::string text = utc.substr(0, 19);
-    text[10] = ' ';
-    return text;
+    if (now.substr(0, 10) == utc.substr(0, 10)) return utc.substr(11, 8);
+    const auto month = parse_integer(utc.substr(5, 2));
+    if (now.substr(0, 4) != utc.substr(0, 4) || !month || *month < 1 || *month > 12) {
+        return utc.substr(0, 10);
+    }
+    return fmt::format("{} {} {}",
+                       months[static_cast<std::size_t>(*month - 1)],
+                       utc.substr(8, 2),
+                       utc.substr(11, 5));
 }
+
+// A metric whose name is that of a field of the run itself has no field of its own.
+struct MetricColumn {
+    std::string name;
+    std::string key;
+};
 
 Json brief_value(const Json& value)
 {
@@ -26,7 +43,7 @@ Json brief_value(const Json& value)
     return value;
 }
 
-Json row_of(const Json& run, const std::vector<std::string>& metrics)
+Json row_of(const Json& run, const std::vector<MetricColumn>& metrics, std::string_view now)
 {
     JsonObject row{
         {"run_id", brief_id(run)},
@@ -34,13 +51,14 @@ Json row_of(const Json& run, const std::vector<std::string>& metrics)
         {"status", run["status"]},
         {"exit_code", run["exit_code"]},
         {"script_name", run["script_name"]},
+        {"name", run["name"]},
         {"target", run["target"]},
-        {"start_time_utc", brief_time(run.text("start_time_utc", run.text("created_utc")))},
+        {"start_time_utc", brief_time(run.text("start_time_utc", run.text("created_utc")), now)},
         {"duration",
          run["duration_ms"].is_integer() ? Json(brief_duration_text(run.integer("duration_ms")))
                                          : Json()}};
-    for (const std::string& metric : metrics)
-        row.set(metric, brief_value(run["metrics"][metric]));
+    for (const MetricColumn& metric : metrics)
+        row.set(metric.key, brief_value(run["metrics"][metric.name]));
     return row;
 }
 
@@ -54,30 +72,42 @@ std::string brief_id(const Json& run)
 
 View view_of_runs(const JsonArray& runs)
 {
-    std::vector<std::string> metrics;
+    std::vector<MetricColumn> metrics;
+    bool named = false;
     for (const Json& run : runs) {
+        named = named || !run.text("name").empty();
         if (!run["metrics"].is_object()) continue;
         for (const auto& [name, value] : run["metrics"].as_object()) {
             if (value.is_object() || value.is_array() || metrics.size() >= most_metric_columns)
                 continue;
-            if (std::ranges::find(metrics, name) == metrics.end()) metrics.push_back(name);
+            const bool clash = run[name] != value;
+            const auto known = std::ranges::find(metrics, name, &MetricColumn::name);
+            if (known == metrics.end()) {
+                metrics.push_back({name, clash ? "metrics." + name : name});
+            } else if (clash) {
+                known->key = "metrics." + name;
+            }
         }
     }
     View view;
-    view.columns = {{.key = "run_id", .title = "run", .min = 8},
-                    {.key = "run_number", .title = "no", .align = output::Align::right, .min = 2},
-                    {.key = "status", .min = 9},
-                    {.key = "exit_code", .title = "exit", .align = output::Align::right, .min = 4},
-                    {.key = "script_name", .title = "script"},
-                    {.key = "target"},
-                    {.key = "start_time_utc", .title = "started (UTC)", .min = 10},
-                    {.key = "duration", .align = output::Align::right, .min = 5}};
-    for (const std::string& metric : metrics) {
-        view.columns.push_back({.key = metric, .align = output::Align::right});
+    // Columns that do not fit are left out from the right: the least important stand there.
+    const auto right = output::Align::right;
+    view.columns = {{.key = "run_id", .title = "run", .min = whole},
+                    {.key = "run_number", .title = "no", .align = right, .min = whole},
+                    {.key = "status", .min = whole},
+                    {.key = "exit_code", .title = "exit", .align = right, .min = whole},
+                    {.key = "duration", .align = right, .min = whole},
+                    {.key = "script_name", .title = "script", .min = 12},
+                    {.key = "start_time_utc", .title = "start (UTC)", .min = whole}};
+    if (named) view.columns.push_back({.key = "name"});
+    view.columns.push_back({.key = "target"});
+    for (const MetricColumn& metric : metrics) {
+        view.columns.push_back({.key = metric.key, .align = right, .min = 12});
     }
+    const std::string now = utc_text(wall_milliseconds());
     JsonArray rows;
     for (const Json& run : runs)
-        rows.push_back(row_of(run, metrics));
+        rows.push_back(row_of(run, metrics, now));
     view.rows = std::move(rows);
     return view;
 }

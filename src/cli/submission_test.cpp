@@ -57,7 +57,17 @@ TEST(RunEnd, the_scripts_code_is_ours_unless_ponk_failed)
     EXPECT_EQ(end({{"status", "Failed"}, {"exit_code", 3}}).code, 3);
     EXPECT_FALSE(end({{"status", "Failed"}, {"exit_code", 3}}).error.has_value());
     EXPECT_EQ(end({{"status", "Failed"}, {"exit_code", 139}}).code, 139);
-    EXPECT_EQ(end({{"status", "Canceled"}, {"exit_code", 143}}).code, 143);
+    EXPECT_EQ(end({{"status", "Canceled"}, {"exit_code", 143}}).code, exit_code::cancelled);
+    EXPECT_EQ(end({{"status", "Canceled"}, {"exit_code", 0}}).code, exit_code::cancelled);
+    const JsonObject limit{{"kind", "timeout"}, {"message", "the time limit of 5 s was reached"}};
+    const RunEnd limited = end({{"status", "Failed"}, {"exit_code", 143}, {"error", limit}});
+    EXPECT_EQ(limited.code, exit_code::run_failed);
+    EXPECT_THAT(limited.error->message(), HasSubstr("time limit of 5 s"));
+    // Our reason for an end that the script's code tells already is no error of ours.
+    const JsonObject memory{{"kind", "unavailable"}, {"message", "for want of memory"}};
+    const RunEnd killed = end({{"status", "Failed"}, {"exit_code", 137}, {"error", memory}});
+    EXPECT_EQ(killed.code, 137);
+    EXPECT_FALSE(killed.error.has_value());
     EXPECT_EQ(end({{"status", "Canceled"}}).code, exit_code::cancelled);
     EXPECT_EQ(end({{"status", "Lost"}, {"exit_code", Json()}}).code, exit_code::lost);
     const RunEnd start_failure = end(

@@ -174,4 +174,12 @@ std::string suggest_option(const Command& command, std::string_view word)
     return "";
 }
 
+std::string suggest_name(std::string_view word,
+                         const std::vector<std::string>& names,
+                         std::string_view otherwise)
+{
+    if (const auto near = nearest(word, names)) return fmt::format("Did you mean '{}'?", *near);
+    return std::string(otherwise);
+}
+
 }  // namespace ponk::cli

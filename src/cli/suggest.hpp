@@ -15,5 +15,9 @@ namespace ponk::cli {
 std::string suggest_command(const std::vector<std::string>& words);
 // For an option that `command` has not. `word` as typed: "--asynk".
 std::string suggest_option(const Command& command, std::string_view word);
+// For a name that is none of `names`; `otherwise` when nothing is near.
+std::string suggest_name(std::string_view word,
+                         const std::vector<std::string>& names,
+                         std::string_view otherwise);
 
 }  // namespace ponk::cli

@@ -76,7 +76,7 @@ void report_unknown_key(const Schema& schema, const Node& map, const Member& mem
         if (!same_ignoring_case(key.name, trim(member.key))) continue;
         report.error(member.place,
                      "wrong-case",
-                     fmt::format("the key '{}' is written '{}'", shown, key.name),
+                     fmt::format("the key must be written '{}', not '{}'", key.name, shown),
                      map.find(key.name) != nullptr
                          ? fmt::format("'{}' is there too: keep one of them.", key.name)
                          : fmt::format("Write '{}'.", key.name));

@@ -218,7 +218,7 @@ private:
             if (!same_ignoring_case(word, text)) continue;
             report_.warning(value.place,
                             "wrong-case",
-                            fmt::format("'{}' is written '{}'", printable(text), word),
+                            fmt::format("must be written '{}', not '{}'", word, printable(text)),
                             fmt::format("It is taken for '{}'.", word));
             return;
         }

@@ -66,6 +66,24 @@ def test_target_types_to_come_are_understood_and_refused(ponk, words):
     assert not (ponk.project / "aml_config").exists()
 
 
+@pytest.mark.parametrize("words, named", [
+    (["gpu"], "ponk gpu"),
+    (["ml", "gpu", "list"], "ponk gpu"),
+    (["ui"], "ponk ui"),
+    (["sweep", "start", "x.py"], "ponk sweep"),
+    (["environment", "list"], "ponk environment"),
+    (["notebook", "start"], "ponk notebook"),
+    (["token"], "ponk token"),
+    (["help", "token"], "ponk token"),
+    (["computetarget", "setup", "-n", "x"], "ponk computetarget setup"),
+    (["computetarget", "start", "x"], "ponk computetarget start"),
+    (["computetarget", "stop", "x"], "ponk computetarget stop"),
+])
+def test_commands_to_come_are_known_and_refused(ponk, words, named):
+    done = ponk.run(*words, code=68)
+    assert last_line(done) == f"ponk: error: '{named}' is not built into this version"
+
+
 def test_attach_local_writes_both_files_once(ponk):
     ponk.run("attach", "local", "--name", "py", "--python", "/usr/bin/python3")
     assert (ponk.project / "aml_config/py.compute").is_file()
@@ -210,3 +228,83 @@ def test_project_from_a_sample_by_its_name_of_2017(ponk):
     assert b"NumPy instead of TensorFlow" in done.stderr
     done = ponk.run("project", "create", "other", "--sample", "mnits", env={"PONK_SAMPLES": str(samples)}, code=66)
     assert b"mnist" in done.stderr
+
+
+@pytest.mark.parametrize("words", [["submit"], ["computetarget", "check", "box"], ["experiment", "prepare"]])
+def test_target_of_a_type_to_come_is_refused_alike_everywhere(ponk, words):
+    ponk.write("aml_config/box.compute", "type: localdocker\nbaseDockerImage: x\n")
+    ponk.write("aml_config/box.runconfig", "Target: box\nFramework: Python\n")
+    ponk.write("x.py", "")
+    more = ["-c", "box", "x.py"] if words == ["submit"] else ["-c", "box"] if "prepare" in words else []
+    done = ponk.run(*words, *more, code=68)
+    assert last_line(done) == "ponk: error: targets of type 'localdocker' are not built into this version"
+
+
+@pytest.mark.parametrize("words", [
+    ["cancel"],
+    ["experiment", "rerun"],
+    ["history", "promote", "last"],
+    ["submit", "--time-limit", "soon", "x.py"],
+    ["submit", "--tag", "x", "x.py"],
+    ["submit", "--env", "=x", "x.py"],
+    ["submit", "--wait", "--async", "x.py"],
+    ["runs", "--limit", "many"],
+    ["computetarget", "detach"],
+    ["computetarget", "detach", "../x"],
+    ["project", "create", ".hidden"],
+    ["runconfig", "create", "a/b"],
+    ["asset", "download"],
+    ["asset", "download", "x", "--version", "new"],
+    ["attach", "local"],
+])
+def test_wrong_command_line_is_64(ponk, words):
+    assert last_line(ponk.run(*words, code=64)).startswith("ponk: error: ")
+
+
+def test_version_is_an_option_too(ponk):
+    assert ponk.text("--version") == ponk.text("-V") == ponk.text("version")
+
+
+def test_state_may_be_written_in_any_case(ponk):
+    assert ponk.json("runs", "--status", "failed") == []
+
+
+def test_absent_things_are_named_with_the_nearest(ponk):
+    ponk.run("attach", "local", "-n", "py39")
+    again = ponk.run("attach", "local", "-n", "py39", code=73).stderr.decode()
+    assert "computetarget detach py39" in again and "runconfig delete py39" in again
+    assert "'py39'" in ponk.run("computetarget", "detach", "py38", code=66).stderr.decode()
+    assert "'py39'" in ponk.run("runconfig", "delete", "py3", code=66).stderr.decode()
+    assert "built in" in last_line(ponk.run("computetarget", "detach", "local", code=73))
+    ponk.run("secret", "set", "kaggle", input=b"x")
+    assert "'kaggle'" in ponk.run("secret", "remove", "kagle", code=66).stderr.decode()
+    assert "ponk secret list" in ponk.run("secret", "remove", "other", code=66).stderr.decode()
+
+
+def test_folder_inside_a_project_is_pointed_out(ponk):
+    ponk.write("aml_config/local.compute", "type: local\n")
+    ponk.write("below/x.py", "")
+    done = ponk.run("runs", "-o", "table", cwd=ponk.project / "below")
+    assert f"--project {ponk.project.resolve()}" in done.stderr.decode()
+    assert b"no runs yet: ponk submit SCRIPT" in done.stderr
+    assert b"--project" in ponk.run("submit", "x.py", cwd=ponk.project / "below").stderr
+    assert b"--project" not in ponk.run("runs", "-p", ponk.project / "below", "-o", "table").stderr
+
+
+def test_folder_inside_one_with_runs_is_pointed_out(ponk):
+    ponk.write("x.py", "")
+    ponk.write("below/y.py", "")
+    ponk.run("submit", "x.py")
+    done = ponk.run("runs", "-o", "table", cwd=ponk.project / "below")
+    assert f"--project {ponk.project.resolve()}" in done.stderr.decode()
+
+
+def test_samples_and_checks_are_whole_in_a_narrow_terminal(ponk):
+    narrow = {"COLUMNS": "60"}
+    names = [sample["name"] for sample in ponk.json("project", "sample", "list")]
+    table = ponk.text("project", "sample", "list", "-o", "table", env=narrow)
+    assert names and all(name in table for name in names)
+    checks = ponk.json("doctor", code=None)
+    words = ponk.run("doctor", "-o", "table", env=narrow, code=None).stdout.decode().split()
+    for check in checks:
+        assert all(word in words for word in check["hint"].split()), check

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The exit code of submit is the script's own; ponk's own failures tell themselves apart."""
+import subprocess
+
 import pytest
 
 
@@ -18,9 +20,42 @@ def test_submit_leaves_with_the_code_of_the_script(ponk, code):
 def test_submit_leaves_with_128_and_the_signal_that_ended_the_script(ponk):
     ponk.write("crash.py", "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)\n")
 
-    ponk.run("submit", "crash.py", code=128 + 11)
+    done = ponk.run("submit", "crash.py", code=128 + 11)
+
+    assert b"ponk: error:" not in done.stderr
 
     assert ponk.json("history", "info", "last")["exit_code"] == 139
+
+
+@pytest.mark.parametrize("script", [
+    "import time; time.sleep(60)\n",
+    "import signal, sys, time; signal.signal(signal.SIGTERM, lambda *_: sys.exit(0)); time.sleep(60)\n",
+])
+def test_run_ended_by_its_time_limit_leaves_with_72_and_says_so(ponk, script):
+    ponk.write("long.py", script)
+
+    done = ponk.run("submit", "--time-limit", "1s", "long.py", code=72)
+
+    assert b"ponk: error:" in done.stderr.splitlines()[-1]
+    assert b"time limit of 1 s" in done.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize("script", [
+    "import time; print('begun', flush=True); time.sleep(60)\n",
+    "import signal, sys, time\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit(5))\n"
+    "print('begun', flush=True)\ntime.sleep(60)\n",
+])
+def test_cancelled_run_leaves_with_77_whatever_its_script_does(ponk, script):
+    ponk.write("long.py", script)
+    follower = subprocess.Popen([ponk.program, "submit", "long.py"], cwd=ponk.project, env=ponk.environment,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert follower.stdout.readline() == b"begun\n"
+
+    ponk.run("cancel", "last")
+
+    _, said = follower.communicate(timeout=60)
+    assert follower.returncode == 77, said
+    assert said.splitlines()[-1].startswith(b"ponk: error:") and b"cancelled" in said.splitlines()[-1]
 
 
 def test_script_that_does_not_exist_is_named(ponk):
