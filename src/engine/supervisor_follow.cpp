@@ -178,9 +178,8 @@ Supervisor::finalize(const target::JobStatus& status, const Plan& plan, std::sto
     change.timings["collect"] = boot_milliseconds() - begin;
     if (!status.exit) {
         change.ended = wall_milliseconds();
-        change.error = Error(ErrorKind::unavailable,
-                             "how the run ended is not known: " + status.reason,
-                             "Its log and outputs are kept.");
+        change.error =
+            Error(ErrorKind::unavailable, status.reason, "Its log and outputs are kept.");
         return move_to(RunState::lost, change);
     }
     const auto& exit = *status.exit;

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a script or a disk can do to us: nothing hangs, nothing is lost, every state is true."""
+import os
+import subprocess
+
+import pytest
+
+
+def test_odd_entries_among_the_journals_stop_nothing(ponk):
+    ponk.write("odd.py", """import os
+folder = os.path.join(os.environ["PONK_RUN_DIRECTORY"], "journal")
+os.makedirs(folder, exist_ok=True)
+os.mkfifo(folder + "/f.journal")
+os.symlink("/etc/passwd", folder + "/x.journal")
+os.symlink("/dev/zero", folder + "/z.journal")
+os.mkdir(folder + "/d.journal")
+import ponk
+ponk.log("loss", 0.5)
+""")
+
+    ponk.run("submit", "odd.py")
+
+    assert ponk.json("history", "last")["metrics"] == {"loss": 0.5}
+
+
+def test_a_fifo_in_place_of_the_ignore_file_is_named(ponk):
+    ponk.write("a.py", "pass\n")
+    os.mkfifo(ponk.project / ".amlignore")
+
+    done = ponk.run("submit", "a.py", code=65)
+
+    assert b".amlignore' is no plain file" in done.stderr
+    ponk.run("daemon", "stop")
+
+
+def test_a_run_whose_folder_vanished_is_lost(ponk):
+    ponk.write("rm.py", "import os, shutil, sys\nshutil.rmtree(os.environ['PONK_RUN_DIRECTORY'])\nsys.exit(9)\n")
+
+    done = ponk.run("submit", "rm.py", code=76)
+
+    assert b"folder was removed" in done.stderr
+    assert ponk.json("history", "last")["status"] == "Lost"
+
+
+def test_outputs_of_any_name_come_back(ponk, tmp_path):
+    names = ["back\\slash", "a%2Fb", "100%", "q?x#y&z", "two\nlines", "späß"]
+    ponk.write("make.py", "import os\nos.makedirs('outputs')\nfor n in %r: open('outputs/' + n, 'w').write(n)\n" % names)
+    ponk.run("submit", "make.py")
+
+    ponk.run("history", "download", "last", "-d", tmp_path / "got")
+
+    assert sorted(os.listdir(tmp_path / "got/outputs")) == sorted(names)
+
+
+@pytest.mark.parametrize("damage", ["removed", "emptied", "torn"])
+def test_runs_come_back_from_their_folders_when_the_database_is_gone(ponk, damage):
+    ponk.write("a.py", "print('kept')\n")
+    ponk.run("submit", "a.py")
+    ponk.run("daemon", "stop")
+    database = ponk.home / "history/history.db"
+    if damage == "removed":
+        database.unlink()
+    elif damage == "emptied":
+        database.write_bytes(b"")
+    else:
+        database.write_bytes(database.read_bytes()[:5000])
+
+    ponk.run("history", "list", code=None)  # a torn file may need one start to be set aside
+
+    assert ponk.text("logs", "last") == "kept\n"
+
+
+def test_a_log_that_became_a_link_is_not_followed(ponk):
+    ponk.write("link.py", "import os\nlog = os.path.join(os.environ['PONK_RUN_DIRECTORY'], 'log')\nos.unlink(log)\nos.symlink('/etc/passwd', log)\n")
+    ponk.run("submit", "link.py", code=None)
+
+    done = ponk.run("logs", "last", code=None)
+
+    assert b"root:" not in done.stdout
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="mounting a small disk needs root")
+def test_a_log_that_fills_the_disk_hides_no_end(ponk, tmp_path):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(disk)], check=True)
+    try:
+        environment = {"PONK_HOME": str(disk / "home")}
+        ponk.write("fill.py", "import sys\nfor i in range(12288): sys.stdout.write('x' * 1023 + '\\n')\n")
+
+        ponk.run("submit", "fill.py", code=1, env=environment)
+
+        assert b'"Failed"' in ponk.run("history", "last", "-o", "json", "--query", "status", env=environment).stdout
+        ponk.run("daemon", "stop", env=environment)
+    finally:
+        subprocess.run(["umount", "-l", str(disk)], check=False)
