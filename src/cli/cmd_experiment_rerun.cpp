@@ -19,12 +19,10 @@ Outcome run(Context& context, const Invocation& words)
 {
     const Json old = TRY(context.run(TRY(run_name(words))));
     const JsonObject body = TRY(submission_basics(RunId::make()));
-    const Json record = TRY(TRY(context.daemon())
-                                ->send("POST",
-                                       "/runs/" + old.text("run_id") + "/rerun",
-                                       body,
-                                       Daemon::Repeat::when_broken,
-                                       submit_limit));
+    const Json record = TRY(submit(*TRY(context.daemon()),
+                                   "/runs/" + old.text("run_id") + "/rerun",
+                                   body,
+                                   words.has("async") ? Until::launched : Until::recorded));
     if (words.has("async")) return print_started(context, record);
     context.note("RunId: {}", record.text("run_id"));
     return follow_run(context, record.text("run_id"));

@@ -103,7 +103,7 @@ Outcome run(Context& context, const Invocation& words)
     }
     Daemon* daemon = TRY(context.daemon());
     const Json record =
-        TRY(daemon->send("POST", "/runs", body, Daemon::Repeat::when_broken, submit_limit));
+        TRY(submit(*daemon, "/runs", body, words.has("async") ? Until::launched : Until::recorded));
     if (words.has("async")) return print_started(context, record);
     context.note("RunId: {}", record.text("run_id"));
     return follow_run(context, record.text("run_id"));

@@ -105,8 +105,20 @@ Result<Daemon> Daemon::reach(const os::Path& home)
 Result<> Daemon::again()
 {
     auto other = TRY(reach(home_));
+    other.repeat_path_ = std::move(repeat_path_);
+    other.repeat_body_ = std::move(repeat_body_);
     *this = std::move(other);
+    if (repeat_path_.empty()) return {};
+    // A failure shows at the caller's own next request.
+    static_cast<void>(
+        client_.call("POST", "/api/v1" + repeat_path_, repeat_body_, after(answer_limit)));
     return {};
+}
+
+void Daemon::repeat_after_restart(std::string path, const Json& body)
+{
+    repeat_path_ = std::move(path);
+    repeat_body_ = to_json(body);
 }
 
 Result<Json> Daemon::get(const std::string& path, milliseconds limit)

@@ -43,6 +43,9 @@ public:
                     std::stop_token stop = {});
     // After a broken connection: finds or starts it again.
     Result<> again();
+    // A request that a restarted daemon must hear again, because it holds what is never stored: the
+    // environment of a run that was not launched yet. Sending it twice starts nothing twice.
+    void repeat_after_restart(std::string path, const Json& body);
 
     // What GET /daemon said.
     [[nodiscard]] const Json& about() const noexcept { return about_; }
@@ -57,6 +60,8 @@ private:
     os::Path home_;
     net::Client client_;
     Json about_;
+    std::string repeat_path_;
+    std::string repeat_body_;
 };
 
 // "/runs/last?project=…" and the like: a run as the user named it.

@@ -24,6 +24,20 @@ Result<JsonObject> submission_basics(const RunId& id)
     return body;
 }
 
+Result<Json> submit(Daemon& daemon, const std::string& path, const Json& body, Until until)
+{
+    auto record = TRY(daemon.send("POST", path, body, Daemon::Repeat::when_broken, submit_limit));
+    daemon.repeat_after_restart(path, body);
+    const auto id = record.text("run_id");
+    const Deadline deadline = after(submit_limit);
+    while (until == Until::launched && record["start_time_utc"].is_null() &&
+           record["end_time_utc"].is_null() && Deadline::clock::now() < deadline) {
+        record = TRY(
+            daemon.get("/runs/" + id + "/wait?until=started&timeout=10", std::chrono::seconds(20)));
+    }
+    return record;
+}
+
 Result<std::string> script_in_project(const os::Path& project, const std::string& script)
 {
     std::error_code problem;
