@@ -3,9 +3,13 @@
 import json
 import os
 import pathlib
+import signal
 import subprocess
 
 import pytest
+
+# Started in the background of a shell, we were told to ignore Ctrl-C, and every child would be too.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 
