@@ -1,156 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/client.hpp"
 
-#include "os/socket.hpp"
-#include "os/wait.hpp"
-
-#include <boost/asio/buffer.hpp>
-#include <boost/beast/http/buffer_body.hpp>
-#include <boost/beast/http/parser.hpp>
 #include <fmt/format.h>
-
-#include <array>
-#include <cerrno>
-#include <optional>
-#include <sys/socket.h>
 
 namespace ponk::net {
 
 namespace {
 
-namespace asio = boost::asio;
-namespace http = boost::beast::http;
-using boost::system::error_code;
-
-constexpr std::size_t block_size = 256 * 1024;
-
-tl::unexpected<Error> broken(std::string_view what)
+Headers own_headers()
 {
-    return fail(ErrorKind::unavailable, "the connection to the daemon broke ({})", what);
+    return {{"Host", "ponk"}, {"Ponk-Version", PONK_VERSION}};
 }
 
 }  // namespace
 
-struct Client::State {
-    os::Path path;
-    os::Fd socket;
-    std::string pending;  // received, not yet parsed
-
-    // When to give up is asked before each wait, so that a stream can move its limit.
-    using Limit = std::function<Deadline()>;
-
-    Result<> connect()
-    {
-        if (socket) return {};
-        pending.clear();
-        socket = TRY(os::connect_unix(path));
-        return {};
-    }
-
-    Result<> send(std::string_view bytes, const Limit& limit, const std::stop_token& stop)
-    {
-        while (!bytes.empty()) {
-            const auto put =
-                ::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-            if (put > 0) {
-                bytes.remove_prefix(static_cast<std::size_t>(put));
-                continue;
-            }
-            if (errno == EAGAIN || errno == EINTR) {
-                TRY(os::wait_writable(socket.get(), limit(), stop));
-                continue;
-            }
-            return broken("while sending");
-        }
-        return {};
-    }
-
-    // More bytes into `pending`; false at the end of the stream.
-    Result<bool> receive(const Limit& limit, const std::stop_token& stop)
-    {
-        const auto before = pending.size();
-        pending.resize(before + block_size);
-        for (;;) {
-            const auto got =
-                ::recv(socket.get(), pending.data() + before, block_size, MSG_DONTWAIT);
-            if (got >= 0) {
-                pending.resize(before + static_cast<std::size_t>(got));
-                return got > 0;
-            }
-            if (errno == EAGAIN || errno == EINTR) {
-                auto waited = os::wait_readable(socket.get(), limit(), stop);
-                if (waited) continue;
-                pending.resize(before);
-                return tl::unexpected(waited.error());
-            }
-            pending.resize(before);
-            return broken("while receiving");
-        }
-    }
-
-    Result<Reply> exchange(const std::string& request,
-                           const Sink& sink,
-                           const Limit& limit,
-                           const std::stop_token& stop)
-    {
-        TRY(connect());
-        auto reply = talk(request, sink, limit, stop);
-        if (!reply) socket.reset();  // its state is unknown now
-        return reply;
-    }
-
-    Result<Reply> talk(const std::string& request,
-                       const Sink& sink,
-                       const Limit& limit,
-                       const std::stop_token& stop)
-    {
-        TRY(send(request, limit, stop));
-        http::response_parser<http::buffer_body> parser;
-        parser.body_limit(boost::none);
-        std::string block(block_size, '\0');
-        Reply reply;
-        while (!parser.is_done()) {
-            parser.get().body().data = block.data();
-            parser.get().body().size = block.size();
-            error_code problem;
-            const auto used = parser.put(asio::buffer(pending), problem);
-            pending.erase(0, used);
-            if (problem == http::error::need_buffer) problem = {};
-            if (problem && problem != http::error::need_more) return broken(problem.message());
-            const auto filled = block.size() - parser.get().body().size;
-            const bool good = parser.is_header_done() && parser.get().result_int() < 400;
-            if (filled > 0 && sink && good) {
-                if (!sink(std::string_view(block).substr(0, filled)))
-                    return fail(ErrorKind::cancelled, "stopped while receiving");
-            } else {
-                reply.body.append(block, 0, filled);
-            }
-            if (parser.is_done() || (used > 0 && !problem)) continue;
-            if (!TRY(receive(limit, stop))) {
-                // The parser takes "nothing at all" for a complete message.
-                if (!parser.got_some()) return broken("it ended before the answer");
-                error_code end;
-                parser.put_eof(end);
-                if (end || !parser.is_done()) return broken("it ended early");
-            }
-        }
-        reply.status = static_cast<int>(parser.get().result_int());
-        for (const auto& field : parser.get())
-            reply.headers.emplace_back(std::string(field.name_string()),
-                                       std::string(field.value()));
-        if (!parser.keep_alive()) socket.reset();
-        return reply;
-    }
-};
-
-Client::Client(os::Path socket) : state_(std::make_unique<State>())
-{
-    state_->path = std::move(socket);
-}
-
-Client::~Client() = default;
-Client::Client(Client&&) noexcept = default;
-Client& Client::operator=(Client&&) noexcept = default;
+Client::Client(os::Path socket) : http_(std::move(socket), "the daemon") {}
 
 Result<Reply> Client::call(std::string_view method,
                            const std::string& target,
@@ -158,15 +22,10 @@ Result<Reply> Client::call(std::string_view method,
                            Deadline deadline,
                            std::stop_token stop)
 {
-    const auto request =
-        fmt::format("{} {} HTTP/1.1\r\nHost: ponk\r\nPonk-Version: " PONK_VERSION
-                    "\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{}",
-                    method,
-                    target,
-                    body.size(),
-                    body);
-    return state_->exchange(
-        request, {}, [deadline] { return deadline; }, stop);
+    Call call{
+        .method = std::string(method), .target = target, .headers = own_headers(), .body = body};
+    call.headers.emplace_back("Content-Type", "application/json");
+    return http_.exchange(call, {}, until(deadline), std::move(stop));
 }
 
 Result<Reply> Client::stream(const std::string& target,
@@ -174,12 +33,8 @@ Result<Reply> Client::stream(const std::string& target,
                              std::chrono::milliseconds quiet_limit,
                              std::stop_token stop)
 {
-    const auto request = fmt::format(
-        "GET {} HTTP/1.1\r\nHost: ponk\r\nPonk-Version: " PONK_VERSION "\r\n\r\n", target);
-    const auto limit = [quiet_limit] {
-        return after(quiet_limit.count() > 0 ? quiet_limit : std::chrono::hours(24 * 365));
-    };
-    return state_->exchange(request, sink, limit, stop);
+    const Call call{.target = target, .headers = own_headers()};
+    return http_.exchange(call, sink, while_moving(quiet_limit), std::move(stop));
 }
 
 Error error_of(const Reply& reply)

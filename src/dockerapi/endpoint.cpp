@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dockerapi/endpoint.hpp"
+
+#include "base/hash.hpp"
+#include "base/json.hpp"
+#include "dockerapi/client_settings.hpp"
+
+#include <fmt/format.h>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace ponk::dockerapi {
+
+namespace {
+
+bool listens_at(const Path& path)
+{
+    struct stat info {};
+    return ::stat(path.c_str(), &info) == 0 && S_ISSOCK(info.st_mode);
+}
+
+Result<Path> socket_of(const std::string& address, const std::string& named_by)
+{
+    constexpr std::string_view scheme = "unix://";
+    if (address.starts_with(scheme)) return Path(address.substr(scheme.size()));
+    return tl::unexpected(
+        Error(ErrorKind::invalid_argument,
+              fmt::format("{} names '{}', which is no Unix socket", named_by, address),
+              "Attach that machine as a target: `ponk computetarget attach remotedocker …`."));
+}
+
+// The context's description is in a folder named by the digest of its name.
+Result<Path> socket_of_context(const std::string& name, const Path& settings)
+{
+    const auto file = settings / "contexts" / "meta" / sha256(name).text() / "meta.json";
+    const auto text = TRY(os::read_file_if_any(file, 1 << 20));
+    if (!text) {
+        return tl::unexpected(Error(ErrorKind::not_found,
+                                    fmt::format("the Docker context '{}' does not exist", name),
+                                    "`docker context ls` lists them."));
+    }
+    const auto meta = TRY(parse_json(*text).map_error(while_doing("{}", os::in_quotes(file))));
+    return socket_of(meta["Endpoints"]["docker"].text("Host"),
+                     fmt::format("the Docker context '{}'", name));
+}
+
+}  // namespace
+
+Result<Path> find_socket(const std::vector<std::string>& environment)
+{
+    const auto host = variable(environment, "DOCKER_HOST");
+    if (!host.empty()) return socket_of(host, "DOCKER_HOST");
+    const auto settings = settings_folder(environment);
+    auto context = variable(environment, "DOCKER_CONTEXT");
+    if (context.empty()) context = TRY(read_settings(settings)).text("currentContext");
+    if (!context.empty() && context != "default") return socket_of_context(context, settings);
+
+    const Path system = "/var/run/docker.sock";
+    const auto runtime = variable(environment, "XDG_RUNTIME_DIR");
+    const Path own =
+        runtime.empty() ? Path(fmt::format("/run/user/{}", ::getuid())) : Path(runtime);
+    for (const auto& place : {system, own / "docker.sock", own / "podman" / "podman.sock"})
+        if (listens_at(place) && ::access(place.c_str(), W_OK) == 0) return place;
+    // There, but closed to this user: connecting says what to do.
+    return system;
+}
+
+}  // namespace ponk::dockerapi

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/error.hpp"
+#include "os/file.hpp"
+
+#include <string>
+#include <vector>
+
+namespace ponk::dockerapi {
+
+using os::Path;
+
+// Where the user's engine listens: DOCKER_HOST, else DOCKER_CONTEXT or the current context of the
+// Docker client's settings, else the first of the usual places that is there (the system's engine,
+// a rootless one, Podman's). `environment` holds "K=V" words.
+//
+// Fails for an endpoint that is no Unix socket: an engine elsewhere is a target reached by SSH.
+Result<Path> find_socket(const std::vector<std::string>& environment);
+
+}  // namespace ponk::dockerapi

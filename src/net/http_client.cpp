@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/http_client.hpp"
+
+#include "os/socket.hpp"
+#include "os/wait.hpp"
+
+#include <boost/asio/buffer.hpp>
+#include <boost/beast/http/buffer_body.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <optional>
+#include <sys/socket.h>
+
+namespace ponk::net {
+
+namespace {
+
+namespace asio = boost::asio;
+namespace http = boost::beast::http;
+using boost::system::error_code;
+
+constexpr std::size_t block_size = 256 * 1024;
+
+std::string head_of(const Call& call)
+{
+    auto head = fmt::format("{} {} HTTP/1.1\r\n", call.method, call.target);
+    for (const auto& [name, value] : call.headers)
+        head += fmt::format("{}: {}\r\n", name, value);
+    if (call.source)
+        head += "Transfer-Encoding: chunked\r\n";
+    else if (!call.body.empty() || call.method != "GET")
+        head += fmt::format("Content-Length: {}\r\n", call.body.size());
+    return head + "\r\n";
+}
+
+}  // namespace
+
+struct HttpClient::State {
+    os::Path path;
+    std::string peer;
+    os::Fd socket;
+    std::string pending;  // received, not yet parsed
+
+    [[nodiscard]] tl::unexpected<Error> broken(std::string_view what) const
+    {
+        return fail(ErrorKind::unavailable, "the connection to {} broke ({})", peer, what);
+    }
+
+    Result<> connect()
+    {
+        if (socket) return {};
+        pending.clear();
+        socket = TRY(os::connect_unix(path));
+        return {};
+    }
+
+    Result<> send(std::string_view bytes, const Limit& limit, const std::stop_token& stop)
+    {
+        while (!bytes.empty()) {
+            const auto put =
+                ::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+            if (put > 0) {
+                bytes.remove_prefix(static_cast<std::size_t>(put));
+                continue;
+            }
+            if (errno == EAGAIN || errno == EINTR) {
+                TRY(os::wait_writable(socket.get(), limit(), stop));
+                continue;
+            }
+            return broken("while sending");
+        }
+        return {};
+    }
+
+    // More bytes into `pending`; false at the end of the stream.
+    Result<bool> receive(const Limit& limit, const std::stop_token& stop)
+    {
+        const auto before = pending.size();
+        pending.resize(before + block_size);
+        for (;;) {
+            const auto got =
+                ::recv(socket.get(), pending.data() + before, block_size, MSG_DONTWAIT);
+            if (got >= 0) {
+                pending.resize(before + static_cast<std::size_t>(got));
+                return got > 0;
+            }
+            if (errno == EAGAIN || errno == EINTR) {
+                auto waited = os::wait_readable(socket.get(), limit(), stop);
+                if (waited) continue;
+                pending.resize(before);
+                return tl::unexpected(waited.error());
+            }
+            pending.resize(before);
+            return broken("while receiving");
+        }
+    }
+
+    // A body of unknown length, in chunks. The other side may answer and close before it has taken
+    // all; then the answer counts, so a failure to send is no error here.
+    Result<> send_source(const Call& call, const Limit& limit, const std::stop_token& stop)
+    {
+        std::string bytes;
+        do {
+            bytes.clear();
+            TRY(call.source(bytes));
+            auto sent = send(fmt::format("{:x}\r\n{}\r\n", bytes.size(), bytes), limit, stop);
+            if (!sent && sent.error().kind() == ErrorKind::unavailable) return {};
+            TRY(std::move(sent));
+        } while (!bytes.empty());
+        return {};
+    }
+
+    Result<Reply>
+    talk(const Call& call, const Sink& sink, const Limit& limit, const std::stop_token& stop)
+    {
+        TRY(send(head_of(call) + call.body, limit, stop));
+        if (call.source) TRY(send_source(call, limit, stop));
+        return receive_reply(sink, limit, stop);
+    }
+
+    Result<Reply> receive_reply(const Sink& sink, const Limit& limit, const std::stop_token& stop)
+    {
+        http::response_parser<http::buffer_body> parser;
+        parser.body_limit(boost::none);
+        std::string block(block_size, '\0');
+        Reply reply;
+        while (!parser.is_done()) {
+            parser.get().body().data = block.data();
+            parser.get().body().size = block.size();
+            error_code problem;
+            const auto used = parser.put(asio::buffer(pending), problem);
+            pending.erase(0, used);
+            if (problem == http::error::need_buffer) problem = {};
+            if (problem && problem != http::error::need_more) return broken(problem.message());
+            const auto filled = block.size() - parser.get().body().size;
+            const bool good = parser.is_header_done() && parser.get().result_int() < 400;
+            if (filled > 0 && sink && good) {
+                if (!sink(std::string_view(block).substr(0, filled)))
+                    return fail(ErrorKind::cancelled, "stopped while receiving");
+            } else {
+                reply.body.append(block, 0, filled);
+            }
+            if (parser.is_done() || (used > 0 && !problem)) continue;
+            if (!TRY(receive(limit, stop))) {
+                // The parser takes "nothing at all" for a complete message.
+                if (!parser.got_some()) return broken("it ended before the answer");
+                error_code end;
+                parser.put_eof(end);
+                if (end || !parser.is_done()) return broken("it ended early");
+            }
+        }
+        reply.status = static_cast<int>(parser.get().result_int());
+        for (const auto& field : parser.get())
+            reply.headers.emplace_back(std::string(field.name_string()),
+                                       std::string(field.value()));
+        if (!parser.keep_alive()) socket.reset();
+        return reply;
+    }
+};
+
+Limit until(Deadline deadline)
+{
+    return [deadline] { return deadline; };
+}
+
+Limit while_moving(std::chrono::milliseconds quiet_limit)
+{
+    return [quiet_limit] {
+        return after(quiet_limit.count() > 0 ? quiet_limit : std::chrono::hours(24 * 365));
+    };
+}
+
+HttpClient::HttpClient(os::Path socket, std::string peer) : state_(std::make_unique<State>())
+{
+    state_->path = std::move(socket);
+    state_->peer = std::move(peer);
+}
+
+HttpClient::~HttpClient() = default;
+HttpClient::HttpClient(HttpClient&&) noexcept = default;
+HttpClient& HttpClient::operator=(HttpClient&&) noexcept = default;
+
+Result<Reply>
+HttpClient::exchange(const Call& call, const Sink& sink, const Limit& limit, std::stop_token stop)
+{
+    TRY(state_->connect());
+    auto reply = state_->talk(call, sink, limit, stop);
+    if (!reply) state_->socket.reset();  // its state is unknown now
+    return reply;
+}
+
+}  // namespace ponk::net
