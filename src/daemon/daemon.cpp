@@ -39,7 +39,7 @@ Result<std::unique_ptr<target::Executor>> make_local(const os::Path& home,
 {
     target::local::Options options;
     options.home = home;
-    options.materialise = [&objects](const Digest& id,
+    options.trees.materialise = [&objects](const Digest& id,
                                      const os::Path& destination,
                                      const target::Progress& progress,
                                      std::stop_token stop) -> Result<> {
@@ -50,7 +50,7 @@ Result<std::unique_ptr<target::Executor>> make_local(const os::Path& home,
             progress(notice);
         return {};
     };
-    options.store = [&objects](const os::Path& folder, std::stop_token stop) -> Result<Digest> {
+    options.trees.store = [&objects](const os::Path& folder, std::stop_token stop) -> Result<Digest> {
         snapshot::SnapshotOptions how;
         how.git = snapshot::SnapshotOptions::Git::skip;
         how.stop = std::move(stop);

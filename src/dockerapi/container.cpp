@@ -57,8 +57,16 @@ JsonObject host_config_of(const ContainerSpec& spec)
     if (spec.shared_memory > 0) host.set("ShmSize", spec.shared_memory);
     if (spec.memory > 0) host.set("Memory", spec.memory);
     if (spec.process_limit > 0) host.set("PidsLimit", spec.process_limit);
-    for (const auto& [name, value] : spec.host_settings)
-        host.set(name, value);
+    for (const auto& [name, value] : spec.host_settings) {
+        auto* ours = host.find(name);
+        if (ours != nullptr && ours->is_array() && value.is_array()) {
+            // What we set for safety stays; lists add to each other.
+            for (const auto& item : value.as_array())
+                ours->as_array().push_back(item);
+        } else {
+            host.set(name, value);
+        }
+    }
     return host;
 }
 

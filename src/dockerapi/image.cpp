@@ -99,15 +99,18 @@ Result<> pull_image(const Engine& engine,
                        "/images/create?fromImage={}&tag={}", url_part(repository), url_part(tag))};
     if (login) call.headers.emplace_back("X-Registry-Auth", header_of(*login));
     PullProgress progress(report);
-    TRY(engine.exchange(
-        std::move(call),
-        [&progress](std::string_view bytes) {
-            progress.take(bytes);
-            return true;
-        },
-        net::while_moving(pull_patience),
-        std::move(stop)));
-    return progress.result().map_error(while_doing("pull '{}'", printable(name)));
+    const auto what = while_doing("pull '{}'", printable(name));
+    TRY(engine
+            .exchange(
+                std::move(call),
+                [&progress](std::string_view bytes) {
+                    progress.take(bytes);
+                    return true;
+                },
+                net::while_moving(pull_patience),
+                std::move(stop))
+            .map_error(what));
+    return progress.result().map_error(what);
 }
 
 Result<std::vector<Image>>

@@ -79,7 +79,7 @@ const char* read_spec(Job& job)
         if (is("run")) job.run = entry.value;
         if (is("token")) job.token = entry.value;
         if (is("directory")) job.directory = entry.value;
-        if (is("program")) job.program = entry.value;
+        if (is("program")) (job.program ? job.other_program : job.program) = entry.value;
         if (is("umask")) job.umask = static_cast<mode_t>(std::strtoul(entry.value, nullptr, 8));
         if (is("time-limit-ms")) job.time_limit_ms = std::strtoll(entry.value, nullptr, 10);
         if (is("grace-ms")) job.grace_ms = std::strtoll(entry.value, nullptr, 10);

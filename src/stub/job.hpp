@@ -11,7 +11,8 @@ struct Job {
     const char* run = "";
     const char* token = "";
     const char* directory = ".";
-    const char* program = nullptr;
+    const char* program = nullptr;        // a path, or a name to be looked up on the script's PATH
+    const char* other_program = nullptr;  // tried when the first is not there
     char** argv = nullptr;
     char** environment = nullptr;
     mode_t umask = 022;

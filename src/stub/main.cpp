@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ponk-stub DIRECTORY ENVIRONMENT REPORT: owns one run. The last two are descriptor numbers: where
-// the script's environment comes from and where "started", "claimed" or an error is written to.
+// the script's environment comes from and where "started", "claimed" or an error is written to. In
+// a container, where no descriptors can be handed over, the environment is "@NAME", a file of the
+// run directory that is removed as soon as it was read.
 #include "stub/supervisor.hpp"
 
 #include <cerrno>
@@ -36,10 +38,10 @@ constexpr int report = 3;
 // From here on 0-2 are /dev/null, 3 is the report and nothing else is open.
 void arrange_descriptors(int report_given)
 {
+    if (report_given != report) ::dup2(report_given, report);
     const int null = ::open("/dev/null", O_RDWR);
     for (int fd = 0; fd < 3; ++fd)
         ::dup2(null, fd);
-    if (report_given != report) ::dup2(report_given, report);
     ::fcntl(report, F_SETFD, FD_CLOEXEC);
     if (::syscall(SYS_close_range, 4U, ~0U, 0U) != 0) {
         for (int fd = 4; fd < 4096; ++fd)
@@ -92,11 +94,21 @@ bool supervisor_died(pid_t stub, const Shared& shared)
     return !shared.published && ::access("exit", F_OK) != 0;
 }
 
-int own_run(const char* directory, int environment, int report_given)
+int open_environment(const char* directory, const char* given)
+{
+    if (given[0] != '@') return std::atoi(given);
+    const int folder = ::open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int file = ::openat(folder, given + 1, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (file >= 0) ::unlinkat(folder, given + 1, 0);
+    return file;
+}
+
+int own_run(const char* directory, const char* environment, int report_given)
 {
     static Job job;
-    if (const char* wrong = read_environment(environment, job)) refuse(wrong, 0);
+    const char* trouble = read_environment(open_environment(directory, environment), job);
     arrange_descriptors(report_given);
+    if (trouble) refuse(trouble, 0);
     arrange_signals();
     ::setsid();
     ::umask(077);
@@ -137,5 +149,5 @@ int main(int argc, char** argv)
         [[maybe_unused]] const auto put = ::write(2, usage, sizeof usage - 1);
         return 2;
     }
-    return ponk::stub::own_run(argv[1], std::atoi(argv[2]), std::atoi(argv[3]));
+    return ponk::stub::own_run(argv[1], argv[2], std::atoi(argv[3]));
 }

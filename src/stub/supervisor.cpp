@@ -131,6 +131,15 @@ void Supervisor::write_pid_file(int failure)
         give_up(failure, "cannot write 'pid' in the run directory", problem);
 }
 
+void Supervisor::execute(const char* program)
+{
+    ::environ = job_.environment;  // whose PATH counts
+    if (std::strchr(program, '/'))
+        ::execve(program, job_.argv, job_.environment);
+    else
+        ::execvp(program, job_.argv);
+}
+
 void Supervisor::become_script(int failure)
 {
     shared_.main = ::getpid();
@@ -146,7 +155,8 @@ void Supervisor::become_script(int failure)
     what.add("cannot enter the folder '%s'", job_.directory);
     if (::dup2(log_fd_, 1) < 0 || ::dup2(log_fd_, 2) < 0 || ::chdir(job_.directory) != 0)
         give_up(failure, what.text, errno);
-    ::execve(job_.program, job_.argv, job_.environment);
+    execute(job_.program);
+    if (errno == ENOENT && job_.other_program) execute(job_.other_program);
     const int problem = errno;
     what.size = 0;
     what.add("cannot execute '%s'", job_.program);

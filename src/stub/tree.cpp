@@ -204,6 +204,10 @@ OomCount count_oom_kills(const Group& group)
                           line + 8);
             count = {value_after(path, "oom_kill"), "control group (version 1)"};
             if (count.kills >= 0) return count;
+            // In a container the hierarchy begins at its own group, whatever the path says.
+            count = {value_after("/sys/fs/cgroup/memory/memory.oom_control", "oom_kill"),
+                     "control group of the container"};
+            if (count.kills >= 0) return count;
         }
     }
     return {value_after("/proc/vmstat", "oom_kill"), "host"};

@@ -68,6 +68,7 @@ std::string to_text(const StubSpec& spec)
     add_entry(out, "token", spec.token);
     add_entry(out, "directory", spec.directory);
     add_entry(out, "program", spec.program);
+    if (!spec.other_program.empty()) add_entry(out, "program", spec.other_program);
     add_entry(out, "umask", fmt::format("{:o}", spec.umask));
     add_entry(out, "time-limit-ms", fmt::format("{}", spec.time_limit.count()));
     add_entry(out, "grace-ms", fmt::format("{}", spec.grace.count()));
@@ -89,7 +90,7 @@ Result<StubSpec> parse_stub_spec(std::string_view text)
         if (key == "run") spec.run = value;
         if (key == "token") spec.token = value;
         if (key == "directory") spec.directory = value;
-        if (key == "program") spec.program = value;
+        if (key == "program") (spec.program.empty() ? spec.program : spec.other_program) = value;
         if (key == "umask")
             spec.umask = static_cast<mode_t>(std::strtoul(std::string(value).c_str(), nullptr, 8));
         if (key == "time-limit-ms")

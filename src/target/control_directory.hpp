@@ -30,6 +30,8 @@ constexpr const char* failed = "failed";  // why the script could not be started
 constexpr const char* cancel = "cancel";  // a request to end; holds the grace in milliseconds
 constexpr const char* journal = "journal";
 constexpr const char* work = "work";
+constexpr const char* environment =
+    "environment";  // for a container's supervisor, which removes it
 }  // namespace control
 
 // What the supervisor executes. The environment is not here: it may hold secrets and travels
@@ -38,7 +40,8 @@ struct StubSpec {
     std::string run;
     std::string token;
     std::string directory;  // where the script starts
-    std::string program;    // path of the file to execute
+    std::string program;  // path of the file to execute, or a name to look up on the script's PATH
+    std::string other_program;  // tried when that is not there; empty: none
     std::vector<std::string> argv;
     mode_t umask = 022;
     std::chrono::milliseconds time_limit{0};  // 0: none

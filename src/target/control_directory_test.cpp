@@ -12,6 +12,7 @@ TEST(StubSpec, SurvivesARoundTripWithAnyBytes)
                   .token = "t",
                   .directory = "/a b\nc",
                   .program = "/bin/\xff",
+                  .other_program = "python3",
                   .argv = {"", "end 0\n\n", "arg 3\nabc\n", "\xff\xfe", "'\""},
                   .umask = 027,
                   .time_limit = std::chrono::milliseconds(5),
@@ -23,6 +24,7 @@ TEST(StubSpec, SurvivesARoundTripWithAnyBytes)
     EXPECT_EQ(back->argv, spec.argv);
     EXPECT_EQ(back->directory, spec.directory);
     EXPECT_EQ(back->program, spec.program);
+    EXPECT_EQ(back->other_program, spec.other_program);
     EXPECT_EQ(back->umask, spec.umask);
     EXPECT_EQ(back->time_limit, spec.time_limit);
     EXPECT_EQ(back->grace, spec.grace);

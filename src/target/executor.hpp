@@ -21,6 +21,17 @@ namespace ponk::target {
 
 using os::Path;
 
+// The container that a run asks for, on targets that have an engine.
+struct ContainerWish {
+    std::string image;
+    // The project's tree is mounted into the container, else copied in before and out after.
+    enum class Tree { mounted, copied } tree = Tree::mounted;
+    std::string shm_size;                // "2g"; empty: the engine's default
+    std::vector<std::string> arguments;  // words of `docker run`
+    std::string registry_username;       // empty: what the user's Docker client knows
+    std::string registry_password;
+};
+
 // Everything an executor needs to carry out one run. Values only; `environment` may hold secrets
 // and is never stored.
 struct JobSpec {
@@ -38,6 +49,7 @@ struct JobSpec {
     std::vector<std::string> ambient;
     std::vector<std::pair<std::string, std::string>> variables;
     std::string shared_directory;  // `nativeSharedDirectory` with the project's folder appended
+    ContainerWish container;
     std::vector<std::string> spark_options;  // PySpark: words for spark-submit before the script
     // Not empty: these words are executed as they are, instead of framework and script.
     std::vector<std::string> command;

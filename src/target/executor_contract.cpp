@@ -39,7 +39,7 @@ std::string ExecutorContract::start(const JobSpec& spec)
     EXPECT_TRUE(placed) << placed.error().message();
     const auto job = target_.executor->launch(spec, {});
     EXPECT_TRUE(job) << job.error().message();
-    return job.value_or("");
+    return jobs_[spec.id.text()] = job.value_or("");
 }
 
 JobStatus ExecutorContract::follow(const JobSpec& spec, JobPhase phase)
@@ -48,7 +48,7 @@ JobStatus ExecutorContract::follow(const JobSpec& spec, JobPhase phase)
     const auto deadline = after(30s);
     while (status.phase != phase && Deadline::clock::now() < deadline) {
         const auto next =
-            target_.executor->sync(spec.id.text(), spec.directory, status, deadline, {});
+            target_.executor->sync(jobs_[spec.id.text()], spec.directory, status, deadline, {});
         EXPECT_TRUE(next) << next.error().message();
         if (!next) break;
         status = *next;
@@ -110,15 +110,16 @@ TEST_P(ExecutorContract, SyncReturnsAtItsDeadlineWhenNothingIsNew)
     start(spec);
     JobStatus status = follow(spec, JobPhase::running);
     while (log_of(spec) != "ready\n" || status.log_length != 6) {
-        status = *target_.executor->sync(spec.id.text(), spec.directory, status, after(1s), {});
+        status =
+            *target_.executor->sync(jobs_[spec.id.text()], spec.directory, status, after(1s), {});
     }
 
     const auto later =
-        target_.executor->sync(spec.id.text(), spec.directory, status, after(20ms), {});
+        target_.executor->sync(jobs_[spec.id.text()], spec.directory, status, after(20ms), {});
 
     ASSERT_TRUE(later);
     EXPECT_EQ(later->phase, JobPhase::running);
-    EXPECT_TRUE(target_.executor->cancel(spec.id.text(), spec.directory, 5s));
+    EXPECT_TRUE(target_.executor->cancel(jobs_[spec.id.text()], spec.directory, 5s));
     follow(spec);
 }
 
@@ -128,7 +129,8 @@ TEST_P(ExecutorContract, SyncEndsWhenAskedToStop)
     start(spec);
     JobStatus status = follow(spec, JobPhase::running);
     while (status.log_length != 6) {
-        status = *target_.executor->sync(spec.id.text(), spec.directory, status, after(1s), {});
+        status =
+            *target_.executor->sync(jobs_[spec.id.text()], spec.directory, status, after(1s), {});
     }
 
     std::stop_source stop;
@@ -137,11 +139,11 @@ TEST_P(ExecutorContract, SyncEndsWhenAskedToStop)
         stop.request_stop();
     });
     const auto stopped = target_.executor->sync(
-        spec.id.text(), spec.directory, status, after(60s), stop.get_token());
+        jobs_[spec.id.text()], spec.directory, status, after(60s), stop.get_token());
 
     ASSERT_FALSE(stopped);
     EXPECT_EQ(stopped.error().kind(), ErrorKind::cancelled);
-    EXPECT_TRUE(target_.executor->cancel(spec.id.text(), spec.directory, 5s));
+    EXPECT_TRUE(target_.executor->cancel(jobs_[spec.id.text()], spec.directory, 5s));
     follow(spec);
 }
 
@@ -151,12 +153,13 @@ TEST_P(ExecutorContract, CancelEndsARunAndSaysSo)
     start(spec);
     follow(spec, JobPhase::running);
 
-    EXPECT_TRUE(target_.executor->cancel(spec.id.text(), spec.directory, 5s));
+    EXPECT_TRUE(target_.executor->cancel(jobs_[spec.id.text()], spec.directory, 5s));
 
     const auto status = follow(spec);
     ASSERT_TRUE(status.exit);
     EXPECT_EQ(status.exit->cause, "cancel");
-    EXPECT_TRUE(target_.executor->cancel(spec.id.text(), spec.directory, 5s)) << "gone is fine";
+    EXPECT_TRUE(target_.executor->cancel(jobs_[spec.id.text()], spec.directory, 5s))
+        << "gone is fine";
 }
 
 TEST_P(ExecutorContract, OutputsAreCollected)
@@ -168,8 +171,8 @@ TEST_P(ExecutorContract, OutputsAreCollected)
     follow(with);
     follow(without);
 
-    const auto some = target_.executor->collect(with.id.text(), with.directory, {});
-    const auto none = target_.executor->collect(without.id.text(), without.directory, {});
+    const auto some = target_.executor->collect(jobs_[with.id.text()], with.directory, {});
+    const auto none = target_.executor->collect(jobs_[without.id.text()], without.directory, {});
 
     ASSERT_TRUE(some);
     EXPECT_TRUE(some->has_value());
@@ -195,8 +198,8 @@ TEST_P(ExecutorContract, CleaningKeepsTheLogAndTheRecord)
     start(spec);
     follow(spec);
 
-    ASSERT_TRUE(target_.executor->clean(spec.id.text(), spec.directory));
-    ASSERT_TRUE(target_.executor->clean(spec.id.text(), spec.directory)) << "twice is fine";
+    ASSERT_TRUE(target_.executor->clean(jobs_[spec.id.text()], spec.directory));
+    ASSERT_TRUE(target_.executor->clean(jobs_[spec.id.text()], spec.directory)) << "twice is fine";
 
     EXPECT_EQ(log_of(spec), "hello\n");
     EXPECT_EQ(follow(spec).exit->status(), 0);

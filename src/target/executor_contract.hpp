@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <map>
 #include <memory>
 
 namespace ponk::target {
@@ -42,6 +43,7 @@ protected:
     std::string log_of(const JobSpec& spec);
 
     Path root_;
+    std::map<std::string, std::string> jobs_;  // by run, as launch returned them
     ExecutorUnderTest target_;
 };
 

@@ -8,9 +8,11 @@
 #include "target/command_line.hpp"
 #include "target/control_directory.hpp"
 #include "target/embedded.hpp"
-#include "target/local/environment.hpp"
+#include "target/environment.hpp"
 #include "target/local/local_run.hpp"
-#include "target/local/watcher.hpp"
+#include "target/run_files.hpp"
+#include "target/watcher.hpp"
+#include "target/working_copy.hpp"
 
 #include <fcntl.h>
 #include <map>
@@ -70,13 +72,6 @@ Result<bool> withdraw_claim(const Path& directory)
     return true;
 }
 
-bool is_new(const JobStatus& now, const JobStatus& seen)
-{
-    return now.phase != seen.phase || now.log_length != seen.log_length ||
-           now.journal_length != seen.journal_length || now.phase == JobPhase::ended ||
-           now.phase == JobPhase::lost;
-}
-
 class LocalExecutor final : public Executor {
 public:
     LocalExecutor(Options options, Path stub, Path python)
@@ -86,16 +81,7 @@ public:
 
     Result<> place(const JobSpec& spec, const Progress& progress, std::stop_token stop) override
     {
-        TRY(os::make_directories(spec.directory / control::journal));
-        const auto tree = spec.directory / control::work;
-        if (is_there(tree)) return {};
-        // Under another name until it is whole: a half-made tree is never executed.
-        const auto building = spec.directory / "work.new";
-        TRY(os::remove_tree(building));
-        TRY(options_.materialise(spec.snapshot, building, progress, stop));
-        if (::rename(building.c_str(), tree.c_str()) != 0)
-            return fail_errno(errno, "make {}", os::in_quotes(tree));
-        return {};
+        return place_working_copy(options_.trees, spec, progress, stop);
     }
 
     Result<std::string> launch(const JobSpec& spec, std::stop_token stop) override
@@ -158,25 +144,12 @@ public:
     Result<std::optional<Digest>>
     collect(const std::string& /*job*/, const Path& directory, std::stop_token stop) override
     {
-        const auto outputs = directory / control::work / "outputs";
-        struct stat info {};
-        // A link could lead anywhere; only a real folder is ours to store.
-        if (::lstat(outputs.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return std::nullopt;
-        if (TRY(os::list_directory(outputs)).empty()) return std::nullopt;
-        return std::optional(TRY(options_.store(outputs, stop)));
+        return collect_outputs(options_.trees, directory, stop);
     }
 
     Result<> clean(const std::string& /*job*/, const Path& directory) override
     {
-        if (!is_there(directory / control::exit) && is_locked(directory)) {
-            return tl::unexpected(
-                Error(ErrorKind::conflict,
-                      fmt::format("the run in {} is still alive", os::in_quotes(directory)),
-                      "Cancel it first, or wait for its end."));
-        }
-        for (const auto* name : {control::work, "work.new", control::spec, control::lock, "times"})
-            TRY(os::remove_tree(directory / name));
-        return {};
+        return clean_run_directory(directory);
     }
 
 private:
@@ -184,7 +157,12 @@ private:
     Result<std::string> write_spec(const JobSpec& spec, std::stop_token stop)
     {
         const auto tree = spec.directory / control::work;
-        auto environment = compose_environment(spec, tree, python_);
+        auto environment = compose_environment(spec,
+                                               spec.ambient,
+                                               {.tree = tree.string(),
+                                                .control = spec.directory.string(),
+                                                .python_modules = python_.string(),
+                                                .shared = spec.shared_directory});
         auto line = TRY(command_line(spec, tree, environment.words(), stop));
         for (const auto& [name, value] : line.variables)
             environment.set(name, value);

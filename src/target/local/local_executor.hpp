@@ -2,8 +2,8 @@
 #pragma once
 
 #include "target/executor.hpp"
+#include "target/working_copy.hpp"
 
-#include <functional>
 #include <memory>
 
 namespace ponk::target::local {
@@ -11,14 +11,7 @@ namespace ponk::target::local {
 // What the executor needs from elsewhere.
 struct Options {
     Path home;  // $PONK_HOME: the supervisor and the Python modules are written below `lib/`
-    // Makes the tree of a snapshot at `destination`, which does not exist yet.
-    std::function<Result<>(const Digest& snapshot,
-                           const Path& destination,
-                           const Progress& progress,
-                           std::stop_token stop)>
-        materialise;
-    // Stores a folder and returns its manifest.
-    std::function<Result<Digest>(const Path& folder, std::stop_token stop)> store;
+    TreeStore trees;
 };
 
 // Runs on this machine. Each run is owned by a supervisor process of its own; this process only

@@ -44,14 +44,14 @@ ExecutorUnderTest make_local(const Path& /*root*/)
 {
     local::Options options;
     options.home = Home::path;
-    options.materialise =
+    options.trees.materialise =
         [](const Digest&, const Path& to, const Progress&, std::stop_token) -> Result<> {
         TRY(os::make_directories(to));
         for (const auto& [name, text] : scripts)
             TRY(os::replace_file(to / name, text));
         return {};
     };
-    options.store = [](const Path& folder, std::stop_token) -> Result<Digest> {
+    options.trees.store = [](const Path& folder, std::stop_token) -> Result<Digest> {
         return sha256(TRY(os::read_file(folder / "model.txt")));
     };
     ExecutorUnderTest target;

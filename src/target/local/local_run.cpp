@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "target/local/local_run.hpp"
 
-#include "os/directory.hpp"
+#include "target/run_files.hpp"
 
 #include <csignal>
 #include <poll.h>
@@ -14,22 +14,6 @@ namespace ponk::target::local {
 using namespace std::chrono_literals;
 
 namespace {
-
-std::uint64_t size_of(const Path& file)
-{
-    struct stat info {};
-    return ::stat(file.c_str(), &info) == 0 ? static_cast<std::uint64_t>(info.st_size) : 0;
-}
-
-std::uint64_t size_of_journals(const Path& folder)
-{
-    std::uint64_t sum = 0;
-    if (const auto entries = os::list_directory(folder)) {
-        for (const auto& entry : *entries)
-            sum += size_of(folder / entry.name);
-    }
-    return sum;
-}
 
 bool lives(const std::optional<os::Fd>& pidfd)
 {
@@ -51,34 +35,19 @@ JobStatus lost(JobStatus status, std::string reason)
     return status;
 }
 
-Result<bool> add_exit(const Path& directory, JobStatus& status)
-{
-    const auto text = TRY(os::read_file_if_any(directory / control::exit, 1 << 20));
-    if (!text) return false;
-    status.exit = TRY(model::parse_exit_record(*text).map_error(
-        while_doing("read {}", os::in_quotes(directory / control::exit))));
-    status.phase = JobPhase::ended;
-    status.started = status.exit->started;
-    // What was written between our look at the log and the end.
-    status.log_length = size_of(directory / control::log);
-    status.journal_length = size_of_journals(directory / control::journal);
-    return true;
-}
-
 }  // namespace
 
 Result<JobStatus> LocalRun::look()
 {
     const std::lock_guard lock(mutex_);
     JobStatus status;
-    status.log_length = size_of(directory_ / control::log);
-    status.journal_length = size_of_journals(directory_ / control::journal);
-    if (TRY(add_exit(directory_, status))) return status;
+    read_lengths(directory_, status);
+    if (TRY(read_exit(directory_, status))) return status;
     if (TRY(find_processes())) return look_at_processes(std::move(status));
     status.phase = JobPhase::starting;
     if (is_locked(directory_) || TRY(find_processes())) return status;
     // Nobody holds the lock, so nothing changes any more; but it may have, just before we asked.
-    if (TRY(add_exit(directory_, status))) return status;
+    if (TRY(read_exit(directory_, status))) return status;
     if (is_there(directory_ / control::claim))
         return lost(std::move(status), "the supervisor was killed before the script began");
     return status;  // nobody ever began it
@@ -87,10 +56,8 @@ Result<JobStatus> LocalRun::look()
 Result<bool> LocalRun::find_processes()
 {
     if (processes_) return true;
-    const auto text = TRY(os::read_file_if_any(directory_ / control::pid, 1 << 20));
-    if (!text) return false;
-    processes_ = TRY(parse_processes(*text).map_error(
-        while_doing("read {}", os::in_quotes(directory_ / control::pid))));
+    processes_ = TRY(read_processes(directory_));
+    if (!processes_) return false;
     stub_ = os::open_process(processes_->stub);
     guard_ = os::open_process(processes_->guard);
     main_ = os::open_process(processes_->main);
@@ -109,12 +76,12 @@ Result<JobStatus> LocalRun::look_at_processes(JobStatus status)
     if (processes_->main.boot_id != os::boot_id())
         return lost(std::move(status), "the host was rebooted while the script ran");
     if (is_supervised()) return status;
-    if (TRY(add_exit(directory_, status))) return status;
+    if (TRY(read_exit(directory_, status))) return status;
     if (!stand_in_)
         stand_in_ = std::make_unique<StandIn>(directory_, *processes_, std::move(main_));
     const auto progress = TRY(stand_in_->step());
     if (progress == StandIn::Progress::unknown) return lost(std::move(status), stand_in_->reason());
-    if (progress == StandIn::Progress::published) TRY(add_exit(directory_, status));
+    if (progress == StandIn::Progress::published) TRY(read_exit(directory_, status));
     return status;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "target/local/environment.hpp"
+#include "target/environment.hpp"
 
 #include <gtest/gtest.h>
 
-namespace ponk::target::local {
+namespace ponk::target {
 namespace {
 
 JobSpec sample()
@@ -19,7 +19,8 @@ JobSpec sample()
 
 TEST(Environment, TheConfigurationWinsOverTheShell)
 {
-    const auto environment = compose_environment(sample(), "/runs/r/work", "/lib/python");
+    const auto environment = compose_environment(
+        sample(), sample().ambient, {.tree = "/runs/r/work", .python_modules = "/lib/python"});
 
     EXPECT_EQ(environment.get("A"), "configured");
     EXPECT_EQ(environment.get("B"), "line\nbreak");
@@ -32,28 +33,27 @@ TEST(Environment, TheConfigurationWinsOverTheShell)
 TEST(Environment, OurModulesComeFirstAndTheirsStay)
 {
     auto spec = sample();
-    EXPECT_EQ(compose_environment(spec, "/w", "/lib").get("PYTHONPATH"), "/lib:/theirs");
+    EXPECT_EQ(compose_environment(spec, spec.ambient, {.python_modules = "/lib"}).get("PYTHONPATH"),
+              "/lib:/theirs");
 
     spec.ambient.clear();
-    EXPECT_EQ(compose_environment(spec, "/w", "/lib").get("PYTHONPATH"), "/lib");
+    EXPECT_EQ(compose_environment(spec, spec.ambient, {.python_modules = "/lib"}).get("PYTHONPATH"),
+              "/lib");
 }
 
 TEST(Environment, TheSharedFolderEndsWithASlash)
 {
-    auto spec = sample();
-    spec.shared_directory = "/shared/p";
-    EXPECT_EQ(compose_environment(spec, "/w", "/l").get("AZUREML_NATIVE_SHARE_DIRECTORY"),
-              "/shared/p/");
-
-    spec.shared_directory = "/shared/p/";
-    EXPECT_EQ(compose_environment(spec, "/w", "/l").get("AZUREML_NATIVE_SHARE_DIRECTORY"),
-              "/shared/p/");
+    for (const auto* folder : {"/shared/p", "/shared/p/"}) {
+        const auto environment = compose_environment(sample(), {}, {.shared = folder});
+        EXPECT_EQ(environment.get("AZUREML_NATIVE_SHARE_DIRECTORY"), "/shared/p/");
+    }
 }
 
 TEST(Environment, TheRunKnowsItself)
 {
     const auto spec = sample();
-    const auto environment = compose_environment(spec, "/w", "/l");
+    const auto environment =
+        compose_environment(spec, spec.ambient, {.tree = "/w", .control = "/runs/r"});
 
     EXPECT_EQ(environment.get("PONK_RUN_ID"), spec.id.text());
     EXPECT_EQ(environment.get("AZUREML_RUN_ID"), spec.id.text());
@@ -70,4 +70,4 @@ TEST(Environment, EachNameOnceAndEveryWordEndedByNul)
 }
 
 }  // namespace
-}  // namespace ponk::target::local
+}  // namespace ponk::target

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-namespace ponk::target::local {
+namespace ponk::target {
 
 // Tells at once when something changes in a run directory, and takes away supervisors that have
 // ended. One inotify descriptor (a user has few) and one thread serve all runs. Any thread may
@@ -58,4 +58,4 @@ private:
     std::jthread thread_;
 };
 
-}  // namespace ponk::target::local
+}  // namespace ponk::target

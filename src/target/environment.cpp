@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "target/local/environment.hpp"
+#include "target/environment.hpp"
 
 #include <algorithm>
 
-namespace ponk::target::local {
+namespace ponk::target {
 
 namespace {
 
@@ -61,27 +61,29 @@ std::string Environment::bytes() const
     return out;
 }
 
-Environment compose_environment(const JobSpec& spec, const Path& tree, const Path& python_modules)
+Environment compose_environment(const JobSpec& spec,
+                                const std::vector<std::string>& ground,
+                                const RunPlaces& places)
 {
-    Environment out(spec.ambient);
+    Environment out(ground);
     out.set("PYTHONUNBUFFERED", "1");
     for (const auto& [name, value] : spec.variables)
         out.set(name, value);
     const auto theirs = out.get("PYTHONPATH");
-    out.set("PYTHONPATH", python_modules.string() + (theirs.empty() ? "" : ":" + theirs));
-    if (!spec.shared_directory.empty()) {
+    out.set("PYTHONPATH", places.python_modules + (theirs.empty() ? "" : ":" + theirs));
+    if (!places.shared.empty()) {
         // Scripts append a file name without a slash of their own.
-        const auto& folder = spec.shared_directory;
+        const auto& folder = places.shared;
         out.set("AZUREML_NATIVE_SHARE_DIRECTORY", folder.ends_with('/') ? folder : folder + "/");
     }
     out.set("AZUREML_RUN_ID", spec.id.text());
     out.set("PONK_RUN_ID", spec.id.text());
     out.set("PONK_RUN_TOKEN", spec.token);
-    out.set("PONK_RUN_DIRECTORY", spec.directory.string());
-    out.set("PONK_OUTPUTS_DIRECTORY", (tree / "outputs").string());
-    out.set("PWD", tree.string());
+    out.set("PONK_RUN_DIRECTORY", places.control);
+    out.set("PONK_OUTPUTS_DIRECTORY", places.tree + "/outputs");
+    out.set("PWD", places.tree);
     out.unset("OLDPWD");
     return out;
 }
 
-}  // namespace ponk::target::local
+}  // namespace ponk::target

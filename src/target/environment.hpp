@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace ponk::target::local {
+namespace ponk::target {
 
 // Variables of a process, in order, each name once.
 class Environment {
@@ -23,7 +23,18 @@ private:
     std::vector<std::string> words_;
 };
 
-// What the script sees: the user's shell, then the configuration, then ours.
-Environment compose_environment(const JobSpec& spec, const Path& tree, const Path& python_modules);
+// Where things are, as the script's own processes see them.
+struct RunPlaces {
+    std::string tree;            // its copy of the project; it starts there
+    std::string control;         // the run directory
+    std::string python_modules;  // for PYTHONPATH
+    std::string shared;          // empty: none
+};
 
-}  // namespace ponk::target::local
+// What the script sees: `ground` (the user's shell, or what the image sets), then the
+// configuration, then ours.
+Environment compose_environment(const JobSpec& spec,
+                                const std::vector<std::string>& ground,
+                                const RunPlaces& places);
+
+}  // namespace ponk::target

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "target/local/watcher.hpp"
+#include "target/watcher.hpp"
 
 #include "os/process.hpp"
 #include "target/control_directory.hpp"
@@ -9,7 +9,7 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
-namespace ponk::target::local {
+namespace ponk::target {
 
 namespace {
 
@@ -105,4 +105,4 @@ void Watcher::work(const std::stop_token& stop)
     }
 }
 
-}  // namespace ponk::target::local
+}  // namespace ponk::target

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "target/executor.hpp"
+
+namespace ponk::target::docker {
+
+// One run in a container, as its directory shows it; the engine is asked only when the directory
+// is silent.
+class ContainerRun {
+public:
+    ContainerRun(Path directory, Path socket, std::string container)
+        : directory_(std::move(directory)), socket_(std::move(socket)),
+          container_(std::move(container))
+    {
+    }
+
+    Result<JobStatus> look(std::stop_token stop) const;
+
+private:
+    JobStatus ask_engine(JobStatus status, std::stop_token stop) const;
+
+    Path directory_;
+    Path socket_;
+    std::string container_;
+};
+
+}  // namespace ponk::target::docker

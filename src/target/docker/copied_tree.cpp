@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "target/docker/copied_tree.hpp"
+
+#include "base/text.hpp"
+#include "dockerapi/tar.hpp"
+#include "os/directory.hpp"
+#include "target/control_directory.hpp"
+#include "target/docker/container_layout.hpp"
+
+#include <deque>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace ponk::target::docker {
+
+namespace {
+
+using dockerapi::TarEntry;
+using dockerapi::TarReader;
+
+constexpr std::size_t piece = 256 * 1024;
+
+// The tree of a run as a tar stream, one entry after the other. Folders come before what they hold.
+class TreeTar {
+public:
+    explicit TreeTar(Path root) : root_(std::move(root)) { waiting_.push_back(""); }
+
+    // Appends the next bytes; nothing at the end.
+    Result<> next(std::string& out)
+    {
+        while (out.size() < piece) {
+            if (file_) {
+                TRY(more_of_file(out));
+            } else if (!waiting_.empty()) {
+                const auto name = std::move(waiting_.front());
+                waiting_.pop_front();
+                TRY(begin(name, out));
+            } else {
+                if (!ended_) out += dockerapi::tar_end();
+                ended_ = true;
+                return {};
+            }
+        }
+        return {};
+    }
+
+private:
+    Result<> begin(const std::string& name, std::string& out)
+    {
+        const auto path = root_ / name;
+        struct stat info {};
+        if (::lstat(path.c_str(), &info) != 0)
+            return fail_errno(errno, "read {}", os::in_quotes(path));
+        TarEntry entry{.path = (Path(layout::tree).relative_path() / name).string(),
+                       .mode = info.st_mode & 07777U,
+                       .user = ::getuid(),
+                       .group = ::getgid(),
+                       .modified = info.st_mtime};
+        if (S_ISDIR(info.st_mode)) {
+            entry.kind = TarEntry::Kind::folder;
+            for (const auto& child : TRY(os::list_directory(path)))
+                waiting_.push_back((Path(name) / child.name).string());
+        } else if (S_ISLNK(info.st_mode)) {
+            entry.kind = TarEntry::Kind::link;
+            entry.link = std::filesystem::read_symlink(path).string();
+        } else if (S_ISREG(info.st_mode)) {
+            entry.size = static_cast<std::uint64_t>(info.st_size);
+            file_ = TRY(os::open_regular(path, os::Links::refuse));
+            left_ = size_ = entry.size;
+        } else {
+            return {};
+        }
+        out += dockerapi::tar_header(entry);
+        return {};
+    }
+
+    Result<> more_of_file(std::string& out)
+    {
+        const auto bytes =
+            TRY(os::read_at(file_.get(), size_ - left_, std::min<std::uint64_t>(piece, left_)));
+        if (bytes.empty() && left_ > 0)
+            return fail(ErrorKind::damaged,
+                        "a file of the run's tree became shorter while it was copied");
+        out += bytes;
+        left_ -= bytes.size();
+        if (left_ > 0) return {};
+        out += dockerapi::tar_padding(size_);
+        file_.reset();
+        return {};
+    }
+
+    Path root_;
+    std::deque<std::string> waiting_;
+    os::Fd file_;
+    std::uint64_t left_ = 0;
+    std::uint64_t size_ = 0;
+    bool ended_ = false;
+};
+
+// Unpacks below one folder and nowhere else: the names come out of the container.
+class Unpacker {
+public:
+    explicit Unpacker(os::Fd root) : root_(std::move(root)) {}
+
+    Result<> begin(const TarEntry& entry)
+    {
+        file_.reset();
+        const Path path = Path(entry.path).relative_path().lexically_normal();
+        if (path.empty() || *path.begin() == "..")
+            return fail(
+                ErrorKind::damaged, "the archive names {} outside its folder", os::in_quotes(path));
+        if (entry.kind == TarEntry::Kind::folder) return make_folder(path);
+        const auto parent = TRY(os::open_beneath(root_.get(),
+                                                 path.has_parent_path() ? path.parent_path() : ".",
+                                                 O_RDONLY | O_DIRECTORY));
+        const auto name = path.filename().string();
+        if (entry.kind == TarEntry::Kind::link) {
+            if (::symlinkat(entry.link.c_str(), parent.get(), name.c_str()) != 0 && errno != EEXIST)
+                return fail_errno(errno, "make the link {}", os::in_quotes(path));
+        } else if (entry.kind == TarEntry::Kind::file) {
+            file_ = TRY(os::open_beneath(
+                root_.get(), path, O_WRONLY | O_CREAT | O_EXCL, (entry.mode & 0777U) | 0600U));
+        }
+        return {};
+    }
+
+    Result<> data(std::string_view bytes)
+    {
+        return file_ ? os::write_all(file_.get(), bytes) : Result<>();
+    }
+
+private:
+    Result<> make_folder(const Path& path)
+    {
+        auto name = path.string();
+        while (name.ends_with('/'))
+            name.pop_back();
+        const Path folder = name;
+        const auto parent =
+            TRY(os::open_beneath(root_.get(),
+                                 folder.has_parent_path() ? folder.parent_path() : ".",
+                                 O_RDONLY | O_DIRECTORY));
+        if (::mkdirat(parent.get(), folder.filename().c_str(), 0700) != 0 && errno != EEXIST)
+            return fail_errno(errno, "make the folder {}", os::in_quotes(folder));
+        return {};
+    }
+
+    os::Fd root_;
+    os::Fd file_;
+};
+
+}  // namespace
+
+Result<> copy_tree_in(const dockerapi::Engine& engine,
+                      const std::string& container,
+                      const Path& directory,
+                      std::stop_token stop)
+{
+    TRY(os::replace_file(directory / copied_mark, ""));
+    TreeTar tar(directory / control::work);
+    return dockerapi::copy_in(
+               engine,
+               container,
+               "/",
+               [&tar](std::string& out) { return tar.next(out); },
+               std::move(stop))
+        .map_error(while_doing("copy the project into the container"));
+}
+
+Result<> copy_outputs_home(const dockerapi::Engine& engine,
+                           const std::string& container,
+                           const Path& directory,
+                           std::stop_token stop)
+{
+    // A new folder, renamed when whole: a repeated call begins anew and a cut one leaves nothing.
+    const auto building = directory / "outputs.new";
+    TRY(os::remove_tree(building));
+    TRY(os::make_directories(building));
+    Unpacker unpacker(TRY(os::open_file(building, O_RDONLY | O_DIRECTORY)));
+    TarReader reader(
+        {.begin = [&unpacker](const TarEntry& entry) { return unpacker.begin(entry); },
+         .data = [&unpacker](std::string_view bytes) { return unpacker.data(bytes); }});
+    Result<> read;
+    const auto copied = dockerapi::copy_out(
+        engine,
+        container,
+        std::string(layout::tree) + "/outputs",
+        [&reader, &read](std::string_view bytes) {
+            read = reader.take(bytes);
+            return read.has_value();
+        },
+        std::move(stop));
+    if (!read) return tl::unexpected(read.error().within("copy outputs out of the container"));
+    if (!copied && copied.error().kind() == ErrorKind::not_found) return os::remove_tree(building);
+    TRY(Result<>(copied).map_error(while_doing("copy outputs out of the container")));
+    TRY(reader.finish());
+    const auto home = directory / control::work / "outputs";
+    TRY(os::remove_tree(home));
+    const auto made = building / "outputs";
+    if (::rename(made.c_str(), home.c_str()) != 0)
+        return fail_errno(errno, "put the outputs at {}", os::in_quotes(home));
+    return os::remove_tree(building);
+}
+
+}  // namespace ponk::target::docker

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "dockerapi/container.hpp"
+#include "os/file.hpp"
+
+#include <stop_token>
+#include <string>
+
+// `sharedVolumes: false`: the tree lives inside the container. It is copied in before the start and
+// its outputs are copied out after the end, never while the container runs.
+namespace ponk::target::docker {
+
+using os::Path;
+
+// In the run directory: this run's tree was copied.
+constexpr const char* copied_mark = "copied";
+
+// Copies `work/` of the run directory into the container that was created but not started.
+Result<> copy_tree_in(const dockerapi::Engine& engine,
+                      const std::string& container,
+                      const Path& directory,
+                      std::stop_token stop);
+
+// Brings `outputs/` back to `work/outputs` of the run directory; repeating it is harmless.
+Result<> copy_outputs_home(const dockerapi::Engine& engine,
+                           const std::string& container,
+                           const Path& directory,
+                           std::stop_token stop);
+
+}  // namespace ponk::target::docker

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "target/docker/describe_container.hpp"
+
+#include "base/text.hpp"
+#include "os/identity.hpp"
+#include "target/control_directory.hpp"
+#include "target/docker/container_layout.hpp"
+#include "target/docker/run_arguments.hpp"
+#include "target/environment.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace ponk::target::docker {
+
+namespace {
+
+using dockerapi::ContainerSpec;
+using dockerapi::Mount;
+
+bool is_copied(const JobSpec& spec)
+{
+    return spec.container.tree == ContainerWish::Tree::copied;
+}
+
+void add_mounts(const JobSpec& spec, const Installed& installed, ContainerSpec& container)
+{
+    container.mounts = {
+        {spec.directory.string(), layout::control, Mount::Access::read_write},
+        {installed.stub.string(), layout::stub, Mount::Access::read_only},
+        {installed.python_modules.string(), layout::python_modules, Mount::Access::read_only}};
+    if (!is_copied(spec))
+        container.mounts.push_back({(spec.directory / control::work).string(), layout::tree});
+    if (!spec.shared_directory.empty())
+        container.mounts.push_back({spec.shared_directory, layout::shared});
+}
+
+Environment script_environment(const JobSpec& spec,
+                               const dockerapi::Image& image,
+                               const ContainerSpec& container)
+{
+    auto ground = image.environment;
+    // The user has no entry in the image's list of users: programs ask the variables instead.
+    const auto user = os::user_name();
+    ground.push_back("USER=" + user);
+    ground.push_back("LOGNAME=" + user);
+    ground.push_back(std::string("HOME=") + layout::home);
+    ground.insert(ground.end(), container.environment.begin(), container.environment.end());
+    return compose_environment(spec,
+                               ground,
+                               {.tree = layout::tree,
+                                .control = layout::control,
+                                .python_modules = layout::python_modules,
+                                .shared = spec.shared_directory.empty() ? "" : layout::shared});
+}
+
+std::string script_word(const JobSpec& spec)
+{
+    return spec.script.starts_with('-') ? "./" + spec.script : spec.script;
+}
+
+Result<> add_command(const JobSpec& spec, DescribedContainer& out)
+{
+    if (!spec.command.empty()) {
+        out.program = spec.command.front();
+        out.argv = spec.command;
+        return {};
+    }
+    if (same_ignoring_case(spec.framework, "PySpark")) {
+        out.program = "spark-submit";
+        out.argv = {"spark-submit"};
+        out.argv.insert(out.argv.end(), spec.spark_options.begin(), spec.spark_options.end());
+    } else {
+        // Looked up in the container, where "python" may be called "python3".
+        out.program = spec.interpreter.empty() ? "python" : spec.interpreter;
+        if (out.program == "python") out.other_program = "python3";
+        out.argv = {out.program};
+    }
+    out.argv.push_back(script_word(spec));
+    out.argv.insert(out.argv.end(), spec.arguments.begin(), spec.arguments.end());
+    return {};
+}
+
+}  // namespace
+
+Result<> check_script(const JobSpec& spec)
+{
+    if (!spec.command.empty()) return {};
+    struct stat info {};
+    const auto file = spec.directory / control::work / spec.script;
+    if (::stat(file.c_str(), &info) == 0 && S_ISREG(info.st_mode)) return {};
+    return tl::unexpected(
+        Error(ErrorKind::not_found,
+              fmt::format("script '{}' is not in the project", printable(spec.script)),
+              "Name a file of the project folder, relative to it, that no ignore file excludes."));
+}
+
+Result<DescribedContainer> describe_container(const JobSpec& spec,
+                                              const dockerapi::Image& image,
+                                              const dockerapi::Info& engine,
+                                              const Installed& installed)
+{
+    DescribedContainer out;
+    auto& container = out.spec;
+    container.name = spec.id.text();
+    container.image = image.id;
+    container.command = {layout::stub, layout::control, "@environment", "2"};
+    // A rootless engine maps its root to the user who runs it; any other user there is a stranger.
+    container.user = engine.rootless ? "0:0" : fmt::format("{}:{}", ::getuid(), ::getgid());
+    container.directory = "/";
+    container.labels = {{layout::run_label, spec.id.text()}, {layout::token_label, spec.token}};
+    add_mounts(spec, installed, container);
+    if (!spec.container.shm_size.empty())
+        container.shared_memory = TRY(parse_byte_size(spec.container.shm_size));
+    TRY(apply_run_arguments(spec.container.arguments, container));
+    auto environment = script_environment(spec, image, container);
+    container.environment.clear();  // the engine shows them to everybody who may ask it
+    TRY(add_command(spec, out));
+    out.environment = environment.bytes();
+    return out;
+}
+
+Result<> write_control_files(const JobSpec& spec, const DescribedContainer& container)
+{
+    const StubSpec text{.run = spec.id.text(),
+                        .token = spec.token,
+                        .directory = layout::tree,
+                        .program = container.program,
+                        .other_program = container.other_program,
+                        .argv = container.argv,
+                        .umask = spec.umask,
+                        .time_limit = spec.time_limit,
+                        .grace = spec.grace};
+    TRY(os::make_directories(spec.directory / control::journal));
+    TRY(os::make_directories(spec.directory / "home"));
+    if (!spec.shared_directory.empty()) TRY(os::make_directories(spec.shared_directory, 0755));
+    TRY(os::replace_file(spec.directory / control::spec, to_text(text)));
+    // Read and removed by the supervisor before anything else.
+    return os::replace_file(
+        spec.directory / control::environment, container.environment, 0600, os::Durable::no);
+}
+
+}  // namespace ponk::target::docker

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "dockerapi/container.hpp"
+#include "dockerapi/image.hpp"
+#include "target/executor.hpp"
+
+namespace ponk::target::docker {
+
+// Programs of ours on the engine's machine.
+struct Installed {
+    Path stub;
+    Path python_modules;
+};
+
+struct DescribedContainer {
+    dockerapi::ContainerSpec spec;
+    std::string program;        // what the supervisor executes in it
+    std::string other_program;  // when that is not there
+    std::vector<std::string> argv;
+    std::string environment;  // of the script: words ended by NUL; never given to the engine
+};
+
+// The container of a run: what it executes, what is mounted, as whom, under which limits.
+Result<DescribedContainer> describe_container(const JobSpec& spec,
+                                              const dockerapi::Image& image,
+                                              const dockerapi::Info& engine,
+                                              const Installed& installed);
+
+// Writes what the supervisor reads when the container starts.
+Result<> write_control_files(const JobSpec& spec, const DescribedContainer& container);
+
+// The script must be in the tree; told before anything is created.
+Result<> check_script(const JobSpec& spec);
+
+}  // namespace ponk::target::docker

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "target/docker/docker_executor.hpp"
+
+#include "base/text.hpp"
+#include "dockerapi/container.hpp"
+#include "dockerapi/endpoint.hpp"
+#include "dockerapi/image.hpp"
+#include "os/identity.hpp"
+#include "target/control_directory.hpp"
+#include "target/docker/container_layout.hpp"
+#include "target/docker/container_run.hpp"
+#include "target/docker/copied_tree.hpp"
+#include "target/docker/describe_container.hpp"
+#include "target/embedded.hpp"
+#include "target/run_files.hpp"
+#include "target/watcher.hpp"
+
+#include <sys/stat.h>
+
+namespace ponk::target::docker {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+using dockerapi::Engine;
+
+// An answer of the engine that moves no data.
+constexpr auto patience = 60s;
+
+std::string job_text(const Path& socket, const RunId& id)
+{
+    return socket.string() + " " + id.text();
+}
+
+struct Job {
+    Path socket;
+    std::string container;
+};
+
+Result<Job> parse_job(const std::string& text)
+{
+    const auto blank = text.rfind(' ');
+    if (blank == std::string::npos)
+        return fail(ErrorKind::damaged, "'{}' is no container of ours", printable(text));
+    return Job{text.substr(0, blank), text.substr(blank + 1)};
+}
+
+bool is_there(const Path& path)
+{
+    struct stat info {};
+    return ::lstat(path.c_str(), &info) == 0;
+}
+
+class DockerExecutor final : public Executor {
+public:
+    DockerExecutor(Options options, Installed installed)
+        : options_(std::move(options)), installed_(std::move(installed))
+    {
+    }
+
+    Result<> place(const JobSpec& spec, const Progress& progress, std::stop_token stop) override
+    {
+        const auto engine = TRY(connect(spec, stop));
+        TRY(provide_image(engine, spec, progress, stop));
+        return place_working_copy(options_.trees, spec, progress, stop);
+    }
+
+    Result<std::string> launch(const JobSpec& spec, std::stop_token stop) override
+    {
+        const auto engine = TRY(connect(spec, stop));
+        const auto job = job_text(engine.socket(), spec.id);
+        const auto name = spec.id.text();
+        if (const auto there = TRY(find_container(engine, name, after(patience), stop))) {
+            if (there->label(layout::run_label) != name)
+                return fail(
+                    ErrorKind::conflict, "a container '{}' of somebody else is there", name);
+            // One that was started, or ended, is the run: starting it again would be a second one.
+            if (there->status != "created") return job;
+            TRY(remove_container(engine, name, after(patience)));
+        }
+        TRY(check_script(spec));
+        const auto image = TRY(the_image(engine, spec, stop));
+        const auto info = TRY(engine.info(after(patience), stop));
+        const auto container = TRY(describe_container(spec, image, info, installed_));
+        TRY(write_control_files(spec, container));
+        TRY(create_container(engine, container.spec, after(patience), stop));
+        auto started = fill_and_start(engine, spec, stop);
+        if (!started) {
+            static_cast<void>(remove_container(engine, name, after(patience)));
+            return tl::unexpected(started.error());
+        }
+        return job;
+    }
+
+    Result<JobStatus> sync(const std::string& job,
+                           const Path& directory,
+                           const JobStatus& seen,
+                           Deadline deadline,
+                           std::stop_token stop) override
+    {
+        const auto [socket, container] = TRY(parse_job(job));
+        const Watcher::Subscription subscription(watcher_, directory);
+        const ContainerRun run(directory, socket, container);
+        for (;;) {
+            subscription.bell().silence();
+            auto status = TRY(run.look(stop));
+            if (is_new(status, seen) || Deadline::clock::now() >= deadline) return status;
+            // Files tell all but the sudden end of the container, which frees the run's lock.
+            const auto again = after(subscription.works() ? 1000ms : 50ms);
+            const int bell[] = {subscription.bell().fd()};
+            const auto waited = os::wait_any(bell, std::min(deadline, again), stop);
+            if (!waited && waited.error().kind() != ErrorKind::timeout)
+                return tl::unexpected(waited.error());
+        }
+    }
+
+    Result<>
+    cancel(const std::string& job, const Path& directory, std::chrono::seconds grace) override
+    {
+        if (!is_there(directory) || is_there(directory / control::exit)) return {};
+        const auto text = fmt::format("{}", std::chrono::milliseconds(grace).count());
+        const auto noted =
+            os::replace_file(directory / control::cancel, text, 0600, os::Durable::no);
+        const auto parsed = parse_job(job);
+        if (!parsed) return noted;  // it was never launched
+        const auto engine = TRY(Engine::connect(parsed->socket, after(patience)));
+        return signal_container(engine, parsed->container, "TERM", after(patience));
+    }
+
+    Result<std::optional<Digest>>
+    collect(const std::string& job, const Path& directory, std::stop_token stop) override
+    {
+        if (is_there(directory / copied_mark)) {
+            const auto [socket, container] = TRY(parse_job(job));
+            const auto engine = TRY(Engine::connect(socket, after(patience), stop));
+            TRY(copy_outputs_home(engine, container, directory, stop));
+        }
+        return collect_outputs(options_.trees, directory, stop);
+    }
+
+    Result<> clean(const std::string& job, const Path& directory) override
+    {
+        TRY(clean_run_directory(directory));
+        TRY(os::remove_tree(directory / "home"));
+        const auto parsed = parse_job(job);
+        if (!parsed) return {};
+        const auto engine = TRY(Engine::connect(parsed->socket, after(patience)));
+        return remove_container(engine, parsed->container, after(patience));
+    }
+
+private:
+    Result<Engine> connect(const JobSpec& spec, const std::stop_token& stop)
+    {
+        const auto socket = TRY(dockerapi::find_socket(spec.ambient));
+        return Engine::connect(socket, after(patience), stop);
+    }
+
+    Result<> provide_image(const Engine& engine,
+                           const JobSpec& spec,
+                           const Progress& progress,
+                           const std::stop_token& stop)
+    {
+        const auto& name = spec.container.image;
+        if (TRY(find_image(engine, name, after(patience), stop))) return {};
+        progress(fmt::format("pulling the image '{}'", printable(name)));
+        return pull_image(engine, name, TRY(login_for(spec, stop)), progress, stop);
+    }
+
+    Result<std::optional<dockerapi::Login>> login_for(const JobSpec& spec,
+                                                      const std::stop_token& stop)
+    {
+        const auto registry = dockerapi::registry_of(spec.container.image);
+        if (!spec.container.registry_username.empty())
+            return dockerapi::Login{.username = spec.container.registry_username,
+                                    .password = spec.container.registry_password,
+                                    .server = registry};
+        return dockerapi::find_login(registry, spec.ambient, stop);
+    }
+
+    Result<dockerapi::Image>
+    the_image(const Engine& engine, const JobSpec& spec, const std::stop_token& stop)
+    {
+        const auto& name = spec.container.image;
+        auto image = TRY(find_image(engine, name, after(patience), stop));
+        if (!image) {
+            return tl::unexpected(Error(ErrorKind::not_found,
+                                        fmt::format("image '{}' is gone", printable(name)),
+                                        "Submit again: it is then pulled anew."));
+        }
+        if (!image->architecture.empty() && image->architecture != engine.version().architecture) {
+            return tl::unexpected(
+                Error(ErrorKind::invalid_argument,
+                      fmt::format("image '{}' is for {}, the engine's machine is {}",
+                                  printable(name),
+                                  printable(image->architecture),
+                                  printable(engine.version().architecture)),
+                      "Name an image for this processor in 'baseDockerImage'."));
+        }
+        return std::move(*image);
+    }
+
+    Result<> fill_and_start(const Engine& engine, const JobSpec& spec, const std::stop_token& stop)
+    {
+        const auto name = spec.id.text();
+        if (spec.container.tree == ContainerWish::Tree::copied)
+            TRY(copy_tree_in(engine, name, spec.directory, stop));
+        return start_container(engine, name, after(patience), stop)
+            .map_error(while_doing("start the container"));
+    }
+
+    Options options_;
+    Installed installed_;
+    Watcher watcher_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Executor>> make_executor(Options options)
+{
+    const auto lib = options.home / "lib";
+    Installed installed{
+        .stub = TRY(install_stub(lib).map_error(while_doing("install the supervisor"))),
+        .python_modules =
+            TRY(install_python_modules(lib).map_error(while_doing("install Python modules")))};
+    return std::make_unique<DockerExecutor>(std::move(options), std::move(installed));
+}
+
+}  // namespace ponk::target::docker

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// Needs a container engine: PONK_TEST_DOCKER names its socket, PONK_TEST_IMAGE an image with
+// python3 and sh. tests/integration/docker starts one and runs this program.
+#include "dockerapi/container.hpp"
+#include "target/control_directory.hpp"
+#include "target/docker/container_layout.hpp"
+#include "target/docker/docker_executor.hpp"
+#include "target/executor_contract.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+
+namespace ponk::target {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+constexpr std::pair<const char*, const char*> scripts[] = {
+    {"hello.py",
+     "import os, sys\nos.write(1, b'hello\\n')\n"
+     "for word in sys.argv[1:]: os.write(1, os.fsencode(word) + b'\\n')"},
+    {"three.py", "import sys; sys.stdout.write('no newline at the end'); sys.exit(3)"},
+    {"wait.py", "import time; print('ready'); time.sleep(100)"},
+    {"output.py",
+     "import os; os.mkdir('outputs'); open('outputs/model.txt', 'w').write('weights')"},
+    {"about.py",
+     "import os; print(os.getcwd(), os.getuid(), os.environ['HOME'], os.getpid() > 1,"
+     " os.environ.get('AZUREML_NATIVE_SHARE_DIRECTORY'), os.environ.get('SECRET'),"
+     " open('/proc/self/status').read().split('CapEff:')[1].split()[0])"},
+    {"eat.py", "print('eating'); x = []\nwhile True: x.append(bytearray(16 << 20))"},
+};
+
+std::string setting(const char* name)
+{
+    const char* value = std::getenv(name);
+    return value ? value : "";
+}
+
+ExecutorUnderTest make_docker(const Path& root, ContainerWish::Tree tree)
+{
+    docker::Options options;
+    options.home = root / "home";
+    options.trees.materialise =
+        [](const Digest&, const Path& to, const Progress&, std::stop_token) -> Result<> {
+        TRY(os::make_directories(to));
+        for (const auto& [name, text] : scripts)
+            TRY(os::replace_file(to / name, text));
+        return {};
+    };
+    options.trees.store = [](const Path& folder, std::stop_token) -> Result<Digest> {
+        return sha256(TRY(os::read_file(folder / "model.txt")));
+    };
+    ExecutorUnderTest target;
+    target.executor = docker::make_executor(std::move(options)).value();
+    target.spec.framework = "Python";
+    target.spec.ambient = {"DOCKER_HOST=unix://" + setting("PONK_TEST_DOCKER"), "HOME=/nowhere"};
+    target.spec.grace = 1s;
+    target.spec.container.image = setting("PONK_TEST_IMAGE");
+    target.spec.container.tree = tree;
+    target.script_suffix = ".py";
+    return target;
+}
+
+INSTANTIATE_TEST_SUITE_P(Docker,
+                         ExecutorContract,
+                         testing::Values(ContractTarget{"mounted",
+                                                        [](const Path& root) {
+                                                            return make_docker(
+                                                                root, ContainerWish::Tree::mounted);
+                                                        }},
+                                         ContractTarget{"copied",
+                                                        [](const Path& root) {
+                                                            return make_docker(
+                                                                root, ContainerWish::Tree::copied);
+                                                        }}),
+                         testing::PrintToStringParamName());
+
+// What only this target promises.
+class DockerExecutor : public ExecutorContract {
+protected:
+    dockerapi::Engine engine()
+    {
+        return dockerapi::Engine::connect(setting("PONK_TEST_DOCKER"), after(10s)).value();
+    }
+};
+
+INSTANTIATE_TEST_SUITE_P(Docker,
+                         DockerExecutor,
+                         testing::Values(ContractTarget{"mounted",
+                                                        [](const Path& root) {
+                                                            return make_docker(
+                                                                root, ContainerWish::Tree::mounted);
+                                                        }}),
+                         testing::PrintToStringParamName());
+
+TEST_P(DockerExecutor, TheScriptFindsItsPlacesAndHasNoPowers)
+{
+    auto spec = job("about");
+    spec.shared_directory = (root_ / "shared").string();
+    spec.variables = {{"SECRET", "s3cr3t-value"}};
+    start(spec);
+
+    EXPECT_EQ(follow(spec).exit->status(), 0);
+
+    EXPECT_EQ(log_of(spec),
+              fmt::format("/azureml-run {} /.ponk/run/home True /azureml-share/ s3cr3t-value "
+                          "0000000000000000\n",
+                          ::getuid()));
+    const auto shown =
+        engine().json("GET", "/containers/" + spec.id.text() + "/json", {}, after(10s));
+    ASSERT_TRUE(shown);
+    EXPECT_EQ(to_json(*shown).find("s3cr3t-value"), std::string::npos)
+        << "everybody who may ask the engine sees this";
+    EXPECT_FALSE(std::filesystem::exists(spec.directory / control::environment));
+}
+
+TEST_P(DockerExecutor, AContainerKilledFromOutsideIsLostWithTheEvidence)
+{
+    const auto spec = job("wait");
+    start(spec);
+    follow(spec, JobPhase::running);
+
+    ASSERT_TRUE(signal_container(engine(), spec.id.text(), "KILL", after(10s)));
+
+    EXPECT_THAT(follow(spec, JobPhase::lost).reason, HasSubstr("code 137 and left no record"));
+}
+
+TEST_P(DockerExecutor, AContainerRemovedFromOutsideIsLost)
+{
+    const auto spec = job("wait");
+    start(spec);
+    follow(spec, JobPhase::running);
+
+    ASSERT_TRUE(remove_container(engine(), spec.id.text(), after(10s)));
+
+    EXPECT_THAT(follow(spec, JobPhase::lost).reason, HasSubstr("was removed"));
+}
+
+TEST_P(DockerExecutor, LackOfMemoryIsRecordedWithEvidence)
+{
+    auto spec = job("eat");
+    spec.container.arguments = {"--memory=64m", "--memory-swap=64m"};
+    start(spec);
+
+    const auto status = follow(spec);
+
+    ASSERT_TRUE(status.exit);
+    EXPECT_EQ(status.exit->signal, 9);
+    EXPECT_GT(status.exit->oom_kills, 0) << status.exit->oom_evidence;
+}
+
+TEST_P(DockerExecutor, AMissingInterpreterIsNamed)
+{
+    auto spec = job("hello");
+    spec.interpreter = "/opt/nowhere/python";
+    start(spec);
+
+    const auto status = follow(spec);
+
+    ASSERT_TRUE(status.exit);
+    EXPECT_EQ(status.exit->cause, "start-failure");
+    EXPECT_THAT(status.exit->message, HasSubstr("/opt/nowhere/python"));
+}
+
+TEST_P(DockerExecutor, AnImageThatCannotBeHadIsNamed)
+{
+    auto spec = job("hello");
+    spec.container.image = "localhost:1/nobody/nothing:1";
+
+    const auto placed = target_.executor->place(spec, [](const std::string&) {}, {});
+
+    ASSERT_FALSE(placed);
+    EXPECT_THAT(placed.error().message(), HasSubstr("localhost:1/nobody/nothing"));
+}
+
+TEST_P(DockerExecutor, CleaningRemovesTheContainer)
+{
+    const auto spec = job("hello");
+    const auto job = start(spec);
+    follow(spec);
+
+    ASSERT_TRUE(target_.executor->clean(job, spec.directory));
+
+    EXPECT_EQ(find_container(engine(), spec.id.text(), after(10s), {}).value(), std::nullopt);
+}
+
+}  // namespace
+}  // namespace ponk::target

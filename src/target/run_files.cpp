@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "target/run_files.hpp"
+
+#include "os/directory.hpp"
+
+#include <sys/stat.h>
+
+namespace ponk::target {
+
+namespace {
+
+std::uint64_t size_of(const Path& file)
+{
+    struct stat info {};
+    return ::stat(file.c_str(), &info) == 0 ? static_cast<std::uint64_t>(info.st_size) : 0;
+}
+
+std::uint64_t size_of_journals(const Path& folder)
+{
+    std::uint64_t sum = 0;
+    if (const auto entries = os::list_directory(folder)) {
+        for (const auto& entry : *entries)
+            sum += size_of(folder / entry.name);
+    }
+    return sum;
+}
+
+}  // namespace
+
+void read_lengths(const Path& directory, JobStatus& status)
+{
+    status.log_length = size_of(directory / control::log);
+    status.journal_length = size_of_journals(directory / control::journal);
+}
+
+Result<bool> read_exit(const Path& directory, JobStatus& status)
+{
+    const auto text = TRY(os::read_file_if_any(directory / control::exit, 1 << 20));
+    if (!text) return false;
+    status.exit = TRY(model::parse_exit_record(*text).map_error(
+        while_doing("read {}", os::in_quotes(directory / control::exit))));
+    status.phase = JobPhase::ended;
+    status.started = status.exit->started;
+    read_lengths(directory, status);  // what was written between an earlier look and the end
+    return true;
+}
+
+Result<std::optional<RunProcesses>> read_processes(const Path& directory)
+{
+    const auto text = TRY(os::read_file_if_any(directory / control::pid, 1 << 20));
+    if (!text) return std::nullopt;
+    return TRY(parse_processes(*text).map_error(
+        while_doing("read {}", os::in_quotes(directory / control::pid))));
+}
+
+bool is_new(const JobStatus& now, const JobStatus& seen)
+{
+    return now.phase != seen.phase || now.log_length != seen.log_length ||
+           now.journal_length != seen.journal_length || now.phase == JobPhase::ended ||
+           now.phase == JobPhase::lost;
+}
+
+}  // namespace ponk::target

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "target/executor.hpp"
+
+#include <functional>
+#include <optional>
+
+// A run directory on this machine before and after the run: what targets that execute here, with or
+// without a container, have in common.
+namespace ponk::target {
+
+// Trees in and out of the object store, which lives elsewhere.
+struct TreeStore {
+    // Makes the tree of a snapshot at `destination`, which does not exist yet.
+    std::function<Result<>(const Digest& snapshot,
+                           const Path& destination,
+                           const Progress& progress,
+                           std::stop_token stop)>
+        materialise;
+    // Stores a folder and returns its manifest.
+    std::function<Result<Digest>(const Path& folder, std::stop_token stop)> store;
+};
+
+// Makes `work/`, whole or not at all.
+Result<> place_working_copy(const TreeStore& trees,
+                            const JobSpec& spec,
+                            const Progress& progress,
+                            std::stop_token stop);
+
+// Stores `work/outputs`; nullopt when there is none or nothing in it.
+Result<std::optional<Digest>>
+collect_outputs(const TreeStore& trees, const Path& directory, std::stop_token stop);
+
+// Removes the tree and the control files, not the log and the record; `conflict` while the run
+// lives.
+Result<> clean_run_directory(const Path& directory);
+
+}  // namespace ponk::target
