@@ -199,10 +199,12 @@ Result<PlanReport> make_plan(const Submission& submission)
         plan.spark_options =
             TRY(spark_options(key.path, configuration, submission.spark_dependencies));
     }
-    plan.shared_directory =
-        (Path(expand_home(*target.native_shared_directory, submission.ambient.environment)) /
-         key.id)
-            .native();
+    plan.container = TRY(container_plan(resolved, report.notices));
+    if (!plan.container || plan.container->tree_mounted)
+        plan.shared_directory =
+            (Path(expand_home(*target.native_shared_directory, submission.ambient.environment)) /
+             key.id)
+                .native();
     plan.time_limit_seconds =
         submission.time_limit_seconds.value_or(*configuration.max_run_duration_seconds);
     plan.tracked = submission.tracked.value_or(*configuration.tracked_run);

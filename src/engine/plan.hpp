@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/id.hpp"
 #include "base/json.hpp"
+#include "engine/container_plan.hpp"
 #include "os/file.hpp"
 
 #include <cstdint>
@@ -59,6 +60,7 @@ struct Plan {
     std::int64_t time_limit_seconds = 0;
     bool tracked = true;
     bool collect_outputs = true;
+    std::optional<ContainerPlan> container;
 };
 
 struct PlanReport {

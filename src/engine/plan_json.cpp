@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/plan.hpp"
+#include "engine/words_json.hpp"
 #include "secrets/secrets.hpp"
 
 namespace ponk::engine {
-
-namespace {
 
 Json words_to_json(const std::vector<std::string>& words)
 {
@@ -28,8 +27,6 @@ Result<std::vector<std::string>> words_from_json(const Json& value, std::string_
     return words;
 }
 
-}  // namespace
-
 Json to_json(const Plan& plan)
 {
     JsonObject variables;
@@ -48,7 +45,8 @@ Json to_json(const Plan& plan)
                       {"spark_options", words_to_json(plan.spark_options)},
                       {"time_limit_seconds", plan.time_limit_seconds},
                       {"tracked", plan.tracked},
-                      {"collect_outputs", plan.collect_outputs}};
+                      {"collect_outputs", plan.collect_outputs},
+                      {"container", plan.container ? to_json(*plan.container) : Json()}};
 }
 
 Result<Plan> plan_from_json(const Json& value)
@@ -73,6 +71,8 @@ Result<Plan> plan_from_json(const Json& value)
     plan.time_limit_seconds = value.integer("time_limit_seconds");
     plan.tracked = value.boolean("tracked", true);
     plan.collect_outputs = value.boolean("collect_outputs", true);
+    if (value["container"].is_object())
+        plan.container = TRY(container_plan_from_json(value["container"]));
     return plan;
 }
 
@@ -81,6 +81,10 @@ std::vector<std::string> secret_names(const Plan& plan)
     std::vector<std::string> names;
     for (const auto& [variable, value] : plan.variables) {
         if (auto name = secrets::reference_name(value)) names.push_back(*name);
+    }
+    if (plan.container) {
+        if (auto name = secrets::reference_name(plan.container->registry_password))
+            names.push_back(*name);
     }
     return names;
 }

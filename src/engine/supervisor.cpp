@@ -145,6 +145,21 @@ void Supervisor::fail_run(const Error& error)
             run_.id, "notice", "the end could not be recorded: " + moved.error().message());
 }
 
+Result<target::ContainerWish> Supervisor::container_wish(const ContainerPlan& plan) const
+{
+    using Tree = target::ContainerWish::Tree;
+    target::ContainerWish wish{.image = plan.image,
+                               .tree = plan.tree_mounted ? Tree::mounted : Tree::copied,
+                               .shm_size = plan.shm_size,
+                               .arguments = plan.arguments,
+                               .registry_username = plan.registry_username,
+                               .registry_password = plan.registry_password};
+    if (const auto secret = secrets::reference_name(plan.registry_password))
+        wish.registry_password =
+            TRY(context_.secrets.get(*secret).map_error(while_doing("password of the registry")));
+    return wish;
+}
+
 Result<target::JobSpec> Supervisor::job_spec(const Plan& plan)
 {
     target::JobSpec spec;
@@ -168,6 +183,7 @@ Result<target::JobSpec> Supervisor::job_spec(const Plan& plan)
                                                  while_doing("variable '{}'", name)))
                                            : value);
     }
+    if (plan.container) spec.container = TRY(container_wish(*plan.container));
     auto wishes = wishes_.lock();
     if (wishes->ambient) {
         spec.ambient = wishes->ambient->environment;

@@ -50,6 +50,7 @@ private:
     void fail_run(const Error& error);
     Result<> move_to(model::RunState state, const store::RunChange& change = {});
     Result<target::JobSpec> job_spec(const Plan& plan);
+    Result<target::ContainerWish> container_wish(const ContainerPlan& plan) const;
     void read_journals();
     [[nodiscard]] bool cancel_wished();
     [[nodiscard]] std::string job() const;
