@@ -84,18 +84,19 @@ public:
     {
     }
 
-    Result<> place(const JobSpec& spec, const Progress& progress, std::stop_token stop) override
+    Result<Notices>
+    place(const JobSpec& spec, const Progress& /*progress*/, std::stop_token stop) override
     {
         TRY(os::make_directories(spec.directory / control::journal));
         const auto tree = spec.directory / control::work;
-        if (is_there(tree)) return {};
+        if (is_there(tree)) return Notices();
         // Under another name until it is whole: a half-made tree is never executed.
         const auto building = spec.directory / "work.new";
         TRY(os::remove_tree(building));
-        TRY(options_.materialise(spec.snapshot, building, progress, stop));
+        auto notices = TRY(options_.materialise(spec, building, stop));
         if (::rename(building.c_str(), tree.c_str()) != 0)
             return fail_errno(errno, "make {}", os::in_quotes(tree));
-        return {};
+        return notices;
     }
 
     Result<std::string> launch(const JobSpec& spec, std::stop_token stop) override
@@ -155,15 +156,23 @@ public:
         return noted || is_there(directory / control::pid) ? Result<>() : noted;
     }
 
-    Result<std::optional<Digest>>
+    Result<Collected>
     collect(const std::string& /*job*/, const Path& directory, std::stop_token stop) override
     {
         const auto outputs = directory / control::work / "outputs";
         struct stat info {};
+        if (::lstat(outputs.c_str(), &info) != 0) return Collected();
         // A link could lead anywhere; only a real folder is ours to store.
-        if (::lstat(outputs.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return std::nullopt;
-        if (TRY(os::list_directory(outputs)).empty()) return std::nullopt;
-        return std::optional(TRY(options_.store(outputs, stop)));
+        if (!S_ISDIR(info.st_mode)) {
+            const auto* what =
+                S_ISLNK(info.st_mode) ? "a link, which is not followed" : "no folder";
+            return Collected{{}, {fmt::format("'outputs' is {}: nothing was collected", what)}};
+        }
+        if (TRY(os::list_directory(outputs)).empty()) return Collected();
+        auto collected = TRY(options_.store(outputs, stop));
+        for (auto& notice : collected.notices)
+            notice = "outputs: " + notice;
+        return collected;
     }
 
     Result<> clean(const std::string& /*job*/, const Path& directory) override

@@ -11,14 +11,12 @@ namespace ponk::target::local {
 // What the executor needs from elsewhere.
 struct Options {
     Path home;  // $PONK_HOME: the supervisor and the Python modules are written below `lib/`
-    // Makes the tree of a snapshot at `destination`, which does not exist yet.
-    std::function<Result<>(const Digest& snapshot,
-                           const Path& destination,
-                           const Progress& progress,
-                           std::stop_token stop)>
+    // Makes the tree of `spec.snapshot` at `destination`, which does not exist yet.
+    std::function<Result<Notices>(
+        const JobSpec& spec, const Path& destination, std::stop_token stop)>
         materialise;
-    // Stores a folder and returns its manifest.
-    std::function<Result<Digest>(const Path& folder, std::stop_token stop)> store;
+    // Stores a folder and returns its manifest, and what it could not hold.
+    std::function<Result<Collected>(const Path& folder, std::stop_token stop)> store;
 };
 
 // Runs on this machine. Each run is owned by a supervisor process of its own; this process only

@@ -44,15 +44,14 @@ ExecutorUnderTest make_local(const Path& /*root*/)
 {
     local::Options options;
     options.home = Home::path;
-    options.materialise =
-        [](const Digest&, const Path& to, const Progress&, std::stop_token) -> Result<> {
+    options.materialise = [](const JobSpec&, const Path& to, std::stop_token) -> Result<Notices> {
         TRY(os::make_directories(to));
         for (const auto& [name, text] : scripts)
             TRY(os::replace_file(to / name, text));
-        return {};
+        return Notices();
     };
-    options.store = [](const Path& folder, std::stop_token) -> Result<Digest> {
-        return sha256(TRY(os::read_file(folder / "model.txt")));
+    options.store = [](const Path& folder, std::stop_token) -> Result<Collected> {
+        return Collected{sha256(TRY(os::read_file(folder / "model.txt"))), {}};
     };
     ExecutorUnderTest target;
     target.executor = local::make_executor(std::move(options)).value();
