@@ -25,6 +25,7 @@ std::int64_t resident_kib()
 
 Result<net::Response> show_daemon(const Services& services, const Call& /*call*/)
 {
+    const auto& notice = services.history().opening().notice;
     return net::json_response(JsonObject{{"version", PONK_VERSION},
                                          {"api", 1},
                                          {"pid", static_cast<std::int64_t>(::getpid())},
@@ -32,7 +33,8 @@ Result<net::Response> show_daemon(const Services& services, const Call& /*call*/
                                          {"socket", services.socket},
                                          {"started", utc_text(services.started)},
                                          {"active_runs", services.engine.active_runs()},
-                                         {"memory_kib", resident_kib()}});
+                                         {"memory_kib", resident_kib()},
+                                         {"notice", notice.empty() ? Json() : Json(notice)}});
 }
 
 Result<net::Response> stop_daemon(const Services& services, const Call& call)

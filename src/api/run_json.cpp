@@ -91,6 +91,7 @@ Json run_json(const model::Run& run, const std::vector<store::LatestMetric>& met
         timings.set(phase, ms);
     object.set("timings", std::move(timings));
     object.set("evidence", run.evidence);
+    object.set("warnings", JsonArray(run.warnings.begin(), run.warnings.end()));
     object.set("gpu_verdict", "not-requested");
     JsonObject values;
     for (const auto& metric : metrics)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/daemon.hpp"
 
+#include "base/text.hpp"
 #include "cli/daemon_start.hpp"
 #include "net/target.hpp"
 
@@ -99,6 +100,9 @@ Result<Daemon> Daemon::reach(const os::Path& home)
                   "the daemon came up and went away again",
                   fmt::format("Its log is {}.", os::in_quotes(home / "daemon.log"))));
     }
+    // What it had to mend is told by the command that started it, once.
+    if (const auto notice = found->about().text("notice"); !notice.empty())
+        static_cast<void>(os::write_all(STDERR_FILENO, "ponk: " + printable(notice) + "\n"));
     return std::move(*found);
 }
 

@@ -3,6 +3,7 @@
 
 #include "api/router.hpp"
 #include "base/time.hpp"
+#include "daemon/home_watch.hpp"
 #include "daemon/janitor.hpp"
 #include "daemon/lifetime.hpp"
 #include "daemon/recovery.hpp"
@@ -12,10 +13,12 @@
 #include "os/wait.hpp"
 #include "snapshot/materialise.hpp"
 #include "snapshot/take_snapshot.hpp"
+#include "target/docker/docker_executor.hpp"
 #include "target/local/local_executor.hpp"
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <cstdio>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -34,46 +37,62 @@ void log_line(const std::string& text)
     std::fflush(stderr);
 }
 
-Result<std::unique_ptr<target::Executor>> make_local(const os::Path& home,
-                                                     const snapshot::ObjectStore& objects)
+target::TreeStore make_trees(const snapshot::ObjectStore& objects)
 {
-    target::local::Options options;
-    options.home = home;
-    options.trees.materialise = [&objects](const Digest& id,
-                                     const os::Path& destination,
-                                     const target::Progress& progress,
-                                     std::stop_token stop) -> Result<> {
+    target::TreeStore trees;
+    trees.materialise = [&objects](const target::JobSpec& spec,
+                                   const os::Path& destination,
+                                   std::stop_token stop) -> Result<target::Notices> {
         snapshot::MaterialiseOptions how;
+        how.heal_from = spec.source;
         how.stop = std::move(stop);
-        const auto report = TRY(snapshot::materialise(objects, id, destination, how));
-        for (const auto& notice : report.notices)
-            progress(notice);
-        return {};
+        return TRY(snapshot::materialise(objects, spec.snapshot, destination, how)).healed;
     };
-    options.trees.store = [&objects](const os::Path& folder, std::stop_token stop) -> Result<Digest> {
+    trees.store = [&objects](const os::Path& folder,
+                             std::stop_token stop) -> Result<target::Collected> {
         snapshot::SnapshotOptions how;
         how.git = snapshot::SnapshotOptions::Git::skip;
         how.stop = std::move(stop);
-        return TRY(snapshot::store_tree(objects, folder, how)).id;
+        auto report = TRY(snapshot::store_tree(objects, folder, how));
+        return target::Collected{report.id, std::move(report.notices)};
     };
-    return target::local::make_executor(std::move(options));
+    return trees;
+}
+
+// Runs whose folders are gone are over as far as anybody can ever tell: says so to whoever follows
+// them.
+void tell_followers(engine::Engine& engine, const Error& loss)
+{
+    engine.give_up_lost_runs(loss);
+    const auto deadline = after(2s);
+    while (engine.active_runs() > 0 && Deadline::clock::now() < deadline)
+        os::sleep_for(5ms, {});
+    os::sleep_for(200ms, {});  // for the answers
 }
 
 // The daemon's main thread: waits for a reason to end.
 std::string wait_for_end(const Options& options,
                          const Signals& signals,
                          const os::Bell& stop_bell,
+                         const HomeWatch& home,
                          const net::Server& server,
                          engine::Engine& engine)
 {
     auto quiet_since = boot_milliseconds();
     auto served = server.requests_served();
+    std::vector<int> fds{signals.fd(), stop_bell.fd()};
+    if (home.fd() >= 0) fds.push_back(home.fd());
     for (;;) {
-        const int fds[] = {signals.fd(), stop_bell.fd()};
         const auto woken = os::wait_any(fds, after(1s), {});
-        if (woken) return *woken == 0 ? "signal" : "asked to stop";
+        if (const auto loss = home.loss()) {
+            tell_followers(engine, *loss);
+            return loss->message();
+        }
+        if (woken && *woken == 0) return "signal";
+        if (woken && *woken == 1) return "asked to stop";
+        if (woken) home.silence();
         if (const auto failure = engine.context().history.failure())
-            return "the database cannot be written any more: " + failure->message();
+            return "the database cannot be used any more: " + failure->message();
         const auto now = boot_milliseconds();
         const bool busy = engine.active_runs() > 0 || server.requests_served() != served;
         served = server.requests_served();
@@ -82,6 +101,72 @@ std::string wait_for_end(const Options& options,
         if (limit > 0 && now - quiet_since > limit) return "idle";
     }
 }
+
+// How long a start waits for runs that ended without a daemon, so that the first answer has their
+// end. What takes longer (outputs of many gigabytes) is shown as it is: Finalizing.
+constexpr auto settle_limit = 3s;
+constexpr auto import_limit = 8s;
+
+// Takes up what is known of runs, from the database and, where that was lost, from their folders.
+// Returns ended runs whose metrics are still to be read.
+Result<std::vector<RunId>> bring_back_runs(engine::Engine& engine)
+{
+    const auto& context = engine.context();
+    const auto known = TRY(context.history.list_runs(
+        {.hidden = store::RunFilter::Hidden::include, .before = std::nullopt, .limit = 1}));
+    std::vector<RunId> left;
+    if (context.history.opening().must_import() || known.runs.empty() ||
+        TRY(import_is_unfinished(context.history))) {
+        left = import_metrics(context, TRY(import_run_directories(context)), after(import_limit));
+    }
+    TRY(engine.recover());
+    engine.settle(after(settle_limit));
+    return left;
+}
+
+// Where requests come in. Any thread may call.
+class Door {
+public:
+    Door(const api::Services& services, const HomeWatch& home, const os::Bell& stop)
+        : services_(services), home_(home), stop_(stop)
+    {
+    }
+
+    net::Response answer(const net::Request& request)
+    {
+        if (closed_) return broken();
+        if (const auto loss = home_.loss()) {
+            stop_.ring();
+            return net::error_response(*loss);
+        }
+        auto response = api::dispatch(services_, request);
+        if (response.status < 500 || !services_.history().saw_damage()) return response;
+        // The next daemon sets the damaged database aside. A connection that breaks makes the
+        // client ask that one.
+        closed_ = true;
+        log_line("stops: the database is damaged");
+        stop_.ring();
+        return broken();
+    }
+
+private:
+    class NoBody final : public net::BodySource {
+        void attach(std::function<void()> /*ring*/) override {}
+        Step next(std::string& /*out*/) override { return Step::broken; }
+    };
+
+    static net::Response broken()
+    {
+        net::Response response;
+        response.stream = std::make_unique<NoBody>();
+        return response;
+    }
+
+    const api::Services& services_;
+    const HomeWatch& home_;
+    const os::Bell& stop_;
+    std::atomic<bool> closed_{false};
+};
 
 }  // namespace
 
@@ -97,14 +182,12 @@ Result<> run(const Options& options)
     secrets::Secrets secrets(options.home);
     engine::Notifier notifier;
     std::map<std::string, std::unique_ptr<target::Executor>> executors;
-    executors.emplace("local", TRY(make_local(options.home, objects)));
+    const auto trees = make_trees(objects);
+    executors.emplace("local", TRY(target::local::make_executor({options.home, trees})));
+    executors.emplace("localdocker", TRY(target::docker::make_executor({options.home, trees})));
     engine::Engine engine(
         engine::Context{options.home, *history, objects, secrets, executors, notifier});
-    const auto known = TRY(history->list_runs(
-        {.hidden = store::RunFilter::Hidden::include, .before = std::nullopt, .limit = 1}));
-    if (history->opening().must_import() || known.runs.empty())
-        TRY(import_run_directories(engine.context()));
-    TRY(engine.recover());
+    const auto without_metrics = TRY(bring_back_runs(engine));
 
     const auto socket = options.home / "daemon.sock";
     ::unlink(socket.c_str());  // we hold the home, so whoever bound it is gone
@@ -115,24 +198,28 @@ Result<> run(const Options& options)
             log_line("asked to stop: " + reason);
             stop_bell.ring();
         }};
+    const HomeWatch home(options.home, home_lock);
+    Door door(services, home, stop_bell);
     std::string reason;
     {
-        const net::Server server(std::move(listener), [&services](const net::Request& request) {
-            return api::dispatch(services, request);
+        const net::Server server(std::move(listener), [&door](const net::Request& request) {
+            return door.answer(request);
         });
-        const Janitor janitor(engine.context());
+        const Janitor janitor(engine.context(), without_metrics);
         log_line(fmt::format("version " PONK_VERSION " serves {}", socket.native()));
         if (options.ready_fd >= 0) {
             static_cast<void>(os::write_all(options.ready_fd, "ready\n"));
             ::close(options.ready_fd);
         }
-        reason = wait_for_end(options, signals, stop_bell, server, engine);
+        reason = wait_for_end(options, signals, stop_bell, home, server, engine);
         // Whatever hangs, we end: everything that counts is on disk already.
         ::alarm(10);
-        os::sleep_for(30ms, {});   // the answer to the one who asked us to stop
-        ::unlink(socket.c_str());  // newcomers start the next daemon
+        os::sleep_for(30ms, {});  // the answer to the one who asked us to stop
+        // Newcomers start the next daemon. In another folder of that name it may be there already.
+        if (!home.loss()) ::unlink(socket.c_str());
     }
     log_line("stops: " + reason);
+    if (const auto loss = home.loss()) return tl::unexpected(*loss);
     return {};
 }
 

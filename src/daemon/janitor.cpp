@@ -3,6 +3,7 @@
 
 #include "base/text.hpp"
 #include "base/time.hpp"
+#include "daemon/recovery.hpp"
 #include "engine/maintenance.hpp"
 #include "os/wait.hpp"
 
@@ -29,7 +30,8 @@ bool due(store::History& history, const std::string& chore, std::int64_t every_m
 
 }  // namespace
 
-Janitor::Janitor(const engine::Context& context) : context_(context)
+Janitor::Janitor(const engine::Context& context, std::vector<RunId> without_metrics)
+    : context_(context), without_metrics_(std::move(without_metrics))
 {
     thread_ = std::jthread([this](std::stop_token stop) { work(std::move(stop)); });
 }
@@ -37,6 +39,8 @@ Janitor::Janitor(const engine::Context& context) : context_(context)
 void Janitor::work(std::stop_token stop)
 {
     ::pthread_setname_np(::pthread_self(), "ponk-janitor");
+    while (!without_metrics_.empty() && !stop.stop_requested())
+        without_metrics_ = import_metrics(context_, std::move(without_metrics_), after(100ms));
     while (os::sleep_for(5min, stop)) {
         if (due(context_.history, "garbage", day_ms)) {
             static_cast<void>(engine::collect_garbage(context_, stop));

@@ -4,19 +4,22 @@
 #include "engine/context.hpp"
 
 #include <thread>
+#include <vector>
 
 namespace ponk::daemon {
 
 // Keeps the house in the background: garbage collection, stray folders, a backup of the database.
-// Begins some minutes after the start, so that short-lived daemons are not delayed by it.
+// Begins some minutes after the start, so that short-lived daemons are not delayed by it; only
+// metrics that an import left over are read at once.
 class Janitor {
 public:
-    explicit Janitor(const engine::Context& context);
+    Janitor(const engine::Context& context, std::vector<RunId> without_metrics);
 
 private:
     void work(std::stop_token stop);
 
     const engine::Context& context_;
+    std::vector<RunId> without_metrics_;
     std::jthread thread_;  // last: joins before the rest is destroyed
 };
 

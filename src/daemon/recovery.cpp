@@ -1,47 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/recovery.hpp"
 
-#include "engine/plan.hpp"
+#include "engine/journals.hpp"
+#include "engine/run_note.hpp"
 #include "os/directory.hpp"
-#include "os/identity.hpp"
 
 namespace ponk::daemon {
 
-Result<> import_run_directories(const engine::Context& context)
+namespace {
+
+// Set until every journal of an import was read: the next daemon goes on where one was killed.
+constexpr const char* unfinished_setting = "import_unfinished";
+
+}  // namespace
+
+Result<bool> import_is_unfinished(const store::History& history)
 {
+    return TRY(history.find_setting(unfinished_setting)).value_or("") == "1";
+}
+
+Result<std::vector<RunId>> import_run_directories(const engine::Context& context)
+{
+    std::vector<RunId> ended;
     const auto entries = os::list_directory(context.home / "runs");
-    if (!entries) return {};
+    if (!entries) return ended;
     std::vector<model::Run> runs;
     for (const auto& entry : *entries) {
         const auto id = RunId::parse(entry.name);
-        if (!id) continue;
-        const auto note = os::read_file(context.run_directory(*id) / "record.json");
-        if (!note) continue;
-        const auto record = parse_json(*note);
-        if (!record) continue;
-        const auto plan = engine::plan_from_json((*record)["configuration"]);
-        if (!plan) continue;
-        model::Run run;
-        run.id = *id;
-        run.project = record->text("project");
-        run.project_path = record->text("project_path");
-        run.name = record->text("name");
-        run.user = record->text("user");
-        run.host = record->text("host");
-        run.created = record->integer("created");
-        run.snapshot = record->text("snapshot");
-        run.script_name = plan->script;
-        run.arguments = plan->arguments;
-        run.target = plan->target;
-        run.target_type = plan->target_type;
-        run.run_configuration = plan->run_configuration;
-        run.framework = plan->framework;
-        run.configuration = (*record)["configuration"];
-        run.state = model::RunState::starting;  // the run directory tells what became of it
-        runs.push_back(std::move(run));
+        auto run = id ? engine::read_note(context.run_directory(*id)) : std::nullopt;
+        if (!run || run->id != *id) continue;
+        if (model::is_terminal(run->state)) ended.push_back(run->id);
+        runs.push_back(std::move(*run));
     }
+    if (runs.empty()) return ended;
+    TRY(context.history.put_setting(unfinished_setting, "1"));
     TRY(context.history.import_runs(std::move(runs)));
-    return {};
+    return ended;
+}
+
+std::vector<RunId>
+import_metrics(const engine::Context& context, std::vector<RunId> runs, Deadline deadline)
+{
+    // Newest first: those are asked for.
+    while (!runs.empty() && Deadline::clock::now() < deadline) {
+        engine::read_journals(context, runs.back());
+        runs.pop_back();
+    }
+    if (runs.empty()) static_cast<void>(context.history.put_setting(unfinished_setting, "0"));
+    return runs;
 }
 
 }  // namespace ponk::daemon

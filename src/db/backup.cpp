@@ -95,15 +95,30 @@ Result<> copy_database(Connection& source, const Path& destination)
     return result;
 }
 
-Result<Checked> quick_check(Connection& connection, std::chrono::milliseconds at_most)
+namespace {
+
+Result<Checked>
+check_until(Connection& connection, std::string_view pragma, std::chrono::milliseconds at_most)
 {
     auto deadline = after(at_most);
     ::sqlite3_progress_handler(connection.handle(), 10'000, stop_when_late, &deadline);
-    const auto result = collect_findings(connection, "PRAGMA quick_check(5)");
+    const auto result = collect_findings(connection, pragma);
     ::sqlite3_progress_handler(connection.handle(), 0, nullptr, nullptr);
     if (result) return Checked::entirely;
     if (result.error().kind() == ErrorKind::cancelled) return Checked::in_part;
     return tl::unexpected(result.error());
+}
+
+}  // namespace
+
+Result<Checked> quick_check(Connection& connection, std::chrono::milliseconds at_most)
+{
+    return check_until(connection, "PRAGMA quick_check(5)", at_most);
+}
+
+Result<Checked> thorough_check(Connection& connection, std::chrono::milliseconds at_most)
+{
+    return check_until(connection, "PRAGMA integrity_check(5)", at_most);
 }
 
 Result<> integrity_check(Connection& connection)

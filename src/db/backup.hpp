@@ -21,7 +21,9 @@ Result<> copy_database(Connection& source, const Path& destination);
 enum class Checked { entirely, in_part };  // in part: time was over, and all that was seen is sound
 // Looks for damage in the file's structure. `damaged` names the first things found.
 Result<Checked> quick_check(Connection& connection, std::chrono::milliseconds at_most);
-// The same and every index against its table. Takes as long as it takes.
+// The same and every index against its table.
+Result<Checked> thorough_check(Connection& connection, std::chrono::milliseconds at_most);
+// The same and every reference between tables. Takes as long as it takes.
 Result<> integrity_check(Connection& connection);
 
 // The copies of one database in one folder: "NAME-20260301T123005.123Z.db".

@@ -9,13 +9,6 @@ namespace {
 
 constexpr std::size_t idle_readers = 4;
 
-std::optional<std::uint64_t> size_of(const Path& file)
-{
-    struct stat info {};
-    if (::stat(file.c_str(), &info) != 0) return std::nullopt;
-    return static_cast<std::uint64_t>(info.st_size);
-}
-
 }  // namespace
 
 Database::Database(Plan plan, Ownership ownership)
@@ -36,43 +29,78 @@ Result<std::unique_ptr<Database>> Database::open(Plan plan)
 Database::~Database()
 {
     idle_readers_.lock()->clear();
-    const bool damaged = !writer_ || writer_->final_failure() || reader_saw_damage_;
+    if (writer_ && writer_->saw_damage()) note_damage(*writer_->final_failure());
+    const bool failed = !writer_ || writer_->final_failure() || saw_damage_;
     writer_.reset();
     // Left as it is, the mark makes the next owner look for damage.
-    if (!damaged) ownership_.close_clean();
+    if (!failed) ownership_.close_clean(stamp_of(file_));
 }
 
-Result<FileState> Database::open_sound(std::chrono::milliseconds check_at_most)
+void Database::note_damage(const Error& error) const
+{
+    if (error.kind() != ErrorKind::damaged) return;
+    auto damage = damage_.lock();
+    if (*damage) return;
+    *damage = error;
+    saw_damage_ = true;
+    ownership_.note_damage();
+}
+
+Result<FileState> Database::open_sound(Check check, std::chrono::milliseconds at_most)
 {
     writer_ = TRY(Connection::open(file_, Role::writer, plan_.vfs));
     auto& writer = *writer_;
-    if (check_at_most.count() > 0) {
-        if (TRY(quick_check(writer, check_at_most)) == Checked::in_part)
+    if (check != Check::none) {
+        const auto checked = TRY(check == Check::quick ? quick_check(writer, at_most)
+                                                       : thorough_check(writer, at_most));
+        if (checked == Checked::in_part)
             opening_.notice = "the database was not closed and is too large to check at once; "
                               "'ponk doctor' checks all of it";
     }
-    return migrate(writer, plan_.schema, [this, &writer](int /*version*/) -> Result<> {
-        TRY(backups_.add(writer).map_error(while_doing("make a backup before the upgrade")));
-        return {};
-    });
+    const auto state =
+        TRY(migrate(writer, plan_.schema, [this, &writer](int /*version*/) -> Result<> {
+            TRY(backups_.add(writer).map_error(while_doing("make a backup before the upgrade")));
+            return {};
+        }));
+    if (check == Check::thorough && plan_.verify) TRY(plan_.verify(writer));
+    return state;
+}
+
+std::optional<Error> Database::find_obvious_damage() const
+{
+    const auto damaged = [](std::string what) {
+        return Error(ErrorKind::damaged, std::move(what));
+    };
+    struct stat info {};
+    const bool there = ::stat(file_.c_str(), &info) == 0;
+    if (there && !S_ISREG(info.st_mode)) return damaged("something that is no file has its name");
+    if (is_orphaned_log(file_)) return damaged("its write-ahead log is there without it");
+    if (ownership_.left() == Ownership::Left::damaged) return damaged("damage was met in use");
+    const bool had_data = !ownership_.stamp().empty() && ownership_.stamp() != "none";
+    const auto backups = backups_.list();
+    const bool wanted = had_data || (backups && !backups->empty());
+    if (wanted && !there) return damaged("the file is gone");
+    if (wanted && info.st_size == 0) return damaged("the file is empty");
+    return std::nullopt;
+}
+
+Database::Check Database::check_wanted() const
+{
+    if (!opening_.clean_stop) return Check::quick;
+    // Nobody but us has business with it: whoever wrote there may have spoilt an index, too.
+    if (ownership_.stamp() != stamp_of(file_) && !ownership_.stamp().empty())
+        return Check::thorough;
+    return Check::none;
 }
 
 Result<> Database::open_or_recover()
 {
-    opening_.clean_stop = ownership_.was_clean();
-    const bool has_backup = !TRY(backups_.list()).empty();
-    if (is_orphaned_log(file_))
-        return recover(Error(ErrorKind::damaged, "its write-ahead log is there without it"));
-    if (size_of(file_) == 0 && has_backup)
-        return recover(Error(ErrorKind::damaged, "the file is empty"));
-    const auto check = opening_.clean_stop ? std::chrono::milliseconds(0) : plan_.check_at_most;
-    const auto state = open_sound(check);
+    opening_.clean_stop = ownership_.left() == Ownership::Left::clean;
+    if (const auto damage = find_obvious_damage()) return recover(*damage);
+    const auto state = open_sound(check_wanted(), plan_.check_at_most);
     if (!state && state.error().kind() == ErrorKind::damaged) return recover(state.error());
     if (!state) return tl::unexpected(state.error());
     if (*state == FileState::created) opening_.outcome = Outcome::created;
-    if (*state == FileState::created && has_backup)
-        opening_.notice = fmt::format("made a new database; older ones are in {}",
-                                      os::in_quotes(plan_.folder / "backups"));
     return {};
 }
 
@@ -80,13 +108,15 @@ Result<> Database::recover(const Error& damage)
 {
     writer_.reset();
     opening_.set_aside = TRY(set_aside(file_));
-    const auto kept = fmt::format("{} was damaged ({}) and is kept as {}",
-                                  os::in_quotes(file_),
-                                  damage.message(),
-                                  os::in_quotes(opening_.set_aside));
+    const auto kept =
+        fmt::format("{} was damaged ({}) and {}",
+                    os::in_quotes(file_),
+                    damage.message(),
+                    opening_.set_aside.empty() ? "there was nothing to keep"
+                                               : "is kept as " + os::in_quotes(opening_.set_aside));
     for (const auto& backup : TRY(backups_.list())) {
         TRY(put_back(backup, file_));
-        const auto state = open_sound(std::chrono::hours(1));
+        const auto state = open_sound(Check::thorough, std::chrono::hours(1));
         if (state) {
             opening_.outcome = Outcome::restored;
             opening_.notice = fmt::format("{}; the backup {} is used, and runs since then are read "
@@ -101,7 +131,7 @@ Result<> Database::recover(const Error& damage)
         for (const char* suffix : {"-wal", "-shm"})
             TRY(os::remove_tree(file_.native() + suffix));
     }
-    TRY(open_sound(std::chrono::milliseconds(0)));
+    TRY(open_sound(Check::none, {}));
     opening_.outcome = Outcome::emptied;
     opening_.notice = kept + "; there is no sound backup, so runs are read from their directories";
     return {};
@@ -109,6 +139,7 @@ Result<> Database::recover(const Error& damage)
 
 std::optional<Error> Database::failure() const
 {
+    if (saw_damage_) return *damage_.lock();
     const std::lock_guard lock(writing_);
     return writer_->final_failure();
 }
@@ -116,7 +147,8 @@ std::optional<Error> Database::failure() const
 Result<Database::Writing> Database::begin_write(Durability durability)
 {
     std::unique_lock lock(writing_);
-    if (const auto& failed = writer_->final_failure()) {
+    const auto failed = saw_damage_ ? *damage_.lock() : writer_->final_failure();
+    if (failed) {
         return tl::unexpected(Error(
             failed->kind(), "nothing more is written since: " + failed->message(), failed->hint()));
     }
@@ -135,17 +167,19 @@ Result<Database::Reader> Database::take_reader() const
             return reader;
         }
     }
-    auto made = TRY(Connection::open(file_, Role::reader, plan_.vfs));
-    return Reader(made.release(), GiveBack{this});
+    auto made = Connection::open(file_, Role::reader, plan_.vfs);
+    if (!made) {
+        note_damage(made.error());
+        return tl::unexpected(made.error());
+    }
+    return Reader(made->release(), GiveBack{this});
 }
 
 void Database::give_back(Connection* reader) const
 {
     std::unique_ptr<Connection> owned(reader);
-    if (owned->final_failure()) {
-        if (owned->saw_damage()) reader_saw_damage_ = true;
-        return;
-    }
+    if (owned->saw_damage()) note_damage(*owned->final_failure());
+    if (owned->final_failure()) return;
     auto idle = idle_readers_.lock();
     if (idle->size() < idle_readers) idle->push_back(std::move(owned));
 }

@@ -10,6 +10,7 @@
 #include "db/transaction.hpp"
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -29,8 +30,11 @@ public:
         Path folder;       // made when absent
         std::string name;  // "history" for history.db, history.lock and backups/history-….db
         Schema schema;
-        std::chrono::milliseconds check_at_most{2000};  // after an unclean stop
+        std::chrono::milliseconds check_at_most{2000};  // after a kill, or when others wrote to it
         std::string vfs;                                // see Connection::open
+        // Reads all rows the way their users do; `damaged` for what SQLite cannot see. Asked of
+        // backups, and of a file that others wrote to.
+        std::function<Result<>(Connection&)> verify;
     };
 
     enum class Outcome { opened, created, restored, emptied };
@@ -51,6 +55,8 @@ public:
     [[nodiscard]] const Path& file() const noexcept { return file_; }
     // Set when nothing more is written after an I/O error or damage.
     [[nodiscard]] std::optional<Error> failure() const;
+    // Set once a read or write met damage. Opening it again sets the file aside.
+    [[nodiscard]] bool saw_damage() const noexcept { return saw_damage_; }
 
     // Runs `work(Connection&)`, which returns a Result, in a transaction of its own; commits when
     // it succeeds.
@@ -59,6 +65,7 @@ public:
     {
         auto writing = TRY(begin_write(durability));
         auto result = work(*writing.connection);
+        if (!result) note_damage(result.error());
         if (result) TRY(writing.transaction.commit());
         return result;
     }
@@ -69,7 +76,9 @@ public:
     {
         const auto reader = TRY(take_reader());
         const auto transaction = TRY(Transaction::begin(*reader, Transaction::Kind::read));
-        return work(*reader);
+        auto result = work(*reader);
+        if (!result) note_damage(result.error());
+        return result;
     }
 
     Result<Path> make_backup(std::size_t keep) const;
@@ -88,7 +97,11 @@ private:
     using Reader = std::unique_ptr<Connection, GiveBack>;
 
     Database(Plan plan, Ownership ownership);
-    Result<FileState> open_sound(std::chrono::milliseconds check_at_most);
+    enum class Check { none, quick, thorough };
+    Result<FileState> open_sound(Check check, std::chrono::milliseconds at_most);
+    [[nodiscard]] std::optional<Error> find_obvious_damage() const;
+    [[nodiscard]] Check check_wanted() const;
+    void note_damage(const Error& error) const;
     Result<> open_or_recover();
     Result<> recover(const Error& damage);
     Result<Writing> begin_write(Durability durability);
@@ -103,7 +116,8 @@ private:
     mutable std::mutex writing_;
     std::unique_ptr<Connection> writer_;  // guarded by writing_
     mutable Synced<std::vector<std::unique_ptr<Connection>>> idle_readers_;
-    mutable std::atomic<bool> reader_saw_damage_ = false;
+    mutable std::atomic<bool> saw_damage_ = false;
+    mutable Synced<std::optional<Error>> damage_;  // as the first reader told it
 };
 
 }  // namespace ponk::db

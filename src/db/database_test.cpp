@@ -190,6 +190,149 @@ TEST_F(DatabaseTest, DamageSeenByAReaderIsLookedForAtTheNextStart)
     EXPECT_TRUE(database->opening().outcome == Outcome::restored);
 }
 
+// Whatever others did to a file that was closed well: one opening finds it, keeps what is there and
+// goes on.
+TEST_F(DatabaseTest, DamageAfterACleanStopIsFoundByTheNextOpening)
+{
+    const auto index = std::string(table) + "; CREATE INDEX by_text ON note(text)";
+    const auto open_indexed = [&] {
+        return Database::open({.folder = folder_, .name = "test", .schema = {77, {index}}}).value();
+    };
+    const auto file = folder_ / "test.db";
+    off_t pages = 0;
+    for (off_t page = 0; page == 0 || page < pages; ++page) {
+        ASSERT_TRUE(os::remove_tree(folder_ / "backups"));
+        for (const char* name : {"test.db", "test.lock"})
+            ASSERT_TRUE(os::remove_tree(folder_ / name));
+        {
+            auto database = open_indexed();
+            for (int i = 0; i < 30; ++i)
+                ASSERT_TRUE(add(*database, std::to_string(i) + std::string(400, 'x')));
+            // Some pages for the list of free ones.
+            ASSERT_TRUE(database->write(Durability::disk, [](Connection& writer) {
+                return writer.execute("DELETE FROM note WHERE id > 10");
+            }));
+            ASSERT_TRUE(database->make_backup(3));
+        }
+        struct stat info {};
+        ASSERT_EQ(::stat(file.c_str(), &info), 0);
+        pages = info.st_size / 4096;
+        ASSERT_GT(pages, 5);
+        overwrite(page * 4096, 4096);
+
+        auto database = open_indexed();
+
+        EXPECT_EQ(count(*database), 10) << "page " << page;
+        EXPECT_TRUE(database->read([](Connection& reader) { return integrity_check(reader); }));
+        EXPECT_TRUE(add(*database, "goes on"));
+        // A page on the free list holds nothing; all others must have been noticed.
+        if (database->opening().outcome != Outcome::opened) {
+            EXPECT_TRUE(database->opening().outcome == Outcome::restored);
+            EXPECT_TRUE(std::filesystem::exists(database->opening().set_aside));
+            EXPECT_THAT(database->opening().notice, HasSubstr("is kept as"));
+        }
+    }
+}
+
+TEST_F(DatabaseTest, AFileThatWasCutIsFoundByTheNextOpening)
+{
+    for (const off_t size : {50, 4096, 5000, 3 * 4096}) {
+        ASSERT_TRUE(os::remove_tree(folder_ / "backups"));
+        for (const char* name : {"test.db", "test.lock"})
+            ASSERT_TRUE(os::remove_tree(folder_ / name));
+        fill(20);
+        open().value()->make_backup(3).value();
+        ASSERT_EQ(::truncate((folder_ / "test.db").c_str(), size), 0);
+
+        auto database = open().value();
+
+        EXPECT_TRUE(database->opening().outcome == Outcome::restored) << size;
+        EXPECT_EQ(count(*database), 20) << size;
+    }
+}
+
+TEST_F(DatabaseTest, AnEmptyOrMissingFileIsDamageEvenWithoutABackup)
+{
+    fill(5);
+    ASSERT_EQ(::truncate((folder_ / "test.db").c_str(), 0), 0);
+    {
+        auto database = open().value();
+        EXPECT_TRUE(database->opening().outcome == Outcome::emptied);
+        EXPECT_THAT(database->opening().notice, HasSubstr("the file is empty"));
+    }
+    ASSERT_EQ(::unlink((folder_ / "test.db").c_str()), 0);
+
+    auto database = open().value();
+
+    EXPECT_TRUE(database->opening().outcome == Outcome::emptied);
+    EXPECT_THAT(database->opening().notice, HasSubstr("the file is gone"));
+    EXPECT_THAT(database->opening().notice, HasSubstr("nothing to keep"));
+}
+
+TEST_F(DatabaseTest, AFolderInItsPlaceIsSetAside)
+{
+    fill(5);
+    open().value()->make_backup(3).value();
+    ASSERT_EQ(::unlink((folder_ / "test.db").c_str()), 0);
+    ASSERT_TRUE(os::make_directories(folder_ / "test.db" / "inner"));
+
+    auto database = open().value();
+
+    EXPECT_TRUE(database->opening().outcome == Outcome::restored);
+    EXPECT_EQ(count(*database), 5);
+    EXPECT_TRUE(std::filesystem::is_directory(database->opening().set_aside / "inner"));
+}
+
+TEST_F(DatabaseTest, ANewerVersionIsLeftAlone)
+{
+    {
+        Database::open({.folder = folder_,
+                        .name = "test",
+                        .schema = {77, {table, "CREATE TABLE later(id INTEGER)"}}})
+            .value();
+    }
+    const auto before = os::read_file(folder_ / "test.db").value();
+
+    const auto refused = open();
+
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().kind(), ErrorKind::unavailable);
+    EXPECT_THAT(refused.error().hint(), HasSubstr("newer ponk"));
+    EXPECT_EQ(os::read_file(folder_ / "test.db").value(), before);
+}
+
+TEST_F(DatabaseTest, WhatItsUserCannotReadIsDamageToo)
+{
+    const auto verify = [](Connection& connection) -> Result<> {
+        auto notes = TRY(connection.prepare("SELECT text FROM note"));
+        while (TRY(notes.step())) {
+            if (notes.text(0) == "spoilt") return fail(ErrorKind::damaged, "a note is spoilt");
+        }
+        return {};
+    };
+    const auto open_verified = [&] {
+        return Database::open(
+                   {.folder = folder_, .name = "test", .schema = {77, {table}}, .verify = verify})
+            .value();
+    };
+    {
+        auto database = open_verified();
+        ASSERT_TRUE(add(*database, "sound"));
+        ASSERT_TRUE(database->make_backup(3));
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        ASSERT_TRUE(add(*database, "spoilt"));
+        ASSERT_TRUE(database->make_backup(3));
+        EXPECT_FALSE(database->read(verify));
+        EXPECT_TRUE(database->saw_damage());
+        EXPECT_FALSE(add(*database, "refused"));
+    }
+
+    auto database = open_verified();
+
+    EXPECT_TRUE(database->opening().outcome == Outcome::restored);
+    EXPECT_EQ(count(*database), 1) << "the backup that has it is passed over";
+}
+
 TEST_F(DatabaseTest, ReadersSeeOneMomentWhileWritersGoOn)
 {
     auto database = open().value();

@@ -13,6 +13,8 @@ namespace ponk::db {
 
 namespace {
 
+constexpr std::string_view clean_word = "clean";
+constexpr std::string_view damaged_word = "damaged";
 constexpr const char* companions[] = {"-wal", "-shm", "-journal"};
 
 bool has_bytes(const std::string& path)
@@ -21,9 +23,17 @@ bool has_bytes(const std::string& path)
     return ::stat(path.c_str(), &info) == 0 && info.st_size > 0;
 }
 
-Result<> rename_if_there(const std::string& from, const std::string& to)
+// In this order a crash in between leaves no empty file, which would mean a clean stop.
+bool overwrite(int file, const std::string& text)
 {
-    if (::rename(from.c_str(), to.c_str()) == 0 || errno == ENOENT) return {};
+    const auto size = static_cast<off_t>(text.size());
+    return ::pwrite(file, text.data(), text.size(), 0) == size && ::ftruncate(file, size) == 0;
+}
+
+Result<bool> rename_if_there(const std::string& from, const std::string& to)
+{
+    if (::rename(from.c_str(), to.c_str()) == 0) return true;
+    if (errno == ENOENT) return false;
     return fail_errno(errno, "set aside {}", os::in_quotes(from));
 }
 
@@ -41,20 +51,35 @@ Result<Ownership> Ownership::take(const Path& lock_file)
                               owner.empty() ? "of another user" : trim(owner)),
                   "Only one may write to it. Use 'ponk daemon stop' to end the other one."));
     }
-    const auto left = TRY(os::read_at(lock->fd(), 0, 64));
-    const auto own = fmt::format("{}\n", ::getpid());
-    const auto size = static_cast<off_t>(own.size());
-    // In this order a crash in between leaves no empty file, which would mean a clean stop.
-    if (::pwrite(lock->fd(), own.data(), own.size(), 0) != size ||
-        ::ftruncate(lock->fd(), size) != 0 || ::fdatasync(lock->fd()) != 0)
+    const auto left = TRY(os::read_at(lock->fd(), 0, 128));
+    if (!overwrite(lock->fd(), fmt::format("{}\n", ::getpid())) || ::fdatasync(lock->fd()) != 0)
         return fail_errno(errno, "write {}", os::in_quotes(lock_file));
-    return Ownership(std::move(*lock), left.empty());
+    if (left.starts_with(damaged_word)) return Ownership(std::move(*lock), Left::damaged, "");
+    if (left.empty()) return Ownership(std::move(*lock), Left::clean, "");
+    if (!left.starts_with(clean_word)) return Ownership(std::move(*lock), Left::killed, "");
+    return Ownership(std::move(*lock),
+                     Left::clean,
+                     std::string(trim(std::string_view(left).substr(clean_word.size()))));
 }
 
-void Ownership::close_clean()
+void Ownership::close_clean(const std::string& stamp) const
 {
     // A failure here costs the next owner one check and nothing else.
-    [[maybe_unused]] const int done = ::ftruncate(lock_.fd(), 0);
+    overwrite(lock_.fd(), fmt::format("{} {}\n", clean_word, stamp));
+}
+
+void Ownership::note_damage() const
+{
+    overwrite(lock_.fd(), fmt::format("{}\n", damaged_word));
+}
+
+std::string stamp_of(const Path& database)
+{
+    // stat, never open: closing a descriptor of the file would drop SQLite's locks on it.
+    struct stat info {};
+    if (::stat(database.c_str(), &info) != 0) return "none";
+    return fmt::format(
+        "{} {}.{:09} {}", info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec, info.st_ino);
 }
 
 bool is_orphaned_log(const Path& database)
@@ -67,11 +92,12 @@ Result<Path> set_aside(const Path& database)
     auto stamp = utc_text(wall_milliseconds());
     std::erase_if(stamp, [](char c) { return c == '-' || c == ':'; });
     const auto aside = database.native() + ".damaged-" + stamp;
+    bool any = false;
     for (const char* suffix : companions)
-        TRY(rename_if_there(database.native() + suffix, aside + suffix));
-    TRY(rename_if_there(database.native(), aside));
+        any = TRY(rename_if_there(database.native() + suffix, aside + suffix)) || any;
+    any = TRY(rename_if_there(database.native(), aside)) || any;
     TRY(os::sync_directory(database.parent_path()));
-    return Path(aside);
+    return any ? Path(aside) : Path();
 }
 
 Result<> put_back(const Path& backup, const Path& database)

@@ -3,7 +3,10 @@
 
 #include "base/time.hpp"
 #include "os/identity.hpp"
+#include "target/control_directory.hpp"
 
+#include <algorithm>
+#include <filesystem>
 #include <utility>
 
 namespace ponk::engine {
@@ -135,6 +138,30 @@ Result<> Engine::recover()
     for (const auto& run : TRY(context_.history.active_runs()))
         supervise(run, std::nullopt);
     return {};
+}
+
+void Engine::settle(Deadline deadline)
+{
+    const auto waiting = [this] {
+        const auto live = live_.lock();
+        return std::any_of(live->begin(), live->end(), [this](const auto& entry) {
+            std::error_code ignored;
+            return !entry.second->ended() &&
+                   std::filesystem::exists(
+                       context_.run_directory(entry.first) / target::control::exit, ignored);
+        });
+    };
+    while (waiting() && Deadline::clock::now() < deadline)
+        os::sleep_for(std::chrono::milliseconds(2), {});
+}
+
+void Engine::give_up_lost_runs(const Error& why)
+{
+    auto live = live_.lock();
+    for (auto& [id, supervisor] : *live) {
+        std::error_code ignored;
+        if (!std::filesystem::exists(context_.run_directory(id), ignored)) supervisor->give_up(why);
+    }
 }
 
 }  // namespace ponk::engine

@@ -34,6 +34,10 @@ public:
     // After a start: takes up every run that has not ended. Runs that only a run directory knows
     // (the database was lost) are recorded again first.
     Result<> recover();
+    // Waits, not past the deadline, until runs that ended while no daemon watched show their end.
+    void settle(Deadline deadline);
+    // The home folder was taken away: runs whose folders went with it are lost.
+    void give_up_lost_runs(const Error& why);
 
     [[nodiscard]] std::size_t active_runs();
 

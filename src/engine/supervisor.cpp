@@ -3,6 +3,7 @@
 
 #include "base/hash.hpp"
 #include "base/text.hpp"
+#include "engine/run_note.hpp"
 
 #include <fmt/format.h>
 
@@ -41,6 +42,14 @@ void Supervisor::cancel(std::chrono::seconds grace)
 {
     auto wishes = wishes_.lock();
     wishes->cancel = grace;
+    bell_.ring();
+    step_.request_stop();
+}
+
+void Supervisor::give_up(const Error& why)
+{
+    auto wishes = wishes_.lock();
+    wishes->give_up = why.message();
     bell_.ring();
     step_.request_stop();
 }
@@ -120,6 +129,9 @@ Result<> Supervisor::move_to(RunState state, const store::RunChange& change)
         auto moved = context_.history.update_state(run_.id, run_.state, state, change);
         if (moved) {
             run_ = std::move(*moved);
+            // Without it the exit record alone would bring the run back after a lost database.
+            if (model::is_terminal(run_.state))
+                static_cast<void>(write_last_note(directory(), run_));
             context_.notifier.ring(run_.id);
             return {};
         }
@@ -131,6 +143,21 @@ Result<> Supervisor::move_to(RunState state, const store::RunChange& change)
         if (!os::sleep_for(released ? 1000ms : 1ms, stop_)) return tl::unexpected(moved.error());
         released = true;
     }
+}
+
+// Tells them to whoever follows; returns what to keep with the run. A script can make any number of
+// odd files, so the list has an end.
+std::vector<std::string> Supervisor::tell_warnings(target::Notices notices)
+{
+    constexpr std::size_t most = 20;
+    if (notices.size() > most) {
+        const auto more = notices.size() - most;
+        notices.resize(most);
+        notices.push_back(fmt::format("and {} more of this kind", more));
+    }
+    for (const auto& notice : notices)
+        context_.tell(run_.id, "notice", notice);
+    return notices;
 }
 
 void Supervisor::fail_run(const Error& error)
@@ -168,6 +195,7 @@ Result<target::JobSpec> Supervisor::job_spec(const Plan& plan)
     spec.directory = directory();
     if (!parse_digest(run_.snapshot, spec.snapshot))
         return fail(ErrorKind::damaged, "run '{}' has no snapshot", run_.id.text());
+    spec.source = run_.project_path;
     spec.framework = plan.framework;
     spec.script = plan.script;
     spec.arguments = plan.arguments;

@@ -6,6 +6,7 @@
 #include "engine/plan.hpp"
 #include "model/run.hpp"
 #include "os/wait.hpp"
+#include "snapshot/take_snapshot.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -30,18 +31,21 @@ public:
     // The same submission came again: it may bring the environment that a restart lost.
     void offer(Ambient ambient);
     void cancel(std::chrono::seconds grace);
+    // The run's folder is gone with all it held: the run is lost, and its job is left alone.
+    void give_up(const Error& why);
     [[nodiscard]] bool ended() const noexcept { return ended_; }
 
 private:
     struct Wishes {
         std::optional<Ambient> ambient;
         std::optional<std::chrono::seconds> cancel;
+        std::optional<std::string> give_up;  // why
     };
 
     void work(std::stop_token stop);
     Result<> carry_out(std::stop_token stop);
     Result<> prepare(const Plan& plan, std::stop_token stop);
-    Result<> take_snapshot(const Plan& plan, std::stop_token stop);
+    Result<> take_snapshot(std::stop_token stop);
     Result<> launch(const Plan& plan, std::stop_token stop);
     Result<bool> was_launched(std::stop_token stop);
     Result<> wait_for_ambient(std::stop_token stop);
@@ -51,7 +55,9 @@ private:
     Result<> move_to(model::RunState state, const store::RunChange& change = {});
     Result<target::JobSpec> job_spec(const Plan& plan);
     Result<target::ContainerWish> container_wish(const ContainerPlan& plan) const;
-    void read_journals();
+    Result<snapshot::SnapshotReport> store_project(std::stop_token stop);
+    Result<target::Notices> place(const Plan& plan);
+    std::vector<std::string> tell_warnings(target::Notices notices);
     [[nodiscard]] bool cancel_wished();
     [[nodiscard]] std::string job() const;
     [[nodiscard]] Path directory() const { return context_.run_directory(run_.id); }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // After the launch: follow the job, read its metrics, bring home what it made.
+#include "engine/journals.hpp"
 #include "engine/supervisor.hpp"
-#include "model/metric_journal.hpp"
-#include "os/directory.hpp"
 
 #include <fmt/format.h>
 
@@ -17,7 +16,6 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr auto heartbeat = 30s;  // sync wakes by events; this only bounds a missed one
-constexpr std::size_t journal_block = std::size_t{4} << 20;
 
 Json evidence_of(const model::ExitRecord& exit)
 {
@@ -75,6 +73,8 @@ Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
     std::string last_problem;
     for (;;) {
         if (stop.stop_requested()) return fail(ErrorKind::cancelled, "the daemon stops");
+        if (const auto why = wishes_.lock()->give_up)
+            return finalize({.phase = JobPhase::lost, .reason = *why}, plan, stop);
         if (const auto wish = wishes_.lock()->cancel; wish && !cancel_sent) {
             TRY(executor_->cancel(job(), directory(), *wish));
             cancel_sent = true;
@@ -111,7 +111,7 @@ Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
         context_.notifier.ring(run_.id);
         const auto now = boot_milliseconds();
         if (seen.journal_length != journal_length && now - journals_read > 100) {
-            read_journals();
+            read_journals(context_, run_.id);
             journal_length = seen.journal_length;
             journals_read = now;
         }
@@ -123,42 +123,10 @@ Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
     }
 }
 
-void Supervisor::read_journals()
-{
-    const auto folder = directory() / "journal";
-    const auto entries = os::list_directory(folder);
-    if (!entries) return;  // no metrics so far
-    for (const auto& entry : *entries) {
-        // The script can put anything here.
-        const auto file = os::open_regular(folder / entry.name, os::Links::refuse);
-        auto offset = context_.history.journal_offset(run_.id, entry.name);
-        while (file && offset) {
-            const auto bytes = os::read_at(file->get(), *offset, journal_block);
-            if (!bytes || bytes->empty()) break;
-            auto piece = model::read_journal(*bytes, *offset);
-            if (piece.next == *offset) break;
-            store::JournalBatch batch{entry.name, *offset, piece.next, std::move(piece.points)};
-            for (const auto& [key, value] : piece.params)
-                static_cast<void>(context_.history.set_tag(run_.id, "param." + key, value));
-            for (const auto& [key, value] : piece.tags)
-                static_cast<void>(context_.history.set_tag(run_.id, key, value));
-            if (!context_.history.record_metrics(run_.id, batch)) break;
-            if (piece.damaged > 0) {
-                context_.tell(run_.id,
-                              "notice",
-                              fmt::format("metric journal '{}': {} damaged bytes were skipped",
-                                          entry.name,
-                                          piece.damaged));
-            }
-            offset = piece.next;
-        }
-    }
-}
-
 Result<>
 Supervisor::finalize(const target::JobStatus& status, const Plan& plan, std::stop_token stop)
 {
-    read_journals();
+    read_journals(context_, run_.id);
     store::RunChange change;
     const auto begin = boot_milliseconds();
     if (run_.state != RunState::finalizing) {
@@ -171,10 +139,11 @@ Supervisor::finalize(const target::JobStatus& status, const Plan& plan, std::sto
         }
         TRY(move_to(RunState::finalizing, first));
     }
-    Result<std::optional<Digest>> outputs = std::optional<Digest>();
+    Result<target::Collected> outputs = target::Collected();
     if (plan.collect_outputs) outputs = executor_->collect(job(), directory(), stop);
     if (stop.stop_requested()) return fail(ErrorKind::cancelled, "the daemon stops");
-    if (outputs && *outputs) change.outputs = (*outputs)->text();
+    if (outputs && outputs->outputs) change.outputs = outputs->outputs->text();
+    if (outputs) change.warnings = tell_warnings(outputs->notices);
     change.timings["collect"] = boot_milliseconds() - begin;
     if (!status.exit) {
         change.ended = wall_milliseconds();

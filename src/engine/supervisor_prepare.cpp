@@ -2,8 +2,8 @@
 // Before the launch: snapshot and working copy.
 #include "base/text.hpp"
 #include "config/ignore_rules.hpp"
+#include "engine/run_note.hpp"
 #include "engine/supervisor.hpp"
-#include "snapshot/take_snapshot.hpp"
 
 #include <fmt/format.h>
 
@@ -35,20 +35,6 @@ Json git_json(const std::optional<snapshot::GitInfo>& git)
                       {"dirty", git->dirty ? Json(*git->dirty) : Json()}};
 }
 
-// Kept beside the run, for the day when the database is lost: daemon/recovery.cpp reads it.
-Json note_of(const model::Run& run)
-{
-    return JsonObject{{"run_id", run.id.text()},
-                      {"project", run.project},
-                      {"project_path", run.project_path},
-                      {"name", run.name},
-                      {"user", run.user},
-                      {"host", run.host},
-                      {"created", run.created},
-                      {"snapshot", run.snapshot},
-                      {"configuration", run.configuration}};
-}
-
 }  // namespace
 
 Result<> Supervisor::prepare(const Plan& plan, std::stop_token stop)
@@ -56,24 +42,45 @@ Result<> Supervisor::prepare(const Plan& plan, std::stop_token stop)
     if (run_.state == RunState::not_started) TRY(move_to(RunState::preparing));
     TRY(os::make_directories(directory()));
     if (run_.snapshot.empty()) {
-        TRY(take_snapshot(plan, step_.get_token()).map_error(while_doing("snapshot")));
+        TRY(take_snapshot(step_.get_token()).map_error(while_doing("snapshot")));
     }
-    TRY(os::replace_file(directory() / "record.json", to_json(note_of(run_)) + "\n"));
+    TRY(write_first_note(directory(), run_));
     const auto begin = boot_milliseconds();
-    TRY(executor_->place(
-        TRY(job_spec(plan)),
-        [this](const std::string& line) { context_.tell(run_.id, "progress", line); },
-        step_.get_token()));
     store::RunChange change;
+    change.warnings = tell_warnings(TRY(place(plan)));
     change.timings = {{"materialise", boot_milliseconds() - begin}, {"prepare", 0}, {"queue", 0}};
     if (stop.stop_requested() || cancel_wished())
         return fail(ErrorKind::cancelled, "cancelled before it had begun");
     return move_to(RunState::starting, change);
 }
 
-Result<> Supervisor::take_snapshot(const Plan& /*plan*/, std::stop_token stop)
+// What the store lost may still lie in the project: then it is stored again and the run goes on.
+Result<target::Notices> Supervisor::place(const Plan& plan)
 {
-    const auto begin = boot_milliseconds();
+    const auto progress = [this](const std::string& line) {
+        context_.tell(run_.id, "progress", line);
+    };
+    auto placed = executor_->place(TRY(job_spec(plan)), progress, step_.get_token());
+    if (placed || (placed.error().kind() != ErrorKind::damaged &&
+                   placed.error().kind() != ErrorKind::not_found))
+        return placed;
+    const auto stored = store_project(step_.get_token());  // its lease lasts until we are done
+    if (!stored) return placed;
+    if (run_.rerun_of.empty() && stored->id.text() != run_.snapshot) {
+        store::RunChange change;
+        change.snapshot = stored->id.text();
+        run_ = TRY(context_.history.update_run(run_.id, change));
+        TRY(write_first_note(directory(), run_));
+    }
+    auto again = executor_->place(TRY(job_spec(plan)), progress, step_.get_token());
+    if (!again) return placed;
+    again->push_back("the stored snapshot was damaged and has been stored again from " +
+                     os::in_quotes(run_.project_path) + " (" + placed.error().message() + ")");
+    return again;
+}
+
+Result<snapshot::SnapshotReport> Supervisor::store_project(std::stop_token stop)
+{
     const Path project = run_.project_path;
     const auto rules = TRY(config::IgnoreRules::load(project));
     snapshot::SnapshotOptions options;
@@ -85,7 +92,7 @@ Result<> Supervisor::take_snapshot(const Plan& /*plan*/, std::stop_token stop)
         return rules.ignores_entry(path, is_directory);
     };
     options.ignore.fingerprint = fingerprint(project, rules);
-    std::atomic<std::int64_t> last_told{begin};
+    std::atomic<std::int64_t> last_told{boot_milliseconds()};
     options.on_progress = [this, &last_told](const snapshot::Progress& progress) {
         const auto now = boot_milliseconds();
         auto last = last_told.load();
@@ -95,7 +102,13 @@ Result<> Supervisor::take_snapshot(const Plan& /*plan*/, std::stop_token stop)
             "progress",
             fmt::format("snapshot: {} files, {}", progress.files, byte_size_text(progress.bytes)));
     };
-    const auto report = TRY(snapshot::take_snapshot(context_.objects, options));
+    return snapshot::take_snapshot(context_.objects, options);
+}
+
+Result<> Supervisor::take_snapshot(std::stop_token stop)
+{
+    const auto begin = boot_milliseconds();
+    const auto report = TRY(store_project(std::move(stop)));
     for (const auto& notice : report.notices)
         context_.tell(run_.id, "notice", notice);
     store::RunChange change;

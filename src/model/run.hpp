@@ -49,6 +49,7 @@ struct Run {
     Json git;            // commit, branch, dirty, remote; null outside a repository
     Json configuration;  // all that a rerun needs; secrets by name only
     Json evidence;       // what the supervisor saw at the end: signal, memory, oom, log checksum
+    std::vector<std::string> warnings;  // sentences: what was left out, healed, found damaged
 };
 
 // A value logged by a script. `text` is set for values that are no numbers.

@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <fcntl.h>
 #include <memory>
+#include <set>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <unordered_map>
@@ -70,8 +71,9 @@ public:
         TRY(pool_.run());
         TRY(make_links());
         auto report =
-            MaterialiseReport{manifest_.file_count(), manifest_.byte_count(), *notices_.lock()};
-        std::sort(report.notices.begin(), report.notices.end());
+            MaterialiseReport{manifest_.file_count(), manifest_.byte_count(), notices_, {}};
+        const auto healed = healed_.lock();
+        report.healed.assign(healed->begin(), healed->end());
         return report;
     }
 
@@ -226,9 +228,9 @@ private:
         if (!bytes || bytes->size() != size || sha256(*bytes) != digest) return read;
         TRY(store_.put(*bytes));
         std::copy(bytes->begin(), bytes->end(), content);
-        notices_.lock()->push_back("the stored contents of '" + printable(path) +
-                                   "' were damaged or missing and have been stored again from " +
-                                   os::in_quotes(options_.heal_from));
+        healed_.lock()->insert("the stored contents of '" + printable(path) +
+                               "' were damaged or missing and have been stored again from " +
+                               os::in_quotes(options_.heal_from));
         return {};
     }
 
@@ -240,8 +242,8 @@ private:
             if (::symlinkat(entry.target.c_str(), parent.get(), name_of(entry.path)) != 0)
                 return fail_errno(errno, "make link '{}'", printable(entry.path));
             if (link_stays_inside(entry.path, entry.target)) continue;
-            notices_.lock()->push_back("'" + printable(entry.path) + "' is a link to '" +
-                                       printable(entry.target) + "', outside the folder");
+            notices_.push_back("'" + printable(entry.path) + "' is a link to '" +
+                               printable(entry.target) + "', outside the folder");
         }
         return {};
     }
@@ -260,7 +262,8 @@ private:
     WorkPool pool_;
     std::vector<std::vector<char>> buffers_;  // one per worker
     std::atomic<bool> sharing_{true};         // until the file system says it cannot
-    Synced<std::vector<std::string>> notices_;
+    std::vector<std::string> notices_;        // of the thread that began
+    Synced<std::set<std::string>> healed_;    // once per file, however many of its chunks
 };
 
 enum class Made { here, before };

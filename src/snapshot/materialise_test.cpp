@@ -99,7 +99,7 @@ TEST_F(Materialise, HealsADamagedObjectFromTheProject)
     const auto made = materialise(store_, id, copy_, options);
 
     ASSERT_TRUE(made) << made.error().message();
-    EXPECT_EQ(made->notices.size(), 2U);
+    EXPECT_EQ(made->healed.size(), 2U);
     EXPECT_EQ(tree_of(copy_), tree_of(project_));
     EXPECT_EQ(store_.read(sha256("1")).value(), "1");
 }

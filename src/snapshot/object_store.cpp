@@ -21,6 +21,8 @@ namespace {
 
 constexpr std::string_view store_header = "ponk store 1 ";
 constexpr std::size_t piece_size = std::size_t{1} << 20;
+constexpr std::string_view store_again = "Submit again from the project folder to store it anew, "
+                                         "and check the disk.";
 
 Digest digest_of(std::string_view bytes)
 {
@@ -121,25 +123,50 @@ Result<os::Fd> ObjectStore::open_object(const Digest& digest) const
     }
     // Whoever asks has a manifest that names it: no stat cache may go on believing it is here.
     TRY(advance_generation());
+    if (TRY(is_in_quarantine(digest))) {
+        return tl::unexpected(
+            Error(ErrorKind::damaged,
+                  fmt::format("object '{}' of {} was found damaged and is in its folder "
+                              "'quarantine'",
+                              digest.text(),
+                              os::in_quotes(root_)),
+                  std::string(store_again)));
+    }
     return tl::unexpected(Error(
         ErrorKind::not_found,
         fmt::format("object '{}' is not in the store {}", digest.text(), os::in_quotes(root_)),
         "Submit again from the project folder: that stores what is missing."));
 }
 
-tl::unexpected<Error> ObjectStore::damaged(const Digest& digest, std::string_view what) const
+Result<bool> ObjectStore::is_in_quarantine(const Digest& digest) const
 {
-    const auto moved = quarantine(digest);
+    const auto prefix = digest.text() + "-";
+    const auto entries = TRY(os::list_directory(root_ / "quarantine"));
+    return std::any_of(entries.begin(), entries.end(), [&](const os::Entry& entry) {
+        return entry.name.starts_with(prefix);
+    });
+}
+
+tl::unexpected<Error>
+ObjectStore::damaged(const Digest& digest, int file, std::string_view what) const
+{
+    const auto moved = quarantine(digest, file);
     return tl::unexpected(Error(
         ErrorKind::damaged,
         fmt::format("object '{}' in {} is damaged: {}", digest.text(), os::in_quotes(root_), what),
-        moved ? "It was moved to the folder 'quarantine' beside it. Submit again from the project "
-                "folder to store it anew, and check the disk."
+        moved ? "It was moved to the folder 'quarantine' beside it. " + std::string(store_again)
               : "It could not be moved aside: " + moved.error().message()));
 }
 
-Result<> ObjectStore::quarantine(const Digest& digest) const
+Result<> ObjectStore::quarantine(const Digest& digest, int file) const
 {
+    os::FileStatus seen;
+    os::FileStatus there;
+    // Another reader may have moved it aside and stored a sound one in its place since.
+    if (os::status_of(file, seen) == 0 &&
+        os::status_at(objects_.get(), object_name(digest).c_str(), there) == 0 &&
+        (seen.inode != there.inode || seen.device != there.device))
+        return {};
     TRY(advance_generation());
     const auto to = root_ / "quarantine" / (digest.text() + "-" + to_hex(random_bytes(4)));
     if (::renameat(objects_.get(), object_name(digest).c_str(), AT_FDCWD, to.c_str()) != 0 &&
@@ -161,14 +188,16 @@ Result<> ObjectStore::read_into(const Digest& digest, char* buffer, std::size_t 
         std::memcpy(raw.data(), buffer, std::min(got, raw.size()));
         if (raw.size() > got) {
             const auto more = TRY(read_some(file.get(), raw.data() + got, raw.size() - got));
-            if (more != raw.size() - got) return damaged(digest, "its file is cut short");
+            if (more != raw.size() - got)
+                return damaged(digest, file.get(), "its file is cut short");
         }
-        if (!decode_object(raw, buffer, size)) return damaged(digest, "it does not expand");
+        if (!decode_object(raw, buffer, size))
+            return damaged(digest, file.get(), "it does not expand");
     } else if (got != size) {
-        return damaged(digest, "its file is cut short");
+        return damaged(digest, file.get(), "its file is cut short");
     }
     if (digest_of({buffer, size}) != digest)
-        return damaged(digest, "its bytes have another digest");
+        return damaged(digest, file.get(), "its bytes have another digest");
     return {};
 }
 
@@ -182,10 +211,10 @@ Result<std::string> ObjectStore::read(const Digest& digest, std::uint64_t limit)
     const auto head = TRY(os::read_at(file.get(), 0, compressed_head_size));
     if (is_compressed(head)) {
         const auto expanded = compressed_content_size(head);
-        if (!expanded) return damaged(digest, "its head is cut short");
+        if (!expanded) return damaged(digest, file.get(), "its head is cut short");
         size = *expanded;
         if (size > std::max(limit, chunked_above))
-            return damaged(digest, "its head names a size beyond reason");
+            return damaged(digest, file.get(), "its head names a size beyond reason");
     }
     if (size > limit) {
         return fail(ErrorKind::invalid_argument,
@@ -213,7 +242,8 @@ Result<> ObjectStore::stream(const Digest& digest,
         TRY(sink(bytes));
         got = TRY(read_some(file.get(), piece.data(), piece.size()));
     }
-    if (hash.finish() != digest) return damaged(digest, "its bytes have another digest");
+    if (hash.finish() != digest)
+        return damaged(digest, file.get(), "its bytes have another digest");
     return {};
 }
 

@@ -44,7 +44,7 @@ public:
     // True when the object is there, or was in the trash and is back.
     Result<bool> contains(const Digest& digest) const;
     // The whole content, verified. `not_found` when absent; a damaged object is put in quarantine
-    // and answered with `damaged`. `limit` bounds memory.
+    // and answered with `damaged`, as is one that lies there already. `limit` bounds memory.
     Result<std::string> read(const Digest& digest,
                              std::uint64_t limit = std::uint64_t{1} << 30) const;
     // Like read, into a buffer of the exact size known from a manifest.
@@ -71,8 +71,8 @@ public:
         return identity_;
     }
 
-    // Moves a damaged object aside, for a person to look at.
-    Result<> quarantine(const Digest& digest) const;
+    // Moves a damaged object aside, for a person to look at. `file` is the one that was read.
+    Result<> quarantine(const Digest& digest, int file) const;
 
     // For the parts of this module.
     [[nodiscard]] int objects_fd() const noexcept { return objects_.get(); }
@@ -90,7 +90,8 @@ private:
     }
     Result<> load_identity();
     Result<bool> restore_from_trash(const Digest& digest) const;
-    tl::unexpected<Error> damaged(const Digest& digest, std::string_view what) const;
+    Result<bool> is_in_quarantine(const Digest& digest) const;
+    tl::unexpected<Error> damaged(const Digest& digest, int file, std::string_view what) const;
     Result<> verify_once(const Digest& digest, int fd) const;
 
     os::Path root_;

@@ -112,6 +112,33 @@ TEST_F(Objects, ADamagedOneIsRefusedAndPutAside)
     EXPECT_EQ(store_.read(store_.put("precious").value()).value(), "precious");
 }
 
+TEST_F(Objects, TheSecondReaderOfADamagedOneHearsTheSame)
+{
+    const auto digest = store_.put("precious").value();
+    overwrite(object_path(digest), "previous");
+    ASSERT_FALSE(store_.read(digest));
+
+    const auto again = store_.read(digest);
+
+    ASSERT_FALSE(again);
+    EXPECT_EQ(again.error().kind(), ErrorKind::damaged);
+    EXPECT_NE(again.error().message().find("quarantine"), std::string::npos);
+    EXPECT_NE(again.error().hint().find("Submit again"), std::string::npos);
+}
+
+TEST_F(Objects, ASoundOneStoredMeanwhileIsNotPutAside)
+{
+    const auto digest = store_.put("precious").value();
+    overwrite(object_path(digest), "previous");
+    const auto slow_reader = store_.open_object(digest).value();
+    ASSERT_FALSE(store_.read(digest));
+    ASSERT_TRUE(store_.put("precious"));
+
+    ASSERT_TRUE(store_.quarantine(digest, slow_reader.get()));
+
+    EXPECT_EQ(store_.read(digest).value(), "precious");
+}
+
 TEST_F(Objects, EveryFlippedBitIsSeen)
 {
     const auto text = compressible(20'000);

@@ -115,7 +115,7 @@ void TreeScan::note_link(const std::string& path, std::string_view target)
 {
     if (link_stays_inside(path, target)) return;
     note("'" + printable(path) + "' is a link to '" + printable(target) +
-         "', outside the folder: the link is kept, what it points to is not part of the snapshot");
+         "', outside the folder: the link is kept, what it points to is not stored");
 }
 
 std::uint32_t TreeScan::add_folder(std::string path, std::uint32_t cached)

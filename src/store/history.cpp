@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "base/time.hpp"
 #include "store/history_impl.hpp"
+#include "store/run_row.hpp"
 #include "store/schema.hpp"
 
 #include <sys/stat.h>
@@ -30,6 +31,14 @@ Opening::Outcome outcome_of(db::Database::Outcome outcome)
     return Opening::Outcome::emptied;
 }
 
+Result<> read_every_run(db::Connection& connection)
+{
+    auto runs = TRY(connection.prepare(select_runs));
+    while (TRY(runs.step()))
+        TRY(read_run(connection, runs));
+    return {};
+}
+
 std::uint64_t size_of(const std::string& path)
 {
     // stat, never open: closing a descriptor of the file would drop SQLite's locks on it.
@@ -44,8 +53,10 @@ History::~History() = default;
 
 Result<std::unique_ptr<History>> History::open(const Path& folder)
 {
-    auto database =
-        TRY(db::Database::open({.folder = folder, .name = "history", .schema = history_schema()}));
+    auto database = TRY(db::Database::open({.folder = folder,
+                                            .name = "history",
+                                            .schema = history_schema(),
+                                            .verify = read_every_run}));
     auto impl = std::make_unique<Impl>();
     const auto& seen = database->opening();
     impl->opening = {outcome_of(seen.outcome), seen.clean_stop, seen.notice, seen.set_aside};
@@ -61,6 +72,11 @@ const Opening& History::opening() const noexcept
 std::optional<Error> History::failure() const
 {
     return impl_->database->failure();
+}
+
+bool History::saw_damage() const noexcept
+{
+    return impl_->database->saw_damage();
 }
 
 Result<std::optional<std::string>> History::find_setting(const std::string& name) const

@@ -39,6 +39,9 @@ public:
     // Set once a write met an I/O error: nothing more is written by this object, because what the
     // disk holds is no longer known. Close, and open again.
     [[nodiscard]] std::optional<Error> failure() const;
+    // Set once damage was met: closing and opening again sets the database aside and brings back
+    // what backups and run directories know.
+    [[nodiscard]] bool saw_damage() const noexcept;
 
     // Runs ------------------------------------------------------------------------------------
 

@@ -3,6 +3,8 @@
 
 #include "base/time.hpp"
 
+#include <algorithm>
+
 namespace ponk::store {
 
 namespace {
@@ -26,7 +28,11 @@ Json error_json(const std::optional<Error>& error)
 
 Json duration_json(const model::Run& run)
 {
-    return run.started == 0 || run.ended == 0 ? Json() : Json(run.ended - run.started);
+    // The supervisor measured it by a clock that does not jump.
+    if (const auto found = run.timings.find("run"); found != run.timings.end())
+        return found->second;
+    if (run.started == 0 || run.ended == 0) return {};
+    return std::max<std::int64_t>(0, run.ended - run.started);
 }
 
 }  // namespace
@@ -71,7 +77,8 @@ Json run_json(const model::Run& run)
                       {"timings", std::move(timings)},
                       {"git", run.git},
                       {"configuration", run.configuration},
-                      {"evidence", run.evidence}};
+                      {"evidence", run.evidence},
+                      {"warnings", JsonArray(run.warnings.begin(), run.warnings.end())}};
 }
 
 }  // namespace ponk::store

@@ -50,6 +50,8 @@ Json details_json(const Run& run)
     details.append("git", run.git);
     details.append("configuration", run.configuration);
     details.append("evidence", run.evidence);
+    if (!run.warnings.empty())
+        details.append("warnings", JsonArray(run.warnings.begin(), run.warnings.end()));
     return details;
 }
 
@@ -74,6 +76,11 @@ void read_details(const Json& details, Run& run)
     if (const auto& timings = details["timings"]; timings.is_object()) {
         for (const auto& [phase, span] : timings.as_object()) {
             if (span.is_integer()) run.timings[phase] = span.as_integer();
+        }
+    }
+    if (const auto& warnings = details["warnings"]; warnings.is_array()) {
+        for (const auto& warning : warnings.as_array()) {
+            if (warning.is_string()) run.warnings.push_back(warning.as_string());
         }
     }
     if (const auto& error = details["error"]; error.is_object())

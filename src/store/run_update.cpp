@@ -4,6 +4,8 @@
 #include "store/history_impl.hpp"
 #include "store/run_row.hpp"
 
+#include <algorithm>
+
 namespace ponk::store {
 
 using model::Run;
@@ -36,6 +38,10 @@ void apply(const RunChange& change, Run& run)
     take(change.git, run.git);
     take(change.configuration, run.configuration);
     take(change.evidence, run.evidence);
+    for (const auto& warning : change.warnings) {
+        if (std::find(run.warnings.begin(), run.warnings.end(), warning) == run.warnings.end())
+            run.warnings.push_back(warning);
+    }
 }
 
 }  // namespace

@@ -40,7 +40,9 @@ struct JobSpec {
     // Ours, on this machine: log, journals and exit record appear here, whatever the target. For a
     // run on this machine it is the control directory itself.
     Path directory;
-    Digest snapshot;        // the tree to execute
+    Digest snapshot;  // the tree to execute
+    // The folder it was taken from: what the store lost of it may still be there. May be gone.
+    Path source;
     std::string framework;  // "Python" or "PySpark"
     std::string script;     // relative to the tree
     std::vector<std::string> arguments;
@@ -76,6 +78,14 @@ struct JobStatus {
 };
 
 using Progress = std::function<void(const std::string& line)>;
+// Sentences that the user must be told and that stay with the run.
+using Notices = std::vector<std::string>;
+
+// What came home of a run's `outputs/`.
+struct Collected {
+    std::optional<Digest> outputs;  // nullopt when the run wrote none
+    Notices notices;                // what was left out, by name
+};
 
 // A place where runs execute: this host, a Docker engine, a Slurm cluster…
 //
@@ -87,7 +97,8 @@ public:
     virtual ~Executor() = default;
 
     // Brings the tree to the target and makes the environment ready. Repeating it is harmless.
-    virtual Result<> place(const JobSpec& spec, const Progress& progress, std::stop_token stop) = 0;
+    virtual Result<Notices>
+    place(const JobSpec& spec, const Progress& progress, std::stop_token stop) = 0;
 
     // Returns once the target has accepted the job. Launching the same run again returns the job
     // that is there already: a retry after a lost reply or a crash never starts a second one.
@@ -107,8 +118,8 @@ public:
     virtual Result<>
     cancel(const std::string& job, const Path& directory, std::chrono::seconds grace) = 0;
 
-    // After the end: brings `outputs/` home. nullopt when the run wrote none.
-    virtual Result<std::optional<Digest>>
+    // After the end: brings `outputs/` home.
+    virtual Result<Collected>
     collect(const std::string& job, const Path& directory, std::stop_token stop) = 0;
 
     // Removes the run's tree and control files from the target (our copy of the log stays).

@@ -175,9 +175,9 @@ TEST_P(ExecutorContract, OutputsAreCollected)
     const auto none = target_.executor->collect(jobs_[without.id.text()], without.directory, {});
 
     ASSERT_TRUE(some);
-    EXPECT_TRUE(some->has_value());
+    EXPECT_TRUE(some->outputs);
     ASSERT_TRUE(none);
-    EXPECT_FALSE(none->has_value());
+    EXPECT_FALSE(none->outputs);
 }
 
 TEST_P(ExecutorContract, AMissingScriptIsNamed)

@@ -20,32 +20,37 @@ bool is_there(const Path& path)
 
 }  // namespace
 
-Result<> place_working_copy(const TreeStore& trees,
-                            const JobSpec& spec,
-                            const Progress& progress,
-                            std::stop_token stop)
+Result<Notices>
+place_working_copy(const TreeStore& trees, const JobSpec& spec, std::stop_token stop)
 {
     TRY(os::make_directories(spec.directory / control::journal));
     const auto tree = spec.directory / control::work;
-    if (is_there(tree)) return {};
+    if (is_there(tree)) return Notices();
     // Under another name until it is whole: a half-made tree is never executed.
     const auto building = spec.directory / unfinished;
     TRY(os::remove_tree(building));
-    TRY(trees.materialise(spec.snapshot, building, progress, std::move(stop)));
+    auto notices = TRY(trees.materialise(spec, building, std::move(stop)));
     if (::rename(building.c_str(), tree.c_str()) != 0)
         return fail_errno(errno, "make {}", os::in_quotes(tree));
-    return {};
+    return notices;
 }
 
-Result<std::optional<Digest>>
+Result<Collected>
 collect_outputs(const TreeStore& trees, const Path& directory, std::stop_token stop)
 {
     const auto outputs = directory / control::work / "outputs";
     struct stat info {};
+    if (::lstat(outputs.c_str(), &info) != 0) return Collected();
     // A link could lead anywhere; only a real folder is ours to store.
-    if (::lstat(outputs.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return std::nullopt;
-    if (TRY(os::list_directory(outputs)).empty()) return std::nullopt;
-    return std::optional(TRY(trees.store(outputs, std::move(stop))));
+    if (!S_ISDIR(info.st_mode)) {
+        const auto* what = S_ISLNK(info.st_mode) ? "a link, which is not followed" : "no folder";
+        return Collected{{}, {fmt::format("'outputs' is {}: nothing was collected", what)}};
+    }
+    if (TRY(os::list_directory(outputs)).empty()) return Collected();
+    auto collected = TRY(trees.store(outputs, std::move(stop)));
+    for (auto& notice : collected.notices)
+        notice = "outputs: " + notice;
+    return collected;
 }
 
 Result<> clean_run_directory(const Path& directory)

@@ -12,24 +12,20 @@ namespace ponk::target {
 
 // Trees in and out of the object store, which lives elsewhere.
 struct TreeStore {
-    // Makes the tree of a snapshot at `destination`, which does not exist yet.
-    std::function<Result<>(const Digest& snapshot,
-                           const Path& destination,
-                           const Progress& progress,
-                           std::stop_token stop)>
+    // Makes the tree of `spec.snapshot` at `destination`, which does not exist yet.
+    std::function<Result<Notices>(
+        const JobSpec& spec, const Path& destination, std::stop_token stop)>
         materialise;
-    // Stores a folder and returns its manifest.
-    std::function<Result<Digest>(const Path& folder, std::stop_token stop)> store;
+    // Stores a folder and returns its manifest, and what it could not hold.
+    std::function<Result<Collected>(const Path& folder, std::stop_token stop)> store;
 };
 
 // Makes `work/`, whole or not at all.
-Result<> place_working_copy(const TreeStore& trees,
-                            const JobSpec& spec,
-                            const Progress& progress,
-                            std::stop_token stop);
+Result<Notices>
+place_working_copy(const TreeStore& trees, const JobSpec& spec, std::stop_token stop);
 
-// Stores `work/outputs`; nullopt when there is none or nothing in it.
-Result<std::optional<Digest>>
+// Stores `work/outputs`; nothing when there is none or nothing in it.
+Result<Collected>
 collect_outputs(const TreeStore& trees, const Path& directory, std::stop_token stop);
 
 // Removes the tree and the control files, not the log and the record; `conflict` while the run

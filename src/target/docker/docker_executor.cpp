@@ -59,11 +59,12 @@ public:
     {
     }
 
-    Result<> place(const JobSpec& spec, const Progress& progress, std::stop_token stop) override
+    Result<Notices>
+    place(const JobSpec& spec, const Progress& progress, std::stop_token stop) override
     {
         const auto engine = TRY(connect(spec, stop));
         TRY(provide_image(engine, spec, progress, stop));
-        return place_working_copy(options_.trees, spec, progress, stop);
+        return place_working_copy(options_.trees, spec, stop);
     }
 
     Result<std::string> launch(const JobSpec& spec, std::stop_token stop) override
@@ -128,7 +129,7 @@ public:
         return signal_container(engine, parsed->container, "TERM", after(patience));
     }
 
-    Result<std::optional<Digest>>
+    Result<Collected>
     collect(const std::string& job, const Path& directory, std::stop_token stop) override
     {
         if (is_there(directory / copied_mark)) {

@@ -149,10 +149,12 @@ public:
             entry.job->ask_to_end("cancel");
     }
 
-    Result<> place(const JobSpec& spec, const Progress& /*progress*/, std::stop_token) override
+    Result<Notices>
+    place(const JobSpec& spec, const Progress& /*progress*/, std::stop_token) override
     {
         TRY(os::make_directories(spec.directory / control::journal));
-        return os::make_directories(spec.directory / control::work);
+        TRY(os::make_directories(spec.directory / control::work));
+        return Notices();
     }
 
     Result<std::string> launch(const JobSpec& spec, std::stop_token) override
@@ -189,11 +191,10 @@ public:
         return {};
     }
 
-    Result<std::optional<Digest>>
-    collect(const std::string& job, const Path&, std::stop_token) override
+    Result<Collected> collect(const std::string& job, const Path&, std::stop_token) override
     {
         const auto found = find(job);
-        return found ? found->outputs() : std::nullopt;
+        return Collected{found ? found->outputs() : std::nullopt, {}};
     }
 
     Result<> clean(const std::string& /*job*/, const Path& directory) override

@@ -79,9 +79,10 @@ public:
     {
     }
 
-    Result<> place(const JobSpec& spec, const Progress& progress, std::stop_token stop) override
+    Result<Notices>
+    place(const JobSpec& spec, const Progress& /*progress*/, std::stop_token stop) override
     {
-        return place_working_copy(options_.trees, spec, progress, stop);
+        return place_working_copy(options_.trees, spec, stop);
     }
 
     Result<std::string> launch(const JobSpec& spec, std::stop_token stop) override
@@ -141,7 +142,7 @@ public:
         return noted || is_there(directory / control::pid) ? Result<>() : noted;
     }
 
-    Result<std::optional<Digest>>
+    Result<Collected>
     collect(const std::string& /*job*/, const Path& directory, std::stop_token stop) override
     {
         return collect_outputs(options_.trees, directory, stop);

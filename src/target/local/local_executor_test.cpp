@@ -45,14 +45,14 @@ ExecutorUnderTest make_local(const Path& /*root*/)
     local::Options options;
     options.home = Home::path;
     options.trees.materialise =
-        [](const Digest&, const Path& to, const Progress&, std::stop_token) -> Result<> {
+        [](const JobSpec&, const Path& to, std::stop_token) -> Result<Notices> {
         TRY(os::make_directories(to));
         for (const auto& [name, text] : scripts)
             TRY(os::replace_file(to / name, text));
-        return {};
+        return Notices();
     };
-    options.trees.store = [](const Path& folder, std::stop_token) -> Result<Digest> {
-        return sha256(TRY(os::read_file(folder / "model.txt")));
+    options.trees.store = [](const Path& folder, std::stop_token) -> Result<Collected> {
+        return Collected{sha256(TRY(os::read_file(folder / "model.txt"))), {}};
     };
     ExecutorUnderTest target;
     target.executor = local::make_executor(std::move(options)).value();

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/home_watch.hpp"
+
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace ponk::daemon {
+
+namespace {
+
+constexpr std::uint32_t leavings =
+    IN_DELETE | IN_DELETE_SELF | IN_MOVED_FROM | IN_MOVE_SELF | IN_ONLYDIR;
+
+}  // namespace
+
+HomeWatch::HomeWatch(const os::Path& home, const os::Fd& lock)
+    : home_(home), lock_(lock), inotify_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK))
+{
+    if (inotify_ && ::inotify_add_watch(inotify_.get(), home.c_str(), leavings) < 0)
+        inotify_.reset();
+}
+
+void HomeWatch::silence() const
+{
+    char events[4096];
+    while (::read(inotify_.get(), events, sizeof events) > 0) {
+    }
+}
+
+std::optional<Error> HomeWatch::loss() const
+{
+    struct stat held {};
+    struct stat there {};
+    if (::fstat(lock_.get(), &held) != 0) return std::nullopt;
+    if (::stat((home_ / "daemon.lock").c_str(), &there) == 0 && held.st_ino == there.st_ino &&
+        held.st_dev == there.st_dev)
+        return std::nullopt;
+    return Error(ErrorKind::unavailable,
+                 fmt::format("ponk's folder {} was {} while its daemon was running",
+                             os::in_quotes(home_),
+                             held.st_nlink == 0 ? "removed" : "moved away or covered"),
+                 "The daemon ends; the next command starts a new one.");
+}
+
+}  // namespace ponk::daemon

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/context.hpp"
+
+namespace ponk::engine {
+
+// Stores what is new in the metric journals of a run. Safe to repeat: history knows up to where
+// each was read. What cannot be read now is read the next time.
+void read_journals(const Context& context, const RunId& id);
+
+}  // namespace ponk::engine

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/error.hpp"
+#include "model/run.hpp"
+#include "os/file.hpp"
+
+#include <optional>
+
+// The run as its own folder remembers it (docs/design/run-directory.md): what brings history back
+// when the database is lost.
+namespace ponk::engine {
+
+// Before the launch: `record.json`, durable.
+Result<> write_first_note(const os::Path& directory, const model::Run& run);
+// After the end, and after later changes of name or tags: `end.json`, whole or not at all. A power
+// cut may take it away; then the exit record tells the end.
+Result<> write_last_note(const os::Path& directory, const model::Run& run);
+// The newest of the two that can be read. A run that had not ended when it was written has the
+// state that its folder shows: `finalizing` once there is an exit record. nullopt without a note.
+std::optional<model::Run> read_note(const os::Path& directory);
+
+}  // namespace ponk::engine
