@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/client.hpp"
 
+#include "base/version.hpp"
 #include "os/socket.hpp"
 #include "os/wait.hpp"
 
@@ -159,10 +160,11 @@ Result<Reply> Client::call(std::string_view method,
                            std::stop_token stop)
 {
     const auto request =
-        fmt::format("{} {} HTTP/1.1\r\nHost: ponk\r\nPonk-Version: " PONK_VERSION
+        fmt::format("{} {} HTTP/1.1\r\nHost: ponk\r\nPonk-Version: {}"
                     "\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{}",
                     method,
                     target,
+                    own_version(),
                     body.size(),
                     body);
     return state_->exchange(
@@ -175,7 +177,7 @@ Result<Reply> Client::stream(const std::string& target,
                              std::stop_token stop)
 {
     const auto request = fmt::format(
-        "GET {} HTTP/1.1\r\nHost: ponk\r\nPonk-Version: " PONK_VERSION "\r\n\r\n", target);
+        "GET {} HTTP/1.1\r\nHost: ponk\r\nPonk-Version: {}\r\n\r\n", target, own_version());
     const auto limit = [quiet_limit] {
         return after(quiet_limit.count() > 0 ? quiet_limit : std::chrono::hours(24 * 365));
     };
