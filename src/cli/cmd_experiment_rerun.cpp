@@ -19,7 +19,7 @@ Outcome run(Context& context, const Invocation& words)
 {
     const Json old = TRY(context.run(TRY(run_name(words))));
     const JsonObject body = TRY(submission_basics(RunId::make()));
-    const Json record = TRY(submit(*TRY(context.daemon()),
+    const Json record = TRY(submit(context,
                                    "/runs/" + old.text("run_id") + "/rerun",
                                    body,
                                    words.has("async") ? Until::launched : Until::recorded));

@@ -101,9 +101,8 @@ Outcome run(Context& context, const Invocation& words)
     if (const auto limit = words.value("time-limit")) {
         body.set("time_limit_seconds", TRY(as_usage(parse_time_span(*limit))));
     }
-    Daemon* daemon = TRY(context.daemon());
     const Json record =
-        TRY(submit(*daemon, "/runs", body, words.has("async") ? Until::launched : Until::recorded));
+        TRY(submit(context, "/runs", body, words.has("async") ? Until::launched : Until::recorded));
     if (words.has("async")) return print_started(context, record);
     context.note("RunId: {}", record.text("run_id"));
     return follow_run(context, record.text("run_id"));

@@ -69,8 +69,8 @@ public:
         share_out_files();
         TRY(pool_.run());
         TRY(make_links());
-        auto report =
-            MaterialiseReport{manifest_.file_count(), manifest_.byte_count(), *notices_.lock()};
+        auto report = MaterialiseReport{
+            manifest_.file_count(), manifest_.byte_count(), *notices_.lock(), std::move(outside_)};
         std::sort(report.notices.begin(), report.notices.end());
         return report;
     }
@@ -240,8 +240,7 @@ private:
             if (::symlinkat(entry.target.c_str(), parent.get(), name_of(entry.path)) != 0)
                 return fail_errno(errno, "make link '{}'", printable(entry.path));
             if (link_stays_inside(entry.path, entry.target)) continue;
-            notices_.lock()->push_back("'" + printable(entry.path) + "' is a link to '" +
-                                       printable(entry.target) + "', outside the folder");
+            outside_.push_back(entry.path);
         }
         return {};
     }
@@ -261,6 +260,7 @@ private:
     std::vector<std::vector<char>> buffers_;  // one per worker
     std::atomic<bool> sharing_{true};         // until the file system says it cannot
     Synced<std::vector<std::string>> notices_;
+    std::vector<std::string> outside_;
 };
 
 enum class Made { here, before };

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is printed where: notices, progress, metrics in every format."""
+import os
+import pty
+import subprocess
+
+LISTS = ("from azureml.logging import get_azureml_logger\nimport ponk\nlogger = get_azureml_logger()\n"
+         "logger.log('loss', [3, 2, 1.5])\nlogger.log('Accuracy', 0.5)\n"
+         "ponk.log('long', list(range(5000)))\n"
+         "for step in range(3):\n    ponk.log('live', step / 2, step=step)\n")
+
+
+def on_terminal(ponk, *words, width=80, **variables):
+    """What a terminal of that width shows."""
+    master, slave = pty.openpty()
+    import fcntl
+    import struct
+    import termios
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 30, width, 0, 0))
+    process = subprocess.Popen([ponk.program, *words], cwd=ponk.project, stdin=slave, stdout=slave, stderr=slave,
+                               env={**ponk.environment, "TERM": "xterm", **variables})
+    os.close(slave)
+    seen = b""
+    while True:
+        try:
+            block = os.read(master, 65536)
+        except OSError:
+            break
+        if not block:
+            break
+        seen += block
+    os.close(master)
+    process.wait(timeout=60)
+    return seen.decode()
+
+
+def test_link_that_points_outside_is_told_once(ponk):
+    (ponk.project / "data").symlink_to("/etc/hostname")
+    ponk.write("x.py", "print('hello')\n")
+    for words in (["submit", "x.py"], ["submit", "--async", "x.py"]):
+        said = ponk.run(*words).stderr.decode()
+        assert said.count("'data' is a link to '/etc/hostname'") == 1, said
+
+
+def test_short_work_says_nothing_of_its_progress_in_a_pipe(ponk):
+    for i in range(2000):
+        (ponk.project / f"file{i}").write_text(str(i))
+    ponk.write("x.py", "print('hello')\n")
+    said = ponk.run("submit", "x.py").stderr.decode().splitlines()
+    assert len(said) == 3 and not any("snapshot:" in line for line in said), said
+
+
+def test_lists_are_lists_in_the_record_and_no_columns(ponk):
+    ponk.write("x.py", LISTS)
+    said = ponk.run("submit", "x.py").stderr.decode()
+    assert "Accuracy 0.5, live 1, long 4999.0 (last of 5000), loss 1.5 (last of 3)" in said
+
+    record = ponk.json("history", "last")
+
+    assert record["loss"] == record["metrics"]["loss"] == [3, 2, 1.5]
+    assert record["long"] == {"count": 5000, "last": 4999}
+    assert record["live"] == 1 and record["Accuracy"] == 0.5
+    best = ponk.json("history", "list", "--query", "[?Accuracy != null] | max_by(@, &Accuracy).loss[-1]")
+    assert best == 1.5
+    heading = ponk.text("runs", "-o", "table").splitlines()[0].split()
+    assert heading[-2:] == ["Accuracy", "live"]
+
+
+def test_metric_with_the_name_of_a_field_is_in_every_format(ponk):
+    ponk.write("x.py", "import sys, ponk\nponk.log({'status': float(sys.argv[1]), 'target': 'T'})\n")
+    ponk.run("submit", "x.py", "1")
+    ponk.run("submit", "x.py", "2")
+
+    record = ponk.json("history", "last")
+    assert record["status"] == "Completed" and record["metrics"] == {"status": 2, "target": "T"}
+    rows = [line.split("\t") for line in ponk.text("runs", "-o", "tsv").splitlines()]
+    assert [row[-2:] for row in rows] == [["2.0", "T"], ["1.0", "T"]]
+    assert [row[2] for row in rows] == ["Completed", "Completed"]
+    table = ponk.text("runs", "-o", "table")
+    assert "metrics.status" in table and "metrics.target" in table
+    fields = ponk.json("history", "compare", *[run["run_id"] for run in ponk.json("runs")])["fields"]
+    assert {"field": "metrics.status", "values": [2, 1], "equal": False} in fields
+
+
+def test_nothing_is_cut_in_a_pipe_and_cuts_are_marked_on_a_terminal(ponk):
+    name = "n" * 90 + ".py"
+    ponk.write(name, "import ponk\nponk.log('note', 'w' * 90)\n")
+    ponk.run("submit", name)
+
+    for form in ("table", "tsv", "json", "yaml"):
+        text = ponk.text("runs", "-o", form)
+        assert name in text and "w" * 90 in text, form
+    wide = on_terminal(ponk, "runs", width=300)
+    assert name in wide and "w" * 90 in wide and "…" not in wide
+    for width in (40, 80, 120):
+        lines = on_terminal(ponk, "runs", width=width).splitlines()
+        assert all(len(line) <= width for line in lines), lines
+        assert name not in "".join(lines)
+        assert any("…" in line for line in lines) or "more column" in lines[-1], lines
+    plain = on_terminal(ponk, "runs", width=80, LC_ALL="C")
+    assert plain.isascii() and ".." in plain
