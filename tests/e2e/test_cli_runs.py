@@ -139,7 +139,7 @@ def test_files_of_a_run_come_back(ponk, tmp_path):
     ponk.run("history", "promote", "-r", "last", "-ap", "outputs/a b/model.bin", "-n", "model")
     assert json.loads(ponk.text("asset", "list", "-o", "json"))[0]["version"] == 1
     ponk.run("asset", "download", "-l", "assets/model.link", "-d", tmp_path / "asset")
-    assert (tmp_path / "asset/outputs/a b/model.bin").exists()
+    assert (tmp_path / "asset/model.bin").exists()
     ponk.run("project", "restore", "last", "-d", tmp_path / "restored")
     assert (tmp_path / "restored/x.py").exists()
 
@@ -205,8 +205,8 @@ def test_versions_of_an_asset_are_listed_and_downloaded(ponk):
     assert sorted(asset["version"] for asset in versions) == [1, 2]
     ponk.run("asset", "download", "model", "--version", "1", "-d", "a")
     ponk.run("asset", "download", "model", "-d", "b")
-    assert (ponk.project / "a/outputs/model").read_text() == "old"
-    assert (ponk.project / "b/outputs/model").read_text() == "new"
+    assert (ponk.project / "a/model").read_text() == "old"
+    assert (ponk.project / "b/model").read_text() == "new"
     ponk.run("asset", "download", "model", "--version", "3", code=66)
     assert "'model'" in ponk.run("asset", "download", "modl", code=66).stderr.decode()
     assert "'model'" in ponk.run("asset", "list", "--name", "modl", code=66).stderr.decode()

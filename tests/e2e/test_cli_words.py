@@ -237,7 +237,7 @@ def test_target_of_a_type_to_come_is_refused_alike_everywhere(ponk, words):
     ponk.write("x.py", "")
     more = ["-c", "box", "x.py"] if words == ["submit"] else ["-c", "box"] if "prepare" in words else []
     done = ponk.run(*words, *more, code=68)
-    assert last_line(done) == "ponk: error: targets of type 'localdocker' are not built into this version"
+    assert last_line(done) == "ponk: error: target 'box': targets of type 'localdocker' are not built into this version"
 
 
 @pytest.mark.parametrize("words", [

@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is printed where: notices, progress, metrics in every format."""
+import contextlib
+import fcntl
 import os
 import pty
+import sqlite3
+import struct
 import subprocess
+import termios
 
 LISTS = ("from azureml.logging import get_azureml_logger\nimport ponk\nlogger = get_azureml_logger()\n"
          "logger.log('loss', [3, 2, 1.5])\nlogger.log('Accuracy', 0.5)\n"
@@ -13,9 +18,6 @@ LISTS = ("from azureml.logging import get_azureml_logger\nimport ponk\nlogger = 
 def on_terminal(ponk, *words, width=80, **variables):
     """What a terminal of that width shows."""
     master, slave = pty.openpty()
-    import fcntl
-    import struct
-    import termios
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 30, width, 0, 0))
     process = subprocess.Popen([ponk.program, *words], cwd=ponk.project, stdin=slave, stdout=slave, stderr=slave,
                                env={**ponk.environment, "TERM": "xterm", **variables})
@@ -78,7 +80,7 @@ def test_metric_with_the_name_of_a_field_is_in_every_format(ponk):
     assert [row[2] for row in rows] == ["Completed", "Completed"]
     table = ponk.text("runs", "-o", "table")
     assert "metrics.status" in table and "metrics.target" in table
-    fields = ponk.json("history", "compare", *[run["run_id"] for run in ponk.json("runs")])["fields"]
+    fields = ponk.json("history", "compare", *[run["run_id"] for run in ponk.json("runs")])["differences"]
     assert {"field": "metrics.status", "values": [2, 1], "equal": False} in fields
 
 
@@ -99,3 +101,61 @@ def test_nothing_is_cut_in_a_pipe_and_cuts_are_marked_on_a_terminal(ponk):
         assert any("…" in line for line in lines) or "more column" in lines[-1], lines
     plain = on_terminal(ponk, "runs", width=80, LC_ALL="C")
     assert plain.isascii() and ".." in plain
+
+
+def test_asset_is_downloaded_where_it_is_wanted(ponk, tmp_path):
+    ponk.write("x.py", "import os\nos.makedirs('outputs/deep')\nopen('outputs/deep/model', 'w').write('m')\n")
+    ponk.run("submit", "x.py")
+    ponk.run("history", "promote", "last", "-ap", "outputs/deep/model", "-n", "best")
+    said = ponk.text("asset", "download", "best", "-d", "new/folders", "-o", "table")
+    assert said == "version 1 of 'best' is in 'new/folders/model'\n"
+    assert (ponk.project / "new/folders/model").read_text() == "m"
+    assert ponk.text("asset", "download", "-l", "assets/best.link", "-o", "table") == "version 1 of 'best' is in 'model'\n"
+    ponk.run("asset", "download", "best", "-d", tmp_path / "absolute")
+    assert (tmp_path / "absolute/model").exists()
+    # There already: kept, unless it may be replaced.
+    (ponk.project / "model").write_text("mine")
+    done = ponk.run("asset", "download", "best", code=73)
+    assert b"'model' is there already" in done.stderr and b"--overwrite" in done.stderr
+    assert (ponk.project / "model").read_text() == "mine"
+    ponk.run("asset", "download", "best", "--overwrite")
+    assert (ponk.project / "model").read_text() == "m"
+    # A file where a folder is wanted, and the reverse.
+    for folder in ("model", "model/below"):
+        done = ponk.run("asset", "download", "best", "-d", folder, code=73)
+        assert b"'model' is no folder" in done.stderr and b"-d FOLDER" in done.stderr
+    (ponk.project / "taken/model").mkdir(parents=True)
+    assert b"'taken/model' is a folder" in ponk.run("asset", "download", "best", "-d", "taken", "-f", code=73).stderr
+    assert not list(ponk.project.rglob("*partial"))
+
+
+def test_prepare_says_what_it_did_and_what_not(ponk):
+    ponk.write("aml_config/local.runconfig",
+               "Target: local\nFramework: Python\nCondaDependenciesFile: aml_config/conda_dependencies.yml\n")
+    ponk.write("aml_config/local.compute", "type: local\npythonLocation: /usr/bin/python3\n")
+    ponk.write("aml_config/conda_dependencies.yml", "name: x\ndependencies:\n  - python=3.11\n")
+    done = ponk.run("experiment", "prepare", "-c", "local", "-o", "table")
+    assert b"/usr/bin/python3" in done.stdout and b"nothing was made" in done.stdout
+    assert b"'aml_config/conda_dependencies.yml' is not installed" in done.stderr
+    for kind, why in (("localdocker", b"not built into this version"), ("slurm", b"not built into this version"),
+                      ("batchai", b"switched off")):
+        ponk.write("aml_config/far.compute", f"type: {kind}\naddress: h\nusername: u\n")
+        done = ponk.run("experiment", "prepare", "-c", "local", "-t", "far", code=68)
+        assert b"target 'far': targets of type" in done.stderr.splitlines()[-1] and why in done.stderr.splitlines()[-1]
+
+
+def test_rerun_on_a_target_that_is_not_served_is_refused(ponk):
+    ponk.write("x.py", "print('once')\n")
+    ponk.run("submit", "x.py")
+    ponk.run("daemon", "stop")
+    [database] = ponk.home.glob("history/*.db")
+    with contextlib.closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute("UPDATE run SET details = replace(details, '\"target_type\":\"local\"', '\"target_type\":\"slurm\"'),"
+                           " target = 'far'")
+
+    done = ponk.run("experiment", "rerun", "last", code=68)
+
+    said = done.stderr.decode().splitlines()
+    assert said[-1] == "ponk: error: target 'far': targets of type 'slurm' are not built into this version"
+    assert "ponk project restore" in said[-2] and "submit -t local" in said[-2]
+    assert len(ponk.json("runs")) == 1
