@@ -159,3 +159,46 @@ def test_rerun_on_a_target_that_is_not_served_is_refused(ponk):
     assert said[-1] == "ponk: error: target 'far': targets of type 'slurm' are not built into this version"
     assert "ponk project restore" in said[-2] and "submit -t local" in said[-2]
     assert len(ponk.json("runs")) == 1
+
+
+EVERY_HELP = ["", "experiment", "experiment submit", "computetarget attach", "history list", "history info", "check", "doctor",
+              "project create", "completion"]
+
+
+def test_help_fits_narrow_and_wide_terminals(ponk):
+    for words in EVERY_HELP:
+        for width in (40, 200):
+            text = on_terminal(ponk, *words.split(), "--help", width=width)
+            lines = text[:text.find("Examples:")].splitlines() if "Examples:" in text else text.splitlines()
+            # What cannot be broken, such as a long option, may stand out.
+            wide = [line for line in lines if len(line) > min(width, 100) and " " in line.strip()]
+            assert not wide, (words, width, wide)
+
+
+def test_help_is_ascii_in_the_c_locale(ponk):
+    for words in EVERY_HELP:
+        text = ponk.run(*words.split(), "--help", env={"LC_ALL": "C"}).stdout
+        assert text.isascii() and b"Usage: ponk" in text
+        assert "Usage: ponk" in ponk.text(*words.split(), "--help")
+
+
+def test_colours_are_for_terminals_that_want_them(ponk):
+    ponk.write("x.py", "print('hello')\n")
+    ponk.run("submit", "x.py")
+    del ponk.environment["NO_COLOR"]
+    for words in (["runs"], ["history", "last", "-o", "jsonc"], ["history", "info"], ["doctor"], ["check"]):
+        assert "\x1b[" in on_terminal(ponk, *words) or words == ["check"], words
+        assert "\x1b[" not in on_terminal(ponk, *words, NO_COLOR="1"), words
+        assert "\x1b[" not in on_terminal(ponk, *words, TERM="dumb"), words
+        assert b"\x1b[" not in ponk.run(*words, *([] if "-o" in words else ["-o", "table"])).stdout, words
+
+
+def test_progress_line_goes_away_on_a_terminal(ponk):
+    for i in range(300):
+        (ponk.project / f"file{i}").write_text(str(i))
+    ponk.write("x.py", "print('hello')\n")
+    seen = on_terminal(ponk, "submit", "x.py", NO_COLOR="1")
+    assert "hello\r\n" in seen
+    for line in seen.split("\r\n"):
+        shown = line.rsplit("\x1b[K", 1)[-1]
+        assert "snapshot:" not in shown, seen
