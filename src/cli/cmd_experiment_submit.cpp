@@ -71,10 +71,11 @@ Outcome run(Context& context, const Invocation& words)
     }
     for (const std::string_view later : {"gpus", "nodes"}) {
         if (!words.has(later)) continue;
-        return fail_with(exit_code::not_built,
-                         ErrorKind::invalid_argument,
-                         "'--{}' is not built into this version",
-                         later);
+        return tl::unexpected(
+            Failure(Error(ErrorKind::invalid_argument,
+                          fmt::format("'--{}' is not built into this version", later),
+                          "Leave it out: a local script sees all that this machine has."),
+                    exit_code::not_built));
     }
     const os::Path project = TRY(context.project());
     TRY(check_target(project, words));
