@@ -51,7 +51,7 @@ tsan:  ## unit tests under the thread sanitizer
 
 e2e:  ## end-to-end tests against build/release/ponk
 	@tools/install_needs.sh build test run
-	@tools/build.sh release ponk
+	@tools/build.sh release ponk ponk_next
 	@tools/pytest.sh $(PONK) tests/e2e
 
 storm:  ## kill -9 of everything: N=2000 kills over RUNS=500 runs, SEED=7

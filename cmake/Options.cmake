@@ -32,8 +32,7 @@ target_compile_options(ponk_options INTERFACE
   -fstack-protector-strong)
 target_compile_definitions(ponk_options INTERFACE
   $<$<CONFIG:Debug>:_GLIBCXX_ASSERTIONS>
-  $<$<CONFIG:Release>:_FORTIFY_SOURCE=2>
-  PONK_VERSION="${PROJECT_VERSION}")
+  $<$<CONFIG:Release>:_FORTIFY_SOURCE=2>)
 if(PONK_SANITIZE)
   target_compile_options(ponk_options INTERFACE
     -fsanitize=${PONK_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)

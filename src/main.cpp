@@ -12,19 +12,14 @@ extern "C" const char ponk_samples_end[];
 
 namespace {
 
-int run_daemon(const ponk::cli::DaemonOptions& wanted)
+ponk::Result<> run_daemon(const ponk::cli::DaemonOptions& wanted)
 {
     ponk::daemon::Options options;
     options.home = wanted.home;
-    if (wanted.ready) options.ready_fd = *wanted.ready;
+    options.on_ready = wanted.on_ready;
     if (wanted.idle_exit_seconds)
         options.idle_limit = std::chrono::seconds(*wanted.idle_exit_seconds);
-    const auto served = ponk::daemon::run(options);
-    if (served) return 0;
-    if (!served.error().hint().empty())
-        std::fprintf(stderr, "ponk: hint: %s\n", served.error().hint().c_str());
-    std::fprintf(stderr, "ponk: error: %s\n", served.error().message().c_str());
-    return ponk::cli::exit_code_of(served.error().kind());
+    return ponk::daemon::run(options);
 }
 
 }  // namespace

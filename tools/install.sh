@@ -57,4 +57,8 @@ if [[ $az == 1 ]]; then
     fi
 fi
 echo "Installed $root/bin/ponk, $(ls "$stage/man1" | wc -l) man pages, completions for bash, zsh and fish, and the samples"
+if [[ -z $3 && :$PATH: != *:$root/bin:* ]]; then
+    echo "'$root/bin' is not on your PATH. For this shell, and in ~/.profile for the next ones:"
+    echo "    export PATH=\"$root/bin:\$PATH\""
+fi
 [[ $az == 1 ]] || echo "The name az, for commands as written in 2017: make install AZ=1"

@@ -50,7 +50,7 @@ step format tools/format.sh check
 step build tools/build.sh dev
 step unit ctest --preset dev -j "$jobs" -LE 'slow'
 step headers tools/build.sh dev check_headers
-step release tools/build.sh release ponk
+step release tools/build.sh release ponk ponk_next
 step dependencies check_dependencies
 step e2e tools/pytest.sh "$release" tests/e2e
 step corpus tools/pytest.sh "$release" tests/corpus

@@ -2,6 +2,7 @@
 #include "api/handlers.hpp"
 #include "base/text.hpp"
 #include "base/time.hpp"
+#include "base/version.hpp"
 #include "engine/doctor.hpp"
 #include "engine/maintenance.hpp"
 #include "os/file.hpp"
@@ -26,7 +27,7 @@ std::int64_t resident_kib()
 Result<net::Response> show_daemon(const Services& services, const Call& /*call*/)
 {
     const auto& notice = services.history().opening().notice;
-    return net::json_response(JsonObject{{"version", PONK_VERSION},
+    return net::json_response(JsonObject{{"version", own_version()},
                                          {"api", 1},
                                          {"pid", static_cast<std::int64_t>(::getpid())},
                                          {"home", services.context().home.native()},

@@ -3,6 +3,7 @@
 
 #include "api/handlers.hpp"
 #include "base/text.hpp"
+#include "base/version.hpp"
 
 #include <optional>
 
@@ -101,7 +102,7 @@ net::Response dispatch(const Services& services, const net::Request& request)
     }
     return net::error_response(Error(ErrorKind::not_found,
                                      "there is no '" + printable(text) + "' in this API",
-                                     "This daemon is version " PONK_VERSION "."));
+                                     fmt::format("This daemon is version {}.", own_version())));
 }
 
 Result<Json> body_of(const Call& call)

@@ -51,6 +51,22 @@ Json metric_value(const model::MetricPoint& point)
     return point.text ? Json(*point.text) : Json(point.value);
 }
 
+namespace {
+
+// A list is shown as one, as it was logged; a very long one by its length and last value.
+Json shown_value(const store::LatestMetric& metric)
+{
+    if (metric.point.form == model::MetricPoint::Form::single) return metric_value(metric.point);
+    if (metric.list.empty())
+        return JsonObject{{"count", metric.count}, {"last", metric_value(metric.point)}};
+    JsonArray values;
+    for (const auto& point : metric.list)
+        values.push_back(metric_value(point));
+    return values;
+}
+
+}  // namespace
+
 Json run_json(const model::Run& run, const std::vector<store::LatestMetric>& metrics)
 {
     JsonObject object{{"run_id", run.id.text()},
@@ -95,7 +111,7 @@ Json run_json(const model::Run& run, const std::vector<store::LatestMetric>& met
     object.set("gpu_verdict", "not-requested");
     JsonObject values;
     for (const auto& metric : metrics)
-        values.set(metric.point.key, metric_value(metric.point));
+        values.set(metric.point.key, shown_value(metric));
     for (const auto& [key, value] : values) {
         if (!object.find(key) && key != "metrics") object.append(key, value);
     }

@@ -12,12 +12,16 @@ enum class Overwrite { no, yes };
 // "/runs/ID/artifacts/outputs/a%20b.txt"
 std::string artifact_path(const std::string& run_id, std::string_view artifact);
 
-// Downloads one artifact to `folder`/its path: complete or not at all. `conflict` when the file is
-// there and may not be overwritten. A path that would leave the folder is refused.
+// The artifact's path, which is refused when it would lead out of a folder.
+Result<os::Path> safe_relative(const std::string& artifact);
+
+// Downloads one artifact to `folder`/`name`, folders made as needed: complete or not at all.
+// `conflict` when something is there and may not be overwritten.
 Result<os::Path> download_artifact(Daemon& daemon,
                                    const std::string& run_id,
                                    const std::string& artifact,
                                    const os::Path& folder,
+                                   const os::Path& name,
                                    Overwrite overwrite);
 
 }  // namespace ponk::cli

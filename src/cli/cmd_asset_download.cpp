@@ -18,7 +18,7 @@ constexpr Option options[] = {
     {.name = "output-directory",
      .brief = "d",
      .value = "FOLDER",
-     .help = "Where to. Default: the current folder.",
+     .help = "Folder for the file, made if need be. Default: the current folder.",
      .complete = Complete::folder},
     {.name = "version", .value = "N", .help = "This version of NAME. Default: the link's."},
     {.name = "overwrite", .brief = "f", .help = "Replace a file that is there already."},
@@ -75,10 +75,14 @@ Outcome run(Context& context, const Invocation& words)
     const AssetLink link = TRY(chosen_asset(context, words));
     const os::Path folder = words.value("output-directory").value_or(".");
     const Overwrite overwrite = words.has("overwrite") ? Overwrite::yes : Overwrite::no;
-    const os::Path file = TRY(
-        download_artifact(*TRY(context.daemon()), link.run_id, link.artifact, folder, overwrite));
-    return context.done(fmt::format("written: {}", file.string()),
-                        {{"file", file.string()}, {"name", link.name}, {"version", link.version}});
+    // The file under its own name: in which folder a run had put it, no longer matters.
+    const os::Path name = TRY(safe_relative(link.artifact)).filename();
+    const os::Path file = TRY(download_artifact(
+        *TRY(context.daemon()), link.run_id, link.artifact, folder, name, overwrite));
+    return context.done(
+        fmt::format(
+            "version {} of '{}' is in {}", link.version, printable(link.name), os::in_quotes(file)),
+        {{"file", file.string()}, {"name", link.name}, {"version", link.version}});
 }
 
 }  // namespace
@@ -86,6 +90,7 @@ Outcome run(Context& context, const Invocation& words)
 constinit const Command cmd_asset_download = {
     .path = "asset download",
     .summary = "Download the file that an asset stands for",
+    .description = "Writes the file under its own name, without the folders it had in its run.",
     .options = options,
     .positionals = positionals,
     .examples = examples,

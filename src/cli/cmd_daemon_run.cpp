@@ -4,7 +4,9 @@
 #include "cli/context.hpp"
 #include "cli/daemon_start.hpp"
 
+#include <fcntl.h>
 #include <linux/close_range.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -16,7 +18,7 @@ constexpr Option options[] = {
     {.name = "detached", .help = "As started by other commands.", .shown = Option::Shown::no},
     {.name = "ready-fd",
      .value = "FD",
-     .help = "Descriptor that is told when the socket answers.",
+     .help = "Descriptor that is told when the socket answers, or why it does not.",
      .shown = Option::Shown::no},
 };
 constexpr Example examples[] = {
@@ -31,30 +33,54 @@ void close_strangers(int keep)
     if (keep > 3) ::syscall(SYS_close_range, 3U, static_cast<unsigned>(keep - 1), 0);
 }
 
+Result<> serve(const Entry& entry, const DaemonOptions& daemon)
+{
+    TRY(make_home(daemon.home));
+    return entry.run_daemon(daemon);
+}
+
+tl::expected<os::Fd, Failure> ready_descriptor(const Invocation& words)
+{
+    const auto text = words.value("ready-fd");
+    if (!text) return os::Fd();
+    const auto number = parse_integer(*text);
+    if (!number || *number < 3 || *number > 1023 ||
+        ::fcntl(static_cast<int>(*number), F_SETFD, FD_CLOEXEC) != 0) {
+        return fail_usage("'--ready-fd {}' is no open descriptor", *text);
+    }
+    return os::Fd(static_cast<int>(*number));
+}
+
 Outcome run(Context& context, const Invocation& words)
 {
     DaemonOptions daemon;
     daemon.home = TRY(context.home());
-    if (const auto text = words.value("ready-fd")) {
-        const auto number = parse_integer(*text);
-        if (!number || *number < 3 || *number > 1023) return fail_usage("'--ready-fd {}'", *text);
-        daemon.ready = static_cast<int>(*number);
-    }
+    os::Fd ready = TRY(ready_descriptor(words));
     if (const auto text = words.value("idle-exit")) {
         const auto number = parse_integer(*text);
         if (!number || *number < 0 || *number > 1'000'000'000)
-            return fail_usage("'--idle-exit {}'", *text);
+            return fail_usage("'--idle-exit {}' is no number of seconds", *text);
         daemon.idle_exit_seconds = static_cast<int>(*number);
     }
     if (words.has("detached")) {
-        daemon.mode = DaemonOptions::Mode::detached;
-        close_strangers(daemon.ready.value_or(2));
+        close_strangers(ready ? ready.get() : 2);
+        // Started through /proc/self/exe, it would be "exe" in a process list.
+        ::prctl(PR_SET_NAME, "ponk");
     }
-    TRY(make_home(daemon.home));
     if (context.entry().run_daemon == nullptr) {
         return fail_with(exit_code::not_built, ErrorKind::internal, "this program has no daemon");
     }
-    return context.entry().run_daemon(daemon);
+    daemon.on_ready = [&ready] {
+        if (ready) static_cast<void>(os::write_all(ready.get(), daemon_is_ready));
+        ready.reset();
+    };
+    const auto served = serve(context.entry(), daemon);
+    if (served) return exit_code::success;
+    if (ready) {
+        // Left open until we end, so that our starter goes on when all is in the log.
+        static_cast<void>(os::write_all(ready.release(), failure_for_starter(served.error())));
+    }
+    return tl::unexpected(Failure(served.error()));
 }
 
 }  // namespace

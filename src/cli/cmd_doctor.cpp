@@ -1,40 +1,75 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/context.hpp"
+#include "cli/doctor_checks.hpp"
 
+#include <algorithm>
 #include <chrono>
 
 namespace ponk::cli {
 namespace {
 
-Outcome run(Context& context, const Invocation& /*words*/)
+constexpr Example examples[] = {
+    {"ponk doctor", "Why does it not work here?"},
+    {"ponk doctor -o json --query \"[?status != 'ok']\"", "Only what is not in order."},
+};
+
+JsonArray check_daemon(Context& context)
 {
-    JsonArray checks;
-    bool errors = false;
     const auto server = context.daemon();
     const auto answer = server ? (*server)->get("/doctor", std::chrono::seconds(60))
                                : Result<Json>(tl::unexpected(server.error()));
     if (!answer) {
-        checks.push_back(JsonObject{{"name", "daemon"},
-                                    {"status", "error"},
-                                    {"message", answer.error().message()},
-                                    {"hint", answer.error().hint()}});
-    } else if ((*answer)["checks"].is_array()) {
-        checks = (*answer)["checks"].as_array();
+        return {check_result("daemon", "fail", answer.error().message(), answer.error().hint())};
     }
-    for (const Json& check : checks)
-        errors = errors || check.text("status") == "error";
-    // Name and text, which is wrapped where it is long: hints are no use when cut.
+    const Json& about = (*server)->about();
+    JsonArray checks{check_result("daemon",
+                                  "ok",
+                                  fmt::format("process {}, version {}, socket '{}'",
+                                              about.integer("pid"),
+                                              about.text("version"),
+                                              printable(about.text("socket"))))};
+    if ((*answer)["checks"].is_array()) {
+        for (const Json& check : (*answer)["checks"].as_array())
+            checks.push_back(check);
+    }
+    return checks;
+}
+
+// What is long is wrapped: hints are no use when cut.
+Json rows_of(const JsonArray& checks)
+{
     JsonObject rows;
     for (const Json& check : checks) {
-        std::string text = check.text("status") + ": " + check.text("message");
+        std::string text = check.text("message");
         if (!check.text("hint").empty()) text += "\n" + check.text("hint");
-        rows.append(check.text("name"), text);
+        rows.append(fmt::format("{:<4}  {}", check.text("status"), check.text("name")), text);
     }
+    return rows;
+}
+
+Outcome run(Context& context, const Invocation& /*words*/)
+{
+    JsonArray checks;
+    for (const JsonArray& some : {check_home(TRY(context.home())),
+                                  check_daemon(context),
+                                  check_programs(),
+                                  check_project(TRY(context.project()))}) {
+        checks.insert(checks.end(), some.begin(), some.end());
+    }
+    const auto is = [](std::string_view status) {
+        return [status](const Json& check) { return check.text("status") == status; };
+    };
+    const auto failed = std::ranges::count_if(checks, is("fail"));
+    const auto warned = std::ranges::count_if(checks, is("warn"));
     View view;
-    if (context.format() == output::Format::table) view.rows = std::move(rows);
+    view.rows = rows_of(checks);
     TRY(context.print(Json(std::move(checks)), view));
-    return errors ? exit_code::invalid : exit_code::success;
+    if (context.format() == output::Format::table && !context.has_query()) {
+        context.note("{} to mend, {} to know", failed, warned);
+    }
+    return failed > 0 ? exit_code::invalid : exit_code::success;
 }
 
 }  // namespace
@@ -42,7 +77,14 @@ Outcome run(Context& context, const Invocation& /*words*/)
 constinit const Command cmd_doctor = {
     .path = "doctor",
     .summary = "Look at this machine: what works and what would not",
-    .exits = "0 when no check found an error, 65 otherwise.",
+    .description =
+        "Looks at ponk's folder and daemon, disk, database, limits, where secrets are kept, git, "
+        "the "
+        "Python of the target 'local' (version, pip, venv, NumPy), and each run configuration of "
+        "the project. Every line is ok, warn or fail; what is not ok tells the next step. Nothing "
+        "is changed but for the daemon, which is started.",
+    .examples = examples,
+    .exits = "0 when no line says fail, 65 otherwise.",
     .run = run,
 };
 

@@ -3,6 +3,8 @@
 #include "cli/common_options.hpp"
 #include "cli/context.hpp"
 #include "cli/follow.hpp"
+#include "cli/run_view.hpp"
+#include "cli/served.hpp"
 #include "cli/submission.hpp"
 #include "cli/submit_options.hpp"
 
@@ -18,8 +20,14 @@ constexpr Example examples[] = {
 Outcome run(Context& context, const Invocation& words)
 {
     const Json old = TRY(context.run(TRY(run_name(words))));
+    if (const auto type = config::target_type_from(old.text("target_type"))) {
+        const std::string instead = fmt::format("'ponk project restore {}' brings its files back; "
+                                                "'ponk submit -t local' runs them here.",
+                                                brief_id(old));
+        TRY(require_served(*type, old.text("target"), instead));
+    }
     const JsonObject body = TRY(submission_basics(RunId::make()));
-    const Json record = TRY(submit(*TRY(context.daemon()),
+    const Json record = TRY(submit(context,
                                    "/runs/" + old.text("run_id") + "/rerun",
                                    body,
                                    words.has("async") ? Until::launched : Until::recorded));

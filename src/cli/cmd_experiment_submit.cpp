@@ -71,10 +71,11 @@ Outcome run(Context& context, const Invocation& words)
     }
     for (const std::string_view later : {"gpus", "nodes"}) {
         if (!words.has(later)) continue;
-        return fail_with(exit_code::not_built,
-                         ErrorKind::invalid_argument,
-                         "'--{}' is not built into this version",
-                         later);
+        return tl::unexpected(
+            Failure(Error(ErrorKind::invalid_argument,
+                          fmt::format("'--{}' is not built into this version", later),
+                          "Leave it out: a local script sees all that this machine has."),
+                    exit_code::not_built));
     }
     const os::Path project = TRY(context.project());
     TRY(check_target(project, words));
@@ -101,9 +102,8 @@ Outcome run(Context& context, const Invocation& words)
     if (const auto limit = words.value("time-limit")) {
         body.set("time_limit_seconds", TRY(as_usage(parse_time_span(*limit))));
     }
-    Daemon* daemon = TRY(context.daemon());
     const Json record =
-        TRY(submit(*daemon, "/runs", body, words.has("async") ? Until::launched : Until::recorded));
+        TRY(submit(context, "/runs", body, words.has("async") ? Until::launched : Until::recorded));
     if (words.has("async")) return print_started(context, record);
     context.note("RunId: {}", record.text("run_id"));
     return follow_run(context, record.text("run_id"));

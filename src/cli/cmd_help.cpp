@@ -15,7 +15,7 @@ Outcome run(Context& /*context*/, const Invocation& words)
 {
     const auto asked = parse(words.words());
     if (!asked) return tl::unexpected(failure_of_parse(asked.error()));
-    TRY(Context::print_text(help_text(*asked, help_width())));
+    TRY(Context::print_text(help_for_terminal(*asked)));
     return exit_code::success;
 }
 

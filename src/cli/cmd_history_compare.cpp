@@ -41,6 +41,20 @@ constexpr std::string_view left_out[] = {"run_id",
                                          "attachments",
                                          "duration_ms"};
 
+// Metrics whose name is that of a field of the run: they have no field of their own.
+std::vector<std::string> clashing_metrics(const JsonArray& runs)
+{
+    std::vector<std::string> names;
+    for (const Json& run : runs) {
+        if (!run["metrics"].is_object()) continue;
+        for (const auto& [name, value] : run["metrics"].as_object()) {
+            if (run[name] == value || std::ranges::find(names, name) != names.end()) continue;
+            names.push_back(name);
+        }
+    }
+    return names;
+}
+
 JsonArray compare_fields(const JsonArray& runs, bool equal_too)
 {
     std::vector<std::string> keys;
@@ -51,6 +65,16 @@ JsonArray compare_fields(const JsonArray& runs, bool equal_too)
         }
     }
     JsonArray rows;
+    for (const std::string& name : clashing_metrics(runs)) {
+        JsonArray values;
+        for (const Json& run : runs)
+            values.push_back(run["metrics"][name]);
+        const bool equal =
+            std::ranges::all_of(values, [&](const Json& value) { return value == values[0]; });
+        if (equal && !equal_too) continue;
+        rows.push_back(JsonObject{
+            {"field", "metrics." + name}, {"values", std::move(values)}, {"equal", equal}});
+    }
     for (const std::string& key : keys) {
         JsonArray values;
         bool differ = false;
@@ -118,7 +142,8 @@ View table_of(const JsonArray& runs, const JsonArray& fields, const JsonArray& f
         row.set(keys[1], file["change"]);
         rows.push_back(std::move(row));
     }
-    view.rows = std::move(rows);
+    view.rows = rows;
+    view.exact = std::move(rows);
     return view;
 }
 

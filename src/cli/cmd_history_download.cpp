@@ -61,6 +61,7 @@ Outcome run(Context& context, const Invocation& words)
                                       id,
                                       path,
                                       folder,
+                                      TRY(safe_relative(path)),
                                       words.has("overwrite") ? Overwrite::yes : Overwrite::no));
             files.push_back(JsonObject{{"artifact", path}, {"file", file.string()}});
         }

@@ -5,6 +5,7 @@
 #include "cli/run_view.hpp"
 #include "net/target.hpp"
 
+#include <algorithm>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -43,7 +44,36 @@ Result<JsonArray> chosen_runs(Context& context, const Invocation& words)
         if (project.empty()) return runs;
         filters += "&project=" + net::percent_encode(project);
     }
-    return fetch_runs(*TRY(context.daemon()), filters, 0);
+    runs = TRY(fetch_runs(*TRY(context.daemon()), filters, 0));
+    std::reverse(runs.begin(), runs.end());
+    return runs;
+}
+
+Result<JsonArray> events_of(Daemon& daemon, const std::string& id)
+{
+    std::string text;
+    TRY(daemon.stream(
+        "/runs/" + id + "/events",
+        [&text](std::string_view bytes) {
+            text += bytes;
+            return true;
+        },
+        answer_limit));
+    JsonArray events;
+    for (const std::string& line : split(text, '\n')) {
+        if (!line.empty()) events.push_back(TRY(parse_json(line)));
+    }
+    return events;
+}
+
+Result<os::Fd> new_file(const std::string& name)
+{
+    return os::open_file(name, O_WRONLY | O_CREAT | O_EXCL, 0644)
+        .map_error([&](const Error& error) {
+            return error.kind() == ErrorKind::conflict
+                       ? error.with_hint("Name a new file: what is there is not overwritten.")
+                       : error;
+        });
 }
 
 Outcome run(Context& context, const Invocation& words)
@@ -51,14 +81,16 @@ Outcome run(Context& context, const Invocation& words)
     os::Fd file;
     int out = STDOUT_FILENO;
     if (const auto name = words.value("destination")) {
-        file = TRY(os::open_file(*name, O_WRONLY | O_CREAT | O_EXCL, 0644));
+        file = TRY(new_file(*name));
         out = file.get();
     }
     Daemon* daemon = TRY(context.daemon());
     const JsonArray runs = TRY(chosen_runs(context, words));
     for (const Json& run : runs) {
         Json series = TRY(daemon->get("/runs/" + run.text("run_id") + "/metrics"));
-        JsonObject line{{"run", run}, {"metrics", series["metrics"]}};
+        JsonObject line{{"run", run},
+                        {"metrics", series["metrics"]},
+                        {"events", TRY(events_of(*daemon, run.text("run_id")))}};
         TRY(os::write_all(out, to_json(Json(std::move(line))) + "\n"));
     }
     context.note("{} run{} exported", runs.size(), runs.size() == 1 ? "" : "s");
@@ -70,8 +102,10 @@ Outcome run(Context& context, const Invocation& words)
 constinit const Command cmd_history_export = {
     .path = "history export",
     .summary = "Write runs with all their metric points as JSON Lines",
-    .description = "One line for each run: {\"run\": record, \"metrics\": {name: {latest, count, "
-                   "points: [[step, time in ms, value], …]}}}.",
+    .description =
+        "One line for each run, oldest first: {\"run\": record, \"metrics\": {name: {latest, "
+        "count, points: [[step, time in ms, value], …]}}, \"events\": [{seq, time, kind, "
+        "text}, …]}.",
     .options = options,
     .positionals = positionals,
     .examples = examples,

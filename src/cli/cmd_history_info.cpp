@@ -123,7 +123,7 @@ Outcome run(Context& context, const Invocation& words)
     if (context.format() != output::Format::table || context.has_query()) return exit_code::success;
     Daemon* daemon = TRY(context.daemon());
     if (record["metrics"].is_object() && !record["metrics"].as_object().empty()) {
-        TRY(Context::print_text("\n" + output::render(record["metrics"],
+        TRY(Context::print_text("\n" + output::render(brief_metrics(record["metrics"]),
                                                       output::Format::table,
                                                       output::detect_terminal(STDOUT_FILENO))));
         output::Terminal terminal = output::detect_terminal(STDOUT_FILENO);

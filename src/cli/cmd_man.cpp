@@ -42,10 +42,10 @@ Outcome run(Context& context, const Invocation& words)
     if (const auto folder = words.value("all-to")) return write_all_pages(context, *folder);
     const std::string name = words.words().empty() ? "ponk" : man_page_of(join(words.words(), " "));
     if (name.empty()) {
-        return fail_with(exit_code::not_found,
-                         ErrorKind::not_found,
-                         "no page '{}'",
-                         printable(join(words.words(), " ")));
+        return tl::unexpected(
+            Failure(Error(ErrorKind::not_found,
+                          fmt::format("no page '{}'", printable(join(words.words(), " "))),
+                          "'ponk man' alone is the first page; it names the others.")));
     }
     const std::string page = man_page(name);
     const char* path = ::getenv("PATH");

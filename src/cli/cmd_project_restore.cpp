@@ -47,8 +47,9 @@ Outcome run(Context& context, const Invocation& words)
                                        Daemon::Repeat::never,
                                        std::chrono::minutes(10)));
     return context.done(
-        fmt::format("{} files ({}) are restored to {}",
+        fmt::format("{} file{} ({}) restored to {}",
                     answer.integer("files"),
+                    answer.integer("files") == 1 ? "" : "s",
                     byte_size_text(static_cast<std::uint64_t>(answer.integer("bytes"))),
                     answer.text("destination", folder.string())),
         {{"destination", answer["destination"]},

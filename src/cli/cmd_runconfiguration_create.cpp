@@ -46,7 +46,7 @@ Outcome run(Context& context, const Invocation& words)
             ErrorKind::not_found,
             fmt::format("no target '{}' in {}", printable(target), os::in_quotes(project.root)),
             near ? fmt::format("Did you mean '{}'?", *near)
-                 : fmt::format("It has: {}.", join(project.targets, ", ")))));
+                 : fmt::format("The targets here are: {}.", join(project.targets, ", ")))));
     }
     config::RunConfiguration configuration = config::built_in_run_configuration();
     configuration.name = name;

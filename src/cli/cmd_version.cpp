@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/version.hpp"
 #include "cli/commands.hpp"
 #include "cli/context.hpp"
 
@@ -8,9 +9,9 @@ namespace {
 Outcome run(Context& context, const Invocation& /*words*/)
 {
     if (context.asked_format() || context.has_query()) {
-        return context.print(JsonObject{{"name", "ponk"}, {"version", PONK_VERSION}});
+        return context.print(JsonObject{{"name", "ponk"}, {"version", own_version()}});
     }
-    TRY(Context::print_text("ponk " PONK_VERSION "\n"));
+    TRY(Context::print_text(fmt::format("ponk {}\n", own_version())));
     return exit_code::success;
 }
 

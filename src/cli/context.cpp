@@ -119,8 +119,10 @@ Outcome Context::print(const Json& document, const View& view)
         printed_ = true;
         return exit_code::success;
     }
-    const bool rows = format() == output::Format::table && !view.rows.is_null();
-    TRY(print_text(output::render(rows ? view.rows : document, format(), terminal, view.columns)));
+    const Json* shown = &document;
+    if (format() == output::Format::table && !view.rows.is_null()) shown = &view.rows;
+    if (format() == output::Format::tsv && !view.exact.is_null()) shown = &view.exact;
+    TRY(print_text(output::render(*shown, format(), terminal, view.columns)));
     printed_ = true;
     return exit_code::success;
 }

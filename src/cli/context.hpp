@@ -17,10 +17,12 @@
 namespace ponk::cli {
 
 // What a table shows instead of the whole document: its own rows (null: the document's) and
-// columns.
+// columns. TSV has the same columns with values that programs can read: `exact` (null: the
+// document's).
 struct View {
     Json rows = {};
     output::Columns columns = {};
+    Json exact = {};
 };
 
 // What a command works with: global options, the project, the daemon, and the way to print.

@@ -2,8 +2,10 @@
 #include "cli/daemon.hpp"
 
 #include "base/text.hpp"
+#include "base/version.hpp"
 #include "cli/daemon_start.hpp"
 #include "net/target.hpp"
+#include "os/socket.hpp"
 
 #include <fmt/format.h>
 
@@ -42,6 +44,17 @@ Result<bool> is_ours(const os::Path& socket)
     return true;
 }
 
+Error no_answer(const os::Path& socket)
+{
+    const auto pid = os::listening_process(socket);
+    return {ErrorKind::timeout,
+            pid ? fmt::format(
+                      "the daemon (process {}) at {} does not answer", *pid, os::in_quotes(socket))
+                : fmt::format("the daemon at {} does not answer", os::in_quotes(socket)),
+            pid ? how_to_end_daemon(*pid)
+                : "Look for 'ponk daemon run' in the process list: ending it harms no run."};
+}
+
 // The daemon's own words about itself, or nothing when nobody listens.
 Result<std::optional<Json>> greet(net::Client& client, const os::Path& socket, milliseconds limit)
 {
@@ -50,19 +63,14 @@ Result<std::optional<Json>> greet(net::Client& client, const os::Path& socket, m
     if (reply) return tl::unexpected(net::error_of(*reply));
     const ErrorKind kind = reply.error().kind();
     if (kind == ErrorKind::unavailable || kind == ErrorKind::not_found) return std::nullopt;
-    if (kind == ErrorKind::timeout) {
-        return tl::unexpected(
-            Error(ErrorKind::timeout,
-                  fmt::format("the daemon at {} does not answer", os::in_quotes(socket)),
-                  "Its runs are not harmed: end its process ('ponk daemon' in the process list) "
-                  "and try again."));
-    }
+    if (kind == ErrorKind::timeout) return tl::unexpected(no_answer(socket));
     return tl::unexpected(reply.error());
 }
 
 Result<> end_other_version(net::Client& client, const Json& about)
 {
-    const std::string body = to_json(JsonObject{{"reason", "replaced by version " PONK_VERSION}});
+    const std::string body =
+        to_json(JsonObject{{"reason", fmt::format("replaced by version {}", own_version())}});
     const auto pid = static_cast<pid_t>(about.integer("pid"));
     // It may end before it has answered.
     [[maybe_unused]] const auto reply =
@@ -85,12 +93,12 @@ Result<std::optional<Daemon>> Daemon::find(const os::Path& home, milliseconds li
 Result<Daemon> Daemon::reach(const os::Path& home)
 {
     auto found = TRY(find(home));
-    if (found && found->about().text("version") == PONK_VERSION) return std::move(*found);
+    if (found && found->about().text("version") == own_version()) return std::move(*found);
     TRY(make_home(home));
     const os::Fd lock = TRY(lock_start(home, after(start_limit)));
     // While we waited for the lock, another command may have done it.
     found = TRY(find(home));
-    if (found && found->about().text("version") == PONK_VERSION) return std::move(*found);
+    if (found && found->about().text("version") == own_version()) return std::move(*found);
     if (found) TRY(end_other_version(found->client_, found->about()));
     TRY(start_daemon(home, after(start_limit)));
     found = TRY(find(home));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/daemon_start.hpp"
 
+#include "base/json.hpp"
 #include "base/text.hpp"
 #include "os/identity.hpp"
 #include "os/process.hpp"
@@ -53,13 +54,34 @@ std::vector<std::string> daemon_environment(const os::Path& home)
     return variables;
 }
 
-// The last lines of the daemon's log from `start` on: why it did not come up.
-std::string log_tail(const os::Path& log, std::uint64_t start)
+// The last line of the daemon's log from `start` on: why it died without a word to us.
+std::string last_line(const os::Path& log, std::uint64_t start)
 {
     const auto file = os::open_file(log, O_RDONLY);
     if (!file) return "";
-    const auto text = os::read_at(file->get(), start, 4096);
-    return text ? std::string(trim(*text)) : "";
+    const auto text = os::read_at(file->get(), start, std::size_t{64} << 10);
+    if (!text) return "";
+    std::string_view line = trim(*text);
+    line.remove_prefix(line.rfind('\n') + 1);  // npos + 1 is 0
+    constexpr std::string_view mark = "ponk: error: ";
+    if (line.starts_with(mark)) line.remove_prefix(mark.size());
+    return printable(line);
+}
+
+// `said` is what came through the descriptor instead of the word that all is well.
+Error why_not_started(const std::string& said, const os::Path& log, std::uint64_t log_start)
+{
+    const std::string log_hint = fmt::format("Its log is {}.", os::in_quotes(log));
+    if (const auto told = parse_json(said); told && told->is_object()) {
+        return {ErrorKind::unavailable,
+                "the daemon could not start: " + told->text("message"),
+                told->text("hint", "").empty() ? log_hint : told->text("hint")};
+    }
+    const std::string line = last_line(log, log_start);
+    return {ErrorKind::unavailable,
+            line.empty() ? std::string("the daemon ended before it could serve")
+                         : "the daemon could not start: " + line,
+            log_hint};
 }
 
 Result<std::string> read_until_closed(int fd, Deadline deadline)
@@ -72,11 +94,16 @@ Result<std::string> read_until_closed(int fd, Deadline deadline)
         if (got < 0 && errno == EINTR) continue;
         if (got <= 0) return text;
         text.append(block, static_cast<std::size_t>(got));
-        if (text.starts_with("ready\n")) return text;
+        if (text.starts_with(daemon_is_ready)) return text;
     }
 }
 
 }  // namespace
+
+std::string how_to_end_daemon(pid_t pid)
+{
+    return fmt::format("'kill -9 {}' ends it and harms no run; then try again.", pid);
+}
 
 Result<> make_home(const os::Path& home)
 {
@@ -90,7 +117,8 @@ Result<> make_home(const os::Path& home)
     }
     if (::access(home.c_str(), R_OK | W_OK | X_OK) != 0) {
         return tl::unexpected(
-            system_error(errno, fmt::format("ponk's folder {}", os::in_quotes(home)))
+            system_error(errno,
+                         fmt::format("ponk's folder {} cannot be written", os::in_quotes(home)))
                 .with_hint("Set PONK_HOME to a folder that you can write to."));
     }
     return {};
@@ -131,8 +159,10 @@ Result<> start_daemon(const os::Path& home, Deadline deadline)
         static_cast<std::uint64_t>(std::max<off_t>(0, ::lseek(out.get(), 0, SEEK_END)));
     os::Pipe ready = TRY(os::make_pipe());
     os::Command command;
-    // By its own name in /proc, so that a program replaced by an update still starts itself.
-    command.argv = {"/proc/self/exe", "daemon", "run", "--detached", "--ready-fd", "3"};
+    // By its name in /proc, so that a program replaced by an update still starts itself; a process
+    // list shows what it is.
+    command.program = "/proc/self/exe";
+    command.argv = {"ponk", "daemon", "run", "--detached", "--ready-fd", "3"};
     command.env = daemon_environment(home);
     command.directory = "/";
     command.session = os::Command::Session::own;
@@ -141,22 +171,17 @@ Result<> start_daemon(const os::Path& home, Deadline deadline)
     const os::Child child = TRY(os::spawn(command).map_error(while_doing("start the daemon")));
     ready.write.reset();
     const auto said = read_until_closed(ready.read.get(), deadline);
-    if (said && said->starts_with("ready")) return {};
-    const std::string why = log_tail(log, log_start);
-    if (!said) {
-        return tl::unexpected(
-            Error(said.error().kind(),
-                  fmt::format("the daemon (process {}) did not come up in time{}{}",
-                              child.pid,
-                              why.empty() ? "" : ": ",
-                              why),
-                  fmt::format("Its log is {}.", os::in_quotes(log))));
-    }
-    return tl::unexpected(Error(ErrorKind::unavailable,
-                                fmt::format("the daemon could not start{}{}",
-                                            why.empty() && said->empty() ? "" : ": ",
-                                            said->empty() ? why : std::string(trim(*said))),
-                                fmt::format("Its log is {}.", os::in_quotes(log))));
+    if (said && *said == daemon_is_ready) return {};
+    if (said) return tl::unexpected(why_not_started(*said, log, log_start));
+    return tl::unexpected(Error(
+        said.error().kind(),
+        fmt::format("the daemon (process {}) did not come up in time", child.pid),
+        fmt::format("It may still do so: try again, or look at its log {}.", os::in_quotes(log))));
+}
+
+std::string failure_for_starter(const Error& error)
+{
+    return to_json(JsonObject{{"message", error.message()}, {"hint", error.hint()}}) + "\n";
 }
 
 Result<> wait_for_end(pid_t pid, Deadline deadline)
@@ -167,7 +192,9 @@ Result<> wait_for_end(pid_t pid, Deadline deadline)
     if (!handle) return {};
     auto waited = os::wait_readable(handle->get(), deadline, {});
     if (!waited) {
-        return fail(waited.error().kind(), "the daemon (process {}) does not end", pid);
+        return tl::unexpected(Error(waited.error().kind(),
+                                    fmt::format("the daemon (process {}) does not end", pid),
+                                    how_to_end_daemon(pid)));
     }
     return {};
 }

@@ -5,6 +5,8 @@
 #include "os/fd.hpp"
 #include "os/file.hpp"
 
+#include <string>
+#include <string_view>
 #include <sys/types.h>
 
 namespace ponk::cli {
@@ -20,7 +22,14 @@ Result<os::Fd> lock_start(const os::Path& home, Deadline deadline);
 // The caller holds the lock.
 Result<> start_daemon(const os::Path& home, Deadline deadline);
 
-// Waits until process `pid` is gone.
+// What the daemon tells its starter: this line, or why it cannot serve.
+inline constexpr std::string_view daemon_is_ready = "ready\n";
+std::string failure_for_starter(const Error& error);
+
+// Waits until the daemon, process `pid`, is gone.
 Result<> wait_for_end(pid_t pid, Deadline deadline);
+
+// The next step when the daemon hangs: a hint.
+std::string how_to_end_daemon(pid_t pid);
 
 }  // namespace ponk::cli

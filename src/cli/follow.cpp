@@ -2,18 +2,18 @@
 #include "cli/follow.hpp"
 
 #include "base/text.hpp"
+#include "cli/event_printer.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/log_stream.hpp"
+#include "cli/run_view.hpp"
 #include "model/run_state.hpp"
-#include "os/wait.hpp"
+#include "output/cell.hpp"
 
-#include <thread>
 #include <unistd.h>
 
 namespace ponk::cli {
 namespace {
 
-using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 bool has_ended(const Json& run)
@@ -21,92 +21,6 @@ bool has_ended(const Json& run)
     const auto state = model::parse_run_state(run.text("status"));
     return state && model::is_terminal(*state);
 }
-
-// Text of several lines, the later ones marked as ours and set in.
-std::string lines_of(const std::string& text)
-{
-    std::string shown;
-    for (const std::string& line : split(text, '\n')) {
-        if (!shown.empty()) shown += "\nponk:     ";
-        shown += printable(trim(line));
-    }
-    return shown;
-}
-
-// Prints progress and notices of a run while its log streams beside it. Whatever goes wrong here
-// is not told: the log and the final record are what counts.
-class EventPrinter {
-public:
-    EventPrinter(const Context& context, os::Path home, std::string run)
-        : context_(context), home_(std::move(home)), run_(std::move(run)),
-          thread_([this](const std::stop_token& stop) { work(stop); })
-    {
-    }
-
-    // The stream ends with the run; a moment is granted for its last lines.
-    void finish()
-    {
-        os::wait_readable(done_.fd(), after(milliseconds(500)), {});
-        thread_.request_stop();
-    }
-
-    // No line of ours comes after this.
-    void stop()
-    {
-        thread_.request_stop();
-        if (thread_.joinable()) thread_.join();
-    }
-
-private:
-    void work(const std::stop_token& stop)
-    {
-        for (int left = 50; left > 0 && !stop.stop_requested(); --left) {
-            auto found = Daemon::find(home_);
-            if (found && *found && (*found)->stream(target(), sink(), seconds(3600), stop)) break;
-            os::sleep_for(milliseconds(200), stop);
-        }
-        done_.ring();
-    }
-
-    [[nodiscard]] std::string target() const
-    {
-        return fmt::format("/runs/{}/events?follow=1&after={}", run_, last_);
-    }
-
-    net::Client::Sink sink()
-    {
-        partial_.clear();
-        return [this](std::string_view bytes) {
-            partial_ += bytes;
-            std::size_t start = 0;
-            for (std::size_t end = 0; (end = partial_.find('\n', start)) != partial_.npos;
-                 start = end + 1) {
-                line(std::string_view(partial_).substr(start, end - start));
-            }
-            partial_.erase(0, start);
-            return true;
-        };
-    }
-
-    void line(std::string_view text)
-    {
-        const auto event = parse_json(text);
-        if (!event) return;
-        last_ = std::max(last_, event->integer("seq"));
-        const std::string kind = event->text("kind");
-        const std::string said = lines_of(event->text("text"));
-        if (kind == "progress" || kind == "notice") context_.note("{}", said);
-        if (kind == "state") context_.detail("{}", said);
-    }
-
-    const Context& context_;
-    os::Path home_;
-    std::string run_;
-    std::int64_t last_ = 0;
-    std::string partial_;
-    os::Bell done_;
-    std::jthread thread_;
-};
 
 Result<Json> wait_until_ended(Daemon& daemon, const std::string& run, const std::stop_token& stop)
 {
@@ -144,16 +58,20 @@ leave(Context& context, Interrupts& interrupts, EventPrinter& events, const std:
 
 std::string metrics_line(const Json& run)
 {
+    constexpr std::size_t most = 8;
+    const output::Terminal terminal = output::detect_terminal(STDERR_FILENO);
+    const Json metrics = brief_metrics(run["metrics"]);
     std::vector<std::string> parts;
-    if (!run["metrics"].is_object()) return "";
-    for (const auto& [name, value] : run["metrics"].as_object()) {
-        std::string text = value.is_string()    ? printable(value.as_string())
-                           : value.is_integer() ? std::to_string(value.as_integer())
-                           : value.is_number()  ? fmt::format("{:.6g}", value.as_double())
-                                                : to_json(value);
-        if (text.size() > 40) text = text.substr(0, 37) + "...";
+    for (const auto& [name, value] : metrics.as_object()) {
+        if (parts.size() == most) {
+            parts.push_back(fmt::format("{} more", metrics.as_object().size() - most));
+            break;
+        }
+        std::string text = value.type() == Json::Type::real
+                               ? fmt::format("{:.6g}", value.as_double())
+                               : output::cell_text(value);
+        if (terminal.width > 0) text = output::shortened(text, 40, terminal);
         parts.push_back(printable(name) + " " + text);
-        if (parts.size() == 8) break;
     }
     return join(parts, ", ");
 }
@@ -232,7 +150,7 @@ Outcome follow_run(Context& context, const std::string& run_id)
     const bool as_document = (asked && *asked != output::Format::table) || context.has_query();
     Interrupts interrupts;
     EventPrinter events(context, daemon->home(), run_id);
-    LogWriter writer(as_document ? STDERR_FILENO : STDOUT_FILENO);
+    LogWriter writer(as_document ? STDERR_FILENO : STDOUT_FILENO, [&] { events.make_way(); });
     const auto copied =
         copy_log(*daemon, {run_id, 0, Follow::yes, LogForm::masked}, writer, interrupts.token());
     if (!copied && !interrupts.happened()) return tl::unexpected(Failure(copied.error()));

@@ -138,7 +138,8 @@ std::string command_help(const Command& command, int width)
 
 std::string group_help(const Group& group, int width)
 {
-    std::string out = fmt::format("Usage: ponk {} COMMAND …\n\n{}.\n", group.name, group.summary);
+    std::string out = fmt::format("Usage: ponk {} COMMAND …\n\n", group.name);
+    wrap(out, fmt::format("{}.", group.summary), 0, 0, width);
     section(out, "Commands");
     std::vector<Row> rows;
     const std::string head = std::string(group.name) + " ";
@@ -148,7 +149,8 @@ std::string group_help(const Group& group, int width)
             {std::string(command->path.substr(head.size())), std::string(command->summary)});
     }
     two_columns(out, rows, width);
-    out += fmt::format("\n'ponk {} COMMAND --help' says more.\n", group.name);
+    out += "\n";
+    wrap(out, fmt::format("'ponk {} COMMAND --help' says more.", group.name), 0, 0, width);
     return out;
 }
 
@@ -187,18 +189,16 @@ std::string overview(int width)
     two_columns(out, rows, width);
     section(out, "Options of every command");
     two_columns(out, option_rows(global_options()), width);
-    out += "\n'ponk COMMAND --help' says more, 'ponk man' more still. Begin with 'ponk submit "
-           "SCRIPT'.\n";
+    out += "\n";
+    wrap(out,
+         "'ponk COMMAND --help' says more, 'ponk man' more still. Begin with 'ponk submit SCRIPT'.",
+         0,
+         0,
+         width);
     return out;
 }
 
 }  // namespace
-
-int help_width()
-{
-    const int columns = output::detect_terminal(STDOUT_FILENO).width;
-    return columns == 0 ? 80 : std::clamp(columns, narrowest, widest);
-}
 
 std::string option_label(const Option& option)
 {
@@ -235,6 +235,17 @@ std::string help_text(const Invocation& words, int width)
     if (words.command != nullptr) return command_help(*words.command, width);
     if (const Group* group = find_group(words.path)) return group_help(*group, width);
     return overview(width);
+}
+
+std::string help_for_terminal(const Invocation& words)
+{
+    const output::Terminal terminal = output::detect_terminal(STDOUT_FILENO);
+    std::string text =
+        help_text(words, terminal.width == 0 ? 80 : std::clamp(terminal.width, narrowest, widest));
+    constexpr std::string_view ellipsis = "…";
+    for (std::size_t at = 0; !terminal.utf8 && (at = text.find(ellipsis, at)) != text.npos;)
+        text.replace(at, ellipsis.size(), "...");
+    return text;
 }
 
 }  // namespace ponk::cli

@@ -16,7 +16,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 // A silent script is normal, a silent daemon is not: after so long it is asked whether it lives.
-constexpr seconds quiet_limit{20};
+constexpr seconds quiet_limit{10};
 // How long a daemon may be away before a follower gives up.
 constexpr seconds patience{60};
 
@@ -41,6 +41,8 @@ come_back(Daemon& daemon, const Error& reason, Deadline& give_up, const std::sto
         if (stop.stop_requested()) return fail(ErrorKind::cancelled, "stopped while waiting");
         auto again = daemon.again();
         if (again) return {};
+        // One that is there and has been silent all this time hangs: waiting does not help.
+        if (again.error().kind() == ErrorKind::timeout) return again;
         if (Deadline::clock::now() >= give_up) return again;
         os::sleep_for(pause, stop);
         pause = std::min(pause * 2, milliseconds(1000));
@@ -49,11 +51,15 @@ come_back(Daemon& daemon, const Error& reason, Deadline& give_up, const std::sto
 
 }  // namespace
 
-LogWriter::LogWriter(int fd) : fd_(fd), terminal_(::isatty(fd) == 1) {}
+LogWriter::LogWriter(int fd, std::function<void()> before)
+    : fd_(fd), before_(std::move(before)), terminal_(::isatty(fd) == 1)
+{
+}
 
 Result<> LogWriter::write(std::string_view bytes)
 {
     if (!terminal_) return os::write_all(fd_, bytes);
+    if (before_) before_();
     shown_.clear();
     filter_.feed(bytes, shown_);
     return os::write_all(fd_, shown_);

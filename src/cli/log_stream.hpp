@@ -5,6 +5,7 @@
 #include "cli/terminal_filter.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <stop_token>
 #include <string>
 
@@ -13,12 +14,14 @@ namespace ponk::cli {
 // Where a log goes: exact bytes into a file or pipe, filtered ones on a terminal.
 class LogWriter {
 public:
-    explicit LogWriter(int fd);
+    // `before` is called before bytes are shown on a terminal.
+    explicit LogWriter(int fd, std::function<void()> before = {});
     Result<> write(std::string_view bytes);
     Result<> finish();
 
 private:
     int fd_;
+    std::function<void()> before_;
     bool terminal_;
     TerminalFilter filter_;
     std::string shown_;

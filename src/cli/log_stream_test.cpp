@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/version.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/log_stream.hpp"
 #include "os/socket.hpp"
@@ -53,7 +54,7 @@ private:
         }
         const std::size_t at = request.find("offset=");
         if (at == request.npos) {
-            const std::string body = "{\"version\":\"" PONK_VERSION "\",\"pid\":0}";
+            const std::string body = fmt::format(R"({{"version":"{}","pid":0}})", own_version());
             return reply(peer, body, body.size());
         }
         ++log_requests_;

@@ -76,7 +76,7 @@ int run(const std::vector<std::string>& words, char** argv, const Entry& entry)
         return failure.code;
     }
     if (parsed->help || parsed->command == nullptr) {
-        const auto printed = Context::print_text(help_text(*parsed, help_width()));
+        const auto printed = Context::print_text(help_for_terminal(*parsed));
         if (!printed) return exit_code::damaged;
         // A group alone is a question, not a mistake; so is nothing at all.
         return exit_code::success;

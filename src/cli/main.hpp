@@ -3,6 +3,7 @@
 
 #include "os/file.hpp"
 
+#include <functional>
 #include <optional>
 #include <string_view>
 
@@ -10,15 +11,14 @@ namespace ponk::cli {
 
 // How the daemon is to run. The command line knows nothing else about it.
 struct DaemonOptions {
-    os::Path home;             // made already, ours alone
-    std::optional<int> ready;  // write "ready\n" here when the socket answers, then close
+    os::Path home;                         // made already, ours alone
+    std::function<void()> on_ready;        // called once, when the socket answers; may be empty
     std::optional<int> idle_exit_seconds;  // leave after so long without work; absent: as it likes
-    enum class Mode { foreground, detached } mode = Mode::foreground;
 };
 
 // What the program puts in, so that this folder needs nothing of the daemon's.
 struct Entry {
-    int (*run_daemon)(const DaemonOptions& options) = nullptr;
+    Result<> (*run_daemon)(const DaemonOptions& options) = nullptr;
     std::string_view samples = {};  // the packed gallery (tools/pack_samples.py)
 };
 

@@ -2,6 +2,7 @@
 #include "cli/man.hpp"
 
 #include "base/text.hpp"
+#include "base/version.hpp"
 #include "cli/help.hpp"
 
 #include <fmt/format.h>
@@ -65,7 +66,7 @@ void options(std::string& out, std::span<const Option> all)
 
 void header(std::string& out, std::string_view page, std::string_view summary)
 {
-    out += fmt::format(".TH {} 1 \"\" \"ponk {}\" \"ponk manual\"\n", roff(page), PONK_VERSION);
+    out += fmt::format(".TH {} 1 \"\" \"ponk {}\" \"ponk manual\"\n", roff(page), own_version());
     out += fmt::format(".SH NAME\n{} \\- {}\n", roff(page), roff(summary));
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/text.hpp"
 #include "base/time.hpp"
+#include "output/cell.hpp"
 
 #include <algorithm>
 
@@ -43,6 +44,24 @@ Json brief_value(const Json& value)
     return value;
 }
 
+Json exact_row_of(const Json& run,
+                  const output::Columns& columns,
+                  const std::vector<MetricColumn>& metrics)
+{
+    JsonObject row;
+    for (const auto& column : columns)
+        row.set(column.key, run[column.key]);
+    for (const MetricColumn& metric : metrics)
+        row.set(metric.key, run["metrics"][metric.name]);
+    return row;
+}
+
+// A list has no place in a column; its curve is in `history info`.
+bool fits_a_column(const Json& value)
+{
+    return !value.is_object() && !value.is_array();
+}
+
 Json row_of(const Json& run, const std::vector<MetricColumn>& metrics, std::string_view now)
 {
     JsonObject row{
@@ -57,8 +76,10 @@ Json row_of(const Json& run, const std::vector<MetricColumn>& metrics, std::stri
         {"duration",
          run["duration_ms"].is_integer() ? Json(brief_duration_text(run.integer("duration_ms")))
                                          : Json()}};
-    for (const MetricColumn& metric : metrics)
-        row.set(metric.key, brief_value(run["metrics"][metric.name]));
+    for (const MetricColumn& metric : metrics) {
+        const Json& value = run["metrics"][metric.name];
+        row.set(metric.key, fits_a_column(value) ? brief_value(value) : Json());
+    }
     return row;
 }
 
@@ -78,11 +99,11 @@ View view_of_runs(const JsonArray& runs)
         named = named || !run.text("name").empty();
         if (!run["metrics"].is_object()) continue;
         for (const auto& [name, value] : run["metrics"].as_object()) {
-            if (value.is_object() || value.is_array() || metrics.size() >= most_metric_columns)
-                continue;
+            if (!fits_a_column(value)) continue;
             const bool clash = run[name] != value;
             const auto known = std::ranges::find(metrics, name, &MetricColumn::name);
             if (known == metrics.end()) {
+                if (metrics.size() >= most_metric_columns) continue;
                 metrics.push_back({name, clash ? "metrics." + name : name});
             } else if (clash) {
                 known->key = "metrics." + name;
@@ -106,10 +127,33 @@ View view_of_runs(const JsonArray& runs)
     }
     const std::string now = utc_text(wall_milliseconds());
     JsonArray rows;
-    for (const Json& run : runs)
+    JsonArray exact;
+    for (const Json& run : runs) {
         rows.push_back(row_of(run, metrics, now));
+        exact.push_back(exact_row_of(run, view.columns, metrics));
+    }
     view.rows = std::move(rows);
+    view.exact = std::move(exact);
     return view;
+}
+
+Json brief_metrics(const Json& metrics)
+{
+    JsonObject brief;
+    if (!metrics.is_object()) return brief;
+    for (const auto& [name, value] : metrics.as_object()) {
+        const bool list = value.is_array() && !value.as_array().empty();
+        const bool long_list = value.is_object();
+        if (!list && !long_list) {
+            brief.append(name, value);
+            continue;
+        }
+        const Json& last = list ? value.as_array().back() : value["last"];
+        const auto count =
+            list ? static_cast<std::int64_t>(value.as_array().size()) : value.integer("count");
+        brief.append(name, fmt::format("{} (last of {})", output::cell_text(last), count));
+    }
+    return brief;
 }
 
 View view_of_run(const Json& run)

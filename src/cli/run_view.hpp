@@ -17,6 +17,9 @@ View view_of_runs(const JsonArray& runs);
 // One run as rows of name and value.
 View view_of_run(const Json& run);
 
+// Metrics for people: of a list its last value and how many there are.
+Json brief_metrics(const Json& metrics);
+
 // GET /runs, page by page, until `limit` runs (0: all) are there. `filters` starts with '&'.
 Result<JsonArray> fetch_runs(Daemon& daemon, const std::string& filters, std::size_t limit);
 

@@ -1,21 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/text.hpp"
 #include "cli/exit_code.hpp"
 #include "config/compute.hpp"
 
 namespace ponk::cli {
 
-// One answer of all commands for a target whose type this version cannot serve.
+// One answer of all commands for a target whose type this version cannot serve. `target` is its
+// name or empty, `instead` the next step.
+inline Outcome require_served(config::TargetType type,
+                              std::string_view target = {},
+                              std::string instead = "Run it on this machine with '-t local'.")
+{
+    if (type == config::TargetType::local) return exit_code::success;
+    const char* why = type == config::TargetType::batchai
+                          ? "belong to a service that was switched off"
+                          : "are not built into this version";
+    return tl::unexpected(Failure(
+        Error(ErrorKind::unavailable,
+              fmt::format("{}targets of type '{}' {}",
+                          target.empty() ? "" : fmt::format("target '{}': ", printable(target)),
+                          config::to_string(type),
+                          why),
+              std::move(instead)),
+        exit_code::not_built));
+}
+
 inline Outcome require_served(const config::ComputeTarget& target)
 {
-    if (target.type.value == config::TargetType::local) return exit_code::success;
-    return tl::unexpected(
-        Failure(Error(ErrorKind::unavailable,
-                      fmt::format("targets of type '{}' are not built into this version",
-                                  config::to_string(target.type.value)),
-                      "Run it on this machine with '-t local'."),
-                exit_code::not_built));
+    return require_served(target.type.value, target.name);
 }
 
 }  // namespace ponk::cli

@@ -2,6 +2,7 @@
 #include "cli/submission.hpp"
 
 #include "base/text.hpp"
+#include "cli/event_printer.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -24,17 +25,21 @@ Result<JsonObject> submission_basics(const RunId& id)
     return body;
 }
 
-Result<Json> submit(Daemon& daemon, const std::string& path, const Json& body, Until until)
+Result<Json> submit(Context& context, const std::string& path, const Json& body, Until until)
 {
-    auto record = TRY(daemon.send("POST", path, body, Daemon::Repeat::when_broken, submit_limit));
-    daemon.repeat_after_restart(path, body);
+    Daemon* daemon = TRY(context.daemon());
+    auto record = TRY(daemon->send("POST", path, body, Daemon::Repeat::when_broken, submit_limit));
+    daemon->repeat_after_restart(path, body);
+    if (until == Until::recorded) return record;
     const auto id = record.text("run_id");
+    EventPrinter events(context, daemon->home(), id);
     const Deadline deadline = after(submit_limit);
-    while (until == Until::launched && record["start_time_utc"].is_null() &&
-           record["end_time_utc"].is_null() && Deadline::clock::now() < deadline) {
-        record = TRY(
-            daemon.get("/runs/" + id + "/wait?until=started&timeout=10", std::chrono::seconds(20)));
+    while (record["start_time_utc"].is_null() && record["end_time_utc"].is_null() &&
+           Deadline::clock::now() < deadline) {
+        record = TRY(daemon->get("/runs/" + id + "/wait?until=started&timeout=10",
+                                 std::chrono::seconds(20)));
     }
+    events.catch_up();
     return record;
 }
 

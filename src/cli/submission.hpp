@@ -15,10 +15,10 @@ namespace ponk::cli {
 inline constexpr std::chrono::minutes submit_limit{10};
 
 // Sends a submission (or a rerun) and sees to it that a daemon restarted before the launch hears it
-// again. With `Until::launched` it returns once the snapshot is taken and the script has begun, so
-// that the project may be changed; else as soon as the run is recorded.
+// again. With `Until::launched` it tells what happens and returns once the snapshot is taken and
+// the script has begun, so that the project may be changed; else as soon as the run is recorded.
 enum class Until { recorded, launched };
-Result<Json> submit(Daemon& daemon, const std::string& path, const Json& body, Until until);
+Result<Json> submit(Context& context, const std::string& path, const Json& body, Until until);
 
 // Run id, our environment and umask.
 Result<JsonObject> submission_basics(const RunId& id);

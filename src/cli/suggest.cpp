@@ -46,6 +46,28 @@ constexpr Renamed renamed[] = {
     {"init", "project create"},
 };
 
+// Groups of the predecessor that have no counterpart, and why.
+constexpr Renamed without_counterpart[] = {
+    {"account", "ponk needs no account: the command line alone is enough."},
+    {"workspace",
+     "ponk needs no workspace: a project is a folder, its history is on this machine."},
+    {"project update",
+     "A project is linked to no repository by command: ponk reads the git repository it lies in."},
+    {"datasource", "Data sources are not part of ponk: scripts read their files themselves."},
+    {"env", "Deployment is not part of ponk; 'ponk history promote' keeps a model by name."},
+    {"model", "Deployment is not part of ponk; 'ponk history promote' keeps a model by name."},
+    {"manifest", "Deployment is not part of ponk; 'ponk history promote' keeps a model by name."},
+    {"image", "Deployment is not part of ponk; 'ponk history promote' keeps a model by name."},
+    {"service", "Deployment is not part of ponk; 'ponk history promote' keeps a model by name."},
+};
+
+std::optional<std::string_view> why_without(std::string_view path)
+{
+    const auto found = std::ranges::find(without_counterpart, path, &Renamed::then);
+    if (found == std::end(without_counterpart)) return std::nullopt;
+    return found->now;
+}
+
 std::string did_you_mean(std::string_view command)
 {
     return fmt::format("Did you mean 'ponk {}'?", command);
@@ -112,6 +134,9 @@ std::string suggest_command(const std::vector<std::string>& words)
 {
     if (words.empty()) return "";
     const std::string two = words.size() > 1 ? words[0] + " " + words[1] : "";
+    for (const std::string& path : {two, words[0]}) {
+        if (const auto why = why_without(path)) return std::string(*why);
+    }
     if (!two.empty()) {
         if (const auto now = renamed_to(two)) {
             return fmt::format("'{}' is called 'ponk {}' today.", two, *now);

@@ -31,6 +31,14 @@ TEST(Suggest, typos_in_group_verb_or_both_are_seen_through)
     EXPECT_THAT(suggest_command({"compare"}), HasSubstr("'ponk history compare'"));
 }
 
+TEST(Suggest, what_has_no_counterpart_is_said_to_have_none)
+{
+    EXPECT_THAT(suggest_command({"workspace", "create"}), HasSubstr("no workspace"));
+    EXPECT_THAT(suggest_command({"account", "experimentation", "list"}), HasSubstr("no account"));
+    EXPECT_THAT(suggest_command({"service", "create", "realtime"}), HasSubstr("Deployment"));
+    EXPECT_THAT(suggest_command({"project", "update"}), HasSubstr("git repository"));
+}
+
 TEST(Suggest, nothing_near_gets_no_guess)
 {
     EXPECT_EQ(suggest_command({"xylophone"}), "");

@@ -229,7 +229,9 @@ private:
                                         "without it",
                                         key,
                                         to_string(*target_.type)),
-                            "Fill it in, or attach the target again.");
+                            std::string_view(key) == "address"
+                                ? "Write the machine's name or address behind 'address:'."
+                                : "Write your user name on that machine behind 'username:'.");
         }
         const auto& password = target_.password;
         if (!password.given() || password->empty() || is_access_placeholder(*password)) return;
@@ -254,7 +256,7 @@ private:
         if (!uses_docker(*target_.type)) return;
         const Node* image = reader_.find("baseDockerImage");
         if (image != nullptr && image->is_scalar()) {
-            check_image("baseDockerImage", *image, report_);
+            check_image(*image, report_);
         }
         check_gpu_agreement(
             {target_.base_docker_image, target_.nvidia_docker, "baseDockerImage", "nvidiaDocker"},

@@ -85,7 +85,12 @@ namespace {
 
 void report_unreadable(const Error& error, Report& report)
 {
-    report.error({}, "unreadable", error.message(), error.hint());
+    report.error({},
+                 "unreadable",
+                 error.message(),
+                 error.hint().empty() && error.kind() == ErrorKind::not_found
+                     ? "Name files that are there, seen from this folder."
+                     : error.hint());
 }
 
 std::optional<std::string> load_text(const os::Path& file, Report& report)

@@ -44,7 +44,7 @@ ImageGpu gpu_of_image(std::string_view image)
     return plain ? ImageGpu::no : ImageGpu::unknown;
 }
 
-void check_image(std::string_view key, const Node& node, Report& report)
+void check_image(const Node& node, Report& report)
 {
     const std::string_view image = trim(node.text);
     if (const std::size_t colons = image.find("::"); colons != std::string_view::npos) {
@@ -55,13 +55,6 @@ void check_image(std::string_view key, const Node& node, Report& report)
                      fmt::format("the image name '{}' has a double colon", printable(image)),
                      fmt::format("Write '{}'.", printable(right)));
         return;
-    }
-    if (image.size() != node.text.size()) {
-        report.warning(
-            node.place,
-            "trailing-blank",
-            fmt::format("'{}' has blanks around the image name '{}'", key, printable(image)),
-            "It is taken without them; remove them.");
     }
     if (is_placeholder(image)) return;
     if (!has_only_image_characters(image) || image.starts_with(':') || image.ends_with(':') ||

@@ -15,9 +15,9 @@ enum class ImageGpu { yes, no, unknown };
 
 ImageGpu gpu_of_image(std::string_view image);
 
-// Remarks about an image name as written in `node`: double colons, blanks, characters that no image
+// Remarks about an image name as written in `node`: double colons, characters that no image
 // has, images that are gone.
-void check_image(std::string_view key, const Node& node, Report& report);
+void check_image(const Node& node, Report& report);
 
 struct GpuAgreement {
     const Located<std::string>& image;

@@ -160,11 +160,12 @@ private:
         }
         const bool comment = peek() == '#';
         if (peek() == '.' && !last_literal_.empty()) {
-            return refuse("json-syntax",
-                          fmt::format("'{0}.' is no value: expected ',' or '{1}' after '{0}'",
-                                      last_literal_,
-                                      closing),
-                          "Write a comma in place of the full stop.");
+            return refuse(
+                "json-syntax",
+                fmt::format("'{0}.' is no value: expected ',' or '{1}' after '{0}'",
+                            last_literal_,
+                            closing),
+                fmt::format("Write '{},', with a comma in place of the full stop.", last_literal_));
         }
         refuse("json-syntax",
                fmt::format("expected ',' or '{}', found '{}'", closing, found_here()),

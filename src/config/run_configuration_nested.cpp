@@ -23,7 +23,7 @@ void read_docker(const SectionReader& reader, RunConfiguration& configuration, R
     registry.read("password", docker.registry_password);
     if (*docker.enabled) {
         const Node* image = reader.find("baseImage");
-        if (image != nullptr && image->is_scalar()) check_image("baseImage", *image, report);
+        if (image != nullptr && image->is_scalar()) check_image(*image, report);
         check_gpu_agreement({docker.base_image, docker.gpu_support, "baseImage", "gpuSupport"},
                             report);
     }

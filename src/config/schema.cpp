@@ -107,6 +107,50 @@ bool is_number(const Node& node)
     return node.is_scalar() && !node.is_quoted() && plain_json(node).is_number();
 }
 
+// "true" for "yes" where a boolean is wanted: what the author of the value meant, if that is plain.
+std::optional<std::string> meant_scalar(const Key& key, const Node& value)
+{
+    if (!value.is_scalar()) return std::nullopt;
+    Node bare = value;
+    bare.text = std::string(trim(value.text));
+    bare.style = Node::Style::plain;
+    switch (key.kind) {
+    case ValueKind::boolean:
+        if (const auto boolean = boolean_of(bare)) return *boolean ? "true" : "false";
+        if (bare.text == "1" || bare.text == "0") return bare.text == "1" ? "true" : "false";
+        return std::nullopt;
+    case ValueKind::integer:
+        if (parse_integer(bare.text)) return bare.text;
+        return std::nullopt;
+    case ValueKind::number:
+        if (plain_json(bare).is_number()) return bare.text;
+        return std::nullopt;
+    default:
+        return std::nullopt;
+    }
+}
+
+std::string replacement(const Key& key, const Node& value)
+{
+    if (const auto meant = meant_scalar(key, value)) {
+        return fmt::format(
+            "Write {}{}.", printable(*meant), value.is_quoted() ? ", without quotes" : "");
+    }
+    if (key.kind == ValueKind::boolean) return "Write true or false.";
+    if (key.kind == ValueKind::text_list && value.is_scalar())
+        return fmt::format("Write it as a list: [{}].", printable(trim(value.text)));
+    return {};
+}
+
+// What to write in place of a placeholder.
+std::string_view real_value(const Key& key)
+{
+    if (key.name == "address") return "the machine's name or address";
+    if (key.name == "username") return "your user name on that machine";
+    if (key.name == "password") return "secret:NAME (see 'ponk secret set NAME')";
+    return "the real value";
+}
+
 bool all_scalars(const Node& list)
 {
     return list.is_list() && std::all_of(list.items.begin(),
@@ -168,11 +212,7 @@ private:
 
     void wrong_type(const Key& key, const Node& value, std::string hint = {})
     {
-        if (hint.empty() && value.is_quoted() &&
-            (key.kind == ValueKind::boolean || key.kind == ValueKind::integer ||
-             key.kind == ValueKind::number)) {
-            hint = "Write it without quotes.";
-        }
+        if (hint.empty()) hint = replacement(key, value);
         report_.error(value.place,
                       "wrong-type",
                       fmt::format("'{}' needs {}, not {}{}",
@@ -188,11 +228,12 @@ private:
         // "[username]" in a document means "your user name here"; to YAML it is a list.
         if (value.is_list() && value.items.size() == 1 && value.items[0].is_scalar()) {
             const auto inside = printable(value.items[0].text);
-            report_.error(
-                value.place,
-                "placeholder",
-                fmt::format("'{}' needs text; '[{}]' is a list", key.name, inside),
-                fmt::format("Replace '[{}]' by the real value, without brackets.", inside));
+            report_.error(value.place,
+                          "placeholder",
+                          fmt::format("'{}' needs text; '[{}]' is a list", key.name, inside),
+                          fmt::format("Write {} in place of '[{}]', without brackets.",
+                                      real_value(key),
+                                      inside));
             return;
         }
         if (!value.is_scalar()) return wrong_type(key, value);
@@ -204,9 +245,29 @@ private:
                             fmt::format("'{}' still holds the placeholder '{}'",
                                         key.name,
                                         printable(value.text)),
-                            "Replace it by the real value.");
+                            fmt::format("Write {} in its place.", real_value(key)));
+        } else {
+            check_blanks(key, value);
         }
         if (!key.words.empty()) check_word(key, value);
+    }
+
+    // Only quotes keep them; they come from forms and never mean anything.
+    void check_blanks(const Key& key, const Node& value)
+    {
+        const std::string_view bare = trim(value.text);
+        if (bare.size() == value.text.size() || bare.empty() || key.name == "password") return;
+        const bool before = value.text.front() != bare.front();
+        const bool after = value.text.back() != bare.back();
+        report_.warning(value.place,
+                        "trailing-blank",
+                        fmt::format("'{}' is '{}', with blanks {}",
+                                    key.name,
+                                    printable(value.text),
+                                    before && after ? "around it"
+                                    : before        ? "before it"
+                                                    : "at its end"),
+                        fmt::format("It is taken for '{0}'; write '{0}'.", printable(bare)));
     }
 
     void check_word(const Key& key, const Node& value)
@@ -216,10 +277,11 @@ private:
         for (const auto& word : words) {
             if (word == text) return;
             if (!same_ignoring_case(word, text)) continue;
-            report_.warning(value.place,
-                            "wrong-case",
-                            fmt::format("must be written '{}', not '{}'", word, printable(text)),
-                            fmt::format("It is taken for '{}'.", word));
+            report_.warning(
+                value.place,
+                "wrong-case",
+                fmt::format("'{}' must be written '{}', not '{}'", key.name, word, printable(text)),
+                fmt::format("It is taken for '{0}'; write '{0}'.", word));
             return;
         }
         const auto near = nearest(text, words);
@@ -236,11 +298,12 @@ private:
         if (!boolean) return wrong_type(key, value);
         const auto word = lower(value.text);
         if (word == "true" || word == "false") return;
-        report_.warning(value.place,
-                        "yaml-1.1-boolean",
-                        fmt::format("'{}' is text in YAML 1.2", printable(value.text)),
-                        fmt::format("It is taken for {0}, as in 2017; write {0}.",
-                                    *boolean ? "true" : "false"));
+        report_.warning(
+            value.place,
+            "yaml-1.1-boolean",
+            fmt::format("'{}' is '{}', which is text in YAML 1.2", key.name, printable(value.text)),
+            fmt::format("It is taken for {0}, as in 2017; write {0}.",
+                        *boolean ? "true" : "false"));
     }
 
     void check_list(const Key& key, const Node& value)

@@ -160,7 +160,7 @@ TEST(ConfigFile, IsDumpedOnlyWithoutErrors)
     EXPECT_EQ(to_json(to_json(wrong.diagnostics)),
               R"([{"file":"a.compute","line":2,"column":15,"severity":"error","code":"wrong-type",)"
               R"("message":"'nvidiaDocker' needs true or false, not 'yes' in quotes",)"
-              R"("hint":"Write it without quotes."}])");
+              R"("hint":"Write true, without quotes."}])");
     EXPECT_EQ(remarks_of(dump_file(folder.path() / "b.txt").diagnostics), "0:0 error unknown-file");
     EXPECT_EQ(
         remarks_of(check_files({folder.path() / "none.compute", folder.path() / "a.compute"})),

@@ -3,6 +3,7 @@
 
 #include "api/router.hpp"
 #include "base/time.hpp"
+#include "base/version.hpp"
 #include "daemon/home_watch.hpp"
 #include "daemon/janitor.hpp"
 #include "daemon/lifetime.hpp"
@@ -206,11 +207,8 @@ Result<> run(const Options& options)
             return door.answer(request);
         });
         const Janitor janitor(engine.context(), without_metrics);
-        log_line(fmt::format("version " PONK_VERSION " serves {}", socket.native()));
-        if (options.ready_fd >= 0) {
-            static_cast<void>(os::write_all(options.ready_fd, "ready\n"));
-            ::close(options.ready_fd);
-        }
+        log_line(fmt::format("version {} serves {}", own_version(), socket.native()));
+        if (options.on_ready) options.on_ready();
         reason = wait_for_end(options, signals, stop_bell, home, server, engine);
         // Whatever hangs, we end: everything that counts is on disk already.
         ::alarm(10);

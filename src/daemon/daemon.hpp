@@ -5,7 +5,7 @@
 #include "os/file.hpp"
 
 #include <chrono>
-#include <string>
+#include <functional>
 
 namespace ponk::daemon {
 
@@ -13,8 +13,8 @@ struct Options {
     os::Path home;
     // Ends by itself when for this long nothing ran and nobody asked; 0 means never.
     std::chrono::seconds idle_limit{600};
-    // Gets "ready" and a line end once the socket answers, then is closed; -1: nobody waits.
-    int ready_fd = -1;
+    // Called once, when the socket answers; may be empty.
+    std::function<void()> on_ready = {};
 };
 
 // Serves until told to stop, idle, or hit by SIGTERM or SIGINT. `conflict` when another daemon

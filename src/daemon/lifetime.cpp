@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/lifetime.hpp"
 
+#include "base/text.hpp"
+
+#include <fmt/format.h>
+
 #include <cerrno>
 #include <csignal>
 #include <fcntl.h>
@@ -15,6 +19,23 @@ namespace {
 // A daemon that was told to stop, or was killed, may still be closing its files.
 constexpr std::chrono::seconds farewell{3};
 
+// Who holds the home has written its pid into the lock file.
+Error taken(int lock, const os::Path& home)
+{
+    const auto text = os::read_at(lock, 0, 32);
+    const auto pid = text ? parse_integer(trim(*text)) : std::nullopt;
+    if (!pid) {
+        return {ErrorKind::conflict,
+                "another daemon serves " + os::in_quotes(home),
+                "It is starting or ending: try again in a moment."};
+    }
+    return {ErrorKind::conflict,
+            fmt::format("another daemon (process {}) serves {}", *pid, os::in_quotes(home)),
+            fmt::format("'ponk daemon stop' ends it; where that does not find it, 'kill {}' does. "
+                        "Runs go on.",
+                        *pid)};
+}
+
 }  // namespace
 
 Result<os::Fd> take_home(const os::Path& home)
@@ -26,9 +47,7 @@ Result<os::Fd> take_home(const os::Path& home)
             return fail_errno(errno, "lock {}", os::in_quotes(home / "daemon.lock"));
         if (Deadline::clock::now() < deadline && os::sleep_for(std::chrono::milliseconds(2), {}))
             continue;
-        return tl::unexpected(Error(ErrorKind::conflict,
-                                    "another daemon serves " + os::in_quotes(home),
-                                    "'ponk daemon status' tells which."));
+        return tl::unexpected(taken(file.get(), home));
     }
     const auto text = std::to_string(::getpid()) + "\n";
     if (::ftruncate(file.get(), 0) == 0) static_cast<void>(os::write_all(file.get(), text));

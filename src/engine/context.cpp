@@ -7,9 +7,10 @@ Result<target::Executor*> Context::executor(const std::string& type) const
 {
     const auto found = executors.find(type);
     if (found == executors.end()) {
-        return tl::unexpected(Error(ErrorKind::unavailable,
-                                    "targets of type '" + type + "' are not served by this version",
-                                    "Run it on this machine with '-t local'."));
+        return tl::unexpected(
+            Error(ErrorKind::unavailable,
+                  "targets of type '" + type + "' are not built into this version",
+                  "Submit it to the target 'local'."));
     }
     return found->second.get();
 }

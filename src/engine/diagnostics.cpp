@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.hpp"
 #include "base/time.hpp"
+#include "base/version.hpp"
 #include "engine/artifacts.hpp"
 #include "engine/plan.hpp"
 #include "engine/zip_file.hpp"
@@ -84,7 +85,7 @@ Json record_of(const model::Run& run, const Plan& plan)
                       {"plan", to_json(shown)},
                       {"git", run.git},
                       {"evidence", run.evidence},
-                      {"ponk_version", PONK_VERSION}};
+                      {"ponk_version", own_version()}};
 }
 
 }  // namespace

@@ -10,12 +10,13 @@ namespace ponk::engine {
 
 struct Check {
     std::string name;
-    std::string status;  // ok, warning, error
+    std::string status;  // ok, warn, fail
     std::string message;
     std::string hint;
 };
 
-// Looks at this machine and at our own data: disk, database, object store, programs.
+// Looks at this machine and at our own data: kernel, disk, database, limits, keyring. What is not
+// ok has a hint with the next step.
 std::vector<Check> examine(const Context& context);
 
 }  // namespace ponk::engine

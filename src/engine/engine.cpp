@@ -104,6 +104,7 @@ Result<model::Run> Engine::rerun(const RunId& original, const RunId& id, Ambient
                     original.text());
     }
     const auto plan = TRY(plan_from_json(before.configuration));
+    TRY(context_.executor(plan.target_type));
     model::Run run;
     run.id = id;
     run.name = before.name;

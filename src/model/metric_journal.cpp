@@ -37,6 +37,7 @@ bool add_metric(const Json& record, JournalPiece& piece)
     }
     if (const auto& values = record["values"]; values.is_array()) {
         const auto before = piece.points.size();
+        point.form = MetricPoint::Form::list;
         for (const auto& value : values.as_array()) {
             const auto number = number_of(value);
             if (!number || point.step == std::numeric_limits<std::int64_t>::max()) {

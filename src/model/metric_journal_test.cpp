@@ -38,7 +38,9 @@ TEST(MetricJournal, ReadsEveryKindOfRecord)
     EXPECT_EQ(piece.points[0].value, 0.25);
     EXPECT_EQ(piece.points[0].step, 3);
     EXPECT_EQ(piece.points[1].text, "fine");
+    EXPECT_EQ(piece.points[1].form, MetricPoint::Form::single);
     EXPECT_EQ(piece.points[3].step, 11);
+    EXPECT_EQ(piece.points[3].form, MetricPoint::Form::list);
     EXPECT_TRUE(std::isnan(piece.points[4].value));
     ASSERT_EQ(piece.params.size(), 1U);
     ASSERT_EQ(piece.tags.size(), 1U);

@@ -59,6 +59,8 @@ struct MetricPoint {
     std::optional<std::string> text;
     std::int64_t step = 0;
     std::int64_t time = 0;  // wall-clock milliseconds
+    // Logged by itself, or as one of a list: a list is a list in the run's record too.
+    enum class Form { single, list } form = Form::single;
 };
 
 }  // namespace ponk::model

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/client.hpp"
 
+#include "base/version.hpp"
+
 #include <fmt/format.h>
 
 namespace ponk::net {
@@ -9,7 +11,7 @@ namespace {
 
 Headers own_headers()
 {
-    return {{"Host", "ponk"}, {"Ponk-Version", PONK_VERSION}};
+    return {{"Host", "ponk"}, {"Ponk-Version", std::string(own_version())}};
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/connection.hpp"
 
+#include "base/version.hpp"
 #include "net/target.hpp"
 
 #include <boost/asio/post.hpp>
@@ -35,11 +36,11 @@ const char* reason_of(int status)
 
 std::string head_of(const Response& response, bool keep_alive, bool chunked)
 {
-    auto head =
-        fmt::format("HTTP/1.1 {} {}\r\nContent-Type: {}\r\nPonk-Version: " PONK_VERSION "\r\n",
-                    response.status,
-                    reason_of(response.status),
-                    response.type);
+    auto head = fmt::format("HTTP/1.1 {} {}\r\nContent-Type: {}\r\nPonk-Version: {}\r\n",
+                            response.status,
+                            reason_of(response.status),
+                            response.type,
+                            own_version());
     for (const auto& [name, value] : response.headers)
         head += name + ": " + value + "\r\n";
     if (chunked) {

@@ -114,7 +114,7 @@ Path own_program()
 Result<Child> spawn(const Command& command)
 {
     if (command.argv.empty()) return fail(ErrorKind::invalid_argument, "empty command");
-    const auto& name = command.argv.front();
+    const auto& name = command.program.empty() ? command.argv.front() : command.program;
     const auto program = find_program(name, path_of(command));
     if (!program) {
         return fail(

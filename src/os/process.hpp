@@ -14,15 +14,16 @@
 
 namespace ponk::os {
 
-// A child process, described before anything is started. `program` is looked up on PATH of `env`
+// A child process, described before anything is started. The program is looked up on PATH of `env`
 // when it has no slash. Descriptors not named here are closed in the child.
 struct Command {
-    std::vector<std::string> argv;                // argv[0] is the program
+    std::vector<std::string> argv;                // argv[0] is the program, unless `program` says
     std::optional<std::vector<std::string>> env;  // "K=V"; ours when absent
     Path directory;                               // ours when empty
     std::string input;                            // given to standard input
     enum class Session { same, own } session = Session::same;
     std::vector<std::pair<int, int>> descriptors;  // {ours, number in the child}
+    std::string program = {};                      // the file, where argv[0] is but a name to show
 };
 
 struct Exit {

@@ -32,6 +32,15 @@ TEST(Process, TellsSignalsAsAShellDoes)
     EXPECT_EQ(output->exit.status(), 128 + SIGSEGV);
 }
 
+TEST(Process, ShowsAnotherNameThanThatOfItsFile)
+{
+    const auto output =
+        run({.argv = {"shown", "-c", "echo $0"}, .program = "/bin/sh"}, after(10s), {});
+
+    ASSERT_TRUE(output);
+    EXPECT_EQ(output->out, "shown\n");
+}
+
 TEST(Process, AMissingProgramIsAnErrorNotACode)
 {
     const auto output = run({.argv = {"no-such-program-here"}}, after(10s), {});

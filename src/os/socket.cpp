@@ -34,6 +34,15 @@ Result<Address> address_of(const Path& path)
     return address;
 }
 
+Result<ucred> peer_of(int socket)
+{
+    ucred peer{};
+    socklen_t size = sizeof peer;
+    if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
+        return fail_errno(errno, "ask for the socket's peer");
+    return peer;
+}
+
 }  // namespace
 
 Result<Fd> listen_unix(const Path& path)
@@ -67,11 +76,13 @@ Result<Fd> connect_unix(const Path& path)
 
 Result<uid_t> peer_user(int socket)
 {
-    ucred peer{};
-    socklen_t size = sizeof peer;
-    if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
-        return fail_errno(errno, "ask for the socket's peer");
-    return peer.uid;
+    return TRY(peer_of(socket)).uid;
+}
+
+Result<pid_t> listening_process(const Path& path)
+{
+    const auto socket = TRY(connect_unix(path));
+    return TRY(peer_of(socket.get())).pid;
 }
 
 }  // namespace ponk::os

@@ -16,5 +16,7 @@ Result<Fd> listen_unix(const Path& path);
 Result<Fd> connect_unix(const Path& path);
 // The user on the other side.
 Result<uid_t> peer_user(int socket);
+// The process that listens on the socket at `path`, also when it does not answer.
+Result<pid_t> listening_process(const Path& path);
 
 }  // namespace ponk::os

@@ -71,7 +71,7 @@ public:
         TRY(pool_.run());
         TRY(make_links());
         auto report =
-            MaterialiseReport{manifest_.file_count(), manifest_.byte_count(), notices_, {}};
+            MaterialiseReport{manifest_.file_count(), manifest_.byte_count(), {}, std::move(outside_)};
         const auto healed = healed_.lock();
         report.healed.assign(healed->begin(), healed->end());
         return report;
@@ -242,8 +242,7 @@ private:
             if (::symlinkat(entry.target.c_str(), parent.get(), name_of(entry.path)) != 0)
                 return fail_errno(errno, "make link '{}'", printable(entry.path));
             if (link_stays_inside(entry.path, entry.target)) continue;
-            notices_.push_back("'" + printable(entry.path) + "' is a link to '" +
-                               printable(entry.target) + "', outside the folder");
+            outside_.push_back(entry.path);
         }
         return {};
     }
@@ -262,8 +261,8 @@ private:
     WorkPool pool_;
     std::vector<std::vector<char>> buffers_;  // one per worker
     std::atomic<bool> sharing_{true};         // until the file system says it cannot
-    std::vector<std::string> notices_;        // of the thread that began
     Synced<std::set<std::string>> healed_;    // once per file, however many of its chunks
+    std::vector<std::string> outside_;
 };
 
 enum class Made { here, before };

@@ -27,8 +27,8 @@ struct MaterialiseOptions {
 struct MaterialiseReport {
     std::uint64_t files = 0;
     std::uint64_t bytes = 0;
-    std::vector<std::string> notices;  // sentences for the user: links that point outside
     std::vector<std::string> healed;   // sentences about contents that were stored again
+    std::vector<std::string> outside;  // links that point outside; who made the snapshot was told
 };
 
 // Recreates a snapshot's tree in `destination`, which must be absent or an empty folder. Every byte

@@ -62,6 +62,35 @@ TEST_F(MetricsTest, APieceOfAJournalIsStoredOnce)
     EXPECT_EQ(history_->record_metrics(RunId::make(), batch).error().kind(), ErrorKind::not_found);
 }
 
+TEST_F(MetricsTest, AListComesBackAsOneUnlessItIsVeryLong)
+{
+    constexpr auto list = model::MetricPoint::Form::list;
+    std::vector<model::MetricPoint> points{point("single", 1, 0)};
+    for (int i = 0; i < 3; ++i)
+        points.push_back({"short", 3.0 - i, std::nullopt, i, 0, list});
+    for (int i = 0; i <= longest_list; ++i)
+        points.push_back({"very long", 1.0 * i, std::nullopt, i, 0, list});
+    ASSERT_TRUE(history_->record_metrics(id_, {"m", 0, 10, points}));
+    reopen();
+
+    auto latest = history_->latest_metrics(id_).value();
+
+    ASSERT_THAT(latest, SizeIs(3));
+    EXPECT_EQ(latest[0].point.key, "short");
+    ASSERT_THAT(latest[0].list, SizeIs(3));
+    EXPECT_EQ(latest[0].list[0].value, 3);
+    EXPECT_EQ(latest[0].list[2].value, 1);
+    EXPECT_EQ(latest[1].point.form, model::MetricPoint::Form::single);
+    EXPECT_THAT(latest[1].list, IsEmpty());
+    EXPECT_EQ(latest[2].point.form, list);
+    EXPECT_THAT(latest[2].list, IsEmpty());
+    // What is logged last decides.
+    ASSERT_TRUE(history_->record_metrics(id_, {"m", 10, 20, {point("short", 7, 9)}}));
+    latest = history_->latest_metrics(id_).value();
+    EXPECT_EQ(latest[0].point.form, model::MetricPoint::Form::single);
+    EXPECT_THAT(latest[0].list, IsEmpty());
+}
+
 TEST_F(MetricsTest, TheLatestHasTheGreatestStepThenTimeThenArrival)
 {
     const auto latest = [&] { return history_->latest_metrics(id_).value().at(0).point.value; };

@@ -29,17 +29,26 @@ double number(const db::Statement& row, int column)
     return row.is_null(column) ? std::numeric_limits<double>::quiet_NaN() : row.real(column);
 }
 
+MetricPoint::Form form(const db::Statement& row, int column)
+{
+    return row.integer(column) != 0 ? MetricPoint::Form::list : MetricPoint::Form::single;
+}
+
 Result<Open> open_key(db::Connection& writer, std::int64_t run, const std::string& key)
 {
     Open open;
     auto find = TRY(writer.prepare(
-        "SELECT row, count, value, text, step, time FROM metric WHERE run = ? AND key = ?"));
+        "SELECT row, count, value, text, step, time, list FROM metric WHERE run = ? AND key = ?"));
     find.bind(run, key);
     if (TRY(find.step())) {
         open.row = find.integer(0);
-        open.latest = {
-            {key, number(find, 2), find.text_if_any(3), find.integer(4), find.integer(5)},
-            find.integer(1)};
+        open.latest = {{key,
+                        number(find, 2),
+                        find.text_if_any(3),
+                        find.integer(4),
+                        find.integer(5),
+                        form(find, 6)},
+                       find.integer(1)};
         return open;
     }
     auto insert = TRY(
@@ -66,9 +75,15 @@ Result<> close_key(db::Connection& writer, const Open& open)
 {
     const auto& point = open.latest.point;
     auto update = TRY(writer.prepare(
-        "UPDATE metric SET count = ?, value = ?, text = ?, step = ?, time = ? WHERE row = ?"));
-    update.bind(
-        open.latest.count, number(point.value), point.text, point.step, point.time, open.row);
+        "UPDATE metric SET count = ?, value = ?, text = ?, step = ?, time = ?, list = ?"
+        " WHERE row = ?"));
+    update.bind(open.latest.count,
+                number(point.value),
+                point.text,
+                point.step,
+                point.time,
+                std::int64_t{point.form == MetricPoint::Form::list},
+                open.row);
     return update.run();
 }
 
@@ -102,7 +117,7 @@ Result<> store_batch(db::Connection& writer, std::int64_t run, const JournalBatc
 Result<std::vector<LatestMetric>> read_latest(db::Connection& connection, std::int64_t run)
 {
     auto statement = TRY(connection.prepare(
-        "SELECT key, value, text, step, time, count FROM metric WHERE run = ? ORDER BY key"));
+        "SELECT key, value, text, step, time, list, count FROM metric WHERE run = ? ORDER BY key"));
     statement.bind(run);
     std::vector<LatestMetric> all;
     while (TRY(statement.step())) {
@@ -110,8 +125,13 @@ Result<std::vector<LatestMetric>> read_latest(db::Connection& connection, std::i
                         number(statement, 1),
                         statement.text_if_any(2),
                         statement.integer(3),
-                        statement.integer(4)},
-                       statement.integer(5)});
+                        statement.integer(4),
+                        form(statement, 5)},
+                       statement.integer(6)});
+    }
+    for (auto& latest : all) {
+        if (latest.point.form == MetricPoint::Form::list && latest.count <= longest_list)
+            latest.list = TRY(read_series(connection, run, latest.point.key));
     }
     return all;
 }

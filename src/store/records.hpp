@@ -88,9 +88,14 @@ struct JournalBatch {
     std::vector<model::MetricPoint> points;
 };
 
+// A list with more values than this is told by its length in a run's record.
+constexpr std::int64_t longest_list = 200;
+
 struct LatestMetric {
     model::MetricPoint point;
     std::int64_t count = 0;  // points of this key
+    // All points in the order of arrival, where the latest is one of a list that is not too long.
+    std::vector<model::MetricPoint> list = {};
 };
 
 struct Event {

@@ -4,6 +4,8 @@
 extern "C" {
 extern const char ponk_store_001_history[];
 extern const char ponk_store_001_history_end[];
+extern const char ponk_store_002_metric_list[];
+extern const char ponk_store_002_metric_list_end[];
 }
 
 namespace ponk::store {
@@ -21,7 +23,9 @@ std::string_view between(const char* begin, const char* end)
 
 db::Schema history_schema()
 {
-    return {application_id, {between(ponk_store_001_history, ponk_store_001_history_end)}};
+    return {application_id,
+            {between(ponk_store_001_history, ponk_store_001_history_end),
+             between(ponk_store_002_metric_list, ponk_store_002_metric_list_end)}};
 }
 
 }  // namespace ponk::store

@@ -56,6 +56,15 @@ def program():
     return path
 
 
+@pytest.fixture(scope="session")
+def next_program(program):
+    """The same program with another version string, built beside it (target ponk_next)."""
+    path = program.with_name("ponk_next")
+    if not path.is_file():
+        pytest.skip(f"no '{path}': build the target ponk_next")
+    return str(path)
+
+
 @pytest.fixture
 def ponk(program, tmp_path_factory):
     # Short names: a socket's path has 107 bytes at most.

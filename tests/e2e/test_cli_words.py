@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parsing, help, man pages and completions of the real program. None of this needs the daemon."""
 import json
+import os
 import pathlib
+import pty
+import select
 import shutil
 import subprocess
+import time
 
 import pytest
 
@@ -194,6 +198,36 @@ def test_bash_completes(ponk):
     assert complete_in_bash(ponk, f"{program} submit tr") == ["train.py"]
 
 
+def test_bash_completes_what_is_typed_at_its_prompt(ponk):
+    folder = pathlib.Path(ponk.program).parent
+    ponk.write("train.py", "")
+    master, slave = pty.openpty()
+    shell = subprocess.Popen(["bash", "--norc", "--noprofile", "-i"], cwd=ponk.project, stdin=slave, stdout=slave, stderr=slave,
+                             start_new_session=True,
+                             env={**ponk.environment, "PATH": f"{folder}:/usr/bin:/bin", "TERM": "dumb", "PS1": "$ "})
+    os.close(slave)
+
+    def type_and_see(keys, wanted):
+        os.write(master, keys)
+        seen, end = b"", time.monotonic() + 30
+        while wanted not in seen and time.monotonic() < end:
+            if select.select([master], [], [], 1)[0]:
+                seen += os.read(master, 65536)
+        assert wanted in seen, (keys, seen)
+
+    try:
+        type_and_see(b"source <(ponk completion bash); echo rea''dy\n", b"ready")
+        type_and_see(b"ponk experi\t", b"ponk experiment ")
+        type_and_see(b"sub\t", b"submit ")
+        type_and_see(b"--asy\t", b"--async ")
+        type_and_see(b"-c lo\t", b"-c local ")
+        type_and_see(b"tr\t", b"train.py ")
+    finally:
+        shell.kill()
+        shell.wait()
+        os.close(master)
+
+
 def test_zsh_reads_the_script_and_completes(ponk):
     if shutil.which("zsh") is None:
         pytest.skip("zsh is not installed")
@@ -237,7 +271,7 @@ def test_target_of_a_type_to_come_is_refused_alike_everywhere(ponk, words):
     ponk.write("x.py", "")
     more = ["-c", "box", "x.py"] if words == ["submit"] else ["-c", "box"] if "prepare" in words else []
     done = ponk.run(*words, *more, code=68)
-    assert last_line(done) == "ponk: error: targets of type 'localdocker' are not built into this version"
+    assert last_line(done) == "ponk: error: target 'box': targets of type 'localdocker' are not built into this version"
 
 
 @pytest.mark.parametrize("words", [

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ponk doctor: every line is ok, warn or fail, and what is not ok tells the next step."""
+import json
+
+
+def checks_of(ponk, code=0):
+    checks = ponk.json("doctor", code=code)
+    assert all(set(check) == {"name", "status", "message", "hint"} for check in checks)
+    assert all(check["status"] in ("ok", "warn", "fail") for check in checks)
+    assert all(check["hint"] for check in checks if check["status"] != "ok"), checks
+    return {check["name"]: check for check in checks}
+
+
+def python_that(ponk, name, text):
+    program = ponk.write(name, "#!/bin/sh\n" + text)
+    program.chmod(0o755)
+    ponk.write("aml_config/local.compute", f"type: local\npythonLocation: {program}\n")
+    ponk.write("aml_config/local.runconfig", "Target: local\nFramework: Python\n")
+    return program
+
+
+def test_all_that_runs_need_is_looked_at(ponk):
+    checks = checks_of(ponk)
+    for name in ("home", "daemon", "kernel", "disk", "file system", "database", "open files", "secrets", "git", "python", "pip",
+                 "venv", "numpy"):
+        assert name in checks
+    assert "/usr/bin/python3: Python 3." in checks["python"]["message"]
+    assert str(ponk.home) in checks["home"]["message"] and "GiB free" in checks["disk"]["message"]
+    table = ponk.text("doctor", "-o", "table")
+    assert all(line.split()[0] in ("ok", "warn", "fail") for line in table.splitlines() if not line.startswith(" ")), table
+
+
+def test_home_open_to_others_is_told(ponk):
+    ponk.run("project", "list")
+    ponk.home.chmod(0o755)
+    home = checks_of(ponk)["home"]
+    assert home["status"] == "warn" and "0755" in home["message"] and f"chmod 700 {ponk.home}" in home["hint"]
+
+
+def test_interpreter_without_packages_is_told_with_the_way_to_get_them(ponk):
+    program = python_that(ponk, "bare", "exec /usr/bin/python3 -S \"$@\"\n")
+    checks = checks_of(ponk)
+    assert checks["python"]["status"] == "ok" and str(program) in checks["python"]["message"]
+    for name in ("pip", "numpy"):
+        assert checks[name]["status"] == "warn" and str(program) in checks[name]["hint"], checks[name]
+    assert checks["configuration 'local'"]["status"] == "ok"
+
+
+def test_old_or_absent_interpreter_is_told(ponk):
+    answer = json.dumps({"version": "2.7.18", "major": 2, "minor": 7})
+    python_that(ponk, "old", f"[ \"$1\" = --version ] && echo Python 2.7.18 >&2 && exit\necho '{answer}'\n")
+    checks = checks_of(ponk)
+    assert checks["python"]["status"] == "warn" and "2.7.18" in checks["python"]["message"]
+    assert "3.5 or newer" in checks["python"]["hint"] and checks["venv"]["status"] == "warn"
+    ponk.write("aml_config/local.compute", "type: local\npythonLocation: /no/such/python\n")
+    checks = checks_of(ponk, code=65)
+    assert checks["python"]["status"] == "fail" and "/no/such/python" in checks["python"]["message"]
+    assert "pythonLocation" in checks["python"]["hint"]
+
+
+def test_run_configurations_are_tried(ponk):
+    ponk.write("aml_config/spark.runconfig", "Target: local\nFramework: PySpark\n")
+    ponk.write("aml_config/box.compute", "type: localdocker\nbaseDockerImage: x\n")
+    ponk.write("aml_config/box.runconfig", "Target: box\nFramework: Python\n")
+    ponk.write("aml_config/broken.runconfig", "Target: nowhere\nFramework: Python\n")
+    checks = checks_of(ponk, code=65)
+    assert checks["configuration 'box'"]["status"] == "warn" and "localdocker" in checks["configuration 'box'"]["message"]
+    assert checks["configuration 'broken'"]["status"] == "fail" and "ponk check" in checks["configuration 'broken'"]["hint"]
+    spark = checks["configuration 'spark'"]
+    assert spark["status"] == "ok" or "pyspark" in spark["message"] and "spark.runconfig" in spark["hint"]
+    assert checks["configuration 'local'"]["status"] == "ok"

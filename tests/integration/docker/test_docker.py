@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs in containers of a real engine, as a user meets them."""
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+import engine as engines
+import pytest
+
+LOG = """
+import sys, time
+for i in range({lines}):
+    sys.stdout.write('%06d\\n' % i)
+    if i % 50 == 0: sys.stdout.flush(); time.sleep(0.02)
+sys.exit(7)
+"""
+
+
+def test_contract_of_executors(engine):
+    build = pathlib.Path(os.environ["PONK_BIN"]).parent
+    program = next((place for place in (build / "src/target/ponk_target_docker_test",
+                                        build.parent / "dev/src/target/ponk_target_docker_test") if place.exists()), None)
+    if program is None:
+        pytest.skip("the contract's program is not built")
+    done = subprocess.run([program, "--gtest_brief=1"], capture_output=True, timeout=500,
+                          env={**os.environ, "PONK_TEST_DOCKER": str(engine.socket), "PONK_TEST_IMAGE": engines.IMAGE})
+    assert done.returncode == 0, done.stdout.decode()[-4000:]
+
+
+def test_submit_brings_log_metrics_outputs_and_code_home(docker, tmp_path):
+    docker.write("train.py", "import os, ponk, sys\nprint('in', os.getcwd())\nponk.log('loss', 0.5)\nos.mkdir('outputs')\n"
+                             "open('outputs/m.txt', 'w').write('weights')\nsys.exit(3)\n")
+
+    done = docker.run("submit", "-c", "docker", "train.py", code=3)
+
+    assert done.stdout == b"in /azureml-run\n"
+    run = docker.json("history", "info", "last")
+    assert (run["status"], run["exit_code"], run["target"], run["loss"]) == ("Failed", 3, "docker", 0.5)
+    docker.run("history", "download", "last", "-d", tmp_path / "got")
+    assert (tmp_path / "got/outputs/m.txt").read_text() == "weights"
+
+
+def test_tree_that_is_copied_behaves_the_same(docker, tmp_path):
+    docker.write("aml_config/docker.compute", f"type: localdocker\nbaseDockerImage: {engines.IMAGE}\nsharedVolumes: false\n")
+    docker.write("data/numbers.txt", "1 2 3")
+    docker.write("train.py", "import os\nprint(open('data/numbers.txt').read())\nos.makedirs('outputs/deep')\n"
+                             "open('outputs/deep/m.bin', 'wb').write(bytes(range(256)) * 9000)\n")
+
+    assert docker.text("submit", "-c", "docker", "train.py") == "1 2 3\n"
+
+    docker.run("history", "download", "last", "-d", tmp_path / "got")
+    assert (tmp_path / "got/outputs/deep/m.bin").read_bytes() == bytes(range(256)) * 9000
+
+
+def test_secret_is_neither_in_the_engine_nor_in_the_served_log(docker, engine):
+    docker.run("secret", "set", "TOKEN", input=b"tok-4711-xyzzy\n")
+    docker.write("aml_config/docker.runconfig", (docker.project / "aml_config/docker.runconfig").read_text() +
+                 "EnvironmentVariables:\n  KEY: secret:TOKEN\n")
+    docker.write("a.py", "import os; print(os.environ['KEY'], len(os.environ['KEY']))\n")
+
+    assert docker.text("submit", "-c", "docker", "a.py") == "*** 14\n"
+
+    run = docker.json("history", "info", "last")
+    assert "tok-4711" not in engine.docker("inspect", run["run_id"])
+
+
+def test_cancel_ends_the_container(docker, engine):
+    docker.write("wait.py", "import time\nprint('up', flush=True)\ntime.sleep(600)\n")
+    docker.run("submit", "-c", "docker", "--async", "wait.py")
+    run = wait_for(docker, "Running")
+
+    docker.run("cancel", run["run_id"])
+
+    assert wait_for(docker, "Canceled")["exit_code"] is not None
+    assert engine.docker("inspect", "-f", "{{.State.Running}}", run["run_id"]).strip() == "false"
+
+
+def test_daemon_killed_in_the_middle_loses_nothing(docker):
+    docker.write("count.py", LOG.format(lines=2000))
+    docker.run("submit", "-c", "docker", "--async", "count.py")
+    wait_for(docker, "Running")
+    for _ in range(3):
+        os.kill(docker.json("daemon", "status")["pid"], signal.SIGKILL)
+        time.sleep(0.1)
+
+    run = wait_for(docker, "Failed")
+
+    assert run["exit_code"] == 7
+    assert docker.text("logs", "last") == "".join(f"{i:06d}\n" for i in range(2000))
+
+
+def test_engine_that_is_not_there_is_an_error_with_advice(docker):
+    docker.write("a.py", "print(1)\n")
+
+    done = docker.run("submit", "-c", "docker", "a.py", code=None, env={"DOCKER_HOST": "unix:///nowhere/docker.sock"})
+
+    assert done.returncode == 69
+    assert b"/nowhere/docker.sock" in done.stderr and b"DOCKER_HOST" in done.stderr
+
+
+def test_missing_image_is_named(docker):
+    docker.write("aml_config/docker.compute", "type: docker\nbaseDockerImage: localhost:1/none/such:1\n")
+    docker.write("a.py", "print(1)\n")
+
+    done = docker.run("submit", "-c", "docker", "a.py", code=None)
+
+    assert done.returncode != 0
+    assert b"localhost:1/none/such:1" in done.stderr
+
+
+@pytest.mark.parametrize("live_restore", [True, False])
+def test_engine_killed_in_the_middle(ponk, live_restore, tmp_path_factory):
+    """With live-restore the run goes on; without it the engine kills it at its restart, and that is told."""
+    reason = engines.missing()
+    if reason:
+        pytest.skip(reason)
+    import tempfile
+    own = engines.Engine(tempfile.mkdtemp(prefix="pe", dir="/tmp"), ["--live-restore"] if live_restore else [])
+    own.start()
+    try:
+        own.load_base()
+        ponk.environment["DOCKER_HOST"] = f"unix://{own.socket}"
+        ponk.environment["PATH"] = os.environ["PATH"]
+        ponk.write("aml_config/docker.compute", f"type: localdocker\nbaseDockerImage: {engines.IMAGE}\n")
+        ponk.write("aml_config/docker.runconfig", "Target: docker\nFramework: Python\nPrepareEnvironment: false\n")
+        ponk.write("count.py", LOG.format(lines=8000))
+        ponk.run("submit", "-c", "docker", "--async", "count.py")
+        wait_for(ponk, "Running")
+        own.stop(signal.SIGKILL)
+        time.sleep(0.5)
+        own.start()
+
+        run = wait_for(ponk, "Failed", "Lost")
+
+        if live_restore:
+            assert (run["status"], run["exit_code"]) == ("Failed", 7)
+            assert ponk.text("logs", "last") == "".join(f"{i:06d}\n" for i in range(8000))
+        else:
+            assert run["status"] == "Lost"
+            assert "137" in run["error"]["message"] if isinstance(run["error"], dict) else "137" in run["error"]
+    finally:
+        ponk.run("daemon", "stop", code=None)
+        own.stop()
+        own.remove()
+
+
+def wait_for(ponk, *states, seconds=60):
+    for _ in range(seconds * 10):
+        run = ponk.json("history", "info", "last")
+        if run["status"] in states:
+            return run
+        assert run["status"] not in ("Completed", "Failed", "Canceled", "Lost"), run
+        time.sleep(0.1)
+    raise AssertionError(f"still {run['status']}")
