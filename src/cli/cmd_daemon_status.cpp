@@ -27,7 +27,7 @@ Outcome run(Context& context, const Invocation& /*words*/)
 constinit const Command cmd_daemon_status = {
     .path = "daemon status",
     .summary = "Tell whether the daemon runs, and how it is",
-    .exits = "0 when it runs, 69 when it does not. Never starts it.",
+    .exits = "0 when it runs, 69 when it does not, 75 when it does not answer. Never starts it.",
     .run = run,
 };
 

@@ -25,6 +25,8 @@ constinit const Command cmd_daemon_stop = {
     .description =
         "Runs belong to supervisors of their own. The next command that needs the daemon "
         "starts it again, and it takes up what happened meanwhile.",
+    .exits = "0 when it has ended or was not running; 75 when it does not answer or does not end, "
+             "with the command that ends it.",
     .run = run,
 };
 

@@ -44,12 +44,15 @@ def test_link_that_points_outside_is_told_once(ponk):
         assert said.count("'data' is a link to '/etc/hostname'") == 1, said
 
 
-def test_short_work_says_nothing_of_its_progress_in_a_pipe(ponk):
+def test_progress_is_few_lines_in_a_pipe(ponk):
     for i in range(2000):
         (ponk.project / f"file{i}").write_text(str(i))
     ponk.write("x.py", "print('hello')\n")
     said = ponk.run("submit", "x.py").stderr.decode().splitlines()
-    assert len(said) == 3 and not any("snapshot:" in line for line in said), said
+    progress = [line for line in said if line.startswith("ponk: snapshot:")]
+    # None within the first two seconds, then ever fewer: a slow machine may show some.
+    took = ponk.json("history", "last")["timings"]["snapshot"]
+    assert len(progress) <= took / 2000 and len(said) == 3 + len(progress), (took, said)
 
 
 def test_lists_are_lists_in_the_record_and_no_columns(ponk):
