@@ -48,13 +48,14 @@ Result<net::Response> list_runs(const Services& services, const Call& call)
 
 Result<net::Response> show_run(const Services& services, const Call& call)
 {
-    const auto run = TRY(services.history().get_run(TRY(run_of(services, call))));
+    auto run = TRY(services.history().get_run(TRY(run_of(services, call))));
+    const auto list = engine::list_artifacts(services.context(), run);
+    for (const auto& problem : list.problems)
+        run.warnings.push_back(problem.message());
     auto json = TRY(run_json(services, run));
     std::vector<std::string> names;
-    if (const auto artifacts = engine::list_artifacts(services.context(), run)) {
-        for (const auto& artifact : *artifacts)
-            names.push_back(artifact.path);
-    }
+    for (const auto& artifact : list.artifacts)
+        names.push_back(artifact.path);
     json.as_object().set("attachments", join(names, ","));
     json.as_object().set("configuration", run.configuration);
     return net::json_response(json);

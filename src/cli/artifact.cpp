@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/artifact.hpp"
 
+#include "base/hash.hpp"
 #include "base/text.hpp"
 #include "net/target.hpp"
 
@@ -8,6 +9,7 @@
 
 #include <cerrno>
 #include <fcntl.h>
+#include <stdio.h>
 #include <unistd.h>
 
 namespace ponk::cli {
@@ -27,20 +29,73 @@ Result<os::Path> safe_relative(const std::string& artifact)
     return path;
 }
 
+tl::unexpected<Error> is_there(const os::Path& path)
+{
+    return tl::unexpected(Error(ErrorKind::conflict,
+                                fmt::format("{} is there already", os::in_quotes(path)),
+                                "'--overwrite' replaces it."));
+}
+
+// Asks again from the place where a connection broke: a daemon that was replaced goes on there, one
+// that met a damaged piece says so.
 Result<> fetch(Daemon& daemon, const std::string& target, const os::Fd& file)
 {
+    std::uint64_t done = 0;
     std::optional<Error> problem;
-    TRY(daemon.stream(
-        target,
-        [&](std::string_view bytes) {
-            auto written = os::write_all(file.get(), bytes);
-            if (!written) problem = written.error();
-            return written.has_value();
-        },
-        answer_limit));
-    if (problem) return tl::unexpected(*problem);
+    for (int left = 3;; --left) {
+        const auto before = done;
+        const auto streamed = daemon.stream(
+            fmt::format("{}&offset={}", target, done),
+            [&](std::string_view bytes) {
+                auto written = os::write_all(file.get(), bytes);
+                if (!written) problem = written.error();
+                done += bytes.size();
+                return written.has_value();
+            },
+            answer_limit);
+        if (problem) return tl::unexpected(*problem);
+        if (streamed) break;
+        if (streamed.error().kind() != ErrorKind::unavailable) return streamed;
+        if (left == 0 && done == before) return streamed;
+        if (done != before) left = 3;
+        TRY(daemon.again());
+    }
     if (::fsync(file.get()) != 0) return fail_errno(errno, "write the file");
     return {};
+}
+
+// Gives the finished file its name. Somebody may have made one of that name meanwhile.
+Result<> publish(const os::Path& partial, const os::Path& path, Overwrite overwrite)
+{
+    const unsigned flags = overwrite == Overwrite::yes ? 0 : RENAME_NOREPLACE;
+    if (::renameat2(AT_FDCWD, partial.c_str(), AT_FDCWD, path.c_str(), flags) == 0) return {};
+    int problem = errno;
+    if (problem == EINVAL && overwrite == Overwrite::no) {  // the file system knows no such flag
+        if (::link(partial.c_str(), path.c_str()) == 0) {
+            ::unlink(partial.c_str());
+            return {};
+        }
+        problem = errno;
+    }
+    ::unlink(partial.c_str());
+    if (problem == EEXIST) return is_there(path);
+    return fail_errno(problem, "rename to {}", os::in_quotes(path));
+}
+
+Result<os::Path> prepare(const std::string& artifact, const os::Path& folder, Overwrite overwrite)
+{
+    os::Path path = folder / TRY(safe_relative(artifact));
+    std::error_code ignored;
+    if (overwrite == Overwrite::no &&
+        std::filesystem::exists(std::filesystem::symlink_status(path, ignored)))
+        return is_there(path);
+    TRY(os::make_directories(path.parent_path(), 0755));
+    return path;
+}
+
+os::Path partial_name(const os::Path& path)
+{
+    return path.string() + "." + to_hex(random_bytes(4)) + ".ponk-partial";
 }
 
 }  // namespace
@@ -56,19 +111,11 @@ Result<os::Path> download_artifact(Daemon& daemon,
                                    const os::Path& folder,
                                    Overwrite overwrite)
 {
-    const os::Path path = folder / TRY(safe_relative(artifact));
-    std::error_code ignored;
-    if (overwrite == Overwrite::no &&
-        std::filesystem::exists(std::filesystem::symlink_status(path, ignored))) {
-        return tl::unexpected(Error(ErrorKind::conflict,
-                                    fmt::format("{} is there already", os::in_quotes(path)),
-                                    "'--overwrite' replaces it."));
-    }
-    TRY(os::make_directories(path.parent_path(), 0755));
-    const os::Path partial = path.string() + ".ponk-partial";
+    const os::Path path = TRY(prepare(artifact, folder, overwrite));
+    const os::Path partial = partial_name(path);
     {
         const os::Fd file =
-            TRY(os::open_file(partial, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0644));
+            TRY(os::open_file(partial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644));
         auto fetched = fetch(daemon, artifact_path(run_id, artifact), file);
         if (!fetched) {
             ::unlink(partial.c_str());
@@ -76,9 +123,20 @@ Result<os::Path> download_artifact(Daemon& daemon,
                 fetched.error().within(fmt::format("download '{}'", printable(artifact))));
         }
     }
-    if (::rename(partial.c_str(), path.c_str()) != 0) {
-        return fail_errno(errno, "rename to {}", os::in_quotes(path));
-    }
+    TRY(publish(partial, path, overwrite));
+    return path;
+}
+
+Result<os::Path> make_artifact_link(const std::string& artifact,
+                                    const std::string& target,
+                                    const os::Path& folder,
+                                    Overwrite overwrite)
+{
+    const os::Path path = TRY(prepare(artifact, folder, overwrite));
+    const os::Path partial = partial_name(path);
+    if (::symlink(target.c_str(), partial.c_str()) != 0)
+        return fail_errno(errno, "make link {}", os::in_quotes(path));
+    TRY(publish(partial, path, overwrite));
     return path;
 }
 

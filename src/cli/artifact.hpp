@@ -19,5 +19,10 @@ Result<os::Path> download_artifact(Daemon& daemon,
                                    const std::string& artifact,
                                    const os::Path& folder,
                                    Overwrite overwrite);
+// The same for a link among the outputs, which the daemon has found to stay among them.
+Result<os::Path> make_artifact_link(const std::string& artifact,
+                                    const std::string& target,
+                                    const os::Path& folder,
+                                    Overwrite overwrite);
 
 }  // namespace ponk::cli
