@@ -3,6 +3,7 @@
 
 #include "base/text.hpp"
 #include "os/identity.hpp"
+#include "os/private_folder.hpp"
 #include "os/process.hpp"
 #include "os/wait.hpp"
 
@@ -88,6 +89,7 @@ Result<> make_home(const os::Path& home)
                                                 made.error().message()),
                                     "Set PONK_HOME to a folder that you can write to."));
     }
+    TRY(os::check_private(home).map_error(while_doing("ponk's folder")));
     if (::access(home.c_str(), R_OK | W_OK | X_OK) != 0) {
         return tl::unexpected(
             system_error(errno, fmt::format("ponk's folder {}", os::in_quotes(home)))
