@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/daemon_start.hpp"
 
+#include "base/json.hpp"
 #include "base/text.hpp"
 #include "os/identity.hpp"
 #include "os/private_folder.hpp"
@@ -154,11 +155,16 @@ Result<> start_daemon(const os::Path& home, Deadline deadline)
                               why),
                   fmt::format("Its log is {}.", os::in_quotes(log))));
     }
-    return tl::unexpected(Error(ErrorKind::unavailable,
-                                fmt::format("the daemon could not start{}{}",
-                                            why.empty() && said->empty() ? "" : ": ",
-                                            said->empty() ? why : std::string(trim(*said))),
-                                fmt::format("Its log is {}.", os::in_quotes(log))));
+    if (const auto told = parse_json(trim(*said)); told && (*told)["error"].is_object()) {
+        const Json& error = (*told)["error"];
+        return tl::unexpected(Error(error_kind_from(error.text("kind")),
+                                    "the daemon could not start: " + error.text("message"),
+                                    error.text("hint")));
+    }
+    return tl::unexpected(
+        Error(ErrorKind::unavailable,
+              fmt::format("the daemon could not start{}{}", why.empty() ? "" : ": ", why),
+              fmt::format("Its log is {}.", os::in_quotes(log))));
 }
 
 Result<> wait_for_end(pid_t pid, Deadline deadline)

@@ -22,6 +22,7 @@
 #include <cstdio>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 namespace ponk::daemon {
 
@@ -175,9 +176,14 @@ private:
     std::atomic<bool> closed_{false};
 };
 
-}  // namespace
+void tell_starter(int fd, const std::string& text)
+{
+    if (fd < 0) return;
+    static_cast<void>(os::write_all(fd, text + "\n"));
+    ::close(fd);
+}
 
-Result<> run(const Options& options)
+Result<> serve(const Options& options, int& ready_fd)
 {
     const Signals signals;
     ::umask(077);
@@ -213,10 +219,7 @@ Result<> run(const Options& options)
         });
         const Janitor janitor(engine.context(), without_metrics);
         log_line(fmt::format("version " PONK_VERSION " serves {}", socket.native()));
-        if (options.ready_fd >= 0) {
-            static_cast<void>(os::write_all(options.ready_fd, "ready\n"));
-            ::close(options.ready_fd);
-        }
+        tell_starter(std::exchange(ready_fd, -1), "ready");
         reason = wait_for_end(options, signals, stop_bell, home, server, engine);
         // Whatever hangs, we end: everything that counts is on disk already.
         ::alarm(10);
@@ -227,6 +230,16 @@ Result<> run(const Options& options)
     log_line("stops: " + reason);
     if (const auto loss = home.loss()) return tl::unexpected(*loss);
     return {};
+}
+
+}  // namespace
+
+Result<> run(const Options& options)
+{
+    int ready_fd = options.ready_fd;
+    auto served = serve(options, ready_fd);
+    if (!served) tell_starter(ready_fd, net::error_response(served.error()).body);
+    return served;
 }
 
 }  // namespace ponk::daemon

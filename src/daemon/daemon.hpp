@@ -13,7 +13,8 @@ struct Options {
     os::Path home;
     // Ends by itself when for this long nothing ran and nobody asked; 0 means never.
     std::chrono::seconds idle_limit{600};
-    // Gets "ready" and a line end once the socket answers, then is closed; -1: nobody waits.
+    // Gets "ready" and a line end once the socket answers, or {"error": …} when it never will (a
+    // full disk takes no log), then is closed; -1: nobody waits.
     int ready_fd = -1;
 };
 
