@@ -3,6 +3,7 @@
 #include "api/run_json.hpp"
 #include "base/text.hpp"
 #include "engine/artifacts.hpp"
+#include "engine/run_note.hpp"
 
 #include <algorithm>
 
@@ -75,6 +76,9 @@ Result<net::Response> change_run(const Services& services, const Call& call)
         }
     }
     const auto run = TRY(services.history().update_run(id, change));
+    // Its folder remembers the change too; history is what counts.
+    if (model::is_terminal(run.state))
+        static_cast<void>(engine::write_last_note(services.context().run_directory(id), run));
     return net::json_response(TRY(run_json(services, run)));
 }
 
