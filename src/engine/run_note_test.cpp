@@ -28,7 +28,7 @@ protected:
         run.id = RunId::make();
         run.number = 7;
         run.project = "p";
-        run.project_path = "/work/\xff";
+        run.project_path = "/data/\xff";
         run.name = "first";
         run.state = RunState::failed;
         run.exit_code = 3;
