@@ -20,15 +20,17 @@ Result<model::Run> run_record(const Services& services, const Call& call)
 }
 
 // A stored file, piece by piece. A piece that turns out damaged cuts the body short, which the
-// client sees as a broken connection, never as a complete file.
+// client sees as a broken connection, never as a complete file; asking from there on it hears why.
 class ArtifactSource final : public net::BodySource {
 public:
     ArtifactSource(const Services& services,
                    model::Run run,
                    std::string path,
                    std::uint64_t from,
-                   std::uint64_t size)
-        : services_(services), run_(std::move(run)), path_(std::move(path)), at_(from), left_(size)
+                   std::uint64_t size,
+                   std::string first)
+        : services_(services), run_(std::move(run)), path_(std::move(path)), at_(from), left_(size),
+          first_(std::move(first))
     {
     }
     void attach(std::function<void()> /*ring*/) override {}
@@ -36,11 +38,10 @@ public:
     {
         if (left_ == 0) return Step::end;
         auto bytes =
-            engine::read_artifact(services_.context(),
-                                  run_,
-                                  path_,
-                                  at_,
-                                  static_cast<std::size_t>(std::min<std::uint64_t>(left_, block)));
+            first_.empty()
+                ? engine::read_artifact(
+                      services_.context(), run_, path_, at_, std::min<std::uint64_t>(left_, block))
+                : Result<std::string>(std::exchange(first_, {}));
         if (!bytes || bytes->empty()) return Step::broken;
         at_ += bytes->size();
         left_ -= bytes->size();
@@ -54,6 +55,7 @@ private:
     std::string path_;
     std::uint64_t at_;
     std::uint64_t left_;
+    std::string first_;
 };
 
 struct Range {
@@ -96,13 +98,22 @@ Result<net::Response> list_artifacts(const Services& services, const Call& call)
 {
     const auto run = TRY(run_record(services, call));
     JsonArray items;
-    for (const auto& artifact : TRY(engine::list_artifacts(services.context(), run))) {
+    const auto list = engine::list_artifacts(services.context(), run);
+    for (const auto& artifact : list.artifacts) {
         items.emplace_back(
             JsonObject{{"path", artifact.path},
                        {"size", artifact.size},
-                       {"digest", artifact.digest.empty() ? Json() : Json(artifact.digest)}});
+                       {"digest", artifact.digest.empty() ? Json() : Json(artifact.digest)},
+                       {"link", artifact.link.empty() ? Json() : Json(artifact.link)}});
     }
-    return net::json_response(JsonObject{{"artifacts", std::move(items)}});
+    JsonArray problems;
+    for (const auto& problem : list.problems) {
+        problems.emplace_back(JsonObject{{"kind", to_string(problem.kind())},
+                                         {"message", problem.message()},
+                                         {"hint", problem.hint()}});
+    }
+    return net::json_response(
+        JsonObject{{"artifacts", std::move(items)}, {"problems", std::move(problems)}});
 }
 
 Result<net::Response> download_artifact(const Services& services, const Call& call)
@@ -111,7 +122,20 @@ Result<net::Response> download_artifact(const Services& services, const Call& ca
     if (engine::is_log_artifact(path)) return show_log(services, call);
     const auto run = TRY(run_record(services, call));
     const auto artifact = TRY(engine::find_artifact(services.context(), run, path));
-    const auto range = TRY(range_of(call.request.header("Range"), artifact.size));
+    auto range = TRY(range_of(call.request.header("Range"), artifact.size));
+    if (const auto offset = call.request.parameter("offset")) {
+        const auto from = parse_integer(*offset);
+        if (!from || *from < 0 || static_cast<std::uint64_t>(*from) > artifact.size)
+            return fail(ErrorKind::invalid_argument, "'offset' must lie in the file");
+        range.from = static_cast<std::uint64_t>(*from);
+        range.size = artifact.size - range.from;
+    }
+    // The first piece is read now, while a failure can still be told.
+    auto first = TRY(engine::read_artifact(services.context(),
+                                           run,
+                                           artifact.path,
+                                           range.from,
+                                           std::min<std::uint64_t>(range.size, block)));
     net::Response response;
     response.type = "application/octet-stream";
     response.headers.emplace_back("Accept-Ranges", "bytes");
@@ -122,8 +146,8 @@ Result<net::Response> download_artifact(const Services& services, const Call& ca
             "Content-Range",
             fmt::format("bytes {}-{}/{}", range.from, range.from + range.size - 1, artifact.size));
     }
-    response.stream =
-        std::make_unique<ArtifactSource>(services, run, artifact.path, range.from, range.size);
+    response.stream = std::make_unique<ArtifactSource>(
+        services, run, artifact.path, range.from, range.size, std::move(first));
     return response;
 }
 
@@ -165,8 +189,11 @@ Result<net::Response> restore_run(const Services& services, const Call& call)
     const auto run = TRY(run_record(services, call));
     const os::Path destination = body.text("destination");
     const auto report = TRY(engine::restore_snapshot(services.context(), run, destination));
-    return net::json_response(JsonObject{
-        {"destination", destination.native()}, {"files", report.files}, {"bytes", report.bytes}});
+    return net::json_response(
+        JsonObject{{"destination", destination.native()},
+                   {"files", report.files},
+                   {"bytes", report.bytes},
+                   {"notices", JsonArray(report.notices.begin(), report.notices.end())}});
 }
 
 Result<net::Response> return_run(const Services& services, const Call& call)
@@ -197,9 +224,11 @@ Result<net::Response> diagnose_run(const Services& services, const Call& call)
 {
     const auto body = TRY(body_of(call));
     const auto run = TRY(run_record(services, call));
-    const auto path =
+    const auto done =
         TRY(engine::write_diagnostics(services.context(), run, body.text("destination")));
-    return net::json_response(JsonObject{{"path", path.native()}});
+    return net::json_response(
+        JsonObject{{"path", done.path.native()},
+                   {"problems", JsonArray(done.problems.begin(), done.problems.end())}});
 }
 
 Result<net::Response> promote_artifact(const Services& services, const Call& call)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/handlers.hpp"
+#include "base/hash.hpp"
 #include "base/text.hpp"
 #include "base/time.hpp"
 #include "base/version.hpp"
@@ -26,6 +27,8 @@ std::int64_t resident_kib()
 
 Result<net::Response> show_daemon(const Services& services, const Call& /*call*/)
 {
+    const auto& identity = services.context().objects.identity();
+    const auto store = to_hex({reinterpret_cast<const char*>(identity.data()), identity.size()});
     const auto& notice = services.history().opening().notice;
     return net::json_response(JsonObject{{"version", own_version()},
                                          {"api", 1},
@@ -35,6 +38,7 @@ Result<net::Response> show_daemon(const Services& services, const Call& /*call*/
                                          {"started", utc_text(services.started)},
                                          {"active_runs", services.engine.active_runs()},
                                          {"memory_kib", resident_kib()},
+                                         {"store", store},
                                          {"notice", notice.empty() ? Json() : Json(notice)}});
 }
 

@@ -3,6 +3,7 @@
 #include "api/run_json.hpp"
 #include "base/text.hpp"
 #include "engine/artifacts.hpp"
+#include "engine/run_note.hpp"
 
 #include <algorithm>
 
@@ -48,13 +49,14 @@ Result<net::Response> list_runs(const Services& services, const Call& call)
 
 Result<net::Response> show_run(const Services& services, const Call& call)
 {
-    const auto run = TRY(services.history().get_run(TRY(run_of(services, call))));
+    auto run = TRY(services.history().get_run(TRY(run_of(services, call))));
+    const auto list = engine::list_artifacts(services.context(), run);
+    for (const auto& problem : list.problems)
+        run.warnings.push_back(problem.message());
     auto json = TRY(run_json(services, run));
     std::vector<std::string> names;
-    if (const auto artifacts = engine::list_artifacts(services.context(), run)) {
-        for (const auto& artifact : *artifacts)
-            names.push_back(artifact.path);
-    }
+    for (const auto& artifact : list.artifacts)
+        names.push_back(artifact.path);
     json.as_object().set("attachments", join(names, ","));
     json.as_object().set("configuration", run.configuration);
     return net::json_response(json);
@@ -74,6 +76,9 @@ Result<net::Response> change_run(const Services& services, const Call& call)
         }
     }
     const auto run = TRY(services.history().update_run(id, change));
+    // Its folder remembers the change too; history is what counts.
+    if (model::is_terminal(run.state))
+        static_cast<void>(engine::write_last_note(services.context().run_directory(id), run));
     return net::json_response(TRY(run_json(services, run)));
 }
 

@@ -23,5 +23,10 @@ Result<os::Path> download_artifact(Daemon& daemon,
                                    const os::Path& folder,
                                    const os::Path& name,
                                    Overwrite overwrite);
+// The same for a link among the outputs, which the daemon has found to stay among them.
+Result<os::Path> make_artifact_link(const std::string& target,
+                                    const os::Path& folder,
+                                    const os::Path& name,
+                                    Overwrite overwrite);
 
 }  // namespace ponk::cli

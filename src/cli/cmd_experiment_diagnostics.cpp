@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/common_options.hpp"
 #include "cli/context.hpp"
@@ -35,8 +36,13 @@ Outcome run(Context& context, const Invocation& words)
                                        JsonObject{{"destination", file.string()}},
                                        Daemon::Repeat::never,
                                        std::chrono::minutes(10)));
+    if (answer["problems"].is_array()) {
+        for (const Json& one : answer["problems"].as_array()) {
+            if (one.is_string()) context.note("{}", printable(one.as_string()));
+        }
+    }
     return context.done(fmt::format("written: {}", answer.text("path")),
-                        {{"path", answer.text("path")}});
+                        {{"path", answer.text("path")}, {"problems", answer["problems"]}});
 }
 
 }  // namespace

@@ -40,6 +40,17 @@ bool wanted(const std::string& path, const std::vector<std::string>& chosen)
     return false;
 }
 
+std::vector<Error> problems_of(const Json& answer)
+{
+    std::vector<Error> problems;
+    if (!answer["problems"].is_array()) return problems;
+    for (const Json& problem : answer["problems"].as_array()) {
+        problems.emplace_back(
+            error_kind_from(problem.text("kind")), problem.text("message"), problem.text("hint"));
+    }
+    return problems;
+}
+
 Outcome run(Context& context, const Invocation& words)
 {
     const Json record = TRY(context.run(TRY(run_name(words))));
@@ -48,6 +59,8 @@ Outcome run(Context& context, const Invocation& words)
     const Json answer = TRY(daemon->get("/runs/" + id + "/artifacts"));
     const auto chosen = words.values("artifact");
     const os::Path folder = words.value("destination").value_or("ponk-" + brief_id(record));
+    const Overwrite overwrite = words.has("overwrite") ? Overwrite::yes : Overwrite::no;
+    std::vector<Error> damage = problems_of(answer);
     JsonArray files;
     if (answer["artifacts"].is_array()) {
         for (const Json& artifact : answer["artifacts"].as_array()) {
@@ -56,15 +69,26 @@ Outcome run(Context& context, const Invocation& words)
             context.detail("{} ({})",
                            printable(path),
                            byte_size_text(static_cast<std::uint64_t>(artifact.integer("size"))));
-            const os::Path file =
-                TRY(download_artifact(*daemon,
-                                      id,
-                                      path,
-                                      folder,
-                                      TRY(safe_relative(path)),
-                                      words.has("overwrite") ? Overwrite::yes : Overwrite::no));
-            files.push_back(JsonObject{{"artifact", path}, {"file", file.string()}});
+            const std::string link = artifact.text("link");
+            const os::Path name = TRY(safe_relative(path));
+            const auto file = link.empty()
+                                  ? download_artifact(*daemon, id, path, folder, name, overwrite)
+                                  : make_artifact_link(link, folder, name, overwrite);
+            // What is damaged hides nothing else: it is told when all others are here.
+            if (!file && file.error().kind() != ErrorKind::damaged)
+                return tl::unexpected(Failure(file.error()));
+            if (file) {
+                files.push_back(JsonObject{{"artifact", path}, {"file", file->string()}});
+            } else {
+                damage.push_back(file.error());
+            }
         }
+    }
+    if (!damage.empty()) {
+        TRY(context.print(Json(std::move(files))));
+        for (std::size_t i = 1; i < damage.size(); ++i)
+            context.note("{}", damage[i].message());
+        return tl::unexpected(Failure(damage.front()));
     }
     if (files.empty() && !chosen.empty()) {
         return fail_with(exit_code::not_found,

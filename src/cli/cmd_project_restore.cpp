@@ -20,7 +20,8 @@ constexpr Option options[] = {
     {.name = "destination",
      .brief = "d",
      .value = "FOLDER",
-     .help = "New or empty folder. Default: PROJECT-RUN in the current folder.",
+     .help = "New or empty folder. Default: PROJECT-RUN in the current folder, or beside the "
+             "project when that is where you are.",
      .complete = Complete::folder},
 };
 constexpr Positional positionals[] = {common::run};
@@ -28,17 +29,27 @@ constexpr Example examples[] = {
     {"ponk project restore 4f1e -d ../as-it-was", "The files as that run saw them."},
 };
 
+// Beside the project and not in it, where the next run's snapshot would hold the copy.
+std::string default_folder(const Json& record)
+{
+    std::error_code problem;
+    const os::Path project = record.text("project_path");
+    const std::string base = project.filename().string();
+    const os::Path name = (base.empty() ? "project" : base) + "-" + brief_id(record);
+    const os::Path way =
+        std::filesystem::current_path(problem).lexically_relative(project.lexically_normal());
+    const bool inside = !way.empty() && *way.begin() != "..";
+    return (inside ? project.parent_path() / name : name).string();
+}
+
 Outcome run(Context& context, const Invocation& words)
 {
     const std::string name = words.has("run-id") ? words.text("run-id") : TRY(run_name(words));
     const Json record = TRY(context.run(name));
     std::error_code problem;
-    const std::string base = os::Path(record.text("project_path")).filename().string();
     const os::Path folder =
-        std::filesystem::absolute(
-            words.value("destination")
-                .value_or((base.empty() ? "project" : base) + "-" + brief_id(record)),
-            problem)
+        std::filesystem::absolute(words.value("destination").value_or(default_folder(record)),
+                                  problem)
             .lexically_normal();
     const Json answer = TRY(TRY(context.daemon())
                                 ->send("POST",
@@ -46,6 +57,10 @@ Outcome run(Context& context, const Invocation& words)
                                        JsonObject{{"destination", folder.string()}},
                                        Daemon::Repeat::never,
                                        std::chrono::minutes(10)));
+    if (answer["notices"].is_array()) {
+        for (const Json& notice : answer["notices"].as_array())
+            if (notice.is_string()) context.note("{}", printable(notice.as_string()));
+    }
     return context.done(
         fmt::format("{} file{} ({}) restored to {}",
                     answer.integer("files"),

@@ -5,6 +5,7 @@
 #include "base/version.hpp"
 #include "cli/daemon_start.hpp"
 #include "net/target.hpp"
+#include "os/private_folder.hpp"
 #include "os/socket.hpp"
 
 #include <fmt/format.h>
@@ -83,6 +84,7 @@ Result<> end_other_version(net::Client& client, const Json& about)
 Result<std::optional<Daemon>> Daemon::find(const os::Path& home, milliseconds limit)
 {
     const os::Path socket = home / "daemon.sock";
+    TRY(os::check_private(home).map_error(while_doing("ponk's folder")));
     if (!TRY(is_ours(socket))) return std::nullopt;
     net::Client client(socket);
     auto about = TRY(greet(client, socket, limit));
@@ -117,8 +119,11 @@ Result<Daemon> Daemon::reach(const os::Path& home)
 Result<> Daemon::again()
 {
     auto other = TRY(reach(home_));
-    other.repeat_path_ = std::move(repeat_path_);
-    other.repeat_body_ = std::move(repeat_body_);
+    // In another folder of the same name nobody knows the run: there it would begin a second time.
+    if (other.about_.text("store") == about_.text("store")) {
+        other.repeat_path_ = std::move(repeat_path_);
+        other.repeat_body_ = std::move(repeat_body_);
+    }
     *this = std::move(other);
     if (repeat_path_.empty()) return {};
     // A failure shows at the caller's own next request.

@@ -4,6 +4,7 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "os/identity.hpp"
+#include "os/private_folder.hpp"
 #include "os/process.hpp"
 #include "os/wait.hpp"
 
@@ -73,7 +74,7 @@ Error why_not_started(const std::string& said, const os::Path& log, std::uint64_
 {
     const std::string log_hint = fmt::format("Its log is {}.", os::in_quotes(log));
     if (const auto told = parse_json(said); told && told->is_object()) {
-        return {ErrorKind::unavailable,
+        return {error_kind_from(told->text("kind")),
                 "the daemon could not start: " + told->text("message"),
                 told->text("hint", "").empty() ? log_hint : told->text("hint")};
     }
@@ -115,6 +116,7 @@ Result<> make_home(const os::Path& home)
                                                 made.error().message()),
                                     "Set PONK_HOME to a folder that you can write to."));
     }
+    TRY(os::check_private(home).map_error(while_doing("ponk's folder")));
     if (::access(home.c_str(), R_OK | W_OK | X_OK) != 0) {
         return tl::unexpected(
             system_error(errno,
@@ -181,7 +183,10 @@ Result<> start_daemon(const os::Path& home, Deadline deadline)
 
 std::string failure_for_starter(const Error& error)
 {
-    return to_json(JsonObject{{"message", error.message()}, {"hint", error.hint()}}) + "\n";
+    return to_json(JsonObject{{"kind", to_string(error.kind())},
+                              {"message", error.message()},
+                              {"hint", error.hint()}}) +
+           "\n";
 }
 
 Result<> wait_for_end(pid_t pid, Deadline deadline)

@@ -143,6 +143,23 @@ void report_end(const Context& context, const Json& run)
     context.note("more: ponk history info {}", brief);
 }
 
+namespace {
+
+// A run that was accepted and is unknown now went with the folder that knew it.
+Outcome cannot_follow(const Error& error, const std::string& run_id)
+{
+    if (error.kind() != ErrorKind::not_found) return tl::unexpected(Failure(error));
+    return tl::unexpected(
+        Failure(Error(ErrorKind::unavailable,
+                      fmt::format("run '{}' is lost: ponk's folder was removed or replaced while "
+                                  "it was running",
+                                  run_id),
+                      "Its script may still be at work; nothing of it will be recorded."),
+                exit_code::lost));
+}
+
+}  // namespace
+
 Outcome follow_run(Context& context, const std::string& run_id)
 {
     Daemon* daemon = TRY(context.daemon());
@@ -153,11 +170,11 @@ Outcome follow_run(Context& context, const std::string& run_id)
     LogWriter writer(as_document ? STDERR_FILENO : STDOUT_FILENO, [&] { events.make_way(); });
     const auto copied =
         copy_log(*daemon, {run_id, 0, Follow::yes, LogForm::masked}, writer, interrupts.token());
-    if (!copied && !interrupts.happened()) return tl::unexpected(Failure(copied.error()));
+    if (!copied && !interrupts.happened()) return cannot_follow(copied.error(), run_id);
     if (interrupts.happened()) return leave(context, interrupts, events, run_id);
     const auto record = wait_until_ended(*daemon, run_id, interrupts.token());
     if (!record && interrupts.happened()) return leave(context, interrupts, events, run_id);
-    if (!record) return tl::unexpected(Failure(record.error()));
+    if (!record) return cannot_follow(record.error(), run_id);
     events.finish();
     report_end(context, *record);
     if (as_document) {

@@ -6,7 +6,7 @@
 #include "os/directory.hpp"
 
 #include <algorithm>
-#include <dirent.h>
+#include <sys/stat.h>
 
 namespace ponk::config {
 
@@ -22,6 +22,13 @@ bool is_file(const os::Path& path)
 {
     std::error_code error;
     return std::filesystem::is_regular_file(path, error);
+}
+
+// Also a link that leads nowhere and what is no file: those are to be told, not passed over.
+bool has_name(const os::Path& path)
+{
+    struct stat info {};
+    return ::lstat(path.c_str(), &info) == 0;
 }
 
 // What one run configuration, its target and their dependency files say against each other. The
@@ -67,9 +74,10 @@ Result<Diagnostics> check_project(const os::Path& folder)
     const auto project = TRY(open_project(folder));
     Diagnostics all;
     const auto check = [&](const std::string& name) {
-        if (is_file(folder / name)) append(all, dump_file(folder / name, name).diagnostics);
+        if (has_name(folder / name)) append(all, dump_file(folder / name, name).diagnostics);
     };
     check("MLproject");
+    check(has_name(folder / ".amlignore") ? ".amlignore" : ".gitignore");
     check(".azureml/project.json");
     std::error_code error;
     if (std::filesystem::is_directory(project.config_folder(), error)) {
@@ -77,10 +85,7 @@ Result<Diagnostics> check_project(const os::Path& folder)
             const auto kind = kind_by_name(entry.name);
             const bool backup = entry.name.ends_with('~') || entry.name.ends_with(".bak") ||
                                 entry.name.find(" - Copy") != std::string::npos;
-            if (entry.type == DT_DIR || backup || kind == FileKind::unknown ||
-                kind == FileKind::json) {
-                continue;
-            }
+            if (backup || kind == FileKind::unknown || kind == FileKind::json) continue;
             check("aml_config/" + entry.name);
         }
     }

@@ -33,12 +33,17 @@ IgnoreRules IgnoreRules::parse(std::string_view text)
 
 std::string_view IgnoreRules::base_rules()
 {
+    // The last two are what 'history download' and 'experiment diagnostics' make when no other name
+    // is given: no input of a later run.
     return ".git\n"
            ".azuremlhistory_git\n"
            ".ipynb_checkpoints\n"
            "/outputs\n"
            "/azureml-logs\n"
-           "/azureml-setup\n";
+           "/azureml-setup\n"
+           "*.ponk-partial\n"
+           "ponk-[0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f]/\n"
+           "ponk-[0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f].zip\n";
 }
 
 Result<IgnoreRules> IgnoreRules::load(const os::Path& project)

@@ -10,6 +10,7 @@
 #include "daemon/recovery.hpp"
 #include "engine/engine.hpp"
 #include "net/server.hpp"
+#include "os/private_folder.hpp"
 #include "os/socket.hpp"
 #include "os/wait.hpp"
 #include "snapshot/materialise.hpp"
@@ -23,6 +24,7 @@
 #include <cstdio>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 namespace ponk::daemon {
 
@@ -64,10 +66,11 @@ target::TreeStore make_trees(const snapshot::ObjectStore& objects)
 // them.
 void tell_followers(engine::Engine& engine, const Error& loss)
 {
-    engine.give_up_lost_runs(loss);
     const auto deadline = after(2s);
-    while (engine.active_runs() > 0 && Deadline::clock::now() < deadline)
-        os::sleep_for(5ms, {});
+    while (engine.active_runs() > 0 && Deadline::clock::now() < deadline) {
+        engine.give_up_lost_runs(loss);  // a large folder is not removed at once
+        os::sleep_for(10ms, {});
+    }
     os::sleep_for(200ms, {});  // for the answers
 }
 
@@ -86,7 +89,7 @@ std::string wait_for_end(const Options& options,
     for (;;) {
         const auto woken = os::wait_any(fds, after(1s), {});
         if (const auto loss = home.loss()) {
-            tell_followers(engine, *loss);
+            if (home.is_removed()) tell_followers(engine, *loss);
             return loss->message();
         }
         if (woken && *woken == 0) return "signal";
@@ -118,7 +121,8 @@ Result<std::vector<RunId>> bring_back_runs(engine::Engine& engine)
     std::vector<RunId> left;
     if (context.history.opening().must_import() || known.runs.empty() ||
         TRY(import_is_unfinished(context.history))) {
-        left = import_metrics(context, TRY(import_run_directories(context)), after(import_limit));
+        const auto ended = TRY(import_run_directories(context));
+        if (!ended.empty()) left = import_metrics(context, ended, after(import_limit));
     }
     TRY(engine.recover());
     engine.settle(after(settle_limit));
@@ -138,7 +142,10 @@ public:
         if (closed_) return broken();
         if (const auto loss = home_.loss()) {
             stop_.ring();
-            return net::error_response(*loss);
+            // Whoever follows a run may still hear its end.
+            auto last_words = request.method == "GET" ? api::dispatch(services_, request)
+                                                      : net::error_response(*loss);
+            return last_words.status < 400 ? std::move(last_words) : net::error_response(*loss);
         }
         auto response = api::dispatch(services_, request);
         if (response.status < 500 || !services_.history().saw_damage()) return response;
@@ -176,6 +183,7 @@ Result<> run(const Options& options)
     const Signals signals;
     ::umask(077);
     TRY(os::make_directories(options.home));
+    TRY(os::check_private(options.home));
     const auto home_lock = TRY(take_home(options.home));
     const auto history = TRY(store::History::open(options.home / "history"));
     if (!history->opening().notice.empty()) log_line(history->opening().notice);

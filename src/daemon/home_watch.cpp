@@ -28,6 +28,12 @@ void HomeWatch::silence() const
     }
 }
 
+bool HomeWatch::is_removed() const
+{
+    struct stat held {};
+    return ::fstat(lock_.get(), &held) == 0 && held.st_nlink == 0;
+}
+
 std::optional<Error> HomeWatch::loss() const
 {
     struct stat held {};
@@ -39,7 +45,7 @@ std::optional<Error> HomeWatch::loss() const
     return Error(ErrorKind::unavailable,
                  fmt::format("ponk's folder {} was {} while its daemon was running",
                              os::in_quotes(home_),
-                             held.st_nlink == 0 ? "removed" : "moved away or covered"),
+                             is_removed() ? "removed" : "moved away or covered"),
                  "The daemon ends; the next command starts a new one.");
 }
 

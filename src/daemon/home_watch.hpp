@@ -21,6 +21,8 @@ public:
     void silence() const;
     // Set when the folder, or the lock in it, is no longer the one that we serve.
     [[nodiscard]] std::optional<Error> loss() const;
+    // The lock has no name any more: what was removed with it does not come back.
+    [[nodiscard]] bool is_removed() const;
 
 private:
     const os::Path& home_;

@@ -33,6 +33,7 @@ bool due(store::History& history, const std::string& chore, std::int64_t every_m
 Janitor::Janitor(const engine::Context& context, std::vector<RunId> without_metrics)
     : context_(context), without_metrics_(std::move(without_metrics))
 {
+    engine::begin_patience();
     thread_ = std::jthread([this](std::stop_token stop) { work(std::move(stop)); });
 }
 

@@ -32,8 +32,7 @@ Result<std::vector<RunId>> import_run_directories(const engine::Context& context
         if (model::is_terminal(run->state)) ended.push_back(run->id);
         runs.push_back(std::move(*run));
     }
-    if (runs.empty()) return ended;
-    TRY(context.history.put_setting(unfinished_setting, "1"));
+    if (!ended.empty()) TRY(context.history.put_setting(unfinished_setting, "1"));
     TRY(context.history.import_runs(std::move(runs)));
     return ended;
 }

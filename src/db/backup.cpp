@@ -61,6 +61,28 @@ Result<> publish(const Path& made, const Path& destination)
     return os::sync_directory(destination.parent_path());
 }
 
+constexpr std::string_view stamp_shape = "20260301T123005.123Z";
+
+std::string stamp_text(std::int64_t time)
+{
+    auto stamp = utc_text(time);
+    std::erase_if(stamp, [](char c) { return c == '-' || c == ':'; });
+    return stamp;
+}
+
+// When a backup says it was made; 0 when its name does not tell.
+std::int64_t time_of(const Path& backup)
+{
+    auto text = backup.stem().string();
+    if (text.size() < stamp_shape.size()) return 0;
+    text = text.substr(text.size() - stamp_shape.size());
+    for (const std::size_t at : {4U, 7U})
+        text.insert(at, 1, '-');
+    for (const std::size_t at : {13U, 16U})
+        text.insert(at, 1, ':');
+    return parse_utc(text).value_or(0);
+}
+
 int stop_when_late(void* deadline)
 {
     return std::chrono::steady_clock::now() > *static_cast<Deadline*>(deadline) ? 1 : 0;
@@ -135,9 +157,11 @@ Result<> integrity_check(Connection& connection)
 Result<Path> BackupFolder::add(Connection& source) const
 {
     TRY(os::make_directories(folder_));
-    auto stamp = utc_text(wall_milliseconds());
-    std::erase_if(stamp, [](char c) { return c == '-' || c == ':'; });
-    auto file = folder_ / (name_ + "-" + stamp + ".db");
+    // Names tell the order, also when the clock was set back since the last one was made.
+    auto time = wall_milliseconds();
+    if (const auto known = TRY(list()); !known.empty())
+        time = std::max(time, time_of(known.front()) + 1);
+    auto file = folder_ / (name_ + "-" + stamp_text(time) + ".db");
     TRY(copy_database(source, file));
     return file;
 }

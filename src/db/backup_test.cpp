@@ -70,5 +70,21 @@ TEST_F(BackupTest, AQuickCheckEndsWhenItsTimeIsOver)
     EXPECT_FALSE(writer_->final_failure());
 }
 
+TEST_F(BackupTest, TheNewestIsTheLastOneMadeWhateverTheClockSays)
+{
+    const BackupFolder backups(folder_ / "backups", "test");
+    ASSERT_TRUE(backups.add(*writer_));
+    ASSERT_EQ(::rename(backups.list()->front().c_str(),
+                       (folder_ / "backups/test-20990101T000000.000Z.db").c_str()),
+              0);
+
+    const auto made = backups.add(*writer_);
+
+    ASSERT_TRUE(made) << made.error().message();
+    EXPECT_EQ(backups.list()->front(), *made);
+    ASSERT_TRUE(backups.keep_newest(1));
+    EXPECT_EQ(*backups.list(), std::vector<Path>{*made});
+}
+
 }  // namespace
 }  // namespace ponk::db

@@ -91,7 +91,10 @@ Result<Path> set_aside(const Path& database)
 {
     auto stamp = utc_text(wall_milliseconds());
     std::erase_if(stamp, [](char c) { return c == '-' || c == ':'; });
-    const auto aside = database.native() + ".damaged-" + stamp;
+    auto aside = database.native() + ".damaged-" + stamp;
+    struct stat info {};
+    while (::lstat(aside.c_str(), &info) == 0)  // a clock that was set back: nothing is replaced
+        aside += "+";
     bool any = false;
     for (const char* suffix : companions)
         any = TRY(rename_if_there(database.native() + suffix, aside + suffix)) || any;

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/artifacts.hpp"
 
+#include "base/hash.hpp"
 #include "base/text.hpp"
 #include "snapshot/materialise.hpp"
 
+#include <algorithm>
+#include <fcntl.h>
 #include <filesystem>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <system_error>
 
@@ -22,6 +26,25 @@ Result<snapshot::Manifest> outputs_manifest(const Context& context, const model:
     return context.objects.read_manifest(digest);
 }
 
+Result<Artifact> follow_link(const std::vector<Artifact>& artifacts, const Artifact& from)
+{
+    auto at = from;
+    for (int hops = 0; hops < 40 && !at.link.empty(); ++hops) {
+        const auto path = (Path(at.path).parent_path() / at.link).lexically_normal();
+        const auto found =
+            std::find_if(artifacts.begin(), artifacts.end(), [&](const Artifact& artifact) {
+                return artifact.path == path.native();
+            });
+        if (found == artifacts.end()) break;
+        at = *found;
+    }
+    if (at.link.empty()) return at;
+    return fail(ErrorKind::not_found,
+                "'{}' is a link to '{}', which is no file among the outputs of the run",
+                printable(from.path),
+                printable(from.link));
+}
+
 }  // namespace
 
 bool is_log_artifact(std::string_view path)
@@ -29,32 +52,47 @@ bool is_log_artifact(std::string_view path)
     return path == "driver_log" || path == "driver_log.txt" || path == "log";
 }
 
-Result<std::vector<Artifact>> list_artifacts(const Context& context, const model::Run& run)
+ArtifactList list_artifacts(const Context& context, const model::Run& run)
 {
-    std::vector<Artifact> artifacts;
+    ArtifactList list;
     struct stat info {};
     if (::stat((context.run_directory(run.id) / "log").c_str(), &info) == 0)
-        artifacts.push_back({"driver_log", static_cast<std::uint64_t>(info.st_size), ""});
-    if (run.outputs.empty()) return artifacts;
-    const auto manifest = TRY(outputs_manifest(context, run));
-    for (const auto& entry : manifest.entries()) {
-        if (!entry.is_file()) continue;
-        // A file of several chunks has no digest of its own; its first ones name it for people.
-        const auto digest = entry.chunks.empty() ? entry.digest.text() : std::string();
-        artifacts.push_back({std::string(prefix) + entry.path, entry.size, digest});
+        list.artifacts.push_back({"driver_log", static_cast<std::uint64_t>(info.st_size), "", ""});
+    if (run.outputs.empty()) return list;
+    const auto manifest = outputs_manifest(context, run);
+    if (!manifest) {
+        list.problems.push_back(
+            manifest.error()
+                .within("the list of the run's outputs")
+                .with_hint("While its working copy is there, 'ponk experiment return " +
+                           run.id.brief() + "' copies the outputs from it."));
+        return list;
     }
-    return artifacts;
+    for (const auto& entry : manifest->entries()) {
+        const auto path = std::string(prefix) + entry.path;
+        if (entry.is_file()) {
+            // A file of several chunks has no digest of its own.
+            const auto digest = entry.chunks.empty() ? entry.digest.text() : std::string();
+            list.artifacts.push_back({path, entry.size, digest, ""});
+        } else if (entry.kind == snapshot::EntryKind::link &&
+                   snapshot::link_stays_inside(entry.path, entry.target)) {
+            list.artifacts.push_back({path, 0, "", entry.target});
+        }
+    }
+    return list;
 }
 
 Result<Artifact>
 find_artifact(const Context& context, const model::Run& run, const std::string& path)
 {
-    const auto artifacts = TRY(list_artifacts(context, run));
+    const auto list = list_artifacts(context, run);
     std::vector<std::string> names;
-    for (const auto& artifact : artifacts) {
-        if (artifact.path == path || artifact.path == std::string(prefix) + path) return artifact;
+    for (const auto& artifact : list.artifacts) {
+        if (artifact.path == path || artifact.path == std::string(prefix) + path)
+            return follow_link(list.artifacts, artifact);
         names.push_back(artifact.path);
     }
+    if (!list.problems.empty()) return tl::unexpected(list.problems.front());
     const auto close = nearest(path, names);
     return tl::unexpected(
         Error(ErrorKind::not_found,
@@ -85,8 +123,26 @@ restore_snapshot(const Context& context, const model::Run& run, const Path& dest
         return fail(ErrorKind::invalid_argument, "the destination must be an absolute path");
     snapshot::MaterialiseOptions options;
     options.heal_from = run.project_path;
-    const auto report = TRY(snapshot::materialise(context.objects, digest, destination, options));
-    return RestoreReport{report.files, report.bytes};
+    const auto materialise = [&](const Path& folder) {
+        return snapshot::materialise(context.objects, digest, folder, options);
+    };
+    struct stat info {};
+    const auto make = [&]() -> Result<snapshot::MaterialiseReport> {
+        if (::lstat(destination.c_str(), &info) == 0) return materialise(destination);
+        // Under another name until it is whole: whoever is killed leaves no half of a project.
+        TRY(os::make_directories(destination.parent_path(), 0777));
+        Path building = destination;
+        building += "." + to_hex(random_bytes(4)) + ".ponk-partial";
+        auto report = TRY(materialise(building));
+        if (::renameat2(
+                AT_FDCWD, building.c_str(), AT_FDCWD, destination.c_str(), RENAME_NOREPLACE) == 0)
+            return report;
+        const int problem = errno;
+        static_cast<void>(os::remove_tree(building));
+        return fail_errno(problem, "make {}", os::in_quotes(destination));
+    };
+    auto report = TRY(make());
+    return RestoreReport{report.files, report.bytes, std::move(report.healed)};
 }
 
 Result<std::uint64_t> clean_run(const Context& context, const model::Run& run)

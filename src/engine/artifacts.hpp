@@ -21,21 +21,29 @@ struct Artifact {
     std::string path;  // "outputs/model.json", "driver_log"
     std::uint64_t size = 0;
     std::string digest;  // empty for the log
+    std::string link;    // of a link to something among the outputs: where it points
 };
-Result<std::vector<Artifact>> list_artifacts(const Context& context, const model::Run& run);
+struct ArtifactList {
+    std::vector<Artifact> artifacts;
+    std::vector<Error> problems;  // what may be missing from the list, and why
+};
+// Whatever there is; a part that is damaged hides no other.
+ArtifactList list_artifacts(const Context& context, const model::Run& run);
 // Up to `length` bytes from `offset` of an artifact below outputs/.
 Result<std::string> read_artifact(const Context& context,
                                   const model::Run& run,
                                   const std::string& path,
                                   std::uint64_t offset,
                                   std::size_t length);
-// `not_found` with the nearest name.
+// `not_found` with the nearest name, `damaged` when the list is and may have held it. A link yields
+// the file that it points to.
 Result<Artifact>
 find_artifact(const Context& context, const model::Run& run, const std::string& path);
 
 struct RestoreReport {
     std::uint64_t files = 0;
     std::uint64_t bytes = 0;
+    std::vector<std::string> notices;
 };
 // The run's snapshot into a new or empty folder.
 Result<RestoreReport>
@@ -66,8 +74,12 @@ Result<Promoted> promote(const Context& context,
                          const std::string& path,
                          const std::string& name);
 
-// A zip for a bug report: record, events, log, project as executed; no secrets. Returns its path.
-Result<Path>
+struct Diagnostics {
+    Path path;
+    std::vector<std::string> problems;  // what could not be put in; also problems.txt in the zip
+};
+// A zip for a bug report: record, events, log, project as executed; no secrets.
+Result<Diagnostics>
 write_diagnostics(const Context& context, const model::Run& run, const Path& destination);
 
 }  // namespace ponk::engine

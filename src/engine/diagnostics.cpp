@@ -51,20 +51,37 @@ Result<> add_log(ZipFile& zip, const Path& log, const Patterns& patterns)
     return zip.end();
 }
 
-Result<>
-add_project(ZipFile& zip, const Context& context, const model::Run& run, const Patterns& patterns)
+bool is_about_the_store(const Error& error)
+{
+    return error.kind() == ErrorKind::damaged || error.kind() == ErrorKind::not_found;
+}
+
+// Files of the snapshot that cannot be read are named in `problems`; the others are there.
+Result<> add_project(ZipFile& zip,
+                     const Context& context,
+                     const model::Run& run,
+                     const Patterns& patterns,
+                     std::vector<std::string>& problems)
 {
     Digest id;
     if (!parse_digest(run.snapshot, id)) return {};
-    const auto manifest = TRY(context.objects.read_manifest(id));
-    for (const auto& entry : manifest.entries()) {
+    const auto manifest = context.objects.read_manifest(id);
+    if (!manifest) {
+        problems.push_back("the project as executed: " + manifest.error().message());
+        return {};
+    }
+    for (const auto& entry : manifest->entries()) {
         if (!entry.is_file()) continue;
         secrets::Redactor redactor(patterns);
         TRY(zip.begin("project/" + entry.path));
-        TRY(snapshot::stream_file(
-            context.objects, manifest, entry.path, [&](std::string_view bytes) {
+        const auto streamed = snapshot::stream_file(
+            context.objects, *manifest, entry.path, [&](std::string_view bytes) {
                 return zip.write(redactor.feed(bytes));
-            }));
+            });
+        if (!streamed && !is_about_the_store(streamed.error())) return streamed;
+        if (!streamed)
+            problems.push_back("'project/" + printable(entry.path) +
+                               "' is not whole: " + streamed.error().message());
         TRY(zip.write(redactor.finish()));
         TRY(zip.end());
     }
@@ -90,7 +107,7 @@ Json record_of(const model::Run& run, const Plan& plan)
 
 }  // namespace
 
-Result<Path>
+Result<Diagnostics>
 write_diagnostics(const Context& context, const model::Run& run, const Path& destination)
 {
     const auto plan = TRY(plan_from_json(run.configuration));
@@ -102,14 +119,21 @@ write_diagnostics(const Context& context, const model::Run& run, const Path& des
     auto zip = TRY(ZipFile::create(path));
     TRY(zip.add("run.json",
                 hide(patterns, ponk::to_json(record_of(run, plan), JsonStyle::pretty))));
+    Diagnostics done{path, {}};
     std::string story;
-    for (const auto& event : TRY(context.history.events(run.id, 0, 100'000)))
+    const auto events = context.history.events(run.id, 0, 100'000);
+    if (!events) done.problems.push_back("the run's story: " + events.error().message());
+    for (const auto& event : events.value_or(std::vector<store::Event>()))
         story += utc_text(event.time) + " " + event.kind + " " + event.text + "\n";
     TRY(zip.add("control_log.txt", hide(patterns, story)));
     TRY(add_log(zip, context.run_directory(run.id) / "log", patterns));
-    TRY(add_project(zip, context, run, patterns));
+    TRY(add_project(zip, context, run, patterns, done.problems));
+    for (const auto& finding : list_artifacts(context, run).problems)
+        done.problems.push_back(finding.message());
+    if (!done.problems.empty())
+        TRY(zip.add("problems.txt", hide(patterns, join(done.problems, "\n") + "\n")));
     TRY(zip.finish());
-    return path;
+    return done;
 }
 
 }  // namespace ponk::engine

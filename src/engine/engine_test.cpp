@@ -239,7 +239,7 @@ TEST_F(Engines, DiagnosticsHoldNoSecret)
                                          "import sys,zipfile\n"
                                          "z=zipfile.ZipFile(sys.argv[1])\n"
                                          "for n in z.namelist(): print(n, z.read(n))",
-                                         zip->native()}},
+                                         zip->path.native()}},
                                after(20s),
                                {});
     ASSERT_TRUE(shown);

@@ -5,6 +5,7 @@
 #include "os/directory.hpp"
 #include "target/control_directory.hpp"
 
+#include <algorithm>
 #include <dirent.h>
 #include <sys/stat.h>
 
@@ -13,6 +14,16 @@ namespace ponk::engine {
 namespace {
 
 constexpr std::int64_t stray_age_ms = std::int64_t{14} * 24 * 3600 * 1000;
+
+// The wall clock, as long as it goes no faster than time: one that is set years ahead must not end
+// every grace at once. A step back is believed, since it only makes us wait.
+std::int64_t patient_now()
+{
+    constexpr std::int64_t tolerance_ms = 3600 * 1000;
+    static const std::int64_t wall = wall_milliseconds();
+    static const std::int64_t boot = boot_milliseconds();
+    return std::min(wall_milliseconds(), wall + (boot_milliseconds() - boot) + tolerance_ms);
+}
 
 Result<std::vector<Digest>> live_manifests(const store::History& history)
 {
@@ -35,11 +46,16 @@ Result<std::vector<Digest>> live_manifests(const store::History& history)
 
 }  // namespace
 
+void begin_patience()
+{
+    static_cast<void>(patient_now());
+}
+
 Result<snapshot::GarbageReport> collect_garbage(const Context& context, std::stop_token stop)
 {
     snapshot::GarbageOptions options;
     options.live = [&context] { return live_manifests(context.history); };
-    options.now_ms = wall_milliseconds();
+    options.now_ms = patient_now();
     options.stop = std::move(stop);
     return snapshot::collect_garbage(context.objects, options);
 }
@@ -55,7 +71,7 @@ Result<std::size_t> remove_stray_folders(const Context& context)
         const auto folder = context.run_directory(*id);
         struct stat info {};
         if (::stat(folder.c_str(), &info) != 0) continue;
-        const auto age = wall_milliseconds() - std::int64_t{info.st_mtim.tv_sec} * 1000;
+        const auto age = patient_now() - std::int64_t{info.st_mtim.tv_sec} * 1000;
         if (age < stray_age_ms || target::is_locked(folder)) continue;
         TRY(os::remove_tree(folder));
         ++removed;

@@ -8,6 +8,9 @@
 
 namespace ponk::engine {
 
+// Call it when the process starts: from then on a clock that is set ahead ends no grace early.
+void begin_patience();
+
 // One pass over the object store: what no run and no asset refers to goes, after its grace.
 Result<snapshot::GarbageReport> collect_garbage(const Context& context, std::stop_token stop);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/hash.hpp"
 #include "base/text.hpp"
 #include "engine/artifacts.hpp"
 #include "os/directory.hpp"
@@ -7,7 +8,9 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <filesystem>
+#include <stdio.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace ponk::engine {
 
@@ -50,17 +53,47 @@ private:
         const auto source = TRY(os::open_beneath(from_, path, O_RDONLY));
         if (TRY(unchanged(source.get(), path))) return {};
         TRY(make_parents(path));
-        const int flags = O_WRONLY | O_CREAT | (overwrite_ == Overwrite::yes ? O_TRUNC : O_EXCL);
+        const auto parent = TRY(os::open_beneath(
+            to_, path.has_parent_path() ? path.parent_path() : Path("."), O_RDONLY | O_DIRECTORY));
+        const auto name = path.filename().native();
         struct stat info {};
-        ::fstat(source.get(), &info);
-        const auto target = os::open_beneath(to_, path, flags, info.st_mode & 0777);
-        if (!target) {
-            if (target.error().kind() != ErrorKind::conflict) return tl::unexpected(target.error());
+        if (overwrite_ == Overwrite::no &&
+            ::fstatat(parent.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0) {
             report.skipped.push_back(path.native());
             return {};
         }
-        TRY(os::copy_contents(source.get(), target->get()));
-        report.copied.push_back(path.native());
+        ::fstat(source.get(), &info);
+        // Under another name until it is whole: whoever is killed leaves no half of a file.
+        const auto partial = name.substr(0, 200) + "." + to_hex(random_bytes(4)) + ".ponk-partial";
+        const os::Fd target(::openat(parent.get(),
+                                     partial.c_str(),
+                                     O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                                     info.st_mode & 0777));
+        if (!target) return fail_errno(errno, "create it");
+        auto done = os::copy_contents(source.get(), target.get());
+        if (done) done = publish(parent.get(), partial, path);
+        if (!done) ::unlinkat(parent.get(), partial.c_str(), 0);
+        return done;
+    }
+
+    Result<> publish(int parent, const std::string& partial, const Path& path)
+    {
+        const auto name = path.filename().native();
+        const unsigned flags = overwrite_ == Overwrite::yes ? 0 : RENAME_NOREPLACE;
+        if (::renameat2(parent, partial.c_str(), parent, name.c_str(), flags) == 0) {
+            report.copied.push_back(path.native());
+            return {};
+        }
+        const int problem = errno;
+        // A file system without that flag has `link`, which never replaces.
+        if (problem == EINVAL && ::linkat(parent, partial.c_str(), parent, name.c_str(), 0) == 0) {
+            ::unlinkat(parent, partial.c_str(), 0);
+            report.copied.push_back(path.native());
+            return {};
+        }
+        if (problem != EEXIST && errno != EEXIST) return fail_errno(problem, "give it its name");
+        ::unlinkat(parent, partial.c_str(), 0);
+        report.skipped.push_back(path.native());
         return {};
     }
 

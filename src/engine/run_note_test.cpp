@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 namespace ponk::engine {
 namespace {
 
@@ -26,7 +28,7 @@ protected:
         run.id = RunId::make();
         run.number = 7;
         run.project = "p";
-        run.project_path = "/work/\xff";
+        run.project_path = "/data/\xff";
         run.name = "first";
         run.state = RunState::failed;
         run.exit_code = 3;
@@ -94,6 +96,23 @@ TEST_F(RunNotes, ATornLastOneLeavesTheFirstAndTheExitRecord)
     EXPECT_EQ(read->state, RunState::finalizing);
     EXPECT_EQ(read->started, 5000);
     EXPECT_EQ(read->timings.at("run"), 250);
+}
+
+// What a run's folder holds is read by every version to come.
+TEST_F(RunNotes, LooksAsItAlwaysDid)
+{
+    auto run = ended_run();
+    run.id = RunId::parse("0199aabbccdd7eef8001122334455667").value();
+    ASSERT_TRUE(write_last_note(folder_.path(), run));
+    const auto written = os::read_file(folder_.path() / "end.json").value();
+    const os::Path golden = os::Path(PONK_GOLDEN) / "run-note" / "end.json";
+    if (std::getenv("PONK_ACCEPT")) {
+        ASSERT_TRUE(os::make_directories(golden.parent_path(), 0755));
+        ASSERT_TRUE(os::replace_file(golden, written, 0644));
+    }
+
+    EXPECT_EQ(os::read_file(golden).value(), written);
+    EXPECT_EQ(read_note(golden.parent_path())->outputs, run.outputs);
 }
 
 TEST_F(RunNotes, AFolderWithoutOneIsNoRun)

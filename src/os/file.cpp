@@ -32,13 +32,21 @@ Result<Fd> open_file(const Path& path, int flags, mode_t mode)
 Result<Fd> open_regular(const Path& path, Links links)
 {
     const int no_follow = links == Links::refuse ? O_NOFOLLOW : 0;
-    auto file = TRY(open_file(path, O_RDONLY | O_NOCTTY | O_NONBLOCK | no_follow));
+    const auto no_plain_file = [&] {
+        return fail(ErrorKind::invalid_argument, "{} is no plain file", in_quotes(path));
+    };
     struct stat info {};
+    auto opened = open_file(path, O_RDONLY | O_NOCTTY | O_NONBLOCK | no_follow);
+    if (!opened) {
+        // A socket cannot be opened, and the kernel's words for that say nothing.
+        if (::stat(path.c_str(), &info) == 0 && S_ISSOCK(info.st_mode)) return no_plain_file();
+        return opened;
+    }
+    auto file = std::move(*opened);
     if (::fstat(file.get(), &info) != 0) return fail_errno(errno, "look at {}", in_quotes(path));
     if (S_ISDIR(info.st_mode))
         return fail(ErrorKind::invalid_argument, "{} is a folder", in_quotes(path));
-    if (!S_ISREG(info.st_mode))
-        return fail(ErrorKind::invalid_argument, "{} is no plain file", in_quotes(path));
+    if (!S_ISREG(info.st_mode)) return no_plain_file();
     return file;
 }
 
@@ -47,6 +55,13 @@ Result<std::string> read_file(const Path& path, std::uint64_t limit)
     const auto file = TRY(open_regular(path));
     struct stat info {};
     if (::fstat(file.get(), &info) != 0) return fail_errno(errno, "look at {}", in_quotes(path));
+    const auto too_large = [&] {
+        return fail(ErrorKind::invalid_argument,
+                    "{} is larger than the limit of {}",
+                    in_quotes(path),
+                    byte_size_text(limit));
+    };
+    if (info.st_size > 0 && static_cast<std::uint64_t>(info.st_size) > limit) return too_large();
     std::string out;
     if (info.st_size > 0) out.reserve(static_cast<std::size_t>(info.st_size));
     char block[65536];
@@ -56,12 +71,7 @@ Result<std::string> read_file(const Path& path, std::uint64_t limit)
         if (got < 0) return fail_errno(errno, "read {}", in_quotes(path));
         if (got == 0) return out;
         out.append(block, static_cast<std::size_t>(got));
-        if (out.size() > limit) {
-            return fail(ErrorKind::invalid_argument,
-                        "{} is larger than the limit of {}",
-                        in_quotes(path),
-                        byte_size_text(limit));
-        }
+        if (out.size() > limit) return too_large();
     }
 }
 

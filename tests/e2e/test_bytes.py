@@ -62,7 +62,7 @@ def test_file_names_of_any_kind_are_in_the_snapshot(ponk):
 
 
 def test_log_follows_while_the_script_still_runs(ponk):
-    ponk.write("slow.py", "import time\nprint('first')\ntime.sleep(3)\nprint('second')\n")
+    ponk.write("slow.py", "import os, time\nos.write(1, b'first\\n')\ntime.sleep(3)\nprint('second')\n")
     process = subprocess.Popen([ponk.program, "submit", "slow.py"], cwd=ponk.project, env=ponk.environment,
                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
 

@@ -176,6 +176,7 @@ bool StandIn::learn_end()
 {
     if (ended_at_ == 0) {
         ended_at_ = wall_milliseconds();
+        ended_boot_ = boot_milliseconds();
         code_deadline_ = after(60s);
     }
     // The supervisor may have left a note before it was killed.
@@ -183,6 +184,7 @@ bool StandIn::learn_end()
         if (const auto early = parse_early_end(*text)) {
             exit_ = os::Exit{early->code, early->signal};
             ended_at_ = early->ended;
+            end_was_noted_ = true;
             cause_ = early->cause;
             return true;
         }
@@ -255,7 +257,11 @@ Result<> StandIn::publish()
     }
     record.started = processes_.started;
     record.ended = ended_at_;
-    record.duration_ms = std::max<std::int64_t>(0, ended_at_ - processes_.started);
+    // By the clock that does not jump, as far as we saw the end ourselves.
+    const auto at_most = std::max<std::int64_t>(0, ended_boot_ - processes_.started_boot);
+    record.duration_ms = end_was_noted_
+                             ? std::clamp<std::int64_t>(ended_at_ - processes_.started, 0, at_most)
+                             : at_most;
     record.log_length = hashed_;
     record.log_sha256 = hash_.finish().text();
     record.oom_evidence = "not taken: the supervisor was killed";

@@ -60,7 +60,9 @@ private:
     std::optional<os::Fd> main_;
     std::optional<os::Exit> exit_;
     bool ended_ = false;
-    std::int64_t ended_at_ = 0;
+    std::int64_t ended_at_ = 0;    // wall clock
+    std::int64_t ended_boot_ = 0;  // when we learned of it
+    bool end_was_noted_ = false;   // by the supervisor, before it was killed
     Deadline code_deadline_{};
     std::string cause_ = "script";
     std::optional<Deadline> kill_at_;

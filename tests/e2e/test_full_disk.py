@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A disk without a byte left, at every step of a run: states stay true, and with room again everything goes on."""
+import os
+import pathlib
+import subprocess
+import time
+
+import pytest
+
+pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="mounting a small disk needs root")
+
+
+class Disk:
+    def __init__(self, folder):
+        self.folder = folder
+        self.ballast = folder / "ballast"
+
+    def fill(self):
+        with open(self.ballast, "ab", buffering=0) as out:
+            for size in [1 << 16, 4096, 512, 1]:
+                try:
+                    while True:
+                        out.write(b"b" * size)
+                except OSError:
+                    pass
+
+    def free(self):
+        self.ballast.unlink()
+
+
+@pytest.fixture
+def disk(ponk, tmp_path):
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16m,mode=755", "tmpfs", str(folder)], check=True)
+    ponk.home = folder / "home"
+    ponk.environment["PONK_HOME"] = str(ponk.home)
+    yield Disk(folder)
+    subprocess.run([ponk.program, "daemon", "stop"], env=ponk.environment, capture_output=True, timeout=60)
+    subprocess.run(["umount", "-l", str(folder)], check=False)
+
+
+def wait_for(condition, seconds=30):
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if condition():
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def test_the_first_start_names_the_cause(ponk, disk):
+    ponk.write("a.py", "print(1)\n")
+    disk.fill()
+
+    for command in [["submit", "a.py"], ["history", "list"]]:
+        done = ponk.run(*command, code=69)
+        assert b"No space left on device" in done.stderr and b"disk is full" in done.stderr
+
+    disk.free()
+    assert ponk.run("submit", "a.py").stdout == b"1\n"
+
+
+def test_a_submission_to_a_full_disk_is_refused_or_ends_truly(ponk, disk):
+    ponk.write("a.py", "print(1)\n")
+    ponk.run("submit", "a.py")
+    disk.fill()
+    for number in range(3):
+        ponk.write("a.py", f"print({number}, 'x' * 9000)\n")
+        done = ponk.run("submit", "a.py", code=None)
+        assert done.returncode in (69, 72, 74), done
+        assert b"full" in done.stderr or b"No space" in done.stderr
+    ponk.run("history", "list")
+
+    disk.free()
+
+    ponk.write("a.py", "print('again')\n")
+    assert ponk.run("submit", "a.py").stdout == b"again\n"
+    states = [run["status"] for run in ponk.json("history", "list")]
+    assert states[0] == states[-1] == "Completed" and set(states[1:-1]) <= {"Failed"}
+    ponk.run("daemon", "stop")
+    assert [run["status"] for run in ponk.json("history", "list")] == states
+
+
+def test_a_snapshot_that_does_not_fit_fails_its_run_and_leaves_nothing(ponk, disk):
+    ponk.write("a.py", "print(1)\n")
+    ponk.run("submit", "a.py")
+    (ponk.project / "large.bin").write_bytes(os.urandom(20 << 20))
+
+    done = ponk.run("submit", "a.py", code=72)
+
+    assert b"No space left" in done.stderr and b"disk is full" in done.stderr
+    (ponk.project / "large.bin").unlink()
+    assert ponk.run("submit", "a.py").stdout == b"1\n"
+    assert not [path for path in (ponk.home / "store/objects").rglob(".tmp-*")]
+
+
+def test_a_working_copy_that_does_not_fit_fails_its_run_and_leaves_nothing(ponk, disk):
+    ponk.write("a.py", "print(1)\n")
+    (ponk.project / "large.bin").write_bytes(os.urandom(8 << 20))
+
+    done = ponk.run("submit", "a.py", code=72)
+
+    assert b"No space left" in done.stderr
+    assert not list(ponk.home.glob("runs/*/work*"))
+    (ponk.project / "large.bin").unlink()
+    assert ponk.run("submit", "a.py").stdout == b"1\n"
+
+
+def test_metrics_and_log_go_on_when_there_is_room_again(ponk, disk, tmp_path):
+    signs = {name: tmp_path / name for name in ["begun", "full", "written", "free"]}
+    ponk.write("long.py", f"""import os, sys, time, ponk
+def wait(path):
+    while not os.path.exists(path): time.sleep(0.01)
+ponk.log('loss', 1.0, step=1)
+open({str(signs['begun'])!r}, 'w').close()
+wait({str(signs['full'])!r})
+for step in range(2, 2000): ponk.log('loss', 1.0 / step, step=step)
+open({str(signs['written'])!r}, 'w').close()
+wait({str(signs['free'])!r})
+ponk.log('loss', 0.25, step=5000)
+print('the end', flush=True)
+""")
+    run = ponk.text("submit", "--async", "long.py").strip()
+    assert wait_for(signs["begun"].exists)
+    disk.fill()
+    signs["full"].touch()
+    assert wait_for(signs["written"].exists), "a metric blocked or ended the training"
+    assert ponk.json("history", "info", run)["status"] == "Running"
+    disk.free()
+    signs["free"].touch()
+
+    assert wait_for(lambda: ponk.json("history", "info", run)["status"] not in ("Running", "Finalizing"))
+
+    record = ponk.json("history", "info", run)
+    assert record["status"] == "Completed" and record["loss"] == 0.25
+    assert ponk.text("logs", run).endswith("the end\n")
+
+
+def test_outputs_that_do_not_fit_are_told_and_not_lost(ponk, disk, tmp_path):
+    # Two names: the file cannot become an object by a link and must be copied.
+    ponk.write("a.py", f"""import os
+os.mkdir('outputs')
+open('outputs/m', 'wb').write(os.urandom(6 << 20))
+os.link('outputs/m', 'other')
+try:
+    with open({str(disk.ballast)!r}, 'ab', buffering=0) as out:
+        while True: out.write(b'b' * 4096)
+except OSError:
+    pass
+""")
+
+    done = ponk.run("submit", "a.py", code=72)
+
+    assert b"collect outputs" in done.stderr and b"No space left" in done.stderr
+    record = ponk.json("history", "last")
+    assert record["status"] == "Failed" and record["exit_code"] == 0
+    disk.free()
+    ponk.run("experiment", "return", "last", "-d", tmp_path / "got")
+    assert (tmp_path / "got/outputs/m").stat().st_size == 6 << 20
+    ponk.write("b.py", "print('goes on')\n")
+    assert ponk.run("submit", "b.py").stdout == b"goes on\n"
+
+
+def test_an_end_that_could_not_be_written_is_written_when_there_is_room(ponk, disk, tmp_path):
+    go = tmp_path / "go"
+    ponk.write("a.py", f"import os, sys, time\nwhile not os.path.exists({str(go)!r}): time.sleep(0.01)\nsys.exit(3)\n")
+    run = ponk.text("submit", "--async", "a.py").strip()
+    assert wait_for(lambda: ponk.json("history", "info", run)["status"] == "Running")
+    disk.fill()
+    go.touch()
+    time.sleep(1)
+    assert ponk.json("history", "info", run)["status"] in ("Running", "Finalizing", "Failed")
+    disk.free()
+
+    assert wait_for(lambda: ponk.json("history", "info", run)["status"] == "Failed")
+    assert ponk.json("history", "info", run)["exit_code"] == 3
