@@ -13,7 +13,8 @@ inline Outcome require_served(config::TargetType type,
                               std::string_view target = {},
                               std::string instead = "Run it on this machine with '-t local'.")
 {
-    if (type == config::TargetType::local) return exit_code::success;
+    if (type == config::TargetType::local || type == config::TargetType::localdocker)
+        return exit_code::success;
     const char* why = type == config::TargetType::batchai
                           ? "belong to a service that was switched off"
                           : "are not built into this version";

@@ -32,21 +32,22 @@ Json to_json(const Plan& plan)
     JsonObject variables;
     for (const auto& [name, value] : plan.variables)
         variables.set(name, value);
-    return JsonObject{{"run_configuration", plan.run_configuration},
-                      {"target", plan.target},
-                      {"target_type", plan.target_type},
-                      {"framework", plan.framework},
-                      {"script", plan.script},
-                      {"arguments", words_to_json(plan.arguments)},
-                      {"command", words_to_json(plan.command)},
-                      {"interpreter", plan.interpreter},
-                      {"variables", std::move(variables)},
-                      {"shared_directory", plan.shared_directory},
-                      {"spark_options", words_to_json(plan.spark_options)},
-                      {"time_limit_seconds", plan.time_limit_seconds},
-                      {"tracked", plan.tracked},
-                      {"collect_outputs", plan.collect_outputs},
-                      {"container", plan.container ? to_json(*plan.container) : Json()}};
+    JsonObject out{{"run_configuration", plan.run_configuration},
+                   {"target", plan.target},
+                   {"target_type", plan.target_type},
+                   {"framework", plan.framework},
+                   {"script", plan.script},
+                   {"arguments", words_to_json(plan.arguments)},
+                   {"command", words_to_json(plan.command)},
+                   {"interpreter", plan.interpreter},
+                   {"variables", std::move(variables)},
+                   {"shared_directory", plan.shared_directory},
+                   {"spark_options", words_to_json(plan.spark_options)},
+                   {"time_limit_seconds", plan.time_limit_seconds},
+                   {"tracked", plan.tracked},
+                   {"collect_outputs", plan.collect_outputs}};
+    if (plan.container) out.set("container", to_json(*plan.container));
+    return out;
 }
 
 Result<Plan> plan_from_json(const Json& value)

@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from conftest import Ponk
+from workbench import Ponk
 
 BOUND = 60  # seconds; far more than any command may take to say that the daemon hangs
 

@@ -6,9 +6,9 @@ import tempfile
 
 import pytest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "e2e"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from conftest import Ponk, ponk, program  # noqa: E402, F401  (the fixtures of the end-to-end tests)
+from workbench import ponk, program  # noqa: E402, F401
 import engine as engines  # noqa: E402
 
 
