@@ -5,15 +5,17 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include <cstdlib>
+#include <algorithm>
 
 namespace ponk::secrets {
 namespace {
 
 using Values = std::vector<std::string>;
 
-// The definition, written as simply as possible: mark every byte of every occurrence.
-std::string by_definition(const Values& values, const std::string& text)
+// The definition, written as simply as possible: mark every byte of every occurrence. Shows the
+// first `count` bytes.
+std::string
+by_definition(const Values& values, const std::string& text, std::size_t count = std::string::npos)
 {
     std::vector<bool> marked(text.size());
     for (const auto& value : values) {
@@ -23,7 +25,7 @@ std::string by_definition(const Values& values, const std::string& text)
         }
     }
     std::string out;
-    for (std::size_t i = 0; i < text.size(); ++i) {
+    for (std::size_t i = 0; i < std::min(text.size(), count); ++i) {
         if (!marked[i]) out += text[i];
         if (marked[i] && (i == 0 || !marked[i - 1])) out += Redactor::mask;
     }
@@ -46,11 +48,6 @@ std::string in_pieces(const Values& values, const std::string& text, const std::
 }
 
 // Few letters, so that values occur, overlap and nearly occur all the time.
-// A known gap, not yet understood: with other seeds EveryHeldByteMayStillBecomeAValue is falsified
-// now and then (a few bytes are held longer than needed; what is shown is right all the same).
-// Until it is mended the seed is fixed; RC_PARAMS="seed=N" tries another.
-[[maybe_unused]] const int seed_is_fixed = ::setenv("RC_PARAMS", "seed=1", 0);
-
 rc::Gen<std::string> dense_text()
 {
     return rc::gen::container<std::string>(rc::gen::element('a', 'b', '%', ' '));
@@ -172,26 +169,32 @@ RC_GTEST_PROP(RedactorProperty, NeverShowsAnyFormOfAValue, ())
         RC_ASSERT(out.find(hidden) == std::string::npos);
 }
 
+// How many of the last bytes begin a form that is not complete yet.
+std::size_t open_end(const Values& values, std::string_view text)
+{
+    for (std::size_t begin = 0; begin < text.size(); ++begin) {
+        const auto end = text.substr(begin);
+        for (const auto& value : values) {
+            for (const auto& form : redaction_forms(value)) {
+                if (form.size() > end.size() && form.starts_with(end)) return end.size();
+            }
+        }
+    }
+    return 0;
+}
+
 RC_GTEST_PROP(RedactorProperty, EveryHeldByteMayStillBecomeAValue, ())
 {
     const auto values = *dense_values();
     const auto text = *dense_text();
     Redactor redactor(std::make_shared<const RedactionPatterns>(values));
 
-    (void)redactor.feed(text);
-    const std::string held(redactor.finish());
+    const std::string shown(redactor.feed(text));
 
-    // What was held is the beginning of a form, or hides the beginning of one.
-    const auto begins_a_form = [&](std::string_view end) {
-        for (const auto& value : values) {
-            for (const auto& form : redaction_forms(value)) {
-                if (form.size() > end.size() && form.starts_with(end)) return true;
-            }
-        }
-        return false;
-    };
-    if (held.find('*') != std::string::npos) return;
-    RC_ASSERT(held.empty() || begins_a_form(held));
+    // All of the text that cannot change any more is shown, the first byte of a mask included, even
+    // when other bytes of the same mask may belong to something longer and are still held.
+    const auto settled = text.size() - open_end(values, text);
+    RC_ASSERT(shown == by_definition(values, text, settled));
 }
 
 }  // namespace
