@@ -67,9 +67,11 @@ RunState end_state(const model::ExitRecord& exit)
 
 Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
 {
+    know_secrets(plan);
     target::JobStatus seen;
     bool cancel_sent = false;
     std::int64_t journals_read = 0;
+    std::int64_t secrets_asked = boot_milliseconds();
     std::uint64_t journal_length = 0;
     int burst = 0;
     std::string last_problem;
@@ -93,7 +95,7 @@ Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
             }
             if (status.error().message() != last_problem) {
                 last_problem = status.error().message();
-                context_.tell(run_.id, "notice", "cannot ask the target now: " + last_problem);
+                tell("notice", "cannot ask the target now: " + last_problem);
             }
             if (!os::sleep_for(1s, stop)) continue;
             continue;
@@ -111,7 +113,12 @@ Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
         context_.notifier.ring(run_.id);
         const auto now = boot_milliseconds();
         if (seen.journal_length != journal_length && now - journals_read > 100) {
-            read_journals();
+            // A locked keyring takes its time to say so; that must not delay a cancel again and
+            // again.
+            if (secrets_ || now - secrets_asked > 60'000) {
+                secrets_asked = now;
+                if (know_secrets(plan)) read_journals();
+            }
             journal_length = seen.journal_length;
             journals_read = now;
         }
@@ -129,7 +136,8 @@ void Supervisor::read_journals()
     const auto entries = os::list_directory(folder);
     if (!entries) return;  // no metrics so far
     for (const auto& entry : *entries) {
-        // The script can put anything here.
+        // The script can put anything here, under any name.
+        if (secrets_->hide(entry.name) != entry.name) continue;
         const auto file = os::open_regular(folder / entry.name, os::Links::refuse);
         auto offset = context_.history.journal_offset(run_.id, entry.name);
         while (file && offset) {
@@ -137,6 +145,7 @@ void Supervisor::read_journals()
             if (!bytes || bytes->empty()) break;
             auto piece = model::read_journal(*bytes, *offset);
             if (piece.next == *offset) break;
+            secrets_->hide(piece);
             store::JournalBatch batch{entry.name, *offset, piece.next, std::move(piece.points)};
             for (const auto& [key, value] : piece.params)
                 static_cast<void>(context_.history.set_tag(run_.id, "param." + key, value));
@@ -144,21 +153,39 @@ void Supervisor::read_journals()
                 static_cast<void>(context_.history.set_tag(run_.id, key, value));
             if (!context_.history.record_metrics(run_.id, batch)) break;
             if (piece.damaged > 0) {
-                context_.tell(run_.id,
-                              "notice",
-                              fmt::format("metric journal '{}': {} damaged bytes were skipped",
-                                          entry.name,
-                                          piece.damaged));
+                tell("notice",
+                     fmt::format("metric journal '{}': {} damaged bytes were skipped",
+                                 entry.name,
+                                 piece.damaged));
             }
             offset = piece.next;
         }
     }
 }
 
+Result<std::optional<Digest>> Supervisor::collect_outputs(const Plan& plan, std::stop_token stop)
+{
+    if (!plan.collect_outputs) return std::nullopt;
+    if (!secrets_) {
+        return tl::unexpected(Error(ErrorKind::unavailable,
+                                    "a secret of this run cannot be read, so it could be in the "
+                                    "names of files"));
+    }
+    TRY(secrets_->hide_names(directory() / "work" / "outputs"));
+    return executor_->collect(job(), directory(), stop);
+}
+
 Result<>
 Supervisor::finalize(const target::JobStatus& status, const Plan& plan, std::stop_token stop)
 {
-    read_journals();
+    if (know_secrets(plan)) {
+        read_journals();
+    } else {
+        context_.tell(run_.id,
+                      "notice",
+                      "metrics were not read: a secret of this run cannot be read, so it could be "
+                      "in them; they are still in the run's folder");
+    }
     store::RunChange change;
     const auto begin = boot_milliseconds();
     if (run_.state != RunState::finalizing) {
@@ -171,8 +198,7 @@ Supervisor::finalize(const target::JobStatus& status, const Plan& plan, std::sto
         }
         TRY(move_to(RunState::finalizing, first));
     }
-    Result<std::optional<Digest>> outputs = std::optional<Digest>();
-    if (plan.collect_outputs) outputs = executor_->collect(job(), directory(), stop);
+    auto outputs = collect_outputs(plan, stop);
     if (stop.stop_requested()) return fail(ErrorKind::cancelled, "the daemon stops");
     if (outputs && *outputs) change.outputs = (*outputs)->text();
     change.timings["collect"] = boot_milliseconds() - begin;
@@ -186,10 +212,10 @@ Supervisor::finalize(const target::JobStatus& status, const Plan& plan, std::sto
     change.ended = exit.ended;
     change.evidence = evidence_of(exit);
     if (exit.cause != "start-failure") change.exit_code = exit.status();
-    change.error = reason_of(exit, plan);
+    if (const auto reason = reason_of(exit, plan)) change.error = hidden(*reason);
     auto state = end_state(exit);
     if (!outputs) {
-        change.error = outputs.error()
+        change.error = hidden(outputs.error())
                            .within("collect outputs")
                            .with_hint("The files are still in the run's folder: 'ponk experiment "
                                       "return' copies them.");

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "secrets/redactor.hpp"
 
+#include "base/hash.hpp"
+#include "base/seal.hpp"
+#include "base/synced.hpp"
 #include "secrets/matcher.hpp"
 #include "secrets/secret_pieces.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace ponk::secrets {
 
@@ -128,6 +132,22 @@ void Redactor::release(std::uint64_t end)
         held_.erase(0, head_);
         head_ = 0;
     }
+}
+
+std::shared_ptr<const RedactionPatterns> shared_patterns(const std::vector<std::string>& values)
+{
+    static Synced<std::map<Digest, std::weak_ptr<const RedactionPatterns>>> known;
+    std::string all;
+    for (const auto& value : values)
+        all += fmt::format("{}:{}", value.size(), value);
+    const auto key = sha256(all);
+    wipe(all);
+    if (auto found = (*known.lock())[key].lock()) return found;
+    auto made = std::make_shared<const RedactionPatterns>(values);
+    const auto table = known.lock();
+    std::erase_if(*table, [](const auto& entry) { return entry.second.expired(); });
+    (*table)[key] = made;
+    return made;
 }
 
 std::string redact(const std::vector<std::string>& values, std::string_view text)

@@ -75,6 +75,9 @@ private:
     std::string out_;
 };
 
+// The same object for the same values while anybody has it, however many read.
+std::shared_ptr<const RedactionPatterns> shared_patterns(const std::vector<std::string>& values);
+
 // Both in one, for a text that is there as a whole.
 std::string redact(const std::vector<std::string>& values, std::string_view text);
 

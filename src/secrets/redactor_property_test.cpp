@@ -80,6 +80,10 @@ std::vector<Token> tokens_at(std::string_view text)
     const auto means = [&](std::string_view written, const char* meaning) {
         if (text.starts_with(written)) tokens.push_back({written.size(), meaning});
     };
+    if (text[0] == '_') {
+        for (const char meaning : std::string_view("\"\\'%\n"))
+            tokens.push_back({1, {meaning}});
+    }
     if (text[0] == '\\') add_escape(text, 1, tokens);
     if (text.starts_with("\\\\")) add_escape(text, 2, tokens);
     if (const auto byte = number(text.substr(1), 2, 16); text[0] == '%' && byte)
@@ -157,8 +161,6 @@ void find_base64(std::string_view text, std::size_t at, std::string_view bits, E
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     constexpr std::string_view url_safe =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    if (bits.empty() || (bits.size() == 6 && bits.back() == '?')) ends.insert(at);
-    if (bits.empty()) return;
     for (const auto& [size, meaning] : tokens_at(text.substr(at))) {
         const auto alphabet =
             std::string_view(meaning) == "-" || meaning == "_" ? url_safe : standard;
@@ -246,6 +248,7 @@ rc::Gen<std::string> written(char byte)
     if (byte == '\\') ways.emplace_back("\\\\\\\\");
     if (byte == '\n') ways.emplace_back("\\n");
     if (byte == '\'') ways.emplace_back("'\"'\"'");
+    if (std::isalnum(code) == 0) ways.emplace_back("_");
     ways.emplace_back("\\");
     return rc::gen::elementOf(ways);
 }

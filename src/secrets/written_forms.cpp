@@ -95,8 +95,11 @@ void add_named_escape(Ways ways, char byte)
     if (byte == '\0') ways.add_escape("0");
     const bool letter = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z');
     const bool digit = byte >= '0' && byte <= '9';
+    if (letter || digit) return;
     // JSON and Python escape quotes, shells every punctuation.
-    if (byte >= ' ' && byte < 0x7f && !letter && !digit) ways.add_escape(std::string(1, byte));
+    if (byte >= ' ' && byte < 0x7f) ways.add_escape(std::string(1, byte));
+    // Names of files are made from texts like this.
+    ways.add("_");
 }
 
 void add_other_names(Ways ways, char byte)
