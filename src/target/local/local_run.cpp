@@ -51,21 +51,21 @@ JobStatus lost(JobStatus status, std::string reason)
     return status;
 }
 
-Result<bool> add_exit(const Path& directory, JobStatus& status)
+}  // namespace
+
+Result<bool> LocalRun::add_exit(JobStatus& status) const
 {
-    const auto text = TRY(os::read_file_if_any(directory / control::exit, 1 << 20));
+    const auto text = TRY(files_.find(control::exit));
     if (!text) return false;
     status.exit = TRY(model::parse_exit_record(*text).map_error(
-        while_doing("read {}", os::in_quotes(directory / control::exit))));
+        while_doing("read {}", os::in_quotes(directory_ / control::exit))));
     status.phase = JobPhase::ended;
     status.started = status.exit->started;
     // What was written between our look at the log and the end.
-    status.log_length = size_of(directory / control::log);
-    status.journal_length = size_of_journals(directory / control::journal);
+    status.log_length = size_of(directory_ / control::log);
+    status.journal_length = size_of_journals(directory_ / control::journal);
     return true;
 }
-
-}  // namespace
 
 Result<JobStatus> LocalRun::look()
 {
@@ -73,12 +73,17 @@ Result<JobStatus> LocalRun::look()
     JobStatus status;
     status.log_length = size_of(directory_ / control::log);
     status.journal_length = size_of_journals(directory_ / control::journal);
-    if (TRY(add_exit(directory_, status))) return status;
+    if (TRY(add_exit(status))) return status;
     if (TRY(find_processes())) return look_at_processes(std::move(status));
     status.phase = JobPhase::starting;
     if (is_locked(directory_) || TRY(find_processes())) return status;
     // Nobody holds the lock, so nothing changes any more; but it may have, just before we asked.
-    if (TRY(add_exit(directory_, status))) return status;
+    if (TRY(add_exit(status))) return status;
+    if (files_.is_taken(control::pid) || files_.is_taken(control::exit)) {
+        return lost(std::move(status),
+                    "files in the run's folder were changed by someone else, so how the script "
+                    "ended cannot be known");
+    }
     if (is_there(directory_ / control::claim))
         return lost(std::move(status), "the supervisor was killed before the script began");
     return status;  // nobody ever began it
@@ -87,7 +92,7 @@ Result<JobStatus> LocalRun::look()
 Result<bool> LocalRun::find_processes()
 {
     if (processes_) return true;
-    const auto text = TRY(os::read_file_if_any(directory_ / control::pid, 1 << 20));
+    const auto text = TRY(files_.find(control::pid));
     if (!text) return false;
     processes_ = TRY(parse_processes(*text).map_error(
         while_doing("read {}", os::in_quotes(directory_ / control::pid))));
@@ -109,12 +114,12 @@ Result<JobStatus> LocalRun::look_at_processes(JobStatus status)
     if (processes_->main.boot_id != os::boot_id())
         return lost(std::move(status), "the host was rebooted while the script ran");
     if (is_supervised()) return status;
-    if (TRY(add_exit(directory_, status))) return status;
+    if (TRY(add_exit(status))) return status;
     if (!stand_in_)
-        stand_in_ = std::make_unique<StandIn>(directory_, *processes_, std::move(main_));
+        stand_in_ = std::make_unique<StandIn>(directory_, files_, *processes_, std::move(main_));
     const auto progress = TRY(stand_in_->step());
     if (progress == StandIn::Progress::unknown) return lost(std::move(status), stand_in_->reason());
-    if (progress == StandIn::Progress::published) TRY(add_exit(directory_, status));
+    if (progress == StandIn::Progress::published) TRY(add_exit(status));
     return status;
 }
 
@@ -149,7 +154,7 @@ void LocalRun::ask_to_end()
     }
     if (processes_->main.boot_id != os::boot_id()) return;
     if (!stand_in_)
-        stand_in_ = std::make_unique<StandIn>(directory_, *processes_, std::move(main_));
+        stand_in_ = std::make_unique<StandIn>(directory_, files_, *processes_, std::move(main_));
     [[maybe_unused]] const auto progress = stand_in_->step();
 }
 
