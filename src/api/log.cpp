@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/handlers.hpp"
 #include "base/text.hpp"
-#include "engine/plan.hpp"
+#include "engine/run_secrets.hpp"
 #include "secrets/redactor.hpp"
 
 #include <algorithm>
@@ -93,12 +93,7 @@ Result<std::shared_ptr<const secrets::RedactionPatterns>> patterns_of(const Serv
                                                                       const model::Run& run)
 {
     const auto plan = TRY(engine::plan_from_json(run.configuration));
-    const auto names = engine::secret_names(plan);
-    if (names.empty()) return nullptr;
-    const auto values = TRY(services.context().secrets.values_for_redaction(names));
-    auto patterns = std::make_shared<const secrets::RedactionPatterns>(values);
-    if (patterns->empty()) return nullptr;
-    return patterns;
+    return TRY(engine::RunSecrets::load(services.context(), plan)).patterns();
 }
 
 }  // namespace

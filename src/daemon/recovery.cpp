@@ -37,12 +37,27 @@ Result<std::vector<RunId>> import_run_directories(const engine::Context& context
     return ended;
 }
 
+namespace {
+
+// Without the run's secrets nothing that its script said may be used.
+void read_metrics(const engine::Context& context, const RunId& id)
+{
+    const auto run = context.history.find_run(id);
+    if (!run || !*run) return;
+    const auto plan = engine::plan_from_json((*run)->configuration);
+    if (!plan) return;
+    if (const auto secrets = engine::RunSecrets::load(context, *plan))
+        engine::read_journals(context, id, *secrets);
+}
+
+}  // namespace
+
 std::vector<RunId>
 import_metrics(const engine::Context& context, std::vector<RunId> runs, Deadline deadline)
 {
     // Newest first: those are asked for.
     while (!runs.empty() && Deadline::clock::now() < deadline) {
-        engine::read_journals(context, runs.back());
+        read_metrics(context, runs.back());
         runs.pop_back();
     }
     if (runs.empty()) static_cast<void>(context.history.put_setting(unfinished_setting, "0"));

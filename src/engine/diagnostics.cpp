@@ -24,7 +24,7 @@ Result<Patterns> patterns_of(const Context& context, const Plan& plan)
     for (const auto& [name, value] : plan.variables) {
         if (!secrets::reference_name(value) && value.size() >= 8) values.push_back(value);
     }
-    return std::make_shared<const secrets::RedactionPatterns>(values);
+    return secrets::shared_patterns(values);
 }
 
 std::string hide(const Patterns& patterns, std::string_view text)
@@ -73,7 +73,7 @@ Result<> add_project(ZipFile& zip,
     for (const auto& entry : manifest->entries()) {
         if (!entry.is_file()) continue;
         secrets::Redactor redactor(patterns);
-        TRY(zip.begin("project/" + entry.path));
+        TRY(zip.begin("project/" + hide(patterns, entry.path)));
         const auto streamed = snapshot::stream_file(
             context.objects, *manifest, entry.path, [&](std::string_view bytes) {
                 return zip.write(redactor.feed(bytes));

@@ -19,6 +19,9 @@ namespace {
 // How long a run that was not launched waits for its client after a restart of the daemon.
 constexpr auto client_patience = 15s;
 
+const std::string not_shown =
+    "(not shown: a secret of this run cannot be read, so it could be in the text)";
+
 }  // namespace
 
 Supervisor::Supervisor(const Context& context, model::Run run, std::optional<Ambient> ambient)
@@ -165,11 +168,30 @@ void Supervisor::fail_run(const Error& error)
     store::RunChange change;
     change.ended = wall_milliseconds();
     const bool cancelled = cancel_wished();
-    if (!cancelled) change.error = error;
+    if (!cancelled) change.error = hidden(error);
     const auto moved = move_to(cancelled ? RunState::canceled : RunState::failed, change);
-    if (!moved)
-        context_.tell(
-            run_.id, "notice", "the end could not be recorded: " + moved.error().message());
+    if (!moved) tell("notice", "the end could not be recorded: " + moved.error().message());
+}
+
+// Another try whenever it matters: a keyring that was locked may be open by now.
+bool Supervisor::know_secrets(const Plan& plan)
+{
+    if (secrets_ && (secrets_->patterns() || secret_names(plan).empty())) return true;
+    auto loaded = RunSecrets::load(context_, plan);
+    secrets_.reset();
+    if (loaded) secrets_ = std::move(*loaded);
+    return secrets_.has_value();
+}
+
+void Supervisor::tell(const std::string& kind, const std::string& text) const
+{
+    context_.tell(run_.id, kind, secrets_ ? secrets_->hide(text) : not_shown);
+}
+
+Error Supervisor::hidden(const Error& error) const
+{
+    if (secrets_) return secrets_->hide(error);
+    return {error.kind(), not_shown, error.hint()};
 }
 
 Result<target::ContainerWish> Supervisor::container_wish(const ContainerPlan& plan) const
@@ -224,6 +246,7 @@ Result<> Supervisor::launch(const Plan& plan, std::stop_token stop)
 {
     if (cancel_wished()) return fail(ErrorKind::cancelled, "cancelled before it had begun");
     const auto spec = TRY(job_spec(plan));
+    secrets_ = TRY(RunSecrets::load(context_, plan));
     const auto begin = boot_milliseconds();
     auto launched = executor_->launch(spec, stop);
     if (!launched) {

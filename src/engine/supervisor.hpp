@@ -4,6 +4,7 @@
 #include "base/synced.hpp"
 #include "engine/context.hpp"
 #include "engine/plan.hpp"
+#include "engine/run_secrets.hpp"
 #include "model/run.hpp"
 #include "os/wait.hpp"
 #include "snapshot/take_snapshot.hpp"
@@ -51,13 +52,18 @@ private:
     Result<> wait_for_ambient(std::stop_token stop);
     Result<> follow(const Plan& plan, std::stop_token stop);
     Result<> finalize(const target::JobStatus& status, const Plan& plan, std::stop_token stop);
+    Result<target::Collected> collect_outputs(const Plan& plan, std::stop_token stop);
     void fail_run(const Error& error);
+    // As it may be stored.
+    [[nodiscard]] Error hidden(const Error& error) const;
     Result<> move_to(model::RunState state, const store::RunChange& change = {});
     Result<target::JobSpec> job_spec(const Plan& plan);
     Result<target::ContainerWish> container_wish(const ContainerPlan& plan) const;
     Result<snapshot::SnapshotReport> store_project(std::stop_token stop);
     Result<target::Notices> place(const Plan& plan);
     std::vector<std::string> tell_warnings(target::Notices notices);
+    bool know_secrets(const Plan& plan);
+    void tell(const std::string& kind, const std::string& text) const;
     [[nodiscard]] bool cancel_wished();
     [[nodiscard]] std::string job() const;
     [[nodiscard]] Path directory() const { return context_.run_directory(run_.id); }
@@ -69,6 +75,8 @@ private:
     os::Bell bell_;
     std::stop_source step_;  // ends the current blocking step when a cancel comes
     std::stop_token stop_;   // the thread's own
+    // From the launch on: what the script must not tell. Absent when it cannot be read now.
+    std::optional<RunSecrets> secrets_ = RunSecrets();
     std::atomic<bool> ended_{false};
     std::jthread thread_;  // last: joins before the rest is destroyed
 };

@@ -65,9 +65,11 @@ RunState end_state(const model::ExitRecord& exit)
 
 Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
 {
+    know_secrets(plan);
     target::JobStatus seen;
     bool cancel_sent = false;
     std::int64_t journals_read = 0;
+    std::int64_t secrets_asked = boot_milliseconds();
     std::uint64_t journal_length = 0;
     int burst = 0;
     std::string last_problem;
@@ -93,7 +95,7 @@ Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
             }
             if (status.error().message() != last_problem) {
                 last_problem = status.error().message();
-                context_.tell(run_.id, "notice", "cannot ask the target now: " + last_problem);
+                tell("notice", "cannot ask the target now: " + last_problem);
             }
             if (!os::sleep_for(1s, stop)) continue;
             continue;
@@ -111,7 +113,12 @@ Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
         context_.notifier.ring(run_.id);
         const auto now = boot_milliseconds();
         if (seen.journal_length != journal_length && now - journals_read > 100) {
-            read_journals(context_, run_.id);
+            // A locked keyring takes its time to say so; that must not delay a cancel again and
+            // again.
+            if (secrets_ || now - secrets_asked > 60'000) {
+                secrets_asked = now;
+                if (know_secrets(plan)) read_journals(context_, run_.id, *secrets_);
+            }
             journal_length = seen.journal_length;
             journals_read = now;
         }
@@ -123,10 +130,29 @@ Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
     }
 }
 
+Result<target::Collected> Supervisor::collect_outputs(const Plan& plan, std::stop_token stop)
+{
+    if (!plan.collect_outputs) return target::Collected();
+    if (!secrets_) {
+        return tl::unexpected(Error(ErrorKind::unavailable,
+                                    "a secret of this run cannot be read, so it could be in the "
+                                    "names of files"));
+    }
+    const auto hide_names = [this](const Path& outputs) { return secrets_->hide_names(outputs); };
+    return executor_->collect(job(), directory(), hide_names, stop);
+}
+
 Result<>
 Supervisor::finalize(const target::JobStatus& status, const Plan& plan, std::stop_token stop)
 {
-    read_journals(context_, run_.id);
+    if (know_secrets(plan)) {
+        read_journals(context_, run_.id, *secrets_);
+    } else {
+        context_.tell(run_.id,
+                      "notice",
+                      "metrics were not read: a secret of this run cannot be read, so it could be "
+                      "in them; they are still in the run's folder");
+    }
     store::RunChange change;
     const auto begin = boot_milliseconds();
     if (run_.state != RunState::finalizing) {
@@ -139,8 +165,7 @@ Supervisor::finalize(const target::JobStatus& status, const Plan& plan, std::sto
         }
         TRY(move_to(RunState::finalizing, first));
     }
-    Result<target::Collected> outputs = target::Collected();
-    if (plan.collect_outputs) outputs = executor_->collect(job(), directory(), stop);
+    auto outputs = collect_outputs(plan, stop);
     if (stop.stop_requested()) return fail(ErrorKind::cancelled, "the daemon stops");
     if (outputs && outputs->outputs) change.outputs = outputs->outputs->text();
     if (outputs) change.warnings = tell_warnings(outputs->notices);
@@ -155,10 +180,10 @@ Supervisor::finalize(const target::JobStatus& status, const Plan& plan, std::sto
     change.ended = exit.ended;
     change.evidence = evidence_of(exit);
     if (exit.cause != "start-failure") change.exit_code = exit.status();
-    change.error = reason_of(exit, plan);
+    if (const auto reason = reason_of(exit, plan)) change.error = hidden(*reason);
     auto state = end_state(exit);
     if (!outputs) {
-        change.error = outputs.error()
+        change.error = hidden(outputs.error())
                            .within("collect outputs")
                            .with_hint("The files are still in the run's folder: 'ponk experiment "
                                       "return' copies them.");

@@ -1,27 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "secrets/redactor.hpp"
 
-#include "secrets/automaton.hpp"
-#include "secrets/redaction_forms.hpp"
+#include "base/hash.hpp"
+#include "base/seal.hpp"
+#include "base/synced.hpp"
+#include "secrets/matcher.hpp"
+#include "secrets/secret_pieces.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace ponk::secrets {
 
 namespace {
 
-std::set<std::string> all_forms(const std::vector<std::string>& values)
+std::set<std::string> all_pieces(const std::vector<std::string>& values)
 {
-    std::set<std::string> forms;
+    std::set<std::string> pieces;
     for (const auto& value : values)
-        forms.merge(redaction_forms(value));
-    return forms;
+        pieces.merge(pieces_of(value));
+    return pieces;
 }
 
 }  // namespace
 
 RedactionPatterns::RedactionPatterns(const std::vector<std::string>& values)
-    : automaton_(std::make_unique<const Automaton>(all_forms(values)))
+    : matcher_(std::make_unique<const Matcher>(all_pieces(values)))
 {
 }
 
@@ -29,26 +33,24 @@ RedactionPatterns::~RedactionPatterns() = default;
 
 bool RedactionPatterns::empty() const noexcept
 {
-    return automaton_->empty();
+    return matcher_->empty();
 }
 
-std::size_t RedactionPatterns::lead() const noexcept
+struct Redactor::Progress {
+    RedactionPatterns::Matcher::Threads threads;
+    RedactionPatterns::Matcher::Threads next;  // room for the next step
+};
+
+Redactor::Redactor(std::shared_ptr<const RedactionPatterns> patterns)
+    : patterns_(std::move(patterns)), progress_(std::make_unique<Progress>())
 {
-    return empty() ? 0 : automaton_->longest() - 1;
 }
 
-Redactor::Redactor(std::shared_ptr<const RedactionPatterns> patterns, std::uint64_t lead)
-    : patterns_(std::move(patterns)), lead_(lead)
-{
-}
+Redactor::~Redactor() = default;
 
 std::string_view Redactor::feed(std::string_view bytes)
 {
-    if (patterns_->empty()) {
-        const auto skipped = std::min<std::uint64_t>(lead_, bytes.size());
-        lead_ -= skipped;
-        return bytes.substr(skipped);
-    }
+    if (patterns_->empty()) return bytes;
     out_.clear();
     scan(bytes);
     return out_;
@@ -58,29 +60,30 @@ std::string_view Redactor::finish()
 {
     out_.clear();
     release(base_ + held_.size() - head_);
-    node_ = 0;
+    progress_->threads.clear();
     masking_ = false;
     return out_;
 }
 
 void Redactor::scan(std::string_view bytes)
 {
-    const auto& automaton = *patterns_->automaton_;
-    std::size_t at = 0;
-    while (at < bytes.size()) {
-        if (node_ == 0) {
-            const auto begin = at;
-            while (at + 1 < bytes.size() && !automaton.may_begin(bytes[at], bytes[at + 1]))
-                ++at;
-            give_plain(bytes.substr(begin, at - begin));
-            base_ += at - begin;
+    const auto& matcher = *patterns_->matcher_;
+    auto& [threads, next] = *progress_;
+    while (!bytes.empty()) {
+        if (threads.empty()) {
+            const auto plain = matcher.find_beginning(bytes);
+            give_plain(bytes.substr(0, plain));
+            base_ += plain;
+            bytes.remove_prefix(plain);
+            if (bytes.empty()) return;
         }
-        const char byte = bytes[at++];
-        node_ = automaton.next(node_, byte);
-        held_ += byte;
-        const auto end = base_ + held_.size() - head_;
-        if (const auto matched = automaton.match(node_)) cover({end - matched, end});
-        release(end - automaton.open(node_));
+        const auto position = base_ + held_.size() - head_;
+        held_ += bytes.front();
+        const auto match = matcher.step(threads, bytes, position, next);
+        bytes.remove_prefix(1);
+        threads.swap(next);
+        if (match) cover({*match, position + 1});
+        release(threads.empty() ? position + 1 : threads.front().start);
     }
 }
 
@@ -95,19 +98,14 @@ void Redactor::cover(Stretch stretch)
 
 void Redactor::give_plain(std::string_view bytes)
 {
-    const auto skipped = std::min<std::uint64_t>(lead_, bytes.size());
-    lead_ -= skipped;
-    bytes.remove_prefix(skipped);
     if (bytes.empty()) return;
     masking_ = false;
     out_ += bytes;
 }
 
-void Redactor::give_mask(std::uint64_t count)
+void Redactor::give_mask()
 {
-    const auto skipped = std::min(lead_, count);
-    lead_ -= skipped;
-    if (skipped == count || masking_) return;
+    if (masking_) return;
     masking_ = true;
     out_ += mask;
 }
@@ -121,7 +119,7 @@ void Redactor::release(std::uint64_t end)
             until = std::min(end, masked ? covered_.front().end : covered_.front().begin);
         const auto count = until - base_;
         if (masked) {
-            give_mask(count);
+            give_mask();
         } else {
             give_plain(std::string_view(held_).substr(head_, count));
         }
@@ -134,6 +132,22 @@ void Redactor::release(std::uint64_t end)
         held_.erase(0, head_);
         head_ = 0;
     }
+}
+
+std::shared_ptr<const RedactionPatterns> shared_patterns(const std::vector<std::string>& values)
+{
+    static Synced<std::map<Digest, std::weak_ptr<const RedactionPatterns>>> known;
+    std::string all;
+    for (const auto& value : values)
+        all += fmt::format("{}:{}", value.size(), value);
+    const auto key = sha256(all);
+    wipe(all);
+    if (auto found = (*known.lock())[key].lock()) return found;
+    auto made = std::make_shared<const RedactionPatterns>(values);
+    const auto table = known.lock();
+    std::erase_if(*table, [](const auto& entry) { return entry.second.expired(); });
+    (*table)[key] = made;
+    return made;
 }
 
 std::string redact(const std::vector<std::string>& values, std::string_view text)

@@ -13,11 +13,11 @@ namespace ponk::secrets {
 // Shorter values are not looked for: hiding every "1" would ruin a log and tell the value.
 constexpr std::size_t shortest_redacted = 4;
 
-// What to look for: each value as it is, in base64 (both alphabets, wherever it stands in what was
-// encoded) and percent-encoded. Immutable; shared by all who read logs of one run.
+// What to look for: each value and its parts, as they are or escaped in the usual ways, in base64
+// and in hex; docs/design/secrets.md says which. Immutable; shared by all who read logs of one run.
 class RedactionPatterns {
 public:
-    class Automaton;
+    class Matcher;
 
     explicit RedactionPatterns(const std::vector<std::string>& values);
     ~RedactionPatterns();
@@ -26,23 +26,23 @@ public:
 
     // True when there is nothing to look for.
     [[nodiscard]] bool empty() const noexcept;
-    // To show a log from byte N on, begin reading this many bytes before it (see Redactor).
-    [[nodiscard]] std::size_t lead() const noexcept;
 
 private:
     friend class Redactor;
-    std::unique_ptr<const Automaton> automaton_;
+    std::unique_ptr<const Matcher> matcher_;
 };
 
 // Replaces secrets in a stream that comes in pieces: every longest stretch of bytes that belong to
-// a pattern becomes "***". The output depends on the bytes only, never on how they were cut. Holds
-// back only what may still become a pattern. One thread at a time.
+// a form of a value becomes "***". The output depends on the bytes only, never on how they were
+// cut. Holds back only what may still become such a form. One thread at a time.
 class Redactor {
 public:
     static constexpr std::string_view mask = "***";
 
-    // The first `lead` bytes fed are looked at, not given out.
-    explicit Redactor(std::shared_ptr<const RedactionPatterns> patterns, std::uint64_t lead = 0);
+    explicit Redactor(std::shared_ptr<const RedactionPatterns> patterns);
+    ~Redactor();
+    Redactor(const Redactor&) = delete;
+    Redactor& operator=(const Redactor&) = delete;
 
     // What can be shown now. The view is into `bytes` or into this object, and is good until the
     // next call. Without patterns it is `bytes` itself.
@@ -60,20 +60,23 @@ private:
     void scan(std::string_view bytes);
     void cover(Stretch stretch);
     void give_plain(std::string_view bytes);
-    void give_mask(std::uint64_t count);
+    void give_mask();
     // Gives out what is held up to this position.
     void release(std::uint64_t end);
 
     std::shared_ptr<const RedactionPatterns> patterns_;
-    std::uint64_t lead_;  // bytes still to be looked at only
-    std::uint32_t node_ = 0;
-    std::string held_;  // bytes from head_ on are not given out yet
+    struct Progress;
+    std::unique_ptr<Progress> progress_;  // what has matched so far
+    std::string held_;                    // bytes from head_ on are not given out yet
     std::size_t head_ = 0;
     std::uint64_t base_ = 0;       // position of the first of them
-    std::deque<Stretch> covered_;  // by patterns; in order, apart from each other
+    std::deque<Stretch> covered_;  // by forms; in order, apart from each other
     bool masking_ = false;         // the last thing given out was a mask
     std::string out_;
 };
+
+// The same object for the same values while anybody has it, however many read.
+std::shared_ptr<const RedactionPatterns> shared_patterns(const std::vector<std::string>& values);
 
 // Both in one, for a text that is there as a whole.
 std::string redact(const std::vector<std::string>& values, std::string_view text);

@@ -20,7 +20,8 @@ namespace ponk::secrets {
 namespace {
 
 constexpr std::string_view suffix = ".secret";
-constexpr std::size_t value_limit = std::size_t{1} << 20;
+// Linux hands a program no variable of more than 128 KiB.
+constexpr std::size_t value_limit = std::size_t{64} << 10;
 constexpr std::uint64_t file_limit = std::uint64_t{64} << 20;
 
 using Lock = os::FileLock;

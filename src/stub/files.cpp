@@ -89,7 +89,7 @@ int replace(const char* name, const char* bytes, std::size_t size)
 
 long read_small(const char* path, char* out, std::size_t room)
 {
-    const int fd = ::open(path, O_RDONLY | O_CLOEXEC);
+    const int fd = ::open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0) return -1;
     std::size_t size = 0;
     while (size + 1 < room) {
@@ -137,8 +137,10 @@ int Publisher::publish(const char* name, const char* bytes, std::size_t size) co
         if (problem == 0 && ::fsync(fd_) != 0) return errno;
         char link[40];
         std::snprintf(link, sizeof link, "/proc/self/fd/%d", fd_);
-        if (problem == 0 &&
-            (::linkat(AT_FDCWD, link, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0 || errno == EEXIST)) {
+        const bool linked =
+            problem == 0 && ::linkat(AT_FDCWD, link, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
+        if (problem == 0 && !linked && errno == EEXIST) return EEXIST;
+        if (linked) {
             sync_folder();
             return 0;
         }
@@ -152,8 +154,10 @@ int Publisher::publish(const char* name, const char* bytes, std::size_t size) co
     int problem = write_all(fd, bytes, size);
     if (problem == 0 && ::fsync(fd) != 0) problem = errno;
     ::close(fd);
-    if (problem == 0 && ::link(temporary, name) != 0 && errno != EEXIST)
-        problem = ::rename(temporary, name) == 0 ? 0 : errno;
+    if (problem == 0 && ::link(temporary, name) != 0) {
+        problem = errno;
+        if (problem != EEXIST) problem = ::rename(temporary, name) == 0 ? 0 : errno;
+    }
     ::unlink(temporary);
     sync_folder();
     return problem;

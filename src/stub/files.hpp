@@ -21,7 +21,7 @@ struct Line {
 
 // Replaces `name` by rename. Returns errno or 0.
 int replace(const char* name, const char* bytes, std::size_t size);
-// Reads a small file, adds a NUL. Returns the length, or -1.
+// Reads a small file, never waiting for anybody, and adds a NUL. Returns the length, or -1.
 long read_small(const char* path, char* out, std::size_t room);
 // The start time of a process in ticks since boot and its parent; false when it is gone.
 struct ProcessLine {
@@ -35,8 +35,8 @@ bool read_process(int pid, ProcessLine& line);
 class Publisher {
 public:
     void reserve();
-    // Makes `name` appear with all of its bytes, durable. Returns errno or 0; an existing name is
-    // a success, since the record is published once.
+    // Makes `name` appear with all of its bytes, durable. Returns errno or 0; EEXIST when there is
+    // something of this name.
     int publish(const char* name, const char* bytes, std::size_t size) const;
 
 private:

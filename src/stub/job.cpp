@@ -99,8 +99,14 @@ const char* read_environment(int fd, Job& job)
     job.environment = static_cast<char**>(std::calloc(count + 1, sizeof(char*)));
     if (!job.environment) return "out of memory";
     char* at = text.bytes;
-    for (std::size_t i = 0; i < count; ++i, at += std::strlen(at) + 1)
-        job.environment[i] = at;
+    std::size_t variables = 0;
+    for (std::size_t i = 0; i < count; ++i, at += std::strlen(at) + 1) {
+        if (i == 0 && !std::strchr(at, '=')) {
+            job.key = at;
+        } else {
+            job.environment[variables++] = at;
+        }
+    }
     return nullptr;
 }
 

@@ -10,6 +10,7 @@ namespace ponk::stub {
 struct Job {
     const char* run = "";
     const char* token = "";
+    const char* key = "";  // seals what we write; empty when we were given none
     const char* directory = ".";
     const char* program = nullptr;        // a path, or a name to be looked up on the script's PATH
     const char* other_program = nullptr;  // tried when the first is not there
@@ -22,7 +23,8 @@ struct Job {
 
 // Reads the file `spec` of the current folder. Returns nullptr, or what is wrong with it.
 const char* read_spec(Job& job);
-// Reads "K=V" words, each ended by NUL, until the end of `fd`.
+// Reads words, each ended by NUL, until the end of `fd`: the run's key, and "K=V" for each
+// variable.
 const char* read_environment(int fd, Job& job);
 
 }  // namespace ponk::stub

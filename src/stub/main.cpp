@@ -83,7 +83,7 @@ void claim_run()
 
 // Waits for the supervisor. True when it went without having published anything. The folder is not
 // asked: a quick reader may have removed it by now.
-bool supervisor_died(pid_t stub, const Shared& shared)
+bool supervisor_died(pid_t stub, const Shared& shared, const Supervisor& supervisor)
 {
     sigset_t signals;
     ::sigprocmask(SIG_BLOCK, nullptr, &signals);
@@ -91,7 +91,7 @@ bool supervisor_died(pid_t stub, const Shared& shared)
         const int number = ::sigwaitinfo(&signals, nullptr);
         if (number > 0 && number != SIGCHLD) ::kill(stub, number);
     }
-    return !shared.published && ::access("exit", F_OK) != 0;
+    return !shared.published && !supervisor.is_published();
 }
 
 int open_environment(const char* directory, const char* given)
@@ -106,6 +106,8 @@ int open_environment(const char* directory, const char* given)
 int own_run(const char* directory, const char* environment, int report_given)
 {
     static Job job;
+    // The key is in our memory, and the script is of the same user.
+    ::prctl(PR_SET_DUMPABLE, 0);
     const char* trouble = read_environment(open_environment(directory, environment), job);
     arrange_descriptors(report_given);
     if (trouble) refuse(trouble, 0);
@@ -134,7 +136,7 @@ int own_run(const char* directory, const char* environment, int report_given)
         supervisor.run();
         return 0;
     }
-    if (supervisor_died(stub, shared)) supervisor.run();
+    if (supervisor_died(stub, shared, supervisor)) supervisor.run();
     return 0;
 }
 

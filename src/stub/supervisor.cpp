@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stub/supervisor.hpp"
 
+#include "stub/seal.hpp"
+
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
@@ -60,7 +63,9 @@ void Supervisor::find_script()
 {
     while (shared_.forking && shared_.main == 0 && signal_tree(0, 0) > 0)
         sleep_ms(1);
-    if (shared_.main != 0) read_small("failed", failure_, sizeof failure_);
+    if (shared_.main == 0) return;
+    const auto size = read_sealed(job_.key, "failed", failure_, sizeof failure_);
+    failure_[size > 0 ? size - 1 : 0] = '\0';  // without the line's end
 }
 
 void Supervisor::start_script()
@@ -97,9 +102,11 @@ void Supervisor::give_up(int failure, const char* what, int problem)
 {
     Line<1024> line;
     line.add("%s: %s", what, std::strerror(problem));
-    // The file is for those who stand in for a killed supervisor; the pipe works on a full disk.
-    if (::fchdir(folder_) == 0) replace("failed", line.text, line.size);
+    // The pipe works on a full disk; the file is for those who stand in for a killed supervisor.
     [[maybe_unused]] const auto put = ::write(failure, line.text, line.size);
+    line.add("\n");
+    add_seal(line, job_.key, "failed");
+    if (::fchdir(folder_) == 0) replace("failed", line.text, line.size);
     ::_exit(problem == ENOENT ? 127 : 126);
 }
 
@@ -123,10 +130,11 @@ void Supervisor::write_pid_file(int failure)
     struct stat space {};
     if (::stat("/proc/self/ns/pid", &space) == 0)
         text.add("pid-namespace %llu\n", static_cast<unsigned long long>(space.st_ino));
-    text.add("cgroup %s\nstarted %lld\nstarted-boot %lld\nend\n",
+    text.add("cgroup %s\nstarted %lld\nstarted-boot %lld\n",
              group_.path(),
              static_cast<long long>(shared_.started),
              static_cast<long long>(shared_.started_boot));
+    add_seal(text, job_.key, "pid");
     if (const int problem = replace("pid", text.text, text.size); problem != 0)
         give_up(failure, "cannot write 'pid' in the run directory", problem);
 }
@@ -260,11 +268,12 @@ bool Supervisor::note_early_end()
         max_rss_ = usage.ru_maxrss;
     }
     Line<1024> line;
-    line.add("ponk-ended 1\ncode %d\nsignal %d\ncause %s\nended %lld\nend\n",
+    line.add("ponk-ended 1\ncode %d\nsignal %d\ncause %s\nended %lld\n",
              code_,
              signal_,
              name_of(shared_.cause),
              static_cast<long long>(ended_));
+    add_seal(line, job_.key, "ended");
     replace("ended", line.text, line.size);
     return true;
 }
@@ -328,7 +337,13 @@ void Supervisor::write_record(Line<8192>& record)
                static_cast<long long>(oom.kills));
     number("survivors", survivors_);
     number("unkillable", unkillable_);
-    record.add("end\n");
+    add_seal(record, job_.key, "exit");
+}
+
+bool Supervisor::is_published() const
+{
+    char text[8192];
+    return read_sealed(job_.key, "exit", text, sizeof text) >= 0;
 }
 
 void Supervisor::publish()
@@ -341,6 +356,13 @@ void Supervisor::publish()
     for (const auto until = boot_ms() + 86'400'000; boot_ms() < until;) {
         const int problem = publisher_.publish("exit", record.text, record.size);
         if (problem == 0 || problem == ENOENT) return;
+        if (problem == EEXIST) {
+            // Published before, by who stood in for us; or not ours at all.
+            if (is_published()) return;
+            Line<1024> aside;
+            aside.add(".not-ours.%d.%lld", ::getpid(), static_cast<long long>(boot_ms()));
+            if (::rename("exit", aside.text) == 0) continue;
+        }
         sleep_ms(pause);
         pause = pause < 5000 ? pause * 2 : 5000;
     }

@@ -37,6 +37,8 @@ public:
 
     // Takes over what is there, from any point on.
     void run();
+    // The exit record is there, and ours.
+    [[nodiscard]] bool is_published() const;
 
 private:
     void start_script();

@@ -87,6 +87,9 @@ struct Collected {
     Notices notices;                // what was left out, by name
 };
 
+// Called with the folder of the outputs, which is on this machine by then, before it is stored.
+using BeforeStoring = std::function<Result<>(const Path& outputs)>;
+
 // A place where runs execute: this host, a Docker engine, a Slurm cluster…
 //
 // Implementations are safe to call from several threads. Calls may block; each returns `cancelled`
@@ -119,8 +122,10 @@ public:
     cancel(const std::string& job, const Path& directory, std::chrono::seconds grace) = 0;
 
     // After the end: brings `outputs/` home.
-    virtual Result<Collected>
-    collect(const std::string& job, const Path& directory, std::stop_token stop) = 0;
+    virtual Result<Collected> collect(const std::string& job,
+                                      const Path& directory,
+                                      const BeforeStoring& before,
+                                      std::stop_token stop) = 0;
 
     // Removes the run's tree and control files from the target (our copy of the log stays).
     virtual Result<> clean(const std::string& job, const Path& directory) = 0;

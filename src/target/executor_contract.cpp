@@ -171,8 +171,9 @@ TEST_P(ExecutorContract, OutputsAreCollected)
     follow(with);
     follow(without);
 
-    const auto some = target_.executor->collect(jobs_[with.id.text()], with.directory, {});
-    const auto none = target_.executor->collect(jobs_[without.id.text()], without.directory, {});
+    const auto some = target_.executor->collect(jobs_[with.id.text()], with.directory, {}, {});
+    const auto none =
+        target_.executor->collect(jobs_[without.id.text()], without.directory, {}, {});
 
     ASSERT_TRUE(some);
     EXPECT_TRUE(some->outputs);

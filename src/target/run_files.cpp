@@ -33,9 +33,9 @@ void read_lengths(const Path& directory, JobStatus& status)
     status.journal_length = size_of_journals(directory / control::journal);
 }
 
-Result<bool> read_exit(const Path& directory, JobStatus& status)
+Result<bool> read_exit(const SealedFiles& files, const Path& directory, JobStatus& status)
 {
-    const auto text = TRY(os::read_file_if_any(directory / control::exit, 1 << 20));
+    const auto text = TRY(files.find(control::exit));
     if (!text) return false;
     status.exit = TRY(model::parse_exit_record(*text).map_error(
         while_doing("read {}", os::in_quotes(directory / control::exit))));
@@ -45,9 +45,9 @@ Result<bool> read_exit(const Path& directory, JobStatus& status)
     return true;
 }
 
-Result<std::optional<RunProcesses>> read_processes(const Path& directory)
+Result<std::optional<RunProcesses>> read_processes(const SealedFiles& files, const Path& directory)
 {
-    const auto text = TRY(os::read_file_if_any(directory / control::pid, 1 << 20));
+    const auto text = TRY(files.find(control::pid));
     if (!text) return std::nullopt;
     return TRY(parse_processes(*text).map_error(
         while_doing("read {}", os::in_quotes(directory / control::pid))));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "target/control_directory.hpp"
+#include "target/control_seal.hpp"
 #include "target/executor.hpp"
 
 #include <optional>
@@ -12,9 +13,9 @@ namespace ponk::target {
 // Sets the lengths of log and journals.
 void read_lengths(const Path& directory, JobStatus& status);
 // True when there is an exit record; the status is then complete.
-Result<bool> read_exit(const Path& directory, JobStatus& status);
+Result<bool> read_exit(const SealedFiles& files, const Path& directory, JobStatus& status);
 // nullopt before the script has begun.
-Result<std::optional<RunProcesses>> read_processes(const Path& directory);
+Result<std::optional<RunProcesses>> read_processes(const SealedFiles& files, const Path& directory);
 
 // True when `now` tells something that `seen` did not, or nothing new can come.
 bool is_new(const JobStatus& now, const JobStatus& seen);

@@ -35,8 +35,10 @@ place_working_copy(const TreeStore& trees, const JobSpec& spec, std::stop_token 
     return notices;
 }
 
-Result<Collected>
-collect_outputs(const TreeStore& trees, const Path& directory, std::stop_token stop)
+Result<Collected> collect_outputs(const TreeStore& trees,
+                                  const Path& directory,
+                                  const BeforeStoring& before,
+                                  std::stop_token stop)
 {
     const auto outputs = directory / control::work / "outputs";
     struct stat info {};
@@ -47,15 +49,16 @@ collect_outputs(const TreeStore& trees, const Path& directory, std::stop_token s
         return Collected{{}, {fmt::format("'outputs' is {}: nothing was collected", what)}};
     }
     if (TRY(os::list_directory(outputs)).empty()) return Collected();
+    if (before) TRY(before(outputs));
     auto collected = TRY(trees.store(outputs, std::move(stop)));
     for (auto& notice : collected.notices)
         notice = "outputs: " + notice;
     return collected;
 }
 
-Result<> clean_run_directory(const Path& directory)
+Result<> clean_run_directory(const SealedFiles& files, const Path& directory)
 {
-    if (!is_there(directory / control::exit) && is_locked(directory)) {
+    if (!TRY(files.find(control::exit)) && is_locked(directory)) {
         return tl::unexpected(
             Error(ErrorKind::conflict,
                   fmt::format("the run in {} is still alive", os::in_quotes(directory)),

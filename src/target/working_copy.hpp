@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "target/control_seal.hpp"
 #include "target/executor.hpp"
 
 #include <functional>
@@ -25,11 +26,13 @@ Result<Notices>
 place_working_copy(const TreeStore& trees, const JobSpec& spec, std::stop_token stop);
 
 // Stores `work/outputs`; nothing when there is none or nothing in it.
-Result<Collected>
-collect_outputs(const TreeStore& trees, const Path& directory, std::stop_token stop);
+Result<Collected> collect_outputs(const TreeStore& trees,
+                                  const Path& directory,
+                                  const BeforeStoring& before,
+                                  std::stop_token stop);
 
 // Removes the tree and the control files, not the log and the record; `conflict` while the run
 // lives.
-Result<> clean_run_directory(const Path& directory);
+Result<> clean_run_directory(const SealedFiles& files, const Path& directory);
 
 }  // namespace ponk::target

@@ -40,8 +40,8 @@ Result<JobStatus> ContainerRun::look(std::stop_token stop) const
 {
     JobStatus status;
     read_lengths(directory_, status);
-    if (TRY(read_exit(directory_, status))) return status;
-    const auto processes = TRY(read_processes(directory_));
+    if (TRY(read_exit(files_, directory_, status))) return status;
+    const auto processes = TRY(read_processes(files_, directory_));
     status.phase = processes ? JobPhase::running : JobPhase::starting;
     if (processes) {
         status.started = processes->started;
@@ -66,7 +66,7 @@ JobStatus ContainerRun::ask_engine(JobStatus status, std::stop_token stop) const
     if (!container) return unknown(container.error());
     // The lock was free before we asked, so a record would be there by now.
     auto late = status;
-    if (const auto found = read_exit(directory_, late); found && *found) return late;
+    if (const auto found = read_exit(files_, directory_, late); found && *found) return late;
     if (!*container) {
         if (status.phase == JobPhase::starting) return status;  // nobody ever began it
         return lost(std::move(status), "its container was removed while the script ran");

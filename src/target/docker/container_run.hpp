@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "target/control_seal.hpp"
 #include "target/executor.hpp"
 
 namespace ponk::target::docker {
@@ -9,8 +10,8 @@ namespace ponk::target::docker {
 // is silent.
 class ContainerRun {
 public:
-    ContainerRun(Path directory, Path socket, std::string container)
-        : directory_(std::move(directory)), socket_(std::move(socket)),
+    ContainerRun(Path directory, SealedFiles files, Path socket, std::string container)
+        : directory_(std::move(directory)), files_(std::move(files)), socket_(std::move(socket)),
           container_(std::move(container))
     {
     }
@@ -21,6 +22,7 @@ private:
     JobStatus ask_engine(JobStatus status, std::stop_token stop) const;
 
     Path directory_;
+    SealedFiles files_;
     Path socket_;
     std::string container_;
 };

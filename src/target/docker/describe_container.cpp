@@ -120,7 +120,9 @@ Result<DescribedContainer> describe_container(const JobSpec& spec,
     return out;
 }
 
-Result<> write_control_files(const JobSpec& spec, const DescribedContainer& container)
+Result<> write_control_files(const JobSpec& spec,
+                             const DescribedContainer& container,
+                             const std::string& key)
 {
     const StubSpec text{.run = spec.id.text(),
                         .token = spec.token,
@@ -136,8 +138,10 @@ Result<> write_control_files(const JobSpec& spec, const DescribedContainer& cont
     if (!spec.shared_directory.empty()) TRY(os::make_directories(spec.shared_directory, 0755));
     TRY(os::replace_file(spec.directory / control::spec, to_text(text)));
     // Read and removed by the supervisor before anything else.
-    return os::replace_file(
-        spec.directory / control::environment, container.environment, 0600, os::Durable::no);
+    return os::replace_file(spec.directory / control::environment,
+                            key + '\0' + container.environment,
+                            0600,
+                            os::Durable::no);
 }
 
 }  // namespace ponk::target::docker

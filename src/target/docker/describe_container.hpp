@@ -27,8 +27,11 @@ Result<DescribedContainer> describe_container(const JobSpec& spec,
                                               const dockerapi::Info& engine,
                                               const Installed& installed);
 
-// Writes what the supervisor reads when the container starts.
-Result<> write_control_files(const JobSpec& spec, const DescribedContainer& container);
+// Writes what the supervisor reads when the container starts; `key` is for the seals of what it
+// writes.
+Result<> write_control_files(const JobSpec& spec,
+                             const DescribedContainer& container,
+                             const std::string& key);
 
 // The script must be in the tree; told before anything is created.
 Result<> check_script(const JobSpec& spec);

@@ -54,8 +54,8 @@ bool is_there(const Path& path)
 
 class DockerExecutor final : public Executor {
 public:
-    DockerExecutor(Options options, Installed installed)
-        : options_(std::move(options)), installed_(std::move(installed))
+    DockerExecutor(Options options, Installed installed, RunKeys keys)
+        : options_(std::move(options)), installed_(std::move(installed)), keys_(std::move(keys))
     {
     }
 
@@ -84,7 +84,7 @@ public:
         const auto image = TRY(the_image(engine, spec, stop));
         const auto info = TRY(engine.info(after(patience), stop));
         const auto container = TRY(describe_container(spec, image, info, installed_));
-        TRY(write_control_files(spec, container));
+        TRY(write_control_files(spec, container, keys_.of(spec.id.text())));
         TRY(create_container(engine, container.spec, after(patience), stop));
         auto started = fill_and_start(engine, spec, stop);
         if (!started) {
@@ -102,7 +102,7 @@ public:
     {
         const auto [socket, container] = TRY(parse_job(job));
         const Watcher::Subscription subscription(watcher_, directory);
-        const ContainerRun run(directory, socket, container);
+        const ContainerRun run(directory, files_of(container, directory), socket, container);
         for (;;) {
             subscription.bell().silence();
             auto status = TRY(run.look(stop));
@@ -119,38 +119,46 @@ public:
     Result<>
     cancel(const std::string& job, const Path& directory, std::chrono::seconds grace) override
     {
-        if (!is_there(directory) || is_there(directory / control::exit)) return {};
+        const auto parsed = parse_job(job);
+        if (!is_there(directory)) return {};
+        if (parsed && TRY(files_of(parsed->container, directory).find(control::exit))) return {};
         const auto text = fmt::format("{}", std::chrono::milliseconds(grace).count());
         const auto noted =
             os::replace_file(directory / control::cancel, text, 0600, os::Durable::no);
-        const auto parsed = parse_job(job);
         if (!parsed) return noted;  // it was never launched
         const auto engine = TRY(Engine::connect(parsed->socket, after(patience)));
         return signal_container(engine, parsed->container, "TERM", after(patience));
     }
 
-    Result<Collected>
-    collect(const std::string& job, const Path& directory, std::stop_token stop) override
+    Result<Collected> collect(const std::string& job,
+                              const Path& directory,
+                              const BeforeStoring& before,
+                              std::stop_token stop) override
     {
         if (is_there(directory / copied_mark)) {
             const auto [socket, container] = TRY(parse_job(job));
             const auto engine = TRY(Engine::connect(socket, after(patience), stop));
             TRY(copy_outputs_home(engine, container, directory, stop));
         }
-        return collect_outputs(options_.trees, directory, stop);
+        return collect_outputs(options_.trees, directory, before, stop);
     }
 
     Result<> clean(const std::string& job, const Path& directory) override
     {
-        TRY(clean_run_directory(directory));
-        TRY(os::remove_tree(directory / "home"));
         const auto parsed = parse_job(job);
+        TRY(clean_run_directory(files_of(parsed ? parsed->container : job, directory), directory));
+        TRY(os::remove_tree(directory / "home"));
         if (!parsed) return {};
         const auto engine = TRY(Engine::connect(parsed->socket, after(patience)));
         return remove_container(engine, parsed->container, after(patience));
     }
 
 private:
+    [[nodiscard]] SealedFiles files_of(const std::string& run, const Path& directory) const
+    {
+        return {directory, keys_.of(run)};
+    }
+
     Result<Engine> connect(const JobSpec& spec, const std::stop_token& stop)
     {
         const auto socket = TRY(dockerapi::find_socket(spec.ambient));
@@ -212,6 +220,7 @@ private:
 
     Options options_;
     Installed installed_;
+    RunKeys keys_;
     Watcher watcher_;
 };
 
@@ -224,7 +233,9 @@ Result<std::unique_ptr<Executor>> make_executor(Options options)
         .stub = TRY(install_stub(lib).map_error(while_doing("install the supervisor"))),
         .python_modules =
             TRY(install_python_modules(lib).map_error(while_doing("install Python modules")))};
-    return std::make_unique<DockerExecutor>(std::move(options), std::move(installed));
+    auto keys = TRY(RunKeys::load(options.home / "run.key"));
+    return std::make_unique<DockerExecutor>(
+        std::move(options), std::move(installed), std::move(keys));
 }
 
 }  // namespace ponk::target::docker

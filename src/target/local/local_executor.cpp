@@ -7,6 +7,7 @@
 #include "os/process.hpp"
 #include "target/command_line.hpp"
 #include "target/control_directory.hpp"
+#include "target/control_seal.hpp"
 #include "target/embedded.hpp"
 #include "target/environment.hpp"
 #include "target/local/local_run.hpp"
@@ -74,8 +75,9 @@ Result<bool> withdraw_claim(const Path& directory)
 
 class LocalExecutor final : public Executor {
 public:
-    LocalExecutor(Options options, Path stub, Path python)
-        : options_(std::move(options)), stub_(std::move(stub)), python_(std::move(python))
+    LocalExecutor(Options options, Path stub, Path python, RunKeys keys)
+        : options_(std::move(options)), stub_(std::move(stub)), python_(std::move(python)),
+          keys_(std::move(keys))
     {
     }
 
@@ -107,13 +109,13 @@ public:
                     os::in_quotes(stub_));
     }
 
-    Result<JobStatus> sync(const std::string& /*job*/,
+    Result<JobStatus> sync(const std::string& job,
                            const Path& directory,
                            const JobStatus& seen,
                            Deadline deadline,
                            std::stop_token stop) override
     {
-        const auto run = run_in(directory);
+        const auto run = run_in(job, directory);
         const Watcher::Subscription subscription(watcher_, directory);
         for (;;) {
             subscription.bell().silence();
@@ -131,30 +133,37 @@ public:
     }
 
     Result<>
-    cancel(const std::string& /*job*/, const Path& directory, std::chrono::seconds grace) override
+    cancel(const std::string& job, const Path& directory, std::chrono::seconds grace) override
     {
-        if (!is_there(directory) || is_there(directory / control::exit)) return {};
+        if (!is_there(directory) || TRY(files_of(job, directory).find(control::exit))) return {};
         const auto text = fmt::format("{}", std::chrono::milliseconds(grace).count());
         // On a full disk the signal alone must do.
         const auto noted =
             os::replace_file(directory / control::cancel, text, 0600, os::Durable::no);
-        run_in(directory)->ask_to_end();
+        run_in(job, directory)->ask_to_end();
         return noted || is_there(directory / control::pid) ? Result<>() : noted;
     }
 
-    Result<Collected>
-    collect(const std::string& /*job*/, const Path& directory, std::stop_token stop) override
+    Result<Collected> collect(const std::string& /*job*/,
+                              const Path& directory,
+                              const BeforeStoring& before,
+                              std::stop_token stop) override
     {
-        return collect_outputs(options_.trees, directory, stop);
+        return collect_outputs(options_.trees, directory, before, stop);
     }
 
-    Result<> clean(const std::string& /*job*/, const Path& directory) override
+    Result<> clean(const std::string& job, const Path& directory) override
     {
-        return clean_run_directory(directory);
+        return clean_run_directory(files_of(job, directory), directory);
     }
 
 private:
-    // Returns the environment as the supervisor wants it.
+    [[nodiscard]] SealedFiles files_of(const std::string& job, const Path& directory) const
+    {
+        return {directory, keys_.of(job)};
+    }
+
+    // Returns key and environment as the supervisor wants them.
     Result<std::string> write_spec(const JobSpec& spec, std::stop_token stop)
     {
         const auto tree = spec.directory / control::work;
@@ -177,7 +186,7 @@ private:
                             .grace = spec.grace};
         TRY(os::make_directories(spec.directory / control::journal));
         TRY(os::replace_file(spec.directory / control::spec, to_text(text)));
-        return environment.bytes();
+        return keys_.of(spec.id.text()) + '\0' + environment.bytes();
     }
 
     Result<std::string>
@@ -198,11 +207,11 @@ private:
         return read_report(report.read, stop);
     }
 
-    std::shared_ptr<LocalRun> run_in(const Path& directory)
+    std::shared_ptr<LocalRun> run_in(const std::string& job, const Path& directory)
     {
         const auto runs = runs_.lock();
         auto& run = (*runs)[directory.string()];
-        if (!run) run = std::make_shared<LocalRun>(directory);
+        if (!run) run = std::make_shared<LocalRun>(directory, files_of(job, directory));
         return run;
     }
 
@@ -216,6 +225,7 @@ private:
     Options options_;
     Path stub_;
     Path python_;
+    RunKeys keys_;
     Watcher watcher_;
     // Shared with the threads that are inside sync() for that run.
     Synced<std::map<std::string, std::shared_ptr<LocalRun>>> runs_;
@@ -228,9 +238,11 @@ Result<std::unique_ptr<Executor>> make_executor(Options options)
     const auto lib = options.home / "lib";
     auto stub = TRY(install_stub(lib).map_error(while_doing("install the supervisor")));
     auto python = TRY(install_python_modules(lib).map_error(while_doing("install Python modules")));
+    auto keys = TRY(RunKeys::load(options.home / "run.key"));
     // Scripts whose supervisor is killed become our children, so that their codes reach us.
     ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-    return std::make_unique<LocalExecutor>(std::move(options), std::move(stub), std::move(python));
+    return std::make_unique<LocalExecutor>(
+        std::move(options), std::move(stub), std::move(python), std::move(keys));
 }
 
 }  // namespace ponk::target::local

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.hpp"
+#include "os/directory.hpp"
 #include "os/process.hpp"
 #include "target/control_directory.hpp"
+#include "target/control_seal.hpp"
 #include "target/embedded.hpp"
 #include "target/executor_contract.hpp"
 #include "target/local/local_executor.hpp"
@@ -25,6 +27,12 @@ constexpr std::pair<const char*, const char*> scripts[] = {
     {"slow.sh", "echo a; sleep 0.1; echo b; exit 9"},
     {"environment.sh", "env -0"},
     {"folder.sh", "pwd; umask; ls -d \"$AZUREML_NATIVE_SHARE_DIRECTORY\""},
+    {"forge.sh",
+     "for f in exit ended pid failed; do printf '%s' \"$1\" >../new && mv ../new ../$f; done; "
+     "echo forged; sleep 0.2; exit 4"},
+    {"block.sh",
+     "rm -f ../pid; mkfifo ../pid; mkdir ../exit ../ended; ln -s /etc/passwd ../failed; "
+     "echo blocked; sleep 0.2; exit 4"},
     {"orphan.sh", "setsid sleep 99 & echo $! >../orphan; sleep 0.15; exit 5"},
 };
 
@@ -83,6 +91,10 @@ protected:
         ADD_FAILURE() << "no pid file";
         return {};
     }
+    static std::string key_of(const JobSpec& spec)
+    {
+        return RunKeys::load(Home::path / "run.key").value().of(spec.id.text());
+    }
     void kill_supervisors(const JobSpec& spec)
     {
         const auto found = processes(spec);
@@ -103,11 +115,13 @@ protected:
         ::prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
         const auto done = os::run({.argv = {"sh",
                                             "-c",
-                                            "env -i PONK_RUN_TOKEN=$2 PATH=$PATH env -0 >$1/e; "
+                                            "{ printf '%s\\0' $3; env -i PONK_RUN_TOKEN=$2 "
+                                            "PATH=$PATH env -0; } >$1/e; "
                                             "\"$0\" $1 3 4 3<$1/e 4>$1/said &",
                                             stub.string(),
                                             spec.directory.string(),
-                                            spec.token}},
+                                            spec.token,
+                                            key_of(spec)}},
                                   after(10s),
                                   {});
         ASSERT_TRUE(done);
@@ -189,7 +203,8 @@ TEST_P(LocalExecutor, TheCodeOfAStrangerIsLearnedFromTheKernel)
     const auto deadline = after(10s);
     JobStatus status{.phase = JobPhase::running};
     while (status.phase == JobPhase::running && Deadline::clock::now() < deadline)
-        status = target_.executor->sync("", spec.directory, status, deadline, {}).value();
+        status =
+            target_.executor->sync(spec.id.text(), spec.directory, status, deadline, {}).value();
 
     EXPECT_EQ(log_of(spec), "a\nb\n");
     if (status.phase == JobPhase::lost) GTEST_SKIP() << "kernel before 6.15: " << status.reason;
@@ -234,13 +249,89 @@ TEST_P(LocalExecutor, CancelAndOrphansWorkWithoutASupervisor)
         os::read_file(fmt::format("/proc/{}/cmdline", *pid)).value_or("").starts_with("sleep"));
 }
 
+constexpr const char* forged_exit =
+    "ponk-exit 1\ncode 0\nsignal 0\nby stub\ncause script\nlog-length 0\nend\n";
+
+TEST_P(LocalExecutor, WhatAScriptWritesIntoControlFilesIsNotBelieved)
+{
+    for (const auto* name : {"forge", "block"}) {
+        auto spec = job(name);
+        spec.arguments = {forged_exit};
+        start(spec);
+
+        const auto status = follow(spec);
+
+        EXPECT_EQ(status.exit->status(), 4) << name;
+        EXPECT_EQ(status.exit->by, "stub");
+        EXPECT_EQ(status.exit->cause, "script");
+        EXPECT_EQ(status.exit->log_length, log_of(spec).size());
+    }
+}
+
+TEST_P(LocalExecutor, ForgedFilesDoNotMisleadWhoStandsInForTheSupervisor)
+{
+    for (const auto* name : {"forge", "block"}) {
+        auto spec = job(name);
+        spec.arguments = {"ponk-ended 1\ncode 0\nsignal 0\ncause script\nended 5\nend\n"};
+        const auto pids = [&] {
+            start(spec);
+            return processes(spec);
+        }();
+        auto status = follow(spec, JobPhase::running);
+        while (status.log_length == 0)
+            status = *target_.executor->sync(spec.id.text(), spec.directory, status, after(1s), {});
+        ::kill(pids.guard.pid, SIGKILL);
+        ::kill(pids.stub.pid, SIGKILL);
+
+        status = follow(spec);
+
+        EXPECT_EQ(status.exit->status(), 4) << name;
+        EXPECT_EQ(status.exit->by, "daemon");
+        EXPECT_EQ(status.exit->cause, "script");
+    }
+}
+
+TEST_P(LocalExecutor, TheGuardTakesOverBesideAForgedRecord)
+{
+    auto spec = job("forge");
+    spec.arguments = {forged_exit};
+    const auto pids = [&] {
+        start(spec);
+        return processes(spec);
+    }();
+    auto status = follow(spec, JobPhase::running);
+    while (status.log_length == 0)
+        status = *target_.executor->sync(spec.id.text(), spec.directory, status, after(1s), {});
+    ::kill(pids.stub.pid, SIGKILL);
+
+    status = follow(spec);
+
+    EXPECT_EQ(status.exit->status(), 4);
+    EXPECT_EQ(status.exit->by, "stub");
+}
+
+TEST_P(LocalExecutor, TheScriptIsNotGivenTheKey)
+{
+    const auto spec = job("environment");
+    start(spec);
+    follow(spec);
+
+    EXPECT_EQ(log_of(spec).find(key_of(spec)), std::string::npos);
+    const auto entries = os::list_directory(spec.directory).value();
+    for (const auto& entry : entries) {
+        const auto bytes = os::read_file(spec.directory / entry.name);
+        EXPECT_EQ(bytes.value_or("").find(key_of(spec)), std::string::npos) << entry.name;
+    }
+}
+
 TEST_P(LocalExecutor, AfterARebootTheRunIsLost)
 {
     const auto spec = job("hello");
     ASSERT_TRUE(target_.executor->place(spec, [](const std::string&) {}, {}));
     ASSERT_TRUE(os::make_directories(spec.directory / control::claim));
-    ASSERT_TRUE(os::replace_file(spec.directory / control::pid,
-                                 "ponk-pid 1\nstub 1 1\nguard 1 1\nmain 1 1\nboot before\nend\n"));
+    const SealedFiles files(spec.directory, key_of(spec));
+    ASSERT_TRUE(files.publish(control::pid,
+                              "ponk-pid 1\nstub 1 1\nguard 1 1\nmain 1 1\nboot before\nend\n"));
 
     EXPECT_EQ(follow(spec, JobPhase::lost).reason, "the host was rebooted while the script ran");
 }
@@ -264,13 +355,14 @@ TEST_P(LocalExecutor, JournalsAreNews)
     start(spec);
     auto status = follow(spec, JobPhase::running);
     while (status.log_length != 6)
-        status = *target_.executor->sync("", spec.directory, status, after(1s), {});
+        status = *target_.executor->sync(spec.id.text(), spec.directory, status, after(1s), {});
     std::jthread writer([&spec] {
         std::this_thread::sleep_for(20ms);
         EXPECT_TRUE(os::replace_file(spec.directory / "journal/1.journal", "abc"));
     });
 
-    const auto next = target_.executor->sync("", spec.directory, status, after(10s), {});
+    const auto next =
+        target_.executor->sync(spec.id.text(), spec.directory, status, after(10s), {});
 
     EXPECT_EQ(next->journal_length, 3U);
     EXPECT_TRUE(target_.executor->cancel("", spec.directory, 1s));

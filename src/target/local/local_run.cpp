@@ -42,12 +42,17 @@ Result<JobStatus> LocalRun::look()
     const std::lock_guard lock(mutex_);
     JobStatus status;
     read_lengths(directory_, status);
-    if (TRY(read_exit(directory_, status))) return status;
+    if (TRY(read_exit(files_, directory_, status))) return status;
     if (TRY(find_processes())) return look_at_processes(std::move(status));
     status.phase = JobPhase::starting;
     if (is_locked(directory_) || TRY(find_processes())) return status;
     // Nobody holds the lock, so nothing changes any more; but it may have, just before we asked.
-    if (TRY(read_exit(directory_, status))) return status;
+    if (TRY(read_exit(files_, directory_, status))) return status;
+    if (files_.is_taken(control::pid) || files_.is_taken(control::exit)) {
+        return lost(std::move(status),
+                    "files in the run's folder were changed by someone else, so how the script "
+                    "ended cannot be known");
+    }
     if (is_there(directory_ / control::claim))
         return lost(std::move(status), "the supervisor was killed before the script began");
     return status;  // nobody ever began it
@@ -56,7 +61,7 @@ Result<JobStatus> LocalRun::look()
 Result<bool> LocalRun::find_processes()
 {
     if (processes_) return true;
-    processes_ = TRY(read_processes(directory_));
+    processes_ = TRY(read_processes(files_, directory_));
     if (!processes_) return false;
     stub_ = os::open_process(processes_->stub);
     guard_ = os::open_process(processes_->guard);
@@ -76,12 +81,12 @@ Result<JobStatus> LocalRun::look_at_processes(JobStatus status)
     if (processes_->main.boot_id != os::boot_id())
         return lost(std::move(status), "the host was rebooted while the script ran");
     if (is_supervised()) return status;
-    if (TRY(read_exit(directory_, status))) return status;
+    if (TRY(read_exit(files_, directory_, status))) return status;
     if (!stand_in_)
-        stand_in_ = std::make_unique<StandIn>(directory_, *processes_, std::move(main_));
+        stand_in_ = std::make_unique<StandIn>(directory_, files_, *processes_, std::move(main_));
     const auto progress = TRY(stand_in_->step());
     if (progress == StandIn::Progress::unknown) return lost(std::move(status), stand_in_->reason());
-    if (progress == StandIn::Progress::published) TRY(read_exit(directory_, status));
+    if (progress == StandIn::Progress::published) TRY(read_exit(files_, directory_, status));
     return status;
 }
 
@@ -116,7 +121,7 @@ void LocalRun::ask_to_end()
     }
     if (processes_->main.boot_id != os::boot_id()) return;
     if (!stand_in_)
-        stand_in_ = std::make_unique<StandIn>(directory_, *processes_, std::move(main_));
+        stand_in_ = std::make_unique<StandIn>(directory_, files_, *processes_, std::move(main_));
     [[maybe_unused]] const auto progress = stand_in_->step();
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "target/control_directory.hpp"
+#include "target/control_seal.hpp"
 #include "target/executor.hpp"
 #include "target/local/stand_in.hpp"
 
@@ -15,7 +16,10 @@ namespace ponk::target::local {
 // One run on this machine as its directory and its processes show it. Any thread may call.
 class LocalRun {
 public:
-    explicit LocalRun(Path directory) : directory_(std::move(directory)) {}
+    LocalRun(Path directory, SealedFiles files)
+        : directory_(std::move(directory)), files_(std::move(files))
+    {
+    }
 
     // The status now. Stands in for the supervisor when it is gone.
     Result<JobStatus> look();
@@ -39,6 +43,7 @@ private:
     bool is_supervised() const;
 
     Path directory_;
+    SealedFiles files_;
     std::mutex mutex_;
     std::optional<RunProcesses> processes_;
     std::optional<os::Fd> stub_;

@@ -93,8 +93,12 @@ find_run_processes(const std::string& token, pid_t session, pid_t main, const Pa
     return found;
 }
 
-StandIn::StandIn(Path directory, RunProcesses processes, std::optional<os::Fd> main)
-    : directory_(std::move(directory)), processes_(std::move(processes)), main_(std::move(main))
+StandIn::StandIn(Path directory,
+                 SealedFiles files,
+                 RunProcesses processes,
+                 std::optional<os::Fd> main)
+    : directory_(std::move(directory)), files_(std::move(files)), processes_(std::move(processes)),
+      main_(std::move(main))
 {
     if (const auto text = os::read_file(directory_ / control::spec)) {
         if (auto spec = parse_stub_spec(*text)) spec_ = std::move(*spec);
@@ -180,8 +184,8 @@ bool StandIn::learn_end()
         code_deadline_ = after(60s);
     }
     // The supervisor may have left a note before it was killed.
-    if (const auto text = os::read_file(directory_ / control::ended)) {
-        if (const auto early = parse_early_end(*text)) {
+    if (const auto text = files_.find(control::ended); text && *text) {
+        if (const auto early = parse_early_end(**text)) {
             exit_ = os::Exit{early->code, early->signal};
             ended_at_ = early->ended;
             end_was_noted_ = true;
@@ -208,8 +212,8 @@ void StandIn::note_early_end() const
                                   exit_->signal,
                                   cause_,
                                   ended_at_);
-    [[maybe_unused]] const auto noted =
-        os::replace_file(directory_ / control::ended, text, 0600, os::Durable::no);
+    [[maybe_unused]] const auto noted = os::replace_file(
+        directory_ / control::ended, files_.sealed(control::ended, text), 0600, os::Durable::no);
 }
 
 bool StandIn::survivors_are_gone()
@@ -251,9 +255,9 @@ Result<> StandIn::publish()
     record.signal = exit_->signal;
     record.by = "daemon";
     record.cause = cause_;
-    if (const auto failed = os::read_file(directory_ / control::failed)) {
+    if (const auto failed = TRY(files_.find(control::failed))) {
         record.cause = "start-failure";
-        record.message = *failed;
+        record.message = failed->substr(0, failed->rfind("\nend\n"));
     }
     record.started = processes_.started;
     record.ended = ended_at_;
@@ -267,10 +271,8 @@ Result<> StandIn::publish()
     record.oom_evidence = "not taken: the supervisor was killed";
     record.survivors = survivors_;
     record.unkillable = unkillable_;
-    const auto done = os::publish_file(directory_ / control::exit, to_text(record));
-    // Somebody was faster: the record that is there counts.
-    if (!done && done.error().kind() != ErrorKind::conflict) return done;
-    return {};
+    // Should somebody have been faster, the record that is there counts.
+    return files_.publish(control::exit, to_text(record));
 }
 
 }  // namespace ponk::target::local

@@ -5,6 +5,7 @@
 #include "os/fd.hpp"
 #include "os/process.hpp"
 #include "target/control_directory.hpp"
+#include "target/control_seal.hpp"
 #include "target/executor.hpp"
 
 #include <optional>
@@ -31,7 +32,7 @@ find_run_processes(const std::string& token, pid_t session, pid_t main, const Pa
 class StandIn {
 public:
     // `main` is the script's pidfd, or none when that process is gone already.
-    StandIn(Path directory, RunProcesses processes, std::optional<os::Fd> main);
+    StandIn(Path directory, SealedFiles files, RunProcesses processes, std::optional<os::Fd> main);
 
     enum class Progress {
         running,    // look again when `wait_for` is readable or at `look_again`
@@ -55,6 +56,7 @@ private:
     Result<> publish();
 
     Path directory_;
+    SealedFiles files_;
     RunProcesses processes_;
     StubSpec spec_;
     std::optional<os::Fd> main_;
