@@ -30,6 +30,7 @@ JobSpec ExecutorContract::job(const std::string& script)
     spec.token = to_hex(random_bytes(16));
     spec.directory = root_ / "runs" / spec.id.text();
     spec.script = script + target_.script_suffix;
+    jobs_[spec.id.text()] = spec.id.text();  // what a run is called before it was launched
     return spec;
 }
 

@@ -43,7 +43,7 @@ protected:
     std::string log_of(const JobSpec& spec);
 
     Path root_;
-    std::map<std::string, std::string> jobs_;  // by run, as launch returned them
+    std::map<std::string, std::string> jobs_;  // by run: what launch returned
     ExecutorUnderTest target_;
 };
 

@@ -191,7 +191,8 @@ public:
         return {};
     }
 
-    Result<Collected> collect(const std::string& job, const Path&, std::stop_token) override
+    Result<Collected>
+    collect(const std::string& job, const Path&, const BeforeStoring&, std::stop_token) override
     {
         const auto found = find(job);
         return Collected{found ? found->outputs() : std::nullopt, {}};
