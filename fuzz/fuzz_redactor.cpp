@@ -26,9 +26,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::string_view rest(reinterpret_cast<const char*>(data), size);
     const std::string value(line(rest));
     const auto sizes = line(rest);
-    const auto whole = redact({value}, rest);
+    const auto patterns = std::make_shared<const RedactionPatterns>(std::vector{value});
+    Redactor at_once(patterns);
+    std::string whole(at_once.feed(rest));
+    whole += at_once.finish();
 
-    Redactor redactor(std::make_shared<const RedactionPatterns>(std::vector{value}));
+    Redactor redactor(patterns);
     std::string pieces;
     for (const char piece : sizes) {
         const auto bytes = rest.substr(0, static_cast<unsigned char>(piece));

@@ -54,6 +54,7 @@ step release tools/build.sh release ponk ponk_next
 step dependencies check_dependencies
 step e2e tools/pytest.sh "$release" tests/e2e
 step corpus tools/pytest.sh "$release" tests/corpus
+step docker tools/pytest.sh "$release" tests/integration/docker
 step storm storm
 step asan-build tools/build.sh asan unit_tests
 step asan ctest --preset asan -j "$jobs"

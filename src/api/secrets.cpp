@@ -38,7 +38,9 @@ Result<net::Response> put_secret(const Services& services, const Call& call)
 
 Result<net::Response> delete_secret(const Services& services, const Call& call)
 {
-    TRY(services.context().secrets.remove(call.variables.at(0)));
+    auto& secrets = services.context().secrets;
+    const bool purge = call.request.parameter("purge").value_or("") == "1";
+    TRY(purge ? secrets.purge(call.variables.at(0)) : secrets.remove(call.variables.at(0)));
     return net::json_response(JsonObject{{"deleted", call.variables.at(0)}});
 }
 

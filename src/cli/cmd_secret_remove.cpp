@@ -12,11 +12,18 @@ constexpr Positional positionals[] = {
     {.name = "NAME", .help = "Name of the secret.", .complete = Complete::secret},
 };
 
+constexpr Option options[] = {
+    {.name = "purge",
+     .help = "Forget all values that it ever had: logs of earlier runs will show them."},
+};
+
 Outcome run(Context& context, const Invocation& words)
 {
     const std::string name = *words.word(0);
+    const std::string path =
+        "/secrets/" + net::percent_encode(name) + (words.has("purge") ? "?purge=1" : "");
     Daemon* daemon = TRY(context.daemon());
-    const auto removed = daemon->send("DELETE", "/secrets/" + net::percent_encode(name));
+    const auto removed = daemon->send("DELETE", path);
     if (!removed && removed.error().kind() == ErrorKind::not_found) {
         std::vector<std::string> names;
         const Json stored = TRY(daemon->get("/secrets"));
@@ -38,6 +45,9 @@ Outcome run(Context& context, const Invocation& words)
 constinit const Command cmd_secret_remove = {
     .path = "secret remove",
     .summary = "Remove a stored secret",
+    .description = "No run can use it any more. Its values are still kept, so that logs of earlier "
+                   "runs are shown without them.",
+    .options = options,
     .positionals = positionals,
     .run = run,
 };

@@ -178,9 +178,17 @@ Result<> Daemon::stream(const std::string& path,
                         milliseconds quiet,
                         std::stop_token stop)
 {
-    auto reply = TRY(client_.stream("/api/v1" + path, sink, quiet, std::move(stop)));
+    const auto reply = TRY(stream_reply(path, sink, quiet, std::move(stop)));
     if (reply.status >= 400) return tl::unexpected(net::error_of(reply));
     return {};
+}
+
+Result<net::Reply> Daemon::stream_reply(const std::string& path,
+                                        const net::Client::Sink& sink,
+                                        milliseconds quiet,
+                                        std::stop_token stop)
+{
+    return client_.stream("/api/v1" + path, sink, quiet, std::move(stop));
 }
 
 std::string run_path(std::string_view run, const std::string& project_id, std::string_view tail)

@@ -41,6 +41,12 @@ public:
                     const net::Client::Sink& sink,
                     std::chrono::milliseconds quiet,
                     std::stop_token stop = {});
+    // The same for who must know whether the daemon answered: an error that it answers with is in
+    // the reply, and only a broken connection is a failure.
+    Result<net::Reply> stream_reply(const std::string& path,
+                                    const net::Client::Sink& sink,
+                                    std::chrono::milliseconds quiet,
+                                    std::stop_token stop = {});
     // After a broken connection: finds or starts it again.
     Result<> again();
     // A request that a restarted daemon must hear again, because it holds what is never stored: the

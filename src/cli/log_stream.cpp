@@ -91,8 +91,10 @@ copy_log(Daemon& daemon, const LogRequest& request, LogWriter& writer, std::stop
         return true;
     };
     for (;;) {
-        const auto ended = daemon.stream(target_of(request, offset), sink, quiet_limit, stop);
+        const auto ended = daemon.stream_reply(target_of(request, offset), sink, quiet_limit, stop);
         if (write_failure) return tl::unexpected(*write_failure);
+        // An answer is an answer: only a daemon that went away is worth another try.
+        if (ended && ended->status >= 400) return tl::unexpected(net::error_of(*ended));
         if (ended) break;
         if (stop.stop_requested()) return fail(ErrorKind::cancelled, "stopped while following");
         const Error& reason = ended.error();

@@ -5,6 +5,15 @@
 
 namespace ponk::secrets {
 
+namespace {
+
+bool by_byte(const FormGraph::Edge& one, const FormGraph::Edge& other)
+{
+    return one.byte < other.byte;
+}
+
+}  // namespace
+
 FormGraph::FormGraph() : edges_(2), meetings_{entry, exit} {}
 
 FormGraph::Node FormGraph::make_node()
@@ -34,14 +43,27 @@ void FormGraph::add(Node from, std::string_view text, Node to)
             continue;
         }
         const Node node = make_node();
-        edges_[from].push_back({byte, node});
+        add_edge(from, {byte, node});
         from = node;
     }
-    auto& last = edges_[from];
+    const auto& last = edges_[from];
     const bool known = std::any_of(last.begin(), last.end(), [&](const Edge& edge) {
         return edge.byte == text.back() && edge.to == to;
     });
-    if (!known) last.push_back({text.back(), to});
+    if (!known) add_edge(from, {text.back(), to});
+}
+
+void FormGraph::add_edge(Node from, Edge edge)
+{
+    auto& edges = edges_[from];
+    edges.insert(std::upper_bound(edges.begin(), edges.end(), edge, by_byte), edge);
+}
+
+std::span<const FormGraph::Edge> FormGraph::edges(Node node, char byte) const
+{
+    const auto& all = edges_[node];
+    const auto [begin, end] = std::equal_range(all.begin(), all.end(), Edge{byte, 0}, by_byte);
+    return {begin, end};
 }
 
 }  // namespace ponk::secrets

@@ -30,11 +30,14 @@ public:
     void add(std::string_view text) { add(entry, text, exit); }
 
     [[nodiscard]] std::span<const Edge> edges(Node node) const { return edges_[node]; }
+    // Those with this byte.
+    [[nodiscard]] std::span<const Edge> edges(Node node, char byte) const;
 
 private:
     Node make_node();
+    void add_edge(Node from, Edge edge);
 
-    std::vector<std::vector<Edge>> edges_;
+    std::vector<std::vector<Edge>> edges_;  // of each node, sorted by byte
     std::vector<Node> meetings_;
 };
 

@@ -146,15 +146,15 @@ void Matcher::add_hex(std::string_view text)
     programs_.push_back(std::move(program));
 }
 
-template <class Visit>
-void Matcher::for_each_way_on(const Thread& thread, Visit visit) const
+template <class Edges, class Visit>
+void Matcher::visit_ways(const Thread& thread, Edges edges, Visit visit) const
 {
     const auto& program = programs_[thread.program];
     const auto& unit = *program.units[thread.unit];
     Thread moved = thread;
     const auto visit_all = [&](const FormGraph& graph, FormGraph::Node node, bool in_gap) {
         moved.in_gap = in_gap;
-        for (const auto& edge : graph.edges(node)) {
+        for (const auto& edge : edges(graph, node)) {
             moved.node = edge.to;
             visit(edge.byte, moved);
         }
@@ -171,6 +171,15 @@ void Matcher::for_each_way_on(const Thread& thread, Visit visit) const
     // A gap is between two units, never before the first.
     const bool between = thread.node == FormGraph::entry && thread.unit > 0;
     if (between && program.gap) visit_all(*program.gap, FormGraph::entry, true);
+}
+
+template <class Visit>
+void Matcher::for_each_way_on(const Thread& thread, Visit visit) const
+{
+    visit_ways(
+        thread,
+        [](const FormGraph& graph, FormGraph::Node node) { return graph.edges(node); },
+        visit);
 }
 
 void Matcher::collect_fours(const Thread& thread, std::string& bytes)
@@ -271,9 +280,10 @@ void Matcher::arrive(Thread thread, Step& step) const
 
 void Matcher::follow(const Thread& thread, char byte, Step& step) const
 {
-    for_each_way_on(thread, [&](char way, const Thread& moved) {
-        if (way == byte) arrive(moved, step);
-    });
+    visit_ways(
+        thread,
+        [byte](const FormGraph& graph, FormGraph::Node node) { return graph.edges(node, byte); },
+        [&](char, const Thread& moved) { arrive(moved, step); });
 }
 
 void Matcher::begin(std::string_view bytes, std::uint64_t position, Step& step) const

@@ -92,6 +92,8 @@ private:
     void index_beginnings();
     void add_beginning(const Thread& start, const FormGraph::Edge& edge);
     void collect_fours(const Thread& thread, std::string& bytes);
+    template <class Edges, class Visit>
+    void visit_ways(const Thread& thread, Edges edges, Visit visit) const;
     // Calls `visit` with every byte that can follow.
     template <class Visit>
     void for_each_way_on(const Thread& thread, Visit visit) const;

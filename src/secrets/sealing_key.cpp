@@ -20,8 +20,8 @@ Result<> check_private(const os::Path& file)
     return tl::unexpected(
         Error(ErrorKind::conflict,
               fmt::format("{} opens your secrets and others can read it", os::in_quotes(file)),
-              fmt::format("If nobody did: chown {} {} && chmod 600 {}; else purge the secrets and "
-                          "change them.",
+              fmt::format("If nobody did: chown {} {} && chmod 600 {}; else change the secrets "
+                          "where they are used, and remove them here with --purge.",
                           ::geteuid(),
                           shell_word(file.native()),
                           shell_word(file.native()))));

@@ -93,16 +93,18 @@ std::string context(const std::string& name, std::int64_t version)
     return fmt::format("ponk secret {} {}", name, version);
 }
 
-Result<std::string> reveal(const Path& folder, const std::string& name, const Version& version)
+Result<std::string>
+reveal(const Path& folder, const Keyring& keyring, const std::string& name, const Version& version)
 {
     if (version.where == Place::keyring) {
-        auto value = TRY(keyring_of(folder).find(name, version.key));
+        auto value = TRY(keyring.find(name, version.key));
         if (value) return std::move(*value);
         return tl::unexpected(
             Error(ErrorKind::not_found,
-                  fmt::format("secret '{}' is no longer in the desktop keyring", name),
-                  fmt::format("Set it again with 'ponk secret set {}', or forget it with 'ponk "
-                              "secret purge {}'.",
+                  fmt::format("secret '{}' is not in the desktop keyring any more", name),
+                  fmt::format("If the keyring is locked, unlock it; else set the secret again with "
+                              "'ponk secret set {}', or forget it with 'ponk secret remove --purge "
+                              "{}'.",
                               name,
                               name)));
     }
@@ -238,7 +240,7 @@ Result<std::string> Secrets::get(const std::string& name) const
     if (is_there(folder_)) {
         const auto file = TRY(load(folder_, name));
         if (const auto* current = file ? file->current() : nullptr)
-            return reveal(folder_, name, *current);
+            return reveal(folder_, keyring_of(folder_), name, *current);
     }
     return tl::unexpected(unknown(name, TRY(list())));
 }
@@ -260,9 +262,10 @@ Result<> Secrets::purge(const std::string& name)
     if (!is_there(file_of(folder_, name))) return tl::unexpected(unknown(name, TRY(list())));
     const auto held = TRY(lock(folder_));
     const auto file = load(folder_, name);
+    const auto keyring = keyring_of(folder_);
     if (file && *file) {
         for (const auto& version : (*file)->versions) {
-            if (version.where == Place::keyring) TRY(keyring_of(folder_).remove(name, version.key));
+            if (version.where == Place::keyring) TRY(keyring.remove(name, version.key));
         }
     }
     if (::unlink(file_of(folder_, name).c_str()) != 0 && errno != ENOENT)
@@ -274,13 +277,14 @@ Result<std::vector<std::string>>
 Secrets::values_for_redaction(const std::vector<std::string>& names) const
 {
     std::set<std::string> values;
+    const auto keyring = keyring_of(folder_);
     if (names.empty() || !is_there(folder_)) return std::vector<std::string>();
     for (const auto& name : names) {
         TRY(check_name(name));
         const auto file = TRY(load(folder_, name));
         if (!file) continue;
         for (const auto& version : file->versions)
-            values.insert(TRY(reveal(folder_, name, version)));
+            values.insert(TRY(reveal(folder_, keyring, name, version)));
     }
     return std::vector<std::string>(values.begin(), values.end());
 }

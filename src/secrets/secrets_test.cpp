@@ -246,6 +246,7 @@ echo "$verb $*" >> "$FAKE_KEYRING/calls"
 case "$verb" in
 store) cat > "$file";;
 lookup) [ -e "$file" ] || exit 1; cat "$file";;
+search) shift; [ -e "$FAKE_KEYRING/$(echo "$*" | tr ' /' '__')" ] && echo "[/1]"; exit 0;;
 clear) rm -f "$file";;
 esac
 )sh";

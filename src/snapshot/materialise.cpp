@@ -70,8 +70,8 @@ public:
         share_out_files();
         TRY(pool_.run());
         TRY(make_links());
-        auto report =
-            MaterialiseReport{manifest_.file_count(), manifest_.byte_count(), {}, std::move(outside_)};
+        auto report = MaterialiseReport{
+            manifest_.file_count(), manifest_.byte_count(), {}, std::move(outside_)};
         const auto healed = healed_.lock();
         report.healed.assign(healed->begin(), healed->end());
         return report;

@@ -82,8 +82,8 @@ def test_daemon_killed_in_the_middle_loses_nothing(docker):
     docker.run("submit", "-c", "docker", "--async", "count.py")
     wait_for(docker, "Running")
     for _ in range(3):
+        docker.run("history", "last")  # starts it
         os.kill(docker.json("daemon", "status")["pid"], signal.SIGKILL)
-        time.sleep(0.1)
 
     run = wait_for(docker, "Failed")
 
@@ -139,7 +139,7 @@ def test_engine_killed_in_the_middle(ponk, live_restore, tmp_path_factory):
             assert ponk.text("logs", "last") == "".join(f"{i:06d}\n" for i in range(8000))
         else:
             assert run["status"] == "Lost"
-            assert "137" in run["error"]["message"] if isinstance(run["error"], dict) else "137" in run["error"]
+            assert "137" in str(run["error"])
     finally:
         ponk.run("daemon", "stop", code=None)
         own.stop()
