@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.hpp"
+#include "base/time.hpp"
 #include "cli/progress_line.hpp"
 #include "os/file.hpp"
+#include "os/wait.hpp"
 
 #include <gtest/gtest.h>
 
@@ -60,10 +62,15 @@ TEST(ProgressLine, IsOneLineOfATerminalAndGoesAway)
         line.show("snapshot: 1 file");
         line.show("snapshot: 200000 files and more than fits into forty columns");
     }
-    char text[1024];
-    const auto got = ::read(screen.get(), text, sizeof text);
-    ASSERT_GT(got, 0);
-    const std::string seen(text, static_cast<std::size_t>(got));
+    // A terminal hands over what was written in pieces, and not at once.
+    std::string seen;
+    while (!seen.ends_with("\r\x1b[K") || split(seen, '\r').size() < 4) {
+        ASSERT_TRUE(os::wait_readable(screen.get(), after(std::chrono::seconds(10)), {})) << seen;
+        char text[1024];
+        const auto got = ::read(screen.get(), text, sizeof text);
+        ASSERT_GT(got, 0);
+        seen.append(text, static_cast<std::size_t>(got));
+    }
     EXPECT_EQ(seen.find('\n'), std::string::npos);
     EXPECT_TRUE(seen.ends_with("\r\x1b[K")) << seen;
     const auto last = split(seen, '\r').at(2);

@@ -47,6 +47,12 @@ std::optional<Error> reason_of(const model::ExitRecord& exit, const Plan& plan)
                      fmt::format("the time limit of {} s was reached", plan.time_limit_seconds),
                      "Raise maxRunDurationSeconds, or submit with a larger --time-limit.");
     }
+    if (exit.cause == "terminated") {
+        return Error(ErrorKind::unavailable,
+                     "the run was told to end from outside ponk (its supervisor got SIGTERM)",
+                     "A machine that shuts down or a container engine that restarts does that; "
+                     "submit it again with `ponk experiment rerun`.");
+    }
     if (exit.signal == 9 && exit.oom_kills > 0) {
         return Error(ErrorKind::unavailable,
                      "the kernel ended the script for want of memory",
@@ -176,7 +182,9 @@ Supervisor::finalize(const target::JobStatus& status, const Plan& plan, std::sto
             Error(ErrorKind::unavailable, status.reason, "Its log and outputs are kept.");
         return move_to(RunState::lost, change);
     }
-    const auto& exit = *status.exit;
+    auto exit = *status.exit;
+    // On a full disk a cancel reaches the supervisor as a signal alone.
+    if (exit.cause == "terminated" && cancel_wished()) exit.cause = "cancel";
     change.ended = exit.ended;
     change.evidence = evidence_of(exit);
     if (exit.cause != "start-failure") change.exit_code = exit.status();

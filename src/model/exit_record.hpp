@@ -14,7 +14,7 @@ struct ExitRecord {
     int code = 0;
     int signal = 0;
     std::string by = "stub";       // stub, daemon
-    std::string cause = "script";  // script, cancel, time-limit, start-failure
+    std::string cause = "script";  // script, cancel, time-limit, start-failure, terminated
     std::string message;           // for start-failure: why
     std::int64_t started = 0;      // wall-clock milliseconds
     std::int64_t ended = 0;

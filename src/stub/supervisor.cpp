@@ -27,7 +27,17 @@ constexpr std::uint64_t look_budget = 64U << 20U;
 
 const char* name_of(Cause cause)
 {
-    return cause == Cause::cancel ? "cancel" : cause == Cause::time_limit ? "time-limit" : "script";
+    switch (cause) {
+    case Cause::cancel:
+        return "cancel";
+    case Cause::time_limit:
+        return "time-limit";
+    case Cause::terminated:
+        return "terminated";
+    case Cause::script:
+        break;
+    }
+    return "script";
 }
 
 std::int64_t ms_of(const timeval& time)
@@ -204,7 +214,7 @@ void Supervisor::take_signal(int signal_fd)
     while (::read(signal_fd, &info, sizeof info) == sizeof info) {
         const int number = static_cast<int>(info.ssi_signo);
         if (number == SIGTERM || number == SIGINT) {
-            ask_to_end(Cause::cancel);
+            ask_to_end(::access("cancel", F_OK) == 0 ? Cause::cancel : Cause::terminated);
         } else if (number != SIGCHLD) {
             ::kill(shared_.main, number);
         }

@@ -8,7 +8,9 @@
 
 namespace ponk::stub {
 
-enum class Cause { script, cancel, time_limit };
+// terminated: told to end by a signal that nobody of ours sent, as when a machine or a container
+// engine is shut down.
+enum class Cause { script, cancel, time_limit, terminated };
 
 // What must outlive a supervisor that is killed. It lies in memory shared with the guard, which
 // goes on from there.

@@ -157,12 +157,14 @@ def test_cancel_kills_what_ignores_the_request(stub):
     pid, _ = stub.start()
     while stub.log() != b"ready\n":
         time.sleep(0.01)
+    with open(stub.path("cancel"), "w") as out:
+        out.write("300")
     os.kill(stub.pids()["stub"], signal.SIGTERM)
     record = stub.wait(pid)
     assert (record["cause"], record["signal"]) == ("cancel", "9")
 
 
-def test_cancel_leaves_time_to_say_goodbye(stub):
+def test_signal_that_nobody_of_ours_sent_is_no_cancel_and_leaves_time_to_say_goodbye(stub):
     stub.write_spec([PYTHON, "-c", """if True:
         import signal, sys, time
         signal.signal(signal.SIGTERM, lambda *_: (print("bye"), sys.exit(7)))
@@ -173,7 +175,7 @@ def test_cancel_leaves_time_to_say_goodbye(stub):
         time.sleep(0.01)
     os.kill(pid, signal.SIGTERM)  # the outer process passes it on
     record = stub.wait(pid)
-    assert (record["cause"], record["code"]) == ("cancel", "7")
+    assert (record["cause"], record["code"]) == ("terminated", "7")
     assert stub.log() == b"ready\nbye\n"
 
 

@@ -60,6 +60,7 @@ JobStatus ContainerRun::ask_engine(JobStatus status, std::stop_token stop) const
         other.reason = error.message();
         return other;
     };
+    if (socket_.empty()) return status;  // never given to an engine
     const auto engine = dockerapi::Engine::connect(socket_, after(20s), stop);
     if (!engine) return unknown(engine.error());
     const auto container = find_container(*engine, container_, after(20s), stop);

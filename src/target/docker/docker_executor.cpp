@@ -28,23 +28,8 @@ using dockerapi::Engine;
 // An answer of the engine that moves no data.
 constexpr auto patience = 60s;
 
-std::string job_text(const Path& socket, const RunId& id)
-{
-    return socket.string() + " " + id.text();
-}
-
-struct Job {
-    Path socket;
-    std::string container;
-};
-
-Result<Job> parse_job(const std::string& text)
-{
-    const auto blank = text.rfind(' ');
-    if (blank == std::string::npos)
-        return fail(ErrorKind::damaged, "'{}' is no container of ours", printable(text));
-    return Job{text.substr(0, blank), text.substr(blank + 1)};
-}
+// Which engine has the run's container; in the run directory, so that it is known after any crash.
+constexpr const char* engine_file = "engine";
 
 bool is_there(const Path& path)
 {
@@ -70,14 +55,13 @@ public:
     Result<std::string> launch(const JobSpec& spec, std::stop_token stop) override
     {
         const auto engine = TRY(connect(spec, stop));
-        const auto job = job_text(engine.socket(), spec.id);
         const auto name = spec.id.text();
         if (const auto there = TRY(find_container(engine, name, after(patience), stop))) {
             if (there->label(layout::run_label) != name)
                 return fail(
                     ErrorKind::conflict, "a container '{}' of somebody else is there", name);
             // One that was started, or ended, is the run: starting it again would be a second one.
-            if (there->status != "created") return job;
+            if (there->status != "created") return name;
             TRY(remove_container(engine, name, after(patience)));
         }
         TRY(check_script(spec));
@@ -85,13 +69,14 @@ public:
         const auto info = TRY(engine.info(after(patience), stop));
         const auto container = TRY(describe_container(spec, image, info, installed_));
         TRY(write_control_files(spec, container, keys_.of(spec.id.text())));
+        TRY(os::replace_file(spec.directory / engine_file, engine.socket().native()));
         TRY(create_container(engine, container.spec, after(patience), stop));
         auto started = fill_and_start(engine, spec, stop);
         if (!started) {
             static_cast<void>(remove_container(engine, name, after(patience)));
             return tl::unexpected(started.error());
         }
-        return job;
+        return name;
     }
 
     Result<JobStatus> sync(const std::string& job,
@@ -100,9 +85,9 @@ public:
                            Deadline deadline,
                            std::stop_token stop) override
     {
-        const auto [socket, container] = TRY(parse_job(job));
         const Watcher::Subscription subscription(watcher_, directory);
-        const ContainerRun run(directory, files_of(container, directory), socket, container);
+        const auto socket = TRY(os::read_file_if_any(directory / engine_file, 4096));
+        const ContainerRun run(directory, files_of(job, directory), socket.value_or(""), job);
         for (;;) {
             subscription.bell().silence();
             auto status = TRY(run.look(stop));
@@ -119,15 +104,14 @@ public:
     Result<>
     cancel(const std::string& job, const Path& directory, std::chrono::seconds grace) override
     {
-        const auto parsed = parse_job(job);
-        if (!is_there(directory)) return {};
-        if (parsed && TRY(files_of(parsed->container, directory).find(control::exit))) return {};
+        if (!is_there(directory) || TRY(files_of(job, directory).find(control::exit))) return {};
         const auto text = fmt::format("{}", std::chrono::milliseconds(grace).count());
         const auto noted =
             os::replace_file(directory / control::cancel, text, 0600, os::Durable::no);
-        if (!parsed) return noted;  // it was never launched
-        const auto engine = TRY(Engine::connect(parsed->socket, after(patience)));
-        return signal_container(engine, parsed->container, "TERM", after(patience));
+        const auto engine = TRY(engine_of(directory, {}));
+        if (!engine) return noted;  // it was never launched
+        TRY(signal_container(*engine, job, "TERM", after(patience)));
+        return noted;
     }
 
     Result<Collected> collect(const std::string& job,
@@ -136,27 +120,32 @@ public:
                               std::stop_token stop) override
     {
         if (is_there(directory / copied_mark)) {
-            const auto [socket, container] = TRY(parse_job(job));
-            const auto engine = TRY(Engine::connect(socket, after(patience), stop));
-            TRY(copy_outputs_home(engine, container, directory, stop));
+            const auto engine = TRY(engine_of(directory, stop));
+            if (engine) TRY(copy_outputs_home(*engine, job, directory, stop));
         }
         return collect_outputs(options_.trees, directory, before, stop);
     }
 
     Result<> clean(const std::string& job, const Path& directory) override
     {
-        const auto parsed = parse_job(job);
-        TRY(clean_run_directory(files_of(parsed ? parsed->container : job, directory), directory));
+        TRY(clean_run_directory(files_of(job, directory), directory));
         TRY(os::remove_tree(directory / "home"));
-        if (!parsed) return {};
-        const auto engine = TRY(Engine::connect(parsed->socket, after(patience)));
-        return remove_container(engine, parsed->container, after(patience));
+        const auto engine = TRY(engine_of(directory, {}));
+        return engine ? remove_container(*engine, job, after(patience)) : Result<>();
     }
 
 private:
     [[nodiscard]] SealedFiles files_of(const std::string& run, const Path& directory) const
     {
         return {directory, keys_.of(run)};
+    }
+
+    // The engine that the run was given to; nullopt before that.
+    Result<std::optional<Engine>> engine_of(const Path& directory, const std::stop_token& stop)
+    {
+        const auto socket = TRY(os::read_file_if_any(directory / engine_file, 4096));
+        if (!socket) return std::nullopt;
+        return TRY(Engine::connect(*socket, after(patience), stop));
     }
 
     Result<Engine> connect(const JobSpec& spec, const std::stop_token& stop)

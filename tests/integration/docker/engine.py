@@ -47,11 +47,17 @@ class Engine:
         self.socket = self.folder / "docker.sock"
         self.options = list(options)
         self.process = None
+        self.containerd = None
 
     def start(self):
+        """Starts containerd beside it, as a service manager does: it outlives an engine that is killed."""
         log = open(self.folder / "log", "ab")
+        if self.containerd is None:
+            self.containerd = subprocess.Popen(
+                ["containerd", "--root", self.folder / "containerd", "--state", self.folder / "state",
+                 "--address", self.folder / "containerd.sock"], stdout=log, stderr=log, start_new_session=True)
         self.process = subprocess.Popen(
-            ["dockerd", "--data-root", self.folder / "data", "--exec-root", self.folder / "exec",
+            ["dockerd", "--containerd", self.folder / "containerd.sock", "--data-root", self.folder / "data", "--exec-root", self.folder / "exec",
              "--pidfile", self.folder / "pid", "-H", f"unix://{self.socket}", "--iptables=false", "--ip6tables=false",
              "--bridge=none", *self.options],
             stdout=log, stderr=log, start_new_session=True)
@@ -78,6 +84,8 @@ class Engine:
 
     def remove(self):
         """After the end: takes away what is left, mounts included."""
+        self.containerd.terminate()
+        self.containerd.wait(timeout=60)
         for line in reversed(pathlib.Path("/proc/self/mounts").read_text().splitlines()):
             place = line.split()[1]
             if place.startswith(str(self.folder)):

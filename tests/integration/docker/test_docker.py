@@ -96,7 +96,7 @@ def test_engine_that_is_not_there_is_an_error_with_advice(docker):
 
     done = docker.run("submit", "-c", "docker", "a.py", code=None, env={"DOCKER_HOST": "unix:///nowhere/docker.sock"})
 
-    assert done.returncode == 69
+    assert done.returncode == 72
     assert b"/nowhere/docker.sock" in done.stderr and b"DOCKER_HOST" in done.stderr
 
 
