@@ -24,7 +24,7 @@ Outcome run(Context& context, const Invocation& words)
         const std::string instead = fmt::format("'ponk project restore {}' brings its files back; "
                                                 "'ponk submit -t local' runs them here.",
                                                 brief_id(old));
-        TRY(require_served(*type, old.text("target"), instead));
+        TRY(require_runs(*type, old.text("target"), instead));
     }
     const JsonObject body = TRY(submission_basics(RunId::make()));
     const Json record = TRY(submit(context,

@@ -61,7 +61,8 @@ Outcome check_target(const os::Path& folder, const Invocation& words)
     const config::Project project = TRY(config::open_project(folder));
     const auto resolved = config::resolve(
         project, words.value("run-configuration").value_or("local"), words.text("target"));
-    return resolved ? require_served(resolved->target) : exit_code::success;
+    return resolved ? require_runs(resolved->target.type.value, resolved->target.name)
+                    : exit_code::success;
 }
 
 Outcome run(Context& context, const Invocation& words)

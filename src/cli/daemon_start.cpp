@@ -74,7 +74,7 @@ Error why_not_started(const std::string& said, const os::Path& log, std::uint64_
 {
     const std::string log_hint = fmt::format("Its log is {}.", os::in_quotes(log));
     if (const auto told = parse_json(said); told && told->is_object()) {
-        return {error_kind_from(told->text("kind")),
+        return {ErrorKind::unavailable,
                 "the daemon could not start: " + told->text("message"),
                 told->text("hint", "").empty() ? log_hint : told->text("hint")};
     }
@@ -183,10 +183,7 @@ Result<> start_daemon(const os::Path& home, Deadline deadline)
 
 std::string failure_for_starter(const Error& error)
 {
-    return to_json(JsonObject{{"kind", to_string(error.kind())},
-                              {"message", error.message()},
-                              {"hint", error.hint()}}) +
-           "\n";
+    return to_json(JsonObject{{"message", error.message()}, {"hint", error.hint()}}) + "\n";
 }
 
 Result<> wait_for_end(pid_t pid, Deadline deadline)

@@ -130,9 +130,16 @@ Json check_configuration(const config::Project& project,
                             message.substr(0, message.find('\n')),
                             "'ponk check' shows every problem with its place.");
     }
-    if (const auto served = require_served(resolved->target); !served) {
+    if (const auto served = require_runs(resolved->target.type.value, resolved->target.name);
+        !served) {
         return check_result(
             title, warn, served.error().error.message(), served.error().error.hint());
+    }
+    if (*resolved->target.type == config::TargetType::localdocker) {
+        return check_result(title,
+                            ok,
+                            fmt::format("Python of the image '{}'; its engine is asked by a run",
+                                        printable(*resolved->target.base_docker_image)));
     }
     const auto python = interpreters.look_at(resolved->target);
     if (!python) return check_result(title, bad, python.error().message(), python.error().hint());

@@ -13,8 +13,7 @@ inline Outcome require_served(config::TargetType type,
                               std::string_view target = {},
                               std::string instead = "Run it on this machine with '-t local'.")
 {
-    if (type == config::TargetType::local || type == config::TargetType::localdocker)
-        return exit_code::success;
+    if (type == config::TargetType::local) return exit_code::success;
     const char* why = type == config::TargetType::batchai
                           ? "belong to a service that was switched off"
                           : "are not built into this version";
@@ -31,6 +30,15 @@ inline Outcome require_served(config::TargetType type,
 inline Outcome require_served(const config::ComputeTarget& target)
 {
     return require_served(target.type.value, target.name);
+}
+
+// Runs are served on more types than are checked and prepared.
+inline Outcome require_runs(config::TargetType type,
+                            std::string_view target = {},
+                            std::string instead = "Run it on this machine with '-t local'.")
+{
+    if (type == config::TargetType::localdocker) return exit_code::success;
+    return require_served(type, target, std::move(instead));
 }
 
 }  // namespace ponk::cli

@@ -237,8 +237,8 @@ def test_socket_of_another_user_is_refused(stranger):
     """Where it is root who runs the tests, the stranger meets a socket of root; else one made by nobody else can be had."""
     if os.geteuid() != 0:
         pytest.skip("a second user can only be had by root")
-    stranger.home.mkdir()
-    stranger.home.chmod(0o777)
+    stranger.home.mkdir(mode=0o700)
+    os.chown(stranger.home, 65534, 65534)
     other = socket.socket(socket.AF_UNIX)
     other.bind(str(stranger.home / "daemon.sock"))
     other.listen()

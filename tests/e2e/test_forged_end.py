@@ -29,7 +29,7 @@ def test_a_script_cannot_write_its_own_end(ponk):
 
 
 def test_a_forged_end_does_not_outlive_a_killed_daemon(ponk):
-    ponk.write("x.py", FORGER.replace("0.5", "2"))
+    ponk.write("x.py", FORGER.replace("time.sleep(0.5)", "while not os.path.exists(%r): time.sleep(0.05)" % str(ponk.home / "go")))
     ponk.run("submit", "--async", "x.py")
     for _ in range(200):
         if ponk.run("logs", "last").stdout:
@@ -38,5 +38,6 @@ def test_a_forged_end_does_not_outlive_a_killed_daemon(ponk):
     pid = json.loads(ponk.text("daemon", "status", "-o", "json"))["pid"]
     os.kill(pid, signal.SIGKILL)
     assert ponk.json("history", "info", "last")["status"] == "Running"
+    (ponk.home / "go").touch()
     assert ponk.run("logs", "last", "--follow", code=None).stdout == b"forged\n"
     assert ponk.json("history", "info", "last")["exit_code"] == 7
