@@ -27,6 +27,8 @@ namespace http = beast::http;
 using boost::system::error_code;
 
 constexpr std::uint32_t header_limit = 32 * 1024;
+// A source is asked again before writing until it has given so much.
+constexpr std::size_t enough_to_send = 64 * 1024;
 
 const char* reason_of(int status)
 {
@@ -177,7 +179,7 @@ private:
         source_->attach([weak = weak_from_this()] {
             if (const auto self = weak.lock()) asio::post(self->strand_, [self] { self->rung(); });
         });
-        write([](Connection& self) { self.pump(); });
+        pump();
     }
 
     template <class Then>
@@ -190,6 +192,7 @@ private:
             on_strand([self = shared_from_this(), then](error_code problem, std::size_t) {
                 self->timer_.cancel();
                 if (problem) return self->close();
+                self->out_.clear();
                 then(*self);
             }));
     }
@@ -201,14 +204,17 @@ private:
         read();
     }
 
-    // Sends what the source has; sleeps while it has nothing.
+    // Sends what the source has, behind what waits in `out_` already; sleeps while there is
+    // nothing.
     void pump()
     {
         if (!source_) return;
         chunk_.clear();
-        const auto step = source_->next(chunk_);
+        auto step = BodySource::Step::data;
+        while (step == BodySource::Step::data && chunk_.size() < enough_to_send)
+            step = source_->next(chunk_);
         if (step == BodySource::Step::broken) return close();
-        if (chunk_.empty() && step == BodySource::Step::waiting) {
+        if (chunk_.empty() && out_.empty() && step == BodySource::Step::waiting) {
             waiting_ = true;
             timer_.expires_after(source_->patience());
             timer_.async_wait(on_strand([weak = weak_from_this()](error_code problem) {
@@ -217,9 +223,8 @@ private:
             }));
             return watch_for_close();
         }
-        out_.clear();
         if (!chunk_.empty()) {
-            out_ = fmt::format("{:x}\r\n", chunk_.size());
+            out_ += fmt::format("{:x}\r\n", chunk_.size());
             out_ += chunk_;
             out_ += "\r\n";
         }
