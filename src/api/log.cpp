@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <fcntl.h>
 #include <optional>
+#include <sys/stat.h>
 
 namespace ponk::api {
 
@@ -50,7 +51,7 @@ public:
                 if (file) file_ = std::move(*file);
             }
             if (file_) {
-                const auto bytes = os::read_at(file_.get(), at_, block);
+                const auto bytes = os::read_at(file_.get(), at_, room());
                 if (!bytes) return Step::end;
                 if (!bytes->empty()) {
                     at_ += bytes->size();
@@ -64,13 +65,22 @@ public:
                 return Step::end;
             }
             // Once an end is seen, what is in the file is all: read again, then finish.
-            const auto run = services_.history().get_run(id_);
-            over_ = follow_ == Follow::no || !run || model::is_terminal(run->state);
+            const auto state = services_.history().find_state(id_);
+            over_ = follow_ == Follow::no || !state || !*state || model::is_terminal(**state);
             if (!over_) return Step::waiting;
         }
     }
 
 private:
+    // How much can be there to read now: a follower is woken for much that is no log.
+    [[nodiscard]] std::size_t room() const
+    {
+        struct stat info {};
+        const auto size =
+            ::fstat(file_.get(), &info) == 0 ? static_cast<std::uint64_t>(info.st_size) : 0;
+        return static_cast<std::size_t>(std::min<std::uint64_t>(block, size - std::min(at_, size)));
+    }
+
     void give(std::string& out, std::string_view bytes)
     {
         const auto left_out = std::min<std::uint64_t>(skip_, bytes.size());

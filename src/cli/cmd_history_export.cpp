@@ -46,6 +46,26 @@ Result<JsonArray> chosen_runs(Context& context, const Invocation& words)
     return fetch_runs(*TRY(context.daemon()), filters, 0);
 }
 
+// The daemon's {"metrics": …} becomes the second half of the line as it comes: it can be larger
+// than our memory.
+Result<> write_line(Daemon& daemon, const Json& run, int out)
+{
+    TRY(os::write_all(out, "{\"run\":" + to_json(run) + ","));
+    std::optional<Error> problem;
+    bool first = true;
+    const auto copy = [&](std::string_view bytes) {
+        if (first) bytes.remove_prefix(1);  // its opening brace
+        first = false;
+        const auto written = os::write_all(out, bytes);  // ends with a line end
+        if (!written) problem = written.error();
+        return written.has_value();
+    };
+    const auto streamed =
+        daemon.stream("/runs/" + run.text("run_id") + "/metrics", copy, answer_limit);
+    if (problem) return tl::unexpected(*problem);
+    return streamed;
+}
+
 Outcome run(Context& context, const Invocation& words)
 {
     os::Fd file;
@@ -57,9 +77,7 @@ Outcome run(Context& context, const Invocation& words)
     Daemon* daemon = TRY(context.daemon());
     const JsonArray runs = TRY(chosen_runs(context, words));
     for (const Json& run : runs) {
-        Json series = TRY(daemon->get("/runs/" + run.text("run_id") + "/metrics"));
-        JsonObject line{{"run", run}, {"metrics", series["metrics"]}};
-        TRY(os::write_all(out, to_json(Json(std::move(line))) + "\n"));
+        TRY(write_line(*daemon, run, out));
     }
     context.note("{} run{} exported", runs.size(), runs.size() == 1 ? "" : "s");
     return exit_code::success;

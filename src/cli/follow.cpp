@@ -37,8 +37,8 @@ std::string lines_of(const std::string& text)
 // is not told: the log and the final record are what counts.
 class EventPrinter {
 public:
-    EventPrinter(const Context& context, os::Path home, std::string run)
-        : context_(context), home_(std::move(home)), run_(std::move(run)),
+    EventPrinter(const Context& context, Daemon daemon, std::string run)
+        : context_(context), daemon_(std::move(daemon)), run_(std::move(run)),
           thread_([this](const std::stop_token& stop) { work(stop); })
     {
     }
@@ -61,9 +61,10 @@ private:
     void work(const std::stop_token& stop)
     {
         for (int left = 50; left > 0 && !stop.stop_requested(); --left) {
-            auto found = Daemon::find(home_);
-            if (found && *found && (*found)->stream(target(), sink(), seconds(3600), stop)) break;
+            if (daemon_.stream(target(), sink(), seconds(3600), stop)) break;
             os::sleep_for(milliseconds(200), stop);
+            auto found = Daemon::find(daemon_.home());
+            if (found && *found) daemon_ = std::move(**found);
         }
         done_.ring();
     }
@@ -100,7 +101,7 @@ private:
     }
 
     const Context& context_;
-    os::Path home_;
+    Daemon daemon_;
     std::string run_;
     std::int64_t last_ = 0;
     std::string partial_;
@@ -231,7 +232,7 @@ Outcome follow_run(Context& context, const std::string& run_id)
     const auto asked = context.asked_format();
     const bool as_document = (asked && *asked != output::Format::table) || context.has_query();
     Interrupts interrupts;
-    EventPrinter events(context, daemon->home(), run_id);
+    EventPrinter events(context, daemon->beside(), run_id);
     LogWriter writer(as_document ? STDERR_FILENO : STDOUT_FILENO);
     const auto copied =
         copy_log(*daemon, {run_id, 0, Follow::yes, LogForm::masked}, writer, interrupts.token());

@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <malloc.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -68,6 +69,7 @@ std::string wait_for_end(const Options& options,
 {
     auto quiet_since = boot_milliseconds();
     auto served = server.requests_served();
+    bool was_busy = true;
     for (;;) {
         const int fds[] = {signals.fd(), stop_bell.fd()};
         const auto woken = os::wait_any(fds, after(1s), {});
@@ -78,6 +80,9 @@ std::string wait_for_end(const Options& options,
         const bool busy = engine.active_runs() > 0 || server.requests_served() != served;
         served = server.requests_served();
         if (busy) quiet_since = now;
+        // What a large run or answer needed goes back to the system once it is quiet.
+        if (was_busy && !busy) ::malloc_trim(0);
+        was_busy = busy;
         const auto limit = std::chrono::milliseconds(options.idle_limit).count();
         if (limit > 0 && now - quiet_since > limit) return "idle";
     }

@@ -30,6 +30,7 @@ Result<> import_run_directories(const engine::Context& context)
         run.host = record->text("host");
         run.created = record->integer("created");
         run.snapshot = record->text("snapshot");
+        run.git = (*record)["git"];
         run.script_name = plan->script;
         run.arguments = plan->arguments;
         run.target = plan->target;

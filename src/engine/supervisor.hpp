@@ -6,12 +6,14 @@
 #include "engine/plan.hpp"
 #include "model/run.hpp"
 #include "os/wait.hpp"
+#include "snapshot/lease.hpp"
 
 #include <atomic>
 #include <chrono>
 #include <functional>
 #include <optional>
 #include <thread>
+#include <vector>
 
 namespace ponk::engine {
 
@@ -41,7 +43,9 @@ private:
     void work(std::stop_token stop);
     Result<> carry_out(std::stop_token stop);
     Result<> prepare(const Plan& plan, std::stop_token stop);
-    Result<> take_snapshot(const Plan& plan, std::stop_token stop);
+    Result<snapshot::Lease> take_snapshot(store::RunChange& change, std::stop_token stop);
+    Result<bool> find_noted_snapshot(store::RunChange& change);
+    Result<> keep_note();
     Result<> launch(const Plan& plan, std::stop_token stop);
     Result<bool> was_launched(std::stop_token stop);
     Result<> wait_for_ambient(std::stop_token stop);
@@ -49,8 +53,8 @@ private:
     Result<> finalize(const target::JobStatus& status, const Plan& plan, std::stop_token stop);
     void fail_run(const Error& error);
     Result<> move_to(model::RunState state, const store::RunChange& change = {});
+    Result<> move_through(const std::vector<model::RunState>& path, const store::RunChange& change);
     Result<target::JobSpec> job_spec(const Plan& plan);
-    void read_journals();
     [[nodiscard]] bool cancel_wished();
     [[nodiscard]] std::string job() const;
     [[nodiscard]] Path directory() const { return context_.run_directory(run_.id); }

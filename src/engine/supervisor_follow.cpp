@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // After the launch: follow the job, read its metrics, bring home what it made.
+#include "engine/journal_reader.hpp"
 #include "engine/supervisor.hpp"
-#include "model/metric_journal.hpp"
-#include "os/directory.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 namespace ponk::engine {
@@ -17,7 +17,6 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr auto heartbeat = 30s;  // sync wakes by events; this only bounds a missed one
-constexpr std::size_t journal_block = std::size_t{4} << 20;
 
 Json evidence_of(const model::ExitRecord& exit)
 {
@@ -68,9 +67,8 @@ RunState end_state(const model::ExitRecord& exit)
 Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
 {
     target::JobStatus seen;
+    JournalReader journals(context_, run_.id);
     bool cancel_sent = false;
-    std::int64_t journals_read = 0;
-    std::uint64_t journal_length = 0;
     int burst = 0;
     std::string last_problem;
     for (;;) {
@@ -80,8 +78,11 @@ Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
             cancel_sent = true;
         }
         // Before the cancel was sent its arrival must end the wait; afterwards only our own end.
-        auto status = executor_->sync(
-            job(), directory(), seen, after(heartbeat), cancel_sent ? stop : step_.get_token());
+        auto status = executor_->sync(job(),
+                                      directory(),
+                                      seen,
+                                      std::min(after(heartbeat), journals.due()),
+                                      cancel_sent ? stop : step_.get_token());
         if (!status) {
             if (status.error().kind() == ErrorKind::cancelled) continue;
             std::error_code ignored;
@@ -107,14 +108,12 @@ Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
             change.job = run_.job;
             change.timings = run_.timings;
             TRY(move_to(RunState::running, change));
+            if (const auto kept = keep_note(); !kept)
+                context_.tell(run_.id, "notice", "its note: " + kept.error().message());
         }
         context_.notifier.ring(run_.id);
-        const auto now = boot_milliseconds();
-        if (seen.journal_length != journal_length && now - journals_read > 100) {
-            read_journals();
-            journal_length = seen.journal_length;
-            journals_read = now;
-        }
+        journals.note_length(seen.journal_length);
+        if (journals.is_due()) journals.read_some();
         // A script that writes without pause must not keep us spinning.
         if (++burst > 64) {
             burst = 0;
@@ -123,64 +122,42 @@ Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
     }
 }
 
-void Supervisor::read_journals()
-{
-    const auto folder = directory() / "journal";
-    const auto entries = os::list_directory(folder);
-    if (!entries) return;  // no metrics so far
-    for (const auto& entry : *entries) {
-        // The script can put anything here.
-        const auto file = os::open_regular(folder / entry.name, os::Links::refuse);
-        auto offset = context_.history.journal_offset(run_.id, entry.name);
-        while (file && offset) {
-            const auto bytes = os::read_at(file->get(), *offset, journal_block);
-            if (!bytes || bytes->empty()) break;
-            auto piece = model::read_journal(*bytes, *offset);
-            if (piece.next == *offset) break;
-            store::JournalBatch batch{entry.name, *offset, piece.next, std::move(piece.points)};
-            for (const auto& [key, value] : piece.params)
-                static_cast<void>(context_.history.set_tag(run_.id, "param." + key, value));
-            for (const auto& [key, value] : piece.tags)
-                static_cast<void>(context_.history.set_tag(run_.id, key, value));
-            if (!context_.history.record_metrics(run_.id, batch)) break;
-            if (piece.damaged > 0) {
-                context_.tell(run_.id,
-                              "notice",
-                              fmt::format("metric journal '{}': {} damaged bytes were skipped",
-                                          entry.name,
-                                          piece.damaged));
-            }
-            offset = piece.next;
-        }
-    }
-}
-
 Result<>
 Supervisor::finalize(const target::JobStatus& status, const Plan& plan, std::stop_token stop)
 {
-    read_journals();
-    store::RunChange change;
-    const auto begin = boot_milliseconds();
-    if (run_.state != RunState::finalizing) {
-        store::RunChange first;
-        first.job = run_.job;
-        first.timings = run_.timings;
-        if (status.exit) {
-            first.started = status.exit->started;
-            first.timings["run"] = status.exit->duration_ms;
-        }
-        TRY(move_to(RunState::finalizing, first));
+    JournalReader journals(context_, run_.id);
+    while (journals.read_some() == JournalReader::Progress::more) {
+        if (stop.stop_requested()) return fail(ErrorKind::cancelled, "the daemon stops");
     }
+    store::RunChange change;
+    change.job = run_.job;
+    change.timings = run_.timings;
+    if (status.exit) {
+        change.started = status.exit->started;
+        change.timings["run"] = status.exit->duration_ms;
+    }
+    const auto begin = boot_milliseconds();
     Result<std::optional<Digest>> outputs = std::optional<Digest>();
-    if (plan.collect_outputs) outputs = executor_->collect(job(), directory(), stop);
+    std::vector<RunState> path;
+    if (run_.state != RunState::finalizing) path.push_back(RunState::finalizing);
+    if (plan.collect_outputs && executor_->may_have_outputs(directory())) {
+        // Worth a state of its own to be seen: this can take a while.
+        if (!path.empty()) TRY(move_through(path, change));
+        path.clear();
+        outputs = executor_->collect(job(), directory(), stop);
+    }
     if (stop.stop_requested()) return fail(ErrorKind::cancelled, "the daemon stops");
     if (outputs && *outputs) change.outputs = (*outputs)->text();
     change.timings["collect"] = boot_milliseconds() - begin;
+    const auto end = [&](RunState state) {
+        path.push_back(state);
+        return move_through(path, change);
+    };
     if (!status.exit) {
         change.ended = wall_milliseconds();
         change.error =
             Error(ErrorKind::unavailable, status.reason, "Its log and outputs are kept.");
-        return move_to(RunState::lost, change);
+        return end(RunState::lost);
     }
     const auto& exit = *status.exit;
     change.ended = exit.ended;
@@ -195,7 +172,7 @@ Supervisor::finalize(const target::JobStatus& status, const Plan& plan, std::sto
                                       "return' copies them.");
         if (state == RunState::completed) state = RunState::failed;
     }
-    return move_to(state, change);
+    return end(state);
 }
 
 }  // namespace ponk::engine

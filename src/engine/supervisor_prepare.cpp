@@ -8,12 +8,16 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <fcntl.h>
+#include <unistd.h>
 
 namespace ponk::engine {
 
 using model::RunState;
 
 namespace {
+
+constexpr const char* note_name = "record.json";
 
 // Changes whenever the rules do, so that the walk can trust what it remembers of a folder.
 std::string fingerprint(const Path& project, const config::IgnoreRules& rules)
@@ -46,6 +50,7 @@ Json note_of(const model::Run& run)
                       {"host", run.host},
                       {"created", run.created},
                       {"snapshot", run.snapshot},
+                      {"git", run.git},
                       {"configuration", run.configuration}};
 }
 
@@ -55,23 +60,51 @@ Result<> Supervisor::prepare(const Plan& plan, std::stop_token stop)
 {
     if (run_.state == RunState::not_started) TRY(move_to(RunState::preparing));
     TRY(os::make_directories(directory()));
-    if (run_.snapshot.empty()) {
-        TRY(take_snapshot(plan, step_.get_token()).map_error(while_doing("snapshot")));
+    store::RunChange change;
+    // Until history names the snapshot, nothing else keeps its objects from the collector.
+    std::optional<snapshot::Lease> lease;
+    if (run_.snapshot.empty() && !TRY(find_noted_snapshot(change))) {
+        lease.emplace(
+            TRY(take_snapshot(change, step_.get_token()).map_error(while_doing("snapshot"))));
     }
-    TRY(os::replace_file(directory() / "record.json", to_json(note_of(run_)) + "\n"));
+    // Enough for a daemon that is killed now; keep_note() makes it last once the script runs.
+    TRY(os::replace_file(
+        directory() / note_name, to_json(note_of(run_)) + "\n", 0600, os::Durable::no));
     const auto begin = boot_milliseconds();
     TRY(executor_->place(
         TRY(job_spec(plan)),
         [this](const std::string& line) { context_.tell(run_.id, "progress", line); },
         step_.get_token()));
-    store::RunChange change;
-    change.timings = {{"materialise", boot_milliseconds() - begin}, {"prepare", 0}, {"queue", 0}};
+    change.timings["materialise"] = boot_milliseconds() - begin;
+    change.timings["prepare"] = 0;
+    change.timings["queue"] = 0;
     if (stop.stop_requested() || cancel_wished())
         return fail(ErrorKind::cancelled, "cancelled before it had begun");
     return move_to(RunState::starting, change);
 }
 
-Result<> Supervisor::take_snapshot(const Plan& /*plan*/, std::stop_token stop)
+// A daemon before us was killed between the snapshot and the launch: what was submitted then is
+// what runs.
+Result<bool> Supervisor::find_noted_snapshot(store::RunChange& change)
+{
+    const auto text = os::read_file_if_any(directory() / note_name, std::uint64_t{16} << 20);
+    const auto note = text && *text ? parse_json(**text) : Result<Json>(Json());
+    Digest digest{};
+    if (!note || !parse_digest(note->text("snapshot"), digest)) return false;
+    if (!TRY(context_.objects.contains(digest))) return false;
+    change.snapshot = run_.snapshot = digest.text();
+    change.git = run_.git = (*note)["git"];
+    return true;
+}
+
+Result<> Supervisor::keep_note()
+{
+    const auto file = TRY(os::open_file(directory() / note_name, O_RDONLY));
+    if (::fsync(file.get()) != 0) return fail_errno(errno, "flush '{}'", note_name);
+    return os::sync_directory(directory());
+}
+
+Result<snapshot::Lease> Supervisor::take_snapshot(store::RunChange& change, std::stop_token stop)
 {
     const auto begin = boot_milliseconds();
     const Path project = run_.project_path;
@@ -95,15 +128,13 @@ Result<> Supervisor::take_snapshot(const Plan& /*plan*/, std::stop_token stop)
             "progress",
             fmt::format("snapshot: {} files, {}", progress.files, byte_size_text(progress.bytes)));
     };
-    const auto report = TRY(snapshot::take_snapshot(context_.objects, options));
+    auto report = TRY(snapshot::take_snapshot(context_.objects, options));
     for (const auto& notice : report.notices)
         context_.tell(run_.id, "notice", notice);
-    store::RunChange change;
-    change.snapshot = report.id.text();
-    change.git = git_json(report.git);
-    change.timings = {{"snapshot", boot_milliseconds() - begin}};
-    run_ = TRY(context_.history.update_run(run_.id, change));  // the lease ends after this
-    return {};
+    change.snapshot = run_.snapshot = report.id.text();
+    change.git = run_.git = git_json(report.git);
+    change.timings["snapshot"] = boot_milliseconds() - begin;
+    return std::move(report.lease);
 }
 
 }  // namespace ponk::engine

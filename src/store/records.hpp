@@ -85,11 +85,19 @@ struct JournalBatch {
     std::uint64_t from = 0;  // where these points begin
     std::uint64_t to = 0;    // and end
     std::vector<model::MetricPoint> points;
+    std::vector<std::pair<std::string, std::string>> tags = {};  // set by this piece of the journal
 };
 
 struct LatestMetric {
     model::MetricPoint point;
     std::int64_t count = 0;  // points of this key
+};
+
+// A stretch of a run's keys in their order.
+struct MetricRange {
+    std::optional<std::string> after =
+        std::nullopt;  // the last key that is known; none: from the first
+    std::size_t limit = 1'000'000;
 };
 
 struct Event {

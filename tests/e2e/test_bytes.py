@@ -66,7 +66,7 @@ def test_log_follows_while_the_script_still_runs(ponk):
     process = subprocess.Popen([ponk.program, "submit", "slow.py"], cwd=ponk.project, env=ponk.environment,
                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
 
-    first = os.read(process.stdout.fileno(), 6)
+    first = process.stdout.readline()  # print() writes the text and the line end one after the other
     still_running = process.poll() is None
     rest = process.communicate(timeout=60)[0]
 
