@@ -234,7 +234,8 @@ TEST_F(Engines, TheStoryOfARunNamesEveryState)
     ASSERT_TRUE(run);
     wait_for_end(run->id);
     std::string story;
-    for (const auto& event : *history_->events(run->id)) {
+    const auto events = *history_->events(run->id);
+    for (const auto& event : events) {
         if (event.kind == "state") story += event.text + " ";
     }
     EXPECT_TRUE(story.starts_with("NotStarted Preparing Starting ")) << story;

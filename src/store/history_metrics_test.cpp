@@ -65,7 +65,8 @@ TEST_F(MetricsTest, KeysComeInStretches)
         id_, {"m", 0, 1, {point("", 0, 1), point("a", 1, 1), point("b", 2, 1), point("c", 3, 1)}}));
     const auto keys = [&](const MetricRange& range) {
         std::string text;
-        for (const auto& metric : history_->latest_metrics(id_, range).value())
+        const auto metrics = history_->latest_metrics(id_, range).value();
+        for (const auto& metric : metrics)
             text += "<" + metric.point.key + ">";
         return text;
     };
