@@ -23,7 +23,7 @@ class Report:
 
     def add(self, what, ours, theirs, result, goal="", met=""):
         self.rows.append((what, ours, theirs, result, goal, met))
-        print("  %-52s %s" % (what, result), flush=True)
+        print("  %-52s %s" % (what, result or ours), flush=True)
 
     @staticmethod
     def verdict(best, median):
@@ -50,7 +50,7 @@ class Report:
                  "at least %d MB/s" % goal if goal else "", self.verdict(best >= goal, median >= goal) if goal else "")
 
     def fact(self, what, ours, result, goal="", met=None):
-        self.add(what, ours, "", result or ours, goal, "" if met is None else self.verdict(met, met))
+        self.add(what, ours, "", result, goal, "" if met is None else self.verdict(met, met))
 
     def skip(self, what, why):
         self.rows.append((what, "", "", "skipped: " + why, "", ""))

@@ -13,6 +13,7 @@
 #include <boost/beast/http/string_body.hpp>
 #include <fmt/format.h>
 
+#include <array>
 #include <exception>
 #include <optional>
 #include <sys/socket.h>
@@ -186,13 +187,18 @@ private:
     void write(Then then)
     {
         guard(shared_->options.request_timeout);
+        // In one call, and without copying a large chunk behind its head.
+        const std::array<asio::const_buffer, 3> parts{
+            asio::buffer(out_), asio::buffer(chunk_), asio::buffer(tail_)};
         asio::async_write(
             socket_,
-            asio::buffer(out_),
+            parts,
             on_strand([self = shared_from_this(), then](error_code problem, std::size_t) {
                 self->timer_.cancel();
                 if (problem) return self->close();
                 self->out_.clear();
+                self->chunk_.clear();
+                self->tail_.clear();
                 then(*self);
             }));
     }
@@ -225,11 +231,10 @@ private:
         }
         if (!chunk_.empty()) {
             out_ += fmt::format("{:x}\r\n", chunk_.size());
-            out_ += chunk_;
-            out_ += "\r\n";
+            tail_ = "\r\n";
         }
         if (step == BodySource::Step::end) {
-            out_ += "0\r\n\r\n";
+            tail_ += "0\r\n\r\n";
             return write([](Connection& self) { self.finish(); });
         }
         write([](Connection& self) { self.pump(); });
@@ -268,8 +273,10 @@ private:
     beast::flat_buffer buffer_;
     std::optional<http::request_parser<http::string_body>> parser_;
     std::unique_ptr<BodySource> source_;
+    // What is written next, one behind the other.
     std::string out_;
-    std::string chunk_;
+    std::string chunk_;  // of a stream
+    std::string tail_;
     bool keep_alive_ = true;
     bool waiting_ = false;
     bool watching_ = false;
