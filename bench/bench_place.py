@@ -72,22 +72,34 @@ class Place:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
+class Times:
+    """The times of one side of a comparison."""
+
+    def __init__(self, seconds):
+        self.all = sorted(seconds)
+        self.best = self.all[0]
+        self.median = statistics.median(self.all)
+
+
 def take_turns(count, *calls):
-    """Medians of the calls, run in turn; the first turn warms up and does not count."""
+    """The times of the calls, run in turn; the first turn warms up and does not count."""
     for call in calls:
         call()
     times = [[] for _ in calls]
     for turn in range(count):
         order = range(len(calls)) if turn % 2 == 0 else reversed(range(len(calls)))
         for index in order:
-            times[index].append(call_time(calls[index]))
-    return [statistics.median(part) for part in times]
+            times[index].append(calls[index]())
+    return [Times(part) for part in times]
 
 
-def call_time(call):
-    value = call()
-    return value[0] if isinstance(value, tuple) else value
+def in_units(seconds):
+    return "%.2f s" % seconds if seconds >= 1 else "%.1f ms" % (seconds * 1000)
 
 
-def milliseconds(seconds):
-    return "%.1f ms" % (seconds * 1000)
+def both(times):
+    """Best and median, as the table shows them."""
+    best, median = in_units(times.best), in_units(times.median)
+    if best.split()[1] == median.split()[1]:
+        best = best.split()[0]
+    return "%s / %s" % (best, median)

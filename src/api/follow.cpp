@@ -13,10 +13,10 @@ namespace {
 
 constexpr std::int64_t longest_wait = 3600;
 
-bool reached(const model::Run& run, std::string_view until)
+bool reached(model::RunState state, std::string_view until)
 {
-    if (model::is_terminal(run.state)) return true;
-    return until == "started" && run.state >= model::RunState::running;
+    if (model::is_terminal(state)) return true;
+    return until == "started" && state >= model::RunState::running;
 }
 
 class WaitSource final : public net::BodySource {
@@ -40,9 +40,10 @@ public:
 
     Step next(std::string& out) override
     {
-        const auto run = services_.history().get_run(id_);
-        if (run && !reached(*run, until_) && Deadline::clock::now() < deadline_)
+        const auto state = services_.history().find_state(id_);
+        if (state && *state && !reached(**state, until_) && Deadline::clock::now() < deadline_)
             return Step::waiting;
+        const auto run = services_.history().get_run(id_);
         const auto json =
             run ? run_json(services_, *run) : Result<Json>(tl::unexpected(run.error()));
         out = json ? to_json(*json) + "\n" : net::error_response(json.error()).body;
@@ -74,8 +75,8 @@ public:
     Step next(std::string& out) override
     {
         // State before events: an end that is seen now has all its events written.
-        const auto run = services_.history().get_run(id_);
-        const bool over = !run || model::is_terminal(run->state) || follow_ == Follow::no;
+        const auto state = services_.history().find_state(id_);
+        const bool over = !state || !*state || model::is_terminal(**state) || follow_ == Follow::no;
         const auto events = services_.history().events(id_, after_);
         if (!events) return Step::end;
         for (const auto& event : *events) {

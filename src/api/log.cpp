@@ -5,8 +5,11 @@
 #include "secrets/redactor.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <fcntl.h>
 #include <optional>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace ponk::api {
 
@@ -50,27 +53,53 @@ public:
                 if (file) file_ = std::move(*file);
             }
             if (file_) {
-                const auto bytes = os::read_at(file_.get(), at_, block);
-                if (!bytes) return Step::end;
-                if (!bytes->empty()) {
-                    at_ += bytes->size();
-                    give(out, redactor_ ? redactor_->feed(*bytes) : std::string_view(*bytes));
-                    if (!out.empty()) return Step::data;
-                    continue;
-                }
+                const auto got = redactor_ ? read_masked(out) : read_plain(out);
+                if (!got) return Step::broken;
+                if (*got && out.empty()) continue;  // all of it may begin a secret
+                if (*got) return Step::data;
             }
             if (over_) {
                 if (redactor_) give(out, redactor_->finish());
                 return Step::end;
             }
             // Once an end is seen, what is in the file is all: read again, then finish.
-            const auto run = services_.history().get_run(id_);
-            over_ = follow_ == Follow::no || !run || model::is_terminal(run->state);
+            const auto state = services_.history().find_state(id_);
+            over_ = follow_ == Follow::no || !state || !*state || model::is_terminal(**state);
             if (!over_) return Step::waiting;
         }
     }
 
 private:
+    // How much can be there to read now: a follower is woken for much that is no log.
+    [[nodiscard]] std::size_t room() const
+    {
+        struct stat info {};
+        const auto size =
+            ::fstat(file_.get(), &info) == 0 ? static_cast<std::uint64_t>(info.st_size) : 0;
+        return static_cast<std::size_t>(std::min<std::uint64_t>(block, size - std::min(at_, size)));
+    }
+
+    // Both append what is new and say whether there was anything.
+    Result<bool> read_plain(std::string& out)
+    {
+        const auto before = out.size();
+        out.resize(before + room());
+        const auto got =
+            ::pread(file_.get(), out.data() + before, out.size() - before, static_cast<off_t>(at_));
+        out.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+        if (got < 0) return fail_errno(errno, "read the log");
+        at_ += static_cast<std::uint64_t>(got);
+        return got > 0;
+    }
+
+    Result<bool> read_masked(std::string& out)
+    {
+        const auto bytes = TRY(os::read_at(file_.get(), at_, room()));
+        at_ += bytes.size();
+        if (!bytes.empty()) give(out, redactor_->feed(bytes));
+        return !bytes.empty();
+    }
+
     void give(std::string& out, std::string_view bytes)
     {
         const auto left_out = std::min<std::uint64_t>(skip_, bytes.size());

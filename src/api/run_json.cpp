@@ -109,19 +109,30 @@ Json run_json(const model::Run& run, const std::vector<store::LatestMetric>& met
     object.set("evidence", run.evidence);
     object.set("warnings", JsonArray(run.warnings.begin(), run.warnings.end()));
     object.set("gpu_verdict", "not-requested");
+    // Keys differ from each other: only our own fields, a few, are compared with each.
+    JsonObject fields = object;
     JsonObject values;
-    for (const auto& metric : metrics)
-        values.set(metric.point.key, shown_value(metric));
-    for (const auto& [key, value] : values) {
-        if (!object.find(key) && key != "metrics") object.append(key, value);
+    for (const auto& metric : metrics) {
+        const auto& key = metric.point.key;
+        auto value = shown_value(metric);
+        if (!object.find(key) && key != "metrics" && key != "metrics_left_out")
+            fields.append(key, value);
+        values.append(key, std::move(value));
     }
-    object.set("metrics", std::move(values));
-    return object;
+    fields.append("metrics", std::move(values));
+    return fields;
 }
 
-Result<Json> run_json(const Services& services, const model::Run& run)
+Result<Json> run_json(const Services& services, const model::Run& run, std::size_t most_metrics)
 {
-    return run_json(run, TRY(services.history().latest_metrics(run.id)));
+    const auto metrics = TRY(services.history().latest_metrics(run.id, {.limit = most_metrics}));
+    auto json = run_json(run, metrics);
+    if (metrics.size() == most_metrics) {
+        const auto all = TRY(services.history().count_metrics(run.id));
+        const auto shown = static_cast<std::int64_t>(metrics.size());
+        if (all > shown) json.as_object().append("metrics_left_out", all - shown);
+    }
+    return json;
 }
 
 }  // namespace ponk::api

@@ -14,7 +14,11 @@ namespace ponk::api {
 // their name.
 Json run_json(const model::Run& run, const std::vector<store::LatestMetric>& metrics);
 // The same, with the metrics read from history.
-Result<Json> run_json(const Services& services, const model::Run& run);
+// With at most `most_metrics` of its metrics; `metrics_left_out` then counts the others.
+constexpr std::size_t most_metrics_shown = 10'000;
+Result<Json> run_json(const Services& services,
+                      const model::Run& run,
+                      std::size_t most_metrics = most_metrics_shown);
 Json metric_value(const model::MetricPoint& point);
 
 }  // namespace ponk::api

@@ -11,6 +11,8 @@ namespace ponk::api {
 
 namespace {
 
+constexpr std::size_t most_metrics_in_list = 1000;
+
 Result<store::RunFilter> filter_of(const Services& services, const net::Request& request)
 {
     store::RunFilter filter;
@@ -42,7 +44,7 @@ Result<net::Response> list_runs(const Services& services, const Call& call)
     const auto page = TRY(services.history().list_runs(TRY(filter_of(services, call.request))));
     JsonArray runs;
     for (const auto& run : page.runs)
-        runs.push_back(TRY(run_json(services, run)));
+        runs.push_back(TRY(run_json(services, run, most_metrics_in_list)));
     return net::json_response(JsonObject{{"runs", std::move(runs)},
                                          {"next", page.next ? Json(page.next->text()) : Json()}});
 }
@@ -99,24 +101,6 @@ Result<net::Response> cancel_run(const Services& services, const Call& call)
         std::clamp<std::int64_t>(body.integer("grace_seconds", 10), 0, 86'400));
     const auto run = TRY(services.engine.cancel(id, grace));
     return net::json_response(TRY(run_json(services, run)));
-}
-
-Result<net::Response> show_metrics(const Services& services, const Call& call)
-{
-    const auto id = TRY(run_of(services, call));
-    const auto wanted = call.request.parameter("key");
-    JsonObject metrics;
-    for (const auto& latest : TRY(services.history().latest_metrics(id))) {
-        if (wanted && *wanted != latest.point.key) continue;
-        JsonArray points;
-        for (const auto& point : TRY(services.history().metric_series(id, latest.point.key)))
-            points.emplace_back(JsonArray{Json(point.step), Json(point.time), metric_value(point)});
-        metrics.set(latest.point.key,
-                    JsonObject{{"latest", metric_value(latest.point)},
-                               {"count", latest.count},
-                               {"points", std::move(points)}});
-    }
-    return net::json_response(JsonObject{{"metrics", std::move(metrics)}});
 }
 
 }  // namespace ponk::api

@@ -54,7 +54,7 @@ Digest Sha256::finish()
 
 Digest sha256(std::string_view bytes)
 {
-    Sha256 hash;
+    thread_local Sha256 hash;  // finish() made it ready for the next text
     hash.update(bytes);
     return hash.finish();
 }

@@ -57,7 +57,9 @@ private:
     {
         ++at_;
         JsonObject members;
-        std::unordered_map<std::string, std::size_t> index;  // many members: no quadratic search
+        // No quadratic search among many members, and no index for the few that most objects have.
+        constexpr std::size_t few = 24;
+        std::unordered_map<std::string, std::size_t> index;
         skip_blanks();
         if (take('}')) return Json(std::move(members));
         for (;;) {
@@ -67,17 +69,30 @@ private:
             skip_blanks();
             if (!take(':')) return wrong("expected ':' after the key");
             auto item = TRY(value(depth + 1));
-            const auto [place, added] = index.try_emplace(key, members.size());
-            if (added) {
-                members.append(std::move(key), std::move(item));
+            if (members.size() < few) {
+                members.set(std::move(key), std::move(item));
             } else {
-                (members.begin() + static_cast<std::ptrdiff_t>(place->second))->second =
-                    std::move(item);
+                if (index.empty()) index = places_of(members);
+                const auto [place, added] = index.try_emplace(key, members.size());
+                if (added) {
+                    members.append(std::move(key), std::move(item));
+                } else {
+                    (members.begin() + static_cast<std::ptrdiff_t>(place->second))->second =
+                        std::move(item);
+                }
             }
             skip_blanks();
             if (take('}')) return Json(std::move(members));
             if (!take(',')) return wrong("expected ',' or '}'");
         }
+    }
+
+    static std::unordered_map<std::string, std::size_t> places_of(const JsonObject& members)
+    {
+        std::unordered_map<std::string, std::size_t> places;
+        for (const auto& [key, value] : members)
+            places.emplace(key, places.size());
+        return places;
     }
 
     Result<Json> array(std::size_t depth)

@@ -283,8 +283,12 @@ std::string to_hex(std::string_view bytes)
 {
     std::string out;
     out.reserve(bytes.size() * 2);
-    for (const char c : bytes)
-        fmt::format_to(std::back_inserter(out), "{:02x}", static_cast<unsigned char>(c));
+    constexpr std::string_view digits = "0123456789abcdef";
+    for (const char c : bytes) {
+        const auto byte = static_cast<unsigned char>(c);
+        out += digits[byte >> 4U];
+        out += digits[byte & 0xfU];
+    }
     return out;
 }
 

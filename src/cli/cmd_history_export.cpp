@@ -76,6 +76,27 @@ Result<os::Fd> new_file(const std::string& name)
         });
 }
 
+// The daemon's {"metrics": …} becomes the end of the line as it comes: it can be larger than our
+// memory.
+Result<> write_line(Daemon& daemon, const Json& run, int out)
+{
+    const Json events = TRY(events_of(daemon, run.text("run_id")));
+    TRY(os::write_all(out, "{\"run\":" + to_json(run) + ",\"events\":" + to_json(events) + ","));
+    std::optional<Error> problem;
+    bool first = true;
+    const auto copy = [&](std::string_view bytes) {
+        if (first) bytes.remove_prefix(1);  // its opening brace
+        first = false;
+        const auto written = os::write_all(out, bytes);  // ends with a line end
+        if (!written) problem = written.error();
+        return written.has_value();
+    };
+    const auto streamed =
+        daemon.stream("/runs/" + run.text("run_id") + "/metrics", copy, answer_limit);
+    if (problem) return tl::unexpected(*problem);
+    return streamed;
+}
+
 Outcome run(Context& context, const Invocation& words)
 {
     os::Fd file;
@@ -87,11 +108,7 @@ Outcome run(Context& context, const Invocation& words)
     Daemon* daemon = TRY(context.daemon());
     const JsonArray runs = TRY(chosen_runs(context, words));
     for (const Json& run : runs) {
-        Json series = TRY(daemon->get("/runs/" + run.text("run_id") + "/metrics"));
-        JsonObject line{{"run", run},
-                        {"metrics", series["metrics"]},
-                        {"events", TRY(events_of(*daemon, run.text("run_id")))}};
-        TRY(os::write_all(out, to_json(Json(std::move(line))) + "\n"));
+        TRY(write_line(*daemon, run, out));
     }
     context.note("{} run{} exported", runs.size(), runs.size() == 1 ? "" : "s");
     return exit_code::success;

@@ -29,6 +29,10 @@ constexpr Example examples[] = {
     {"ponk history info 4f1e --artifact outputs/report.txt", "The content of a file it made."},
 };
 constexpr std::size_t most_charts = 20;
+// Names that are looked at for charts, and those that a table has lines for.
+constexpr std::size_t most_names = 200;
+// More than a terminal has columns; the daemon keeps what is lowest and highest among them.
+constexpr int most_points = 400;
 constexpr std::size_t tail_lines = 20;
 
 output::Series series_of(const std::string& name, const Json& metric)
@@ -51,7 +55,8 @@ output::Series series_of(const std::string& name, const Json& metric)
 // The curves of all metrics with more than one point.
 Result<std::string> charts(Daemon& daemon, const std::string& id, const output::Terminal& terminal)
 {
-    const Json answer = TRY(daemon.get("/runs/" + id + "/metrics"));
+    const Json answer = TRY(daemon.get(
+        fmt::format("/runs/{}/metrics?points={}&limit={}", id, most_points, most_names)));
     std::string text;
     std::size_t drawn = 0;
     if (!answer["metrics"].is_object()) return text;
@@ -62,6 +67,24 @@ Result<std::string> charts(Daemon& daemon, const std::string& id, const output::
         text += "\n" + output::draw_chart(
                            {&series, 1}, {.terminal = terminal, .height = 8, .title = series.name});
     }
+    return text;
+}
+
+// The latest values, as many as a reader can take in.
+std::string metrics_table(const Json& record, const output::Terminal& terminal)
+{
+    JsonObject shown;
+    const auto& metrics = record["metrics"].as_object();
+    for (const auto& [name, value] : metrics) {
+        if (shown.size() == most_names) break;
+        shown.append(name, value);
+    }
+    const auto left_out = static_cast<std::int64_t>(metrics.size() - shown.size()) +
+                          record.integer("metrics_left_out");
+    std::string text = output::render(Json(std::move(shown)), output::Format::table, terminal);
+    if (left_out > 0)
+        text +=
+            fmt::format("… and {} more: ponk history export {}\n", left_out, record.text("run_id"));
     return text;
 }
 
@@ -123,10 +146,8 @@ Outcome run(Context& context, const Invocation& words)
     if (context.format() != output::Format::table || context.has_query()) return exit_code::success;
     Daemon* daemon = TRY(context.daemon());
     if (record["metrics"].is_object() && !record["metrics"].as_object().empty()) {
-        TRY(Context::print_text("\n" + output::render(brief_metrics(record["metrics"]),
-                                                      output::Format::table,
-                                                      output::detect_terminal(STDOUT_FILENO))));
         output::Terminal terminal = output::detect_terminal(STDOUT_FILENO);
+        TRY(Context::print_text("\n" + metrics_table(record, terminal)));
         if (terminal.width == 0) terminal.width = 80;
         TRY(Context::print_text(TRY(charts(*daemon, id, terminal))));
     }

@@ -116,6 +116,11 @@ Result<Daemon> Daemon::reach(const os::Path& home)
     return std::move(*found);
 }
 
+Daemon Daemon::beside() const
+{
+    return {home_, net::Client(home_ / "daemon.sock"), about_};
+}
+
 Result<> Daemon::again()
 {
     auto other = TRY(reach(home_));

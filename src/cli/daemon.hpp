@@ -28,6 +28,9 @@ public:
     // The daemon of our own version: found, started, or put in the place of another version.
     static Result<Daemon> reach(const os::Path& home);
 
+    // A connection of its own to the same daemon, for another thread.
+    [[nodiscard]] Daemon beside() const;
+
     enum class Repeat { never, when_broken };
 
     Result<Json> get(const std::string& path, std::chrono::milliseconds limit = answer_limit);

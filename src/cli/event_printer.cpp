@@ -25,8 +25,8 @@ std::string lines_of(const std::string& text)
 
 }  // namespace
 
-EventPrinter::EventPrinter(const Context& context, os::Path home, std::string run)
-    : context_(context), home_(std::move(home)), run_(std::move(run)), progress_(STDERR_FILENO),
+EventPrinter::EventPrinter(const Context& context, Daemon daemon, std::string run)
+    : context_(context), daemon_(std::move(daemon)), run_(std::move(run)), progress_(STDERR_FILENO),
       thread_([this](const std::stop_token& stop) { work(stop); })
 {
 }
@@ -56,6 +56,8 @@ void EventPrinter::work(const std::stop_token& stop)
     for (int left = 50; left > 0 && !stop.stop_requested(); --left) {
         if (print_events("&follow=1", stop)) break;
         os::sleep_for(milliseconds(200), stop);
+        auto found = Daemon::find(daemon_.home());
+        if (found && *found) daemon_ = std::move(**found);
     }
     done_.ring();
 }
@@ -63,8 +65,6 @@ void EventPrinter::work(const std::stop_token& stop)
 bool EventPrinter::print_events(std::string_view follow, const std::stop_token& stop)
 {
     partial_.clear();
-    auto found = Daemon::find(home_);
-    if (!found || !*found) return false;
     const auto sink = [this](std::string_view bytes) {
         partial_ += bytes;
         std::size_t start = 0;
@@ -75,11 +75,11 @@ bool EventPrinter::print_events(std::string_view follow, const std::stop_token& 
         partial_.erase(0, start);
         return true;
     };
-    return (*found)
-        ->stream(fmt::format("/runs/{}/events?after={}{}", run_, last_, follow),
-                 sink,
-                 follow.empty() ? answer_limit : seconds(3600),
-                 stop)
+    return daemon_
+        .stream(fmt::format("/runs/{}/events?after={}{}", run_, last_, follow),
+                sink,
+                follow.empty() ? answer_limit : seconds(3600),
+                stop)
         .has_value();
 }
 

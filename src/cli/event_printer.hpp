@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cli/context.hpp"
+#include "cli/daemon.hpp"
 #include "cli/progress_line.hpp"
 #include "os/wait.hpp"
 
@@ -15,7 +16,7 @@ namespace ponk::cli {
 // wrong here is not told: the log and the final record are what counts.
 class EventPrinter {
 public:
-    EventPrinter(const Context& context, os::Path home, std::string run);
+    EventPrinter(const Context& context, Daemon daemon, std::string run);
 
     // The stream ends with the run; a moment is granted for its last lines.
     void finish();
@@ -32,7 +33,7 @@ private:
     void line(std::string_view text);
 
     const Context& context_;
-    os::Path home_;
+    Daemon daemon_;  // a connection of our own; made anew when it broke
     std::string run_;
     std::int64_t last_ = 0;
     std::string partial_;

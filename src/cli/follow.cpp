@@ -166,7 +166,7 @@ Outcome follow_run(Context& context, const std::string& run_id)
     const auto asked = context.asked_format();
     const bool as_document = (asked && *asked != output::Format::table) || context.has_query();
     Interrupts interrupts;
-    EventPrinter events(context, daemon->home(), run_id);
+    EventPrinter events(context, daemon->beside(), run_id);
     LogWriter writer(as_document ? STDERR_FILENO : STDOUT_FILENO, [&] { events.make_way(); });
     const auto copied =
         copy_log(*daemon, {run_id, 0, Follow::yes, LogForm::masked}, writer, interrupts.token());

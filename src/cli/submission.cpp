@@ -32,7 +32,7 @@ Result<Json> submit(Context& context, const std::string& path, const Json& body,
     daemon->repeat_after_restart(path, body);
     if (until == Until::recorded) return record;
     const auto id = record.text("run_id");
-    EventPrinter events(context, daemon->home(), id);
+    EventPrinter events(context, daemon->beside(), id);
     const Deadline deadline = after(submit_limit);
     while (record["start_time_utc"].is_null() && record["end_time_utc"].is_null() &&
            Deadline::clock::now() < deadline) {

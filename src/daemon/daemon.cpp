@@ -22,6 +22,7 @@
 
 #include <atomic>
 #include <cstdio>
+#include <malloc.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -84,6 +85,7 @@ std::string wait_for_end(const Options& options,
 {
     auto quiet_since = boot_milliseconds();
     auto served = server.requests_served();
+    bool was_busy = true;
     std::vector<int> fds{signals.fd(), stop_bell.fd()};
     if (home.fd() >= 0) fds.push_back(home.fd());
     for (;;) {
@@ -101,6 +103,9 @@ std::string wait_for_end(const Options& options,
         const bool busy = engine.active_runs() > 0 || server.requests_served() != served;
         served = server.requests_served();
         if (busy) quiet_since = now;
+        // What a large run or answer needed goes back to the system once it is quiet.
+        if (was_busy && !busy) ::malloc_trim(0);
+        was_busy = busy;
         const auto limit = std::chrono::milliseconds(options.idle_limit).count();
         if (limit > 0 && now - quiet_since > limit) return "idle";
     }

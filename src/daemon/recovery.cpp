@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/recovery.hpp"
 
-#include "engine/journals.hpp"
+#include "engine/journal_reader.hpp"
 #include "engine/run_note.hpp"
 #include "os/directory.hpp"
 
@@ -46,8 +46,11 @@ void read_metrics(const engine::Context& context, const RunId& id)
     if (!run || !*run) return;
     const auto plan = engine::plan_from_json((*run)->configuration);
     if (!plan) return;
-    if (const auto secrets = engine::RunSecrets::load(context, *plan))
-        engine::read_journals(context, id, *secrets);
+    const auto secrets = engine::RunSecrets::load(context, *plan);
+    if (!secrets) return;
+    engine::JournalReader journals(context, id);
+    while (journals.read_some(*secrets) == engine::JournalReader::Progress::more) {
+    }
 }
 
 }  // namespace

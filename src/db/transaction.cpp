@@ -23,7 +23,9 @@ Transaction::Transaction(Transaction&& other) noexcept
 Transaction::~Transaction()
 {
     // After some errors SQLite has rolled back by itself.
-    if (connection_ && connection_->in_transaction()) (void)connection_->execute("ROLLBACK");
+    if (!connection_ || !connection_->in_transaction()) return;
+    auto statement = connection_->prepare("ROLLBACK");
+    if (statement) static_cast<void>(statement->run());
 }
 
 Result<> Transaction::commit()

@@ -61,6 +61,7 @@ Result<model::Run> Engine::start(model::Run run, const Plan& plan, Ambient ambie
     run.user = os::user_name();
     run.host = os::host_name();
     run.created = wall_milliseconds();
+    run.state = RunState::preparing;  // at once: nothing stands between
     const auto created = TRY(context_.history.create_run(run));
     if (!model::is_terminal(created.run.state)) supervise(created.run, std::move(ambient));
     return created.run;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/artifacts.hpp"
 #include "engine/engine.hpp"
+#include "engine/run_note.hpp"
 #include "model/metric_journal.hpp"
 #include "os/process.hpp"
 #include "target/fake/fake_executor.hpp"
@@ -23,7 +24,7 @@ protected:
     Engines() : root_(*os::make_temporary_directory(testing::TempDir(), "ponk-engine-"))
     {
         std::filesystem::create_directories(root_ / "project");
-        for (const char* name : {"ok.py", "three.py", "wait.py", "metrics.py"})
+        for (const char* name : {"ok.py", "three.py", "wait.py", "metrics.py", "many.py"})
             static_cast<void>(os::replace_file(root_ / "project" / name, "x"));
         history_ = std::move(*store::History::open(root_ / "home" / "history"));
         objects_.emplace(std::move(*snapshot::ObjectStore::open(root_ / "home" / "store")));
@@ -48,6 +49,20 @@ protected:
                 folder / "1",
                 model::journal_record(
                     JsonObject{{"metric", "loss"}, {"value", 0.5}, {"step", 1}, {"time", 1000}})));
+            return 0;
+        };
+        options.scripts["many.py"] = [](target::fake::Process& process) {
+            const auto folder = process.spec().directory / "journal";
+            std::filesystem::create_directories(folder);
+            std::string text;
+            for (int step = 0; step < 45'000; step += 100) {
+                text += model::journal_record(JsonObject{{"metric", "loss"},
+                                                         {"values", JsonArray(100, Json(0.5))},
+                                                         {"step", step},
+                                                         {"time", 1000}});
+            }
+            text += model::journal_record(JsonObject{{"tag", "stage"}, {"value", "final"}});
+            static_cast<void>(os::replace_file(folder / "1", text));
             return 0;
         };
         executors_.emplace("local", target::fake::make_executor(std::move(options)));
@@ -184,6 +199,50 @@ TEST_F(Engines, ARunThatWasNotLaunchedGoesOnWhenItsClientComesBack)
     EXPECT_EQ(starts_, 1);
 }
 
+TEST_F(Engines, ARunWhoseSnapshotWasTakenBeforeACrashRunsThatSnapshot)
+{
+    const auto other = engine_->submit(submission("ok.py"));
+    ASSERT_TRUE(other);
+    const auto before = wait_for_end(other->id);
+    static_cast<void>(os::replace_file(root_ / "project" / "ok.py", "changed since"));
+    // What a daemon leaves that is killed between the snapshot and the launch.
+    auto wanted = submission("ok.py");
+    const auto report = make_plan(wanted);
+    ASSERT_TRUE(report);
+    model::Run run;
+    run.id = wanted.id;
+    run.project = report->project_id;
+    run.project_path = report->project.native();
+    run.configuration = to_json(report->plan);
+    run.target_type = "local";
+    run.state = RunState::preparing;
+    ASSERT_TRUE(history_->create_run(run));
+    const auto folder = engine_->context().run_directory(wanted.id);
+    ASSERT_TRUE(os::make_directories(folder));
+    run.snapshot = before.snapshot;
+    ASSERT_TRUE(write_first_note(folder, run));
+
+    ASSERT_TRUE(engine_->submit(wanted));
+
+    const auto ended = wait_for_end(wanted.id);
+    EXPECT_EQ(ended.state, RunState::completed);
+    EXPECT_EQ(ended.snapshot, before.snapshot);
+}
+
+TEST_F(Engines, TheStoryOfARunNamesEveryState)
+{
+    const auto run = engine_->submit(submission("ok.py"));
+    ASSERT_TRUE(run);
+    wait_for_end(run->id);
+    std::string story;
+    const auto events = *history_->events(run->id);
+    for (const auto& event : events) {
+        if (event.kind == "state") story += event.text + " ";
+    }
+    EXPECT_TRUE(story.starts_with("NotStarted Preparing Starting ")) << story;
+    EXPECT_TRUE(story.ends_with("Finalizing Completed ")) << story;
+}
+
 TEST_F(Engines, RerunUsesTheSnapshotNotTheFolder)
 {
     const auto first = engine_->submit(submission("ok.py"));
@@ -209,6 +268,18 @@ TEST_F(Engines, MetricsOfTheJournalAreInHistoryAtTheEnd)
     ASSERT_TRUE(metrics);
     ASSERT_EQ(metrics->size(), 1U);
     EXPECT_EQ(metrics->front().point.key, "loss");
+}
+
+TEST_F(Engines, AllOfALongJournalIsRead)
+{
+    const auto run = engine_->submit(submission("many.py"));
+    ASSERT_TRUE(run);
+    wait_for_end(run->id);
+    const auto loss = history_->find_metric(run->id, "loss");
+    ASSERT_TRUE(loss && *loss);
+    EXPECT_EQ((*loss)->count, 45'000);
+    EXPECT_EQ((*loss)->point.step, 44'999);
+    EXPECT_EQ(history_->get_run(run->id)->tags.size(), 1U);
 }
 
 TEST_F(Engines, AMissingSecretIsToldBeforeAnythingStarts)

@@ -5,6 +5,9 @@
 #include "model/exit_record.hpp"
 #include "target/control_directory.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 namespace ponk::engine {
 
 using model::Run;
@@ -149,7 +152,15 @@ void read_state(const os::Path& directory, Run& run)
 
 Result<> write_first_note(const os::Path& directory, const Run& run)
 {
-    return os::replace_file(directory / first_note, to_json(note_of(run)) + "\n");
+    return os::replace_file(
+        directory / first_note, to_json(note_of(run)) + "\n", 0600, os::Durable::no);
+}
+
+Result<> keep_first_note(const os::Path& directory)
+{
+    const auto file = TRY(os::open_file(directory / first_note, O_RDONLY));
+    if (::fsync(file.get()) != 0) return fail_errno(errno, "flush '{}'", first_note);
+    return os::sync_directory(directory);
 }
 
 Result<> write_last_note(const os::Path& directory, const Run& run)

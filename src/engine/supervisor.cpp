@@ -97,7 +97,9 @@ Result<> Supervisor::carry_out(std::stop_token stop)
 
 Result<bool> Supervisor::was_launched(std::stop_token stop)
 {
-    const auto status = TRY(executor_->sync(job(), directory(), {}, after(0ms), stop));
+    const auto asked = executor_->sync(job(), directory(), {}, after(0ms), stop);
+    if (!asked && asked.error().kind() == ErrorKind::not_found) return false;
+    const auto status = TRY(asked);
     return status.phase == target::JobPhase::running || status.phase == target::JobPhase::ended ||
            status.phase == target::JobPhase::lost;
 }
@@ -127,9 +129,14 @@ Result<> Supervisor::wait_for_ambient(std::stop_token stop)
 
 Result<> Supervisor::move_to(RunState state, const store::RunChange& change)
 {
+    return move_through({state}, change);
+}
+
+Result<> Supervisor::move_through(const std::vector<RunState>& path, const store::RunChange& change)
+{
     bool released = false;
     for (;;) {
-        auto moved = context_.history.update_state(run_.id, run_.state, state, change);
+        auto moved = context_.history.update_state(run_.id, run_.state, path, change);
         if (moved) {
             run_ = std::move(*moved);
             // Without it the exit record alone would bring the run back after a lost database.

@@ -14,6 +14,7 @@
 #include <functional>
 #include <optional>
 #include <thread>
+#include <vector>
 
 namespace ponk::engine {
 
@@ -46,17 +47,20 @@ private:
     void work(std::stop_token stop);
     Result<> carry_out(std::stop_token stop);
     Result<> prepare(const Plan& plan, std::stop_token stop);
-    Result<> take_snapshot(std::stop_token stop);
+    Result<snapshot::Lease> take_snapshot(store::RunChange& change, std::stop_token stop);
+    Result<bool> find_noted_snapshot(store::RunChange& change);
     Result<> launch(const Plan& plan, std::stop_token stop);
     Result<bool> was_launched(std::stop_token stop);
     Result<> wait_for_ambient(std::stop_token stop);
     Result<> follow(const Plan& plan, std::stop_token stop);
     Result<> finalize(const target::JobStatus& status, const Plan& plan, std::stop_token stop);
+    Result<> read_last_metrics(const Plan& plan, const std::stop_token& stop);
     Result<target::Collected> collect_outputs(const Plan& plan, std::stop_token stop);
     void fail_run(const Error& error);
     // As it may be stored.
     [[nodiscard]] Error hidden(const Error& error) const;
     Result<> move_to(model::RunState state, const store::RunChange& change = {});
+    Result<> move_through(const std::vector<model::RunState>& path, const store::RunChange& change);
     Result<target::JobSpec> job_spec(const Plan& plan);
     Result<target::ContainerWish> container_wish(const ContainerPlan& plan) const;
     Result<snapshot::SnapshotReport> store_project(std::stop_token stop);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // After the launch: follow the job, read its metrics, bring home what it made.
-#include "engine/journals.hpp"
+#include "engine/journal_reader.hpp"
+#include "engine/run_note.hpp"
 #include "engine/supervisor.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 namespace ponk::engine {
@@ -73,10 +75,9 @@ Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
 {
     know_secrets(plan);
     target::JobStatus seen;
+    JournalReader journals(context_, run_.id);
     bool cancel_sent = false;
-    std::int64_t journals_read = 0;
     std::int64_t secrets_asked = boot_milliseconds();
-    std::uint64_t journal_length = 0;
     int burst = 0;
     std::string last_problem;
     for (;;) {
@@ -88,8 +89,11 @@ Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
             cancel_sent = true;
         }
         // Before the cancel was sent its arrival must end the wait; afterwards only our own end.
-        auto status = executor_->sync(
-            job(), directory(), seen, after(heartbeat), cancel_sent ? stop : step_.get_token());
+        auto status = executor_->sync(job(),
+                                      directory(),
+                                      seen,
+                                      std::min(after(heartbeat), journals.due()),
+                                      cancel_sent ? stop : step_.get_token());
         if (!status) {
             if (status.error().kind() == ErrorKind::cancelled) continue;
             std::error_code ignored;
@@ -115,18 +119,19 @@ Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
             change.job = run_.job;
             change.timings = run_.timings;
             TRY(move_to(RunState::running, change));
+            if (const auto kept = keep_first_note(directory()); !kept)
+                context_.tell(run_.id, "notice", "its note: " + kept.error().message());
         }
         context_.notifier.ring(run_.id);
-        const auto now = boot_milliseconds();
-        if (seen.journal_length != journal_length && now - journals_read > 100) {
+        journals.note_length(seen.journal_length);
+        if (journals.is_due()) {
             // A locked keyring takes its time to say so; that must not delay a cancel again and
             // again.
+            const auto now = boot_milliseconds();
             if (secrets_ || now - secrets_asked > 60'000) {
                 secrets_asked = now;
-                if (know_secrets(plan)) read_journals(context_, run_.id, *secrets_);
+                if (know_secrets(plan)) journals.read_some(*secrets_);
             }
-            journal_length = seen.journal_length;
-            journals_read = now;
         }
         // A script that writes without pause must not keep us spinning.
         if (++burst > 64) {
@@ -148,39 +153,56 @@ Result<target::Collected> Supervisor::collect_outputs(const Plan& plan, std::sto
     return executor_->collect(job(), directory(), hide_names, stop);
 }
 
-Result<>
-Supervisor::finalize(const target::JobStatus& status, const Plan& plan, std::stop_token stop)
+Result<> Supervisor::read_last_metrics(const Plan& plan, const std::stop_token& stop)
 {
-    if (know_secrets(plan)) {
-        read_journals(context_, run_.id, *secrets_);
-    } else {
+    if (!know_secrets(plan)) {
         context_.tell(run_.id,
                       "notice",
                       "metrics were not read: a secret of this run cannot be read, so it could be "
                       "in them; they are still in the run's folder");
+        return {};
     }
+    JournalReader journals(context_, run_.id);
+    while (journals.read_some(*secrets_) == JournalReader::Progress::more) {
+        if (stop.stop_requested()) return fail(ErrorKind::cancelled, "the daemon stops");
+    }
+    return {};
+}
+
+Result<>
+Supervisor::finalize(const target::JobStatus& status, const Plan& plan, std::stop_token stop)
+{
+    TRY(read_last_metrics(plan, stop));
     store::RunChange change;
-    const auto begin = boot_milliseconds();
-    if (run_.state != RunState::finalizing) {
-        store::RunChange first;
-        first.job = run_.job;
-        first.timings = run_.timings;
-        if (status.exit) {
-            first.started = status.exit->started;
-            first.timings["run"] = status.exit->duration_ms;
-        }
-        TRY(move_to(RunState::finalizing, first));
+    change.job = run_.job;
+    change.timings = run_.timings;
+    if (status.exit) {
+        change.started = status.exit->started;
+        change.timings["run"] = status.exit->duration_ms;
     }
-    auto outputs = collect_outputs(plan, stop);
+    const auto begin = boot_milliseconds();
+    Result<target::Collected> outputs = target::Collected();
+    std::vector<RunState> path;
+    if (run_.state != RunState::finalizing) path.push_back(RunState::finalizing);
+    if (plan.collect_outputs && executor_->may_have_outputs(directory())) {
+        // Worth a state of its own to be seen: this can take a while.
+        if (!path.empty()) TRY(move_through(path, change));
+        path.clear();
+        outputs = collect_outputs(plan, stop);
+    }
     if (stop.stop_requested()) return fail(ErrorKind::cancelled, "the daemon stops");
     if (outputs && outputs->outputs) change.outputs = outputs->outputs->text();
     if (outputs) change.warnings = tell_warnings(outputs->notices);
     change.timings["collect"] = boot_milliseconds() - begin;
+    const auto end = [&](RunState state) {
+        path.push_back(state);
+        return move_through(path, change);
+    };
     if (!status.exit) {
         change.ended = wall_milliseconds();
         change.error =
             Error(ErrorKind::unavailable, status.reason, "Its log and outputs are kept.");
-        return move_to(RunState::lost, change);
+        return end(RunState::lost);
     }
     auto exit = *status.exit;
     // On a full disk a cancel reaches the supervisor as a signal alone.
@@ -197,7 +219,7 @@ Supervisor::finalize(const target::JobStatus& status, const Plan& plan, std::sto
                                       "return' copies them.");
         if (state == RunState::completed) state = RunState::failed;
     }
-    return move_to(state, change);
+    return end(state);
 }
 
 }  // namespace ponk::engine

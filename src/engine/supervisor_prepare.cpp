@@ -41,17 +41,37 @@ Result<> Supervisor::prepare(const Plan& plan, std::stop_token stop)
 {
     if (run_.state == RunState::not_started) TRY(move_to(RunState::preparing));
     TRY(os::make_directories(directory()));
-    if (run_.snapshot.empty()) {
-        TRY(take_snapshot(step_.get_token()).map_error(while_doing("snapshot")));
+    store::RunChange change;
+    // Until history names the snapshot, nothing else keeps its objects from the collector.
+    std::optional<snapshot::Lease> lease;
+    if (run_.snapshot.empty() && !TRY(find_noted_snapshot(change))) {
+        lease.emplace(
+            TRY(take_snapshot(change, step_.get_token()).map_error(while_doing("snapshot"))));
     }
+    // Enough for a daemon that is killed now; keep_first_note() makes it last once the script runs.
     TRY(write_first_note(directory(), run_));
     const auto begin = boot_milliseconds();
-    store::RunChange change;
     change.warnings = tell_warnings(TRY(place(plan)));
-    change.timings = {{"materialise", boot_milliseconds() - begin}, {"prepare", 0}, {"queue", 0}};
+    change.timings["materialise"] = boot_milliseconds() - begin;
+    change.timings["prepare"] = 0;
+    change.timings["queue"] = 0;
     if (stop.stop_requested() || cancel_wished())
         return fail(ErrorKind::cancelled, "cancelled before it had begun");
+    if (change.snapshot) change.snapshot = run_.snapshot;  // placing may have stored it anew
     return move_to(RunState::starting, change);
+}
+
+// A daemon before us was killed between the snapshot and the launch: what was submitted then is
+// what runs.
+Result<bool> Supervisor::find_noted_snapshot(store::RunChange& change)
+{
+    const auto note = read_note(directory());
+    Digest digest{};
+    if (!note || !parse_digest(note->snapshot, digest)) return false;
+    if (!TRY(context_.objects.contains(digest))) return false;
+    change.snapshot = run_.snapshot = digest.text();
+    change.git = run_.git = note->git;
+    return true;
 }
 
 // What the store lost may still lie in the project: then it is stored again and the run goes on.
@@ -105,18 +125,16 @@ Result<snapshot::SnapshotReport> Supervisor::store_project(std::stop_token stop)
     return snapshot::take_snapshot(context_.objects, options);
 }
 
-Result<> Supervisor::take_snapshot(std::stop_token stop)
+Result<snapshot::Lease> Supervisor::take_snapshot(store::RunChange& change, std::stop_token stop)
 {
     const auto begin = boot_milliseconds();
-    const auto report = TRY(store_project(std::move(stop)));
+    auto report = TRY(store_project(std::move(stop)));
     for (const auto& notice : report.notices)
         context_.tell(run_.id, "notice", notice);
-    store::RunChange change;
-    change.snapshot = report.id.text();
-    change.git = git_json(report.git);
-    change.timings = {{"snapshot", boot_milliseconds() - begin}};
-    run_ = TRY(context_.history.update_run(run_.id, change));  // the lease ends after this
-    return {};
+    change.snapshot = run_.snapshot = report.id.text();
+    change.git = run_.git = git_json(report.git);
+    change.timings["snapshot"] = boot_milliseconds() - begin;
+    return std::move(report.lease);
 }
 
 }  // namespace ponk::engine

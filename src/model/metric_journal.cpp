@@ -93,7 +93,7 @@ bool read_frame(std::string_view frame, JournalPiece& piece)
 
 }  // namespace
 
-JournalPiece read_journal(std::string_view bytes, std::uint64_t offset)
+JournalPiece read_journal(std::string_view bytes, std::uint64_t offset, std::size_t most_points)
 {
     JournalPiece piece;
     std::size_t at = 0;
@@ -101,7 +101,7 @@ JournalPiece read_journal(std::string_view bytes, std::uint64_t offset)
         piece.damaged += to - at;
         at = to;
     };
-    while (at < bytes.size()) {
+    while (at < bytes.size() && piece.points.size() < most_points) {
         if (bytes[at] != record_start) {
             give_up(std::min(bytes.find(record_start, at), bytes.size()));
             continue;

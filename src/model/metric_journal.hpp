@@ -34,9 +34,15 @@ struct JournalPiece {
 // Largest record; a longer stretch without an end is damage.
 constexpr std::size_t journal_record_limit = std::size_t{1} << 20;
 
+// Points after which a piece ends, at the end of their record.
+constexpr std::size_t journal_piece_points = 20'000;
+
 // Reads the bytes of a journal that begin at `offset`. Never fails: damage is skipped and counted.
-// Bytes can be cut anywhere, also inside a record; the caller comes back with those from `next` on.
-JournalPiece read_journal(std::string_view bytes, std::uint64_t offset);
+// Bytes can be cut anywhere, also inside a record; the caller comes back with those from `next` on,
+// until `next` stays where it is.
+JournalPiece read_journal(std::string_view bytes,
+                          std::uint64_t offset,
+                          std::size_t most_points = journal_piece_points);
 
 // One record with its frame, as the writers make it.
 std::string journal_record(const Json& payload);

@@ -114,6 +114,25 @@ TEST(MetricJournal, ReadingInPiecesOfAnySizeGivesTheSame)
     }
 }
 
+TEST(MetricJournal, APieceEndsWithTheRecordThatFillsIt)
+{
+    std::string bytes;
+    for (int i = 0; i < 10; ++i)
+        bytes += journal_record(JsonObject{
+            {"metric", "x"}, {"values", JsonArray(3, Json(1))}, {"step", 3 * i}, {"time", 1}});
+    std::uint64_t at = 0;
+    std::vector<std::size_t> sizes;
+    for (;;) {
+        const auto piece = read_journal(std::string_view(bytes).substr(at), at, 7);
+        if (piece.next == at) break;
+        at = piece.next;
+        sizes.push_back(piece.points.size());
+    }
+
+    EXPECT_EQ(at, bytes.size());
+    EXPECT_EQ(sizes, (std::vector<std::size_t>{9, 9, 9, 3}));
+}
+
 TEST(MetricJournal, GoesOnBehindATornRecord)
 {
     const auto first = metric("a", 1, 1);

@@ -14,6 +14,7 @@
 #include <boost/beast/http/string_body.hpp>
 #include <fmt/format.h>
 
+#include <array>
 #include <exception>
 #include <optional>
 #include <sys/socket.h>
@@ -28,6 +29,8 @@ namespace http = beast::http;
 using boost::system::error_code;
 
 constexpr std::uint32_t header_limit = 32 * 1024;
+// A source is asked again before writing until it has given so much.
+constexpr std::size_t enough_to_send = 64 * 1024;
 
 const char* reason_of(int status)
 {
@@ -178,19 +181,25 @@ private:
         source_->attach([weak = weak_from_this()] {
             if (const auto self = weak.lock()) asio::post(self->strand_, [self] { self->rung(); });
         });
-        write([](Connection& self) { self.pump(); });
+        pump();
     }
 
     template <class Then>
     void write(Then then)
     {
         guard(shared_->options.request_timeout);
+        // In one call, and without copying a large chunk behind its head.
+        const std::array<asio::const_buffer, 3> parts{
+            asio::buffer(out_), asio::buffer(chunk_), asio::buffer(tail_)};
         asio::async_write(
             socket_,
-            asio::buffer(out_),
+            parts,
             on_strand([self = shared_from_this(), then](error_code problem, std::size_t) {
                 self->timer_.cancel();
                 if (problem) return self->close();
+                self->out_.clear();
+                self->chunk_.clear();
+                self->tail_.clear();
                 then(*self);
             }));
     }
@@ -202,14 +211,17 @@ private:
         read();
     }
 
-    // Sends what the source has; sleeps while it has nothing.
+    // Sends what the source has, behind what waits in `out_` already; sleeps while there is
+    // nothing.
     void pump()
     {
         if (!source_) return;
         chunk_.clear();
-        const auto step = source_->next(chunk_);
+        auto step = BodySource::Step::data;
+        while (step == BodySource::Step::data && chunk_.size() < enough_to_send)
+            step = source_->next(chunk_);
         if (step == BodySource::Step::broken) return close();
-        if (chunk_.empty() && step == BodySource::Step::waiting) {
+        if (chunk_.empty() && out_.empty() && step == BodySource::Step::waiting) {
             waiting_ = true;
             timer_.expires_after(source_->patience());
             timer_.async_wait(on_strand([weak = weak_from_this()](error_code problem) {
@@ -218,14 +230,12 @@ private:
             }));
             return watch_for_close();
         }
-        out_.clear();
         if (!chunk_.empty()) {
-            out_ = fmt::format("{:x}\r\n", chunk_.size());
-            out_ += chunk_;
-            out_ += "\r\n";
+            out_ += fmt::format("{:x}\r\n", chunk_.size());
+            tail_ = "\r\n";
         }
         if (step == BodySource::Step::end) {
-            out_ += "0\r\n\r\n";
+            tail_ += "0\r\n\r\n";
             return write([](Connection& self) { self.finish(); });
         }
         write([](Connection& self) { self.pump(); });
@@ -264,8 +274,10 @@ private:
     beast::flat_buffer buffer_;
     std::optional<http::request_parser<http::string_body>> parser_;
     std::unique_ptr<BodySource> source_;
+    // What is written next, one behind the other.
     std::string out_;
-    std::string chunk_;
+    std::string chunk_;  // of a stream
+    std::string tail_;
     bool keep_alive_ = true;
     bool waiting_ = false;
     bool watching_ = false;

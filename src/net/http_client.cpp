@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <cstring>
 #include <optional>
 #include <sys/socket.h>
 
@@ -21,7 +22,9 @@ namespace asio = boost::asio;
 namespace http = boost::beast::http;
 using boost::system::error_code;
 
-constexpr std::size_t block_size = 256 * 1024;
+// Answers are small, logs are not: the room grows while more keeps coming.
+constexpr std::size_t first_block = 8 * 1024;
+constexpr std::size_t largest_block = 256 * 1024;
 
 std::string head_of(const Call& call)
 {
@@ -41,7 +44,10 @@ struct HttpClient::State {
     os::Path path;
     std::string peer;
     os::Fd socket;
-    std::string pending;  // received, not yet parsed
+    // Received and not yet parsed: the first `filled` bytes. Both are kept between calls.
+    std::string pending = std::string(first_block, '\0');
+    std::size_t filled = 0;
+    std::string block = std::string(first_block, '\0');  // parsed, on its way to the caller
 
     [[nodiscard]] tl::unexpected<Error> broken(std::string_view what) const
     {
@@ -51,7 +57,7 @@ struct HttpClient::State {
     Result<> connect()
     {
         if (socket) return {};
-        pending.clear();
+        filled = 0;
         socket = TRY(os::connect_unix(path));
         return {};
     }
@@ -77,23 +83,17 @@ struct HttpClient::State {
     // More bytes into `pending`; false at the end of the stream.
     Result<bool> receive(const Limit& limit, const std::stop_token& stop)
     {
-        const auto before = pending.size();
-        pending.resize(before + block_size);
+        if (filled == pending.size()) pending.resize(pending.size() * 2);
         for (;;) {
-            const auto got =
-                ::recv(socket.get(), pending.data() + before, block_size, MSG_DONTWAIT);
+            const auto got = ::recv(
+                socket.get(), pending.data() + filled, pending.size() - filled, MSG_DONTWAIT);
             if (got >= 0) {
-                pending.resize(before + static_cast<std::size_t>(got));
+                filled += static_cast<std::size_t>(got);
+                if (filled == pending.size() && filled < largest_block) pending.resize(filled * 4);
                 return got > 0;
             }
-            if (errno == EAGAIN || errno == EINTR) {
-                auto waited = os::wait_readable(socket.get(), limit(), stop);
-                if (waited) continue;
-                pending.resize(before);
-                return tl::unexpected(waited.error());
-            }
-            pending.resize(before);
-            return broken("while receiving");
+            if (errno != EAGAIN && errno != EINTR) return broken("while receiving");
+            TRY(os::wait_readable(socket.get(), limit(), stop));
         }
     }
 
@@ -124,23 +124,24 @@ struct HttpClient::State {
     {
         http::response_parser<http::buffer_body> parser;
         parser.body_limit(boost::none);
-        std::string block(block_size, '\0');
         Reply reply;
         while (!parser.is_done()) {
+            if (block.size() < pending.size()) block.resize(pending.size());
             parser.get().body().data = block.data();
             parser.get().body().size = block.size();
             error_code problem;
-            const auto used = parser.put(asio::buffer(pending), problem);
-            pending.erase(0, used);
+            const auto used = parser.put(asio::buffer(pending.data(), filled), problem);
+            filled -= used;
+            std::memmove(pending.data(), pending.data() + used, filled);
             if (problem == http::error::need_buffer) problem = {};
             if (problem && problem != http::error::need_more) return broken(problem.message());
-            const auto filled = block.size() - parser.get().body().size;
+            const auto taken = block.size() - parser.get().body().size;
             const bool good = parser.is_header_done() && parser.get().result_int() < 400;
-            if (filled > 0 && sink && good) {
-                if (!sink(std::string_view(block).substr(0, filled)))
+            if (taken > 0 && sink && good) {
+                if (!sink(std::string_view(block).substr(0, taken)))
                     return fail(ErrorKind::cancelled, "stopped while receiving");
             } else {
-                reply.body.append(block, 0, filled);
+                reply.body.append(block, 0, taken);
             }
             if (parser.is_done() || (used > 0 && !problem)) continue;
             if (!TRY(receive(limit, stop))) {

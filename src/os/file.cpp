@@ -124,7 +124,7 @@ Result<> replace_file(const Path& path, std::string_view bytes, mode_t mode, Dur
     const auto write = [&]() -> Result<> {
         const auto file = TRY(open_file(temporary, O_WRONLY | O_CREAT | O_EXCL, mode));
         TRY(write_all(file.get(), bytes).map_error(while_doing("write {}", in_quotes(path))));
-        if (durable == Durable::yes && ::fsync(file.get()) != 0)
+        if (durable != Durable::no && ::fsync(file.get()) != 0)
             return fail_errno(errno, "flush {}", in_quotes(path));
         if (::rename(temporary.c_str(), path.c_str()) != 0)
             return fail_errno(errno, "replace {}", in_quotes(path));

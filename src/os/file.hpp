@@ -35,7 +35,9 @@ Result<std::optional<std::string>> read_file_if_any(const Path& path,
 Result<std::string> read_at(int fd, std::uint64_t offset, std::size_t size);
 Result<> write_all(int fd, std::string_view bytes);
 
-enum class Durable { no, yes };
+// What outlives a power cut once a file is replaced: nothing for certain, the bytes if the new name
+// is there (whoever syncs the folder next makes it so), or both.
+enum class Durable { no, content, yes };
 // Replaces `path` atomically: temporary name in the same folder, fsync, rename, fsync of the
 // folder.
 Result<> replace_file(const Path& path,

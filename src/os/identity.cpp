@@ -14,8 +14,12 @@ namespace ponk::os {
 
 std::string boot_id()
 {
-    const auto text = read_file("/proc/sys/kernel/random/boot_id");
-    return text ? std::string(trim(*text)) : std::string();
+    // No process outlives the boot it was born in.
+    static const std::string id = [] {
+        const auto text = read_file("/proc/sys/kernel/random/boot_id");
+        return text ? std::string(trim(*text)) : std::string();
+    }();
+    return id;
 }
 
 std::optional<ProcessIdentity> identify(pid_t pid)

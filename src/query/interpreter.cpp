@@ -263,6 +263,21 @@ Result<> Interpreter::weigh(const Json& json, const Node& where)
     return {};
 }
 
+// Texts count by their length, as they do when they are charged for.
+std::size_t Interpreter::values_in(const Json& json)
+{
+    std::size_t count = 1;
+    if (json.is_string()) count += json.as_string().size() / bytes_per_value;
+    if (json.is_array()) {
+        for (const auto& item : json.as_array())
+            count += values_in(item);
+    } else if (json.is_object()) {
+        for (const auto& [name, member] : json.as_object())
+            count += values_in(member);
+    }
+    return count;
+}
+
 Result<Value> Interpreter::make_list(std::vector<Value> items, const Node& where)
 {
     auto value = Value::list(std::move(items));
@@ -292,7 +307,7 @@ Result<> Interpreter::charge(std::size_t units, const Node& where)
         work_left_ = 0;
         return fault(Fault::too_much_work,
                      where,
-                     fmt::format("the search takes more than {} steps", limits_.work),
+                     fmt::format("the search takes more than {} steps", work_),
                      "Select less before this part of the expression.");
     }
     work_left_ -= units;

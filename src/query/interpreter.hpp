@@ -19,8 +19,9 @@ namespace ponk::query {
 // is always the node that an error shall point at.
 class Interpreter {
 public:
-    Interpreter(std::string_view expression, const QueryLimits& limits)
-        : expression_(expression), limits_(limits), work_left_(limits.work)
+    Interpreter(std::string_view expression, const QueryLimits& limits, const Json& document)
+        : expression_(expression), limits_(limits),
+          work_(limits.work + limits.work_per_value * values_in(document)), work_left_(work_)
     {
     }
 
@@ -34,7 +35,10 @@ public:
     // Counts work about to be done; an error when there is too much of it.
     Result<> charge(std::size_t units, const Node& where);
     // The same for bytes of text, which are cheaper than values.
-    Result<> charge_text(std::size_t bytes, const Node& where) { return charge(bytes / 64, where); }
+    Result<> charge_text(std::size_t bytes, const Node& where)
+    {
+        return charge(bytes / bytes_per_value, where);
+    }
 
     [[nodiscard]] tl::unexpected<Error>
     fault(Fault fault, const Node& where, std::string_view what, std::string hint = {}) const
@@ -57,8 +61,12 @@ private:
     Result<> weigh(const Json& json, const Node& where);
     Result<> check_depth(std::size_t depth, const Node& where) const;
 
+    static constexpr std::size_t bytes_per_value = 32;
+    static std::size_t values_in(const Json& json);
+
     std::string_view expression_;
     const QueryLimits& limits_;
+    std::size_t work_;
     std::size_t work_left_;
 };
 

@@ -19,7 +19,7 @@ Expression::~Expression() = default;
 
 Result<Json> Expression::search(const Json& document) const
 {
-    Interpreter interpreter(program_->text, program_->limits);
+    Interpreter interpreter(program_->text, program_->limits, document);
     const auto value = TRY(interpreter.evaluate(program_->root, Value::borrow(document)));
     return interpreter.materialise(value, program_->root);
 }

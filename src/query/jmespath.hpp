@@ -15,7 +15,10 @@ namespace ponk::query {
 struct QueryLimits {
     std::size_t text = std::size_t{64} << 10;  // bytes of the expression
     std::size_t depth = 200;                   // nesting of the expression
-    std::size_t work = 20'000'000;             // values looked at, compared or copied in a search
+    // Values looked at, compared or copied in a search: so many, and so many more for each value of
+    // the document, so that a large one can be searched and a small one cannot be blown up.
+    std::size_t work = 2'000'000;
+    std::size_t work_per_value = 16;
 };
 
 // A JMESPath expression, ready to be applied any number of times and from any thread.

@@ -84,11 +84,23 @@ TEST(JmespathLimits, WideObjectsAreComparedAndMergedQuickly)
 
 TEST(JmespathLimits, ACallerMayAllowLess)
 {
-    const auto parsed = parse_jmespath("[*].[@]", {.work = 100});
+    const auto parsed = parse_jmespath("[*].[@]", {.work = 100, .work_per_value = 0});
     ASSERT_TRUE(parsed);
 
     EXPECT_TRUE(parsed->search(Json(JsonArray(10, Json(1)))));
     EXPECT_FALSE(parsed->search(Json(JsonArray(100, Json(1)))));
+}
+
+TEST(JmespathLimits, ALargeDocumentMayBeSearchedAndASmallOneNotBlownUp)
+{
+    const QueryLimits little{.work = 1000};
+    const Json large(JsonArray(50'000, Json(1)));
+    const auto doubled = repeated("[@,@] | ", 12) + "@";
+
+    EXPECT_EQ(search("length(sort([*]))", large, little), "50000");
+    EXPECT_EQ(search("length([@,@][])", large, little), "100000");
+    EXPECT_TRUE(starts(search(doubled, Json(1), little), "too-much-work at column "));
+    EXPECT_TRUE(starts(search(doubled, large, little), "too-much-work at column "));
 }
 
 }  // namespace

@@ -23,12 +23,11 @@ Result<std::int64_t> insert_event(db::Connection& connection,
 Result<std::vector<Event>>
 read_events(db::Connection& connection, std::int64_t run, std::int64_t after, std::size_t limit)
 {
-    auto statement =
-        TRY(connection.prepare("SELECT number, time, kind, text FROM event"
-                               " WHERE run = ? AND number > ? ORDER BY number LIMIT ?"));
-    statement.bind(run, after, static_cast<std::int64_t>(limit));
+    auto statement = TRY(connection.prepare("SELECT number, time, kind, text FROM event"
+                                            " WHERE run = ? AND number > ? ORDER BY number"));
+    statement.bind(run, after);
     std::vector<Event> events;
-    while (TRY(statement.step())) {
+    while (events.size() < limit && TRY(statement.step())) {
         events.push_back(
             {statement.integer(0), statement.integer(1), statement.text(2), statement.text(3)});
     }

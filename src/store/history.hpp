@@ -46,7 +46,8 @@ public:
     // Runs ------------------------------------------------------------------------------------
 
     // Stores a new run, gives it the next number of its project and makes the project known. When
-    // a run with this id is there, that one is returned unchanged.
+    // a run with this id is there, that one is returned unchanged. Its story begins with
+    // NotStarted, whatever its state is by now.
     Result<Created> create_run(const model::Run& run);
     // Stores runs found in run directories after a damaged database was replaced: state, number
     // and times as given; ids that are there stay as they are. Returns how many were added.
@@ -55,6 +56,8 @@ public:
     // `not_found` when absent.
     Result<model::Run> get_run(const RunId& id) const;
     Result<std::optional<model::Run>> find_run(const RunId& id) const;
+    // Cheap, for those who wait for a state.
+    Result<std::optional<model::RunState>> find_state(const RunId& id) const;
     // A whole id, a unique prefix or suffix of 4 hex digits or more, or "last": the newest (of the
     // project when one is given). `not_found`; `conflict` names the candidates.
     Result<RunId> resolve_run(std::string_view text, std::string_view project = {}) const;
@@ -70,6 +73,12 @@ public:
                                     model::RunState from,
                                     model::RunState to,
                                     const RunChange& change = {});
+    // The same through several states at once, of which only the last one stays to be seen: all of
+    // it is stored in one go.
+    Result<model::Run> update_state(const RunId& id,
+                                    model::RunState from,
+                                    const std::vector<model::RunState>& path,
+                                    const RunChange& change = {});
     Result<model::Run> update_run(const RunId& id, const RunChange& change);
     // Replaces the value of a tag; nullopt removes it.
     Result<>
@@ -79,7 +88,7 @@ public:
 
     // Metrics ---------------------------------------------------------------------------------
 
-    // Stores the points of a piece of a journal together with the place up to which it was read.
+    // Stores what a piece of a journal says together with the place up to which it was read.
     // `conflict` when the journal is stored up to another place than `batch.from`: read on from
     // `journal_offset`. Survives a crash of the process at once and a power cut with the next
     // write of a run; until then the journal itself still has the points.
@@ -87,10 +96,21 @@ public:
     // 0 when nothing of it is stored.
     Result<std::uint64_t> journal_offset(const RunId& id, const std::string& journal) const;
     // Sorted by key. The latest is the one of the greatest step, then time, then arrival.
-    Result<std::vector<LatestMetric>> latest_metrics(const RunId& id) const;
-    // In order of arrival; empty when there is no such key.
+    Result<std::vector<LatestMetric>> latest_metrics(const RunId& id,
+                                                     const MetricRange& range = {}) const;
+    Result<std::int64_t> count_metrics(const RunId& id) const;
+    Result<std::optional<LatestMetric>> find_metric(const RunId& id, const std::string& key) const;
+    // In order of arrival, behind the first `after` of them; empty when there is no such key.
+    Result<std::vector<model::MetricPoint>> metric_points(const RunId& id,
+                                                          const std::string& key,
+                                                          std::int64_t after,
+                                                          std::size_t limit) const;
     Result<std::vector<model::MetricPoint>> metric_series(const RunId& id,
                                                           const std::string& key) const;
+    // The same for a picture: of more than `most` points the lowest and the highest of each
+    // stretch, and the first and the last. Memory for `most` points, whatever there is.
+    Result<std::vector<model::MetricPoint>>
+    metric_curve(const RunId& id, const std::string& key, std::size_t most) const;
 
     // Events ----------------------------------------------------------------------------------
 

@@ -23,19 +23,28 @@ Json value_json(const model::MetricPoint& point)
     return point.text ? Json(*point.text) : Json(point.value);
 }
 
-Result<Json> metrics_json(db::Connection& reader, std::int64_t run)
+// As text at once: points in memory as values would take ten times the room.
+Result<std::string> metrics_text(db::Connection& reader, std::int64_t run)
 {
-    JsonObject metrics;
+    std::string text;
     for (const auto& latest : TRY(read_latest(reader, run))) {
-        JsonArray points;
-        for (const auto& point : TRY(read_series(reader, run, latest.point.key)))
-            points.emplace_back(JsonArray{point.step, point.time, value_json(point)});
-        metrics.append(latest.point.key,
-                       JsonObject{{"latest", value_json(latest.point)},
-                                  {"count", latest.count},
-                                  {"points", std::move(points)}});
+        text += fmt::format("{}{}:{{\"latest\":{},\"count\":{},\"points\":[",
+                            text.empty() ? "" : ",",
+                            to_json(latest.point.key),
+                            to_json(value_json(latest.point)),
+                            latest.count);
+        bool first = true;
+        TRY(read_points(reader, run, latest.point.key, {}, [&](const model::MetricPoint& point) {
+            text += fmt::format("{}[{},{},{}]",
+                                first ? "" : ",",
+                                point.step,
+                                point.time,
+                                to_json(value_json(point)));
+            first = false;
+        }));
+        text += "]}";
     }
-    return Json(std::move(metrics));
+    return "{" + text + "}";
 }
 
 Result<Json> events_json(db::Connection& reader, std::int64_t run)
@@ -52,10 +61,10 @@ Result<Json> events_json(db::Connection& reader, std::int64_t run)
 
 Result<std::string> line_for(db::Connection& reader, const StoredRun& stored)
 {
-    Json line = JsonObject{{"run", run_json(stored.run)}};
-    line.as_object().append("metrics", TRY(metrics_json(reader, stored.row)));
-    line.as_object().append("events", TRY(events_json(reader, stored.row)));
-    return to_json(line);
+    return fmt::format("{{\"run\":{},\"metrics\":{},\"events\":{}}}",
+                       to_json(run_json(stored.run)),
+                       TRY(metrics_text(reader, stored.row)),
+                       to_json(TRY(events_json(reader, stored.row))));
 }
 
 // nullopt when it was deleted meanwhile.

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.hpp"
+#include "store/curve.hpp"
 #include "store/history.hpp"
 #include "store/history_impl.hpp"
 #include "store/metric_row.hpp"
 #include "store/run_row.hpp"
 
+#include <limits>
+
 namespace ponk::store {
+
+using model::MetricPoint;
 
 Result<> History::record_metrics(const RunId& id, const JournalBatch& batch)
 {
@@ -38,20 +43,66 @@ Result<std::uint64_t> History::journal_offset(const RunId& id, const std::string
     });
 }
 
-Result<std::vector<LatestMetric>> History::latest_metrics(const RunId& id) const
+Result<std::vector<LatestMetric>> History::latest_metrics(const RunId& id,
+                                                          const MetricRange& range) const
 {
     return impl_->database->read([&](db::Connection& reader) -> Result<std::vector<LatestMetric>> {
-        return read_latest(reader, TRY(get_run_row(reader, id)));
+        return read_latest(reader, TRY(get_run_row(reader, id)), range);
     });
 }
 
-Result<std::vector<model::MetricPoint>> History::metric_series(const RunId& id,
-                                                               const std::string& key) const
+Result<std::int64_t> History::count_metrics(const RunId& id) const
+{
+    return impl_->database->read([&](db::Connection& reader) -> Result<std::int64_t> {
+        auto statement = TRY(reader.prepare("SELECT count(*) FROM metric WHERE run = ?"));
+        statement.bind(TRY(get_run_row(reader, id)));
+        return TRY(statement.step()) ? statement.integer(0) : 0;
+    });
+}
+
+Result<std::optional<LatestMetric>> History::find_metric(const RunId& id,
+                                                         const std::string& key) const
 {
     return impl_->database->read(
-        [&](db::Connection& reader) -> Result<std::vector<model::MetricPoint>> {
-            return read_series(reader, TRY(get_run_row(reader, id)), key);
+        [&](db::Connection& reader) -> Result<std::optional<LatestMetric>> {
+            return read_metric(reader, TRY(get_run_row(reader, id)), key);
         });
+}
+
+Result<std::vector<MetricPoint>> History::metric_points(const RunId& id,
+                                                        const std::string& key,
+                                                        std::int64_t after,
+                                                        std::size_t limit) const
+{
+    return impl_->database->read([&](db::Connection& reader) -> Result<std::vector<MetricPoint>> {
+        std::vector<MetricPoint> points;
+        TRY(read_points(reader,
+                        TRY(get_run_row(reader, id)),
+                        key,
+                        {after, static_cast<std::int64_t>(limit)},
+                        [&points](MetricPoint point) { points.push_back(std::move(point)); }));
+        return points;
+    });
+}
+
+Result<std::vector<MetricPoint>> History::metric_series(const RunId& id,
+                                                        const std::string& key) const
+{
+    return metric_points(id, key, 0, std::numeric_limits<std::int64_t>::max());
+}
+
+Result<std::vector<MetricPoint>>
+History::metric_curve(const RunId& id, const std::string& key, std::size_t most) const
+{
+    return impl_->database->read([&](db::Connection& reader) -> Result<std::vector<MetricPoint>> {
+        const auto run = TRY(get_run_row(reader, id));
+        const auto metric = TRY(read_metric(reader, run, key));
+        if (!metric) return std::vector<MetricPoint>();
+        Curve curve(static_cast<std::size_t>(metric->count), most);
+        TRY(read_points(
+            reader, run, key, {}, [&curve](MetricPoint point) { curve.add(std::move(point)); }));
+        return curve.finish();
+    });
 }
 
 }  // namespace ponk::store

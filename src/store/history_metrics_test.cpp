@@ -5,6 +5,7 @@
 #include "store/run_filter.hpp"
 #include "store/schema.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -44,6 +45,59 @@ TEST_F(MetricsTest, PointsAndTheirPlaceInTheJournalAreStoredTogether)
     EXPECT_EQ(series[0].value, 0.5);
     EXPECT_EQ(series[1].step, 2);
     EXPECT_THAT(history_->metric_series(id_, "none").value(), IsEmpty());
+}
+
+TEST_F(MetricsTest, TagsOfAPieceAreStoredWithItsPlace)
+{
+    JournalBatch batch{"m", 0, 10, {}};
+    batch.tags = {{"param.lr", "0.1"}, {"stage", "draft"}, {"stage", "final"}};
+
+    ASSERT_TRUE(history_->record_metrics(id_, batch));
+
+    using Tags = std::vector<std::pair<std::string, std::string>>;
+    EXPECT_EQ(history_->get_run(id_)->tags, (Tags{{"param.lr", "0.1"}, {"stage", "final"}}));
+    EXPECT_EQ(history_->journal_offset(id_, "m").value(), 10U);
+}
+
+TEST_F(MetricsTest, KeysComeInStretches)
+{
+    ASSERT_TRUE(history_->record_metrics(
+        id_, {"m", 0, 1, {point("", 0, 1), point("a", 1, 1), point("b", 2, 1), point("c", 3, 1)}}));
+    const auto keys = [&](const MetricRange& range) {
+        std::string text;
+        const auto metrics = history_->latest_metrics(id_, range).value();
+        for (const auto& metric : metrics)
+            text += "<" + metric.point.key + ">";
+        return text;
+    };
+
+    EXPECT_EQ(keys({}), "<><a><b><c>");
+    EXPECT_EQ(keys({.limit = 2}), "<><a>");
+    EXPECT_EQ(keys({.after = "a", .limit = 1}), "<b>");
+    EXPECT_EQ(keys({.after = "c"}), "");
+    EXPECT_EQ(history_->count_metrics(id_).value(), 4);
+    EXPECT_EQ(history_->find_metric(id_, "b").value()->point.value, 2);
+    EXPECT_FALSE(history_->find_metric(id_, "d").value());
+}
+
+TEST_F(MetricsTest, PointsComeInStretchesAndAsACurve)
+{
+    JournalBatch batch{"m", 0, 1, {}};
+    for (int i = 0; i < 5000; ++i)
+        batch.points.push_back(point("loss", i == 1234 ? -1.0 : i, i));
+    ASSERT_TRUE(history_->record_metrics(id_, batch));
+
+    const auto some = history_->metric_points(id_, "loss", 4990, 100).value();
+    ASSERT_THAT(some, SizeIs(10));
+    EXPECT_EQ(some[0].step, 4990);
+    EXPECT_THAT(history_->metric_points(id_, "loss", 0, 7).value(), SizeIs(7));
+    const auto curve = history_->metric_curve(id_, "loss", 50).value();
+    ASSERT_LE(curve.size(), 50U);
+    EXPECT_EQ(curve.front().step, 0);
+    EXPECT_EQ(curve.back().step, 4999);
+    EXPECT_TRUE(std::any_of(
+        curve.begin(), curve.end(), [](const auto& each) { return each.value == -1.0; }));
+    EXPECT_THAT(history_->metric_curve(id_, "none", 50).value(), IsEmpty());
 }
 
 TEST_F(MetricsTest, APieceOfAJournalIsStoredOnce)

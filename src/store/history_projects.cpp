@@ -10,7 +10,9 @@ namespace {
 
 constexpr const char* upsert =
     "INSERT INTO project(id, name, path) VALUES(?, ?, ?)"
-    " ON CONFLICT(id) DO UPDATE SET name = excluded.name, path = excluded.path";
+    " ON CONFLICT(id) DO UPDATE SET name = excluded.name, path = excluded.path"
+    // What is stored already needs no disk.
+    " WHERE name IS NOT excluded.name OR path IS NOT excluded.path";
 
 const std::string select_summaries =
     "SELECT id, name, path, (SELECT count(*) FROM run WHERE run.project = project.row),"

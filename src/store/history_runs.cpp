@@ -59,7 +59,10 @@ Result<Created> History::create_run(const Run& run)
             if (made.created == 0) made.created = wall_milliseconds();
             made.number = TRY(next_number(writer, project));
             const auto row = TRY(insert_run(writer, project, made));
-            TRY(insert_event(writer, row, "state", model::to_string(made.state)));
+            constexpr auto first = model::RunState::not_started;
+            TRY(insert_event(writer, row, "state", model::to_string(first)));
+            if (made.state != first)
+                TRY(insert_event(writer, row, "state", model::to_string(made.state)));
             return Created{std::move(made), true};
         });
 }
@@ -90,6 +93,17 @@ Result<std::optional<Run>> History::find_run(const RunId& id) const
         if (!found) return std::optional<Run>();
         return std::optional(std::move(found->run));
     });
+}
+
+Result<std::optional<model::RunState>> History::find_state(const RunId& id) const
+{
+    return impl_->database->read(
+        [&](db::Connection& reader) -> Result<std::optional<model::RunState>> {
+            auto statement = TRY(reader.prepare("SELECT state FROM run WHERE id = ?"));
+            statement.bind(id.text());
+            if (!TRY(statement.step())) return std::optional<model::RunState>();
+            return model::parse_run_state(statement.text(0));
+        });
 }
 
 Result<Run> History::get_run(const RunId& id) const

@@ -118,6 +118,28 @@ TEST_F(HistoryTest, AStateIsLeftOnceAndOnlyAsTheMachineAllows)
         ElementsAre("state NotStarted", "state Starting", "state Finalizing", "state Completed"));
 }
 
+TEST_F(HistoryTest, SeveralStatesAreLeftAtOnceOrNone)
+{
+    const auto id = add().id;
+    ASSERT_TRUE(history_->update_state(id, RunState::not_started, RunState::starting));
+
+    using Path = std::vector<RunState>;
+    EXPECT_FALSE(history_->update_state(
+        id, RunState::starting, Path{RunState::finalizing, RunState::running}));
+    EXPECT_EQ(history_->find_state(id).value(), RunState::starting);
+    EXPECT_THAT(history_->events(id).value(), SizeIs(2));
+    const auto ended = history_->update_state(
+        id, RunState::starting, Path{RunState::finalizing, RunState::completed}, {.exit_code = 0});
+
+    ASSERT_TRUE(ended) << ended.error().message();
+    EXPECT_EQ(ended->state, RunState::completed);
+    EXPECT_EQ(history_->find_state(id).value(), RunState::completed);
+    const auto events = history_->events(id).value();
+    ASSERT_THAT(events, SizeIs(4));
+    EXPECT_EQ(events[2].text, "Finalizing");
+    EXPECT_FALSE(history_->find_state(RunId::make()).value());
+}
+
 TEST_F(HistoryTest, AStateAndWhatBelongsToItChangeTogether)
 {
     const auto id = add().id;

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/metric_row.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <limits>
-#include <map>
+#include <string_view>
 #include <tuple>
+#include <unordered_map>
 
 namespace ponk::store {
 
@@ -58,10 +61,8 @@ Result<Open> open_key(db::Connection& writer, std::int64_t run, const std::strin
     return open;
 }
 
-Result<> add_point(db::Connection& writer, Open& open, const MetricPoint& point)
+Result<> add_point(db::Statement& insert, Open& open, const MetricPoint& point)
 {
-    auto insert = TRY(writer.prepare("INSERT INTO point(metric, number, step, time, value, text)"
-                                     " VALUES(?, ?, ?, ?, ?, ?)"));
     auto& latest = open.latest;
     ++latest.count;
     insert.bind(open.row, latest.count, point.step, point.time, number(point.value), point.text);
@@ -100,59 +101,95 @@ stored_offset(db::Connection& connection, std::int64_t run, const std::string& j
 
 Result<> store_batch(db::Connection& writer, std::int64_t run, const JournalBatch& batch)
 {
-    std::map<std::string, Open> open;
+    auto insert = TRY(writer.prepare("INSERT INTO point(metric, number, step, time, value, text)"
+                                     " VALUES(?, ?, ?, ?, ?, ?)"));
+    std::unordered_map<std::string_view, Open> open;
     for (const auto& point : batch.points) {
         auto known = open.find(point.key);
         if (known == open.end())
             known = open.emplace(point.key, TRY(open_key(writer, run, point.key))).first;
-        TRY(add_point(writer, known->second, point));
+        TRY(add_point(insert, known->second, point));
     }
     for (const auto& [key, metric] : open)
         TRY(close_key(writer, metric));
+    auto tag = TRY(writer.prepare("INSERT OR REPLACE INTO tag(run, key, value) VALUES(?, ?, ?)"));
+    for (const auto& [key, value] : batch.tags)
+        TRY(tag.bind(run, key, value).run());
     auto move =
         TRY(writer.prepare("INSERT OR REPLACE INTO journal(run, name, stored) VALUES(?, ?, ?)"));
     return move.bind(run, batch.journal, static_cast<std::int64_t>(batch.to)).run();
 }
 
-Result<std::vector<LatestMetric>> read_latest(db::Connection& connection, std::int64_t run)
+namespace {
+
+LatestMetric latest_of(const db::Statement& row)
 {
-    auto statement = TRY(connection.prepare(
-        "SELECT key, value, text, step, time, list, count FROM metric WHERE run = ? ORDER BY key"));
-    statement.bind(run);
+    return {{row.text(0),
+             number(row, 1),
+             row.text_if_any(2),
+             row.integer(3),
+             row.integer(4),
+             form(row, 5)},
+            row.integer(6)};
+}
+
+constexpr std::string_view columns = "SELECT key, value, text, step, time, list, count FROM metric";
+
+Result<> add_list(db::Connection& connection, std::int64_t run, LatestMetric& latest)
+{
+    if (latest.point.form != MetricPoint::Form::list || latest.count > longest_list) return {};
+    return read_points(connection, run, latest.point.key, {}, [&latest](MetricPoint point) {
+        latest.list.push_back(std::move(point));
+    });
+}
+
+}  // namespace
+
+Result<std::vector<LatestMetric>>
+read_latest(db::Connection& connection, std::int64_t run, const MetricRange& range)
+{
+    auto statement = TRY(connection.prepare(fmt::format(
+        "{} WHERE run = ? AND key {} ORDER BY key", columns, range.after ? "> ?" : ">= ?")));
+    statement.bind(run, range.after.value_or(""));
     std::vector<LatestMetric> all;
-    while (TRY(statement.step())) {
-        all.push_back({{statement.text(0),
-                        number(statement, 1),
-                        statement.text_if_any(2),
-                        statement.integer(3),
-                        statement.integer(4),
-                        form(statement, 5)},
-                       statement.integer(6)});
-    }
-    for (auto& latest : all) {
-        if (latest.point.form == MetricPoint::Form::list && latest.count <= longest_list)
-            latest.list = TRY(read_series(connection, run, latest.point.key));
-    }
+    while (all.size() < range.limit && TRY(statement.step()))
+        all.push_back(latest_of(statement));
+    for (auto& latest : all)
+        TRY(add_list(connection, run, latest));
     return all;
 }
 
-Result<std::vector<MetricPoint>>
-read_series(db::Connection& connection, std::int64_t run, const std::string& key)
+Result<std::optional<LatestMetric>>
+read_metric(db::Connection& connection, std::int64_t run, const std::string& key)
+{
+    auto statement = TRY(connection.prepare(fmt::format("{} WHERE run = ? AND key = ?", columns)));
+    statement.bind(run, key);
+    if (!TRY(statement.step())) return std::optional<LatestMetric>();
+    auto latest = latest_of(statement);
+    TRY(add_list(connection, run, latest));
+    return std::optional(std::move(latest));
+}
+
+Result<> read_points(db::Connection& connection,
+                     std::int64_t run,
+                     const std::string& key,
+                     const PointRange& range,
+                     const OnPoint& on_point)
 {
     auto statement =
         TRY(connection.prepare("SELECT point.value, point.text, point.step, point.time FROM metric"
                                " CROSS JOIN point ON point.metric = metric.row"
-                               " WHERE metric.run = ? AND metric.key = ? ORDER BY point.number"));
-    statement.bind(run, key);
-    std::vector<MetricPoint> points;
-    while (TRY(statement.step())) {
-        points.push_back({key,
-                          number(statement, 0),
-                          statement.text_if_any(1),
-                          statement.integer(2),
-                          statement.integer(3)});
+                               " WHERE metric.run = ? AND metric.key = ? AND point.number > ?"
+                               " ORDER BY point.number"));
+    statement.bind(run, key, range.after);
+    for (auto left = range.limit; left > 0 && TRY(statement.step()); --left) {
+        on_point({key,
+                  number(statement, 0),
+                  statement.text_if_any(1),
+                  statement.integer(2),
+                  statement.integer(3)});
     }
-    return points;
+    return {};
 }
 
 }  // namespace ponk::store

@@ -6,6 +6,9 @@
 #include "store/records.hpp"
 
 #include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,8 +18,21 @@ namespace ponk::store {
 Result<std::uint64_t>
 stored_offset(db::Connection& connection, std::int64_t run, const std::string& journal);
 Result<> store_batch(db::Connection& writer, std::int64_t run, const JournalBatch& batch);
-Result<std::vector<LatestMetric>> read_latest(db::Connection& connection, std::int64_t run);
-Result<std::vector<model::MetricPoint>>
-read_series(db::Connection& connection, std::int64_t run, const std::string& key);
+Result<std::vector<LatestMetric>>
+read_latest(db::Connection& connection, std::int64_t run, const MetricRange& range = {});
+Result<std::optional<LatestMetric>>
+read_metric(db::Connection& connection, std::int64_t run, const std::string& key);
+
+// Which points of a key: those behind the first `after`, at most `limit`.
+struct PointRange {
+    std::int64_t after = 0;
+    std::int64_t limit = std::numeric_limits<std::int64_t>::max();
+};
+using OnPoint = std::function<void(model::MetricPoint point)>;
+Result<> read_points(db::Connection& connection,
+                     std::int64_t run,
+                     const std::string& key,
+                     const PointRange& range,
+                     const OnPoint& on_point);
 
 }  // namespace ponk::store

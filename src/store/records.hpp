@@ -86,6 +86,7 @@ struct JournalBatch {
     std::uint64_t from = 0;  // where these points begin
     std::uint64_t to = 0;    // and end
     std::vector<model::MetricPoint> points;
+    std::vector<std::pair<std::string, std::string>> tags = {};  // set by this piece of the journal
 };
 
 // A list with more values than this is told by its length in a run's record.
@@ -96,6 +97,13 @@ struct LatestMetric {
     std::int64_t count = 0;  // points of this key
     // All points in the order of arrival, where the latest is one of a list that is not too long.
     std::vector<model::MetricPoint> list = {};
+};
+
+// A stretch of a run's keys in their order.
+struct MetricRange {
+    std::optional<std::string> after =
+        std::nullopt;  // the last key that is known; none: from the first
+    std::size_t limit = 1'000'000;
 };
 
 struct Event {

@@ -14,6 +14,7 @@ using model::Run;
 namespace {
 
 constexpr std::size_t shortest_part = 4;
+constexpr std::size_t whole_id = 32;
 constexpr std::size_t candidates_named = 6;
 constexpr std::size_t largest_page = 10'000;
 
@@ -73,10 +74,19 @@ Error no_run(std::string_view text)
             "'ponk history list' shows the runs there are."};
 }
 
+Result<bool> is_known(db::Connection& reader, const std::string& whole)
+{
+    auto statement = TRY(reader.prepare("SELECT 1 FROM run WHERE id = ?"));
+    statement.bind(whole);
+    return statement.step();
+}
+
 Result<RunId> resolve_part(db::Connection& reader, const std::string& text)
 {
+    // What programs send: one look into one index.
+    if (text.size() == whole_id && TRY(is_known(reader, text))) return RunId::parse(text);
     const auto hex = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
-    if (text.size() > 32 || !std::all_of(text.begin(), text.end(), hex))
+    if (text.size() > whole_id || !std::all_of(text.begin(), text.end(), hex))
         return tl::unexpected(no_run(text));
     if (text.size() < shortest_part) {
         return fail(ErrorKind::invalid_argument,

@@ -49,6 +49,14 @@ void apply(const RunChange& change, Run& run)
 Result<Run>
 History::update_state(const RunId& id, RunState from, RunState to, const RunChange& change)
 {
+    return update_state(id, from, std::vector{to}, change);
+}
+
+Result<Run> History::update_state(const RunId& id,
+                                  RunState from,
+                                  const std::vector<RunState>& path,
+                                  const RunChange& change)
+{
     return impl_->database->write(db::Durability::disk, [&](db::Connection& writer) -> Result<Run> {
         auto stored = TRY(get_stored_run(writer, id));
         if (stored.run.state != from) {
@@ -58,11 +66,14 @@ History::update_state(const RunId& id, RunState from, RunState to, const RunChan
                         model::to_string(stored.run.state),
                         model::to_string(from));
         }
-        TRY(model::check_transition(from, to).map_error(while_doing("run '{}'", id.text())));
-        stored.run.state = to;
+        for (const auto to : path) {
+            TRY(model::check_transition(stored.run.state, to)
+                    .map_error(while_doing("run '{}'", id.text())));
+            stored.run.state = to;
+            TRY(insert_event(writer, stored.row, "state", model::to_string(to)));
+        }
         apply(change, stored.run);
         TRY(overwrite_run(writer, stored));
-        TRY(insert_event(writer, stored.row, "state", model::to_string(to)));
         return std::move(stored.run);
     });
 }

@@ -27,7 +27,6 @@ void Log::open(int fd)
 {
     fd_ = fd;
     reader_ = ::open("log", O_RDONLY | O_CLOEXEC);
-    times_ = ::open("times", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     watch_ = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
     if (watch_ >= 0) ::inotify_add_watch(watch_, "log", IN_MODIFY);
     started_ = boot_ms();
@@ -44,6 +43,7 @@ void Log::mark(std::uint64_t size)
 {
     const auto now = boot_ms();
     if (size == marked_size_ || now < next_mark_) return;
+    if (times_ < 0) times_ = ::open("times", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     timespec steady{};
     timespec wall{};
     ::clock_gettime(CLOCK_MONOTONIC, &steady);
@@ -82,7 +82,21 @@ bool Log::look(std::uint64_t budget)
         hashed_ += static_cast<std::uint64_t>(got);
         done += static_cast<std::uint64_t>(got);
     }
+    begin_writing();
     return hashed_ < size;
+}
+
+// The end of the run waits until all of the log is on the disk: most of it goes there meanwhile.
+void Log::begin_writing()
+{
+    constexpr std::uint64_t worth_it = 16U << 20U;
+    if (hashed_ < begun_) begun_ = 0;
+    if (hashed_ - begun_ < worth_it) return;
+    ::sync_file_range(reader_,
+                      static_cast<off64_t>(begun_),
+                      static_cast<off64_t>(hashed_ - begun_),
+                      SYNC_FILE_RANGE_WRITE);
+    begun_ = hashed_;
 }
 
 void Log::finish(char* digest)

@@ -25,12 +25,14 @@ public:
 
 private:
     void mark(std::uint64_t size);
+    void begin_writing();
 
     int fd_ = -1;
     int reader_ = -1;
     int times_ = -1;
     int watch_ = -1;
     std::uint64_t hashed_ = 0;
+    std::uint64_t begun_ = 0;  // up to here the kernel was asked to write to the disk
     std::uint64_t reserved_end_ = 0;
     std::uint64_t marked_size_ = 0;
     std::int64_t started_ = 0;

@@ -241,8 +241,9 @@ void Supervisor::watch_script()
         }
         if (log_grew && now >= next_look) {
             log_.forget_events();
-            log_grew = log_.look(look_budget) || log_.watch() < 0;
-            next_look = now + look_interval_ms;
+            const bool behind = log_.look(look_budget);
+            log_grew = behind || log_.watch() < 0;
+            next_look = behind ? now : now + look_interval_ms;
         }
         std::int64_t wait = 60'000;
         const auto until = [&wait, now](std::int64_t when) {

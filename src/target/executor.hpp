@@ -127,6 +127,9 @@ public:
                                       const BeforeStoring& before,
                                       std::stop_token stop) = 0;
 
+    // False when it is plain without asking anybody that `collect` would bring nothing.
+    [[nodiscard]] virtual bool may_have_outputs(const Path& /*directory*/) const { return true; }
+
     // Removes the run's tree and control files from the target (our copy of the log stays).
     virtual Result<> clean(const std::string& job, const Path& directory) = 0;
 };

@@ -219,3 +219,23 @@ def test_notice_of_several_lines_is_printed_as_lines(ponk):
     said = ponk.run("submit", "x.py").stderr.decode()
     assert "\\n" not in said
     assert any(line.startswith("ponk:     ") for line in said.splitlines()), said
+
+
+def test_many_metrics_are_shown_in_part_and_exported_whole(ponk):
+    ponk.write("many.py", "import ponk\n"
+                          "for step in range(3000): ponk.log('loss', 5 if step == 1234 else 1.0 / (step + 1), step=step)\n"
+                          "ponk.log('curve', [0.5] * 20000)\n"
+                          "ponk.log({'name%05d' % i: i for i in range(10500)})\n"
+                          "ponk.log_params({'p%d' % i: i for i in range(50)})\n")
+    ponk.run("submit", "many.py")
+
+    record = last(ponk)
+    assert len(record["metrics"]) == 10000 and record["metrics_left_out"] == 502
+    assert record["curve"] == 0.5 and len(record["tags"]) == 50
+    shown = ponk.text("history", "info", "last", "-o", "table")
+    assert "10302 more" in shown and shown.count("\n") < 1000
+    assert "max 5" in shown  # a peak stays in the curve
+    line = json.loads(ponk.text("history", "export", "last"))
+    assert len(line["metrics"]) == 10502 and line["metrics"]["loss"]["count"] == 3000
+    assert [point[0] for point in line["metrics"]["loss"]["points"]] == list(range(3000))
+    assert len(line["metrics"]["curve"]["points"]) == 20000

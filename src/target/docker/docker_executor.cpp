@@ -126,6 +126,11 @@ public:
         return collect_outputs(options_.trees, directory, before, stop);
     }
 
+    [[nodiscard]] bool may_have_outputs(const Path& directory) const override
+    {
+        return is_there(directory / copied_mark) || is_there(directory / control::work / "outputs");
+    }
+
     Result<> clean(const std::string& job, const Path& directory) override
     {
         TRY(clean_run_directory(files_of(job, directory), directory));

@@ -120,6 +120,9 @@ public:
         for (;;) {
             subscription.bell().silence();
             auto status = TRY(run->look());
+            // A script can remove its own folder before we have seen who it is.
+            if (status.phase == JobPhase::starting && !is_there(directory))
+                return fail(ErrorKind::not_found, "{} is not there", os::in_quotes(directory));
             if (status.phase == JobPhase::ended || status.phase == JobPhase::lost)
                 forget(directory, *run);
             if (is_new(status, seen) || Deadline::clock::now() >= deadline) return status;
@@ -150,6 +153,11 @@ public:
                               std::stop_token stop) override
     {
         return collect_outputs(options_.trees, directory, before, stop);
+    }
+
+    [[nodiscard]] bool may_have_outputs(const Path& directory) const override
+    {
+        return is_there(directory / control::work / "outputs");
     }
 
     Result<> clean(const std::string& job, const Path& directory) override
@@ -185,7 +193,9 @@ private:
                             .time_limit = spec.time_limit,
                             .grace = spec.grace};
         TRY(os::make_directories(spec.directory / control::journal));
-        TRY(os::replace_file(spec.directory / control::spec, to_text(text)));
+        // Its name need not outlive a power cut: the supervisor would not either.
+        TRY(os::replace_file(
+            spec.directory / control::spec, to_text(text), 0600, os::Durable::content));
         return keys_.of(spec.id.text()) + '\0' + environment.bytes();
     }
 
