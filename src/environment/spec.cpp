@@ -116,7 +116,7 @@ Json describe(const EnvironmentSpec& spec)
     std::vector<std::string> conda;
     for (const auto& package : spec.wishes.conda)
         conda.push_back(join(split(package, '\t'), " "));
-    return JsonObject{
+    JsonObject object{
         {"base", spec.base},
         {"channels", std::move(channels)},
         {"conda", sorted(std::move(conda))},
@@ -126,6 +126,8 @@ Json describe(const EnvironmentSpec& spec)
         {"platform", spec.platform},
         {"python", spec.wishes.python},
     };
+    if (!spec.lock_digest.empty()) object.set("lock", spec.lock_digest);
+    return object;
 }
 
 std::string key_of(const EnvironmentSpec& spec)
@@ -152,7 +154,8 @@ std::string describe_change(const Json& before, const Json& after)
     const auto texts = {std::pair{"python", "the Python asked for changed"},
                         std::pair{"base", "what it stands on changed"},
                         std::pair{"platform", "the platform changed"},
-                        std::pair{"form", "the form changed"}};
+                        std::pair{"form", "the form changed"},
+                        std::pair{"lock", "the lock changed"}};
     for (const auto& [key, what] : texts) {
         const auto old_text = before.text(key);
         const auto new_text = after.text(key);

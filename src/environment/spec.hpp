@@ -22,6 +22,7 @@ struct EnvironmentSpec {
     // prefix, which brings its own.
     std::string base;
     Wishes wishes;
+    std::string lock_digest;  // when it is built from a lock; else empty
 };
 
 // The platform's conda name of an architecture ("x86_64", "amd64", "arm64"…).
