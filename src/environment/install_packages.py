@@ -3,6 +3,7 @@
 
 Started by the environment's own interpreter, on this machine or inside an image's build:
     python install_packages.py PLAN.json
+    python install_packages.py --clean PREFIX    only the secrets that installers noted go
 Any Python that an environment may have must understand it, down to 2.7. Standard library only.
 """
 from __future__ import print_function
@@ -213,4 +214,7 @@ def main(path):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    if sys.argv[1] == "--clean":
+        hide_secrets(sys.argv[2])
+    else:
+        main(sys.argv[1])

@@ -16,7 +16,8 @@ import rattler
 def virtual_packages(system):
     if not system:
         return [package.into_generic() for package in rattler.VirtualPackage.detect()]
-    return [rattler.GenericVirtualPackage(rattler.PackageName(item["name"]), rattler.Version(item["version"]), item["build"])
+    return [rattler.GenericVirtualPackage(rattler.PackageName(item["name"]), rattler.Version(item["version"]),
+                                          rattler.BuildString(item["build"]))
             for item in system]
 
 
@@ -25,6 +26,18 @@ def exact_spec(package):
     if not checksum and package.get("md5"):
         checksum = ", md5=\"%s\"" % package["md5"]
     return "%s[version=\"==%s\", build=\"%s\"%s]" % (package["name"], package["version"], package["build"], checksum)
+
+
+def explain(problem):
+    """The problem and its causes, as far as they say something new."""
+    texts = []
+    prefix = "no set of packages fits: " if "Solver" in type(problem).__name__ else ""
+    while problem is not None:
+        text = str(problem)
+        if not any(text in known for known in texts):
+            texts.append(text)
+        problem = problem.__cause__
+    return prefix + "\n".join(texts)
 
 
 class Reporter(rattler.InstallerReporter):
@@ -56,12 +69,9 @@ async def main(path):
             gateway=rattler.Gateway(cache_dir=os.path.join(plan["cache"], "repodata")),
             add_pip_as_python_dependency=False,
         )
-    except rattler.exceptions.SolverError as problem:
-        print("no set of packages fits: %s" % problem)
+    except Exception as problem:  # no solution, a channel that cannot be read, a spec that is none
+        print(explain(problem))
         return 2
-    except Exception as problem:  # a channel that cannot be read, a spec that cannot be understood
-        print("%s: %s" % (type(problem).__name__, problem))
-        return 3
     print("linking %d packages" % len(records), flush=True)
     try:
         await rattler.install(
@@ -75,10 +85,12 @@ async def main(path):
             reporter=Reporter(len(records)),
         )
     except Exception as problem:
-        print("%s: %s" % (type(problem).__name__, problem))
-        return 4
+        print(explain(problem))
+        return 3
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(asyncio.run(main(sys.argv[1])))
+    code = asyncio.run(main(sys.argv[1]))
+    sys.stdout.flush()
+    os._exit(code)  # its threads may still be at work, and fall over what an orderly end takes away

@@ -19,10 +19,12 @@ struct Built {
 struct Preparation {
     EnvironmentSpec spec;
     std::string id;
-    std::string builder;
-    std::string choice;  // why that builder
+    std::string builder;  // empty where only the build itself finds out
+    std::string choice;   // why that builder
     // Why what the record says is not so any more ("its image was removed"); empty when it is.
     std::function<Result<std::string>(const Record& record, std::stop_token stop)> fault;
+    // Whether it could be built now: who would do it and why, or what is missing.
+    std::function<Result<std::pair<std::string, std::string>>(std::stop_token stop)> examine;
     // One that is there though the cache has no record of it.
     std::function<Result<std::optional<Built>>(std::stop_token stop)> adopt;
     std::function<Result<Built>(const BuildContext& context)> build;

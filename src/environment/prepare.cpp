@@ -4,6 +4,8 @@
 #include "base/text.hpp"
 #include "environment/preparation.hpp"
 
+#include <algorithm>
+#include <tuple>
 #include <unistd.h>
 
 namespace ponk::environment {
@@ -97,8 +99,8 @@ void complete(Record& record,
     record.key = key_of(preparation.spec);
     record.form = preparation.spec.form;
     record.target = request.target;
-    record.builder = preparation.builder;
-    record.choice = preparation.choice;
+    if (record.builder.empty()) record.builder = preparation.builder;
+    if (record.choice.empty()) record.choice = preparation.choice;
     record.spec = describe(preparation.spec);
     record.lock_digest = digest_of(lock).text();
     record.packages = static_cast<std::int64_t>(lock.packages.size());
@@ -168,6 +170,10 @@ private:
         }
         reason_ = build_reason(cache_, request_, preparation_, found.fault);
         progress_("an environment is built: " + reason_);
+        const auto& channels = preparation_.spec.wishes.channels;
+        if (std::find(channels.begin(), channels.end(), "defaults") != channels.end())
+            progress_("the channel 'defaults' is Anaconda's: its terms of service ask larger "
+                      "organisations for a licence; 'conda-forge' is free");
         auto result = build(held);
         if (!result) static_cast<void>(cache_.abandon(preparation_.id));
         return result.map_error(while_doing("build the environment"));
@@ -223,6 +229,16 @@ plan_prefix(const Settings& settings, const Request& request, Wishes wishes, std
         if (::access(record.interpreter.c_str(), X_OK) == 0) return std::string();
         return fmt::format("its interpreter '{}' is gone", record.interpreter);
     };
+    preparation.examine =
+        [&settings,
+         builder = preparation.builder,
+         choice = plan.reason,
+         needed = space_needed(preparation.spec.wishes, settings)](
+            const std::stop_token&) -> Result<std::pair<std::string, std::string>> {
+        TRY(os::make_directories(settings.home));
+        TRY(check_space(settings.home, needed));
+        return std::pair(builder, choice);
+    };
     preparation.adopt = [](const std::stop_token&) -> Result<std::optional<Built>> {
         return std::nullopt;
     };
@@ -274,13 +290,11 @@ Result<Outlook> check(const Settings& settings, const Request& request, std::sto
         return outlook;
     }
     outlook.reason = build_reason(cache, request, *preparation, found.fault);
-    if (preparation->spec.form == Form::prefix) {
-        TRY(os::make_directories(settings.home));
-        if (auto space =
-                check_space(settings.home, space_needed(preparation->spec.wishes, settings));
-            !space)
-            outlook.missing = space.error();
-    }
+    const auto examined = preparation->examine(stop);
+    if (examined)
+        std::tie(outlook.builder, outlook.choice) = *examined;
+    else
+        outlook.missing = examined.error();
     return outlook;
 }
 

@@ -64,9 +64,10 @@ Result<Prepared> prepare(const Settings& settings,
 // What `prepare` would do now.
 struct Outlook {
     bool ready = false;
-    std::string key;      // empty when something is missing to know it
-    std::string builder;  // who would build, or built
-    std::string reason;
+    std::string key;               // empty when something is missing to know it
+    std::string builder;           // who would build, or built
+    std::string choice;            // why that one
+    std::string reason;            // why it would be built
     std::optional<Error> missing;  // why it could not be built
     std::vector<Substitution> substitutions;
 };

@@ -154,14 +154,16 @@ std::string describe_change(const Json& before, const Json& after)
     const auto texts = {std::pair{"python", "the Python asked for changed"},
                         std::pair{"base", "what it stands on changed"},
                         std::pair{"platform", "the platform changed"},
-                        std::pair{"form", "the form changed"},
-                        std::pair{"lock", "the lock changed"}};
+                        std::pair{"form", "the form changed"}};
     for (const auto& [key, what] : texts) {
         const auto old_text = before.text(key);
         const auto new_text = after.text(key);
         if (old_text != new_text)
             parts.push_back(fmt::format("{}: '{}' instead of '{}'", what, new_text, old_text));
     }
+    if (before.text("lock") != after.text("lock"))
+        parts.emplace_back(after.text("lock").empty() ? "it is no longer built from a lock"
+                                                      : "it is built from a lock");
     if (before.integer("format") != after.integer("format"))
         parts.emplace_back("this version of ponk builds differently");
     return join(parts, "; ");

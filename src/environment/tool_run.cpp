@@ -47,7 +47,11 @@ public:
 private:
     void end_line()
     {
-        const auto text = printable(redactor_.clean(trim(line_)));
+        // Indentation tells what belongs to what in a solver's explanation.
+        const auto end = line_.find_last_not_of(" \t");
+        const auto text = end == std::string::npos
+                              ? std::string()
+                              : printable(redactor_.clean(line_.substr(0, end + 1)));
         line_.clear();
         if (text.empty()) return;
         if (progress_) progress_(text);
@@ -142,13 +146,13 @@ std::string advice_for(std::string_view output)
         return "Name an interpreter whose venv module works in 'pythonLocation'.";
     if (says("certificate verify failed") || says("unknownissuer") || says("self-signed"))
         return "Set SSL_CERT_FILE to the bundle with your company's certificate and try again.";
+    if (says("no solution found") || says("conflicting dependencies") ||
+        says("no set of packages") || says("resolutionimpossible") || says("unsatisfiable"))
+        return "Loosen the versions that contradict each other.";
     if (says("could not find a version that satisfies") || says("no matching distribution") ||
         says("was not found in the package registry") || says("no candidates were found"))
         return "Check the package's name and version; some of 2017 are gone or need an older "
                "Python (`ponk check` tells which).";
-    if (says("no solution found") || says("conflicting dependencies") ||
-        says("no set of packages") || says("resolutionimpossible") || says("unsatisfiable"))
-        return "Loosen the versions that contradict each other.";
     if (says("temporary failure in name resolution") || says("connection refused") ||
         says("network is unreachable") || says("failed to establish a new connection") ||
         says("error sending request") || says("dns error") || says("failed to fetch"))
