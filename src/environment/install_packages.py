@@ -83,6 +83,9 @@ def from_compiled(path):
             packages[-1]["source"] = word[len("# from "):]
         elif word and not word.startswith(("#", "-")):
             requirement = word.split(" ; ")[0].split(" --hash")[0].strip()
+            if " @ " not in requirement and "/" in requirement:  # a file, by its path alone
+                name = requirement.rsplit("/", 1)[-1].split("-")[0]
+                requirement = "%s @ file://%s" % (name, requirement)
             if " @ " in requirement:
                 name, source = requirement.split(" @ ", 1)
                 packages.append({"manager": "pip", "name": normal(name), "version": "",
@@ -200,7 +203,7 @@ def main(path):
     for package in packages:
         package["version"] = package["version"] or versions.get(package["name"], "")
         if package["source"].startswith("file:"):
-            package["source"] = "file:" + package["source"].split("#")[0].rsplit("/", 1)[-1]
+            package["source"] = "file:" + package["source"][len("file:"):].split("#")[0].rsplit("/", 1)[-1]
     packages += conda_packages(plan["prefix"])
     for package in packages:
         package["source"] = clean(package["source"])

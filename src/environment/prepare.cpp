@@ -284,9 +284,14 @@ Result<Outlook> check(const Settings& settings, const Request& request, std::sto
     outlook.key = key_of(preparation->spec);
     outlook.builder = preparation->builder;
     const auto found = TRY(look(cache, *preparation, stop));
-    outlook.ready = found.record.has_value();
-    if (outlook.ready) {
+    if (found.record) {
+        outlook.ready = true;
         outlook.reason = "it is there";
+        return outlook;
+    }
+    if (TRY(preparation->adopt(stop))) {
+        outlook.ready = true;
+        outlook.reason = "it is on the engine";
         return outlook;
     }
     outlook.reason = build_reason(cache, request, *preparation, found.fault);
