@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "environment/conda_tool.hpp"
 #include "environment/embedded_scripts.hpp"
+#include "environment/fetch_tool.hpp"
 
 #include <algorithm>
 #include <unistd.h>
@@ -55,6 +56,15 @@ Result<> create_conda(const EnvironmentSpec& spec,
                       const Path& prefix,
                       const BuildContext& context)
 {
+    if (!plan.address.empty()) {
+        const auto address = TRY(parse_tool_address(plan.address));
+        const auto program = TRY(fetch_tool(address, *plan.python, context));
+        const auto builder = address.name == "micromamba" ? Builder::micromamba
+                             : address.name == "mamba"    ? Builder::mamba
+                             : address.name == "pixi"     ? Builder::pixi
+                                                          : Builder::conda;
+        return create_by_conda_tool({builder, program}, spec, lock, prefix, context);
+    }
     if (plan.builder != Builder::rattler) {
         return create_by_conda_tool({plan.builder, plan.program}, spec, lock, prefix, context);
     }

@@ -215,7 +215,8 @@ Result<BuildPlan> choose_builder(const Wishes& wishes,
                       : fmt::format("Python '{}' is asked for; at hand: {}",
                                     wishes.python.empty() ? "any with venv" : wishes.python,
                                     names_of(pythons));
-    if (const auto tool = find_conda_tool(settings)) {
+    const bool fetched = settings.conda_program.find("://") != std::string::npos;
+    if (const auto tool = find_conda_tool(settings); tool && !fetched) {
         plan.builder = tool->builder;
         plan.program = tool->program;
         plan.reason += fmt::format("; {} is {}", to_string(tool->builder), tool->program.string());
@@ -226,8 +227,14 @@ Result<BuildPlan> choose_builder(const Wishes& wishes,
     };
     const auto carriers = find_pythons({}, {}, carries, settings, stop);
     if (!carriers.empty() && carries(carriers.back())) {
-        plan.builder = Builder::rattler;
         plan.python = carriers.back();
+        if (fetched) {
+            plan.builder = Builder::conda;
+            plan.address = settings.conda_program;
+            plan.reason += "; PONK_CONDA says where a tool for them is";
+            return plan;
+        }
+        plan.builder = Builder::rattler;
         plan.reason += "; no conda tool is on PATH, so py-rattler does it";
         return plan;
     }

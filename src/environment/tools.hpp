@@ -51,7 +51,9 @@ std::optional<CondaTool> find_conda_tool(const Settings& settings);
 // Who builds a prefix on this machine, and why.
 struct BuildPlan {
     Builder builder = Builder::venv;
-    Path program;                  // uv's or the conda tool's; empty for venv and rattler
+    // uv's or the conda tool's; empty for venv and rattler, and for one that is fetched first.
+    Path program;
+    std::string address;           // PONK_CONDA, where it is no path
     std::optional<Python> python;  // that a venv stands on, or that can carry py-rattler
     std::string reason;
 };

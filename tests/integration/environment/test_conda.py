@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """conda packages from a channel made here, linked by py-rattler from PyPI."""
+import hashlib
 import json
 import os
 import stat
@@ -94,3 +95,21 @@ def test_a_conda_tool_that_is_there_goes_first_and_sees_no_secret_in_its_argumen
         assert "marker" not in json.dumps(answer) and "marker" not in bench.progress
         with open(answer["record"]["prefix"] + "/conda-meta/numpy.json") as stream:
             assert "marker" not in stream.read()
+
+
+def test_a_tool_named_by_its_address_is_fetched_once_and_only_with_its_checksum(bench, tmp_path):
+    served = tmp_path / "micromamba"
+    stand_in(str(tmp_path), "micromamba",
+             'while [ "$1" != --prefix ]; do shift; done\n/usr/bin/python3 -m venv "$2" && mkdir "$2/conda-meta"\n')
+    digest = hashlib.sha256(served.read_bytes()).hexdigest()
+    bench.home = str(tmp_path / "home-of-its-own")
+    bench.conda("dependencies:\n  - numpy\n")
+    bench.variables["PONK_CONDA"] = "file://%s" % served
+    assert "checksum" in bench.call()["error"]
+    bench.variables["PONK_CONDA"] = "file://%s#sha256=%s" % (served, "0" * 64)
+    assert "has the checksum" in bench.call()["error"]
+    bench.variables["PONK_CONDA"] = "file://%s#sha256=%s" % (served, digest)
+    assert bench.prepare()["built"]
+    served.unlink()
+    bench.conda("dependencies:\n  - scipy\n")
+    assert bench.prepare()["built"]
