@@ -6,23 +6,19 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 
 import pytest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import conda_channel
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "docker"))
+import conda_channel  # noqa: E402
+import engine as engines  # noqa: E402
+
+BASE = engines.IMAGE
 
 PROBE = os.environ["PONK_BIN"]
 SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
-# In CI nothing may skip.
-STRICT = os.environ.get("PONK_CI") == "1"
-
-
-def skip(reason):
-    if STRICT:
-        pytest.fail("would be skipped: " + reason)
-    pytest.skip(reason)
 
 
 class Bench:
@@ -100,7 +96,7 @@ def uv(tmp_path_factory):
     subprocess.run(["/usr/bin/python3", "-m", "venv", folder], check=True)
     done = subprocess.run([folder + "/bin/pip", "install", "-q", "uv"], stderr=subprocess.PIPE, text=True)
     if done.returncode != 0:
-        skip("uv cannot be had: " + done.stderr[-300:])
+        pytest.skip("uv cannot be had: " + done.stderr[-300:])
     alone = folder + "/only"
     os.makedirs(alone)
     shutil.copy(folder + "/bin/uv", alone)
@@ -113,38 +109,27 @@ def pypi():
         socket.create_connection(("pypi.org", 443), timeout=10).close()
     except OSError as problem:
         if not os.environ.get("HTTPS_PROXY"):
-            skip("PyPI cannot be reached: %s" % problem)
+            pytest.skip("PyPI cannot be reached: %s" % problem)
 
 
 @pytest.fixture(scope="session")
 def channel(tmp_path_factory):
     reason = conda_channel.missing()
     if reason:
-        skip(reason)
+        pytest.skip(reason)
     return conda_channel.make_channel(str(tmp_path_factory.mktemp("channel") / "c"))
 
 
-class Engine:
+class Engine(engines.Engine):
     def __init__(self, folder):
-        self.socket = os.path.join(folder, "docker.sock")
-        words = ["dockerd", "--data-root", folder + "/data", "--exec-root", folder + "/exec", "--pidfile", folder + "/pid",
-                 "-H", "unix://" + self.socket, "--iptables=false", "--ip6tables=false", "--bridge=none"]
-        self.log = open(folder + "/log", "w")
-        self.process = subprocess.Popen(words, stdout=self.log, stderr=self.log)
-        for _ in range(300):
-            if subprocess.run(self.words("version"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0:
-                return
-            if self.process.poll() is not None:
-                break
-            time.sleep(0.1)
-        self.stop()
-        raise RuntimeError("dockerd does not start, see %s/log" % folder)
+        super().__init__(folder)
+        self.socket = str(self.socket)
 
     def words(self, *words):
         return ["docker", "-H", "unix://" + self.socket] + list(words)
 
-    def docker(self, *words, **options):
-        return subprocess.run(self.words(*words), stdout=subprocess.PIPE, check=True, text=True, **options).stdout.strip()
+    def docker(self, *words, input=None):
+        return super().docker(*words, input=input).strip()
 
     def variant(self, name, script, changes=()):
         """A new image: the base after the script has run in it."""
@@ -153,49 +138,17 @@ class Engine:
         self.docker("commit", *[word for change in changes for word in ("-c", change)], container, name)
         self.docker("rm", container)
 
-    def stop(self):
-        if self.process.poll() is None:
-            self.process.terminate()
-            self.process.wait(60)
-        self.log.close()
-
-
-BASE = "ponk-test-base:1"
-
-
-def base_archive():
-    """A tar of a small Debian with python3, venv and pip: given in PONK_TEST_BASE (a file for `docker load` or
-    `docker import`), else made once by debootstrap."""
-    given = os.environ.get("PONK_TEST_BASE")
-    if given:
-        return given
-    cache = os.path.join(os.path.dirname(PROBE).split("/build/")[0], ".cache", "base-image.tar")
-    if not os.path.exists(cache):
-        if not shutil.which("debootstrap") or os.geteuid() != 0:
-            skip("no base image: set PONK_TEST_BASE, or be root and have debootstrap")
-        with tempfile.TemporaryDirectory() as folder:
-            subprocess.run(["debootstrap", "--variant=minbase", "--include=python3,python3-venv,python3-pip",
-                            "bookworm", folder + "/root"], check=True, stdout=subprocess.DEVNULL)
-            os.makedirs(os.path.dirname(cache), exist_ok=True)
-            subprocess.run(["tar", "-C", folder + "/root", "-cf", cache + ".part", "."], check=True)
-            os.rename(cache + ".part", cache)
-    return cache
-
 
 @pytest.fixture(scope="session")
 def engine():
-    if os.geteuid() != 0 or not shutil.which("dockerd") or not shutil.which("docker"):
-        skip("a container engine of our own needs root, dockerd and docker")
-    archive = base_archive()
-    folder = tempfile.mkdtemp(prefix="ponk-engine-", dir="/tmp")  # a short path: it holds a socket
-    engine = Engine(folder)
+    reason = engines.missing()
+    if reason:
+        pytest.skip(reason)
+    ours = Engine(tempfile.mkdtemp(prefix="pe", dir="/tmp"))  # a short path: it holds a socket
+    ours.start()
     try:
-        loaded = subprocess.run(engine.words("load", "-i", archive), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        if loaded.returncode == 0:
-            engine.docker("tag", loaded.stdout.split("Loaded image", 1)[1].split(": ", 1)[1].strip(), BASE)
-        else:
-            engine.docker("import", archive, BASE)
-        yield engine
+        ours.load_base()
+        yield ours
     finally:
-        engine.stop()
-        subprocess.run(["rm", "-rf", folder])
+        ours.stop()
+        ours.remove()
