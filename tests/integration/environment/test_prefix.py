@@ -150,7 +150,13 @@ def test_cancelling_ends_all_that_was_started(bench, tmp_path):
     process.send_signal(signal.SIGTERM)
     answer = bench.finish(process)
     assert answer["kind"] == "cancelled"
-    assert not runs(pid_file.read_text().strip())
+    # It is killed, which on a busy machine takes a moment to be seen; by itself it would take 1000 s.
+    for _ in range(200):
+        if not runs(pid_file.read_text().strip()):
+            break
+        time.sleep(0.1)
+    else:
+        pytest.fail("what the tool had started still runs")
     assert glob.glob(bench.home + "/envs/*") == []
 
 
