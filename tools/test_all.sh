@@ -55,6 +55,7 @@ step dependencies check_dependencies
 step e2e tools/pytest.sh "$release" tests/e2e
 step corpus tools/pytest.sh "$release" tests/corpus
 step docker tools/pytest.sh "$release" tests/integration/docker
+step environment tools/pytest.sh build/dev/tests/integration/environment/prepare_probe tests/integration/environment
 step storm storm
 step asan-build tools/build.sh asan unit_tests
 step asan ctest --preset asan -j "$jobs"

@@ -146,6 +146,7 @@ private:
         reader_.read("nativeSharedDirectory", t.native_shared_directory);
         reader_.read("nvidiaDocker", t.nvidia_docker);
         reader_.read("shmSize", t.shm_size);
+        reader_.read("buildNetwork", t.build_network);
         reader_.read("username", t.username);
         reader_.read("password", t.password);
         reader_.read("privateKey", t.private_key);
@@ -211,6 +212,7 @@ private:
         unused("baseDockerImage", uses_docker(type));
         unused("nvidiaDocker", uses_docker(type));
         unused("shmSize", uses_docker(type));
+        unused("buildNetwork", uses_docker(type));
         unused("address", uses_ssh(type));
         unused("username", uses_ssh(type));
         unused("yarnDeployMode", type == TargetType::cluster);
@@ -311,6 +313,8 @@ Json meaning_of(const ComputeTarget& target)
         meaning.set("nvidiaDocker", *target.nvidia_docker);
         meaning.set("sharedVolumes", *target.shared_volumes);
         meaning.set("shmSize", text_or_null(*target.shm_size));
+        if (target.build_network.given())
+            meaning.set("buildNetwork", text_or_null(*target.build_network));
     }
     if (type == TargetType::local || type == TargetType::remote) {
         meaning.set("pythonLocation", *target.python_location);

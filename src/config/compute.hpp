@@ -38,6 +38,7 @@ struct ComputeTarget {
     Located<std::string> native_shared_directory = std::string("~/.azureml/share/");
     Located<bool> nvidia_docker = false;
     Located<std::string> shm_size;
+    Located<std::string> build_network;  // of an image's build; empty: the engine's default
 
     Located<std::string> address;  // without the port
     Located<int> port = 22;

@@ -131,6 +131,8 @@ TEST(Compute, RemarksOnWhatIsWrong)
          "4:11 warning secret-in-file"},
         {"type: remotedocker\naddress: a\nusername: u\npassword: secret:box\n", ""},
         {"type: docker\nshmSize: 1g\n", ""},
+        {"type: docker\nbuildNetwork: host\n", ""},
+        {"type: local\nbuildNetwork: host\n", "2:15 notice unused-key"},
         {"type: docker\nshmSize: much\n", "2:10 error wrong-value"},
         {"type: local\ngpuGrace: soon\n", "2:11 error wrong-type"},
         {"- a\n- b\n", "1:1 error wrong-type"},

@@ -53,6 +53,7 @@ constexpr Key compute_keys[] = {
     {"scratch"},
     {"shared"},
     {"shmSize"},
+    {"buildNetwork"},
 };
 constexpr Schema compute{"a compute target", compute_keys};
 

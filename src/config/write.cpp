@@ -71,6 +71,7 @@ std::string compute_text(const ComputeTarget& target)
         lines.add("nvidiaDocker", *target.nvidia_docker);
         lines.add("sharedVolumes", *target.shared_volumes);
         lines.add("shmSize", *target.shm_size);
+        lines.add("buildNetwork", *target.build_network);
     }
     if (type == TargetType::remote) {
         lines.add("userManagedEnvironment", *target.user_managed_environment);

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "environment/address.hpp"
+
+#include "base/hash.hpp"
+#include "base/text.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+namespace ponk::environment {
+
+namespace {
+
+constexpr std::string_view hidden = "***";
+constexpr std::size_t shortest_secret = 4;
+
+// One address inside a text, as offsets into it; a part that is not there is empty.
+struct Address {
+    struct Part {
+        std::size_t begin = 0;
+        std::size_t end = 0;
+        [[nodiscard]] bool empty() const { return begin == end; }
+        [[nodiscard]] std::string_view of(std::string_view text) const
+        {
+            return text.substr(begin, end - begin);
+        }
+    };
+    Part user;   // "user:token", without the "@"
+    Part token;  // of "/t/TOKEN/"
+    Part query;  // without the "?"
+    std::size_t end = 0;
+};
+
+bool ends_address(char c)
+{
+    return std::isspace(static_cast<unsigned char>(c)) != 0 || c == '"' || c == '\'' || c == '<' ||
+           c == '>' || c == '`';
+}
+
+// SSH addresses name a user who is no secret ("git@…").
+bool is_ssh(std::string_view text, std::size_t colon)
+{
+    std::size_t begin = colon;
+    while (begin > 0 && (std::isalnum(static_cast<unsigned char>(text[begin - 1])) != 0 ||
+                         text[begin - 1] == '+' || text[begin - 1] == '-'))
+        --begin;
+    return text.substr(begin, colon - begin).find("ssh") != std::string_view::npos;
+}
+
+// `colon` is where "://" begins.
+Address address_at(std::string_view text, std::size_t colon)
+{
+    Address address;
+    const std::size_t start = colon + 3;
+    std::size_t end = start;
+    while (end < text.size() && !ends_address(text[end]))
+        ++end;
+    address.end = end;
+    const auto rest = text.substr(start, end - start);
+    const std::size_t authority = std::min(rest.find_first_of("/?#"), rest.size());
+    const std::size_t at = rest.substr(0, authority).rfind('@');
+    if (at != std::string_view::npos) {
+        const auto user = rest.substr(0, at);
+        if (!is_ssh(text, colon) || user.find(':') != std::string_view::npos)
+            address.user = {start, start + at};
+    }
+    const std::size_t fragment = std::min(rest.find('#'), rest.size());
+    const std::size_t question = std::min(rest.find('?'), fragment);
+    if (question < fragment) address.query = {start + question + 1, start + fragment};
+    const std::size_t token = rest.substr(0, question).find("/t/", authority);
+    if (token != std::string_view::npos) {
+        const std::size_t begin = token + 3;
+        address.token = {start + begin, start + std::min(rest.find('/', begin), question)};
+    }
+    return address;
+}
+
+// Query words that say who asks, not what for: signatures of storage services and plain tokens.
+bool is_credential(std::string_view name)
+{
+    static constexpr std::string_view names[] = {
+        "sig", "se",    "st",           "sp",      "sv",         "sr",      "ss",
+        "srt", "spr",   "sip",          "sks",     "skt",        "ske",     "skv",
+        "tok", "token", "access_token", "api_key", "signature",  "expires", "awsaccesskeyid",
+        "key", "auth",  "password",     "policy",  "key-pair-id"};
+    const auto plain = lower(name);
+    return std::find(std::begin(names), std::end(names), plain) != std::end(names) ||
+           plain.starts_with("x-amz-") || plain.starts_with("x-goog-");
+}
+
+// What of a query selects the file; empty when nothing does.
+std::string selection(std::string_view query)
+{
+    std::vector<std::string> kept;
+    for (const auto& word : split(query, '&')) {
+        if (!word.empty() && !is_credential(std::string_view(word).substr(0, word.find('='))))
+            kept.push_back(word);
+    }
+    return join(kept, "&");
+}
+
+template <class Write>
+std::string rewritten(std::string_view text, const Write& query_text)
+{
+    std::string out;
+    std::size_t done = 0;
+    for (std::size_t colon = text.find("://"); colon != std::string_view::npos;
+         colon = text.find("://", done)) {
+        const auto address = address_at(text, colon);
+        const auto replace = [&](const Address::Part& part, const std::string& with) {
+            if (part.empty()) return;
+            out.append(text.substr(done, part.begin - done)).append(with);
+            done = part.end;
+        };
+        replace(address.user, std::string(hidden));
+        replace(address.token, std::string(hidden));
+        replace(address.query, query_text(address.query.of(text)));
+        out.append(text.substr(done, address.end - done));
+        done = address.end;
+    }
+    return out.append(text.substr(done));
+}
+
+}  // namespace
+
+std::string without_secrets(std::string_view text)
+{
+    return rewritten(text, [](std::string_view) { return std::string(hidden); });
+}
+
+std::string address_identity(std::string_view text)
+{
+    return rewritten(text, [](std::string_view query) {
+        const auto selected = selection(query);
+        std::string shown(hidden);
+        return selected.empty() ? shown : shown + ":" + sha256(selected).text().substr(0, 16);
+    });
+}
+
+std::vector<std::string> secrets_in(std::string_view text)
+{
+    std::vector<std::string> found;
+    const auto keep = [&found](std::string_view value) {
+        if (value.size() >= shortest_secret) found.emplace_back(value);
+    };
+    std::size_t done = 0;
+    for (std::size_t colon = text.find("://"); colon != std::string_view::npos;
+         colon = text.find("://", done)) {
+        const auto address = address_at(text, colon);
+        const auto user = address.user.of(text);
+        keep(user);
+        if (const auto separator = user.find(':'); separator != std::string_view::npos)
+            keep(user.substr(separator + 1));
+        keep(address.token.of(text));
+        keep(address.query.of(text));
+        for (const auto& word : split(address.query.of(text), '&')) {
+            const auto equals = word.find('=');
+            if (equals != std::string::npos && word.size() - equals > 16)
+                keep(std::string_view(word).substr(equals + 1));
+        }
+        done = address.end;
+    }
+    return found;
+}
+
+void Redactor::add_secrets_of(std::string_view text)
+{
+    for (auto& value : secrets_in(text))
+        values_.push_back(std::move(value));
+    // The longest first: a part of one that is hidden already is not looked for.
+    std::stable_sort(values_.begin(), values_.end(), [](const auto& left, const auto& right) {
+        return left.size() > right.size();
+    });
+}
+
+std::string Redactor::clean(std::string_view line) const
+{
+    auto text = without_secrets(line);
+    for (const auto& value : values_) {
+        for (auto at = text.find(value); at != std::string::npos;
+             at = text.find(value, at + hidden.size()))
+            text.replace(at, value.size(), hidden);
+    }
+    return text;
+}
+
+}  // namespace ponk::environment

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+
+// The Python programs beside this file, as they are linked into ours.
+namespace ponk::environment {
+
+std::string_view fetch_tool_script();
+std::string_view install_packages_script();
+std::string_view link_conda_packages_script();
+
+}  // namespace ponk::environment

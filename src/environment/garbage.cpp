@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
+#include "environment/cache.hpp"
+#include "os/directory.hpp"
+#include "os/tree.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// What leaves the cache, and how large its members are.
+namespace ponk::environment {
+
+namespace {
+
+using os::FileLock;
+
+struct Walk {
+    std::set<std::pair<std::uint64_t, std::uint64_t>> linked;
+    std::int64_t bytes = 0;
+};
+
+Result<> add_folder(int folder, const Path& shown, Walk& walk)
+{
+    for (const auto& entry : TRY(os::list_directory(folder))) {
+        struct stat info {};
+        if (::fstatat(folder, entry.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
+        const bool is_folder = S_ISDIR(info.st_mode);
+        if (is_folder || info.st_nlink < 2 || walk.linked.emplace(info.st_dev, info.st_ino).second)
+            walk.bytes += std::int64_t{info.st_blocks} * 512;
+        if (!is_folder) continue;
+        const os::Fd below(
+            ::openat(folder, entry.name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+        if (below) TRY(add_folder(below.get(), shown / entry.name, walk));
+    }
+    return {};
+}
+
+}  // namespace
+
+Result<std::int64_t> size_on_disk(const Path& folder)
+{
+    const auto root = TRY(os::open_file(folder, O_RDONLY | O_DIRECTORY));
+    Walk walk;
+    TRY(add_folder(root.get(), folder, walk));
+    return walk.bytes;
+}
+
+Result<> Cache::remove(const Record& record, const RemoveImage& remove_image) const
+{
+    const auto lock = TRY(FileLock::try_take(lock_path(record.id), FileLock::Kind::exclusive));
+    if (!lock) {
+        return tl::unexpected(Error(ErrorKind::conflict,
+                                    fmt::format("environment '{}' is in use", record.id),
+                                    "Wait for the runs that use it, or cancel them."));
+    }
+    if (record.form == Form::image && remove_image) TRY(remove_image(record));
+    // Without its record it is no environment any more, however far the removal comes.
+    const auto path = folder(record.id);
+    if (::unlink((path / "environment.json").c_str()) != 0 && errno != ENOENT)
+        return fail_errno(errno, "remove environment '{}'", record.id);
+    return os::remove_tree(path);
+}
+
+void Cache::remove_unfinished() const
+{
+    const auto names = ids();
+    if (!names) return;
+    for (const auto& id : *names) {
+        const auto lock = FileLock::try_take(lock_path(id), FileLock::Kind::exclusive);
+        if (!lock || !*lock) continue;  // somebody builds it
+        const auto record = find(id);
+        if (record && !*record) static_cast<void>(os::remove_tree(folder(id)));
+    }
+}
+
+Result<GarbageResult> Cache::collect_garbage(const GarbageRules& rules,
+                                             const RemoveImage& remove_image) const
+{
+    remove_unfinished();
+    auto entries = TRY(list());
+    std::int64_t total = 0;
+    for (const auto& entry : entries)
+        total += entry.record.size;
+    const auto oldest =
+        rules.largest_age.count() > 0
+            ? wall_milliseconds() -
+                  std::chrono::duration_cast<std::chrono::milliseconds>(rules.largest_age).count()
+            : 0;
+    GarbageResult result;
+    // From the one that was used longest ago.
+    for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
+        const bool too_old = entry->last_used < oldest;
+        const bool too_much =
+            rules.largest_size > 0 && total > static_cast<std::int64_t>(rules.largest_size);
+        if ((!too_old && !too_much) || entry->in_use || rules.keep.contains(entry->record.id))
+            continue;
+        const auto removed = remove(entry->record, remove_image);
+        if (!removed) {
+            result.problems.push_back(removed.error().message());
+            continue;
+        }
+        total -= entry->record.size;
+        result.freed += entry->record.size;
+        result.removed.push_back(*entry);
+    }
+    return result;
+}
+
+}  // namespace ponk::environment

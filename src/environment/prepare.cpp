@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "environment/prepare.hpp"
+
+#include "base/text.hpp"
+#include "environment/preparation.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <unistd.h>
+
+namespace ponk::environment {
+
+namespace {
+
+// Between two looks somebody may build or remove it; more often than that something is wrong.
+constexpr int most_attempts = 8;
+
+struct Asked {
+    Wishes wishes;
+    std::vector<Substitution> substitutions;
+};
+
+Result<Asked> read_request(const Request& request)
+{
+    auto conda = request.conda;
+    Asked asked;
+    if (request.substitutions == Request::Substitutions::known)
+        asked.substitutions = substitute(conda);
+    asked.wishes = TRY(read_wishes(conda, request.root, request.file));
+    return asked;
+}
+
+Result<Preparation> plan(const Settings& settings,
+                         const Request& request,
+                         Wishes wishes,
+                         const Progress& progress,
+                         const std::stop_token& stop)
+{
+    if (request.image) return plan_image(settings, request, std::move(wishes), progress, stop);
+    return plan_prefix(settings, request, std::move(wishes), stop);
+}
+
+// Why there is something to build.
+std::string build_reason(const Cache& cache,
+                         const Request& request,
+                         const Preparation& preparation,
+                         const std::string& fault)
+{
+    if (!fault.empty()) return fault;
+    const auto last = cache.last_spec(request.project, request.target);
+    if (!last)
+        return fmt::format("it is the first environment of this project on '{}'", request.target);
+    const auto change = describe_change(*last, describe(preparation.spec));
+    return change.empty() ? "the one of the last run was removed" : change;
+}
+
+// The record when what it says is so; else why not.
+struct Look {
+    std::optional<Record> record;
+    std::string fault;
+};
+
+Result<Look> look(const Cache& cache, const Preparation& preparation, const std::stop_token& stop)
+{
+    auto record = TRY(cache.find(preparation.id));
+    if (!record) return Look{};
+    auto fault = TRY(preparation.fault(*record, stop));
+    if (!fault.empty()) return Look{std::nullopt, std::move(fault)};
+    return Look{std::move(record), {}};
+}
+
+// A lock that another environment was built to by itself: that one serves.
+Result<> reuse_by_lock(const Cache& cache, const Request& request, Preparation& preparation)
+{
+    if (!request.lock) return {};
+    auto plain = preparation.spec;
+    plain.lock_digest.clear();
+    const auto suffix = preparation.id.substr(key_of(plain).size());
+    const auto id = key_of(plain) + suffix;
+    const auto record = TRY(cache.find(id));
+    if (!record || record->lock_digest != digest_of(*request.lock).text()) return {};
+    preparation.spec = plain;
+    preparation.id = id;
+    return {};
+}
+
+bool is_venv(const Record& record)
+{
+    return record.builder == "uv" || record.builder.starts_with("venv");
+}
+
+// The parts of a record that follow from the wish.
+void complete(Record& record,
+              const Request& request,
+              const Preparation& preparation,
+              const Lock& lock)
+{
+    record.id = preparation.id;
+    record.key = key_of(preparation.spec);
+    record.form = preparation.spec.form;
+    record.target = request.target;
+    if (record.builder.empty()) record.builder = preparation.builder;
+    if (record.choice.empty()) record.choice = preparation.choice;
+    record.spec = describe(preparation.spec);
+    record.lock_digest = digest_of(lock).text();
+    record.packages = static_cast<std::int64_t>(lock.packages.size());
+    record.built = wall_milliseconds();
+}
+
+// One call of `prepare`.
+class Work {
+public:
+    Work(const Settings& settings,
+         const Request& request,
+         const Progress& progress,
+         std::stop_token stop,
+         Preparation preparation)
+        : settings_(settings), request_(request), progress_(progress), stop_(std::move(stop)),
+          cache_(settings.home), preparation_(std::move(preparation))
+    {
+    }
+
+    Result<Prepared> run()
+    {
+        TRY(reuse_by_lock(cache_, request_, preparation_));
+        for (int attempt = 0; attempt < most_attempts; ++attempt) {
+            if (auto prepared = TRY(take())) return std::move(*prepared);
+            TRY(make());
+        }
+        return fail(ErrorKind::conflict,
+                    "environment '{}' is removed by somebody as often as it is built",
+                    preparation_.id);
+    }
+
+private:
+    // What is there and whole, held.
+    Result<std::optional<Prepared>> take()
+    {
+        auto lease = TRY(cache_.lock_for_use(preparation_.id, stop_));
+        auto found = TRY(look(cache_, preparation_, stop_));
+        if (!found.record) return std::nullopt;
+        Prepared prepared;
+        prepared.record = std::move(*found.record);
+        prepared.lock = TRY(cache_.lock_of(preparation_.id));
+        TRY(cache_.note_use(preparation_.id));
+        TRY(cache_.note_spec(request_.project, request_.target, describe(preparation_.spec)));
+        prepared.path_front = prepared.record.prefix + "/bin";
+        prepared.variables.emplace_back(is_venv(prepared.record) ? "VIRTUAL_ENV" : "CONDA_PREFIX",
+                                        prepared.record.prefix);
+        prepared.lease = std::move(lease);
+        prepared.built = !reason_.empty();
+        prepared.reason = prepared.built ? "built because " + reason_
+                                         : "it was there: nothing that matters has changed";
+        return prepared;
+    }
+
+    Result<> make()
+    {
+        const auto held = TRY(cache_.lock_for_change(
+            preparation_.id,
+            after(settings_.build_limit),
+            [this] { progress_("another process is at this environment; waiting for it"); },
+            stop_));
+        const auto found = TRY(look(cache_, preparation_, stop_));
+        if (found.record) return {};
+        if (auto adopted = TRY(preparation_.adopt(stop_))) {
+            complete(adopted->record, request_, preparation_, adopted->lock);
+            adopted->record.reason = "it was found on the engine";
+            return cache_.publish(adopted->record, adopted->lock);
+        }
+        reason_ = build_reason(cache_, request_, preparation_, found.fault);
+        progress_("an environment is built: " + reason_);
+        const auto& channels = preparation_.spec.wishes.channels;
+        if (std::find(channels.begin(), channels.end(), "defaults") != channels.end())
+            progress_("the channel 'defaults' is Anaconda's: its terms of service ask larger "
+                      "organisations for a licence; 'conda-forge' is free");
+        auto result = build(held);
+        if (!result) static_cast<void>(cache_.abandon(preparation_.id));
+        return result.map_error(while_doing("build the environment"));
+    }
+
+    Result<> build(const os::FileLock& held)
+    {
+        const auto redactor = redactor_for(preparation_.spec.wishes, settings_);
+        const BuildContext context{.settings = settings_,
+                                   .redactor = redactor,
+                                   .progress = progress_,
+                                   .deadline = after(settings_.build_limit),
+                                   .stop = stop_,
+                                   .held_lock = held.fd(),
+                                   .folder = TRY(cache_.begin(preparation_.id))};
+        auto built = TRY(preparation_.build(context));
+        complete(built.record, request_, preparation_, built.lock);
+        built.record.reason = reason_;
+        if (preparation_.spec.form == Form::prefix)
+            built.record.size = TRY(size_on_disk(context.folder));
+        return cache_.publish(built.record, built.lock);
+    }
+
+    const Settings& settings_;
+    const Request& request_;
+    const Progress& progress_;
+    std::stop_token stop_;
+    Cache cache_;
+    Preparation preparation_;
+    std::string reason_;  // of what was built now
+};
+
+}  // namespace
+
+Result<Preparation>
+plan_prefix(const Settings& settings, const Request& request, Wishes wishes, std::stop_token stop)
+{
+    auto plan = TRY(choose_builder(wishes, request.interpreter, settings, std::move(stop)));
+    Preparation preparation;
+    preparation.builder = to_string(plan.builder);
+    preparation.choice = plan.reason;
+    preparation.spec.platform = this_platform();
+    if (is_conda_like(plan.builder)) {
+        if (wishes.channels.empty()) wishes.channels = settings.default_channels;
+    } else {
+        preparation.spec.base = plan.python->identity();
+        wishes.channels.clear();
+    }
+    preparation.spec.wishes = std::move(wishes);
+    if (request.lock) preparation.spec.lock_digest = digest_of(*request.lock).text();
+    preparation.id = key_of(preparation.spec);
+    preparation.fault = [](const Record& record, const std::stop_token&) -> Result<std::string> {
+        if (::access(record.interpreter.c_str(), X_OK) == 0) return std::string();
+        return fmt::format("its interpreter '{}' is gone", record.interpreter);
+    };
+    preparation.examine =
+        [&settings,
+         builder = preparation.builder,
+         choice = plan.reason,
+         needed = space_needed(preparation.spec.wishes, settings)](
+            const std::stop_token&) -> Result<std::pair<std::string, std::string>> {
+        TRY(os::make_directories(settings.home));
+        TRY(check_space(settings.home, needed));
+        return std::pair(builder, choice);
+    };
+    preparation.adopt = [](const std::stop_token&) -> Result<std::optional<Built>> {
+        return std::nullopt;
+    };
+    preparation.build = [spec = preparation.spec, plan, lock = request.lock](
+                            const BuildContext& context) -> Result<Built> {
+        auto prefix = TRY(build_prefix(spec, plan, lock, context));
+        Built built;
+        built.record.interpreter = prefix.interpreter.string();
+        built.record.prefix = prefix.prefix.string();
+        built.lock = std::move(prefix.lock);
+        return built;
+    };
+    return preparation;
+}
+
+Result<Prepared> prepare(const Settings& settings,
+                         const Request& request,
+                         const Progress& progress,
+                         std::stop_token stop)
+{
+    auto asked = TRY(read_request(request));
+    for (const auto& substitution : asked.substitutions)
+        progress(to_text(substitution, request.file));
+    auto preparation = TRY(plan(settings, request, std::move(asked.wishes), progress, stop));
+    auto prepared = TRY(Work(settings, request, progress, stop, std::move(preparation)).run());
+    prepared.substitutions = std::move(asked.substitutions);
+    return prepared;
+}
+
+Result<Outlook> check(const Settings& settings, const Request& request, std::stop_token stop)
+{
+    auto asked = TRY(read_request(request));
+    Outlook outlook;
+    outlook.substitutions = std::move(asked.substitutions);
+    auto preparation = plan(settings, request, asked.wishes, {}, stop);
+    if (!preparation) {
+        outlook.missing = preparation.error();
+        outlook.reason = preparation.error().message();
+        return outlook;
+    }
+    const Cache cache(settings.home);
+    TRY(reuse_by_lock(cache, request, *preparation));
+    outlook.key = key_of(preparation->spec);
+    outlook.builder = preparation->builder;
+    const auto found = TRY(look(cache, *preparation, stop));
+    if (found.record) {
+        outlook.ready = true;
+        outlook.reason = "it is there";
+        return outlook;
+    }
+    if (TRY(preparation->adopt(stop))) {
+        outlook.ready = true;
+        outlook.reason = "it is on the engine";
+        return outlook;
+    }
+    outlook.reason = build_reason(cache, request, *preparation, found.fault);
+    const auto examined = preparation->examine(stop);
+    if (examined)
+        std::tie(outlook.builder, outlook.choice) = *examined;
+    else
+        outlook.missing = examined.error();
+    return outlook;
+}
+
+}  // namespace ponk::environment
