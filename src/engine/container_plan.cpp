@@ -14,6 +14,8 @@ Result<std::optional<ContainerPlan>> container_plan(const config::ResolvedConfig
     if (!config::uses_docker(*target.type)) return std::nullopt;
     ContainerPlan plan{.image = *target.base_docker_image,
                        .tree_mounted = *target.shared_volumes,
+                       .prepare = *resolved.run.prepare_environment,
+                       .build_network = *target.build_network,
                        .shm_size = *target.shm_size};
     if (plan.image.empty()) {
         plan.image = ContainerPlan::default_image;
@@ -49,6 +51,8 @@ Json to_json(const ContainerPlan& plan)
 {
     return JsonObject{{"image", plan.image},
                       {"tree_mounted", plan.tree_mounted},
+                      {"prepare", plan.prepare},
+                      {"build_network", plan.build_network},
                       {"shm_size", plan.shm_size},
                       {"arguments", words_to_json(plan.arguments)},
                       {"registry_username", plan.registry_username},
@@ -59,6 +63,8 @@ Result<ContainerPlan> container_plan_from_json(const Json& value)
 {
     return ContainerPlan{.image = value.text("image"),
                          .tree_mounted = value.boolean("tree_mounted", true),
+                         .prepare = value.boolean("prepare", true),
+                         .build_network = value.text("build_network"),
                          .shm_size = value.text("shm_size"),
                          .arguments = TRY(words_from_json(value["arguments"], "arguments")),
                          .registry_username = value.text("registry_username"),

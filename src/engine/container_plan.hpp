@@ -15,6 +15,8 @@ namespace ponk::engine {
 struct ContainerPlan {
     std::string image;
     bool tree_mounted = true;  // `sharedVolumes`
+    bool prepare = true;       // `PrepareEnvironment`
+    std::string build_network;
     std::string shm_size;
     std::vector<std::string> arguments;  // words of `docker run`
     std::string registry_username;

@@ -134,6 +134,23 @@ Result<> settle_words(Plan& plan,
                                     submission.run_configuration + " train.py"));
 }
 
+// A file that was named must be there; the one that everybody has need not.
+Result<std::string> settle_conda_file(const Path& project,
+                                      const Submission& submission,
+                                      const config::RunConfiguration& configuration)
+{
+    const bool named = !submission.conda_dependencies.empty();
+    const auto& file =
+        named ? submission.conda_dependencies : *configuration.conda_dependencies_file;
+    if (file.empty()) return std::string();
+    if (std::filesystem::is_regular_file(project / file))
+        return Path(file).lexically_normal().native();
+    if (!named && !configuration.conda_dependencies_file.given()) return std::string();
+    return tl::unexpected(Error(ErrorKind::not_found,
+                                "conda file " + os::in_quotes(file) + " does not exist",
+                                "Name a file of the project, relative to its folder."));
+}
+
 void settle_variables(Plan& plan,
                       const Submission& submission,
                       const config::RunConfiguration& configuration)
@@ -200,6 +217,8 @@ Result<PlanReport> make_plan(const Submission& submission)
             TRY(spark_options(key.path, configuration, submission.spark_dependencies));
     }
     plan.container = TRY(container_plan(resolved, report.notices));
+    if (plan.container && !*configuration.user_managed_dependencies)
+        plan.conda_file = TRY(settle_conda_file(key.path, submission, configuration));
     if (!plan.container || plan.container->tree_mounted)
         plan.shared_directory =
             (Path(expand_home(*target.native_shared_directory, submission.ambient.environment)) /

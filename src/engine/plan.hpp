@@ -61,6 +61,7 @@ struct Plan {
     bool tracked = true;
     bool collect_outputs = true;
     std::optional<ContainerPlan> container;
+    std::string conda_file;  // whose packages the target prepares; empty: the user's own affair
 };
 
 struct PlanReport {

@@ -47,6 +47,7 @@ Json to_json(const Plan& plan)
                    {"tracked", plan.tracked},
                    {"collect_outputs", plan.collect_outputs}};
     if (plan.container) out.set("container", to_json(*plan.container));
+    if (!plan.conda_file.empty()) out.set("conda_file", plan.conda_file);
     return out;
 }
 
@@ -72,6 +73,7 @@ Result<Plan> plan_from_json(const Json& value)
     plan.time_limit_seconds = value.integer("time_limit_seconds");
     plan.tracked = value.boolean("tracked", true);
     plan.collect_outputs = value.boolean("collect_outputs", true);
+    plan.conda_file = value.text("conda_file");
     if (value["container"].is_object())
         plan.container = TRY(container_plan_from_json(value["container"]));
     return plan;

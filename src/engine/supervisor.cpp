@@ -240,7 +240,15 @@ Result<target::JobSpec> Supervisor::job_spec(const Plan& plan)
                                                  while_doing("variable '{}'", name)))
                                            : value);
     }
-    if (plan.container) spec.container = TRY(container_wish(*plan.container));
+    if (plan.container) {
+        using Missing = target::EnvironmentWish::Missing;
+        spec.container = TRY(container_wish(*plan.container));
+        spec.environment = {.file = plan.conda_file,
+                            .project = run_.project,
+                            .target = plan.target,
+                            .network = plan.container->build_network,
+                            .missing = plan.container->prepare ? Missing::build : Missing::refuse};
+    }
     auto wishes = wishes_.lock();
     if (wishes->ambient) {
         spec.ambient = wishes->ambient->environment;

@@ -32,6 +32,16 @@ struct ContainerWish {
     std::string registry_password;
 };
 
+// The packages that a run asks for.
+struct EnvironmentWish {
+    std::string file;     // the conda file, relative to the tree; empty: none
+    std::string project;  // its id
+    std::string target;   // its name
+    std::string network;  // of image builds; empty: as the settings say
+    // `PrepareEnvironment`: build what is not there, or refuse.
+    enum class Missing { build, refuse } missing = Missing::build;
+};
+
 // Everything an executor needs to carry out one run. Values only; `environment` may hold secrets
 // and is never stored.
 struct JobSpec {
@@ -52,6 +62,7 @@ struct JobSpec {
     std::vector<std::pair<std::string, std::string>> variables;
     std::string shared_directory;  // `nativeSharedDirectory` with the project's folder appended
     ContainerWish container;
+    EnvironmentWish environment;
     std::vector<std::string> spark_options;  // PySpark: words for spark-submit before the script
     // Not empty: these words are executed as they are, instead of framework and script.
     std::vector<std::string> command;

@@ -37,9 +37,17 @@ void add_mounts(const JobSpec& spec, const Installed& installed, ContainerSpec& 
 
 Environment script_environment(const JobSpec& spec,
                                const dockerapi::Image& image,
+                               const environment::Prepared* prepared,
                                const ContainerSpec& container)
 {
-    auto ground = image.environment;
+    Environment image_sets(image.environment);
+    if (prepared != nullptr) {
+        for (const auto& [name, value] : prepared->variables)
+            image_sets.set(name, value);
+        if (!prepared->path_front.empty())
+            image_sets.set("PATH", prepared->path_front + ":" + image_sets.get("PATH"));
+    }
+    auto ground = image_sets.words();
     // The user has no entry in the image's list of users: programs ask the variables instead.
     const auto user = os::user_name();
     ground.push_back("USER=" + user);
@@ -59,12 +67,14 @@ std::string script_word(const JobSpec& spec)
     return spec.script.starts_with('-') ? "./" + spec.script : spec.script;
 }
 
-Result<> add_command(const JobSpec& spec, DescribedContainer& out)
+void add_command(const JobSpec& spec,
+                 const environment::Prepared* prepared,
+                 DescribedContainer& out)
 {
     if (!spec.command.empty()) {
         out.program = spec.command.front();
         out.argv = spec.command;
-        return {};
+        return;
     }
     if (same_ignoring_case(spec.framework, "PySpark")) {
         out.program = "spark-submit";
@@ -72,13 +82,14 @@ Result<> add_command(const JobSpec& spec, DescribedContainer& out)
         out.argv.insert(out.argv.end(), spec.spark_options.begin(), spec.spark_options.end());
     } else {
         // Looked up in the container, where "python" may be called "python3".
-        out.program = spec.interpreter.empty() ? "python" : spec.interpreter;
+        out.program = !spec.interpreter.empty() ? spec.interpreter
+                      : prepared != nullptr     ? prepared->record.interpreter
+                                                : "python";
         if (out.program == "python") out.other_program = "python3";
         out.argv = {out.program};
     }
     out.argv.push_back(script_word(spec));
     out.argv.insert(out.argv.end(), spec.arguments.begin(), spec.arguments.end());
-    return {};
 }
 
 }  // namespace
@@ -97,6 +108,7 @@ Result<> check_script(const JobSpec& spec)
 
 Result<DescribedContainer> describe_container(const JobSpec& spec,
                                               const dockerapi::Image& image,
+                                              const environment::Prepared* prepared,
                                               const dockerapi::Info& engine,
                                               const Installed& installed)
 {
@@ -113,9 +125,9 @@ Result<DescribedContainer> describe_container(const JobSpec& spec,
     if (!spec.container.shm_size.empty())
         container.shared_memory = TRY(parse_byte_size(spec.container.shm_size));
     TRY(apply_run_arguments(spec.container.arguments, container));
-    auto environment = script_environment(spec, image, container);
+    const auto environment = script_environment(spec, image, prepared, container);
     container.environment.clear();  // the engine shows them to everybody who may ask it
-    TRY(add_command(spec, out));
+    add_command(spec, prepared, out);
     out.environment = environment.bytes();
     return out;
 }

@@ -3,6 +3,7 @@
 
 #include "dockerapi/container.hpp"
 #include "dockerapi/image.hpp"
+#include "environment/prepare.hpp"
 #include "target/executor.hpp"
 
 namespace ponk::target::docker {
@@ -22,8 +23,10 @@ struct DescribedContainer {
 };
 
 // The container of a run: what it executes, what is mounted, as whom, under which limits.
+// `prepared` is what stands in the image beside what its maker put there; may be null.
 Result<DescribedContainer> describe_container(const JobSpec& spec,
                                               const dockerapi::Image& image,
+                                              const environment::Prepared* prepared,
                                               const dockerapi::Info& engine,
                                               const Installed& installed);
 

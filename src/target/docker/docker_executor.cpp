@@ -7,6 +7,7 @@
 #include "dockerapi/image.hpp"
 #include "os/identity.hpp"
 #include "target/control_directory.hpp"
+#include "target/docker/container_environment.hpp"
 #include "target/docker/container_layout.hpp"
 #include "target/docker/container_run.hpp"
 #include "target/docker/copied_tree.hpp"
@@ -49,7 +50,10 @@ public:
     {
         const auto engine = TRY(connect(spec, stop));
         TRY(provide_image(engine, spec, progress, stop));
-        return place_working_copy(options_.trees, spec, stop);
+        auto notices = TRY(place_working_copy(options_.trees, spec, stop));
+        const auto prepared = TRY(environment_of(engine, spec, progress, stop));
+        if (prepared && prepared->built) progress(prepared->reason);
+        return notices;
     }
 
     Result<std::string> launch(const JobSpec& spec, std::stop_token stop) override
@@ -65,9 +69,13 @@ public:
             TRY(remove_container(engine, name, after(patience)));
         }
         TRY(check_script(spec));
-        const auto image = TRY(the_image(engine, spec, stop));
+        const auto prepared = TRY(environment_of(
+            engine, spec, [](const std::string&) {}, stop));
+        const auto image =
+            TRY(the_image(engine, prepared ? prepared->record.image : spec.container.image, stop));
         const auto info = TRY(engine.info(after(patience), stop));
-        const auto container = TRY(describe_container(spec, image, info, installed_));
+        const auto container =
+            TRY(describe_container(spec, image, prepared ? &*prepared : nullptr, info, installed_));
         TRY(write_control_files(spec, container, keys_.of(spec.id.text())));
         TRY(os::replace_file(spec.directory / engine_file, engine.socket().native()));
         TRY(create_container(engine, container.spec, after(patience), stop));
@@ -181,10 +189,19 @@ private:
         return dockerapi::find_login(registry, spec.ambient, stop);
     }
 
-    Result<dockerapi::Image>
-    the_image(const Engine& engine, const JobSpec& spec, const std::stop_token& stop)
+    Result<std::optional<environment::Prepared>> environment_of(const Engine& engine,
+                                                                const JobSpec& spec,
+                                                                const Progress& progress,
+                                                                const std::stop_token& stop)
     {
-        const auto& name = spec.container.image;
+        if (spec.environment.file.empty()) return std::nullopt;
+        return container_environment(
+            options_.home, engine, TRY(login_for(spec, stop)), spec, progress, stop);
+    }
+
+    Result<dockerapi::Image>
+    the_image(const Engine& engine, const std::string& name, const std::stop_token& stop)
+    {
         auto image = TRY(find_image(engine, name, after(patience), stop));
         if (!image) {
             return tl::unexpected(Error(ErrorKind::not_found,

@@ -54,6 +54,34 @@ def test_tree_that_is_copied_behaves_the_same(docker, tmp_path):
     assert (tmp_path / "got/outputs/deep/m.bin").read_bytes() == bytes(range(256)) * 9000
 
 
+def test_packages_of_the_conda_file_are_built_into_an_image_once(docker):
+    docker.environment.update({name: value for name, value in os.environ.items()
+                               if name.startswith("PIP_") or name in ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE")})
+    docker.write("aml_config/docker.compute",
+                 f"type: localdocker\nbaseDockerImage: {engines.IMAGE}\nbuildNetwork: host\n")
+    docker.write("aml_config/docker.runconfig", "Target: docker\nFramework: Python\nPrepareEnvironment: true\n")
+    docker.write("aml_config/conda_dependencies.yml",
+                 "name: project_environment\ndependencies:\n  - python=3.11\n  - pip:\n    - six==1.16.0\n")
+    docker.write("a.py", "import six, sys; print(six.__version__, sys.prefix != sys.base_prefix)\n")
+
+    first = docker.run("submit", "-c", "docker", "a.py", timeout=300)
+    second = docker.run("submit", "-c", "docker", "a.py")
+
+    assert first.stdout == second.stdout == b"1.16.0 True\n"
+    assert docker.json("history", "info", "last")["timings"]["materialise"] < 30000
+
+
+def test_environment_that_may_not_be_prepared_is_asked_for(docker):
+    docker.write("aml_config/docker.runconfig", "Target: docker\nFramework: Python\nPrepareEnvironment: false\n")
+    docker.write("aml_config/conda_dependencies.yml", "name: x\ndependencies:\n  - pip:\n    - nothing-like-this==9\n")
+    docker.write("a.py", "print(1)\n")
+
+    done = docker.run("submit", "-c", "docker", "a.py", code=None)
+
+    assert done.returncode == 72 and b"is not prepared for target 'docker'" in done.stderr
+    assert b"PrepareEnvironment: true" in done.stderr
+
+
 def test_secret_is_neither_in_the_engine_nor_in_the_served_log(docker, engine):
     docker.run("secret", "set", "TOKEN", input=b"tok-4711-xyzzy\n")
     docker.write("aml_config/docker.runconfig", (docker.project / "aml_config/docker.runconfig").read_text() +
