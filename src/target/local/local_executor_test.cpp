@@ -28,13 +28,22 @@ constexpr std::pair<const char*, const char*> scripts[] = {
     {"environment.sh", "env -0"},
     {"folder.sh", "pwd; umask; ls -d \"$AZUREML_NATIVE_SHARE_DIRECTORY\""},
     {"forge.sh",
+     "while [ ! -e ../go ]; do sleep 0.01; done; "
      "for f in exit ended pid failed; do printf '%s' \"$1\" >../new && mv ../new ../$f; done; "
      "echo forged; sleep 0.2; exit 4"},
     {"block.sh",
+     "while [ ! -e ../go ]; do sleep 0.01; done; "
      "rm -f ../pid; mkfifo ../pid; mkdir ../exit ../ended; ln -s /etc/passwd ../failed; "
      "echo blocked; sleep 0.2; exit 4"},
     {"orphan.sh", "setsid sleep 99 & echo $! >../orphan; sleep 0.15; exit 5"},
 };
+
+// A pid of 0 would mean our whole group.
+void end_process(pid_t pid)
+{
+    ASSERT_GT(pid, 1);
+    ::kill(pid, SIGKILL);
+}
 
 // Shared by all tests: the supervisor is written once.
 class Home : public testing::Environment {
@@ -91,6 +100,11 @@ protected:
         ADD_FAILURE() << "no pid file";
         return {};
     }
+    // The forging scripts wait for this, so that the true files can be read before.
+    static void let_forge(const JobSpec& spec)
+    {
+        ASSERT_TRUE(os::replace_file(spec.directory / "go", ""));
+    }
     static std::string key_of(const JobSpec& spec)
     {
         return RunKeys::load(Home::path / "run.key").value().of(spec.id.text());
@@ -98,8 +112,8 @@ protected:
     void kill_supervisors(const JobSpec& spec)
     {
         const auto found = processes(spec);
-        ::kill(found.guard.pid, SIGKILL);
-        ::kill(found.stub.pid, SIGKILL);
+        end_process(found.guard.pid);
+        end_process(found.stub.pid);
     }
     // Starts a supervisor that is no descendant of ours, as after a restart of the daemon.
     void start_elsewhere(const JobSpec& spec)
@@ -258,6 +272,7 @@ TEST_P(LocalExecutor, WhatAScriptWritesIntoControlFilesIsNotBelieved)
         auto spec = job(name);
         spec.arguments = {forged_exit};
         start(spec);
+        let_forge(spec);
 
         const auto status = follow(spec);
 
@@ -273,15 +288,14 @@ TEST_P(LocalExecutor, ForgedFilesDoNotMisleadWhoStandsInForTheSupervisor)
     for (const auto* name : {"forge", "block"}) {
         auto spec = job(name);
         spec.arguments = {"ponk-ended 1\ncode 0\nsignal 0\ncause script\nended 5\nend\n"};
-        const auto pids = [&] {
-            start(spec);
-            return processes(spec);
-        }();
+        start(spec);
+        const auto pids = processes(spec);
+        let_forge(spec);
         auto status = follow(spec, JobPhase::running);
         while (status.log_length == 0)
             status = *target_.executor->sync(spec.id.text(), spec.directory, status, after(1s), {});
-        ::kill(pids.guard.pid, SIGKILL);
-        ::kill(pids.stub.pid, SIGKILL);
+        end_process(pids.guard.pid);
+        end_process(pids.stub.pid);
 
         status = follow(spec);
 
@@ -295,14 +309,13 @@ TEST_P(LocalExecutor, TheGuardTakesOverBesideAForgedRecord)
 {
     auto spec = job("forge");
     spec.arguments = {forged_exit};
-    const auto pids = [&] {
-        start(spec);
-        return processes(spec);
-    }();
+    start(spec);
+    const auto pids = processes(spec);
+    let_forge(spec);
     auto status = follow(spec, JobPhase::running);
     while (status.log_length == 0)
         status = *target_.executor->sync(spec.id.text(), spec.directory, status, after(1s), {});
-    ::kill(pids.stub.pid, SIGKILL);
+    end_process(pids.stub.pid);
 
     status = follow(spec);
 
@@ -378,8 +391,8 @@ TEST_P(LocalExecutor, KilledAtRandomMomentsTheRunStillTellsItsTruth)
         std::jthread killer([&, pause = random() % 120, which = random() % 3] {
             std::this_thread::sleep_for(std::chrono::milliseconds(pause));
             const auto found = processes(spec);
-            if (which != 0) ::kill(found.guard.pid, SIGKILL);
-            if (which != 1) ::kill(found.stub.pid, SIGKILL);
+            if (which != 0) end_process(found.guard.pid);
+            if (which != 1) end_process(found.stub.pid);
         });
 
         const auto status = follow(spec);
