@@ -76,25 +76,31 @@ Result<os::Fd> new_file(const std::string& name)
         });
 }
 
-// The daemon's {"metrics": …} becomes the end of the line as it comes: it can be larger than our
+// The daemon's {"metrics": …} becomes the middle of the line as it comes: it can be larger than our
 // memory.
 Result<> write_line(Daemon& daemon, const Json& run, int out)
 {
-    const Json events = TRY(events_of(daemon, run.text("run_id")));
-    TRY(os::write_all(out, "{\"run\":" + to_json(run) + ",\"events\":" + to_json(events) + ","));
+    constexpr std::string_view end = "}\n";
+    const std::string id = run.text("run_id");
+    TRY(os::write_all(out, "{\"run\":" + to_json(run) + ","));
     std::optional<Error> problem;
+    std::string held;  // what may be the end of the answer
     bool first = true;
     const auto copy = [&](std::string_view bytes) {
-        if (first) bytes.remove_prefix(1);  // its opening brace
-        first = false;
-        const auto written = os::write_all(out, bytes);  // ends with a line end
+        held += bytes;
+        if (held.size() <= end.size()) return true;
+        const auto ready = std::string_view(held).substr(0, held.size() - end.size());
+        const auto written = os::write_all(out, first ? ready.substr(1) : ready);
+        first = false;  // its opening brace is left out
         if (!written) problem = written.error();
+        held.erase(0, ready.size());
         return written.has_value();
     };
-    const auto streamed =
-        daemon.stream("/runs/" + run.text("run_id") + "/metrics", copy, answer_limit);
+    const auto streamed = daemon.stream("/runs/" + id + "/metrics", copy, answer_limit);
     if (problem) return tl::unexpected(*problem);
-    return streamed;
+    TRY(streamed);
+    if (held != end) return fail(ErrorKind::damaged, "the metrics of run '{}' are cut off", id);
+    return os::write_all(out, ",\"events\":" + to_json(Json(TRY(events_of(daemon, id)))) + "}\n");
 }
 
 Outcome run(Context& context, const Invocation& words)

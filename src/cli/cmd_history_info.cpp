@@ -81,7 +81,8 @@ std::string metrics_table(const Json& record, const output::Terminal& terminal)
     }
     const auto left_out = static_cast<std::int64_t>(metrics.size() - shown.size()) +
                           record.integer("metrics_left_out");
-    std::string text = output::render(Json(std::move(shown)), output::Format::table, terminal);
+    std::string text =
+        output::render(brief_metrics(Json(std::move(shown))), output::Format::table, terminal);
     if (left_out > 0)
         text +=
             fmt::format("… and {} more: ponk history export {}\n", left_out, record.text("run_id"));

@@ -13,6 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto interval = 100ms;
+constexpr auto patience = 60s;
 // Holds the largest record whole, wherever it begins.
 constexpr std::size_t block = 2 * model::journal_record_limit;
 constexpr int pieces_at_a_time = 16;
@@ -33,6 +34,11 @@ void JournalReader::note_length(std::uint64_t length)
 bool JournalReader::is_due() const
 {
     return unread_ && Deadline::clock::now() >= next_;
+}
+
+void JournalReader::put_off()
+{
+    next_ = after(patience);
 }
 
 Deadline JournalReader::due() const

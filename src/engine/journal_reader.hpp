@@ -25,6 +25,8 @@ public:
     void note_length(std::uint64_t length);
     // Whether it is time to read: often enough to look live, seldom enough to make batches.
     [[nodiscard]] bool is_due() const;
+    // It cannot be read now: not due for a minute, however much is new.
+    void put_off();
     // When it will be; far away while nothing is new.
     [[nodiscard]] Deadline due() const;
 

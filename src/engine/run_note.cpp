@@ -5,6 +5,7 @@
 #include "model/exit_record.hpp"
 #include "target/control_directory.hpp"
 
+#include <cerrno>
 #include <fcntl.h>
 #include <unistd.h>
 

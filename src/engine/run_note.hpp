@@ -11,9 +11,10 @@
 // when the database is lost.
 namespace ponk::engine {
 
-// Before the launch: `record.json`, for a daemon that is killed.
+// Before the launch: `record.json`, whole or not at all. A killed daemon cannot take it away, a
+// power cut can: then the script has not begun.
 Result<> write_first_note(const os::Path& directory, const model::Run& run);
-// Once the script runs: makes it outlive a power cut too.
+// Once the script runs: makes it durable.
 Result<> keep_first_note(const os::Path& directory);
 // After the end, and after later changes of name or tags: `end.json`, whole or not at all. A power
 // cut may take it away; then the exit record tells the end.

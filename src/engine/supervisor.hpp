@@ -64,7 +64,8 @@ private:
     Result<target::JobSpec> job_spec(const Plan& plan);
     Result<target::ContainerWish> container_wish(const ContainerPlan& plan) const;
     Result<snapshot::SnapshotReport> store_project(std::stop_token stop);
-    Result<target::Notices> place(const Plan& plan);
+    Result<target::Notices>
+    place(const Plan& plan, store::RunChange& change, std::optional<snapshot::Lease>& lease);
     std::vector<std::string> tell_warnings(target::Notices notices);
     bool know_secrets(const Plan& plan);
     void tell(const std::string& kind, const std::string& text) const;

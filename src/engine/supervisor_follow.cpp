@@ -73,11 +73,11 @@ RunState end_state(const model::ExitRecord& exit)
 
 Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
 {
-    know_secrets(plan);
     target::JobStatus seen;
     JournalReader journals(context_, run_.id);
+    // A locked keyring takes its time to say so; that must not delay a cancel again and again.
+    if (!know_secrets(plan)) journals.put_off();
     bool cancel_sent = false;
-    std::int64_t secrets_asked = boot_milliseconds();
     int burst = 0;
     std::string last_problem;
     for (;;) {
@@ -125,12 +125,10 @@ Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
         context_.notifier.ring(run_.id);
         journals.note_length(seen.journal_length);
         if (journals.is_due()) {
-            // A locked keyring takes its time to say so; that must not delay a cancel again and
-            // again.
-            const auto now = boot_milliseconds();
-            if (secrets_ || now - secrets_asked > 60'000) {
-                secrets_asked = now;
-                if (know_secrets(plan)) journals.read_some(*secrets_);
+            if (know_secrets(plan)) {
+                journals.read_some(*secrets_);
+            } else {
+                journals.put_off();
             }
         }
         // A script that writes without pause must not keep us spinning.

@@ -48,16 +48,14 @@ Result<> Supervisor::prepare(const Plan& plan, std::stop_token stop)
         lease.emplace(
             TRY(take_snapshot(change, step_.get_token()).map_error(while_doing("snapshot"))));
     }
-    // Enough for a daemon that is killed now; keep_first_note() makes it last once the script runs.
     TRY(write_first_note(directory(), run_));
     const auto begin = boot_milliseconds();
-    change.warnings = tell_warnings(TRY(place(plan)));
+    change.warnings = tell_warnings(TRY(place(plan, change, lease)));
     change.timings["materialise"] = boot_milliseconds() - begin;
     change.timings["prepare"] = 0;
     change.timings["queue"] = 0;
     if (stop.stop_requested() || cancel_wished())
         return fail(ErrorKind::cancelled, "cancelled before it had begun");
-    if (change.snapshot) change.snapshot = run_.snapshot;  // placing may have stored it anew
     return move_to(RunState::starting, change);
 }
 
@@ -65,17 +63,18 @@ Result<> Supervisor::prepare(const Plan& plan, std::stop_token stop)
 // what runs.
 Result<bool> Supervisor::find_noted_snapshot(store::RunChange& change)
 {
-    const auto note = read_note(directory());
+    const auto noted = read_note(directory());
     Digest digest{};
-    if (!note || !parse_digest(note->snapshot, digest)) return false;
+    if (!noted || noted->id != run_.id || !parse_digest(noted->snapshot, digest)) return false;
     if (!TRY(context_.objects.contains(digest))) return false;
-    change.snapshot = run_.snapshot = digest.text();
-    change.git = run_.git = note->git;
+    change.snapshot = run_.snapshot = noted->snapshot;
+    change.git = run_.git = noted->git;
     return true;
 }
 
 // What the store lost may still lie in the project: then it is stored again and the run goes on.
-Result<target::Notices> Supervisor::place(const Plan& plan)
+Result<target::Notices>
+Supervisor::place(const Plan& plan, store::RunChange& change, std::optional<snapshot::Lease>& lease)
 {
     const auto progress = [this](const std::string& line) {
         context_.tell(run_.id, "progress", line);
@@ -84,12 +83,11 @@ Result<target::Notices> Supervisor::place(const Plan& plan)
     if (placed || (placed.error().kind() != ErrorKind::damaged &&
                    placed.error().kind() != ErrorKind::not_found))
         return placed;
-    const auto stored = store_project(step_.get_token());  // its lease lasts until we are done
+    auto stored = store_project(step_.get_token());
     if (!stored) return placed;
+    lease.emplace(std::move(stored->lease));
     if (run_.rerun_of.empty() && stored->id.text() != run_.snapshot) {
-        store::RunChange change;
-        change.snapshot = stored->id.text();
-        run_ = TRY(context_.history.update_run(run_.id, change));
+        change.snapshot = run_.snapshot = stored->id.text();
         TRY(write_first_note(directory(), run_));
     }
     auto again = executor_->place(TRY(job_spec(plan)), progress, step_.get_token());

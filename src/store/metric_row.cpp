@@ -135,12 +135,19 @@ LatestMetric latest_of(const db::Statement& row)
 
 constexpr std::string_view columns = "SELECT key, value, text, step, time, list, count FROM metric";
 
-Result<> add_list(db::Connection& connection, std::int64_t run, LatestMetric& latest)
+// Fetches the lists that are shown as such.
+Result<> add_lists(db::Connection& connection, std::int64_t run, std::vector<LatestMetric>& metrics)
 {
-    if (latest.point.form != MetricPoint::Form::list || latest.count > longest_list) return {};
-    return read_points(connection, run, latest.point.key, {}, [&latest](MetricPoint point) {
-        latest.list.push_back(std::move(point));
-    });
+    auto room = longest_lists;
+    for (auto& latest : metrics) {
+        if (latest.point.form != MetricPoint::Form::list || latest.count > longest_list) continue;
+        room -= latest.count;
+        if (room < 0) break;
+        TRY(read_points(connection, run, latest.point.key, {}, [&latest](MetricPoint point) {
+            latest.list.push_back(std::move(point));
+        }));
+    }
+    return {};
 }
 
 }  // namespace
@@ -154,8 +161,7 @@ read_latest(db::Connection& connection, std::int64_t run, const MetricRange& ran
     std::vector<LatestMetric> all;
     while (all.size() < range.limit && TRY(statement.step()))
         all.push_back(latest_of(statement));
-    for (auto& latest : all)
-        TRY(add_list(connection, run, latest));
+    TRY(add_lists(connection, run, all));
     return all;
 }
 
@@ -165,9 +171,7 @@ read_metric(db::Connection& connection, std::int64_t run, const std::string& key
     auto statement = TRY(connection.prepare(fmt::format("{} WHERE run = ? AND key = ?", columns)));
     statement.bind(run, key);
     if (!TRY(statement.step())) return std::optional<LatestMetric>();
-    auto latest = latest_of(statement);
-    TRY(add_list(connection, run, latest));
-    return std::optional(std::move(latest));
+    return std::optional(latest_of(statement));
 }
 
 Result<> read_points(db::Connection& connection,

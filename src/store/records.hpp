@@ -91,6 +91,7 @@ struct JournalBatch {
 
 // A list with more values than this is told by its length in a run's record.
 constexpr std::int64_t longest_list = 200;
+constexpr std::int64_t longest_lists = 20'000;  // of one run together
 
 struct LatestMetric {
     model::MetricPoint point;
