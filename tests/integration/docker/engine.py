@@ -21,6 +21,10 @@ def missing():
     for program in ("dockerd", "docker", "debootstrap"):
         if not shutil.which(program):
             return f"'{program}' is not installed"
+    try:
+        base_archive()
+    except subprocess.CalledProcessError as problem:
+        return f"no base image can be made, is there a network? ({problem})"
     return None
 
 
