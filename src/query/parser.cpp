@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "query/parser.hpp"
 
-#include "base/text.hpp"
 #include "query/fault.hpp"
 #include "query/functions.hpp"
 #include "query/lexer.hpp"
+#include "query/operators.hpp"
+#include "query/token_cursor.hpp"
 
 #include <fmt/format.h>
 
@@ -14,115 +15,12 @@ namespace ponk::query {
 
 namespace {
 
-// How tightly an operator holds its left side. A projection takes everything to its right that
-// holds at least as tightly as `projection_floor`; what is weaker works on the finished list.
-namespace power {
-constexpr int none = 0;
-constexpr int pipe = 1;
-constexpr int either = 2;
-constexpr int both = 3;
-constexpr int comparison = 5;
-constexpr int negate = 8;  // '!a.b[0]' denies what stands in 'a.b[0]'
-constexpr int flatten = 9;
-constexpr int projection_floor = 10;
-constexpr int star = 20;
-constexpr int filter = 21;
-constexpr int dot = 40;
-constexpr int bracket = 55;
-}  // namespace power
-
-int power_of(TokenKind kind)
-{
-    switch (kind) {
-    case TokenKind::pipe:
-        return power::pipe;
-    case TokenKind::either:
-        return power::either;
-    case TokenKind::both:
-        return power::both;
-    case TokenKind::equal:
-    case TokenKind::not_equal:
-    case TokenKind::less:
-    case TokenKind::less_equal:
-    case TokenKind::greater:
-    case TokenKind::greater_equal:
-        return power::comparison;
-    case TokenKind::flatten:
-        return power::flatten;
-    case TokenKind::filter:
-        return power::filter;
-    case TokenKind::dot:
-        return power::dot;
-    case TokenKind::left_bracket:
-        return power::bracket;
-    default:
-        return power::none;
-    }
-}
-
-Comparison comparison_of(TokenKind kind)
-{
-    switch (kind) {
-    case TokenKind::not_equal:
-        return Comparison::not_equal;
-    case TokenKind::less:
-        return Comparison::less;
-    case TokenKind::less_equal:
-        return Comparison::less_equal;
-    case TokenKind::greater:
-        return Comparison::greater;
-    case TokenKind::greater_equal:
-        return Comparison::greater_equal;
-    default:
-        return Comparison::equal;
-    }
-}
-
-Node leaf(NodeKind kind, std::size_t at, Json literal = {})
-{
-    Node node{.kind = kind, .at = at};
-    node.literal = std::move(literal);
-    return node;
-}
-
-void adopt(Node& parent, Node child)
-{
-    parent.height = std::max(parent.height, child.height + 1);
-    parent.children.push_back(std::move(child));
-}
-
-// A node over `left` and `right`; a chain of the same kind stays one flat node.
-Node chained(NodeKind kind, Node left, Node right)
-{
-    if (left.kind == kind) {
-        adopt(left, std::move(right));
-        return left;
-    }
-    auto node = leaf(kind, left.at);
-    adopt(node, std::move(left));
-    adopt(node, std::move(right));
-    return node;
-}
-
-Node then(Node left, Node right)
-{
-    if (left.kind == NodeKind::current) return right;
-    return chained(NodeKind::sequence, std::move(left), std::move(right));
-}
-
-Node projection(NodeKind kind, std::size_t at, Node each)
-{
-    auto node = leaf(kind, at);
-    adopt(node, std::move(each));
-    return node;
-}
-
 // Precedence climbing: `expression` reads a first part and then every operator that holds more
 // tightly than the one that asked.
-class Parser {
+class Parser : private TokenCursor {
 public:
     Parser(std::string_view text, std::vector<Token> tokens, const QueryLimits& limits)
-        : text_(text), tokens_(std::move(tokens)), limits_(limits)
+        : TokenCursor(text, std::move(tokens)), limits_(limits)
     {
     }
 
@@ -176,7 +74,7 @@ private:
         case TokenKind::left_bracket:
             return first_bracket(token.at);
         default:
-            if (token.kind != TokenKind::end) --next_;
+            give_back(token);
             return unexpected("an expression");
         }
     }
@@ -278,8 +176,7 @@ private:
 
     Result<Node> first_bracket(std::size_t at)
     {
-        const bool wildcard =
-            kind() == TokenKind::star && tokens_[next_ + 1].kind == TokenKind::right_bracket;
+        const bool wildcard = kind() == TokenKind::star && kind_after() == TokenKind::right_bracket;
         if (wildcard || kind() == TokenKind::number || kind() == TokenKind::colon)
             return bracket(leaf(NodeKind::current, at), at);
         return multi_list(at);
@@ -318,7 +215,7 @@ private:
         }
         if (node.slice[2] == 0)
             return tl::unexpected(
-                make_fault(Fault::invalid_value, text_, at, "the step of a slice is never 0"));
+                make_fault(Fault::invalid_value, text(), at, "the step of a slice is never 0"));
         auto each = TRY(projected(power::star));
         return then(then(std::move(left), std::move(node)),
                     projection(NodeKind::list_projection, at, std::move(each)));
@@ -355,7 +252,7 @@ private:
         node.function = find_function(wanted);
         if (!node.function)
             return tl::unexpected(make_fault(Fault::unknown_function,
-                                             text_,
+                                             text(),
                                              name.at,
                                              fmt::format("there is no function '{}'", wanted),
                                              suggest_function(wanted)));
@@ -385,7 +282,7 @@ private:
         const bool open = function.arity == Arity::at_least;
         if (open ? given >= function.count : given == function.count) return {};
         return tl::unexpected(make_fault(Fault::invalid_arity,
-                                         text_,
+                                         text(),
                                          node.at,
                                          fmt::format("'{}' takes {}{} argument{}, not {}",
                                                      function.name,
@@ -395,74 +292,12 @@ private:
                                                      given)));
     }
 
-    [[nodiscard]] const Token& peek() const { return tokens_[next_]; }
-    [[nodiscard]] TokenKind kind() const { return peek().kind; }
-
-    // The end is never passed.
-    const Token& take()
-    {
-        const auto& token = tokens_[next_];
-        if (token.kind != TokenKind::end) ++next_;
-        return token;
-    }
-
-    bool take_if(TokenKind wanted)
-    {
-        if (kind() != wanted) return false;
-        take();
-        return true;
-    }
-
-    Result<> expect(TokenKind wanted, std::string_view described)
-    {
-        if (!take_if(wanted)) return unexpected(described);
-        return {};
-    }
-
-    [[nodiscard]] tl::unexpected<Error> unexpected(std::string_view wanted) const
-    {
-        const auto& token = peek();
-        const auto found =
-            token.kind == TokenKind::end
-                ? std::string("the expression ends")
-                : fmt::format("found '{}'", printable(text_.substr(token.at, token.length)));
-        return wrong(token.at, fmt::format("expected {}, but {}", wanted, found), advice(token));
-    }
-
-    // The mistakes that people who know other query languages make.
-    [[nodiscard]] std::string advice(const Token& token) const
-    {
-        const auto before = next_ > 0 ? tokens_[next_ - 1].kind : TokenKind::end;
-        if (token.kind == TokenKind::number)
-            return fmt::format("Write a number as a literal: `{}`.", token.value.as_integer());
-        if (token.kind == TokenKind::reference)
-            return "'&' stands only before an argument of a function; the operator is '&&'.";
-        if (token.kind == TokenKind::identifier) {
-            const auto word = lower(token.value.as_string());
-            if (word == "and") return "Write '&&' for 'and'.";
-            if (word == "or") return "Write '||' for 'or'.";
-        }
-        if (power_of(before) == power::comparison)
-            return "Put the whole query in single quotes: a shell runs `…` inside double quotes "
-                   "as a command.";
-        return {};
-    }
-
     [[nodiscard]] tl::unexpected<Error> too_deep(std::size_t at) const
     {
         return wrong(at, fmt::format("nested deeper than {} levels", limits_.depth));
     }
 
-    [[nodiscard]] tl::unexpected<Error>
-    wrong(std::size_t at, std::string_view what, std::string hint = {}) const
-    {
-        return tl::unexpected(make_fault(Fault::syntax, text_, at, what, std::move(hint)));
-    }
-
-    std::string_view text_;
-    std::vector<Token> tokens_;
     const QueryLimits& limits_;
-    std::size_t next_ = 0;
     std::size_t depth_ = 0;
 };
 

@@ -51,4 +51,12 @@ struct Node {
     const Function* function = nullptr;
 };
 
+Node leaf(NodeKind kind, std::size_t at, Json literal = {});
+void adopt(Node& parent, Node child);
+// A node over `left` and `right`; a chain of the same kind stays one flat node.
+Node chained(NodeKind kind, Node left, Node right);
+// `right` applied to what `left` gives.
+Node then(Node left, Node right);
+Node projection(NodeKind kind, std::size_t at, Node each);
+
 }  // namespace ponk::query
