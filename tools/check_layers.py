@@ -86,6 +86,7 @@ FORBIDDEN_NAMES = re.compile(r"(^|/)(core|common|misc)/|(^|[/_-])(utils?|misc)(\
 FORBIDDEN_TEXT = [
     (re.compile(r"/(home|Users)/(?!ann\b|alice\b|bob\b|user\b|me\b|you\b)[a-z0-9_.-]+/|/root/[.\w]"), "a path of one machine"),
     (re.compile(r"\b(docker\.i" + r"o|quay\.i" + r"o|gcr\.i" + r"o|ghcr\.i" + r"o|nvcr\.i" + r"o|[a-z0-9-]+\.azurecr\.i" + r"o)/"), "a registry host"),
+    (re.compile(r"\b(pypi\.or" + r"g|pythonhosted\.or" + r"g|registry\.npmjs\.or" + r"g|crates\.i" + r"o)\b"), "a registry host"),
 ]
 SOURCE = (".cpp", ".hpp", ".c", ".h")
 SPDX_SUFFIXES = SOURCE + (".py", ".sh", ".cmake", ".sql", ".S", ".ts", ".tsx", ".fish")

@@ -80,6 +80,7 @@ class CheckLayers(unittest.TestCase):
     def test_machine_path_and_registry_are_refused(self):
         self.refused("docs/a.md", "see /home/" + "carol/x\n", "a path of one machine")
         self.refused("docs/a.md", "image quay.i" + "o/x/y\n", "a registry host")
+        self.refused("docs/a.md", "from https://pypi.or" + "g/simple\n", "a registry host")
 
 
 if __name__ == "__main__":

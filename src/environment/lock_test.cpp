@@ -39,7 +39,7 @@ Lock example()
                           .sha256 = {digest}},
                          {.name = "six",
                           .version = "1.16.0",
-                          .source = "https://pypi.org/simple",
+                          .source = "https://index.example/simple",
                           .sha256 = {digest, std::string(64, 'c')}}}};
 }
 
@@ -95,7 +95,7 @@ TEST(Lock, RefusesWhatNoInstallerShouldRead)
     EXPECT_FALSE(with("six", "six --index-url=http").has_value());
     EXPECT_FALSE(with("six", "--pre").has_value());
     EXPECT_FALSE(with("1.16.0", "1.16.0\\n-r x").has_value());
-    EXPECT_FALSE(with("pypi.org/simple", "pypi.org/simple -r x").has_value());
+    EXPECT_FALSE(with("index.example/simple", "index.example/simple -r x").has_value());
     EXPECT_FALSE(with(digest, "no digest").has_value());
     EXPECT_TRUE(with("1.16.0", "1!1.16.0+local.1").has_value());
 }
@@ -103,8 +103,8 @@ TEST(Lock, RefusesWhatNoInstallerShouldRead)
 TEST(Lock, NeverTakesInASecret)
 {
     auto text = to_text(example());
-    const std::string plain = "https://pypi.org/simple";
-    text.replace(text.find(plain), plain.size(), "https://u:tok@pypi.org/simple?sig=1");
+    const std::string plain = "https://index.example/simple";
+    text.replace(text.find(plain), plain.size(), "https://u:tok@index.example/simple?sig=1");
     EXPECT_THAT(to_text(parse_lock(text).value()), Not(HasSubstr("tok")));
 }
 
