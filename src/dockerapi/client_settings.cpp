@@ -3,15 +3,6 @@
 
 namespace ponk::dockerapi {
 
-std::string variable(const std::vector<std::string>& environment, std::string_view name)
-{
-    for (const auto& word : environment) {
-        if (word.size() > name.size() && word.starts_with(name) && word[name.size()] == '=')
-            return word.substr(name.size() + 1);
-    }
-    return {};
-}
-
 Path settings_folder(const std::vector<std::string>& environment)
 {
     const auto named = variable(environment, "DOCKER_CONFIG");

@@ -4,9 +4,9 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "os/file.hpp"
+#include "os/variables.hpp"
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 // The settings of the user's own Docker client: contexts and logins made there hold here too.
@@ -14,8 +14,7 @@ namespace ponk::dockerapi {
 
 using os::Path;
 
-// The value of `name` among "K=V" words; empty when it is not set.
-std::string variable(const std::vector<std::string>& environment, std::string_view name);
+using os::variable;
 // $DOCKER_CONFIG, else ~/.docker.
 Path settings_folder(const std::vector<std::string>& environment);
 // Its config.json; an empty object when there is none.

@@ -80,6 +80,8 @@ Error explain_unreachable(const Path& socket, const Error& error)
     return error;
 }
 
+}  // namespace
+
 std::vector<std::string> texts_of(const Json& list)
 {
     std::vector<std::string> texts;
@@ -88,8 +90,6 @@ std::vector<std::string> texts_of(const Json& list)
         if (item.is_string()) texts.push_back(item.as_string());
     return texts;
 }
-
-}  // namespace
 
 std::string url_part(std::string_view text)
 {

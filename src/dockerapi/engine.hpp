@@ -76,6 +76,8 @@ private:
     std::string prefix_;  // "/v1.41"
 };
 
+// The texts of a JSON list; none for anything else.
+std::vector<std::string> texts_of(const Json& list);
 // A value inside a request's target: everything but letters, digits and "-._~" becomes %XX.
 std::string url_part(std::string_view text);
 

@@ -18,15 +18,6 @@ namespace {
 constexpr auto build_patience = 60min;
 constexpr auto pull_patience = 5min;
 
-std::vector<std::string> texts_of(const Json& list)
-{
-    std::vector<std::string> texts;
-    if (!list.is_array()) return texts;
-    for (const auto& item : list.as_array())
-        if (item.is_string()) texts.push_back(item.as_string());
-    return texts;
-}
-
 std::vector<std::pair<std::string, std::string>> labels_of(const Json& object)
 {
     std::vector<std::pair<std::string, std::string>> labels;

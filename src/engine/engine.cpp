@@ -49,13 +49,7 @@ std::size_t Engine::active_runs()
 
 Result<model::Run> Engine::start(model::Run run, const Plan& plan, Ambient ambient)
 {
-    run.script_name = plan.script;
-    run.arguments = plan.arguments;
-    run.target = plan.target;
-    run.target_type = plan.target_type;
-    run.run_configuration = plan.run_configuration;
-    run.framework = plan.framework;
-    run.tracked = plan.tracked;
+    apply_plan(plan, run);
     run.hidden = !plan.tracked;
     run.configuration = to_json(plan);
     run.user = os::user_name();

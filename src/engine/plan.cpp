@@ -7,6 +7,7 @@
 #include "config/project.hpp"
 #include "engine/entry_point.hpp"
 #include "engine/spark_options.hpp"
+#include "os/variables.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -29,19 +30,10 @@ Result<Path> real_path(const Path& folder)
     return path;
 }
 
-std::string variable_of(const std::vector<std::string>& environment, std::string_view name)
-{
-    for (const auto& entry : environment) {
-        if (entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '=')
-            return entry.substr(name.size() + 1);
-    }
-    return {};
-}
-
 std::string expand_home(const std::string& path, const std::vector<std::string>& environment)
 {
     if (path == "~" || path.starts_with("~/")) {
-        const auto home = variable_of(environment, "HOME");
+        const auto home = os::variable(environment, "HOME");
         if (!home.empty()) return home + path.substr(1);
     }
     return path;
@@ -182,6 +174,17 @@ Result<ProjectKey> identify_project(const Path& folder)
         key.id = sha256(path.native()).text().substr(0, 32);
     }
     return key;
+}
+
+void apply_plan(const Plan& plan, model::Run& run)
+{
+    run.script_name = plan.script;
+    run.arguments = plan.arguments;
+    run.target = plan.target;
+    run.target_type = plan.target_type;
+    run.run_configuration = plan.run_configuration;
+    run.framework = plan.framework;
+    run.tracked = plan.tracked;
 }
 
 Result<PlanReport> make_plan(const Submission& submission)

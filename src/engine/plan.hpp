@@ -5,6 +5,7 @@
 #include "base/id.hpp"
 #include "base/json.hpp"
 #include "engine/container_plan.hpp"
+#include "model/run.hpp"
 #include "os/file.hpp"
 
 #include <cstdint>
@@ -83,6 +84,9 @@ struct ProjectKey {
     Path path;
 };
 Result<ProjectKey> identify_project(const Path& folder);
+
+// The fields of a run that say how it executes.
+void apply_plan(const Plan& plan, model::Run& run);
 
 Json to_json(const Plan& plan);
 Result<Plan> plan_from_json(const Json& value);

@@ -81,17 +81,6 @@ void read_lists(const Json& note, Run& run)
     }
 }
 
-void read_plan(const Plan& plan, Run& run)
-{
-    run.script_name = plan.script;
-    run.arguments = plan.arguments;
-    run.target = plan.target;
-    run.target_type = plan.target_type;
-    run.run_configuration = plan.run_configuration;
-    run.framework = plan.framework;
-    run.tracked = plan.tracked;
-}
-
 std::optional<Run> parse_note(const os::Path& file)
 {
     const auto text = os::read_file(file, note_limit);
@@ -126,7 +115,7 @@ std::optional<Run> parse_note(const os::Path& file)
     run.git = (*note)["git"];
     run.evidence = (*note)["evidence"];
     run.configuration = (*note)["configuration"];
-    read_plan(*plan, run);
+    apply_plan(*plan, run);
     read_lists(*note, run);
     return run;
 }

@@ -71,15 +71,6 @@ bool has(const Variables& variables, std::string_view name)
 
 }  // namespace
 
-std::string variable(const std::vector<std::string>& environment, std::string_view name)
-{
-    for (const auto& word : environment) {
-        const auto [key, value] = split_word(word);
-        if (key == name) return std::string(value);
-    }
-    return {};
-}
-
 Settings settings_from(Path home, std::vector<std::string> environment)
 {
     Settings settings;

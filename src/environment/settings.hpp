@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "os/file.hpp"
+#include "os/variables.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -30,8 +31,7 @@ struct Settings {
 // PONK_CONDA, PONK_CONDA_CHANNELS (with commas), PONK_BUILD_NETWORK, PONK_ENV_FREE_SPACE (bytes).
 Settings settings_from(Path home, std::vector<std::string> environment);
 
-// The value of `name` among "K=V" words; empty when it is not set.
-std::string variable(const std::vector<std::string>& environment, std::string_view name);
+using os::variable;
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 

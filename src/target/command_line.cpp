@@ -3,6 +3,7 @@
 
 #include "base/text.hpp"
 #include "os/process.hpp"
+#include "os/variables.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,10 +14,8 @@ namespace {
 
 std::string path_variable(const std::vector<std::string>& environment)
 {
-    for (const auto& word : environment) {
-        if (word.starts_with("PATH=")) return word.substr(5);
-    }
-    return "/usr/local/bin:/usr/bin:/bin";
+    auto path = os::variable(environment, "PATH");
+    return path.empty() ? "/usr/local/bin:/usr/bin:/bin" : path;
 }
 
 Error unusable(const std::string& interpreter, const Path& file)
@@ -79,12 +78,6 @@ Result<std::optional<Path>> packaged_spark_submit(const Path& interpreter,
     return Path(file);
 }
 
-// A name that begins with a dash must not look like an option.
-std::string script_word(const JobSpec& spec)
-{
-    return spec.script.starts_with('-') ? "./" + spec.script : spec.script;
-}
-
 Result<CommandLine> spark_command_line(const JobSpec& spec,
                                        const Path& interpreter,
                                        const std::vector<std::string>& environment,
@@ -130,19 +123,28 @@ Result<CommandLine> own_command(const JobSpec& spec, const Path& tree, const std
 
 }  // namespace
 
+Result<> check_script(const JobSpec& spec, const Path& tree)
+{
+    struct stat info {};
+    if (::stat((tree / spec.script).c_str(), &info) == 0 && S_ISREG(info.st_mode)) return {};
+    return tl::unexpected(
+        Error(ErrorKind::not_found,
+              fmt::format("script '{}' is not in the project", printable(spec.script)),
+              "Name a file of the project folder, relative to it, that no ignore file excludes."));
+}
+
+std::string script_word(const JobSpec& spec)
+{
+    return spec.script.starts_with('-') ? "./" + spec.script : spec.script;
+}
+
 Result<CommandLine> command_line(const JobSpec& spec,
                                  const Path& tree,
                                  const std::vector<std::string>& environment,
                                  std::stop_token stop)
 {
     if (!spec.command.empty()) return own_command(spec, tree, path_variable(environment));
-    struct stat info {};
-    if (::stat((tree / spec.script).c_str(), &info) != 0 || !S_ISREG(info.st_mode)) {
-        return tl::unexpected(Error(
-            ErrorKind::not_found,
-            fmt::format("script '{}' is not in the project", printable(spec.script)),
-            "Name a file of the project folder, relative to it, that no ignore file excludes."));
-    }
+    TRY(check_script(spec, tree));
     const auto interpreter = TRY(find_interpreter(spec, tree, path_variable(environment)));
     CommandLine line;
     if (same_ignoring_case(spec.framework, "PySpark")) {

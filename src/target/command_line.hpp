@@ -16,6 +16,12 @@ struct CommandLine {
     std::vector<std::pair<std::string, std::string>> variables;
 };
 
+// The script must be a file of the tree.
+Result<> check_script(const JobSpec& spec, const Path& tree);
+// The script as an interpreter is given it: a name that begins with a dash must not look like an
+// option.
+std::string script_word(const JobSpec& spec);
+
 // How the script is started on this machine: which interpreter, which arguments. `tree` is the
 // run's copy of the project; programs are looked up on PATH of `environment` ("K=V").
 // Fails with `not_found` and says what to install when there is none.

@@ -5,6 +5,7 @@
 #include "os/file.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 namespace ponk::target {
 
@@ -141,6 +142,18 @@ Result<EarlyEnd> parse_early_end(std::string_view text)
     }
     if (!has_code) return fail(ErrorKind::damaged, "file 'ended' has no code");
     return out;
+}
+
+bool is_there(const Path& path)
+{
+    struct stat info {};
+    return ::lstat(path.c_str(), &info) == 0;
+}
+
+Result<> request_end(const Path& directory, std::chrono::seconds grace)
+{
+    const auto text = fmt::format("{}", std::chrono::milliseconds(grace).count());
+    return os::replace_file(directory / control::cancel, text, 0600, os::Durable::no);
 }
 
 bool is_locked(const Path& directory)

@@ -73,6 +73,12 @@ struct EarlyEnd {
 };
 Result<EarlyEnd> parse_early_end(std::string_view text);
 
+// Something has this name; a link is not followed.
+bool is_there(const Path& path);
+
+// Writes the request to end; the caller tells the supervisor to look.
+Result<> request_end(const Path& directory, std::chrono::seconds grace);
+
 // True while a supervisor or a process of the run holds the run's lock.
 bool is_locked(const Path& directory);
 

@@ -12,12 +12,6 @@ namespace {
 
 constexpr const char* unfinished = "work.new";
 
-bool is_there(const Path& path)
-{
-    struct stat info {};
-    return ::lstat(path.c_str(), &info) == 0;
-}
-
 }  // namespace
 
 Result<Notices>

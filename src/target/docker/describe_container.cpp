@@ -3,12 +3,12 @@
 
 #include "base/text.hpp"
 #include "os/identity.hpp"
+#include "target/command_line.hpp"
 #include "target/control_directory.hpp"
 #include "target/docker/container_layout.hpp"
 #include "target/docker/run_arguments.hpp"
 #include "target/environment.hpp"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 namespace ponk::target::docker {
@@ -62,11 +62,6 @@ Environment script_environment(const JobSpec& spec,
                                 .shared = spec.shared_directory.empty() ? "" : layout::shared});
 }
 
-std::string script_word(const JobSpec& spec)
-{
-    return spec.script.starts_with('-') ? "./" + spec.script : spec.script;
-}
-
 void add_command(const JobSpec& spec,
                  const environment::Prepared* prepared,
                  DescribedContainer& out)
@@ -93,18 +88,6 @@ void add_command(const JobSpec& spec,
 }
 
 }  // namespace
-
-Result<> check_script(const JobSpec& spec)
-{
-    if (!spec.command.empty()) return {};
-    struct stat info {};
-    const auto file = spec.directory / control::work / spec.script;
-    if (::stat(file.c_str(), &info) == 0 && S_ISREG(info.st_mode)) return {};
-    return tl::unexpected(
-        Error(ErrorKind::not_found,
-              fmt::format("script '{}' is not in the project", printable(spec.script)),
-              "Name a file of the project folder, relative to it, that no ignore file excludes."));
-}
 
 Result<DescribedContainer> describe_container(const JobSpec& spec,
                                               const dockerapi::Image& image,

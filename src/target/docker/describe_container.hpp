@@ -36,7 +36,4 @@ Result<> write_control_files(const JobSpec& spec,
                              const DescribedContainer& container,
                              const std::string& key);
 
-// The script must be in the tree; told before anything is created.
-Result<> check_script(const JobSpec& spec);
-
 }  // namespace ponk::target::docker

@@ -6,6 +6,7 @@
 #include "dockerapi/endpoint.hpp"
 #include "dockerapi/image.hpp"
 #include "os/identity.hpp"
+#include "target/command_line.hpp"
 #include "target/control_directory.hpp"
 #include "target/docker/container_environment.hpp"
 #include "target/docker/container_layout.hpp"
@@ -31,12 +32,6 @@ constexpr auto patience = 60s;
 
 // Which engine has the run's container; in the run directory, so that it is known after any crash.
 constexpr const char* engine_file = "engine";
-
-bool is_there(const Path& path)
-{
-    struct stat info {};
-    return ::lstat(path.c_str(), &info) == 0;
-}
 
 class DockerExecutor final : public Executor {
 public:
@@ -68,7 +63,7 @@ public:
             if (there->status != "created") return name;
             TRY(remove_container(engine, name, after(patience)));
         }
-        TRY(check_script(spec));
+        if (spec.command.empty()) TRY(check_script(spec, spec.directory / control::work));
         const auto prepared = TRY(environment_of(
             engine, spec, [](const std::string&) {}, stop));
         const auto image =
@@ -113,9 +108,7 @@ public:
     cancel(const std::string& job, const Path& directory, std::chrono::seconds grace) override
     {
         if (!is_there(directory) || TRY(files_of(job, directory).find(control::exit))) return {};
-        const auto text = fmt::format("{}", std::chrono::milliseconds(grace).count());
-        const auto noted =
-            os::replace_file(directory / control::cancel, text, 0600, os::Durable::no);
+        const auto noted = request_end(directory, grace);
         const auto engine = TRY(engine_of(directory, {}));
         if (!engine) return noted;  // it was never launched
         TRY(signal_container(*engine, job, "TERM", after(patience)));

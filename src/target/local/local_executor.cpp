@@ -28,12 +28,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-bool is_there(const Path& path)
-{
-    struct stat info {};
-    return ::lstat(path.c_str(), &info) == 0;
-}
-
 // Bytes that a child can read and no disk ever sees.
 Result<os::Fd> in_memory(std::string_view bytes)
 {
@@ -139,10 +133,8 @@ public:
     cancel(const std::string& job, const Path& directory, std::chrono::seconds grace) override
     {
         if (!is_there(directory) || TRY(files_of(job, directory).find(control::exit))) return {};
-        const auto text = fmt::format("{}", std::chrono::milliseconds(grace).count());
         // On a full disk the signal alone must do.
-        const auto noted =
-            os::replace_file(directory / control::cancel, text, 0600, os::Durable::no);
+        const auto noted = request_end(directory, grace);
         run_in(job, directory)->ask_to_end();
         return noted || is_there(directory / control::pid) ? Result<>() : noted;
     }

@@ -22,12 +22,6 @@ bool lives(const std::optional<os::Fd>& pidfd)
     return ::poll(&polled, 1, 0) == 0;
 }
 
-bool is_there(const Path& path)
-{
-    struct stat info {};
-    return ::lstat(path.c_str(), &info) == 0;
-}
-
 JobStatus lost(JobStatus status, std::string reason)
 {
     status.phase = JobPhase::lost;
