@@ -188,7 +188,8 @@ Result<net::Response> restore_run(const Services& services, const Call& call)
     const auto body = TRY(body_of(call));
     const auto run = TRY(run_record(services, call));
     const os::Path destination = body.text("destination");
-    const auto report = TRY(engine::restore_snapshot(services.context(), run, destination));
+    const auto report =
+        TRY(engine::restore_snapshot(services.context(), run, destination, umask_of(body)));
     return net::json_response(
         JsonObject{{"destination", destination.native()},
                    {"files", report.files},
@@ -201,11 +202,12 @@ Result<net::Response> return_run(const Services& services, const Call& call)
     const auto body = TRY(body_of(call));
     const auto run = TRY(run_record(services, call));
     const os::Path destination = body.text("destination", run.project_path);
-    const auto report = TRY(engine::return_files(
-        services.context(),
-        run,
-        destination,
-        body.boolean("overwrite") ? engine::Overwrite::yes : engine::Overwrite::no));
+    const auto report = TRY(engine::return_files(services.context(),
+                                                 run,
+                                                 destination,
+                                                 body.boolean("overwrite") ? engine::Overwrite::yes
+                                                                           : engine::Overwrite::no,
+                                                 umask_of(body)));
     const auto list = [](const std::vector<std::string>& names) {
         return JsonArray(names.begin(), names.end());
     };

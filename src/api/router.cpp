@@ -105,6 +105,11 @@ net::Response dispatch(const Services& services, const net::Request& request)
                                      fmt::format("This daemon is version {}.", own_version())));
 }
 
+mode_t umask_of(const Json& body)
+{
+    return static_cast<mode_t>(body.integer("umask", 022)) & 0777U;
+}
+
 Result<Json> body_of(const Call& call)
 {
     if (call.request.body.empty()) return Json(JsonObject());

@@ -36,6 +36,8 @@ net::Response dispatch(const Services& services, const net::Request& request);
 
 // For handlers: the body as a JSON object (an empty body is an empty object).
 Result<Json> body_of(const Call& call);
+// The user's umask, which calls that make files for them carry.
+mode_t umask_of(const Json& body);
 // The run that the first path variable means.
 Result<RunId> run_of(const Services& services, const Call& call);
 

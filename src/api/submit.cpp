@@ -44,7 +44,7 @@ Result<engine::Ambient> ambient_of(const Json& body)
 {
     engine::Ambient ambient;
     ambient.environment = TRY(words(body, "environment"));
-    ambient.umask = static_cast<mode_t>(body.integer("umask", 022)) & 0777U;
+    ambient.umask = umask_of(body);
     return ambient;
 }
 

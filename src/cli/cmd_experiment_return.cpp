@@ -2,6 +2,7 @@
 #include "cli/commands.hpp"
 #include "cli/common_options.hpp"
 #include "cli/context.hpp"
+#include "cli/own_umask.hpp"
 
 #include <chrono>
 
@@ -36,7 +37,8 @@ Outcome run(Context& context, const Invocation& words)
                                 ->send("POST",
                                        "/runs/" + record.text("run_id") + "/return",
                                        JsonObject{{"destination", destination.string()},
-                                                  {"overwrite", words.has("overwrite")}},
+                                                  {"overwrite", words.has("overwrite")},
+                                                  {"umask", own_umask()}},
                                        Daemon::Repeat::never,
                                        std::chrono::minutes(10)));
     View view;

@@ -2,6 +2,7 @@
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/context.hpp"
+#include "cli/own_umask.hpp"
 #include "cli/project_files.hpp"
 #include "cli/samples.hpp"
 
@@ -109,9 +110,7 @@ Result<> make_project(const Context& context,
         TRY(fill(context, draft, sample, source));
         TRY(complete_project(draft, name));
         // The umask decides, as it does for mkdir.
-        const mode_t mask = ::umask(077);
-        ::umask(mask);
-        ::chmod(draft.c_str(), 0777 & ~mask);
+        ::chmod(draft.c_str(), 0777 & ~static_cast<mode_t>(own_umask()));
         if (::rename(draft.c_str(), folder.c_str()) != 0) {
             return fail_errno(errno, "rename to {}", os::in_quotes(folder));
         }

@@ -3,6 +3,7 @@
 #include "cli/commands.hpp"
 #include "cli/common_options.hpp"
 #include "cli/context.hpp"
+#include "cli/own_umask.hpp"
 #include "cli/run_view.hpp"
 
 #include <chrono>
@@ -51,12 +52,13 @@ Outcome run(Context& context, const Invocation& words)
         std::filesystem::absolute(words.value("destination").value_or(default_folder(record)),
                                   problem)
             .lexically_normal();
-    const Json answer = TRY(TRY(context.daemon())
-                                ->send("POST",
-                                       "/runs/" + record.text("run_id") + "/restore",
-                                       JsonObject{{"destination", folder.string()}},
-                                       Daemon::Repeat::never,
-                                       std::chrono::minutes(10)));
+    const Json answer =
+        TRY(TRY(context.daemon())
+                ->send("POST",
+                       "/runs/" + record.text("run_id") + "/restore",
+                       JsonObject{{"destination", folder.string()}, {"umask", own_umask()}},
+                       Daemon::Repeat::never,
+                       std::chrono::minutes(10)));
     if (answer["notices"].is_array()) {
         for (const Json& notice : answer["notices"].as_array())
             if (notice.is_string()) context.note("{}", printable(notice.as_string()));

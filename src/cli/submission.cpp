@@ -3,8 +3,8 @@
 
 #include "base/text.hpp"
 #include "cli/event_printer.hpp"
+#include "cli/own_umask.hpp"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 namespace ponk::cli {
@@ -15,13 +15,10 @@ Result<JsonObject> submission_basics(const RunId& id)
     for (char** variable = environ; *variable != nullptr; ++variable) {
         environment.emplace_back(std::string_view(*variable));
     }
-    // There is no call that only asks. No other thread runs yet.
-    const mode_t mask = ::umask(077);
-    ::umask(mask);
     JsonObject body;
     body.set("run_id", id.text());
     body.set("environment", std::move(environment));
-    body.set("umask", static_cast<std::int64_t>(mask));
+    body.set("umask", own_umask());
     return body;
 }
 

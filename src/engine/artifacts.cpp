@@ -113,8 +113,10 @@ Result<std::string> read_artifact(const Context& context,
     return snapshot::read_file(context.objects, manifest, inside, offset, length);
 }
 
-Result<RestoreReport>
-restore_snapshot(const Context& context, const model::Run& run, const Path& destination)
+Result<RestoreReport> restore_snapshot(const Context& context,
+                                       const model::Run& run,
+                                       const Path& destination,
+                                       mode_t umask)
 {
     Digest digest;
     if (!parse_digest(run.snapshot, digest))
@@ -123,6 +125,7 @@ restore_snapshot(const Context& context, const model::Run& run, const Path& dest
         return fail(ErrorKind::invalid_argument, "the destination must be an absolute path");
     snapshot::MaterialiseOptions options;
     options.heal_from = run.project_path;
+    options.umask = umask;
     const auto materialise = [&](const Path& folder) {
         return snapshot::materialise(context.objects, digest, folder, options);
     };

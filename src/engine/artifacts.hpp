@@ -45,9 +45,12 @@ struct RestoreReport {
     std::uint64_t bytes = 0;
     std::vector<std::string> notices;
 };
-// The run's snapshot into a new or empty folder.
-Result<RestoreReport>
-restore_snapshot(const Context& context, const model::Run& run, const Path& destination);
+// The run's snapshot into a new or empty folder. `umask` is the user's: ours gives nobody else a
+// right.
+Result<RestoreReport> restore_snapshot(const Context& context,
+                                       const model::Run& run,
+                                       const Path& destination,
+                                       mode_t umask);
 
 struct ReturnReport {
     std::vector<std::string> copied;
@@ -55,11 +58,13 @@ struct ReturnReport {
 };
 enum class Overwrite { no, yes };
 // Files that the run wrote or changed in its working copy, into the project. Existing files are
-// skipped unless told otherwise; nothing is written through a link.
+// skipped unless told otherwise; nothing is written through a link. They are the user's own: to be
+// written, and with the rights that `umask` leaves, whatever protects the stored ones.
 Result<ReturnReport> return_files(const Context& context,
                                   const model::Run& run,
                                   const Path& destination,
-                                  Overwrite overwrite);
+                                  Overwrite overwrite,
+                                  mode_t umask);
 
 // Removes the run's working copy. History, log and outputs stay. Returns the bytes freed.
 Result<std::uint64_t> clean_run(const Context& context, const model::Run& run);

@@ -24,8 +24,8 @@ bool is_ours(std::string_view top)
 
 class Returning {
 public:
-    Returning(int from, int to, const snapshot::Manifest& before, Overwrite overwrite)
-        : from_(from), to_(to), before_(before), overwrite_(overwrite)
+    Returning(int from, int to, const snapshot::Manifest& before, Overwrite overwrite, mode_t umask)
+        : from_(from), to_(to), before_(before), overwrite_(overwrite), umask_(umask)
     {
     }
 
@@ -68,9 +68,12 @@ private:
         const os::Fd target(::openat(parent.get(),
                                      partial.c_str(),
                                      O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                                     info.st_mode & 0777));
+                                     0600));
         if (!target) return fail_errno(errno, "create it");
+        const mode_t asked = (info.st_mode & S_IXUSR) != 0 ? 0777 : 0666;
         auto done = os::copy_contents(source.get(), target.get());
+        if (done && ::fchmod(target.get(), asked & ~umask_) != 0)
+            done = fail_errno(errno, "set its rights");
         if (done) done = publish(parent.get(), partial, path);
         if (!done) ::unlinkat(parent.get(), partial.c_str(), 0);
         return done;
@@ -132,8 +135,11 @@ private:
         for (const auto& part : path.parent_path()) {
             const auto above = TRY(
                 os::open_beneath(to_, parent.empty() ? Path(".") : parent, O_RDONLY | O_DIRECTORY));
-            if (::mkdirat(above.get(), part.c_str(), 0777) != 0 && errno != EEXIST)
+            if (::mkdirat(above.get(), part.c_str(), 0777) == 0) {
+                ::fchmodat(above.get(), part.c_str(), 0777 & ~umask_, 0);
+            } else if (errno != EEXIST) {
                 return fail_errno(errno, "make folder {}", os::in_quotes(parent / part));
+            }
             parent /= part;
         }
         return {};
@@ -143,6 +149,7 @@ private:
     int to_;
     const snapshot::Manifest& before_;
     Overwrite overwrite_;
+    mode_t umask_;
 };
 
 }  // namespace
@@ -150,7 +157,8 @@ private:
 Result<ReturnReport> return_files(const Context& context,
                                   const model::Run& run,
                                   const Path& destination,
-                                  Overwrite overwrite)
+                                  Overwrite overwrite,
+                                  mode_t umask)
 {
     const auto work = context.run_directory(run.id) / "work";
     const auto from = os::open_file(work, O_RDONLY | O_DIRECTORY);
@@ -166,7 +174,7 @@ Result<ReturnReport> return_files(const Context& context,
     if (!parse_digest(run.snapshot, digest))
         return fail(ErrorKind::not_found, "run '{}' has no snapshot", run.id.text());
     const auto before = TRY(context.objects.read_manifest(digest));
-    Returning returning(from->get(), to.get(), before, overwrite);
+    Returning returning(from->get(), to.get(), before, overwrite, umask);
     TRY(returning.folder({}));
     return std::move(returning.report);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Before the launch: snapshot and working copy.
+#include "base/synced.hpp"
 #include "base/text.hpp"
 #include "config/ignore_rules.hpp"
 #include "engine/run_note.hpp"
@@ -8,6 +9,8 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <set>
+#include <unistd.h>
 
 namespace ponk::engine {
 
@@ -19,11 +22,19 @@ namespace {
 std::string fingerprint(const Path& project, const config::IgnoreRules& rules)
 {
     std::string text(config::IgnoreRules::base_rules());
+    text += "ponk's own data is left out\n";
     if (!rules.source().empty()) {
         const auto lines = os::read_file(project / rules.source());
         text += rules.source() + "\n" + lines.value_or("");
     }
     return sha256(text).text();
+}
+
+// A PONK_HOME, ours or another one: it holds keys, and runs that hold copies of projects.
+bool is_home(const Path& folder)
+{
+    return ::access((folder / "run.key").c_str(), F_OK) == 0 &&
+           ::access((folder / "store").c_str(), F_OK) == 0;
 }
 
 Json git_json(const std::optional<snapshot::GitInfo>& git)
@@ -100,14 +111,23 @@ Supervisor::place(const Plan& plan, store::RunChange& change, std::optional<snap
 Result<snapshot::SnapshotReport> Supervisor::store_project(std::stop_token stop)
 {
     const Path project = run_.project_path;
+    if (is_home(project)) {
+        return tl::unexpected(Error(ErrorKind::invalid_argument,
+                                    os::in_quotes(project) + " holds ponk's own data",
+                                    "Put the script into a folder of its own."));
+    }
     const auto rules = TRY(config::IgnoreRules::load(project));
     snapshot::SnapshotOptions options;
     options.directory = project;
     options.stop = std::move(stop);
     TRY(os::make_directories(context_.home / "cache" / "stat"));
     options.cache_file = context_.home / "cache" / "stat" / sha256(project.native()).text();
-    options.ignore.ignored = [&rules](std::string_view path, bool is_directory) {
-        return rules.ignores_entry(path, is_directory);
+    Synced<std::set<std::string>> homes;
+    options.ignore.ignored = [&](std::string_view path, bool is_directory) {
+        if (rules.ignores_entry(path, is_directory)) return true;
+        if (!is_directory || !is_home(project / path)) return false;
+        homes.lock()->emplace(path);
+        return true;
     };
     options.ignore.fingerprint = fingerprint(project, rules);
     std::atomic<std::int64_t> last_told{boot_milliseconds()};
@@ -120,7 +140,11 @@ Result<snapshot::SnapshotReport> Supervisor::store_project(std::stop_token stop)
             "progress",
             fmt::format("snapshot: {} files, {}", progress.files, byte_size_text(progress.bytes)));
     };
-    return snapshot::take_snapshot(context_.objects, options);
+    auto report = TRY(snapshot::take_snapshot(context_.objects, options));
+    for (const auto& home : *homes.lock())
+        report.notices.push_back("'" + printable(home) +
+                                 "' holds ponk's own data and was left out");
+    return report;
 }
 
 Result<snapshot::Lease> Supervisor::take_snapshot(store::RunChange& change, std::stop_token stop)

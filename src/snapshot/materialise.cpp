@@ -86,6 +86,9 @@ private:
         const ManifestEntry* entry;
     };
 
+    // With the umask that the options name.
+    [[nodiscard]] mode_t mode(mode_t asked) const { return asked & ~*options_.umask; }
+
     Result<os::Fd> open_folder(std::string_view path) const
     {
         const int fd = os::open_folder_beneath(root_, std::string(path));
@@ -104,7 +107,9 @@ private:
                 parent = TRY(open_folder(above));
                 open = above;
             }
-            if (::mkdirat(parent.get(), name_of(entry.path), 0777) != 0)
+            if (::mkdirat(parent.get(), name_of(entry.path), 0777) != 0 ||
+                (options_.umask &&
+                 ::fchmodat(parent.get(), name_of(entry.path), mode(0777), 0) != 0))
                 return fail_errno(errno, "make folder '{}'", printable(entry.path));
         }
         return {};
@@ -142,9 +147,10 @@ private:
 
     Result<> make_file(std::size_t worker, int parent, const ManifestEntry& entry)
     {
-        const mode_t mode = entry.kind == EntryKind::executable ? 0777 : 0666;
-        os::Fd fd(::openat(parent, name_of(entry.path), create_flags, mode));
-        if (!fd) return fail_errno(errno, "create it");
+        const mode_t asked = entry.kind == EntryKind::executable ? 0777 : 0666;
+        os::Fd fd(::openat(parent, name_of(entry.path), create_flags, asked));
+        if (!fd || (options_.umask && ::fchmod(fd.get(), mode(asked)) != 0))
+            return fail_errno(errno, "create it");
         if (!entry.chunks.empty()) return make_chunks(std::move(fd), entry);
         if (entry.size == 0) return {};
         if (entry.size > chunked_above) return copy_whole(fd.get(), entry);
@@ -296,6 +302,7 @@ Result<MaterialiseReport> materialise(const ObjectStore& store,
     const auto manifest = TRY(store.read_manifest(id));
     const auto made = TRY(prepare(destination));
     const auto root = TRY(os::open_file(destination, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+    if (made == Made::here && options.umask) ::fchmod(root.get(), 0777 & ~*options.umask);
     auto report = Materialiser(store, manifest, options).run(root.get());
     if (!report) {
         static_cast<void>(clear(destination, made));

@@ -9,9 +9,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <sys/types.h>
 #include <vector>
 
 namespace ponk::snapshot {
@@ -22,6 +24,8 @@ struct MaterialiseOptions {
     os::Path heal_from;
     std::stop_token stop;
     unsigned threads = 0;  // 0: as many as there are processors, at most 8
+    // Whose permissions the files get; absent: this process's own.
+    std::optional<mode_t> umask;
 };
 
 struct MaterialiseReport {

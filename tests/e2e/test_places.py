@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import time
+import zipfile
 
 import pytest
 
@@ -221,3 +222,46 @@ def test_a_killed_return_leaves_no_half_of_a_file(ponk, tmp_path):
     assert not (got / "big").exists() or (got / "big").stat().st_size == 200 << 20
     ponk.run("experiment", "return", "last", "-d", got)
     assert (got / "big").stat().st_size == 200 << 20
+
+
+# A project that holds ponk's own data ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("place", [".local/share/ponk", "data"])
+def test_a_home_inside_the_project_is_never_part_of_a_snapshot(ponk, place):
+    ponk.environment["PONK_HOME"] = str(ponk.project / place)
+    ponk.home = ponk.project / place
+    ponk.run("secret", "set", "k", input=b"s3cret")
+    ponk.write("a.py", "import os\nprint(sorted(n for _, d, f in os.walk('.') for n in d + f))\n")
+
+    done = ponk.run("submit", "a.py")
+    assert f"'{place}' holds ponk's own data and was left out".encode() in done.stderr
+    for done in [done, ponk.run("submit", "a.py")]:
+        assert b"run.key" not in done.stdout and b"k.secret" not in done.stdout
+    ponk.run("experiment", "diagnostics", "last", "-d", ponk.project / "d.zip")
+    with zipfile.ZipFile(ponk.project / "d.zip") as archive:
+        assert not [name for name in archive.namelist() if ".key" in name or ".secret" in name]
+
+
+def test_the_home_itself_is_no_project(ponk):
+    ponk.run("history", "list")
+    (ponk.home / "a.py").write_text("print(1)\n")
+
+    done = ponk.run("submit", "--project", ponk.home, "a.py", code=None)
+
+    assert done.returncode != 0 and b"holds ponk's own data" in done.stderr and b"a folder of its own" in done.stderr
+
+
+# Rights of what is given back -----------------------------------------------------------------------------------------
+
+
+def test_returned_and_restored_files_have_the_users_rights(ponk, tmp_path):
+    ponk.write("a.py", "import os\nos.makedirs('outputs/deep', exist_ok=True)\nopen('outputs/deep/m.bin', 'w').write('1')\n")
+    ponk.run("submit", "a.py")
+
+    for mask, file_mode, folder_mode in [(0o022, 0o644, 0o755), (0o027, 0o640, 0o750)]:
+        ponk.run("experiment", "return", "last", "-d", tmp_path / f"back{mask}", umask=mask)
+        ponk.run("project", "restore", "last", "-d", tmp_path / f"tree{mask}", umask=mask)
+        for path, mode in [(f"back{mask}/outputs/deep/m.bin", file_mode), (f"back{mask}/outputs/deep", folder_mode),
+                           (f"tree{mask}/a.py", file_mode), (f"tree{mask}", folder_mode)]:
+            assert (tmp_path / path).stat().st_mode & 0o777 == mode, path

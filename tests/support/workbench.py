@@ -24,10 +24,11 @@ class Ponk:
             "PATH": "/usr/bin:/bin", "HOME": str(folder), "PONK_HOME": str(self.home), "LANG": "C.UTF-8", "NO_COLOR": "1",
         }
 
-    def run(self, *words, cwd=None, code=0, input=b"", env=None, timeout=60):
+    def run(self, *words, cwd=None, code=0, input=b"", env=None, umask=-1, timeout=60):
         """The finished command; fails the test when it left with another code (None: any)."""
         done = subprocess.run([self.program, *map(str, words)], cwd=cwd or self.project, input=input,
-                              env={**self.environment, **(env or {})}, capture_output=True, timeout=timeout)
+                              env={**self.environment, **(env or {})}, capture_output=True, umask=umask,
+                              timeout=timeout)
         if code is not None:
             assert done.returncode == code, (words, done.returncode, done.stdout[-2000:], done.stderr[-2000:])
         return done
