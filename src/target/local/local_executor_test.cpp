@@ -30,11 +30,11 @@ constexpr std::pair<const char*, const char*> scripts[] = {
     {"forge.sh",
      "while [ ! -e ../go ]; do sleep 0.01; done; "
      "for f in exit ended pid failed; do printf '%s' \"$1\" >../new && mv ../new ../$f; done; "
-     "echo forged; sleep 0.2; exit 4"},
+     "echo forged; while [ ! -e ../end ]; do sleep 0.01; done; exit 4"},
     {"block.sh",
      "while [ ! -e ../go ]; do sleep 0.01; done; "
      "rm -f ../pid; mkfifo ../pid; mkdir ../exit ../ended; ln -s /etc/passwd ../failed; "
-     "echo blocked; sleep 0.2; exit 4"},
+     "echo blocked; while [ ! -e ../end ]; do sleep 0.01; done; exit 4"},
     {"orphan.sh", "setsid sleep 99 & echo $! >../orphan; sleep 0.15; exit 5"},
 };
 
@@ -104,6 +104,10 @@ protected:
     static void let_forge(const JobSpec& spec)
     {
         ASSERT_TRUE(os::replace_file(spec.directory / "go", ""));
+    }
+    static void let_end(const JobSpec& spec)
+    {
+        ASSERT_TRUE(os::replace_file(spec.directory / "end", ""));
     }
     static std::string key_of(const JobSpec& spec)
     {
@@ -273,6 +277,7 @@ TEST_P(LocalExecutor, WhatAScriptWritesIntoControlFilesIsNotBelieved)
         spec.arguments = {forged_exit};
         start(spec);
         let_forge(spec);
+        let_end(spec);
 
         const auto status = follow(spec);
 
@@ -296,6 +301,7 @@ TEST_P(LocalExecutor, ForgedFilesDoNotMisleadWhoStandsInForTheSupervisor)
             status = *target_.executor->sync(spec.id.text(), spec.directory, status, after(1s), {});
         end_process(pids.guard.pid);
         end_process(pids.stub.pid);
+        let_end(spec);
 
         status = follow(spec);
 
@@ -316,6 +322,7 @@ TEST_P(LocalExecutor, TheGuardTakesOverBesideAForgedRecord)
     while (status.log_length == 0)
         status = *target_.executor->sync(spec.id.text(), spec.directory, status, after(1s), {});
     end_process(pids.stub.pid);
+    let_end(spec);
 
     status = follow(spec);
 
