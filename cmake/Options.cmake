@@ -14,7 +14,9 @@ set(PONK_SANITIZE "" CACHE STRING "Sanitizers to build with: address,undefined o
 find_program(CCACHE ccache)
 if(CCACHE)
   # Paths below the source folder do not count, so that another clone finds the same objects.
-  set(launcher ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CCACHE})
+  # Nor do a precompiled header's macros and times: its contents are compared.
+  set(launcher ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
+    CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
   set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
   set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
 endif()

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # tools/run_fuzz.sh SECONDS: builds every fuzz target that fuzz/CMakeLists.txt lists, then runs each for
-# so long, as many at once as there are cores. 0 seconds: only builds. Finds are kept: new inputs in .cache/fuzz/NAME, crashes in build/fuzz/crashes/NAME-…
+# so long, as many at once as there are cores. 0 seconds: only builds. Finds are kept: new inputs in .cache/fuzz/NAME, crashes in build/asan/fuzz-found/crashes/NAME-…
 set -euo pipefail
 cd "$(dirname "$0")/.."
 duration=$1
 mapfile -t targets < <(sed -n 's/^ *ponk_fuzz(\([a-z0-9_]*\).*/fuzz_\1/p' fuzz/CMakeLists.txt)
-tools/build.sh fuzz "${targets[@]}"
+tools/build.sh asan "${targets[@]}"
 [[ $duration != 0 ]] || exit 0
-mkdir -p build/fuzz/crashes build/fuzz/logs .cache/fuzz
+mkdir -p build/asan/fuzz-found/crashes build/asan/fuzz-found/logs .cache/fuzz
 
 one() {
     local program=$1 duration=$2 name
@@ -18,21 +18,21 @@ one() {
     local seeds=()
     [[ -d fuzz/seeds/$name ]] && seeds=("fuzz/seeds/$name")
     if "$program" -max_total_time="$duration" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
-        -artifact_prefix="build/fuzz/crashes/$name-" ".cache/fuzz/$name" "${seeds[@]}" \
-        >"build/fuzz/logs/$name.log" 2>&1; then
+        -artifact_prefix="build/asan/fuzz-found/crashes/$name-" ".cache/fuzz/$name" "${seeds[@]}" \
+        >"build/asan/fuzz-found/logs/$name.log" 2>&1; then
         printf '  %-24s %12s inputs, no complaint\n' "$name" \
-            "$(sed -n 's/^stat::number_of_executed_units: *//p' "build/fuzz/logs/$name.log")"
+            "$(sed -n 's/^stat::number_of_executed_units: *//p' "build/asan/fuzz-found/logs/$name.log")"
     else
-        printf '  %-24s FAILED, see build/fuzz/logs/%s.log\n' "$name" "$name"
-        tail -n 30 "build/fuzz/logs/$name.log"
+        printf '  %-24s FAILED, see build/asan/fuzz-found/logs/%s.log\n' "$name" "$name"
+        tail -n 30 "build/asan/fuzz-found/logs/$name.log"
         return 1
     fi
 }
 export -f one
 
-mapfile -t programs < <(find build/fuzz -type f -name 'fuzz_*' -perm -u+x | sort)
+mapfile -t programs < <(find build/asan/fuzz -type f -name 'fuzz_*' -perm -u+x | sort)
 if [[ ${#programs[@]} == 0 ]]; then
-    echo "run_fuzz.sh: no fuzz target was built in build/fuzz" >&2
+    echo "run_fuzz.sh: no fuzz target was built in build/asan/fuzz" >&2
     exit 1
 fi
 echo "${#programs[@]} fuzz targets, $duration s each"

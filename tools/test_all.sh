@@ -6,11 +6,6 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 jobs=${JOBS:-$(nproc)}
 release=build/release/ponk
-# CI has an hour: under sanitizers it builds what reads foreign bytes and what has threads. `make asan tsan`
-# build and run all unit tests.
-reading=(base os config query net dockerapi db snapshot store secrets)
-threaded=(os net db snapshot store secrets target engine)
-
 names=() results=() times=()
 summary() {
     echo
@@ -50,9 +45,6 @@ storm() {
     /usr/bin/python3 tests/storms/storm.py --ponk "$release" --kills 200 --runs 50 --seed "${SEED:-1}"
 }
 
-tests_of() { printf 'ponk_%s_test ' "$@"; }
-pattern_of() { local IFS='|'; printf '^(%s)[.]' "$*"; }
-
 step format tools/format.sh check
 step build tools/build.sh dev
 step unit ctest --preset dev -j "$jobs" -LE 'slow'
@@ -66,10 +58,10 @@ step docker tools/pytest.sh "$release" tests/integration/docker
 # Four minutes of package installers: only when asked for (a run in a container prepares one above).
 [[ ${STEPS:-} == *environment* ]] && step environment tools/pytest.sh build/dev/tests/integration/environment/prepare_probe tests/integration/environment
 step storm storm
-step asan-build tools/build.sh asan $(tests_of "${reading[@]}")
-step asan ctest --preset asan -j "$jobs" -R "$(pattern_of "${reading[@]}")"
-step tsan-build tools/build.sh tsan $(tests_of "${threaded[@]}")
-step tsan tools/without_aslr.sh ctest --preset tsan -j "$jobs" -R "$(pattern_of "${threaded[@]}")"
+step asan-build tools/build.sh asan unit_tests
+step asan ctest --preset asan -j "$jobs"
+step tsan-build tools/build.sh tsan unit_tests
+step tsan tools/without_aslr.sh ctest --preset tsan -j "$jobs"
 step fuzz-build tools/run_fuzz.sh 0
 step fuzz tools/run_fuzz.sh 10
 summary
