@@ -63,6 +63,16 @@ target::TreeStore make_trees(const snapshot::ObjectStore& objects)
     return trees;
 }
 
+// Each run has threads of its own for a while. The allocator would keep a heap for each and, after
+// the first large buffer, keep such buffers too: an idle daemon has to be small.
+void keep_memory_small()
+{
+    constexpr int large = 256 * 1024;
+    ::mallopt(M_ARENA_MAX, 4);
+    ::mallopt(M_MMAP_THRESHOLD, large);
+    ::mallopt(M_TRIM_THRESHOLD, large);
+}
+
 // Runs whose folders are gone are over as far as anybody can ever tell: says so to whoever follows
 // them.
 void tell_followers(engine::Engine& engine, const Error& loss)
@@ -186,6 +196,7 @@ private:
 Result<> run(const Options& options)
 {
     const Signals signals;
+    keep_memory_small();
     ::umask(077);
     TRY(os::make_directories(options.home));
     TRY(os::check_private(options.home));

@@ -279,3 +279,15 @@ def test_password_vanishes_from_the_process_list(ponk, words):
         pass
     os.close(reader)
     process.wait(timeout=BOUND)
+
+
+def test_a_daemon_is_small_again_after_many_runs_at_once(ponk):
+    ponk.write("data.bin", "x" * 3_000_000)
+    ponk.write("a.py", "import time\ntime.sleep(1)\n")
+    for _ in range(24):
+        ponk.run("submit", "--async", "a.py")
+    wait_for(lambda: ponk.json("daemon", "status")["active_runs"] == 0)
+
+    time.sleep(3)  # it gives memory back when it has been quiet for a while
+
+    assert ponk.json("daemon", "status")["memory_kib"] < 26_000
