@@ -43,7 +43,8 @@ std::vector<std::string> daemon_environment(const os::Path& home)
     std::vector<std::string> variables;
     for (char** variable = environ; *variable != nullptr; ++variable) {
         const std::string_view text = *variable;
-        if (text.starts_with("PONK_HOME=")) continue;
+        // Started from inside a run it is no part of that run.
+        if (text.starts_with("PONK_HOME=") || text.starts_with("PONK_RUN_")) continue;
         for (const std::string_view head : kept) {
             if (text.starts_with(head)) {
                 variables.emplace_back(text);

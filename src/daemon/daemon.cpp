@@ -196,6 +196,7 @@ private:
 Result<> run(const Options& options)
 {
     const Signals signals;
+    be_nobodys_part();
     keep_memory_small();
     ::umask(077);
     TRY(os::make_directories(options.home));

@@ -110,7 +110,9 @@ bool read_process(int pid, ProcessLine& line)
     if (read_small(path, text, sizeof text) <= 0) return false;
     // The name in parentheses may hold anything: the fields begin behind the last one.
     const char* at = std::strrchr(text, ')');
-    if (!at) return false;
+    const char* name = std::strchr(text, '(');
+    if (!at || !name) return false;
+    std::snprintf(line.name, sizeof line.name, "%.*s", static_cast<int>(at - name - 1), name + 1);
     unsigned long long ticks = 0;
     // NOLINTNEXTLINE(cert-err34-c): the kernel's own numbers
     const int got = std::sscanf(at + 2,

@@ -23,11 +23,12 @@ struct Line {
 int replace(const char* name, const char* bytes, std::size_t size);
 // Reads a small file, never waiting for anybody, and adds a NUL. Returns the length, or -1.
 long read_small(const char* path, char* out, std::size_t room);
-// The start time of a process in ticks since boot and its parent; false when it is gone.
+// What the kernel says of a process; false when it is gone.
 struct ProcessLine {
+    char name[16];
     char state;
     int parent;
-    std::uint64_t start_ticks;
+    std::uint64_t start_ticks;  // since boot
 };
 bool read_process(int pid, ProcessLine& line);
 

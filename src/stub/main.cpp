@@ -87,7 +87,15 @@ bool supervisor_died(pid_t stub, const Shared& shared, const Supervisor& supervi
 {
     sigset_t signals;
     ::sigprocmask(SIG_BLOCK, nullptr, &signals);
-    while (::waitpid(stub, nullptr, WNOHANG) == 0) {
+    for (;;) {
+        int status = 0;
+        const pid_t found = ::waitpid(stub, &status, WNOHANG | WUNTRACED);
+        // Stopped, it keeps no limits and hears no request to end.
+        if (found == stub && WIFSTOPPED(status)) {
+            ::kill(stub, SIGCONT);
+            continue;
+        }
+        if (found != 0) break;
         const int number = ::sigwaitinfo(&signals, nullptr);
         if (number > 0 && number != SIGCHLD) ::kill(stub, number);
     }

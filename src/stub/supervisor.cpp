@@ -197,6 +197,8 @@ bool Supervisor::script_ended()
 
 void Supervisor::ask_to_end(Cause cause)
 {
+    // Who was stopped for a while may hear of both at once; the script was first.
+    if (script_ended()) return;
     char text[32];
     auto grace = job_.grace_ms;
     if (cause == Cause::cancel && read_small("cancel", text, sizeof text) > 0)

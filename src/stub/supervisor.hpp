@@ -33,7 +33,7 @@ public:
     Supervisor(const Job& job, Shared& shared, int log, int folder, int report)
         : job_(job), shared_(shared), log_fd_(log), folder_(folder), report_(report)
     {
-        group_.make(job.run);
+        group_.make(job.run, job.token);
         publisher_.reserve();
     }
 

@@ -25,9 +25,32 @@ struct Process {
     pid_t parent;
     bool dead;
     bool ours;
+    bool stranger;
 };
 constexpr int most_processes = 131072;
 Process processes[most_processes];  // untouched pages cost nothing
+bool met_strangers = false;
+const char* run_token = nullptr;
+
+// A daemon, or the supervisor of another run, by its name; and not one of our processes that took
+// that name, as far as its environment can be read.
+bool is_stranger(pid_t pid, const char* name)
+{
+    if (std::strcmp(name, "ponk-daemon") != 0 && std::strncmp(name, "ponk-stub", 9) != 0)
+        return false;
+    static char environment[131072];
+    char path[32];
+    std::snprintf(path, sizeof path, "/proc/%d/environ", pid);
+    const long size = read_small(path, environment, sizeof environment);
+    for (long at = 0; run_token && at < size;) {
+        const char* word = environment + at;
+        if (std::strncmp(word, "PONK_RUN_TOKEN=", 15) == 0 &&
+            std::strcmp(word + 15, run_token) == 0)
+            return false;
+        at += static_cast<long>(std::strlen(word)) + 1;
+    }
+    return true;
+}
 
 struct KernelEntry {  // what getdents64 returns
     std::uint64_t inode;
@@ -51,7 +74,9 @@ int list_processes()
             const int pid = std::atoi(entry->name);
             ProcessLine line{};
             if (pid <= 0 || !read_process(pid, line)) continue;
-            processes[count++] = {pid, line.parent, line.state == 'Z' || line.state == 'X', false};
+            const bool dead = line.state == 'Z' || line.state == 'X';
+            processes[count++] = {
+                pid, line.parent, dead, false, !dead && is_stranger(pid, line.name)};
         }
     }
     ::close(folder);
@@ -66,6 +91,10 @@ void mark_below(pid_t root, int count)
     for (int next = 0, last = 1; next < last; ++next) {
         for (int i = 0; i < count; ++i) {
             if (processes[i].ours || processes[i].parent != queue[next]) continue;
+            if (processes[i].stranger) {
+                met_strangers = true;
+                continue;
+            }
             processes[i].ours = true;
             queue[last++] = processes[i].pid;
         }
@@ -107,8 +136,9 @@ std::int64_t value_after(const char* path, const char* word)
 
 }  // namespace
 
-void Group::make(const char* run)
+void Group::make(const char* run, const char* token)
 {
+    run_token = token;
     char parent[400];
     if (!own_group(parent, sizeof parent)) return;
     std::snprintf(path_, sizeof path_, "%s/ponk-%s", parent, run);
@@ -136,6 +166,7 @@ pid_t Group::fork_into()
 
 void Group::kill() const
 {
+    if (met_strangers) return;
     const int file = fd_ < 0 ? -1 : ::openat(fd_, "cgroup.kill", O_WRONLY | O_CLOEXEC);
     if (file < 0) return;
     [[maybe_unused]] const auto put = ::write(file, "1", 1);

@@ -5,16 +5,18 @@
 #include <sys/types.h>
 
 // The processes of the run. All are below the supervisor, also those that lost their parent or
-// left their session, since it is their reaper.
+// left their session, since it is their reaper. A script may use ponk: a daemon or another run's
+// supervisor that was started there is no part of this run, nor is what is below it.
 namespace ponk::stub {
 
 // A control group of the run's own, where this kernel and this user may have one.
 class Group {
 public:
-    // Tries to make one below ours.
-    void make(const char* run);
+    // Tries to make one below ours. `token` is in the environment of the run's processes.
+    void make(const char* run, const char* token);
     // fork(), the child being in the group; where that cannot be there is no group.
     pid_t fork_into();
+    // Kills all in it at once, unless there may be strangers among them.
     void kill() const;
     void remove() const;
     [[nodiscard]] const char* path() const { return path_; }

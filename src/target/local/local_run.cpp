@@ -108,8 +108,9 @@ void LocalRun::ask_to_end()
     if (!known || !*known) return;  // it finds the request when it starts
     if (is_supervised()) {
         for (const auto* supervisor : {&stub_, &guard_}) {
-            if (lives(*supervisor))
-                ::syscall(SYS_pidfd_send_signal, (*supervisor)->get(), SIGTERM, nullptr, 0);
+            if (!lives(*supervisor)) continue;
+            for (const int number : {SIGTERM, SIGCONT})  // a stopped one cannot obey
+                ::syscall(SYS_pidfd_send_signal, (*supervisor)->get(), number, nullptr, 0);
         }
         return;
     }

@@ -56,6 +56,18 @@ bool writes_to(pid_t pid, const Path& log)
     return false;
 }
 
+// `group` is its folder, whose end is the path that the kernel tells.
+bool is_in_group(pid_t pid, const std::string& group)
+{
+    if (group.empty()) return false;
+    const auto text = os::read_file(fmt::format("/proc/{}/cgroup", pid));
+    if (!text) return false;
+    const auto lines = split(*text, '\n');
+    return std::ranges::any_of(lines, [&group](std::string_view line) {
+        return line.starts_with("0::/") && line.size() > 4 && group.ends_with(line.substr(3));
+    });
+}
+
 void signal_all(const std::vector<RunProcess>& processes, int number)
 {
     const auto send = [](const RunProcess& process, int what) {
@@ -69,13 +81,12 @@ void signal_all(const std::vector<RunProcess>& processes, int number)
 
 }  // namespace
 
-std::vector<RunProcess>
-find_run_processes(const std::string& token, pid_t session, pid_t main, const Path& log)
+std::vector<RunProcess> find_run_processes(const RunMarks& marks, pid_t main)
 {
     std::vector<RunProcess> found;
     const auto entries = os::list_directory("/proc");
     if (!entries) return found;
-    const auto word = "PONK_RUN_TOKEN=" + token;
+    const auto word = "PONK_RUN_TOKEN=" + marks.token;
     for (const auto& entry : *entries) {
         const auto pid = static_cast<pid_t>(parse_integer(entry.name).value_or(0));
         if (pid <= 1 || pid == ::getpid()) continue;
@@ -84,10 +95,11 @@ find_run_processes(const std::string& token, pid_t session, pid_t main, const Pa
         const auto line = stat_line(pid);
         if (!process.pidfd || !line) continue;
         const bool dead = line->state == 'Z' || line->state == 'X';
-        if (dead && line->session == session && pid != main) os::reap(process.pidfd.get());
+        if (dead && line->session == marks.session && pid != main) os::reap(process.pidfd.get());
         if (dead) continue;
-        if ((!token.empty() && has_token(pid, word)) ||
-            (line->session == session && writes_to(pid, log)))
+        if ((!marks.token.empty() && has_token(pid, word)) ||
+            (line->session == marks.session && writes_to(pid, marks.log)) ||
+            is_in_group(pid, marks.cgroup))
             found.push_back(std::move(process));
     }
     return found;
@@ -144,10 +156,11 @@ Result<StandIn::Progress> StandIn::step()
 
 std::vector<RunProcess> StandIn::processes() const
 {
-    return find_run_processes(spec_.token,
-                              processes_.guard.pid,
-                              processes_.main.pid,
-                              std::filesystem::weakly_canonical(directory_ / control::log));
+    return find_run_processes({.token = spec_.token,
+                               .session = processes_.guard.pid,
+                               .log = std::filesystem::weakly_canonical(directory_ / control::log),
+                               .cgroup = processes_.cgroup},
+                              processes_.main.pid);
 }
 
 void StandIn::keep_limits()

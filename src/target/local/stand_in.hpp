@@ -21,11 +21,17 @@ struct RunProcess {
     os::Fd pidfd;
 };
 
-// Found by the run's token in their environment, or by their session and the log they write to.
-// Whoever shows neither is not touched. Orphans of the session that have ended are taken away, but
-// not `main`: as long as its remains are there its code can be asked for.
-std::vector<RunProcess>
-find_run_processes(const std::string& token, pid_t session, pid_t main, const Path& log);
+// By what a process is known to belong to a run.
+struct RunMarks {
+    std::string token;  // in its environment
+    pid_t session = 0;  // together with the log that it writes to
+    Path log;
+    std::string cgroup;  // the run's own control group; empty: none
+};
+
+// Whoever shows none of the marks is not touched. Orphans of the session that have ended are taken
+// away, but not `main`: as long as its remains are there its code can be asked for.
+std::vector<RunProcess> find_run_processes(const RunMarks& marks, pid_t main);
 
 // Does the supervisor's work for one run whose supervisor was killed: watches the script, keeps to
 // its time limit, ends what is left of it and publishes the exit record. Not thread-safe.
