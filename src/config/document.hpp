@@ -52,7 +52,7 @@ std::string type_name(const Node& node);
 Json plain_json(const Node& node);
 
 struct DocumentLimits {
-    std::size_t bytes = std::size_t{4} << 20;
+    std::size_t bytes = std::size_t{1} << 20;
     std::size_t depth = 64;
     std::size_t aliases = 100;
     std::size_t nodes = 100'000;  // after aliases are replaced by what they stand for

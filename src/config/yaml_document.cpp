@@ -2,6 +2,7 @@
 #include "config/yaml_document.hpp"
 
 #include "base/text.hpp"
+#include "config/flow_depth.hpp"
 
 #include <libfyaml.h>
 
@@ -32,6 +33,10 @@ public:
 
     YamlRead read()
     {
+        if (const auto deep = find_too_deep_flow(text_, limits_.depth)) {
+            refuse_depth(places_.place(*deep));
+            return std::move(result_);
+        }
         fy_diag_cfg diag_config;
         fy_diag_cfg_default(&diag_config);
         diag_config.level = FYET_ERROR;
@@ -59,6 +64,12 @@ private:
     {
         result_.problem = {place, std::move(code), std::move(message), std::move(hint)};
         return false;
+    }
+
+    bool refuse_depth(Place place)
+    {
+        return refuse(
+            place, "too-deep", fmt::format("values are nested deeper than {}", limits_.depth));
     }
 
     void read_events(fy_parser* parser, fy_diag* diag)
@@ -240,11 +251,7 @@ private:
 
     bool take_collection(fy_event* event, Node::Type type)
     {
-        if (open_.size() >= limits_.depth) {
-            return refuse(last_place_,
-                          "too-deep",
-                          fmt::format("values are nested deeper than {}", limits_.depth));
-        }
+        if (open_.size() >= limits_.depth) return refuse_depth(last_place_);
         if (waits_for_key()) return refuse_key();
         bool is_text = false;
         if (!check_tag(event, is_text)) return false;
@@ -296,11 +303,7 @@ private:
         const Anchored& source = found->second;
         if (waits_for_key() && !source.node.is_scalar()) return refuse_key();
         if (!count(source.nodes, source.bytes)) return false;
-        if (open_.size() + source.height > limits_.depth) {
-            return refuse(last_place_,
-                          "too-deep",
-                          fmt::format("values are nested deeper than {}", limits_.depth));
-        }
+        if (open_.size() + source.height > limits_.depth) return refuse_depth(last_place_);
         Node copy = source.node;
         copy.place = last_place_;
         return place_in_parent(std::move(copy), source.nodes, source.bytes, source.height);
