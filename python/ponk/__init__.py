@@ -25,8 +25,9 @@ __all__ = ["log", "log_params", "log_image", "log_artifact", "set_tag", "run"]
 def log(name, value=None, step=None):
     """Records a value, a list of values (a series) or a dictionary of both.
 
-    Without `step` each name counts its own: 0, 1, 2... Values may be numbers, numpy or torch
-    scalars, NaN and infinities; anything else is recorded as text.
+    Without `step` each name counts its own: 0, 1, 2... and goes on behind the largest step that
+    this process gave to the name. Values may be numbers, numpy or torch scalars, NaN and
+    infinities; anything else is recorded as text. A value without a name is left out.
     """
     items = list(name.items()) if hasattr(name, "items") else [(name, value)]
     if value is not None and hasattr(name, "items") and step is None:
@@ -63,7 +64,7 @@ def log_artifact(path, name=None):
 def log_image(name, image, step=None):
     """Keeps a picture: a file's path, PNG bytes, a matplotlib figure, a PIL image or an array of
     numbers (height x width, or height x width x 1, 3 or 4; 0-255, or 0.0-1.0)."""
-    step = _journal.next_step(name) if step is None else int(step)
+    step = _journal.step_of(str(name), step)
     kept = _images.keep_image(str(name), image, step)
     if kept:
         _journal.write([{"artifact": kept, "kind": "image", "name": str(name), "step": step,

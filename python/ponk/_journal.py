@@ -78,6 +78,23 @@ def next_step(name):
     return next(_steps.setdefault((os.getpid(), str(name)), itertools.count()))
 
 
+def step_given(name, step):
+    """Lets steps that nobody gives go on behind this one."""
+    key = (os.getpid(), name)
+    counter = _steps.get(key)
+    # Its text, "count(5)", tells what comes next without taking it.
+    if step >= (int(repr(counter)[6:-1]) if counter is not None else 0):
+        _steps[key] = itertools.count(step + 1)
+
+
+def step_of(name, step):
+    """The step of one value; None: the next one."""
+    if step is None:
+        return next_step(name)
+    step_given(name, int(step))
+    return int(step)
+
+
 def as_number(value):
     """A float or int, or None when the value is no number."""
     if isinstance(value, (bool, int)):
@@ -125,15 +142,18 @@ def as_list(value):
 
 def metric_records(name, value, step):
     """The records for one name."""
+    if name is None or not str(name):
+        warn("log: a value without a name is left out")
+        return []
     name = str(name)[:LONGEST_TEXT]
     number = as_number(value)
     if number is None:
         numbers = as_list(value)
         if numbers is not None:
             return series_records(name, numbers, step)
-        step = next_step(name) if step is None else int(step)
+        step = step_of(name, step)
         return [{"metric": name, "text": str(value)[:LONGEST_TEXT], "step": step, "time": now()}]
-    step = next_step(name) if step is None else int(step)
+    step = step_of(name, step)
     return [{"metric": name, "value": as_json(number), "step": step, "time": now()}]
 
 
@@ -147,6 +167,7 @@ def series_records(name, numbers, step):
                 next_step(name)
         else:
             first = int(step) + start
+            step_given(name, first + len(part) - 1)
         records.append({"metric": name, "values": [as_json(number) for number in part],
                         "step": first, "time": now()})
     return records

@@ -30,6 +30,7 @@ bool add_metric(const Json& record, JournalPiece& piece)
     MetricPoint point{.key = record.text("metric"),
                       .step = record.integer("step"),
                       .time = record.integer("time")};
+    if (point.key.empty()) return true;  // nobody could ask for it
     if (const auto& text = record["text"]; text.is_string()) {
         point.text = text.as_string();
         piece.points.push_back(std::move(point));

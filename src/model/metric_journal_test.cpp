@@ -50,6 +50,15 @@ TEST(MetricJournal, ReadsEveryKindOfRecord)
     EXPECT_EQ(piece.artifacts[0].kind, "image");
 }
 
+TEST(MetricJournal, ValueWithoutANameIsNoMetric)
+{
+    const auto piece = read_journal(metric("", 1, 0) + metric("loss", 2, 0), 0);
+
+    EXPECT_EQ(piece.damaged, 0U);
+    ASSERT_EQ(piece.points.size(), 1U);
+    EXPECT_EQ(piece.points[0].key, "loss");
+}
+
 TEST(MetricJournal, ReadsTheGoldenFile)
 {
     std::ifstream file(PONK_SOURCE "/tests/golden/metrics.journal", std::ios::binary);

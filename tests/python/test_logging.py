@@ -105,8 +105,8 @@ def test_numbers_texts_lists_and_dictionaries(python, run):
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     records = without_time(run.records())
     assert records[:3] == [{"metric": "loss", "value": 0.3, "step": 7},
-                           {"metric": "loss", "value": 0.25, "step": 0},
-                           {"metric": "loss", "value": 0.2, "step": 1}]
+                           {"metric": "loss", "value": 0.25, "step": 8},
+                           {"metric": "loss", "value": 0.2, "step": 9}]
     assert sorted(records[3:6], key=str) == sorted([
         {"metric": "a", "value": 1, "step": 2}, {"metric": "b", "value": 1, "step": 2},
         {"metric": "c", "text": "word", "step": 2}], key=str)
@@ -116,6 +116,31 @@ def test_numbers_texts_lists_and_dictionaries(python, run):
     assert records[8] == {"metric": "wide", "value": 2.0 ** 70, "step": 0}
     assert {record["param"]: record["value"] for record in records[9:11]} == {"lr": "0.1", "seed": "3"}
     assert records[11] == {"tag": "stage", "value": "draft\x1e\n"}
+
+
+def test_steps_go_on_behind_the_largest_one_given(python, run):
+    done = run.script(python, """if True:
+        import ponk
+        ponk.log("m", 1, step=10)
+        ponk.log("m", 2)
+        ponk.log("m", 3, step=4)
+        ponk.log("m", 4)
+        ponk.log("m", [5, 6], step=20)
+        ponk.log("m", "word")
+        ponk.log("n", 1, step=-7)
+        ponk.log("n", 2)
+        ponk.log("m", [7, 8])
+        ponk.log("m", 9)
+        """)
+    assert (done.returncode, done.stderr) == (0, b"")
+    steps = [(record["metric"], record["step"]) for record in run.records()]
+    assert steps == [("m", 10), ("m", 11), ("m", 4), ("m", 12), ("m", 20), ("m", 22), ("n", -7), ("n", 0), ("m", 23), ("m", 25)]
+
+
+def test_value_without_a_name_is_left_out_and_told_once(python, run):
+    done = run.script(python, "import ponk; ponk.log('', 5); ponk.log(None, 5); ponk.log({'': 1, 'a': 2})")
+    assert done.returncode == 0 and done.stderr.count(b"without a name") == 1
+    assert [record["metric"] for record in run.records()] == ["a"]
 
 
 def test_long_lists_stay_below_the_limit_of_a_record(python, run):
