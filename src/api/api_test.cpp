@@ -172,7 +172,7 @@ TEST(RunJson, LooksAsDocumented)
     run.timings = {{"run", 5123}};
     run.error = Error(ErrorKind::timeout, "the time limit of 5 s was reached", "Raise it.");
     run.evidence = JsonObject{{"signal", 11}};
-    run.tags = {{"k", "v"}};
+    run.tags = {{"k", "v"}, {"param.lr", "0.1"}};
     constexpr auto list = model::MetricPoint::Form::list;
     const std::vector<model::MetricPoint> two{{"curve", 3}, {"curve", 2}};
     const std::vector<store::LatestMetric> metrics{{{"loss", 0.5, std::nullopt, 7, 0}, 8},

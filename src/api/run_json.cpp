@@ -3,6 +3,7 @@
 
 #include "base/time.hpp"
 #include "engine/artifacts.hpp"
+#include "model/run_words.hpp"
 
 namespace ponk::api {
 
@@ -97,11 +98,10 @@ Json run_json(const model::Run& run, const std::vector<store::LatestMetric>& met
     object.set("outputs", text_or_null(run.outputs));
     object.set("rerun_of", text_or_null(run.rerun_of));
     object.set("hidden", run.hidden);
+    object.set("cancel_requested", run.cancel_requested);
     object.set("git", run.git);
-    JsonObject tags;
-    for (const auto& [key, value] : run.tags)
-        tags.set(key, value);
-    object.set("tags", std::move(tags));
+    object.set("params", model::params_json(run));
+    object.set("tags", model::tags_json(run));
     JsonObject timings;
     for (const auto& [phase, ms] : run.timings)
         timings.set(phase, ms);

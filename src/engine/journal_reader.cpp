@@ -2,6 +2,7 @@
 #include "engine/journal_reader.hpp"
 
 #include "model/metric_journal.hpp"
+#include "model/run_words.hpp"
 #include "os/directory.hpp"
 
 #include <fmt/format.h>
@@ -78,7 +79,7 @@ JournalReader::read_journal(const std::string& name, const RunSecrets& secrets, 
         secrets.hide(piece);
         store::JournalBatch batch{name, at, piece.next, std::move(piece.points), {}};
         for (auto& [key, value] : piece.params)
-            batch.tags.emplace_back("param." + key, std::move(value));
+            batch.tags.emplace_back(std::string(model::parameter_prefix) + key, std::move(value));
         for (auto& tag : piece.tags)
             batch.tags.push_back(std::move(tag));
         if (!context_.history.record_metrics(run_, batch)) return Progress::done;

@@ -178,6 +178,21 @@ TEST_F(HistoryTest, OfManyWhoEndARunOneSucceeds)
     EXPECT_THAT(history_->events(id).value(), SizeIs(2));
 }
 
+TEST_F(HistoryTest, NumberThatIsPartOfAnotherIdIsAskedBack)
+{
+    auto first = make_run();
+    first.id = RunId::parse("0199aaaabbbbccccddddeeeeffff1000").value();
+    auto second = make_run();
+    second.id = RunId::parse("0199aaaabbbbccccddddeeeeffff2000").value();
+    second.number = 1000;
+    ASSERT_EQ(history_->import_runs({first, second}).value(), 2U);
+
+    EXPECT_EQ(history_->resolve_run("1000").value(), first.id);
+    EXPECT_EQ(history_->resolve_run("1000", "p1").error().kind(), ErrorKind::conflict);
+    EXPECT_EQ(history_->resolve_run("f1000", "p1").value(), first.id);
+    EXPECT_EQ(history_->resolve_run("2000", "p1").value(), second.id);
+}
+
 TEST_F(HistoryTest, RunsAreFoundByBeginningEndAndLast)
 {
     auto run = make_run();
@@ -195,6 +210,11 @@ TEST_F(HistoryTest, RunsAreFoundByBeginningEndAndLast)
     EXPECT_EQ(history_->resolve_run("last", "p1").value(), run.id);
     EXPECT_EQ(history_->resolve_run("last", "p9").error().kind(), ErrorKind::not_found);
     EXPECT_EQ(history_->resolve_run("001").error().kind(), ErrorKind::invalid_argument);
+    EXPECT_EQ(history_->resolve_run("1", "p1").value(), run.id);
+    EXPECT_EQ(history_->resolve_run("1", "p2").value(), other.id);
+    EXPECT_EQ(history_->resolve_run("2", "p1").error().kind(), ErrorKind::not_found);
+    EXPECT_EQ(history_->resolve_run("01", "p1").error().kind(), ErrorKind::not_found);
+    EXPECT_EQ(history_->resolve_run("1").error().kind(), ErrorKind::invalid_argument);
     EXPECT_EQ(history_->resolve_run("feed").error().message(), "there is no run 'feed'");
     EXPECT_EQ(history_->resolve_run("train.py").error().kind(), ErrorKind::not_found);
     const auto several = history_->resolve_run("0199aaaa").error();

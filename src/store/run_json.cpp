@@ -2,6 +2,7 @@
 #include "store/run_json.hpp"
 
 #include "base/time.hpp"
+#include "model/run_words.hpp"
 
 #include <algorithm>
 
@@ -45,9 +46,6 @@ Json run_json(const model::Run& run)
     JsonObject timings;
     for (const auto& [phase, span] : run.timings)
         timings.append(phase, span);
-    JsonObject tags;
-    for (const auto& [key, value] : run.tags)
-        tags.set(key, value);
     return JsonObject{{"run_id", run.id.text()},
                       {"run_number", run.number},
                       {"name", run.name},
@@ -73,7 +71,8 @@ Json run_json(const model::Run& run)
                       {"rerun_of", text_json(run.rerun_of)},
                       {"tracked", run.tracked},
                       {"hidden", run.hidden},
-                      {"tags", std::move(tags)},
+                      {"params", model::params_json(run)},
+                      {"tags", model::tags_json(run)},
                       {"timings", std::move(timings)},
                       {"git", run.git},
                       {"configuration", run.configuration},

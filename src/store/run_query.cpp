@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t shortest_part = 4;
 constexpr std::size_t whole_id = 32;
+constexpr std::size_t longest_number = 9;
 constexpr std::size_t candidates_named = 6;
 constexpr std::size_t largest_page = 10'000;
 
@@ -74,6 +75,21 @@ Error no_run(std::string_view text)
             "'ponk history list' shows the runs there are."};
 }
 
+Error too_short(const std::string& text, std::string_view project)
+{
+    if (!project.empty() && parse_integer(text)) {
+        return {ErrorKind::not_found,
+                fmt::format("this project has no run of number '{}'", text),
+                "'ponk runs' shows the numbers, and ids that are known everywhere."};
+    }
+    return {ErrorKind::invalid_argument,
+            fmt::format("'{}' is too short for a run: give {} digits or more of its beginning or "
+                        "end, or its number",
+                        text,
+                        shortest_part),
+            "'ponk runs' shows the runs there are."};
+}
+
 Result<bool> is_known(db::Connection& reader, const std::string& whole)
 {
     auto statement = TRY(reader.prepare("SELECT 1 FROM run WHERE id = ?"));
@@ -81,20 +97,36 @@ Result<bool> is_known(db::Connection& reader, const std::string& whole)
     return statement.step();
 }
 
-Result<RunId> resolve_part(db::Connection& reader, const std::string& text)
+// The run of that number, as the column "no" of a project's runs shows it. A sign or a leading zero
+// makes no number.
+Result<std::optional<Candidate>>
+numbered(db::Connection& reader, const std::string& text, std::string_view project)
+{
+    const auto number = text.size() > longest_number ? std::nullopt : parse_integer(text);
+    if (project.empty() || !number || std::to_string(*number) != text)
+        return std::optional<Candidate>();
+    auto statement = TRY(reader.prepare("SELECT id, script_name, state FROM run WHERE number = ?"
+                                        " AND project = (SELECT row FROM project WHERE id = ?)"));
+    statement.bind(*number, project);
+    if (!TRY(statement.step())) return std::optional<Candidate>();
+    return std::optional(
+        Candidate{TRY(RunId::parse(statement.text(0))), statement.text(1), statement.text(2)});
+}
+
+Result<RunId>
+resolve_part(db::Connection& reader, const std::string& text, std::string_view project)
 {
     // What programs send: one look into one index.
     if (text.size() == whole_id && TRY(is_known(reader, text))) return RunId::parse(text);
     const auto hex = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
     if (text.size() > whole_id || !std::all_of(text.begin(), text.end(), hex))
         return tl::unexpected(no_run(text));
-    if (text.size() < shortest_part) {
-        return fail(ErrorKind::invalid_argument,
-                    "'{}' is too short for a run: give {} digits or more of its beginning or end",
-                    text,
-                    shortest_part);
-    }
-    const auto found = TRY(candidates(reader, text));
+    const auto by_number = TRY(numbered(reader, text, project));
+    if (text.size() < shortest_part && !by_number) return tl::unexpected(too_short(text, project));
+    auto found =
+        text.size() < shortest_part ? std::vector<Candidate>() : TRY(candidates(reader, text));
+    const auto same = [&](const Candidate& other) { return other.id == by_number->id; };
+    if (by_number && std::none_of(found.begin(), found.end(), same)) found.push_back(*by_number);
     if (found.empty()) return tl::unexpected(no_run(text));
     if (found.size() > 1) return tl::unexpected(ambiguous(text, found));
     return found.front().id;
@@ -105,7 +137,7 @@ Result<RunId> resolve_part(db::Connection& reader, const std::string& text)
 Result<RunId> History::resolve_run(std::string_view text, std::string_view project) const
 {
     return impl_->database->read([&](db::Connection& reader) -> Result<RunId> {
-        if (text != "last") return resolve_part(reader, lower(text));
+        if (text != "last") return resolve_part(reader, lower(text), project);
         const auto found = TRY(newest(reader, project));
         if (found) return *found;
         return tl::unexpected(

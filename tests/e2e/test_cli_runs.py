@@ -231,7 +231,7 @@ def test_many_metrics_are_shown_in_part_and_exported_whole(ponk):
 
     record = last(ponk)
     assert len(record["metrics"]) == 10000 and record["metrics_left_out"] == 502
-    assert record["curve"] == {"count": 20000, "last": 0.5} and len(record["tags"]) == 50
+    assert record["curve"] == {"count": 20000, "last": 0.5} and len(record["params"]) == 50
     shown = ponk.text("history", "info", "last", "-o", "table")
     assert "10302 more" in shown and shown.count("\n") < 1000
     assert "max 5" in shown  # a peak stays in the curve

@@ -136,7 +136,7 @@ def test_nothing_that_ponk_keeps_holds_a_secret(ponk, name):
     info = ponk.json("history", "info", "last")
     assert info["metrics"]["text"] == "***" and info["metrics"]["mixed"] == "token is ***!"
     assert info["metrics"]["***"] == 3 and info["metrics"]["d-***"] == 2.5
-    assert info["tags"]["t"] == "***" and info["tags"]["param.p"] == "***"
+    assert info["tags"]["t"] == "***" and info["params"]["p"] == "***"
     assert info["metrics"].get("number", "***") == "***"
     assert "outputs/plain.txt" in info["attachments"]
     for words in (("history", "info", "last"), ("history", "info", "last", "-o", "json"), ("runs", "-o", "json"),
