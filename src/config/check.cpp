@@ -2,8 +2,8 @@
 #include "config/check.hpp"
 
 #include "config/config_file.hpp"
+#include "config/nearby.hpp"
 #include "config/resolve.hpp"
-#include "os/directory.hpp"
 
 #include <algorithm>
 #include <sys/stat.h>
@@ -76,19 +76,9 @@ Result<Diagnostics> check_project(const os::Path& folder)
     const auto check = [&](const std::string& name) {
         if (has_name(folder / name)) append(all, dump_file(folder / name, name).diagnostics);
     };
-    check("MLproject");
-    check(has_name(folder / ".amlignore") ? ".amlignore" : ".gitignore");
-    check(".azureml/project.json");
-    std::error_code error;
-    if (std::filesystem::is_directory(project.config_folder(), error)) {
-        for (const auto& entry : TRY(os::list_directory(project.config_folder()))) {
-            const auto kind = kind_by_name(entry.name);
-            const bool backup = entry.name.ends_with('~') || entry.name.ends_with(".bak") ||
-                                entry.name.find(" - Copy") != std::string::npos;
-            if (backup || kind == FileKind::unknown || kind == FileKind::json) continue;
-            check("aml_config/" + entry.name);
-        }
-    }
+    for (const auto& name : TRY(configuration_files(folder)))
+        check(name);
+    if (!has_name(folder / ".amlignore")) check(".gitignore");
     for (const auto& name : project.run_configurations) {
         if (is_file(folder / shown_name(name, ".runconfig"))) compare_files(project, name, all);
     }

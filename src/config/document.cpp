@@ -102,21 +102,35 @@ bool check_characters(std::string_view text, const TextPlaces& places, Report& r
     return true;
 }
 
+std::ptrdiff_t error_count(const Report& report)
+{
+    const auto& all = report.diagnostics();
+    return std::count_if(all.begin(), all.end(), [](const Diagnostic& remark) {
+        return remark.severity == Severity::error;
+    });
+}
+
 std::optional<Node> read_yaml(std::string_view text,
                               const TextPlaces& places,
                               const DocumentLimits& limits,
                               Report& report)
 {
     YamlRead read = read_yaml_document(text, places, limits);
+    // What the eye sees as the cause stands in a line of its own; the parser trips over it later.
+    const bool stopped =
+        read.problem.code == "yaml-syntax" || read.problem.code == "second-document";
+    if (read.root || stopped) {
+        const auto last = read.root ? places.line_count() : read.problem.place.line;
+        const auto rest = without_ellipses(text, places, read.inner_lines, last, report);
+        if (!rest.empty()) return read_yaml(rest, TextPlaces(rest), limits, report);
+    }
     if (read.root) {
+        const auto before = error_count(report);
         report_odd_lines(places, read.inner_lines, report);
-        if (report.has_errors()) return std::nullopt;
+        if (error_count(report) > before) return std::nullopt;
         return std::move(read.root);
     }
-    // What the eye sees as the cause stands in a line of its own; the parser trips over it later.
-    const bool ended = read.problem.code == "second-document";
-    if ((read.problem.code == "yaml-syntax" || ended) &&
-        report_cause_by_lines(places, read.inner_lines, read.problem.place, report)) {
+    if (stopped && report_cause_by_lines(places, read.inner_lines, read.problem.place, report)) {
         return std::nullopt;
     }
     if (read.problem.code == "yaml-syntax") explain_syntax(places, read.problem);

@@ -52,24 +52,17 @@ void report_tab(std::size_t line, std::uint32_t column, Report& report)
                  "Replace the tab by the spaces that the lines around it have.");
 }
 
-void report_ellipsis(const TextPlaces& places, std::size_t line, Report& report)
+constexpr const char* ellipsis_hint =
+    "It stands for left-out lines in a document: remove the line.";
+
+// An ellipsis that is more than the end of the file.
+bool spoils(const TextPlaces& places, std::size_t line)
 {
-    const auto text = places.line(line);
-    const Place place{static_cast<std::uint32_t>(line),
-                      static_cast<std::uint32_t>(text.find_first_not_of(" \t") + 1)};
-    const char* hint = "It stands for left-out lines in a document: remove the line.";
-    bool content_after = false;
-    for (std::size_t i = line + 1; i <= places.line_count() && !content_after; ++i) {
-        content_after = is_content(places.line(i));
+    if (places.line(line).find_first_not_of(" \t") > 0) return true;
+    for (std::size_t i = line + 1; i <= places.line_count(); ++i) {
+        if (is_content(places.line(i))) return true;
     }
-    if (content_after || place.column > 1) {
-        report.error(place,
-                     "pasted-ellipsis",
-                     "this '...' line ends the document for YAML; the lines after it would be lost",
-                     hint);
-    } else {
-        report.warning(place, "pasted-ellipsis", "a '...' line ends this file", hint);
-    }
+    return false;
 }
 
 }  // namespace
@@ -98,13 +91,39 @@ bool report_conflict_markers(const TextPlaces& places, Report& report)
     return found;
 }
 
+std::string without_ellipses(std::string_view text,
+                             const TextPlaces& places,
+                             const LineRanges& inner,
+                             std::size_t last_line,
+                             Report& report)
+{
+    std::string rest;
+    for (std::size_t i = 1; i <= std::min(last_line, places.line_count()); ++i) {
+        const auto line = places.line(i);
+        if (!is_ellipsis(line) || is_inner(inner, i) || !spoils(places, i)) continue;
+        report.error({static_cast<std::uint32_t>(i),
+                      static_cast<std::uint32_t>(line.find_first_not_of(" \t") + 1)},
+                     "pasted-ellipsis",
+                     "this '...' line ends the document for YAML; the lines after it would be lost",
+                     ellipsis_hint);
+        if (rest.empty()) rest = text;
+        rest.replace(places.start_of(i), line.size(), line.size(), ' ');
+    }
+    return rest;
+}
+
 void report_odd_lines(const TextPlaces& places, const LineRanges& inner, Report& report)
 {
     for (std::size_t i = 1; i <= places.line_count(); ++i) {
         const auto line = places.line(i);
         if (is_inner(inner, i)) continue;
         if (const auto column = indenting_tab(line); column != 0) report_tab(i, column, report);
-        if (is_ellipsis(line)) report_ellipsis(places, i, report);
+        if (is_ellipsis(line)) {
+            report.warning({static_cast<std::uint32_t>(i), 1},
+                           "pasted-ellipsis",
+                           "a '...' line ends this file",
+                           ellipsis_hint);
+        }
     }
 }
 
@@ -121,9 +140,6 @@ bool report_cause_by_lines(const TextPlaces& places,
             // The parser may give up at the line before, or well after, the tab that spoilt it.
             if (!found && i > failure.line + 1) break;
             report_tab(i, column, report);
-            found = true;
-        } else if (is_ellipsis(line) && i <= failure.line) {
-            report_ellipsis(places, i, report);
             found = true;
         }
     }

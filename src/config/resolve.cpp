@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "config/conda.hpp"
 #include "config/config_file.hpp"
+#include "config/nearby.hpp"
 #include "config/project.hpp"
 #include "config/schema.hpp"
 
@@ -155,6 +156,13 @@ tl::unexpected<Error> no_such_run_configuration(const Project& project, const st
             fmt::format("There is a target of that name. Make a run configuration for it: 'ponk "
                         "runconfiguration create -n {0} -t {0}'.",
                         shell_word(name))));
+    }
+    const auto below = folder_with_configuration(project.root, name + ".runconfig");
+    if (!below.empty()) {
+        return tl::unexpected(error.with_hint(
+            fmt::format("The folder {} has it: go there, or name it with '--project {}'.",
+                        os::in_quotes(below),
+                        shell_word(below))));
     }
     return tl::unexpected(
         error.with_hint(suggestion(name, project.run_configurations, "run configurations")));

@@ -75,8 +75,13 @@ std::string replacement(const Key& key, const Node& value)
             "Write {}{}.", printable(*meant), value.is_quoted() ? ", without quotes" : "");
     }
     if (key.kind == ValueKind::boolean) return "Write true or false.";
-    if (key.kind == ValueKind::text_list && value.is_scalar())
-        return fmt::format("Write it as a list: [{}].", printable(trim(value.text)));
+    if (key.kind == ValueKind::text_list && value.is_scalar()) {
+        std::vector<std::string> words;
+        for (const auto& word : split(trim(value.text), ' ')) {
+            if (!word.empty()) words.push_back(printable(word));
+        }
+        return fmt::format("Write it as a list: [{}].", join(words, ", "));
+    }
     return {};
 }
 
