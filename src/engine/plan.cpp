@@ -6,6 +6,7 @@
 #include "config/ignore_rules.hpp"
 #include "config/project.hpp"
 #include "engine/entry_point.hpp"
+#include "engine/plan_checks.hpp"
 #include "engine/spark_options.hpp"
 #include "os/variables.hpp"
 
@@ -231,6 +232,13 @@ Result<PlanReport> make_plan(const Submission& submission)
         submission.time_limit_seconds.value_or(*configuration.max_run_duration_seconds);
     plan.tracked = submission.tracked.value_or(*configuration.tracked_run);
     plan.collect_outputs = *configuration.output_collection;
+    // Named in every project of 2017. Systems of today may only have python3: left out, both are
+    // looked for.
+    if (*target.type == config::TargetType::local && plan.interpreter == "python")
+        plan.interpreter.clear();
+    TRY(check_language(report));
+    TRY(check_named_files(submission, report));
+    TRY(check_interpreter(submission, resolved, report));
     return report;
 }
 

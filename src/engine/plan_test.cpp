@@ -83,18 +83,46 @@ TEST_F(Plans, ArgumentVectorServesWhenNoScriptIsNamed)
           "ArgumentVector:\n  - train.py\n  - --epochs\n  - 5\nTarget: local\nFramework: Python\n"
           "EnvironmentVariables:\n  A: '1'\n  KEY: secret:STORE\n");
     write("aml_config/local.compute", "type: local\npythonLocation: ~/env/bin/python\n");
+    write("env/bin/python", "#!/bin/sh\n");
+    std::filesystem::permissions(project_ / "env/bin/python", std::filesystem::perms::owner_all);
     auto wanted = submission(std::nullopt);
     wanted.variables = {{"A", "2"}};
+    wanted.ambient.environment[0] = "HOME=" + project_.native();
 
     const auto report = make_plan(wanted);
 
     ASSERT_TRUE(report) << report.error().message();
     EXPECT_EQ(report->plan.script, "train.py");
     EXPECT_EQ(report->plan.arguments, (std::vector<std::string>{"--epochs", "5"}));
-    EXPECT_EQ(report->plan.interpreter, "/home/ann/env/bin/python");
+    EXPECT_EQ(report->plan.interpreter, project_.native() + "/env/bin/python");
     EXPECT_EQ(secret_names(report->plan), std::vector<std::string>{"STORE"});
     const Variables expected{{"KEY", "secret:STORE"}, {"A", "2"}};
     EXPECT_EQ(report->plan.variables, expected);
+}
+
+TEST_F(Plans, AnInterpreterThatIsNotThereIsToldWithItsPlace)
+{
+    write("aml_config/local.compute", "type: local\npythonLocation: ~/env/bin/python\n");
+
+    const auto report = make_plan(submission());
+
+    ASSERT_FALSE(report);
+    EXPECT_EQ(report.error().message(),
+              "aml_config/local.compute:2:17: python '~/env/bin/python' does not exist");
+}
+
+TEST_F(Plans, ANamedFileThatTheRunDoesNotUseGetsANotice)
+{
+    auto wanted = submission();
+    wanted.conda_dependencies = "more.yml";
+    EXPECT_EQ(make_plan(wanted).error().message(), "conda file 'more.yml' does not exist");
+    write("more.yml", "dependencies: []\n");
+
+    const auto report = make_plan(wanted);
+
+    ASSERT_TRUE(report) << report.error().message();
+    ASSERT_EQ(report->notices.size(), 1U);
+    EXPECT_TRUE(report->notices[0].starts_with("conda file 'more.yml' is not used"));
 }
 
 TEST_F(Plans, NoScriptAtAllSaysHowToNameOne)
