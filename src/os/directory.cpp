@@ -156,9 +156,11 @@ Result<> remove_contents(int folder)
             Fd child(::openat(
                 folder, entry.name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
             if (!child && errno == EACCES) {  // a folder without our own permission bits
-                ::fchmodat(folder, entry.name.c_str(), 0700, 0);
-                child.reset(::openat(
-                    folder, entry.name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+                if (::fchmodat(folder, entry.name.c_str(), 0700, 0) == 0) {
+                    child.reset(::openat(folder,
+                                         entry.name.c_str(),
+                                         O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+                }
             }
             if (child) {
                 ::fchmod(child.get(), 0700);
