@@ -9,7 +9,13 @@ namespace ponk::cli {
 
 Result<AssetLink> read_asset_link(const os::Path& file)
 {
-    const std::string text = TRY(os::read_file(file, std::uint64_t{1} << 20));
+    const std::string text =
+        TRY(os::read_file(file, std::uint64_t{1} << 20).map_error([&](const Error& error) {
+            if (error.kind() != ErrorKind::not_found) return error;
+            return Error(ErrorKind::not_found,
+                         fmt::format("asset link {} does not exist", os::in_quotes(file)),
+                         "'ponk asset list' shows the assets of the project and their links.");
+        }));
     const Json link =
         TRY(parse_json(text).map_error(while_doing("asset link {}", os::in_quotes(file))));
     const Json& source = link["assetSource"];

@@ -40,10 +40,13 @@ Outcome run(Context& context, const Invocation& words)
         const Json answer = TRY(daemon->send("POST", "/runs/" + id + "/clean", Json(JsonObject{})));
         freed += answer.integer("freed_bytes");
     }
-    return context.done(fmt::format("{} of {} run{} freed",
-                                    byte_size_text(static_cast<std::uint64_t>(freed)),
-                                    ids.size(),
-                                    ids.size() == 1 ? "" : "s"),
+    const std::string runs = fmt::format("{} run{}", ids.size(), ids.size() == 1 ? "" : "s");
+    std::string message =
+        fmt::format("{} of {} freed", byte_size_text(static_cast<std::uint64_t>(freed)), runs);
+    if (ids.empty()) message = "no run of this project has ended: nothing to clean";
+    if (!ids.empty() && freed == 0)
+        message = fmt::format("nothing to free: {} without a working copy", runs);
+    return context.done(message,
                         {{"freed_bytes", freed}, {"runs", static_cast<std::int64_t>(ids.size())}});
 }
 

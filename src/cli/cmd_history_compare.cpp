@@ -26,6 +26,7 @@ constexpr Positional positionals[] = {
      .complete = Complete::run},
 };
 constexpr Example examples[] = {
+    {"ponk history compare 1 2", "Runs by their numbers in the project."},
     {"ponk history compare 4f1e 77ab", "What differs: configuration, arguments, files, metrics."},
 };
 
@@ -115,6 +116,59 @@ Result<JsonArray> compare_files(Daemon& daemon, const Json& first, const Json& s
     return rows;
 }
 
+enum class Equal { hidden, shown };
+
+bool has_object(const JsonArray& values)
+{
+    return std::ranges::any_of(values, [](const Json& value) { return value.is_object(); });
+}
+
+// One row for a field, or for each field below it: whole objects in cells would be cut where they
+// are still alike.
+void add_rows(JsonArray& rows, const std::string& field, const JsonArray& values, Equal equal)
+{
+    if (equal == Equal::hidden &&
+        std::ranges::all_of(values, [&](const Json& value) { return value == values[0]; }))
+        return;
+    if (has_object(values)) {
+        std::vector<std::string> keys;
+        for (const Json& value : values) {
+            if (!value.is_object()) continue;
+            for (const auto& [key, below] : value.as_object()) {
+                if (std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
+            }
+        }
+        for (const std::string& key : keys) {
+            JsonArray below;
+            for (const Json& value : values)
+                below.push_back(value[key]);
+            add_rows(rows, field + "." + key, below, equal);
+        }
+        return;
+    }
+    JsonObject row{{"field", field}};
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        row.set(std::to_string(i), values[i].is_array() ? Json(words_text(values[i])) : values[i]);
+    }
+    rows.push_back(std::move(row));
+}
+
+// The configuration without what the runs themselves have as fields: that has rows already.
+JsonArray beyond_fields(const JsonArray& runs, const JsonArray& configurations)
+{
+    JsonArray rest;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        JsonObject kept;
+        if (configurations[i].is_object()) {
+            for (const auto& [key, value] : configurations[i].as_object()) {
+                if (runs[i][key] != value) kept.append(key, value);
+            }
+        }
+        rest.push_back(std::move(kept));
+    }
+    return rest;
+}
+
 View table_of(const JsonArray& runs, const JsonArray& fields, const JsonArray& files)
 {
     View view;
@@ -129,13 +183,12 @@ View table_of(const JsonArray& runs, const JsonArray& fields, const JsonArray& f
     }
     JsonArray rows;
     for (const Json& field : fields) {
-        JsonObject row{{"field", field["field"]}};
+        const std::string name = field.text("field");
         const JsonArray& values = field["values"].as_array();
-        for (std::size_t i = 0; i < values.size(); ++i) {
-            const bool nested = values[i].is_array() || values[i].is_object();
-            row.set(keys[i], nested ? Json(to_json(values[i])) : values[i]);
-        }
-        rows.push_back(std::move(row));
+        add_rows(rows,
+                 name,
+                 name == "configuration" ? beyond_fields(runs, values) : values,
+                 field.boolean("equal") ? Equal::shown : Equal::hidden);
     }
     for (const Json& file : files) {
         JsonObject row{{"field", "file " + file.text("path")}};
@@ -160,6 +213,10 @@ Outcome run(Context& context, const Invocation& words)
     JsonArray files;
     if (runs.size() == 2) files = TRY(compare_files(*TRY(context.daemon()), runs[0], runs[1]));
     const View view = table_of(runs, fields, files);
+    if (fields.empty() && files.empty() && context.format() == output::Format::table &&
+        !context.has_query()) {
+        return context.done("these runs are equal, but for their ids and times");
+    }
     JsonArray ids;
     for (const Json& run : runs)
         ids.push_back(run["run_id"]);

@@ -51,6 +51,20 @@ std::vector<Error> problems_of(const Json& answer)
     return problems;
 }
 
+Error no_such_artifact(const Json& run, const Json& answer, const std::string& wanted)
+{
+    std::vector<std::string> names;
+    if (answer["artifacts"].is_array()) {
+        for (const Json& artifact : answer["artifacts"].as_array())
+            names.push_back(artifact.text("path"));
+    }
+    const auto near = nearest(wanted, names);
+    return {ErrorKind::not_found,
+            fmt::format("run '{}' has no artifact '{}'", run.text("run_id"), printable(wanted)),
+            near ? fmt::format("Did you mean '{}'?", printable(*near))
+                 : fmt::format("'ponk history info {}' lists what there is.", brief_id(run))};
+}
+
 Outcome run(Context& context, const Invocation& words)
 {
     const Json record = TRY(context.run(TRY(run_name(words))));
@@ -91,11 +105,7 @@ Outcome run(Context& context, const Invocation& words)
         return tl::unexpected(Failure(damage.front()));
     }
     if (files.empty() && !chosen.empty()) {
-        return fail_with(exit_code::not_found,
-                         ErrorKind::not_found,
-                         "run '{}' has no artifact '{}'",
-                         id,
-                         printable(chosen[0]));
+        return tl::unexpected(Failure(no_such_artifact(record, answer, chosen[0])));
     }
     return context.print(Json(std::move(files)));
 }

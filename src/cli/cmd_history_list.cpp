@@ -85,7 +85,8 @@ Outcome run(Context& context, const Invocation& words)
         context.note("{}", chosen ? "no run is like that" : "no runs yet: ponk submit SCRIPT");
         if (!chosen && !words.has("all-projects")) context.point_to_enclosing_project();
     }
-    const View view = view_of_runs(runs);
+    const View view =
+        view_of_runs(runs, words.has("all-projects") ? Projects::several : Projects::one);
     return context.print(Json(std::move(runs)), view);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands.hpp"
 #include "cli/context.hpp"
+#include "cli/run_view.hpp"
 #include "config/project.hpp"
 #include "net/target.hpp"
 
@@ -31,7 +32,8 @@ Outcome run(Context& context, const Invocation& /*words*/)
     }
     document.set("runs", known ? (*known)["runs"] : Json(0));
     if (known) document.set("id", (*known)["id"]);
-    return context.print(Json(std::move(document)));
+    const Json shown(std::move(document));
+    return context.print(shown, {.rows = in_words(shown)});
 }
 
 }  // namespace

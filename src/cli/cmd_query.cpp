@@ -39,12 +39,22 @@ Result<std::string> read_input()
     }
 }
 
+Result<std::string> read_document(const std::string& file)
+{
+    return os::read_file(file).map_error([&](const Error& error) {
+        if (error.kind() != ErrorKind::not_found) return error;
+        return Error(ErrorKind::not_found,
+                     fmt::format("file {} does not exist", os::in_quotes(file)),
+                     "Name a JSON document that is there, or give it on standard input.");
+    });
+}
+
 Outcome run(Context& context, const Invocation& words)
 {
     const auto expression = query::parse_jmespath(*words.word(0));
     if (!expression) return tl::unexpected(Failure(expression.error(), exit_code::usage));
     const std::string file = words.word(1).value_or("-");
-    const std::string text = file == "-" ? TRY(read_input()) : TRY(os::read_file(file));
+    const std::string text = file == "-" ? TRY(read_input()) : TRY(read_document(file));
     const Json document = TRY(
         parse_json(text, {.depth = 512, .bytes = most_bytes})
             .map_error(while_doing("{}", file == "-" ? "standard input" : os::in_quotes(file))));

@@ -2,6 +2,7 @@
 #include "cli/commands.hpp"
 #include "cli/context.hpp"
 #include "cli/named.hpp"
+#include "cli/run_view.hpp"
 #include "config/project.hpp"
 
 namespace ponk::cli {
@@ -15,7 +16,8 @@ Outcome run(Context& context, const Invocation& words)
     const config::Project project = TRY(config::open_project(TRY(context.project())));
     const config::RunConfiguration configuration =
         TRY(config::load_run_configuration(project, TRY(named::name_of(words))));
-    return context.print(config::meaning_of(configuration));
+    const Json meaning = config::meaning_of(configuration);
+    return context.print(meaning, {.rows = in_words(meaning)});
 }
 
 }  // namespace

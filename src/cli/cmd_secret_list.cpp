@@ -8,7 +8,10 @@ namespace {
 Outcome run(Context& context, const Invocation& /*words*/)
 {
     const Json answer = TRY(TRY(context.daemon())->get("/secrets"));
-    return context.print(answer["secrets"].is_array() ? answer["secrets"] : Json(JsonArray{}));
+    const Json secrets = answer["secrets"].is_array() ? answer["secrets"] : Json(JsonArray{});
+    if (secrets.as_array().empty() && context.format() == output::Format::table)
+        context.note("no secrets yet: ponk secret set NAME");
+    return context.print(secrets);
 }
 
 }  // namespace

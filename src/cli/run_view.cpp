@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t page_size = 500;
 constexpr std::size_t most_metric_columns = 12;
 
-constexpr std::size_t whole = 1000;  // as `min` of a column: never cut
+using output::whole;
 
 // "2026-03-01T12:30:05.123Z" → "12:30:05" on that day, "Mar 01 12:30" in that year, else the date.
 std::string brief_time(const std::string& utc, std::string_view now)
@@ -83,6 +83,17 @@ Json row_of(const Json& run, const std::vector<MetricColumn>& metrics, std::stri
     return row;
 }
 
+std::string project_word(const Json& run, const JsonArray& runs)
+{
+    const std::string path = run.text("project_path");
+    const std::string word = path.substr(path.rfind('/') + 1);
+    for (const Json& other : runs) {
+        const std::string there = other.text("project_path");
+        if (there != path && there.substr(there.rfind('/') + 1) == word) return path;
+    }
+    return word;
+}
+
 }  // namespace
 
 std::string brief_id(const Json& run)
@@ -91,7 +102,7 @@ std::string brief_id(const Json& run)
     return id.size() > 8 ? id.substr(id.size() - 8) : id;
 }
 
-View view_of_runs(const JsonArray& runs)
+View view_of_runs(const JsonArray& runs, Projects projects)
 {
     std::vector<MetricColumn> metrics;
     bool named = false;
@@ -120,6 +131,10 @@ View view_of_runs(const JsonArray& runs)
                     {.key = "duration", .align = right, .min = whole},
                     {.key = "script_name", .title = "script", .min = 12},
                     {.key = "start_time_utc", .title = "start (UTC)", .min = whole}};
+    // Numbers count in each project, so its name stands beside them.
+    if (projects == Projects::several)
+        view.columns.insert(view.columns.begin() + 1,
+                            {.key = "project_path", .title = "project", .min = 8});
     if (named) view.columns.push_back({.key = "name"});
     view.columns.push_back({.key = "target"});
     for (const MetricColumn& metric : metrics) {
@@ -130,6 +145,8 @@ View view_of_runs(const JsonArray& runs)
     JsonArray exact;
     for (const Json& run : runs) {
         rows.push_back(row_of(run, metrics, now));
+        if (projects == Projects::several)
+            rows.back().as_object().set("project_path", project_word(run, runs));
         exact.push_back(exact_row_of(run, view.columns, metrics));
     }
     view.rows = std::move(rows);
@@ -156,6 +173,38 @@ Json brief_metrics(const Json& metrics)
     return brief;
 }
 
+std::string words_text(const Json& value)
+{
+    const auto word = [](const Json& one) {
+        return one.is_string() ? shell_word(one.as_string()) : output::cell_text(one);
+    };
+    std::vector<std::string> words;
+    if (value.is_array()) {
+        for (const Json& one : value.as_array())
+            words.push_back(word(one));
+    } else if (value.is_object()) {
+        for (const auto& [key, one] : value.as_object())
+            words.push_back(shell_word(key) + "=" + word(one));
+    } else {
+        return output::cell_text(value);
+    }
+    return printable(join(words, " "));
+}
+
+Json in_words(const Json& value)
+{
+    const bool list = value.is_array();
+    if (list && value.as_array().empty()) return "none";
+    if (value.is_object() && value.as_object().empty()) return "none";
+    const auto plain = [](const Json& one) { return !one.is_array() && !one.is_object(); };
+    if (list && std::ranges::all_of(value.as_array(), plain)) return words_text(value);
+    if (!value.is_object()) return value;
+    JsonObject shown;
+    for (const auto& [key, member] : value.as_object())
+        shown.append(key, in_words(member));
+    return shown;
+}
+
 View view_of_run(const Json& run)
 {
     JsonObject rows;
@@ -170,12 +219,9 @@ View view_of_run(const Json& run)
     if (run["error"].is_object()) rows.set("error", run["error"].text("message"));
     for (const std::string_view key : {"project_path", "script_name"})
         add(key);
-    if (run["arguments"].is_array()) {
-        std::vector<std::string> words;
-        for (const Json& word : run["arguments"].as_array()) {
-            if (word.is_string()) words.push_back(shell_word(word.as_string()));
-        }
-        if (!words.empty()) rows.set("arguments", printable(join(words, " ")));
+    for (const std::string_view key : {"arguments", "params", "tags"}) {
+        const std::string words = words_text(run[key]);
+        if (!words.empty()) rows.set(std::string(key), words);
     }
     for (const std::string_view key : {"target",
                                        "run_configuration",

@@ -12,13 +12,21 @@ namespace ponk::cli {
 std::string brief_id(const Json& run);
 
 // Runs as table rows: short id, status, script, times, and a column for each metric (scalars that
-// one of them has, in order of first sight).
-View view_of_runs(const JsonArray& runs);
+// one of them has, in order of first sight). Runs of several projects have a column for it: its
+// folder's name, or the whole path where two folders have the same.
+enum class Projects { one, several };
+View view_of_runs(const JsonArray& runs, Projects projects = Projects::one);
 // One run as rows of name and value.
 View view_of_run(const Json& run);
 
 // Metrics for people: of a list its last value and how many there are.
 Json brief_metrics(const Json& metrics);
+
+// Lists and objects of words as one would type them in a shell: "--lr 0.1", "team=x note='a b'".
+std::string words_text(const Json& value);
+
+// Any object for a table: lists as words, what is empty as "none".
+Json in_words(const Json& value);
 
 // GET /runs, page by page, until `limit` runs (0: all) are there. `filters` starts with '&'.
 Result<JsonArray> fetch_runs(Daemon& daemon, const std::string& filters, std::size_t limit);

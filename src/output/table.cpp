@@ -84,8 +84,9 @@ private:
         const bool numeric = numbers && !others;
         const auto wanted = std::max(widest, display_width(titles_[i]));
         // Digits that are cut off would make another number: only the title may shrink.
+        const bool title_shrinks = numeric && column.min < whole;
         const auto least =
-            std::min(wanted, numeric ? widest : std::max<std::size_t>(column.min, 1));
+            std::min(wanted, title_shrinks ? widest : std::max<std::size_t>(column.min, 1));
         extents_.push_back({wanted, least});
         right_.push_back(column.align == Align::right ||
                          (column.align == Align::by_value && numeric));

@@ -19,6 +19,8 @@ struct Column {
     Align align = Align::by_value;
     std::size_t min = 10;  // columns of the terminal that it keeps when others give way
 };
+// As `min`: neither values nor title are ever cut.
+inline constexpr std::size_t whole = 1000;
 using Columns = std::vector<Column>;
 
 // A list of objects as aligned columns, an object as rows of name and value, a list of plain
