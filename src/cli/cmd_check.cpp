@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/context.hpp"
 #include "config/check.hpp"
 #include "config/config_file.hpp"
+#include "config/nearby.hpp"
 
 namespace ponk::cli {
 namespace {
@@ -53,6 +55,27 @@ Outcome report(Context& context, const config::Diagnostics& remarks)
     return code_of(remarks);
 }
 
+// Silence would look like praise.
+Outcome nothing_to_check(Context& context, const os::Path& folder)
+{
+    if (context.format() != output::Format::table || context.has_query())
+        TRY(context.print(config::to_json(config::Diagnostics{})));
+    std::error_code problem;
+    const std::string below = config::folder_with_configuration(folder);
+    context.note("{} has no configuration files: nothing was checked{}",
+                 os::in_quotes(folder),
+                 std::filesystem::is_empty(folder, problem) ? "; the folder is empty" : "");
+    if (!below.empty()) {
+        context.note("hint: the folder {} below it has some: '--project {}'",
+                     os::in_quotes(below),
+                     shell_word(below));
+    } else {
+        context.note("hint: scripts run here with the defaults; 'ponk project create' makes a "
+                     "folder with files to start from");
+    }
+    return exit_code::success;
+}
+
 Outcome dump(Context& context, const std::string& file)
 {
     const config::FileDump found = config::dump_file(file);
@@ -72,7 +95,11 @@ Outcome run(Context& context, const Invocation& words)
         return dump(context, *file);
     }
     if (words.words().empty()) {
-        return report(context, TRY(config::check_project(TRY(context.project()))));
+        const os::Path folder = TRY(context.project());
+        const auto remarks = TRY(config::check_project(folder));
+        if (remarks.empty() && TRY(config::configuration_files(folder)).empty())
+            return nothing_to_check(context, folder);
+        return report(context, remarks);
     }
     std::vector<os::Path> files(words.words().begin(), words.words().end());
     return report(context, config::check_files(files));

@@ -2,6 +2,8 @@
 #include "cli/commands.hpp"
 #include "cli/common_options.hpp"
 #include "cli/context.hpp"
+#include "cli/follow.hpp"
+#include "cli/interrupt.hpp"
 #include "cli/log_stream.hpp"
 
 #include <unistd.h>
@@ -27,12 +29,23 @@ Outcome run(Context& context, const Invocation& words)
 {
     const Json record = TRY(context.run(TRY(run_name(words, "last"))));
     LogWriter writer(STDOUT_FILENO);
-    TRY(copy_log(*TRY(context.daemon()),
-                 {.run = record.text("run_id"),
-                  .offset = 0,
-                  .follow = words.has("follow") ? Follow::yes : Follow::no,
-                  .form = words.has("raw") ? LogForm::raw : LogForm::masked},
-                 writer));
+    const LogRequest request{.run = record.text("run_id"),
+                             .offset = 0,
+                             .follow = words.has("follow") ? Follow::yes : Follow::no,
+                             .form = words.has("raw") ? LogForm::raw : LogForm::masked};
+    // What has ended is not left behind by Ctrl-C: it only stops the printing, as it does
+    // elsewhere.
+    if (request.follow == Follow::no || !record["end_time_utc"].is_null()) {
+        TRY(copy_log(*TRY(context.daemon()), request, writer));
+        return exit_code::success;
+    }
+    Interrupts interrupts;
+    const auto copied = copy_log(*TRY(context.daemon()), request, writer, interrupts.token());
+    if (interrupts.happened()) {
+        say_detached(context, request.run);
+        return exit_code::detached;
+    }
+    TRY(copied);
     return exit_code::success;
 }
 
@@ -45,10 +58,12 @@ constinit const Command cmd_experiment_logs = {
     .description =
         "Prints the log's bytes exactly, but for the values of secrets, which show as ***. On a "
         "terminal, control bytes other than CR, BS, TAB and colours are shown, not sent. Without "
-        "RUN: the newest run of the project.",
+        "RUN: the newest run of the project.\n"
+        "Ctrl-C ends '--follow' and leaves the run alone; it says how to follow again or cancel.",
     .options = options,
     .positionals = positionals,
     .examples = examples,
+    .exits = "79 with a last line 'ponk: detached:': Ctrl-C, the run goes on.",
     .run = run,
 };
 

@@ -8,7 +8,8 @@ namespace ponk::cli::common {
 
 inline constexpr Positional run = {
     .name = "RUN",
-    .help = "Run id, the start or end of one (4 digits or more), or 'last'.",
+    .help = "Run id, the start or end of one (4 digits or more), its number in the project, or "
+            "'last'.",
     .count = Positional::Count::optional,
     .complete = Complete::run};
 

@@ -20,7 +20,8 @@ Result<Context> Context::make(const Entry& entry, const Invocation& words)
         TRY(query::parse_jmespath(context.query_).map_error(while_doing("--query")));
     }
     context.project_ = words.text("project");
-    context.verbose_ = words.has("verbose") || words.has("debug");
+    context.debug_ = words.has("debug");
+    context.verbose_ = words.has("verbose") || context.debug_;
     return context;
 }
 
@@ -53,7 +54,18 @@ Result<os::Path> Context::home() const
 
 Result<Daemon*> Context::daemon()
 {
-    if (!daemon_) daemon_ = TRY(Daemon::reach(TRY(home())));
+    if (daemon_) return &*daemon_;
+    const auto begin = Deadline::clock::now();
+    daemon_ = TRY(Daemon::reach(TRY(home())));
+    if (debug_) {
+        daemon_->set_trace(Daemon::Trace::yes);
+        note("debug: daemon {}, process {}, at {}: reached in {} ms",
+             daemon_->about().text("version"),
+             daemon_->about().integer("pid"),
+             os::in_quotes(daemon_->home() / "daemon.sock"),
+             std::chrono::duration_cast<std::chrono::milliseconds>(Deadline::clock::now() - begin)
+                 .count());
+    }
     return &*daemon_;
 }
 
@@ -83,6 +95,8 @@ Result<Json> Context::run(std::string_view name)
                       "'ponk submit SCRIPT' makes the first one; -p names another project."));
         }
     }
+    // The number of a run means one of this project.
+    if (name.find_first_not_of("0123456789") == std::string_view::npos) id = TRY(project_id());
     return server->get(run_path(name, id));
 }
 
@@ -162,7 +176,8 @@ tl::expected<std::string, Failure> run_name(const Invocation& words, std::string
     if (!otherwise.empty()) return std::string(otherwise);
     return tl::unexpected(Failure(Error(ErrorKind::invalid_argument,
                                         fmt::format("'{}' needs a run", words.path),
-                                        "Give a run id, the start or end of one, or 'last'."),
+                                        "Give a run id, the start or end of one, its number, or "
+                                        "'last'."),
                                   exit_code::usage));
 }
 

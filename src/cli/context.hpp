@@ -45,7 +45,7 @@ public:
     Result<Daemon*> daemon();
     // The id under which history knows the project; empty when it does not yet.
     Result<std::string> project_id();
-    // GET on a run that the user named by id, part of an id, or "last".
+    // GET on a run that the user named by id, part of an id, its number, or "last".
     Result<Json> run(std::string_view name);
 
     // Says so when the current folder has no configuration and lies in one that has, or that has
@@ -81,6 +81,7 @@ private:
     std::string query_;
     std::string project_;
     bool verbose_ = false;
+    bool debug_ = false;
     bool printed_ = false;
     std::optional<Daemon> daemon_;
     std::optional<std::string> project_id_;

@@ -28,7 +28,11 @@ Result<bool> is_ours(const os::Path& socket)
     struct stat info {};
     if (::lstat(socket.c_str(), &info) != 0) {
         if (errno == ENOENT || errno == ENOTDIR) return false;
-        return fail_errno(errno, "look at socket {}", os::in_quotes(socket));
+        return tl::unexpected(
+            system_error(errno, fmt::format("look at socket {}", os::in_quotes(socket)))
+                .with_hint(
+                    "ponk's own files must be in a folder that you may use: set PONK_HOME to "
+                    "one of your own."));
     }
     if (info.st_uid != ::geteuid()) {
         return tl::unexpected(Error(
@@ -79,6 +83,21 @@ Result<> end_other_version(net::Client& client, const Json& about)
     return pid > 0 ? wait_for_end(pid, after(greeting_limit)) : Result<>{};
 }
 
+void tell(std::string_view method,
+          const std::string& path,
+          Deadline::clock::time_point begin,
+          const Result<net::Reply>& reply)
+{
+    const auto span =
+        std::chrono::duration_cast<milliseconds>(Deadline::clock::now() - begin).count();
+    const std::string answer =
+        reply ? std::to_string(reply->status) : "no answer (" + reply.error().message() + ")";
+    static_cast<void>(os::write_all(
+        STDERR_FILENO,
+        fmt::format(
+            "ponk: debug: {} {}: {}, {} ms\n", method, printable(path), printable(answer), span)));
+}
+
 }  // namespace
 
 Result<std::optional<Daemon>> Daemon::find(const os::Path& home, milliseconds limit)
@@ -118,7 +137,9 @@ Result<Daemon> Daemon::reach(const os::Path& home)
 
 Daemon Daemon::beside() const
 {
-    return {home_, net::Client(home_ / "daemon.sock"), about_};
+    Daemon other{home_, net::Client(home_ / "daemon.sock"), about_};
+    other.trace_ = trace_;
+    return other;
 }
 
 Result<> Daemon::again()
@@ -129,11 +150,11 @@ Result<> Daemon::again()
         other.repeat_path_ = std::move(repeat_path_);
         other.repeat_body_ = std::move(repeat_body_);
     }
+    other.trace_ = trace_;
     *this = std::move(other);
     if (repeat_path_.empty()) return {};
     // A failure shows at the caller's own next request.
-    static_cast<void>(
-        client_.call("POST", "/api/v1" + repeat_path_, repeat_body_, after(answer_limit)));
+    static_cast<void>(call("POST", repeat_path_, repeat_body_, after(answer_limit)));
     return {};
 }
 
@@ -148,21 +169,31 @@ Result<Json> Daemon::get(const std::string& path, milliseconds limit)
     return send("GET", path, {}, Repeat::when_broken, limit);
 }
 
+Result<net::Reply> Daemon::call(std::string_view method,
+                                const std::string& path,
+                                const std::string& body,
+                                Deadline deadline)
+{
+    const auto begin = Deadline::clock::now();
+    auto reply = client_.call(method, "/api/v1" + path, body, deadline);
+    if (trace_ == Trace::yes) tell(method, path, begin, reply);
+    return reply;
+}
+
 Result<Json> Daemon::send(std::string_view method,
                           const std::string& path,
                           const Json& body,
                           Repeat repeat,
                           milliseconds limit)
 {
-    const std::string target = "/api/v1" + path;
     const std::string text = body.is_null() ? std::string() : to_json(body);
     const Deadline deadline = after(limit);
-    auto reply = client_.call(method, target, text, deadline);
+    auto reply = call(method, path, text, deadline);
     for (int left = 5; !reply && reply.error().kind() == ErrorKind::unavailable && left > 0 &&
                        repeat == Repeat::when_broken && Deadline::clock::now() < deadline;
          --left) {
         TRY(again());
-        reply = client_.call(method, target, text, deadline);
+        reply = call(method, path, text, deadline);
     }
     if (!reply) {
         if (reply.error().kind() != ErrorKind::timeout) return tl::unexpected(reply.error());
@@ -193,13 +224,16 @@ Result<net::Reply> Daemon::stream_reply(const std::string& path,
                                         milliseconds quiet,
                                         std::stop_token stop)
 {
-    return client_.stream("/api/v1" + path, sink, quiet, std::move(stop));
+    const auto begin = Deadline::clock::now();
+    auto reply = client_.stream("/api/v1" + path, sink, quiet, std::move(stop));
+    if (trace_ == Trace::yes) tell("GET", path, begin, reply);
+    return reply;
 }
 
 std::string run_path(std::string_view run, const std::string& project_id, std::string_view tail)
 {
     std::string path = fmt::format("/runs/{}{}", net::percent_encode(run), tail);
-    if (run == "last" && !project_id.empty()) {
+    if (!project_id.empty()) {
         path += path.find('?') == std::string::npos ? '?' : '&';
         path += "project=" + net::percent_encode(project_id);
     }

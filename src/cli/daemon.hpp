@@ -28,6 +28,12 @@ public:
     // The daemon of our own version: found, started, or put in the place of another version.
     static Result<Daemon> reach(const os::Path& home);
 
+    // Each request gets a line on standard error: how it was answered and in what time. Bodies are
+    // not shown: they hold secrets.
+    enum class Trace { no, yes };
+    void set_trace(Trace trace) noexcept { trace_ = trace; }
+    [[nodiscard]] Trace trace() const noexcept { return trace_; }
+
     // A connection of its own to the same daemon, for another thread.
     [[nodiscard]] Daemon beside() const;
 
@@ -66,9 +72,15 @@ private:
     {
     }
 
+    Result<net::Reply> call(std::string_view method,
+                            const std::string& path,
+                            const std::string& body,
+                            Deadline deadline);
+
     os::Path home_;
     net::Client client_;
     Json about_;
+    Trace trace_ = Trace::no;
     std::string repeat_path_;
     std::string repeat_body_;
 };

@@ -57,7 +57,9 @@ void EventPrinter::work(const std::stop_token& stop)
         if (print_events("&follow=1", stop)) break;
         os::sleep_for(milliseconds(200), stop);
         auto found = Daemon::find(daemon_.home());
-        if (found && *found) daemon_ = std::move(**found);
+        if (!found || !*found) continue;
+        (*found)->set_trace(daemon_.trace());
+        daemon_ = std::move(**found);
     }
     done_.ring();
 }

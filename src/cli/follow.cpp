@@ -34,15 +34,10 @@ Result<Json> wait_until_ended(Daemon& daemon, const std::string& run, const std:
 Outcome
 leave(Context& context, Interrupts& interrupts, EventPrinter& events, const std::string& run)
 {
-    const std::string brief = run.substr(run.size() - std::min<std::size_t>(8, run.size()));
     context.note("detaching, the run goes on; Ctrl-C again within 2 s cancels it");
     if (!interrupts.again_within(seconds(2))) {
         events.stop();
-        context.note("detached: run {} goes on; 'ponk logs --follow {}' re-attaches, 'ponk cancel "
-                     "{}' ends it",
-                     run,
-                     brief,
-                     brief);
+        say_detached(context, run);
         return exit_code::detached;
     }
     context.note("cancelling run {}", run);
@@ -82,6 +77,16 @@ bool ended_by_time_limit(const Json& run)
 }
 
 }  // namespace
+
+void say_detached(const Context& context, const std::string& run)
+{
+    const std::string brief = run.substr(run.size() - std::min<std::size_t>(8, run.size()));
+    context.note("detached: run {} goes on; 'ponk logs --follow {}' re-attaches, 'ponk cancel {}' "
+                 "ends it",
+                 run,
+                 brief,
+                 brief);
+}
 
 RunEnd end_of(const Json& run)
 {

@@ -12,6 +12,9 @@ namespace ponk::cli {
 // a second one within two seconds cancels. Returns the script's exit code.
 Outcome follow_run(Context& context, const std::string& run_id);
 
+// The last line of a command that leaves a run behind.
+void say_detached(const Context& context, const std::string& run_id);
+
 // The code that a run which has ended leaves us with, and the line that explains it.
 struct RunEnd {
     int code = 0;
