@@ -11,6 +11,8 @@ bash_file=$root/share/bash-completion/completions/ponk
 zsh_file=$root/share/zsh/site-functions/_ponk
 fish_file=$root/share/fish/vendor_completions.d/ponk.fish
 samples=$root/share/ponk/samples
+# The completion of the name az beside ours. Where the real az has brought one, its package owns that name.
+az_file() { dirname "$1" | tr -d '\n'; basename "$1" | sed 's|^|/|; s/ponk/az/'; }
 source=$(cd "$(dirname "$0")/.." && pwd)
 
 as_root=()
@@ -25,7 +27,9 @@ if [[ $action == remove ]]; then
     "${as_root[@]}" rm -f "$root/bin/ponk" "$bash_file" "$zsh_file" "$fish_file" "$root"/share/man/man1/ponk.1 \
         "$root"/share/man/man1/ponk-*.1
     "${as_root[@]}" rm -rf "$root/share/ponk"
-    [[ $(readlink "$root/bin/az" 2>/dev/null || true) == ponk ]] && "${as_root[@]}" rm -f "$root/bin/az"
+    if [[ $(readlink "$root/bin/az" 2>/dev/null || true) == ponk ]]; then
+        "${as_root[@]}" rm -f "$root/bin/az" "$(az_file "$bash_file")" "$(az_file "$zsh_file")" "$(az_file "$fish_file")"
+    fi
     echo "Removed ponk from $root"
     exit 0
 fi
@@ -54,6 +58,10 @@ if [[ $az == 1 ]]; then
         echo "'$root/bin/az' is something else and stays; no link was made" >&2
     else
         "${as_root[@]}" ln -sfn ponk "$root/bin/az"
+        for shell in bash zsh fish; do "$ponk" completion "$shell" --for az >"$stage/az.$shell"; done
+        "${as_root[@]}" install -m 644 "$stage/az.bash" "$(az_file "$bash_file")"
+        "${as_root[@]}" install -m 644 "$stage/az.zsh" "$(az_file "$zsh_file")"
+        "${as_root[@]}" install -m 644 "$stage/az.fish" "$(az_file "$fish_file")"
     fi
 fi
 echo "Installed $root/bin/ponk, $(ls "$stage/man1" | wc -l) man pages, completions for bash, zsh and fish, and the samples"

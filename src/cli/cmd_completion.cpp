@@ -13,6 +13,14 @@ constexpr Positional positionals[] = {
      .complete = Complete::choice,
      .choices = shells},
 };
+constexpr std::string_view names[] = {"ponk", "az"};
+constexpr Option options[] = {
+    {.name = "for",
+     .value = "NAME",
+     .help = "The command that is completed: ponk, or az where that name is a link to ponk.",
+     .complete = Complete::choice,
+     .choices = names},
+};
 constexpr Example examples[] = {
     {"source <(ponk completion bash)", "For this shell; put it into ~/.bashrc to keep it."},
     {"ponk completion zsh > ~/.zfunc/_ponk", "Into a folder of $fpath."},
@@ -21,7 +29,8 @@ constexpr Example examples[] = {
 
 Outcome run(Context& /*context*/, const Invocation& words)
 {
-    TRY(Context::print_text(completion_script(*words.word(0))));
+    const std::string name = words.value("for").value_or("ponk");
+    TRY(Context::print_text(completion_script(*words.word(0), name)));
     return exit_code::success;
 }
 
@@ -31,6 +40,7 @@ constinit const Command cmd_completion = {
     .path = "completion",
     .summary = "Print the completion script for a shell",
     .description = "Completes commands, options, run ids, run configurations, targets and files.",
+    .options = options,
     .positionals = positionals,
     .examples = examples,
     .run = run,

@@ -2,11 +2,11 @@
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/context.hpp"
+#include "cli/help.hpp"
 #include "cli/man.hpp"
 #include "os/process.hpp"
 
 #include <cstdlib>
-#include <unistd.h>
 
 namespace ponk::cli {
 namespace {
@@ -16,9 +16,13 @@ constexpr Option options[] = {
      .value = "FOLDER",
      .help = "Write all pages into this folder.",
      .complete = Complete::folder},
+    {.name = "roff", .help = "Print the page's source instead, for tools that read it."},
 };
 constexpr Positional positionals[] = {
-    {.name = "NAME", .help = "A group or command: 'experiment'.", .count = Positional::Count::many},
+    {.name = "NAME",
+     .help = "A group or command: 'experiment'.",
+     .count = Positional::Count::many,
+     .complete = Complete::page},
 };
 constexpr Example examples[] = {
     {"ponk man experiment", "Read the page of a group."},
@@ -37,6 +41,20 @@ Outcome write_all_pages(Context& context, const os::Path& folder)
     return exit_code::success;
 }
 
+// Where there is no program to set a page, its help tells most of it.
+Outcome print_help(Context& context, const std::string& name)
+{
+    std::vector<std::string> words;
+    if (name != "ponk") words.push_back(name.substr(name.find('-') + 1));
+    words.emplace_back("--help");
+    const auto parsed = parse(words);
+    if (!parsed) return tl::unexpected(failure_of_parse(parsed.error()));
+    TRY(Context::print_text(help_for_terminal(*parsed)));
+    context.note("the program 'man' is not here, so this is the help; '--roff' prints the page's "
+                 "source");
+    return exit_code::success;
+}
+
 Outcome run(Context& context, const Invocation& words)
 {
     if (const auto folder = words.value("all-to")) return write_all_pages(context, *folder);
@@ -48,11 +66,12 @@ Outcome run(Context& context, const Invocation& words)
                           "'ponk man' alone is the first page; it names the others.")));
     }
     const std::string page = man_page(name);
-    const char* path = ::getenv("PATH");
-    if (::isatty(STDOUT_FILENO) != 1 || !os::find_program("man", path != nullptr ? path : "")) {
+    if (words.has("roff")) {
         TRY(Context::print_text(page));
         return exit_code::success;
     }
+    const char* path = ::getenv("PATH");
+    if (!os::find_program("man", path != nullptr ? path : "")) return print_help(context, name);
     const os::Path folder = TRY(os::make_temporary_directory("/tmp", "ponk-man-"));
     TRY(os::replace_file(folder / (name + ".1"), page, 0600, os::Durable::no));
     const auto child = os::spawn({.argv = {"man", "-l", (folder / (name + ".1")).string()}});
@@ -68,7 +87,7 @@ Outcome run(Context& context, const Invocation& words)
 constinit const Command cmd_man = {
     .path = "man",
     .summary = "Show a manual page",
-    .description = "In a pipe: its source in roff.",
+    .description = "Set by the program man: with a pager on a terminal, as plain text in a pipe.",
     .options = options,
     .positionals = positionals,
     .examples = examples,

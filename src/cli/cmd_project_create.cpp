@@ -2,6 +2,7 @@
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/context.hpp"
+#include "cli/ignored_options.hpp"
 #include "cli/own_umask.hpp"
 #include "cli/project_files.hpp"
 #include "cli/samples.hpp"
@@ -37,22 +38,10 @@ constexpr Option options[] = {
      .value = "NAME",
      .help = "--sample, as in 2017.",
      .shown = Option::Shown::no},
-    {.name = "workspace",
-     .brief = "w",
-     .value = "W",
-     .help = "Ignored.",
-     .shown = Option::Shown::no},
-    {.name = "account", .brief = "a", .value = "A", .help = "Ignored.", .shown = Option::Shown::no},
-    {.name = "resource-group",
-     .brief = "g",
-     .value = "G",
-     .help = "Ignored.",
-     .shown = Option::Shown::no},
-    {.name = "location",
-     .brief = "l",
-     .value = "L",
-     .help = "Ignored.",
-     .shown = Option::Shown::no},
+    ignored::workspace,
+    ignored::account,
+    ignored::resource_group,
+    ignored::location,
 };
 constexpr Positional positionals[] = {
     {.name = "NAME",
@@ -142,10 +131,7 @@ Outcome run(Context& context, const Invocation& words)
                           fmt::format("{} is there already", os::in_quotes(folder)),
                           "Any folder is a project: 'ponk submit' works in it as it is.")));
     }
-    for (const std::string_view ignored : {"workspace", "account", "resource-group", "location"}) {
-        if (words.has(ignored))
-            context.note("'--{}' is not needed any more and is ignored", ignored);
-    }
+    ignored::note(context, words);
     TRY(make_project(context, folder, name, sample, source));
     return context.done(
         fmt::format("project '{}' is made: cd {}", name, shell_word(folder.string())),

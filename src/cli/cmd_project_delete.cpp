@@ -4,6 +4,7 @@
 #include "cli/commands.hpp"
 #include "cli/common_options.hpp"
 #include "cli/context.hpp"
+#include "cli/ignored_options.hpp"
 #include "net/target.hpp"
 
 namespace ponk::cli {
@@ -16,6 +17,10 @@ constexpr Option options[] = {
      .help = "The project, as an option (2017 form).",
      .complete = Complete::project},
     common::yes,
+    ignored::workspace,
+    ignored::account,
+    ignored::resource_group,
+    ignored::location,
 };
 constexpr Positional positionals[] = {
     {.name = "PROJECT",
@@ -51,8 +56,9 @@ Result<Json> find_project(Context& context, const std::string& wanted)
     }
     const auto near = nearest(wanted, all);
     return tl::unexpected(Error(ErrorKind::not_found,
-                                fmt::format("no project '{}' has runs", printable(wanted)),
-                                near ? fmt::format("Did you mean '{}'?", *near) : ""));
+                                fmt::format("history knows no project '{}'", printable(wanted)),
+                                near ? fmt::format("Did you mean '{}'?", *near)
+                                     : "'ponk project list' shows those that have runs."));
 }
 
 Outcome run(Context& context, const Invocation& words)
@@ -60,6 +66,7 @@ Outcome run(Context& context, const Invocation& words)
     const std::string wanted =
         words.word(0).value_or(words.value("name").value_or(TRY(context.project()).string()));
     const Json project = TRY(find_project(context, wanted));
+    ignored::note(context, words);
     if (!words.has("yes")) {
         TRY(confirm(fmt::format("Delete the {} runs of project '{}' ({})? The folder stays.",
                                 project.integer("runs"),

@@ -24,6 +24,7 @@ enum class Complete {
     project,
     secret,
     sample,
+    page,
     choice
 };
 
@@ -72,6 +73,7 @@ struct Command {
 struct Group {
     std::string_view name;  // "experiment"; "project sample"
     Words aliases = {};
+    Words old_names = {};  // accepted, not advertised
     std::string_view summary;
 };
 

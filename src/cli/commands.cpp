@@ -5,6 +5,8 @@ namespace ponk::cli {
 namespace {
 
 constexpr std::string_view runconfiguration_aliases[] = {"runconfig"};
+// As some documents of 2017 wrote it.
+constexpr std::string_view runconfiguration_old_names[] = {"runconfigurations"};
 
 // In the order in which help shows them.
 constexpr Group all_groups[] = {
@@ -14,7 +16,10 @@ constexpr Group all_groups[] = {
     {.name = "project", .summary = "Make, list and restore projects"},
     {.name = "project sample", .summary = "Samples that a project can start from"},
     {.name = "computetarget", .summary = "Places where scripts run"},
-    {.name = "runconfiguration", .aliases = runconfiguration_aliases, .summary = "How scripts run"},
+    {.name = "runconfiguration",
+     .aliases = runconfiguration_aliases,
+     .old_names = runconfiguration_old_names,
+     .summary = "How scripts run"},
     {.name = "secret", .summary = "Passwords and tokens for runs"},
     {.name = "daemon", .summary = "The process behind the commands"},
 };
@@ -95,7 +100,8 @@ constexpr Option all_global_options[] = {
      .help = "The project's folder. Default: the current folder.",
      .complete = Complete::folder},
     {.name = "verbose", .help = "Say more on standard error."},
-    {.name = "debug", .help = "Say even more."},
+    {.name = "debug",
+     .help = "Say even more: each request to the daemon, how it was answered and in what time."},
     {.name = "help", .brief = "h", .help = "Show help on the command."},
 };
 

@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "cli/daemon.hpp"
 #include "cli/home.hpp"
+#include "cli/man.hpp"
 #include "cli/parse.hpp"
 #include "cli/samples.hpp"
 #include "config/project.hpp"
@@ -92,6 +93,11 @@ values(Complete what, Words choices, const std::string& project, std::string_vie
         if (const auto gallery = Gallery::open(samples)) {
             for (const Sample& sample : gallery->samples())
                 list.push_back({sample.folder, sample.name});
+        }
+        break;
+    case Complete::page:
+        for (const std::string& name : man_page_names()) {
+            if (name.starts_with("ponk-")) list.push_back({name.substr(5), ""});
         }
         break;
     case Complete::choice:

@@ -9,7 +9,7 @@ namespace ponk::cli {
 
 // The script for "bash", "zsh" or "fish". It asks this program (`ponk __complete`) at each Tab, so
 // it knows every command without listing any.
-std::string completion_script(std::string_view shell);
+std::string completion_script(std::string_view shell, std::string_view name = "ponk");
 
 // What may stand for the last word. ":file" and ":folder" ask the shell for its own candidates.
 struct Candidate {

@@ -43,7 +43,10 @@ const Command* find_command(std::string_view path)
 const Group* find_group(std::string_view path)
 {
     for (const Group& group : groups()) {
-        if (group.name == path || std::ranges::count(group.aliases, path) > 0) return &group;
+        if (group.name == path || std::ranges::count(group.aliases, path) > 0 ||
+            std::ranges::count(group.old_names, path) > 0) {
+            return &group;
+        }
     }
     return nullptr;
 }

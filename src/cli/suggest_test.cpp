@@ -15,9 +15,6 @@ TEST(Suggest, the_grammar_of_early_2017_is_translated)
                 HasSubstr("'ponk experiment submit'"));
     EXPECT_THAT(suggest_command({"computecontext", "attach"}),
                 HasSubstr("'ponk computetarget attach'"));
-    EXPECT_THAT(suggest_command({"runconfigurations", "create"}),
-                HasSubstr("'ponk runconfiguration create'"));
-    EXPECT_THAT(suggest_command({"runconfigurations"}), HasSubstr("'ponk runconfiguration'"));
 }
 
 TEST(Suggest, typos_in_group_verb_or_both_are_seen_through)

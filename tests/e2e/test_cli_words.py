@@ -31,7 +31,6 @@ def test_no_words_show_help_on_standard_output(ponk):
 @pytest.mark.parametrize("words, hint", [
     (["execute", "start", "-t", "local", "x.py"], "ponk experiment submit"),
     (["ml", "computecontext", "attach", "--name", "n"], "ponk computetarget attach"),
-    (["runconfigurations", "create"], "ponk runconfiguration create"),
     (["experiment", "sumbit", "x.py"], "ponk experiment submit"),
     (["submti"], "ponk submit"),
     (["submit", "--asynk", "x.py"], "--async"),
@@ -196,6 +195,8 @@ def test_bash_completes(ponk):
     assert complete_in_bash(ponk, f"{program} submit -c lo") == ["local"]
     ponk.write("train.py", "")
     assert complete_in_bash(ponk, f"{program} submit tr") == ["train.py"]
+    assert {"experiment", "history", "check"} <= set(complete_in_bash(ponk, f"{program} man ''"))
+    assert complete_in_bash(ponk, f"{program} man exp") == ["experiment"]
 
 
 def test_bash_completes_what_is_typed_at_its_prompt(ponk):

@@ -1,7 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # bash completion for ponk: asks the program itself at each Tab
 _ponk() {
-    local program=${COMP_WORDS[0]} words=() word line join= i
+    local ask=("${COMP_WORDS[0]}") words=() word line join= i
+    COMPREPLY=()
+    if [[ ${ask[0]##*/} == az ]]; then
+        if ((COMP_CWORD == 1)); then
+            [[ ml == "${COMP_WORDS[1]}"* ]] && COMPREPLY=(ml)
+            return
+        fi
+        [[ ${COMP_WORDS[1]} == ml ]] || return
+        ask+=(ml)
+    fi
     for ((i = 1; i <= COMP_CWORD; i++)); do
         word=${COMP_WORDS[i]}
         if [[ ${#words[@]} -gt 0 && ( $word == [=:] || $join == yes ) ]]; then
@@ -14,7 +23,6 @@ _ponk() {
     done
     local current=${words[${#words[@]} - 1]} cut=
     [[ $current == *[=:]* ]] && cut=${current%"${current##*[=:]}"}
-    COMPREPLY=()
     while IFS= read -r line; do
         case $line in
         :file)
@@ -29,6 +37,6 @@ _ponk() {
             word=${line%%$'\t'*}
             COMPREPLY+=("${word#"$cut"}") ;;
         esac
-    done < <("$program" __complete -- "${words[@]}" 2>/dev/null)
+    done < <("${ask[@]}" __complete -- "${words[@]}" 2>/dev/null)
 }
 complete -F _ponk ponk

@@ -2,10 +2,18 @@
 # fish completion for ponk: asks the program itself at each Tab
 function __ponk_complete
     set -l words (commandline -opc)
-    set -l program $words[1]
+    set -l ask $words[1]
     set -e words[1]
     set -l current (commandline -ct)
-    for line in ($program __complete -- $words "$current" 2>/dev/null)
+    if string match -qr '(^|/)az$' -- $ask
+        if test (count $words) -eq 0
+            echo ml
+            return
+        end
+        test $words[1] = ml; or return
+        set ask $ask ml
+    end
+    for line in ($ask __complete -- $words "$current" 2>/dev/null)
         switch $line
             case ':file'
                 __fish_complete_path "$current"

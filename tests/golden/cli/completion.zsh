@@ -3,8 +3,17 @@
 # zsh completion for ponk: asks the program itself at each Tab
 _ponk() {
     local line name
-    local -a lines described
-    lines=("${(@f)$("${words[1]}" __complete -- "${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
+    local -a ask lines described
+    ask=("${words[1]}")
+    if [[ ${words[1]:t} == az ]]; then
+        if (( CURRENT == 2 )); then
+            compadd ml
+            return
+        fi
+        [[ ${words[2]} == ml ]] || return 1
+        ask+=(ml)
+    fi
+    lines=("${(@f)$("${ask[@]}" __complete -- "${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
     for line in "${lines[@]}"; do
         case $line in
         :file) _files ;;
