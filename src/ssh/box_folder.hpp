@@ -42,10 +42,6 @@ public:
     [[nodiscard]] os::Path key() const { return path_ / "key"; }
     [[nodiscard]] os::Path public_key() const { return path_ / "key.pub"; }
     [[nodiscard]] os::Path settings_file() const { return path_ / "settings.json"; }
-    [[nodiscard]] os::Path control_socket() const { return path_ / "master"; }
-    [[nodiscard]] os::Path master_log() const { return path_ / "master.log"; }
-    [[nodiscard]] os::Path master_process() const { return path_ / "master.pid"; }
-    [[nodiscard]] os::Path lock() const { return path_ / "lock"; }
 
     // Makes the folder; refuses one that others may have filled.
     Result<> make() const;

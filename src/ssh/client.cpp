@@ -53,7 +53,7 @@ std::vector<std::string> Client::common_options() const
     for (const auto& file : known_hosts_)
         files += " " + file;
     std::vector<std::string> words;
-    for (const std::string& option : {std::string("ControlPath=./master"),
+    for (const std::string& option : {"ControlPath=./" + socket_,
                                       std::string("StrictHostKeyChecking=yes"),
                                       "UserKnownHostsFile=" + files,
                                       std::string("UpdateHostKeys=no"),

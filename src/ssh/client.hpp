@@ -39,8 +39,17 @@ public:
     [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
     [[nodiscard]] const std::vector<std::string>& environment() const { return environment_; }
 
+    // Files of the master in the box's folder. A second one beside it has another name.
+    void use_socket(std::string name) { socket_ = std::move(name); }
+    [[nodiscard]] os::Path control_socket() const { return folder_.path() / socket_; }
+    [[nodiscard]] os::Path master_log() const { return folder_.path() / (socket_ + ".log"); }
+    [[nodiscard]] os::Path master_process() const { return folder_.path() / (socket_ + ".pid"); }
+    [[nodiscard]] os::Path master_lock() const { return folder_.path() / (socket_ + ".lock"); }
+
     // Asks ssh what the address means; our own answers to later questions follow from it.
     Result<Resolved> resolve(Deadline deadline, std::stop_token stop) const;
+    void use_environment(std::vector<std::string> words) { environment_ = std::move(words); }
+    void use_settings(Settings settings) { settings_ = std::move(settings); }
     void use_known_hosts(std::vector<std::string> files) { known_hosts_ = std::move(files); }
 
     // `options` come before the common ones and so are stronger: "Name=value", or words of ssh's
@@ -56,6 +65,7 @@ private:
     Address address_;
     std::vector<std::string> environment_;
     Settings settings_;
+    std::string socket_ = "master";
     std::vector<std::string> known_hosts_{"~/.ssh/known_hosts", "~/.ssh/known_hosts2"};
 };
 

@@ -96,10 +96,26 @@ Result<Connection> Connection::make(const Access& access)
 
 Result<> Connection::connect(Deadline deadline, std::stop_token stop)
 {
-    if (TRY(is_master_alive(client_, stop))) return {};
+    return try_connect(deadline, std::move(stop)).map_error([](const Refusal& refusal) {
+        return refusal.error;
+    });
+}
+
+tl::expected<void, Refusal> Connection::try_connect(Deadline deadline, std::stop_token stop)
+{
+    const auto refuse = [](const Error& error) {
+        return tl::unexpected(Refusal{Cause::other, error});
+    };
+    const auto alive = is_master_alive(client_, stop);
+    if (!alive) return refuse(alive.error());
+    if (*alive) return {};
+    Opening opening;
+    opening.dead = find_master(client_);
     auto client = client_;
-    client.use_known_hosts(TRY(client.resolve(deadline, stop)).known_hosts);
-    return open_master(client, Asking::never, {}, deadline, stop);
+    const auto resolved = client.resolve(deadline, stop);
+    if (!resolved) return refuse(resolved.error());
+    client.use_known_hosts(resolved->known_hosts);
+    return open_master(client, opening, deadline, stop);
 }
 
 Result<Child> Connection::start(const std::string& command, Deadline deadline, std::stop_token stop)

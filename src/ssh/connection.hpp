@@ -23,12 +23,15 @@ class Connection {
 public:
     // Starts nothing. Fails when the address is none or the box's folder cannot be made.
     static Result<Connection> make(const Access& access);
+    explicit Connection(Client client) : client_(std::move(client)) {}
 
     [[nodiscard]] const Client& client() const noexcept { return client_; }
     [[nodiscard]] const Address& address() const noexcept { return client_.address(); }
 
     // Makes sure of a master, without any question (BatchMode).
     Result<> connect(Deadline deadline, std::stop_token stop);
+    // The same for those who act on the reason.
+    tl::expected<void, Refusal> try_connect(Deadline deadline, std::stop_token stop);
 
     // Starts `command` (POSIX sh, whatever the user's login shell is) on the box and returns once
     // it has begun: `out` starts with its own first byte, not with what start files of the shell
@@ -50,8 +53,6 @@ public:
     void close() { discard_master(client_); }
 
 private:
-    explicit Connection(Client client) : client_(std::move(client)) {}
-
     Client client_;
 };
 

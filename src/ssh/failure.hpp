@@ -34,12 +34,17 @@ Cause find_cause(std::string_view said);
 // "publickey,password" of "Permission denied (publickey,password)": what the box would take.
 std::string offered_methods(std::string_view said);
 
-// The failure as a person reads it, with the next step. `what` is what was tried ("log in with the
-// password"), empty for a plain connection.
+// The failure as a person reads it, with the next step.
 Error error_of(Cause cause, const Address& address, std::string_view said);
 inline Error error_from(const Address& address, std::string_view said)
 {
     return error_of(find_cause(said), address, said);
 }
+
+// Why a connection was not made, for those who try something else then.
+struct Refusal {
+    Cause cause = Cause::other;
+    Error error;
+};
 
 }  // namespace ponk::ssh

@@ -22,7 +22,7 @@ constexpr std::chrono::milliseconds leave_limit{1000};
 bool has_socket(const Client& client)
 {
     struct stat info {};
-    return ::lstat(client.folder().control_socket().c_str(), &info) == 0;
+    return ::lstat(client.control_socket().c_str(), &info) == 0;
 }
 
 // A request to the master itself; it never touches the network.
@@ -49,8 +49,8 @@ void note_process(const Client& client, const std::stop_token& stop)
     const JsonObject noted{{"pid", std::int64_t{process->pid}},
                            {"start_ticks", process->start_ticks},
                            {"boot_id", process->boot_id}};
-    [[maybe_unused]] const auto written = os::replace_file(
-        client.folder().master_process(), to_json(noted) + "\n", 0600, os::Durable::no);
+    [[maybe_unused]] const auto written =
+        os::replace_file(client.master_process(), to_json(noted) + "\n", 0600, os::Durable::no);
 }
 
 // Standard streams go to a file, not to a pipe: a master in the background, or its way through a
@@ -58,7 +58,7 @@ void note_process(const Client& client, const std::stop_token& stop)
 Result<os::Fd> open_log(const Client& client)
 {
     return os::open_file(
-        client.folder().master_log(), O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW, 0600);
+        client.master_log(), O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW, 0600);
 }
 
 }  // namespace
@@ -74,7 +74,7 @@ Result<bool> is_master_alive(const Client& client, std::stop_token stop)
 
 std::optional<os::ProcessIdentity> find_master(const Client& client)
 {
-    const auto text = os::read_file_if_any(client.folder().master_process(), most_said);
+    const auto text = os::read_file_if_any(client.master_process(), most_said);
     if (!text || !*text) return std::nullopt;
     const auto noted = parse_json(**text);
     if (!noted) return std::nullopt;
@@ -98,51 +98,73 @@ void discard_master(const Client& client)
     } else if (has_socket(client)) {
         [[maybe_unused]] const auto asked = ask_master(client, "exit", {});
     }
-    ::unlink(client.folder().control_socket().c_str());
-    ::unlink(client.folder().master_process().c_str());
+    ::unlink(client.control_socket().c_str());
+    ::unlink(client.master_process().c_str());
 }
 
-Result<> open_master(const Client& client,
-                     Asking asking,
-                     const std::vector<std::string>& options,
-                     Deadline deadline,
-                     std::stop_token stop)
-{
-    const auto lock = TRY(
-        os::FileLock::take(client.folder().lock(), os::FileLock::Kind::exclusive, deadline, stop));
-    if (TRY(is_master_alive(client, stop))) return {};
-    discard_master(client);
+namespace {
 
-    auto words = options;
+tl::unexpected<Refusal> refuse(Cause cause, Error error)
+{
+    return tl::unexpected(Refusal{cause, std::move(error)});
+}
+
+os::Command describe_master(const Client& client, const Opening& opening)
+{
+    auto words = opening.options;
     words.insert(words.end(),
                  {"ControlMaster=yes",
                   "ControlPersist=60",
-                  asking == Asking::never ? "BatchMode=yes" : "BatchMode=no",
+                  opening.asking == Asking::never ? "BatchMode=yes" : "BatchMode=no",
                   "-N",
                   "-f"});
     auto command = client.command(words);
-    if (asking == Asking::terminal) command.session = os::Command::Session::same;
-    const auto log = TRY(open_log(client));
-    const auto nothing = TRY(os::open_file("/dev/null", O_RDWR));
-    command.descriptors = {{nothing.get(), 0}, {log.get(), 1}, {log.get(), 2}};
+    if (opening.asking == Asking::terminal) command.session = os::Command::Session::same;
+    return command;
+}
+
+// True when there is nothing to open.
+Result<bool> is_open_already(const Client& client, const Opening& opening, std::stop_token stop)
+{
+    if (opening.dead && find_master(client) == opening.dead) return false;
+    return is_master_alive(client, std::move(stop));
+}
+
+}  // namespace
+
+tl::expected<void, Refusal>
+open_master(const Client& client, const Opening& opening, Deadline deadline, std::stop_token stop)
+{
+    const auto lock =
+        os::FileLock::take(client.master_lock(), os::FileLock::Kind::exclusive, deadline, stop);
+    if (!lock) return refuse(Cause::other, lock.error());
+    const auto open = is_open_already(client, opening, stop);
+    if (!open) return refuse(Cause::other, open.error());
+    if (*open) return {};
+    discard_master(client);
+
+    auto command = describe_master(client, opening);
+    const auto log = open_log(client);
+    if (!log) return refuse(Cause::other, log.error());
+    const auto nothing = os::open_file("/dev/null", O_RDWR);
+    if (!nothing) return refuse(Cause::other, nothing.error());
+    command.descriptors = {{nothing->get(), 0}, {log->get(), 1}, {log->get(), 2}};
     const auto started = os::spawn(command);
-    if (!started) {
-        if (started.error().kind() == ErrorKind::not_found)
-            return tl::unexpected(error_of(Cause::no_client, client.address(), {}));
-        return tl::unexpected(started.error());
-    }
+    if (!started && started.error().kind() == ErrorKind::not_found)
+        return refuse(Cause::no_client, error_of(Cause::no_client, client.address(), {}));
+    if (!started) return refuse(Cause::other, started.error());
     const auto exit = os::wait_for_exit(*started, deadline, stop);
     if (exit && exit->status() == 0) {
         note_process(client, stop);
         return {};
     }
-    const auto said = os::read_at(log.get(), 0, most_said).value_or("");
+    const auto said = os::read_at(log->get(), 0, most_said).value_or("");
     // What was begun must not wait in the background for an answer that comes too late.
     discard_master(client);
-    if (!exit && exit.error().kind() == ErrorKind::timeout)
-        return tl::unexpected(error_of(Cause::timed_out, client.address(), said));
-    if (!exit) return tl::unexpected(exit.error());
-    return tl::unexpected(error_from(client.address(), said));
+    if (!exit && exit.error().kind() != ErrorKind::timeout)
+        return refuse(Cause::other, exit.error());
+    const auto cause = exit ? find_cause(said) : Cause::timed_out;
+    return refuse(cause, error_of(cause, client.address(), said));
 }
 
 }  // namespace ponk::ssh

@@ -4,6 +4,7 @@
 #include "base/time.hpp"
 #include "os/identity.hpp"
 #include "ssh/client.hpp"
+#include "ssh/failure.hpp"
 
 #include <optional>
 #include <stop_token>
@@ -32,12 +33,15 @@ enum class Asking {
     helper     // through SSH_ASKPASS, which the environment of `client` names
 };
 
+struct Opening {
+    Asking asking = Asking::never;
+    std::vector<std::string> options = {};  // of ssh; before all others
+    // A master that was just found dead: need not be asked again.
+    std::optional<os::ProcessIdentity> dead = std::nullopt;
+};
+
 // Opens a master, unless one is there when our turn comes: several processes may try at once.
-// `options` come before all others.
-Result<> open_master(const Client& client,
-                     Asking asking,
-                     const std::vector<std::string>& options,
-                     Deadline deadline,
-                     std::stop_token stop);
+tl::expected<void, Refusal>
+open_master(const Client& client, const Opening& opening, Deadline deadline, std::stop_token stop);
 
 }  // namespace ponk::ssh
