@@ -7,6 +7,7 @@
 #include "cli/context.hpp"
 #include "cli/help.hpp"
 #include "cli/parse.hpp"
+#include "ssh/askpass.hpp"
 
 #include <cstring>
 #include <unistd.h>
@@ -97,6 +98,7 @@ int run(const std::vector<std::string>& words, char** argv, const Entry& entry)
 
 int main_entry(int argc, char** argv, const Entry& entry)
 {
+    if (const auto asked = ssh::run_as_askpass(argc, argv)) return *asked;
     std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
     if (argc > 0 && started_as_az(argv[0])) {
         if (words.empty() || words[0] != "ml") {

@@ -63,6 +63,11 @@ Result<std::optional<Settings>> BoxFolder::read_settings() const
     settings.identity = TRY(identity_from(json.text("identity")).map_error(damaged));
     settings.key_file = json.text("key_file");
     settings.installed_key = json.text("installed_key");
+    if (json["targets"].is_array()) {
+        for (const Json& target : json["targets"].as_array()) {
+            if (target.is_string()) settings.targets.push_back(target.as_string());
+        }
+    }
     return settings;
 }
 
@@ -75,6 +80,8 @@ Result<> BoxFolder::write_settings(const Settings& settings) const
                     {"identity", to_string(settings.identity)}};
     if (!settings.key_file.empty()) json.set("key_file", settings.key_file.string());
     if (!settings.installed_key.empty()) json.set("installed_key", settings.installed_key);
+    if (!settings.targets.empty())
+        json.set("targets", JsonArray(settings.targets.begin(), settings.targets.end()));
     return os::replace_file(settings_file(), to_json(json, JsonStyle::pretty) + "\n", 0600);
 }
 

@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace ponk::ssh {
 
@@ -23,7 +24,8 @@ struct Settings {
     Address address;
     Identity identity = Identity::user;
     os::Path key_file = {};          // of Identity::file
-    std::string installed_key = {};  // the line of `key.pub` that we put on the box, if we did
+    std::string installed_key = {};  // the line that we put into authorized_keys of the box, if any
+    std::vector<std::string> targets = {};  // .compute files on this machine that name the box
 
     friend bool operator==(const Settings&, const Settings&) = default;
 };

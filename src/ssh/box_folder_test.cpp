@@ -24,7 +24,8 @@ TEST(BoxFolder, KeepsSettingsForNobodyElse)
     const Settings settings{.address = {"ann", "box", 5022},
                             .identity = Identity::file,
                             .key_file = "/k/id",
-                            .installed_key = "ssh-ed25519 AAAA ponk"};
+                            .installed_key = "ssh-ed25519 AAAA ponk",
+                            .targets = {"/p/aml_config/box.compute"}};
     const BoxFolder folder(home.path(), settings.address);
     ASSERT_TRUE(folder.make());
     ASSERT_FALSE(folder.read_settings().value());

@@ -109,9 +109,9 @@ os::Command Client::command(const std::vector<std::string>& options, const std::
 
 Result<Resolved> Client::resolve(Deadline deadline, std::stop_token stop) const
 {
-    auto asked = command({"-G"});
     // Only what the user's own files say about it.
-    asked.argv = {"ssh", "-G"};
+    os::Command asked{
+        .argv = {"ssh", "-G"}, .env = environment_, .session = os::Command::Session::own};
     if (!address_.user.empty()) asked.argv.insert(asked.argv.end(), {"-l", address_.user});
     if (address_.port)
         asked.argv.insert(asked.argv.end(), {"-p", fmt::format("{}", *address_.port)});

@@ -162,18 +162,22 @@ Result<Child> Connection::start(const std::string& command, Deadline deadline, s
 namespace {
 
 // Feeds and reads a child to its end.
-Result<os::Output>
-finish(Child child, std::string_view input, Deadline deadline, const std::stop_token& stop)
+Result<os::Output> finish(Child child,
+                          std::string_view input,
+                          Deadline deadline,
+                          const std::stop_token& stop,
+                          const Connection::Sink& sink)
 {
     os::Output output;
     const os::Bell bell;
     const std::stop_callback on_stop(stop, [&bell] { bell.ring(); });
     ::fcntl(child.in.get(), F_SETFL, O_NONBLOCK);
-    const auto read_from = [](os::Fd& fd, std::string& text) {
+    const auto read_from = [&](os::Fd& fd, std::string& text) {
         char block[65536];
         const auto got = ::read(fd.get(), block, sizeof block);
         if (got < 0 && errno == EINTR) return;
         if (got <= 0) return fd.reset();
+        if (sink && &fd == &child.out) sink({block, static_cast<std::size_t>(got)});
         text.append(block, std::min(most_output - text.size(), static_cast<std::size_t>(got)));
     };
     while (child.out || child.err) {
@@ -207,14 +211,15 @@ Result<os::Output> Connection::run(const std::string& script,
                                    const std::vector<std::string>& arguments,
                                    Deadline deadline,
                                    std::stop_token stop,
-                                   const std::string& input)
+                                   const std::string& input,
+                                   const Sink& sink)
 {
     auto child = TRY(start(runner, deadline, stop));
     std::string sent = length_prefixed(prelude + script);
     for (const auto& argument : arguments)
         sent += length_prefixed(argument);
     sent += input;
-    auto output = finish(std::move(child), sent, deadline, stop);
+    auto output = finish(std::move(child), sent, deadline, stop, sink);
     if (!output) {
         if (output.error().kind() != ErrorKind::timeout) return tl::unexpected(output.error());
         discard_master(client_);

@@ -5,9 +5,11 @@
 #include "ssh/client.hpp"
 #include "ssh/master.hpp"
 
+#include <functional>
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ponk::ssh {
@@ -43,11 +45,13 @@ public:
     // arguments are on a command line: they travel on standard input, with their lengths. In the
     // script `take` puts the next argument into $value; what is left of standard input is `input`.
     // An exit status other than 255 is in the output.
+    using Sink = std::function<void(std::string_view)>;  // what comes on standard output, at once
     Result<os::Output> run(const std::string& script,
                            const std::vector<std::string>& arguments,
                            Deadline deadline,
                            std::stop_token stop,
-                           const std::string& input = {});
+                           const std::string& input = {},
+                           const Sink& sink = {});
 
     // Ends the master; sessions of other processes end with it.
     void close() { discard_master(client_); }

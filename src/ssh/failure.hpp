@@ -45,6 +45,7 @@ inline Error error_from(const Address& address, std::string_view said)
 struct Refusal {
     Cause cause = Cause::other;
     Error error;
+    std::string methods = {};  // what the box would take, where it was `denied`
 };
 
 }  // namespace ponk::ssh

@@ -96,6 +96,28 @@ std::optional<std::string> parse_fingerprint(std::string_view text)
     return "SHA256:" + std::string(text);
 }
 
+tl::expected<void, Refusal>
+check_host_key(const Client& client, Deadline deadline, std::stop_token stop)
+{
+    const auto command = client.command({"ControlMaster=no",
+                                         "ControlPath=none",
+                                         "BatchMode=yes",
+                                         "PubkeyAuthentication=no",
+                                         "PreferredAuthentications=none"},
+                                        "exit");
+    const auto output = os::run(command, deadline, std::move(stop));
+    if (!output) {
+        const bool late = output.error().kind() == ErrorKind::timeout;
+        const bool absent = output.error().kind() == ErrorKind::not_found;
+        if (!late && !absent) return tl::unexpected(Refusal{Cause::other, output.error()});
+        const auto cause = late ? Cause::timed_out : Cause::no_client;
+        return tl::unexpected(Refusal{cause, error_of(cause, client.address(), {})});
+    }
+    const auto cause = find_cause(output->err);
+    if (output->exit.status() == 0 || cause == Cause::denied) return {};
+    return tl::unexpected(Refusal{cause, error_of(cause, client.address(), output->err)});
+}
+
 Result<HostKey> learn_host_key(const Client& client,
                                const std::string& algorithms,
                                Deadline deadline,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ssh/client.hpp"
+#include "ssh/failure.hpp"
 
 #include <optional>
 #include <string>
@@ -24,6 +25,11 @@ struct HostKey {
 std::vector<HostKey> parse_known_hosts(std::string_view text);
 // "SHA256:abc…", also without the prefix or with "=" at the end; nullopt when it is none.
 std::optional<std::string> parse_fingerprint(std::string_view text);
+
+// Connects and goes no further than the box's key: success when it is a known one. With another the
+// reason is host_key_unknown or host_key_changed.
+tl::expected<void, Refusal>
+check_host_key(const Client& client, Deadline deadline, std::stop_token stop);
 
 // Asks the box for its key, over the same way that a login takes (jump hosts and all), without
 // logging in. With `algorithms` for a key of one of these only.

@@ -164,7 +164,8 @@ open_master(const Client& client, const Opening& opening, Deadline deadline, std
     if (!exit && exit.error().kind() != ErrorKind::timeout)
         return refuse(Cause::other, exit.error());
     const auto cause = exit ? find_cause(said) : Cause::timed_out;
-    return refuse(cause, error_of(cause, client.address(), said));
+    return tl::unexpected(
+        Refusal{cause, error_of(cause, client.address(), said), offered_methods(said)});
 }
 
 }  // namespace ponk::ssh
