@@ -84,9 +84,9 @@ tl::expected<ssh::Access, Failure> settle_address(Context& context, const Invoca
                        .environment = own_environment()};
     if (!access.address.user.empty()) return access;
     const ssh::Client client(access, ssh::Settings{.address = access.address});
-    auto asked = client.resolve(after(std::chrono::seconds(20)), {});
-    if (asked && asked->user != os::user_name()) {
-        access.address.user = asked->user;
+    const auto asked = TRY(client.resolve(after(std::chrono::seconds(20)), {}));
+    if (asked.user != os::user_name()) {
+        access.address.user = asked.user;
     } else {
         access.address.user =
             TRY(given_or_asked(words, "username", fmt::format("User on '{}'", text)));

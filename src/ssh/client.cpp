@@ -12,15 +12,16 @@ namespace {
 
 using std::chrono::seconds;
 
-// ssh replaces % and ${ in names of files.
+// ssh replaces % in names of files, and its settings have quotes for blanks.
 std::string literal_path(const os::Path& path)
 {
-    std::string out;
+    std::string out = "\"";
     for (const char c : path.native()) {
-        out += c;
         if (c == '%') out += c;
+        if (c == '"' || c == '\\') out += '\\';
+        out += c;
     }
-    return out;
+    return out + '"';
 }
 
 void read_line(std::string_view line, Resolved& out)
@@ -69,7 +70,7 @@ std::vector<std::string> Client::common_options() const
                                       std::string("RemoteCommand=none"),
                                       std::string("RequestTTY=no"),
                                       std::string("Tunnel=no"),
-                                      std::string("LogLevel=ERROR")}) {
+                                      std::string("LogLevel=INFO")}) {
         words.emplace_back("-o");
         words.push_back(option);
     }
@@ -81,7 +82,7 @@ void Client::add_identity(std::vector<std::string>& argv) const
     if (settings_.identity == Identity::user) return;
     const std::string file =
         settings_.identity == Identity::own ? "./key" : literal_path(settings_.key_file);
-    argv.insert(argv.end(), {"-o", "IdentitiesOnly=yes", "-i", file});
+    argv.insert(argv.end(), {"-o", "IdentitiesOnly=yes", "-o", "IdentityFile=" + file});
 }
 
 os::Command Client::command(const std::vector<std::string>& options, const std::string& tail) const

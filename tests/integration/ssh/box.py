@@ -84,7 +84,8 @@ def make_key(path, kind="ed25519", passphrase=""):
 
 
 class Sshd:
-    def __init__(self, options=(), before=()):
+    def __init__(self, options=(), before=(), host="127.0.0.1"):
+        self.host = host
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="sshd", dir="/tmp"))
         self.port = free_port()
         self.before = list(before)  # a command that starts it: unshare and the like
@@ -97,7 +98,7 @@ class Sshd:
         pathlib.Path("/run/sshd").mkdir(exist_ok=True)
         (self.folder / "config").write_text("\n".join([
             *self.options,  # the first word counts
-            f"ListenAddress 127.0.0.1:{self.port}", f"HostKey {self.folder}/host_ed25519", f"HostKey {self.folder}/host_rsa",
+            f"ListenAddress {self.host}:{self.port}", f"HostKey {self.folder}/host_ed25519", f"HostKey {self.folder}/host_rsa",
             "PidFile none", "UsePAM no", "PasswordAuthentication yes", "KbdInteractiveAuthentication no", "PermitRootLogin no",
             "MaxStartups 100:30:200", ""]))
         log = open(self.folder / "log", "ab")
@@ -105,7 +106,7 @@ class Sshd:
                                         stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True)
         for _ in range(200):
             try:
-                socket.create_connection(("127.0.0.1", self.port), 1).close()
+                socket.create_connection((self.host, self.port), 1).close()
                 return self
             except OSError:
                 assert self.process.poll() is None, (self.folder / "log").read_text()
@@ -148,5 +149,5 @@ class Sshd:
         done = subprocess.run(["ssh-keygen", "-lf", self.folder / f"host_{kind}.pub"], capture_output=True, check=True)
         return done.stdout.decode().split()[1]
 
-    def known_hosts_line(self, host="127.0.0.1", kind="ed25519"):
-        return f"[{host}]:{self.port} {(self.folder / f'host_{kind}.pub').read_text()}"
+    def known_hosts_line(self, kind="ed25519"):
+        return f"[{self.host}]:{self.port} {(self.folder / f'host_{kind}.pub').read_text()}"

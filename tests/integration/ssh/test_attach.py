@@ -278,13 +278,22 @@ def test_no_to_the_host_key_leaves_nothing_behind(ponk, attach):
     assert code == 77 and "not done" in shown and nothing_left(ponk)
 
 
+def test_broken_config_of_the_user_is_told_as_ssh_tells_it(ponk, me):
+    me.write(".ssh/config", "Host box\n  NoSuchWord yes\n")
+
+    done = ponk.run("attach", "remote", "--name", "box", "--address", "box", code=65)
+
+    assert b"NoSuchWord" in done.stderr.lower() or b"nosuchword" in done.stderr.lower()
+    assert b"~/.ssh/config" in done.stderr and nothing_left(ponk)
+
+
 def test_jump_host_and_alias_of_the_users_own_config(ponk, sshd, me, box_user):
     key = give_key(me, box_user)
-    jump = boxes.Sshd(["AllowTcpForwarding yes"]).start()
+    jump = boxes.Sshd(["AllowTcpForwarding yes"], host="127.0.0.2").start()
     try:
         me.write(".ssh/known_hosts", jump.known_hosts_line())
-        me.write(".ssh/config", f"Host jump\n  HostName 127.0.0.1\n  Port {jump.port}\n  User {box_user.name}\n"
-                                f"  IdentityFile {key}\nHost gpubox\n  HostName 127.0.0.1\n  Port {sshd.port}\n"
+        me.write(".ssh/config", f"Host jump\n  HostName 127.0.0.2\n  Port {jump.port}\n  User {box_user.name}\n"
+                                f"  IdentityFile \"{key}\"\nHost gpubox\n  HostName 127.0.0.1\n  Port {sshd.port}\n"
                                 f"  User {box_user.name}\n  ProxyJump jump\n")
 
         ponk.run("attach", "remotedocker", "--name", "box", "--address", "gpubox", "--password", PASSWORD,
@@ -294,7 +303,7 @@ def test_jump_host_and_alias_of_the_users_own_config(ponk, sshd, me, box_user):
         compute = read(ponk, "box.compute")
         assert compute["address"] == "gpubox" and compute["username"] == box_user.name
         # The password is the box's: a jump host that asks for one does not get it.
-        me.write(".ssh/config", (me.home / ".ssh/config").read_text().replace(f"  IdentityFile {key}\n", ""))
+        me.write(".ssh/config", (me.home / ".ssh/config").read_text().replace(f"  IdentityFile \"{key}\"\n", ""))
         done = ponk.run("attach", "remotedocker", "--name", "two", "--address", "gpubox", "--password", PASSWORD,
                         "--fingerprint", sshd.fingerprint(), code=69)
         assert b"jump host" in done.stderr
