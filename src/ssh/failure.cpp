@@ -96,6 +96,8 @@ const char* to_string(Cause cause)
         return "closed";
     case Cause::no_client:
         return "no client";
+    case Cause::killed:
+        return "killed";
     case Cause::other:
         return "other";
     }
@@ -187,6 +189,10 @@ Error error_of(Cause cause, const Address& address, std::string_view said)
         return {Kind::unavailable,
                 "there is no 'ssh' on this machine",
                 "On Debian and Ubuntu: 'apt install openssh-client'."};
+    case Cause::killed:
+        return {Kind::unavailable,
+                fmt::format("the ssh that went to '{}' was killed", name),
+                "Try again; is this machine short of memory?"};
     case Cause::other:
         break;
     }

@@ -24,6 +24,7 @@ enum class Cause {
     jump_failed,       // the jump host on the way failed
     closed,            // the box closed the connection
     no_client,         // no ssh on this machine
+    killed,            // somebody ended our ssh
     other
 };
 

@@ -130,19 +130,9 @@ Result<bool> is_open_already(const Client& client, const Opening& opening, std::
     return is_master_alive(client, std::move(stop));
 }
 
-}  // namespace
-
 tl::expected<void, Refusal>
-open_master(const Client& client, const Opening& opening, Deadline deadline, std::stop_token stop)
+open_once(const Client& client, const Opening& opening, Deadline deadline, std::stop_token stop)
 {
-    const auto lock =
-        os::FileLock::take(client.master_lock(), os::FileLock::Kind::exclusive, deadline, stop);
-    if (!lock) return refuse(Cause::other, lock.error());
-    const auto open = is_open_already(client, opening, stop);
-    if (!open) return refuse(Cause::other, open.error());
-    if (*open) return {};
-    discard_master(client);
-
     auto command = describe_master(client, opening);
     const auto log = open_log(client);
     if (!log) return refuse(Cause::other, log.error());
@@ -163,9 +153,31 @@ open_master(const Client& client, const Opening& opening, Deadline deadline, std
     discard_master(client);
     if (!exit && exit.error().kind() != ErrorKind::timeout)
         return refuse(Cause::other, exit.error());
-    const auto cause = exit ? find_cause(said) : Cause::timed_out;
+    const auto cause = !exit               ? Cause::timed_out
+                       : exit->signal != 0 ? Cause::killed
+                                           : find_cause(said);
     return tl::unexpected(
         Refusal{cause, error_of(cause, client.address(), said), offered_methods(said)});
+}
+
+}  // namespace
+
+tl::expected<void, Refusal>
+open_master(const Client& client, const Opening& opening, Deadline deadline, std::stop_token stop)
+{
+    const auto lock =
+        os::FileLock::take(client.master_lock(), os::FileLock::Kind::exclusive, deadline, stop);
+    if (!lock) return refuse(Cause::other, lock.error());
+    const auto open = is_open_already(client, opening, stop);
+    if (!open) return refuse(Cause::other, open.error());
+    if (*open) return {};
+    discard_master(client);
+
+    // Who is killed has not failed: somebody tidied up, or memory was short. Once more, then.
+    auto opened = open_once(client, opening, deadline, stop);
+    if (!opened && opened.error().cause == Cause::killed && opening.asking == Asking::never)
+        opened = open_once(client, opening, deadline, stop);
+    return opened;
 }
 
 }  // namespace ponk::ssh

@@ -69,21 +69,19 @@ def test_hung_sshd_is_an_error_in_time_and_forgotten_afterwards(ponk, attach, ss
 def test_master_killed_at_random_moments_never_hangs_or_confuses(ponk, attach):
     attach("--password", PASSWORD)
     seed = random.Random(5022)
-    codes = []
-    for _ in range(12):
+    for turn in range(10):
+        # Every third time the one that is just being opened is hit, too.
+        before = masters(ponk) if turn % 3 else None
         process = ponk.start("computetarget", "check", "box")
-        time.sleep(seed.uniform(0, 0.5))
-        for master in masters(ponk):
+        time.sleep(seed.uniform(0, 0.3))
+        number = seed.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGSTOP, signal.SIGTERM]) if before else signal.SIGKILL
+        for master in masters(ponk) if before is None else before:
             try:
-                os.kill(master, seed.choice([signal.SIGKILL, signal.SIGSTOP, signal.SIGTERM]))
+                os.kill(master, number)
             except ProcessLookupError:
                 pass
         _, err = process.communicate(timeout=60)
-        codes.append(process.returncode)
-        assert process.returncode in (0, 65) or b"hint:" in err, err
-    # Whatever was left behind, the next one works.
-    assert ponk.run("computetarget", "check", "box", code=None).returncode in (0, 65)
-    assert codes.count(0) + codes.count(65) > 0
+        assert process.returncode in (0, 65), err
 
 
 def test_detach_removes_the_key_there_and_here(ponk, attach, box_user):
