@@ -132,7 +132,8 @@ Json check_configuration(const config::Project& project,
                             message.substr(0, message.find('\n')),
                             "'ponk check' shows every problem with its place.");
     }
-    if (const auto served = require_known_machine(resolved->target); !served) {
+    if (const auto served = require_runs(resolved->target.type.value, resolved->target.name);
+        !served) {
         return check_result(
             title, warn, served.error().error.message(), served.error().error.hint());
     }

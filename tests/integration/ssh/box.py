@@ -34,7 +34,10 @@ class User:
         (self.home / ".bashrc").write_text("")
         subprocess.run(["chown", "-R", f"{name}:", str(self.home)], check=True)
         if password:
-            subprocess.run(["chpasswd"], input=f"{name}:{password}".encode(), check=True)
+            self.set_password(password)
+
+    def set_password(self, password):
+        subprocess.run(["chpasswd"], input=f"{self.name}:{password}".encode(), check=True)
 
     def write(self, path, text, mode=0o600):
         place = self.home / path

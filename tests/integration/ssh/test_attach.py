@@ -195,6 +195,18 @@ def test_machine_that_takes_keys_only_says_so(ponk, box_user):
     assert nothing_left(ponk)
 
 
+def test_machine_that_asks_through_pam(ponk, box_user):
+    box_user.empty()
+    server = boxes.Sshd(["UsePAM yes", "PasswordAuthentication no", "KbdInteractiveAuthentication yes"]).start()
+    try:
+        ponk.run("attach", "remote", "-n", "box", "-a", f"127.0.0.1:{server.port}", "-u", box_user.name, "-w", PASSWORD,
+                 "--fingerprint", server.fingerprint())
+    finally:
+        server.remove()
+
+    assert len(box_user.authorized.splitlines()) == 1
+
+
 def test_machine_that_does_not_read_authorized_keys_gets_its_key_taken_away(ponk, box_user):
     box_user.empty()
     server = boxes.Sshd(["AuthorizedKeysFile /nowhere/%u"]).start()

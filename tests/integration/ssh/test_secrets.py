@@ -55,8 +55,8 @@ def files_with(word, *folders):
     return found
 
 
-def test_password_is_nowhere(ponk, attach, sshd, box_user, ground):
-    boxes.subprocess.run(["chpasswd"], input=f"{box_user.name}:{PASSWORD}".encode(), check=True)
+def test_password_is_nowhere(ponk, sshd, box_user):
+    box_user.set_password(PASSWORD)
     try:
         process = ponk.start("computetarget", "attach", "remotedocker", "--name", "box", "--address", f"127.0.0.1:{sshd.port}",
                              "--username", box_user.name, "--fingerprint", sshd.fingerprint(), f"--password={PASSWORD}")
@@ -75,11 +75,11 @@ def test_password_is_nowhere(ponk, attach, sshd, box_user, ground):
             assert PASSWORD.encode() not in done.stdout + done.stderr
         assert files_with(PASSWORD, ponk.user.home, box_user.home, sshd.folder) == []
     finally:
-        boxes.subprocess.run(["chpasswd"], input=f"{box_user.name}:{boxes.PASSWORD}".encode(), check=True)
+        box_user.set_password(boxes.PASSWORD)
 
 
 def test_password_that_is_typed_is_nowhere(ponk, sshd, box_user):
-    boxes.subprocess.run(["chpasswd"], input=f"{box_user.name}:{PASSWORD}".encode(), check=True)
+    box_user.set_password(PASSWORD)
     try:
         with Watch(PASSWORD) as watch:
             code, shown = ponk.type("attach", "remote", "--name", "box", "--address", f"127.0.0.1:{sshd.port}", "--username",
@@ -88,7 +88,7 @@ def test_password_that_is_typed_is_nowhere(ponk, sshd, box_user):
         assert watch.found == [] and PASSWORD not in shown
         assert files_with(PASSWORD, ponk.user.home, box_user.home, sshd.folder) == []
     finally:
-        boxes.subprocess.run(["chpasswd"], input=f"{box_user.name}:{boxes.PASSWORD}".encode(), check=True)
+        box_user.set_password(boxes.PASSWORD)
 
 
 def test_passphrase_is_nowhere(ponk, sshd, me, box_user):
