@@ -46,18 +46,20 @@ Result<os::Path> absolute_file(const std::string& text)
 tl::expected<Credentials, Failure> credentials_of(const Invocation& words)
 {
     Credentials given;
-    if (const auto password = words.value("password")) {
+    if (auto password = words.value("password")) {
         if (words.has("use-azureml-ssh-key") || words.has("private-key-file"))
             return fail_usage("give '--password' or a key, not both");
         if (password->empty()) return fail_usage("'--password' is empty");
-        given.password = ssh::Secret(std::string(*password));
+        given.password = ssh::Secret(std::move(*password));
+        words.forget("password");
     }
     if (const auto file = words.value("private-key-file"))
         given.key_file = TRY(absolute_file(*file));
-    if (const auto passphrase = words.value("private-key-passphrase")) {
+    if (auto passphrase = words.value("private-key-passphrase")) {
         if (given.key_file.empty())
             return fail_usage("'--private-key-passphrase' needs '--private-key-file'");
-        given.passphrase = ssh::Secret(std::string(*passphrase));
+        given.passphrase = ssh::Secret(std::move(*passphrase));
+        words.forget("private-key-passphrase");
     }
     if (words.has("use-azureml-ssh-key")) given.own_key = Credentials::OwnKey::always;
     if (const auto text = words.value("fingerprint")) {
