@@ -46,7 +46,7 @@ MAY_USE = {
     "webui": LOW | {"net", "api"},
     "daemon": MIDDLE | {"store", "snapshot", "secrets", "environment", "gpu", "target", "launch", "engine",
                         "api", "webui"},
-    "cli": LOW | {"config", "query", "output", "net"},
+    "cli": LOW | {"config", "query", "output", "net", "ssh"},
     # Programs of their own: the stub is libc and nothing of ours but plain values.
     "stub": set(),
     "side": LOW | {"net", "gpu"},

@@ -45,6 +45,11 @@ storm() {
     /usr/bin/python3 tests/storms/storm.py --ponk "$release" --kills 200 --runs 50 --seed "${SEED:-1}"
 }
 
+# Its packages by name, where they are missing; users are made for it and removed again.
+ssh_suite() {
+    tools/install_needs.sh test && tools/pytest.sh "$release" tests/integration/ssh
+}
+
 step format tools/format.sh check
 step build tools/build.sh dev
 step unit ctest --preset dev -j "$jobs" -LE 'slow'
@@ -55,6 +60,7 @@ step dependencies check_dependencies
 step e2e tools/pytest.sh "$release" tests/e2e
 step corpus tools/pytest.sh "$release" tests/corpus
 step docker tools/pytest.sh "$release" tests/integration/docker
+step ssh ssh_suite
 # Four minutes of package installers: only when asked for (a run in a container prepares one above).
 [[ ${STEPS:-} == *environment* ]] && step environment tools/pytest.sh build/dev/tests/integration/environment/prepare_probe tests/integration/environment
 step storm storm

@@ -98,6 +98,20 @@ Result<> confirm(std::string_view question)
     return fail(ErrorKind::cancelled, "not done, as you answered");
 }
 
+bool has_terminal()
+{
+    return ::isatty(STDIN_FILENO) == 1 && os::open_file("/dev/tty", O_RDWR).has_value();
+}
+
+Result<std::string> ask_line(std::string_view prompt)
+{
+    if (!has_terminal())
+        return fail(ErrorKind::invalid_argument, "there is no terminal to ask for '{}'", prompt);
+    const os::Fd terminal = TRY(os::open_file("/dev/tty", O_RDWR));
+    TRY(os::write_all(terminal.get(), fmt::format("{}: ", prompt)));
+    return std::string(trim(TRY(read_line(terminal.get()))));
+}
+
 Result<std::string> read_secret(std::string_view prompt)
 {
     if (::isatty(STDIN_FILENO) != 1) return read_all_input();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.hpp"
+#include "cli/attach_box.hpp"
 #include "cli/commands.hpp"
 #include "cli/context.hpp"
 #include "config/project.hpp"
 #include "config/write.hpp"
 
 #include <algorithm>
-#include <unistd.h>
 
 namespace ponk::cli {
 namespace {
@@ -15,10 +15,11 @@ constexpr std::string_view types[] = {"local",
                                       "localdocker",
                                       "docker",
                                       "remotedocker",
+                                      "virtualmachine",
+                                      "vm",
                                       "remote",
                                       "slurm",
-                                      "cluster",
-                                      "virtualmachine"};
+                                      "cluster"};
 constexpr Option options[] = {
     {.name = "name", .brief = "n", .value = "NAME", .help = "Name of the target."},
     {.name = "type",
@@ -29,26 +30,38 @@ constexpr Option options[] = {
      .choices = types},
     {.name = "cluster", .help = "'--type cluster', as in spring 2017.", .shown = Option::Shown::no},
     {.name = "address", .brief = "a", .value = "HOST[:PORT]", .help = "Machine to reach by SSH."},
-    {.name = "username", .brief = "u", .value = "USER", .help = "User there."},
+    {.name = "username",
+     .brief = "u",
+     .value = "USER",
+     .help = "User there. Default: as ~/.ssh/config says."},
     {.name = "password",
      .brief = "w",
      .value = "TEXT",
-     .help = "Password there. Other users may see a command line: leave it out to be asked."},
-    {.name = "use-azureml-ssh-key", .brief = "k", .help = "Use a key instead of a password."},
+     .help = "Password there, used once to add a key. Other users may see a command line: leave it "
+             "out to be asked."},
+    {.name = "use-azureml-ssh-key",
+     .brief = "k",
+     .help = "Make a key for this machine and add it there with your own key or agent."},
     {.name = "private-key-file",
      .value = "FILE",
-     .help = "Private key to use.",
+     .help = "Private key that opens it.",
      .complete = Complete::file},
     {.name = "private-key-passphrase", .value = "TEXT", .help = "Its passphrase."},
+    {.name = "fingerprint",
+     .value = "SHA256:…",
+     .help =
+         "Fingerprint of the host key to expect; without it a new key is shown and asked about."},
+    {.name = "image", .value = "IMAGE", .help = "Image for containers (baseDockerImage)."},
     {.name = "hide-password", .help = "Always so.", .shown = Option::Shown::no},
     {.name = "python",
      .value = "PATH",
-     .help = "Interpreter of a local target (pythonLocation).",
+     .help = "Interpreter of a local or remote target (pythonLocation).",
      .complete = Complete::file},
 };
 constexpr Positional positionals[] = {
     {.name = "TYPE",
-     .help = "local, localdocker, remotedocker, remote, slurm or cluster.",
+     .help = "local, localdocker (docker), remotedocker (virtualmachine, vm), remote, slurm or "
+             "cluster.",
      .count = Positional::Count::optional,
      .complete = Complete::choice,
      .choices = types},
@@ -60,6 +73,9 @@ constexpr Example examples[] = {
      "The form of December 2017."},
     {"ponk computetarget attach --name box --address HOST --username USER --type remotedocker",
      "The form of September 2017."},
+    {"ponk attach remote --name lab --address alias-of-ssh-config",
+     "A machine without Docker, by its name in ~/.ssh/config."},
+    {"ponk attach docker --name docker --image python:3.11-slim", "The engine on this machine."},
 };
 
 // The one type that the different grammars name.
@@ -79,90 +95,75 @@ Result<std::string> type_of(const Invocation& words)
         return fail(
             ErrorKind::invalid_argument, "two types are named: '{}' and '{}'", named[0], named[1]);
     }
-    if (type == "docker") return "localdocker";
-    if (type == "virtualmachine") return "remotedocker";
     return type;
 }
 
-Result<> check_ssh_options(const Invocation& words, const std::string& type)
+constexpr std::string_view ssh_options[] = {"address",
+                                            "username",
+                                            "password",
+                                            "use-azureml-ssh-key",
+                                            "private-key-file",
+                                            "private-key-passphrase",
+                                            "fingerprint"};
+
+Outcome attach_local(Context& context, const Invocation& words, config::ComputeTarget target)
 {
-    for (const std::string_view needed : {"address", "username"}) {
-        if (words.has(needed)) continue;
-        return fail(
-            ErrorKind::invalid_argument, "a target of type '{}' needs '--{}'", type, needed);
-    }
-    if (words.has("password") && words.has("use-azureml-ssh-key")) {
-        return fail(ErrorKind::invalid_argument,
-                    "give '--password' or '--use-azureml-ssh-key', not both");
-    }
-    return {};
+    const os::Path project = TRY(context.project());
+    TRY(require_free_name(project, target.name));
+    if (const auto python = words.value("python")) target.python_location = *python;
+    const auto written = TRY(write_target(project, target));
+    context.note("next: ponk submit -c {} SCRIPT", target.name);
+    return context.done(fmt::format("target '{}' is attached: {} and {}",
+                                    target.name,
+                                    written.compute.filename().string(),
+                                    written.runconfig.filename().string()),
+                        {{"name", target.name},
+                         {"type", "local"},
+                         {"compute", written.compute.string()},
+                         {"runconfig", written.runconfig.string()}});
 }
 
-Outcome attach_local(Context& context, const Invocation& words, const std::string& name)
+// Options of another type are a mistake, not something to pass over.
+Outcome check_options(const Invocation& words, config::TargetType type)
 {
-    for (const std::string_view foreign : {"address",
-                                           "username",
-                                           "password",
-                                           "use-azureml-ssh-key",
-                                           "private-key-file",
-                                           "private-key-passphrase"}) {
-        if (words.has(foreign)) return fail_usage("a local target has no '--{}'", foreign);
+    const char* word = config::to_string(type);
+    if (!config::uses_ssh(type)) {
+        for (const std::string_view foreign : ssh_options) {
+            if (words.has(foreign)) return fail_usage("a {} target has no '--{}'", word, foreign);
+        }
     }
-    const os::Path project = TRY(context.project());
-    std::error_code problem;
-    for (const std::string_view extension : {".compute", ".runconfig"}) {
-        const os::Path taken = project / "aml_config" / fmt::format("{}{}", name, extension);
-        if (!std::filesystem::exists(taken, problem)) continue;
-        return tl::unexpected(Failure(Error(
-            ErrorKind::conflict,
-            fmt::format("{} is there already", os::in_quotes(taken)),
-            fmt::format("Choose another name, or remove both files: 'ponk computetarget detach {}' "
-                        "and 'ponk runconfig delete {}'.",
-                        name,
-                        name))));
-    }
-    config::ComputeTarget target = config::built_in_local();
-    target.name = name;
-    if (const auto python = words.value("python")) target.python_location = *python;
-    TRY(os::make_directories(project / "aml_config", 0755));
-    const os::Path compute = TRY(config::write_compute_file(project, target));
-    config::RunConfiguration configuration = config::built_in_run_configuration();
-    configuration.name = name;
-    configuration.target = name;
-    const auto written = config::write_runconfig_file(project, configuration);
-    if (!written) {
-        ::unlink(compute.c_str());
-        return tl::unexpected(Failure(written.error()));
-    }
-    context.note("next: ponk submit -c {} SCRIPT", name);
-    return context.done(fmt::format("target '{}' is attached: {} and {}",
-                                    name,
-                                    compute.filename().string(),
-                                    written->filename().string()),
-                        {{"name", name},
-                         {"type", "local"},
-                         {"compute", compute.string()},
-                         {"runconfig", written->string()}});
+    if (!config::uses_docker(type) && words.has("image"))
+        return fail_usage("a {} target has no '--image'", word);
+    if (config::uses_docker(type) && words.has("python"))
+        return fail_usage("a {} target has no '--python': its image has one", word);
+    return exit_code::success;
 }
 
 Outcome run(Context& context, const Invocation& words)
 {
-    const auto type = type_of(words);
-    if (!type) return tl::unexpected(Failure(type.error(), exit_code::usage));
+    const auto word = type_of(words);
+    if (!word) return tl::unexpected(Failure(word.error(), exit_code::usage));
     const std::string name = words.text("name");
     if (name.empty()) return fail_usage("'computetarget attach' needs '--name'");
     if (const auto good = config::check_name("target", name); !good) {
         return tl::unexpected(Failure(good.error(), exit_code::usage));
     }
-    if (*type == "local") return attach_local(context, words, name);
-    if (*type == "remotedocker" || *type == "remote" || *type == "cluster" || *type == "slurm") {
-        const auto good = check_ssh_options(words, *type);
-        if (!good) return tl::unexpected(Failure(good.error(), exit_code::usage));
-    }
+    using config::TargetType;
+    const auto type = config::target_type_from(*word);
+    if (!type) return fail_usage("there is no type '{}' of targets", printable(*word));
+    TRY(check_options(words, *type));
+    config::ComputeTarget target = config::built_in_local();
+    target.name = name;
+    target.type = *type;
+    if (*type == TargetType::local) return attach_local(context, words, std::move(target));
+    if (*type == TargetType::localdocker) return attach_engine(context, words, std::move(target));
+    if (*type == TargetType::remotedocker || *type == TargetType::remote)
+        return attach_box(context, words, std::move(target));
     return tl::unexpected(
         Failure(Error(ErrorKind::unavailable,
-                      fmt::format("targets of type '{}' are not built into this version", *type),
-                      "Nothing was written and no password was kept. Local targets work today."),
+                      fmt::format("targets of type '{}' are not built into this version", *word),
+                      "Nothing was written and no password was kept. The types local, localdocker, "
+                      "remotedocker and remote work today."),
                 exit_code::not_built));
 }
 
@@ -173,14 +174,20 @@ constinit const Command cmd_computetarget_attach = {
     .aliases = aliases,
     .summary = "Attach a place where scripts run",
     .description =
-        "Writes aml_config/NAME.compute and aml_config/NAME.runconfig. Both grammars of the "
-        "predecessor are understood: 'attach TYPE --name …' and 'attach --name … --type TYPE'. In "
-        "this version targets of type local can be attached; other types are understood and "
-        "answered with exit code 68.",
+        "Writes aml_config/NAME.compute and aml_config/NAME.runconfig, looks at the machine and "
+        "says "
+        "the next command. Both grammars of the predecessor are understood: 'attach TYPE --name …' "
+        "and 'attach --name … --type TYPE'. A machine reached by SSH shows its host key, which is "
+        "asked about once or compared with '--fingerprint'. A password is used once, to add a key "
+        "made for that machine to its ~/.ssh/authorized_keys, and is kept nowhere. Your own keys, "
+        "agent and ~/.ssh/config work as they do for ssh. When it fails, nothing is left behind.",
     .options = options,
     .positionals = positionals,
     .examples = examples,
-    .exits = "68 for a type that this version cannot serve; 73 when the target is there already.",
+    .exits =
+        "68 for a type that this version cannot serve; 69 when the machine cannot be reached or "
+        "does not let us in; 73 when the target is there already or the host key is not the "
+        "known one.",
     .run = run,
 };
 

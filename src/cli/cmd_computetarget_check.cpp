@@ -4,6 +4,8 @@
 #include "cli/interpreter.hpp"
 #include "cli/named.hpp"
 #include "cli/served.hpp"
+#include "cli/target_access.hpp"
+#include "cli/target_facts.hpp"
 #include "config/project.hpp"
 
 namespace ponk::cli {
@@ -11,13 +13,12 @@ namespace {
 
 constexpr Option options[] = {named::target_option};
 constexpr Positional positionals[] = {named::target};
+constexpr Example examples[] = {
+    {"ponk computetarget check box", "Can runs be sent to it, and what would be better?"},
+};
 
-Outcome run(Context& context, const Invocation& words)
+Outcome check_local(Context& context, const config::ComputeTarget& target)
 {
-    const config::Project project = TRY(config::open_project(TRY(context.project())));
-    const config::ComputeTarget target =
-        TRY(config::load_target(project, TRY(named::name_of(words))));
-    TRY(require_served(target));
     const Interpreter python = TRY(find_interpreter(target));
     return context.done(
         fmt::format(
@@ -28,13 +29,51 @@ Outcome run(Context& context, const Invocation& words)
          {"version", python.version}});
 }
 
+Outcome run(Context& context, const Invocation& words)
+{
+    const config::Project project = TRY(config::open_project(TRY(context.project())));
+    const config::ComputeTarget target =
+        TRY(config::load_target(project, TRY(named::name_of(words))));
+    TRY(require_known_machine(target));
+    if (*target.type == config::TargetType::local) return check_local(context, target);
+    // From here first: what keeps us out has more to say here, where somebody can answer.
+    if (config::uses_ssh(*target.type)) TRY(reach_box(context, target));
+    const auto answer = TRY(ask_facts(context, project.root, target.name));
+    if (!answer) {
+        const char* reached = config::uses_ssh(*target.type) ? " is reached; " : ": ";
+        return context.done(
+            fmt::format("target '{}'{}facts about it are not available: this daemon "
+                        "cannot look at it",
+                        target.name,
+                        reached),
+            {{"name", target.name}, {"works", Json()}, {"facts", Json()}});
+    }
+    const bool ready = is_ready(*answer);
+    if (context.format() == output::Format::table) note_facts(context, target.name, *answer);
+    JsonObject fields = answer->as_object();
+    fields.set("name", target.name);
+    fields.set("works", ready);
+    TRY(context.done(ready ? fmt::format("target '{}' works", target.name)
+                           : fmt::format("target '{}' cannot run scripts yet", target.name),
+                     std::move(fields)));
+    if (ready) return exit_code::success;
+    return answer->boolean("reachable") ? exit_code::invalid : exit_code::unavailable;
+}
+
 }  // namespace
 
 constinit const Command cmd_computetarget_check = {
     .path = "computetarget check",
     .summary = "Try whether a compute target works",
+    .description = "Looks at the machine: how it is reached, its architecture, container engine "
+                   "(version, API, "
+                   "rights, rootless, live-restore), GPU driver and runtimes, Python, free disk. "
+                   "Every problem "
+                   "comes with the next step; nothing is changed.",
     .options = options,
     .positionals = positionals,
+    .examples = examples,
+    .exits = "0 when it works, 65 when something must be mended first, 69 when it is not reached.",
     .run = run,
 };
 

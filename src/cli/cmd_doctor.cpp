@@ -55,7 +55,8 @@ Outcome run(Context& context, const Invocation& /*words*/)
     for (const JsonArray& some : {check_home(TRY(context.home())),
                                   check_daemon(context),
                                   check_programs(),
-                                  check_project(TRY(context.project()))}) {
+                                  check_project(TRY(context.project())),
+                                  check_targets(context)}) {
         checks.insert(checks.end(), some.begin(), some.end());
     }
     const auto is = [](std::string_view status) {
@@ -79,10 +80,11 @@ constinit const Command cmd_doctor = {
     .summary = "Look at this machine: what works and what would not",
     .description =
         "Looks at ponk's folder and daemon, disk, database, limits, where secrets are kept, git, "
-        "the "
-        "Python of the target 'local' (version, pip, venv, NumPy), and each run configuration of "
-        "the project. Every line is ok, warn or fail; what is not ok tells the next step. Nothing "
-        "is changed but for the daemon, which is started.",
+        "the Python of the target 'local' (version, pip, venv, NumPy), each run configuration and "
+        "each target of the project: machines over SSH are reached as the daemon would reach them. "
+        "Every line is ok, warn or fail; what is not ok tells the next step. Nothing is changed "
+        "but "
+        "for the daemon, which is started.",
     .examples = examples,
     .exits = "0 when no line says fail, 65 otherwise.",
     .run = run,

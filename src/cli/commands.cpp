@@ -54,6 +54,7 @@ constexpr const Command* all_commands[] = {
     &cmd_computetarget_list,
     &cmd_computetarget_show,
     &cmd_computetarget_check,
+    &cmd_computetarget_setup,
     &cmd_computetarget_detach,
     &cmd_runconfiguration_create,
     &cmd_runconfiguration_list,
@@ -81,7 +82,6 @@ constexpr std::string_view all_later_commands[] = {"gpu",
                                                    "environment",
                                                    "notebook",
                                                    "token",
-                                                   "computetarget setup",
                                                    "computetarget start",
                                                    "computetarget stop"};
 

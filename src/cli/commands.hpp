@@ -35,6 +35,7 @@ extern const Command cmd_computetarget_attach;
 extern const Command cmd_computetarget_list;
 extern const Command cmd_computetarget_show;
 extern const Command cmd_computetarget_check;
+extern const Command cmd_computetarget_setup;
 extern const Command cmd_computetarget_detach;
 extern const Command cmd_runconfiguration_create;
 extern const Command cmd_runconfiguration_list;

@@ -4,6 +4,8 @@
 #include "base/text.hpp"
 #include "cli/interpreter.hpp"
 #include "cli/served.hpp"
+#include "cli/target_access.hpp"
+#include "cli/target_facts.hpp"
 #include "config/project.hpp"
 #include "os/process.hpp"
 
@@ -135,11 +137,19 @@ Json check_configuration(const config::Project& project,
         return check_result(
             title, warn, served.error().error.message(), served.error().error.hint());
     }
-    if (*resolved->target.type == config::TargetType::localdocker) {
+    if (config::uses_docker(*resolved->target.type)) {
         return check_result(title,
                             ok,
-                            fmt::format("Python of the image '{}'; its engine is asked by a run",
-                                        printable(*resolved->target.base_docker_image)));
+                            fmt::format("Python of the image '{}' on target '{}'",
+                                        printable(*resolved->target.base_docker_image),
+                                        resolved->target.name));
+    }
+    if (*resolved->target.type == config::TargetType::remote) {
+        return check_result(title,
+                            ok,
+                            fmt::format("Python '{}' on target '{}'",
+                                        printable(*resolved->target.python_location),
+                                        resolved->target.name));
     }
     const auto python = interpreters.look_at(resolved->target);
     if (!python) return check_result(title, bad, python.error().message(), python.error().hint());
@@ -240,6 +250,67 @@ JsonArray check_project(const os::Path& folder)
     for (const std::string& name : project->run_configurations) {
         Json result = check_configuration(*project, name, interpreters);
         checks.push_back(std::move(result));
+    }
+    return checks;
+}
+
+namespace {
+
+void add_target(JsonArray& checks,
+                Context& context,
+                const config::Project& project,
+                const config::ComputeTarget& target)
+{
+    const std::string title = "target '" + target.name + "'";
+    if (config::uses_ssh(*target.type)) {
+        // Without questions: what works here works for the daemon.
+        const auto home = context.home();
+        const auto access =
+            home ? access_of(*home, target) : Result<ssh::Access>(tl::unexpected(home.error()));
+        auto connection = access ? ssh::Connection::make(*access)
+                                 : Result<ssh::Connection>(tl::unexpected(access.error()));
+        const auto reached = connection ? connection->connect(after(seconds(30)), {})
+                                        : Result<>(tl::unexpected(connection.error()));
+        if (!reached) {
+            checks.push_back(
+                check_result(title, bad, reached.error().message(), reached.error().hint()));
+            return;
+        }
+    }
+    const auto answer = ask_facts(context, project.root, target.name);
+    if (!answer) {
+        checks.push_back(check_result(title, bad, answer.error().message(), answer.error().hint()));
+        return;
+    }
+    if (!*answer) {
+        checks.push_back(check_result(title,
+                                      ok,
+                                      config::uses_ssh(*target.type)
+                                          ? "reached; this daemon cannot look at it any closer"
+                                          : "its engine is asked by a run"));
+        return;
+    }
+    if ((*answer)->boolean("reachable"))
+        checks.push_back(check_result(title, ok, facts_line(**answer)));
+    for (const auto& [severity, what, hint] : problems_of(**answer)) {
+        checks.push_back(check_result(title, severity == "error" ? bad : warn, what, hint));
+    }
+}
+
+}  // namespace
+
+JsonArray check_targets(Context& context)
+{
+    JsonArray checks;
+    const auto folder = context.project();
+    const auto project = folder ? config::open_project(*folder)
+                                : Result<config::Project>(tl::unexpected(folder.error()));
+    if (!project) return checks;  // told by check_project
+    for (const std::string& name : project->targets) {
+        const auto target = config::load_target(*project, name);
+        if (!target || *target->type == config::TargetType::local) continue;
+        if (!require_known_machine(*target)) continue;
+        add_target(checks, context, *project, *target);
     }
     return checks;
 }

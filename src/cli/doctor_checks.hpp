@@ -24,4 +24,8 @@ JsonArray check_programs();
 // project.
 JsonArray check_project(const os::Path& folder);
 
+// Every target of the project that is another machine or an engine: reached, and what is found
+// there.
+JsonArray check_targets(Context& context);
+
 }  // namespace ponk::cli

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/main.hpp"
 
+#include "base/seal.hpp"
 #include "base/text.hpp"
 #include "cli/az.hpp"
 #include "cli/commands.hpp"
 #include "cli/context.hpp"
 #include "cli/help.hpp"
 #include "cli/parse.hpp"
+#include "ssh/askpass.hpp"
 
 #include <cstring>
 #include <unistd.h>
@@ -16,16 +18,20 @@ namespace {
 
 // A password on our own command line is overwritten at once, so that a process list does not show
 // it for longer than it must.
-void blank_passwords(const Command& command, const std::vector<std::string>& words, char** argv)
+void blank_passwords(const Command& command, std::vector<std::string>& words, char** argv)
 {
     if (&command != &cmd_computetarget_attach) return;
+    std::vector<std::size_t> secret;
     const auto blank = [&](std::size_t index, std::size_t offset) {
         char* word = argv[index];
         for (std::size_t i = offset; word[i] != '\0'; ++i)
             word[i] = '*';
+        secret.push_back(index);
     };
     find_values(words, "password", "w", blank);
     find_values(words, "private-key-passphrase", "private-key-passphrase", blank);
+    for (const std::size_t index : secret)
+        wipe(words[index]);
 }
 
 void print_error(const Failure& failure, std::optional<output::Format> format, bool already_printed)
@@ -67,7 +73,7 @@ std::optional<output::Format> asked_format(const std::vector<std::string>& words
     return format;
 }
 
-int run(const std::vector<std::string>& words, char** argv, const Entry& entry)
+int run(std::vector<std::string> words, char** argv, const Entry& entry)
 {
     const auto parsed = parse(words);
     if (!parsed) {
@@ -97,6 +103,7 @@ int run(const std::vector<std::string>& words, char** argv, const Entry& entry)
 
 int main_entry(int argc, char** argv, const Entry& entry)
 {
+    if (const auto asked = ssh::run_as_askpass(argc, argv)) return *asked;
     std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
     if (argc > 0 && started_as_az(argv[0])) {
         if (words.empty() || words[0] != "ml") {
@@ -105,7 +112,7 @@ int main_entry(int argc, char** argv, const Entry& entry)
             return exit_code_of(error.kind());
         }
     }
-    return run(words, argv + std::min(argc, 1), entry);
+    return run(std::move(words), argv + std::min(argc, 1), entry);
 }
 
 }  // namespace ponk::cli

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/parse.hpp"
 
+#include "base/seal.hpp"
 #include "base/text.hpp"
 #include "cli/suggest.hpp"
 
@@ -15,6 +16,13 @@ std::optional<std::string> Invocation::value(std::string_view name) const
         if (option->name == name) last = text;
     }
     return last;
+}
+
+void Invocation::forget(std::string_view name) const
+{
+    for (auto& [option, text] : options_) {
+        if (option->name == name) wipe(text);
+    }
 }
 
 std::vector<std::string> Invocation::values(std::string_view name) const

@@ -23,6 +23,8 @@ public:
     [[nodiscard]] std::string text(std::string_view name) const { return value(name).value_or(""); }
     [[nodiscard]] std::vector<std::string> values(std::string_view name) const;
     [[nodiscard]] bool has(std::string_view name) const { return value(name).has_value(); }
+    // Overwrites the option's values, which were a secret; it counts as given with nothing in it.
+    void forget(std::string_view name) const;
 
     [[nodiscard]] const std::vector<std::string>& words() const { return words_; }
     // The positional number `index`, or nothing.
@@ -32,7 +34,7 @@ public:
 
 private:
     friend class Parser;
-    std::vector<std::pair<const Option*, std::string>> options_;
+    mutable std::vector<std::pair<const Option*, std::string>> options_;  // see forget()
     std::vector<std::string> words_;
     std::vector<std::string> rest_;
 };

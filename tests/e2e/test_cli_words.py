@@ -57,16 +57,25 @@ def test_wrong_query_is_told_before_anything_is_done(ponk):
 
 
 @pytest.mark.parametrize("words", [
-    ["computetarget", "attach", "remotedocker", "--name", "box", "--address", "h", "--username", "u", "--password", "p"],
-    ["computetarget", "attach", "--name", "box", "--address", "h", "--username", "u", "--password", "p", "--type", "remotedocker"],
     ["ml", "computetarget", "attach", "--name", "box", "-a", "h", "-u", "u", "-w", "p", "-t", "cluster"],
     ["computetarget", "attach", "--name", "box", "-a", "h", "-u", "u", "-w", "p", "--cluster"],
-    ["attach", "docker", "-n", "box"],
+    ["computetarget", "attach", "slurm", "--name", "box", "-a", "h", "-u", "u"],
 ])
 def test_target_types_to_come_are_understood_and_refused(ponk, words):
     done = ponk.run(*words, code=68)
     assert "not built into this version" in last_line(done)
     assert not (ponk.project / "aml_config").exists()
+
+
+@pytest.mark.parametrize("words", [
+    ["computetarget", "attach", "remotedocker", "--name", "box", "--address", "127.0.0.1:1", "--username", "u", "--password", "p"],
+    ["computetarget", "attach", "--name", "box", "--address", "127.0.0.1:1", "--username", "u", "--password", "p", "--type", "remote"],
+    ["ml", "computetarget", "attach", "--name", "box", "-a", "127.0.0.1:1", "-u", "u", "-w", "p", "-t", "virtualmachine"],
+])
+def test_machine_that_is_not_there_leaves_nothing_behind(ponk, words):
+    done = ponk.run(*words, code=69)
+    assert "refuses connections on port 1" in last_line(done)
+    assert not (ponk.project / "aml_config").exists() and not any((ponk.home / "ssh").iterdir())
 
 
 @pytest.mark.parametrize("words, named", [
@@ -78,7 +87,6 @@ def test_target_types_to_come_are_understood_and_refused(ponk, words):
     (["notebook", "start"], "ponk notebook"),
     (["token"], "ponk token"),
     (["help", "token"], "ponk token"),
-    (["computetarget", "setup", "-n", "x"], "ponk computetarget setup"),
     (["computetarget", "start", "x"], "ponk computetarget start"),
     (["computetarget", "stop", "x"], "ponk computetarget stop"),
 ])
@@ -163,7 +171,7 @@ def test_name_az_serves_ml_and_hands_the_rest_to_the_real_one(ponk, tmp_path):
 
 
 def test_password_is_never_repeated(ponk):
-    done = ponk.run("attach", "remotedocker", "-n", "b", "-a", "h", "-u", "u", "-wtopsecret", code=68)
+    done = ponk.run("attach", "remotedocker", "-n", "b", "-a", "127.0.0.1:1", "-u", "u", "-wtopsecret", code=69)
     assert b"topsecret" not in done.stderr + done.stdout
 
 
@@ -265,14 +273,15 @@ def test_project_from_a_sample_by_its_name_of_2017(ponk):
     assert b"mnist" in done.stderr
 
 
-@pytest.mark.parametrize("words", [["submit"], ["computetarget", "check", "box"], ["experiment", "prepare"]])
+@pytest.mark.parametrize("words", [["submit"], ["computetarget", "check", "box"], ["computetarget", "setup", "box"],
+                                   ["experiment", "prepare"]])
 def test_target_of_a_type_to_come_is_refused_alike_everywhere(ponk, words):
-    ponk.write("aml_config/box.compute", "type: remotedocker\naddress: h\nusername: u\nbaseDockerImage: x\n")
+    ponk.write("aml_config/box.compute", "type: slurm\naddress: h\nusername: u\n")
     ponk.write("aml_config/box.runconfig", "Target: box\nFramework: Python\n")
     ponk.write("x.py", "")
     more = ["-c", "box", "x.py"] if words == ["submit"] else ["-c", "box"] if "prepare" in words else []
     done = ponk.run(*words, *more, code=68)
-    assert last_line(done) == "ponk: error: target 'box': targets of type 'remotedocker' are not built into this version"
+    assert last_line(done) == "ponk: error: target 'box': targets of type 'slurm' are not built into this version"
 
 
 @pytest.mark.parametrize("words", [

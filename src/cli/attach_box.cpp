@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/attach_box.hpp"
+
+#include "base/text.hpp"
+#include "cli/ask.hpp"
+#include "cli/box_login.hpp"
+#include "cli/target_access.hpp"
+#include "cli/target_facts.hpp"
+#include "config/write.hpp"
+#include "os/identity.hpp"
+#include "ssh/host_key.hpp"
+
+#include <unistd.h>
+
+namespace ponk::cli {
+namespace {
+
+// What runs use when the file does not say; written down so that it is easily changed.
+constexpr const char* default_image = "python:3.11-slim";
+
+tl::expected<std::string, Failure>
+given_or_asked(const Invocation& words, std::string_view option, std::string_view question)
+{
+    if (words.has(option) && !words.text(option).empty()) return words.text(option);
+    if (!has_terminal()) {
+        return tl::unexpected(
+            Failure(Error(ErrorKind::invalid_argument,
+                          fmt::format("a machine reached by SSH needs '--{}'", option),
+                          "On a terminal it is asked for."),
+                    exit_code::usage));
+    }
+    auto answer = TRY(ask_line(question));
+    if (answer.empty()) return fail_usage("'--{}' is empty", option);
+    return answer;
+}
+
+Result<os::Path> absolute_file(const std::string& text)
+{
+    if (text.starts_with("~/")) return os::home_directory() / text.substr(2);
+    std::error_code problem;
+    auto path = std::filesystem::absolute(text, problem);
+    if (problem) return fail_errno(problem.value(), "find the file '{}'", printable(text));
+    return path.lexically_normal();
+}
+
+tl::expected<Credentials, Failure> credentials_of(const Invocation& words)
+{
+    Credentials given;
+    if (auto password = words.value("password")) {
+        if (words.has("use-azureml-ssh-key") || words.has("private-key-file"))
+            return fail_usage("give '--password' or a key, not both");
+        if (password->empty()) return fail_usage("'--password' is empty");
+        given.password = ssh::Secret(std::move(*password));
+        words.forget("password");
+    }
+    if (const auto file = words.value("private-key-file"))
+        given.key_file = TRY(absolute_file(*file));
+    if (auto passphrase = words.value("private-key-passphrase")) {
+        if (given.key_file.empty())
+            return fail_usage("'--private-key-passphrase' needs '--private-key-file'");
+        given.passphrase = ssh::Secret(std::move(*passphrase));
+        words.forget("private-key-passphrase");
+    }
+    if (words.has("use-azureml-ssh-key")) given.own_key = Credentials::OwnKey::always;
+    if (const auto text = words.value("fingerprint")) {
+        given.fingerprint = ssh::parse_fingerprint(*text);
+        if (!given.fingerprint) {
+            return tl::unexpected(
+                Failure(Error(ErrorKind::invalid_argument,
+                              fmt::format("'{}' is no fingerprint", printable(*text)),
+                              "It looks like 'SHA256:' with 43 characters behind it; on the "
+                              "machine, 'ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub' shows "
+                              "it."),
+                        exit_code::usage));
+        }
+    }
+    return given;
+}
+
+// Without a user the settings of ssh may name one; else it is asked for.
+tl::expected<ssh::Access, Failure> settle_address(Context& context, const Invocation& words)
+{
+    const std::string text = TRY(given_or_asked(words, "address", "Machine (HOST or HOST:PORT)"));
+    ssh::Access access{.home = TRY(context.home()),
+                       .address = TRY(as_usage(ssh::parse_address(text, words.text("username")))),
+                       .environment = own_environment()};
+    if (!access.address.user.empty()) return access;
+    const ssh::Client client(access, ssh::Settings{.address = access.address});
+    const auto asked = TRY(client.resolve(after(std::chrono::seconds(20)), {}));
+    if (asked.user != os::user_name()) {
+        access.address.user = asked.user;
+    } else {
+        access.address.user =
+            TRY(given_or_asked(words, "username", fmt::format("User on '{}'", text)));
+    }
+    TRY(as_usage(ssh::check_user(access.address.user)));
+    return access;
+}
+
+void set_defaults(config::ComputeTarget& target, const Invocation& words)
+{
+    const auto type = *target.type;
+    if (config::uses_docker(type)) {
+        target.base_docker_image = words.value("image").value_or(default_image);
+        target.shared_volumes = true;
+    }
+    if (type == config::TargetType::remote) {
+        target.user_managed_environment = true;
+        target.python_location = words.value("python").value_or("python3");
+    }
+}
+
+// What the look at the box says about the files: GPUs for containers, the interpreter. Written
+// again only when it differs.
+Result<> adapt_to(const Json& facts,
+                  const Invocation& words,
+                  const os::Path& project,
+                  config::ComputeTarget& target,
+                  const WrittenTarget& written)
+{
+    bool changed = false;
+    if (config::uses_docker(*target.type) && has_gpu_for_containers(facts)) {
+        target.nvidia_docker = true;
+        changed = true;
+    }
+    const auto python = facts["facts"].text("python_location");
+    if (*target.type == config::TargetType::remote && !words.has("python") &&
+        python.starts_with('/')) {
+        target.python_location = python;
+        changed = true;
+    }
+    if (!changed) return {};
+    ::unlink(written.compute.c_str());
+    TRY(config::write_compute_file(project, target));
+    return {};
+}
+
+Outcome finish(Context& context,
+               const Invocation& words,
+               const os::Path& project,
+               config::ComputeTarget& target,
+               const WrittenTarget& written)
+{
+    const std::string& name = target.name;
+    const auto facts = ask_facts(context, project, name);
+    bool ready = true;
+    if (facts && *facts) {
+        TRY(adapt_to(**facts, words, project, target, written));
+        note_facts(context, name, **facts);
+        ready = is_ready(**facts);
+    } else if (facts) {
+        context.note("facts about '{}' are not available: this daemon cannot look at it", name);
+    } else {
+        ready = false;
+        context.note("'{}' could not be looked at: {}", name, facts.error().message());
+        if (!facts.error().hint().empty()) context.note("hint: {}", facts.error().hint());
+    }
+    const bool ssh = config::uses_ssh(*target.type);
+    if (ready) {
+        context.note("next: ponk submit -c {} SCRIPT", name);
+    } else if (ssh) {
+        context.note("next: 'ponk computetarget setup {0}' mends what it can, 'ponk computetarget "
+                     "check {0}' looks again",
+                     name);
+    } else {
+        context.note("next: 'ponk computetarget check {}' looks again", name);
+    }
+    return context.done(
+        fmt::format("target '{}' is attached{}: {} and {}",
+                    name,
+                    ready ? "" : ", but not ready",
+                    written.compute.filename().string(),
+                    written.runconfig.filename().string()),
+        {{"name", name},
+         {"type", config::to_string(*target.type)},
+         {"compute", written.compute.string()},
+         {"runconfig", written.runconfig.string()},
+         {"ready", facts && *facts ? Json(ready) : Json()},
+         {"facts", facts && *facts ? (**facts)["facts"] : Json()},
+         {"problems", facts && *facts ? (**facts)["problems"] : Json(JsonArray{})}});
+}
+
+}  // namespace
+
+Result<> require_free_name(const os::Path& project, const std::string& name)
+{
+    std::error_code problem;
+    for (const std::string_view extension : {".compute", ".runconfig"}) {
+        const os::Path taken = project / "aml_config" / fmt::format("{}{}", name, extension);
+        if (!std::filesystem::exists(taken, problem)) continue;
+        return tl::unexpected(Error(
+            ErrorKind::conflict,
+            fmt::format("{} is there already", os::in_quotes(taken)),
+            fmt::format("Choose another name, or remove both files: 'ponk computetarget detach {}' "
+                        "and 'ponk runconfig delete {}'.",
+                        name,
+                        name)));
+    }
+    return {};
+}
+
+Result<WrittenTarget> write_target(const os::Path& project, const config::ComputeTarget& target)
+{
+    std::error_code problem;
+    const bool had_folder = std::filesystem::exists(project / "aml_config", problem);
+    WrittenTarget written;
+    written.compute = TRY(config::write_compute_file(project, target));
+    auto configuration = *target.type == config::TargetType::local
+                             ? config::built_in_run_configuration()
+                             : config::new_run_configuration(target.name, target.name);
+    configuration.name = target.name;
+    configuration.target = target.name;
+    auto runconfig = config::write_runconfig_file(project, configuration);
+    if (!runconfig) {
+        ::unlink(written.compute.c_str());
+        if (!had_folder) ::rmdir((project / "aml_config").c_str());
+        return tl::unexpected(runconfig.error());
+    }
+    written.runconfig = std::move(*runconfig);
+    return written;
+}
+
+Outcome attach_box(Context& context, const Invocation& words, config::ComputeTarget target)
+{
+    const os::Path project = TRY(context.project());
+    TRY(require_free_name(project, target.name));
+    auto given = TRY(credentials_of(words));
+    const auto access = TRY(settle_address(context, words));
+    auto login = TRY(BoxLogin::make(context, access));
+    TRY(login.log_in(std::move(given)));
+
+    target.address = access.address.host;
+    target.port = access.address.port.value_or(22);
+    target.username = access.address.user;
+    set_defaults(target, words);
+    const auto written = TRY(write_target(project, target));
+    const auto kept = login.keep(written.compute);
+    if (!kept) {
+        ::unlink(written.compute.c_str());
+        ::unlink(written.runconfig.c_str());
+        return tl::unexpected(Failure(kept.error()));
+    }
+    return finish(context, words, project, target, written);
+}
+
+Outcome attach_engine(Context& context, const Invocation& words, config::ComputeTarget target)
+{
+    const os::Path project = TRY(context.project());
+    TRY(require_free_name(project, target.name));
+    set_defaults(target, words);
+    const auto written = TRY(write_target(project, target));
+    return finish(context, words, project, target, written);
+}
+
+}  // namespace ponk::cli

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "cli/context.hpp"
+#include "config/compute.hpp"
+
+namespace ponk::cli {
+
+// Fails with `conflict` when the project has a target or run configuration of that name.
+Result<> require_free_name(const os::Path& project, const std::string& name);
+
+// Both files of a target, or none.
+struct WrittenTarget {
+    os::Path compute;
+    os::Path runconfig;
+};
+Result<WrittenTarget> write_target(const os::Path& project, const config::ComputeTarget& target);
+
+// `computetarget attach` for a machine that is reached by SSH, and for the engine on this one.
+Outcome attach_box(Context& context, const Invocation& words, config::ComputeTarget target);
+Outcome attach_engine(Context& context, const Invocation& words, config::ComputeTarget target);
+
+}  // namespace ponk::cli

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/target_access.hpp"
+
+#include "base/text.hpp"
+#include "cli/ask.hpp"
+#include "os/identity.hpp"
+#include "ssh/login.hpp"
+
+#include <unistd.h>
+
+namespace ponk::cli {
+
+std::vector<std::string> own_environment()
+{
+    std::vector<std::string> words;
+    for (char** word = environ; word != nullptr && *word != nullptr; ++word)
+        words.emplace_back(*word);
+    return words;
+}
+
+Result<ssh::Access> access_of(const os::Path& home, const config::ComputeTarget& target)
+{
+    const auto where = fmt::format("target '{}'", printable(target.name));
+    if (target.address->empty()) {
+        return tl::unexpected(Error(
+            ErrorKind::invalid_argument,
+            where + " has no 'address'",
+            fmt::format("Write the machine's name into aml_config/{}.compute.", target.name)));
+    }
+    ssh::Access access{.home = home,
+                       .address = TRY(ssh::parse_address(*target.address, *target.username)
+                                          .map_error(while_doing("{}", where))),
+                       .environment = own_environment()};
+    if (target.port.given()) access.address.port = *target.port;
+    // A reference to a store of 2017 is no file.
+    const std::string& key = *target.private_key;
+    if (key.starts_with('/')) access.private_key = key;
+    if (key.starts_with("~/")) access.private_key = os::home_directory() / key.substr(2);
+    return access;
+}
+
+Result<ssh::Connection> reach_box(Context& context, const config::ComputeTarget& target)
+{
+    const auto limit = std::chrono::seconds(60);
+    auto connection = TRY(ssh::Connection::make(TRY(access_of(TRY(context.home()), target))));
+    const auto reached = connection.try_connect(after(limit), {});
+    if (reached) return connection;
+    const bool asks = connection.client().settings().identity != ssh::Identity::own;
+    if (reached.error().cause != ssh::Cause::denied || !asks || !has_terminal())
+        return tl::unexpected(reached.error().error);
+    const auto asked =
+        ssh::open_as_user(connection.client(), ssh::Asking::terminal, after(3 * limit), {});
+    if (!asked) return tl::unexpected(asked.error().error);
+    return connection;
+}
+
+}  // namespace ponk::cli

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "cli/context.hpp"
+#include "config/compute.hpp"
+#include "ssh/connection.hpp"
+
+namespace ponk::cli {
+
+// Our own environment, as ssh gets it.
+std::vector<std::string> own_environment();
+
+// How the box of a target is reached from here; `invalid_argument` when its file does not say where
+// it is.
+Result<ssh::Access> access_of(const os::Path& home, const config::ComputeTarget& target);
+
+// The box, reached: with what its settings say, and where that is not enough and there is a
+// terminal, with ssh's own questions on it.
+Result<ssh::Connection> reach_box(Context& context, const config::ComputeTarget& target);
+
+}  // namespace ponk::cli

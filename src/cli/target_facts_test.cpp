@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/target_facts.hpp"
+
+#include <gtest/gtest.h>
+
+namespace ponk::cli {
+namespace {
+
+Json answer(const char* text)
+{
+    return parse_json(text).value();
+}
+
+constexpr const char* gpu_box = R"({
+  "target": "box", "type": "remotedocker", "address": "ann@box", "reachable": true,
+  "facts": {"system": "Ubuntu 22.04", "architecture": "x86_64", "home": "/home/ann",
+    "free_disk": 44023414784,
+    "engine": {"name": "Docker", "version": "24.0.5", "api": "1.43", "rootless": false,
+               "live_restore": false, "runtimes": ["runc", "nvidia"]},
+    "gpus": [{"name": "NVIDIA A100", "driver": "535.1", "memory": 1},
+             {"name": "NVIDIA A100", "driver": "535.1", "memory": 1}],
+    "python": "3.10.12"},
+  "problems": [{"severity": "warning", "what": "live-restore is off", "hint": "Set it."}]})";
+
+TEST(TargetFacts, FitOnOneLine)
+{
+    EXPECT_EQ(facts_line(answer(gpu_box)),
+              "Ubuntu 22.04, x86_64, 41.0 GiB free; Docker 24.0.5 (API 1.43), no live-restore; 2 x "
+              "NVIDIA A100; Python 3.10.12");
+    EXPECT_EQ(facts_line(answer(R"({"type": "remotedocker", "facts": {"system": "Debian 12",
+                                    "engine": null, "gpus": []}})")),
+              "Debian 12; no container engine; no GPU");
+}
+
+TEST(TargetFacts, AWarningDoesNotKeepRunsAwayAndAnErrorDoes)
+{
+    EXPECT_TRUE(is_ready(answer(gpu_box)));
+    EXPECT_FALSE(is_ready(
+        answer(R"({"reachable": true, "problems": [{"severity": "error", "what": "x"}]})")));
+    EXPECT_FALSE(is_ready(answer(R"({"reachable": false, "problems": []})")));
+}
+
+TEST(TargetFacts, AGpuCountsWhenTheEngineCanHandItOut)
+{
+    EXPECT_TRUE(has_gpu_for_containers(answer(gpu_box)));
+    EXPECT_FALSE(has_gpu_for_containers(
+        answer(R"({"facts": {"gpus": [{"name": "x"}], "engine": {"runtimes": ["runc"]}}})")));
+    EXPECT_FALSE(has_gpu_for_containers(
+        answer(R"({"facts": {"gpus": [], "engine": {"runtimes": ["nvidia"]}}})")));
+    EXPECT_FALSE(has_gpu_for_containers(answer(R"({"facts": null})")));
+}
+
+TEST(TargetFacts, OddAnswersAreTakenAsTheyCome)
+{
+    EXPECT_TRUE(problems_of(answer(R"({"problems": null})")).empty());
+    EXPECT_EQ(facts_line(answer(R"({})")), "nothing is known about it");
+}
+
+}  // namespace
+}  // namespace ponk::cli

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ssh/key_pair.hpp"
+
+#include "base/text.hpp"
+#include "os/identity.hpp"
+
+#include <unistd.h>
+
+namespace ponk::ssh {
+namespace {
+
+// `take` gives the line and the key in it. The last line of the file may lack its newline. A link
+// is followed: who keeps that file elsewhere keeps it there.
+constexpr const char* install_script = R"sh(
+set -eu
+umask 077
+take; line=$value
+take; blob=$value
+cd "$HOME" || { echo "there is no home folder '$HOME'" >&2; exit 3; }
+mkdir -p .ssh
+file=.ssh/authorized_keys
+[ -e "$file" ] || : > "$file"
+if ! grep -qF -- "$blob" "$file"; then
+    if [ -s "$file" ] && [ -n "$(tail -c 1 "$file" | tr -d '\n')" ]; then printf '\n' >> "$file"; fi
+    printf '%s\n' "$line" >> "$file"
+fi
+chmod 700 .ssh
+chmod 600 "$file"
+if command -v restorecon >/dev/null 2>&1; then restorecon -F .ssh "$file" >/dev/null 2>&1 || :; fi
+grep -qF -- "$blob" "$file"
+)sh";
+
+constexpr const char* remove_script = R"sh(
+set -eu
+umask 077
+take; blob=$value
+cd "$HOME"
+file=.ssh/authorized_keys
+[ -e "$file" ] || exit 0
+grep -qF -- "$blob" "$file" || exit 0
+kept=$(mktemp .ssh/ponk-XXXXXX)
+grep -vF -- "$blob" "$file" > "$kept" || :
+cat "$kept" > "$file"
+rm -f "$kept"
+! grep -qF -- "$blob" "$file"
+)sh";
+
+// "AAAA…" of a line: what tells keys apart.
+std::string blob_of(const std::string& line)
+{
+    for (const auto& word : split(line, ' ')) {
+        if (word.starts_with("AAAA")) return word;
+    }
+    return {};
+}
+
+Result<> require_success(const os::Output& output, const Address& address, const char* what)
+{
+    if (output.exit.status() == 0) return {};
+    return tl::unexpected(
+        Error(ErrorKind::unavailable,
+              fmt::format("{} on '{}' failed: {}",
+                          what,
+                          address.text(),
+                          output.err.empty() ? fmt::format("exit code {}", output.exit.status())
+                                             : printable(trim(output.err))),
+              "Is the home folder there writable, and has the disk space left?"));
+}
+
+}  // namespace
+
+Result<std::string> make_key_pair(const Client& client, Deadline deadline, std::stop_token stop)
+{
+    const auto& folder = client.folder();
+    if (::access(folder.key().c_str(), R_OK) != 0 ||
+        ::access(folder.public_key().c_str(), R_OK) != 0) {
+        ::unlink(folder.key().c_str());
+        ::unlink(folder.public_key().c_str());
+        const auto comment = fmt::format(
+            "ponk of {} on {} for {}", os::user_name(), os::host_name(), client.address().text());
+        const auto output = TRY(os::run(
+            {.argv = {"ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", comment, "-f", "./key"},
+             .env = client.environment(),
+             .directory = folder.path()},
+            deadline,
+            stop));
+        if (output.exit.status() != 0) {
+            return fail(
+                ErrorKind::internal, "ssh-keygen made no key: {}", printable(trim(output.err)));
+        }
+    }
+    const auto text = TRY(os::read_file(folder.public_key(), 16 << 10));
+    const auto line = "restrict " + std::string(trim(text));
+    if (blob_of(line).empty())
+        return fail(ErrorKind::damaged, "{} holds no key", os::in_quotes(folder.public_key()));
+    return line;
+}
+
+Result<> install_key(Connection& connection,
+                     const std::string& line,
+                     Deadline deadline,
+                     std::stop_token stop)
+{
+    const auto output =
+        TRY(connection.run(install_script, {line, blob_of(line)}, deadline, std::move(stop)));
+    return require_success(output, connection.address(), "adding the key");
+}
+
+Result<>
+remove_key(Connection& connection, const std::string& line, Deadline deadline, std::stop_token stop)
+{
+    const auto blob = blob_of(line);
+    if (blob.empty()) return fail(ErrorKind::invalid_argument, "there is no key to remove");
+    const auto output = TRY(connection.run(remove_script, {blob}, deadline, std::move(stop)));
+    return require_success(output, connection.address(), "removing the key");
+}
+
+Result<KeyFile> inspect_key_file(const Client& client,
+                                 const os::Path& file,
+                                 Deadline deadline,
+                                 std::stop_token stop)
+{
+    if (::access(file.c_str(), R_OK) != 0)
+        return fail_errno(errno, "private key {}", os::in_quotes(file));
+    // The empty passphrase is no secret.
+    const auto output = TRY(os::run({.argv = {"ssh-keygen", "-y", "-P", "", "-f", file.string()},
+                                     .env = client.environment(),
+                                     .session = os::Command::Session::own},
+                                    deadline,
+                                    std::move(stop)));
+    if (output.exit.status() == 0) return KeyFile::open;
+    if (output.err.find("passphrase") != std::string::npos) return KeyFile::has_passphrase;
+    const bool rights = output.err.find("UNPROTECTED") != std::string::npos;
+    return tl::unexpected(Error(
+        ErrorKind::invalid_argument,
+        rights ? fmt::format("private key {} can be read by others", os::in_quotes(file))
+               : fmt::format("{} is no private key that ssh can use", os::in_quotes(file)),
+        rights ? fmt::format("'chmod 600 {}' mends it.", shell_word(file.string()))
+               : "Name the private file, not the one ending in '.pub'; keys of PuTTY are converted "
+                 "by 'puttygen FILE -O private-openssh'."));
+}
+
+}  // namespace ponk::ssh

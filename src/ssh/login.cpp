@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ssh/login.hpp"
+
+#include "base/text.hpp"
+#include "ssh/askpass.hpp"
+#include "ssh/key_pair.hpp"
+
+#include <unistd.h>
+
+namespace ponk::ssh {
+namespace {
+
+tl::unexpected<Refusal> refuse(const Error& error)
+{
+    return tl::unexpected(Refusal{Cause::other, error});
+}
+
+// The client whose ssh asks `server`.
+Client asking(const Client& client, const AskServer& server)
+{
+    Client changed = client;
+    changed.use_environment(server.environment(client.environment()));
+    return changed;
+}
+
+// ssh itself does not say that a passphrase was wrong: it goes on without the key.
+Result<> check_passphrase(const Client& client, Deadline deadline, std::stop_token stop)
+{
+    const auto& file = client.settings().key_file;
+    const auto output = TRY(os::run({.argv = {"ssh-keygen", "-y", "-f", file.string()},
+                                     .env = client.environment(),
+                                     .directory = client.folder().path(),
+                                     .session = os::Command::Session::own},
+                                    deadline,
+                                    std::move(stop)));
+    if (output.exit.status() == 0) return {};
+    return tl::unexpected(
+        Error(ErrorKind::invalid_argument,
+              fmt::format("the passphrase of private key {} is not right", os::in_quotes(file)),
+              "Leave '--private-key-passphrase' out to be asked."));
+}
+
+}  // namespace
+
+tl::expected<void, Refusal> open_with_password(const Client& client,
+                                               const Resolved& box,
+                                               Secret password,
+                                               Deadline deadline,
+                                               std::stop_token stop)
+{
+    const auto server =
+        AskServer::start(client.folder(), answer_password(std::move(password), box));
+    if (!server) return refuse(server.error());
+    Opening opening{.asking = Asking::helper,
+                    .options = {"PubkeyAuthentication=no",
+                                "PreferredAuthentications=password,keyboard-interactive",
+                                "NumberOfPasswordPrompts=1"}};
+    return open_master(asking(client, **server), opening, deadline, std::move(stop));
+}
+
+tl::expected<void, Refusal>
+open_with_key_file(const Client& client, Secret passphrase, Deadline deadline, std::stop_token stop)
+{
+    const bool needed = !passphrase.text().empty();
+    const auto server = AskServer::start(client.folder(), answer_passphrase(std::move(passphrase)));
+    if (!server) return refuse(server.error());
+    const auto asked = asking(client, **server);
+    if (needed) {
+        const auto right = check_passphrase(asked, deadline, stop);
+        if (!right) return tl::unexpected(Refusal{Cause::key_unusable, right.error()});
+    }
+    Opening opening{.asking = Asking::helper,
+                    .options = {"PreferredAuthentications=publickey",
+                                "IdentityAgent=none",
+                                "NumberOfPasswordPrompts=1"}};
+    return open_master(asked, opening, deadline, std::move(stop));
+}
+
+tl::expected<void, Refusal>
+open_as_user(const Client& client, Asking asking, Deadline deadline, std::stop_token stop)
+{
+    return open_master(client, {.asking = asking}, deadline, std::move(stop));
+}
+
+Result<> change_to_own_key(const Client& client, Deadline deadline, std::stop_token stop)
+{
+    const auto line = TRY(make_key_pair(client, deadline, stop));
+    Connection before(client);
+    TRY(install_key(before, line, deadline, stop));
+
+    Settings settings = client.settings();
+    settings.identity = Identity::own;
+    settings.key_file.clear();
+    settings.installed_key = line;
+    Client own = client;
+    own.use_settings(settings);
+    // Closing the connection loses the right to take the key away, so the second one has a socket
+    // of its own until it is known to work.
+    own.use_socket("master-new");
+    const auto works =
+        open_master(own,
+                    {.options = {"PreferredAuthentications=publickey", "IdentityAgent=none"}},
+                    deadline,
+                    stop);
+    discard_master(own);
+    ::unlink(own.master_lock().c_str());
+    ::unlink(own.master_log().c_str());
+    if (!works) {
+        const auto removed = remove_key(before, line, after(std::chrono::seconds(30)), {});
+        before.close();
+        Error error(ErrorKind::unavailable,
+                    fmt::format("'{}' does not take the key that was added to "
+                                "~/.ssh/authorized_keys: {}{}",
+                                client.address().text(),
+                                works.error().error.message(),
+                                removed ? "" : "; the key could not be removed again"),
+                    "Its sshd may read another file (AuthorizedKeysFile), refuse keys, or find the "
+                    "home folder too open; 'journalctl -u ssh' there tells. Give "
+                    "'--private-key-file' with a key that works instead.");
+        return tl::unexpected(std::move(error));
+    }
+    before.close();
+    return client.folder().write_settings(settings);
+}
+
+}  // namespace ponk::ssh

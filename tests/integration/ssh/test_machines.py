@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What comes after attaching: check, doctor, setup, detach, and boxes that hang or go away."""
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import time
+
+import box as boxes
+import pytest
+from test_attach import PASSWORD, close_master, folder_of
+
+
+def test_connections_of_the_library(program):
+    """The program that holds ssh/ to its promises, with a sshd of its own."""
+    build = pathlib.Path(os.environ["PONK_BIN"]).parent
+    tests = next((place for place in (build / "tests/integration/ssh/ssh_connection_test",
+                                      build.parent / "dev/tests/integration/ssh/ssh_connection_test") if place.exists()), None)
+    if tests is None:
+        pytest.skip("the target ssh_connection_test is not built")
+    done = subprocess.run([tests, "--gtest_brief=1"], capture_output=True, timeout=200)
+    assert done.returncode == 0 and b"SKIPPED" not in done.stdout, done.stdout.decode()[-4000:]
+
+
+def test_check_says_what_keeps_us_out(ponk, attach, sshd, box_user):
+    attach("--password", PASSWORD)
+    close_master(ponk)
+    box_user.write(".ssh/authorized_keys", "")
+
+    denied = ponk.run("computetarget", "check", "box", code=69)
+
+    assert b"did not let us in" in denied.stderr and b"hint:" in denied.stderr
+    sshd.stop()
+    assert b"refuses connections" in ponk.run("computetarget", "check", "box", code=69).stderr
+
+
+def test_doctor_covers_targets_that_are_reached_and_that_are_not(ponk, attach, sshd):
+    attach("--password", PASSWORD)
+    ponk.write("aml_config/gone.compute", f"type: remote\naddress: 127.0.0.1:{boxes.free_port()}\nusername: ann\n")
+    ponk.write("aml_config/docker.compute", "type: docker\n")
+
+    checks = json.loads(ponk.run("doctor", "-o", "json", code=65).stdout)
+
+    found = {name: [check for check in checks if check["name"] == f"target '{name}'"] for name in ("box", "gone", "docker")}
+    assert all(found.values()), checks
+    assert found["gone"][0]["status"] == "fail" and "refuses connections" in found["gone"][0]["message"]
+    assert found["gone"][0]["hint"] and found["box"][0]["status"] == "ok"
+
+
+def test_hung_sshd_is_an_error_in_time_and_forgotten_afterwards(ponk, attach, sshd):
+    attach("--password", PASSWORD)
+    ponk.run("daemon", "stop")
+    close_master(ponk)
+    sshd.signal(signal.SIGSTOP)
+    try:
+        began = time.monotonic()
+        done = ponk.run("computetarget", "check", "box", code=None, timeout=90)
+        assert done.returncode in (69, 75) and b"does not answer" in done.stderr, done.stderr
+        assert time.monotonic() - began < 80
+    finally:
+        sshd.signal(signal.SIGCONT)
+
+    assert b"does not answer" not in ponk.run("computetarget", "check", "box", code=None).stderr
+
+
+def test_master_killed_at_random_moments_never_hangs_or_confuses(ponk, attach):
+    attach("--password", PASSWORD)
+    seed = random.Random(5022)
+    for turn in range(10):
+        # Every third time the one that is just being opened is hit, too.
+        before = masters(ponk) if turn % 3 else None
+        process = ponk.start("computetarget", "check", "box")
+        time.sleep(seed.uniform(0, 0.3))
+        number = seed.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGSTOP, signal.SIGTERM]) if before else signal.SIGKILL
+        for master in masters(ponk) if before is None else before:
+            try:
+                os.kill(master, number)
+            except ProcessLookupError:
+                pass
+        _, err = process.communicate(timeout=60)
+        assert process.returncode in (0, 65), err
+
+
+def test_detach_removes_the_key_there_and_here(ponk, attach, box_user):
+    box_user.write(".ssh/authorized_keys", "ssh-rsa AAAAB3Nz other\n")
+    attach("--password", PASSWORD)
+
+    done = ponk.run("computetarget", "detach", "box")
+
+    assert box_user.authorized == "ssh-rsa AAAAB3Nz other\n"
+    assert not any((ponk.home / "ssh").iterdir())
+    assert not (ponk.project / "aml_config/box.compute").exists()
+    assert b"box.runconfig' stays" in done.stderr
+    assert masters(ponk) == []
+
+
+def test_detach_can_keep_the_key_for_the_next_time(ponk, attach, box_user):
+    attach("--password", PASSWORD)
+
+    ponk.run("computetarget", "detach", "box", "--keep-key")
+
+    ponk.run("runconfig", "delete", "box")
+    assert len(box_user.authorized.splitlines()) == 1
+    attach(fingerprint=False)  # neither asked nor told anything
+
+
+def test_detach_leaves_the_key_to_another_target_of_the_same_box(ponk, attach, box_user):
+    attach("--password", PASSWORD)
+    attach(name="other", fingerprint=False)
+
+    done = ponk.run("computetarget", "detach", "box")
+    assert b"other.compute" in done.stderr and len(box_user.authorized.splitlines()) == 1
+    ponk.run("computetarget", "detach", "other")
+    assert box_user.authorized == ""
+
+
+def test_detach_works_when_the_box_is_gone_and_says_what_stays(ponk, attach, sshd, box_user):
+    attach("--password", PASSWORD)
+    close_master(ponk)
+    sshd.stop()
+
+    done = ponk.run("computetarget", "detach", "box")
+
+    assert b"the key stays on" in done.stderr and b"refuses connections" in done.stderr and b"ponk of" in done.stderr
+    assert not any((ponk.home / "ssh").iterdir()) and len(box_user.authorized.splitlines()) == 1
+
+
+def test_detach_removes_files_of_ponk_and_only_those(ponk, attach, box_user):
+    attach("--password", PASSWORD)
+    box_user.write(".ponk/bin/ponk-box-0123", "x")
+    ponk.run("computetarget", "detach", "box", "--remove-files", code=64 + 1)  # nobody to ask
+    ponk.run("computetarget", "detach", "box", "--remove-files", "--yes")
+    assert not (box_user.home / ".ponk").exists()
+    attach("--password", PASSWORD, name="two")
+    box_user.write("precious/data", "x")
+    (ponk.project / "aml_config/two.compute").write_text((ponk.project / "aml_config/two.compute").read_text() + "scratch: ~/precious\n")
+    done = ponk.run("computetarget", "detach", "two", "--remove-files", "--yes")
+    assert b"is no folder of ponk" in done.stderr and (box_user.home / "precious/data").exists()
+
+
+@pytest.fixture
+def plain_box(box_user, ground):
+    """A box whose /etc is a copy, with stand-ins for the programs that would change this machine."""
+    if not shutil.which("sudo"):
+        pytest.skip("'sudo' is not installed")
+    box_user.empty()
+    folder = ground / "plain"
+    shutil.rmtree(folder, ignore_errors=True)
+    for name in ("etc", "work", "bin"):
+        (folder / name).mkdir(parents=True)
+    record = folder / "record"
+    record.write_text("")
+    for name in ("apt-get", "service", "systemctl", "dockerd"):
+        program = folder / "bin" / name
+        program.write_text(f"#!/bin/sh\necho {name} \"$@\" >> {record}\necho {name} was here\n")
+        program.chmod(0o755)
+    (folder / "bin/dockerd").unlink()
+    hide = " ".join(f"mount --bind /dev/null {place}; " for place in ("/usr/sbin/dockerd", "/usr/bin/docker") if os.path.exists(place))
+    script = (f"mount --make-rprivate / && mount -t overlay -o lowerdir=/etc,upperdir={folder}/etc,workdir={folder}/work overlay /etc && "
+              f"mount --bind {folder}/bin /usr/local/sbin && {hide} exec \"$@\"")
+    server = boxes.Sshd(before=["unshare", "-m", "sh", "-c", script, "sh"])
+    tried = subprocess.run(["unshare", "-m", "sh", "-c", script, "sh", "true"], capture_output=True)
+    if tried.returncode != 0:
+        pytest.skip("no file system can be laid over /etc here: " + tried.stderr.decode().strip())
+    server.start()
+    server.etc, server.record = folder / "etc", record
+    yield server
+    server.remove()
+
+
+def attach_plain(ponk, server, user, kind="remotedocker"):
+    ponk.run("attach", kind, "--name", "box", "--address", f"127.0.0.1:{server.port}", "--username", user.name,
+             "--fingerprint", server.fingerprint(), "--password", PASSWORD)
+
+
+def sudoers(server, user, rule):
+    (server.etc / "sudoers.d").mkdir(exist_ok=True)
+    place = server.etc / "sudoers.d" / "ponk-test"
+    place.write_text(f"{user.name} ALL=(ALL) {rule}\n")
+    place.chmod(0o440)
+
+
+def test_setup_says_what_it_will_do_and_does_it(ponk, plain_box, box_user):
+    sudoers(plain_box, box_user, "NOPASSWD: ALL")
+    attach_plain(ponk, plain_box, box_user)
+
+    shown = ponk.run("computetarget", "setup", "box", "--dry-run").stderr.decode()
+    assert "docker.io" in shown and "live-restore" in shown and "group docker" in shown
+    assert plain_box.record.read_text() == ""
+    refused = ponk.run("computetarget", "setup", "box", code=65)
+    assert b"--yes" in refused.stderr and plain_box.record.read_text() == ""
+
+    done = ponk.run("computetarget", "setup", "box", "--yes")
+
+    assert "apt-get install -y --no-install-recommends docker.io" in plain_box.record.read_text()
+    assert json.loads((plain_box.etc / "docker/daemon.json").read_text()) == {"live-restore": True}
+    assert any(line.startswith("docker:") and box_user.name in line for line in (plain_box.etc / "group").read_text().splitlines())
+    log = next(folder_of(ponk).glob("setup-*.log"))
+    assert "apt-get was here" in log.read_text() and str(log).encode() in done.stderr
+    assert not pathlib.Path("/etc/docker/daemon.json").exists() or "before-ponk" not in os.listdir("/etc/docker")
+
+
+def test_setup_asks_for_the_password_of_sudo_and_keeps_it_nowhere(ponk, plain_box, box_user):
+    sudoers(plain_box, box_user, "ALL")
+    attach_plain(ponk, plain_box, box_user)
+    (plain_box.etc / "docker").mkdir(exist_ok=True)
+    (plain_box.etc / "docker/daemon.json").write_text('{"log-driver": "local"}\n')
+
+    assert b"no terminal" in ponk.run("computetarget", "setup", "box", "--yes", code=69).stderr
+    code, shown = ponk.type("computetarget", "setup", "box", answers=[("[y/N]", "y"), ("for sudo", "wrong")])
+    assert code == 69 and "does not take that password" in shown and plain_box.record.read_text() == ""
+
+    code, shown = ponk.type("computetarget", "setup", "box", answers=[("[y/N]", "y"), ("for sudo", PASSWORD)])
+
+    assert code == 0 and PASSWORD not in shown, shown
+    assert "apt-get install" in plain_box.record.read_text()
+    assert json.loads((plain_box.etc / "docker/daemon.json").read_text()) == {"log-driver": "local", "live-restore": True}
+    for log in folder_of(ponk).glob("setup-*.log"):
+        assert PASSWORD not in log.read_text()
+
+
+def test_setup_without_any_right_says_what_its_owner_must_do(ponk, plain_box, box_user):
+    attach_plain(ponk, plain_box, box_user)
+    (plain_box.etc / "os-release").write_text('ID=fedora\nPRETTY_NAME="Fedora Linux 40"\n')
+
+    done = ponk.run("computetarget", "setup", "box", "--yes", code=69)
+
+    assert b"Fedora Linux 40" in done.stderr and b"only Debian and Ubuntu" in done.stderr
+
+
+def masters(ponk):
+    found = []
+    for process in boxes.processes_of(ponk.user.name):
+        try:
+            words = pathlib.Path(f"/proc/{process}/cmdline").read_bytes()
+        except OSError:
+            continue
+        if words.startswith(b"ssh\0") and b"ControlMaster=yes" in words:
+            found.append(process)
+    return found
