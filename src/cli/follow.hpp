@@ -12,6 +12,10 @@ namespace ponk::cli {
 // a second one within two seconds cancels. Returns the script's exit code.
 Outcome follow_run(Context& context, const std::string& run_id);
 
+// Stays with a preparation until it has ended and returns its record; progress on standard error.
+// Ctrl-C cancels it.
+tl::expected<Json, Failure> follow_preparation(Context& context, const std::string& run_id);
+
 // The code that a run which has ended leaves us with, and the line that explains it.
 struct RunEnd {
     int code = 0;

@@ -260,8 +260,6 @@ Result<Prepared> prepare(const Settings& settings,
                          std::stop_token stop)
 {
     auto asked = TRY(read_request(request));
-    for (const auto& substitution : asked.substitutions)
-        progress(to_text(substitution, request.file));
     auto preparation = TRY(plan(settings, request, std::move(asked.wishes), progress, stop));
     auto prepared = TRY(Work(settings, request, progress, stop, std::move(preparation)).run());
     prepared.substitutions = std::move(asked.substitutions);

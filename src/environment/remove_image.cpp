@@ -35,12 +35,11 @@ Result<dockerapi::Engine> engine_of(const Record& record, const std::stop_token&
 
 }  // namespace
 
-bool is_image_in_use(const Record& record, const std::stop_token& stop)
+Result<bool> is_image_in_use(const Record& record, const std::stop_token& stop)
 {
-    const auto engine = engine_of(record, stop);
-    if (!engine) return true;
-    const auto used = dockerapi::living_containers_of(*engine, record.image, after(patience), stop);
-    return !used || !used->empty();
+    const auto engine = TRY(engine_of(record, stop));
+    return !TRY(dockerapi::living_containers_of(engine, record.image, after(patience), stop))
+                .empty();
 }
 
 Cache::RemoveImage image_remover()

@@ -11,8 +11,7 @@ namespace ponk::environment {
 // that engine is not there, `conflict` while a run uses the image.
 Cache::RemoveImage image_remover();
 
-// Whether a container that lives, or is about to, is made of the record's image. An engine that
-// cannot be asked counts as one that has such a container.
-bool is_image_in_use(const Record& record, const std::stop_token& stop);
+// Whether a container that lives, or is about to, is made of the record's image.
+Result<bool> is_image_in_use(const Record& record, const std::stop_token& stop);
 
 }  // namespace ponk::environment

@@ -102,6 +102,7 @@ using Notices = std::vector<std::string>;
 struct Placed {
     Notices notices;
     std::optional<EnvironmentUsed> environment;  // nullopt when the user's own is used
+    std::int64_t prepare_ms = 0;                 // what images and packages took
 };
 
 // What came home of a run's `outputs/`.

@@ -165,6 +165,14 @@ EnvironmentUsed describe_use(const environment::Prepared& prepared)
     return used;
 }
 
+Notices substitution_notices(const environment::Prepared& prepared, const JobSpec& spec)
+{
+    Notices notices;
+    for (const auto& substitution : prepared.substitutions)
+        notices.push_back(environment::to_text(substitution, spec.environment.file));
+    return notices;
+}
+
 void HeldEnvironments::hold(const RunId& run, environment::Prepared prepared)
 {
     held_.lock()->insert_or_assign(run.text(), std::move(prepared));
@@ -197,7 +205,15 @@ Result<EnvironmentList> EnvironmentShelf::list(const std::stop_token& stop) cons
     EnvironmentList list;
     for (auto& entry : TRY(cache_.list())) {
         if (entry.record.form != form_) continue;
-        if (in_use_ && !entry.in_use) entry.in_use = in_use_(entry.record, stop);
+        if (in_use_ && !entry.in_use) {
+            const auto used = in_use_(entry.record, stop);
+            entry.in_use = used.value_or(false);
+            if (!used)
+                list.problems.push_back(fmt::format("whether environment '{}' is in use is not "
+                                                    "known: {}",
+                                                    entry.record.id,
+                                                    used.error().message()));
+        }
         list.entries.push_back(entry_of(entry));
     }
     return list;
@@ -220,7 +236,7 @@ Result<EnvironmentGarbage> EnvironmentShelf::collect(const EnvironmentRules& rul
         .largest_age = rules.largest_age, .largest_size = rules.largest_size, .form = form_};
     if (in_use_) {
         for (const auto& entry : TRY(cache_.list()))
-            if (entry.record.form == form_ && in_use_(entry.record, stop))
+            if (entry.record.form == form_ && in_use_(entry.record, stop).value_or(true))
                 how.keep.insert(entry.record.id);
     }
     auto result = TRY(cache_.collect_garbage(how, remove_image_));

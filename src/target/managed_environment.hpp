@@ -34,6 +34,8 @@ std::vector<std::string> ground_of(const environment::Prepared& prepared,
                                    const std::vector<std::string>& ambient);
 
 EnvironmentUsed describe_use(const environment::Prepared& prepared);
+// What was put in the place of what: sentences for the user.
+Notices substitution_notices(const environment::Prepared& prepared, const JobSpec& spec);
 
 // Environments that stand ready for runs that were placed and not launched yet, with the leases
 // that keep them. Any thread may call.
@@ -52,9 +54,10 @@ private:
 class EnvironmentShelf {
 public:
     using RemoveImage = environment::Cache::RemoveImage;
-    // Ids of environments that are in use although nobody on this machine locks them.
+    // Whether one is in use although nobody on this machine locks it. What cannot be asked about
+    // is not removed.
     using InUse =
-        std::function<bool(const environment::Record& record, const std::stop_token& stop)>;
+        std::function<Result<bool>(const environment::Record& record, const std::stop_token& stop)>;
 
     EnvironmentShelf(Path home, environment::Form form, RemoveImage remove_image, InUse in_use);
 

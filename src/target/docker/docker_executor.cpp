@@ -48,17 +48,22 @@ public:
     Result<Placed>
     place(const JobSpec& spec, const Progress& progress, std::stop_token stop) override
     {
+        const auto begin = boot_milliseconds();
         const auto engine = TRY(connect(spec, stop));
         TRY(provide_image(engine, spec, progress, stop));
         Placed placed;
+        const auto before = boot_milliseconds();
         placed.notices = TRY(place_working_copy(options_.trees, spec, stop));
+        const auto materialised = boot_milliseconds() - before;
         placed.environment = EnvironmentUsed();
         if (auto prepared = TRY(environment_of(engine, spec, progress, stop))) {
-            if (prepared->built) progress(prepared->reason);
             placed.environment = describe_use(*prepared);
+            for (auto& notice : substitution_notices(*prepared, spec))
+                placed.notices.push_back(std::move(notice));
             held_.hold(spec.id, std::move(*prepared));
         }
         TRY(describe_base(engine, spec, *placed.environment, stop));
+        placed.prepare_ms = boot_milliseconds() - begin - materialised;
         return placed;
     }
 
@@ -79,6 +84,13 @@ public:
             out.reason = fmt::format("the image '{}' is not there yet", printable(name));
         }
         out.image = name;
+        if (!there) {
+            // That is no obstacle: place brings it.
+            std::erase_if(out.remarks, [](const auto& one) { return one.severity == "error"; });
+            out.remarks.push_back({"note",
+                                   fmt::format("the image '{}' is not there yet", printable(name)),
+                                   "It is pulled first."});
+        }
         if (there && !request) {
             if (const auto image = the_image(engine, name, stop); !image) {
                 out.ready = false;

@@ -82,9 +82,12 @@ public:
     {
         Placed placed;
         placed.notices = TRY(place_working_copy(options_.trees, spec, stop));
+        const auto begin = boot_milliseconds();
         if (auto prepared = TRY(environment_of(spec, progress, stop))) {
-            if (prepared->built) progress(prepared->reason);
+            placed.prepare_ms = boot_milliseconds() - begin;
             placed.environment = describe_use(*prepared);
+            for (auto& notice : substitution_notices(*prepared, spec))
+                placed.notices.push_back(std::move(notice));
             held_.hold(spec.id, std::move(*prepared));
         }
         return placed;
