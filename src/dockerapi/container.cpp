@@ -75,6 +75,17 @@ std::string path_of(const std::string& name, std::string_view action = {})
     return fmt::format("/containers/{}{}", url_part(name), action);
 }
 
+// Success when the engine says that there is nothing to do.
+Result<> ignoring(std::initializer_list<ErrorKind> kinds, const Result<Json>& answer)
+{
+    if (answer) return {};
+    for (const auto kind : kinds)
+        if (answer.error().kind() == kind) return {};
+    return tl::unexpected(answer.error());
+}
+
+}  // namespace
+
 Container container_of(const Json& body)
 {
     const auto& state = body["State"];
@@ -95,16 +106,6 @@ Container container_of(const Json& body)
     return container;
 }
 
-// Success when the engine says that there is nothing to do.
-Result<> ignoring(std::initializer_list<ErrorKind> kinds, const Result<Json>& answer)
-{
-    if (answer) return {};
-    for (const auto kind : kinds)
-        if (answer.error().kind() == kind) return {};
-    return tl::unexpected(answer.error());
-}
-
-// The engine frames each piece: one byte that tells the stream, three zeros, four of length.
 std::string without_frames(std::string_view bytes)
 {
     std::string text;
@@ -118,8 +119,6 @@ std::string without_frames(std::string_view bytes)
     }
     return text;
 }
-
-}  // namespace
 
 std::string Container::label(std::string_view name) const
 {

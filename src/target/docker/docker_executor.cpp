@@ -13,6 +13,7 @@
 #include "target/docker/container_run.hpp"
 #include "target/docker/copied_tree.hpp"
 #include "target/docker/describe_container.hpp"
+#include "target/docker/run_image.hpp"
 #include "target/embedded.hpp"
 #include "target/managed_environment.hpp"
 #include "target/run_files.hpp"
@@ -27,9 +28,6 @@ using namespace std::chrono_literals;
 namespace {
 
 using dockerapi::Engine;
-
-// An answer of the engine that moves no data.
-constexpr auto patience = 60s;
 
 // Which engine has the run's container; in the run directory, so that it is known after any crash.
 constexpr const char* engine_file = "engine";
@@ -71,34 +69,10 @@ public:
     {
         const auto engine = TRY(connect(spec, stop));
         TRY(place_working_copy(options_.trees, spec, stop));
-        const auto& name = wanted_image(spec);
-        Examination out;
-        const auto there = TRY(find_image(engine, name, after(patience), stop));
         const auto request = TRY(request_of(engine, spec, stop));
-        if (request) {
-            out = TRY(examine_environment(options_.home, spec, *request, stop));
-        } else if (there) {
-            out.ready = true;
-            out.reason = "the image is there and nothing else is asked for";
-        } else {
-            out.reason = fmt::format("the image '{}' is not there yet", printable(name));
-        }
-        out.image = name;
-        if (!there) {
-            // That is no obstacle: place brings it.
-            std::erase_if(out.remarks, [](const auto& one) { return one.severity == "error"; });
-            out.remarks.push_back({"note",
-                                   fmt::format("the image '{}' is not there yet", printable(name)),
-                                   "It is pulled first."});
-        }
-        if (there && !request) {
-            if (const auto image = the_image(engine, name, stop); !image) {
-                out.ready = false;
-                out.reason = image.error().message();
-                out.remarks.push_back({"error", image.error().message(), image.error().hint()});
-            }
-        }
-        return out;
+        if (!request) return examine_image(engine, spec, stop);
+        auto found = TRY(examine_environment(options_.home, spec, *request, stop));
+        return with_image(std::move(found), engine, spec, stop);
     }
 
     Result<std::string> launch(const JobSpec& spec, std::stop_token stop) override
@@ -120,7 +94,7 @@ public:
             prepared = TRY(environment_of(
                 engine, spec, [](const std::string&) {}, stop));
         const auto image =
-            TRY(the_image(engine, prepared ? prepared->record.image : wanted_image(spec), stop));
+            TRY(usable_image(engine, prepared ? prepared->record.image : wanted_image(spec), stop));
         const auto info = TRY(engine.info(after(patience), stop));
         const auto container =
             TRY(describe_container(spec, image, prepared ? &*prepared : nullptr, info, installed_));
@@ -221,12 +195,6 @@ public:
     }
 
 private:
-    // An earlier run's exactly, or what the configuration names.
-    [[nodiscard]] static const std::string& wanted_image(const JobSpec& spec)
-    {
-        return spec.container.pinned.empty() ? spec.container.image : spec.container.pinned;
-    }
-
     [[nodiscard]] SealedFiles files_of(const std::string& run, const Path& directory) const
     {
         return {directory, keys_.of(run)};
@@ -244,54 +212,6 @@ private:
     {
         const auto socket = TRY(dockerapi::find_socket(spec.ambient));
         return Engine::connect(socket, after(patience), stop);
-    }
-
-    Result<> provide_image(const Engine& engine,
-                           const JobSpec& spec,
-                           const Progress& progress,
-                           const std::stop_token& stop)
-    {
-        const auto& name = wanted_image(spec);
-        if (TRY(find_image(engine, name, after(patience), stop))) return {};
-        const bool pullable = spec.container.pinned.find('@') != std::string::npos;
-        if (spec.container.pinned.empty() || pullable) {
-            progress(fmt::format("pulling the image '{}'", printable(name)));
-            auto pulled = pull_image(engine, name, TRY(login_for(spec, stop)), progress, stop);
-            if (pulled || spec.container.pinned.empty()) return pulled;
-            return pulled.map_error(while_doing("the image of the earlier run"));
-        }
-        return tl::unexpected(
-            Error(ErrorKind::not_found,
-                  fmt::format("the image '{}' that '{}' was in the earlier run is not on this "
-                              "engine any more, and no registry knows it",
-                              printable(name),
-                              printable(spec.container.image)),
-                  "Submit the script anew to run it with the image of that name as it is now."));
-    }
-
-    // Which image the run stands on, so that another can stand on the same.
-    Result<> describe_base(const Engine& engine,
-                           const JobSpec& spec,
-                           EnvironmentUsed& used,
-                           const std::stop_token& stop)
-    {
-        const auto image = TRY(find_image(engine, wanted_image(spec), after(patience), stop));
-        used.base_image = spec.container.image;
-        if (!image) return {};  // the launch says so
-        used.base_digest = image->digests.empty() ? image->id : image->digests.front();
-        if (used.image.empty()) used.image = image->id;
-        return {};
-    }
-
-    Result<std::optional<dockerapi::Login>> login_for(const JobSpec& spec,
-                                                      const std::stop_token& stop)
-    {
-        const auto registry = dockerapi::registry_of(spec.container.image);
-        if (!spec.container.registry_username.empty())
-            return dockerapi::Login{.username = spec.container.registry_username,
-                                    .password = spec.container.registry_password,
-                                    .server = registry};
-        return dockerapi::find_login(registry, spec.ambient, stop);
     }
 
     Result<std::optional<environment::Request>>
@@ -312,27 +232,6 @@ private:
         const auto request = TRY(request_of(engine, spec, stop));
         if (!request) return std::nullopt;
         return TRY(prepare_environment(options_.home, spec, *request, progress, stop));
-    }
-
-    Result<dockerapi::Image>
-    the_image(const Engine& engine, const std::string& name, const std::stop_token& stop)
-    {
-        auto image = TRY(find_image(engine, name, after(patience), stop));
-        if (!image) {
-            return tl::unexpected(Error(ErrorKind::not_found,
-                                        fmt::format("image '{}' is gone", printable(name)),
-                                        "Submit again: it is then pulled anew."));
-        }
-        if (!image->architecture.empty() && image->architecture != engine.version().architecture) {
-            return tl::unexpected(
-                Error(ErrorKind::invalid_argument,
-                      fmt::format("image '{}' is for {}, the engine's machine is {}",
-                                  printable(name),
-                                  printable(image->architecture),
-                                  printable(engine.version().architecture)),
-                      "Name an image for this processor in 'baseDockerImage'."));
-        }
-        return std::move(*image);
     }
 
     Result<> fill_and_start(const Engine& engine, const JobSpec& spec, const std::stop_token& stop)

@@ -4,7 +4,6 @@
 #include "base/synced.hpp"
 #include "base/text.hpp"
 #include "os/directory.hpp"
-#include "os/process.hpp"
 #include "target/command_line.hpp"
 #include "target/control_directory.hpp"
 #include "target/control_seal.hpp"
@@ -12,14 +11,13 @@
 #include "target/environment.hpp"
 #include "target/local/local_run.hpp"
 #include "target/local/own_python.hpp"
+#include "target/local/stub_start.hpp"
 #include "target/managed_environment.hpp"
 #include "target/run_files.hpp"
 #include "target/watcher.hpp"
 #include "target/working_copy.hpp"
 
-#include <fcntl.h>
 #include <map>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -29,45 +27,6 @@ namespace ponk::target::local {
 using namespace std::chrono_literals;
 
 namespace {
-
-// Bytes that a child can read and no disk ever sees.
-Result<os::Fd> in_memory(std::string_view bytes)
-{
-    os::Fd fd(::memfd_create("environment", MFD_CLOEXEC));
-    if (!fd) return fail_errno(errno, "get memory for the environment");
-    TRY(os::write_all(fd.get(), bytes));
-    ::lseek(fd.get(), 0, SEEK_SET);
-    return fd;
-}
-
-// What the supervisor says about its start; empty when it died without a word.
-Result<std::string> read_report(const os::Fd& from, std::stop_token stop)
-{
-    std::string said;
-    const auto deadline = after(60s);
-    while (!said.ends_with('\n')) {
-        TRY(os::wait_readable(from.get(), deadline, stop));
-        char block[1024];
-        const auto got = ::read(from.get(), block, sizeof block);
-        if (got < 0 && errno != EINTR) return fail_errno(errno, "hear from the supervisor");
-        if (got == 0) break;
-        said.append(block, static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-    }
-    return std::string(trim(said));
-}
-
-// Undoes the claim of a supervisor that died before the script began. Only with the lock in hand
-// is it certain that nobody is about to start it.
-Result<bool> withdraw_claim(const Path& directory)
-{
-    const auto lock = TRY(os::open_file(directory / control::lock, O_RDWR | O_CREAT));
-    struct flock whole {};
-    whole.l_type = F_WRLCK;
-    if (::fcntl(lock.get(), F_OFD_SETLK, &whole) != 0) return false;
-    if (is_there(directory / control::pid) || is_there(directory / control::exit)) return false;
-    ::rmdir((directory / control::claim).c_str());
-    return true;
-}
 
 class LocalExecutor final : public Executor {
 public:
@@ -115,8 +74,12 @@ public:
         if (!spec.shared_directory.empty()) TRY(os::make_directories(spec.shared_directory, 0755));
         // A supervisor killed before the script began has done nothing: the next one may try.
         for (int attempt = 0; attempt < 20; ++attempt) {
-            const auto said =
-                TRY(start_stub(spec, environment, prepared ? lease_of(*prepared) : -1, stop));
+            const auto said = TRY(start_stub({.program = stub_,
+                                              .directory = spec.directory,
+                                              .environment = environment,
+                                              .lease = prepared ? lease_of(*prepared) : -1},
+                                             watcher_,
+                                             stop));
             if (said == "started" || said == "claimed") return job;
             if (said.starts_with("error ")) {
                 TRY(withdraw_claim(spec.directory));
@@ -269,30 +232,6 @@ private:
         TRY(os::replace_file(
             spec.directory / control::spec, to_text(text), 0600, os::Durable::content));
         return keys_.of(spec.id.text()) + '\0' + environment.bytes();
-    }
-
-    // `lease` is a descriptor that lives as long as the run, or -1.
-    Result<std::string>
-    start_stub(const JobSpec& spec, const std::string& environment, int lease, std::stop_token stop)
-    {
-        const auto null = TRY(os::open_file("/dev/null", O_RDWR));
-        const auto memory = TRY(in_memory(environment));
-        auto report = TRY(os::make_pipe());
-        os::Command command{.argv = {stub_.string(), spec.directory.string(), "3", "4"},
-                            .env = std::vector<std::string>(),
-                            .descriptors = {{null.get(), 0},
-                                            {null.get(), 1},
-                                            {null.get(), 2},
-                                            {memory.get(), 3},
-                                            {report.write.get(), 4}}};
-        if (lease >= 0) {
-            command.argv.emplace_back("5");
-            command.descriptors.emplace_back(lease, 5);
-        }
-        auto child = TRY(os::spawn(command));
-        report.write.reset();
-        watcher_.reap_later(std::move(child.pidfd));
-        return read_report(report.read, stop);
     }
 
     std::shared_ptr<LocalRun> run_in(const std::string& job, const Path& directory)
