@@ -8,6 +8,7 @@ import subprocess
 import time
 
 from bench_place import CommandFailed, Times, both, take_turns
+from docker_measures import submit_docker
 
 NO_OP = "pass\n"
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
@@ -234,4 +235,5 @@ ALL = {
     "log": log_path,
     "metrics": metrics,
     "memory": memory,
+    "submit-docker": submit_docker,
 }

@@ -5,6 +5,7 @@
 #include "base/time.hpp"
 #include "base/version.hpp"
 #include "engine/doctor.hpp"
+#include "engine/environments.hpp"
 #include "engine/maintenance.hpp"
 #include "os/file.hpp"
 
@@ -67,10 +68,19 @@ Result<net::Response> collect_garbage(const Services& services, const Call& /*ca
     JsonArray deferred;
     for (const auto& reason : report.deferred_by)
         deferred.emplace_back(reason);
-    return net::json_response(JsonObject{{"trashed", report.trashed_objects},
-                                         {"deleted", report.deleted_objects},
-                                         {"freed_bytes", report.trashed_bytes},
-                                         {"deferred_by", std::move(deferred)}});
+    const auto environments =
+        engine::collect_environments(services.context(), services.context().environment_rules, {});
+    JsonArray removed;
+    for (const auto& entry : environments.removed)
+        removed.emplace_back(entry.id);
+    return net::json_response(JsonObject{
+        {"trashed", report.trashed_objects},
+        {"deleted", report.deleted_objects},
+        {"freed_bytes", report.trashed_bytes},
+        {"deferred_by", std::move(deferred)},
+        {"environments", std::move(removed)},
+        {"environment_bytes", environments.freed},
+        {"problems", JsonArray(environments.problems.begin(), environments.problems.end())}});
 }
 
 }  // namespace ponk::api

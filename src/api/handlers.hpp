@@ -36,6 +36,13 @@ Result<net::Response> return_run(const Services& services, const Call& call);
 Result<net::Response> clean_run(const Services& services, const Call& call);
 Result<net::Response> diagnose_run(const Services& services, const Call& call);
 Result<net::Response> promote_artifact(const Services& services, const Call& call);
+// environments.cpp
+Result<net::Response> prepare_environment(const Services& services, const Call& call);
+Result<net::Response> check_environment(const Services& services, const Call& call);
+Result<net::Response> list_environments(const Services& services, const Call& call);
+Result<net::Response> show_environment(const Services& services, const Call& call);
+Result<net::Response> remove_environment(const Services& services, const Call& call);
+Result<net::Response> show_lock(const Services& services, const Call& call);
 // projects.cpp
 Result<net::Response> list_projects(const Services& services, const Call& call);
 Result<net::Response> look_up_project(const Services& services, const Call& call);

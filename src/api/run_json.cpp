@@ -106,6 +106,7 @@ Json run_json(const model::Run& run, const std::vector<store::LatestMetric>& met
     for (const auto& [phase, ms] : run.timings)
         timings.set(phase, ms);
     object.set("timings", std::move(timings));
+    object.set("environment", run.environment);
     object.set("evidence", run.evidence);
     object.set("warnings", JsonArray(run.warnings.begin(), run.warnings.end()));
     object.set("gpu_verdict", "not-requested");

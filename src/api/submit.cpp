@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/handlers.hpp"
 #include "api/run_json.hpp"
+#include "api/submission.hpp"
 #include "base/text.hpp"
-
-#include <filesystem>
 
 namespace ponk::api {
 
@@ -40,6 +39,8 @@ Result<engine::Variables> pairs(const Json& body, std::string_view name)
     return out;
 }
 
+}  // namespace
+
 Result<engine::Ambient> ambient_of(const Json& body)
 {
     engine::Ambient ambient;
@@ -48,11 +49,8 @@ Result<engine::Ambient> ambient_of(const Json& body)
     return ambient;
 }
 
-}  // namespace
-
-Result<net::Response> submit_run(const Services& services, const Call& call)
+Result<engine::Submission> submission_of(const Json& body)
 {
-    const auto body = TRY(body_of(call));
     engine::Submission submission;
     submission.id = TRY(RunId::parse(body.text("run_id")));
     submission.project = body.text("project");
@@ -70,8 +68,14 @@ Result<net::Response> submit_run(const Services& services, const Call& call)
     if (body["tracked"].is_bool()) submission.tracked = body.boolean("tracked");
     if (body["time_limit_seconds"].is_integer())
         submission.time_limit_seconds = body.integer("time_limit_seconds");
+    submission.substitute = body.boolean("substitute");
     submission.ambient = TRY(ambient_of(body));
-    const auto run = TRY(services.engine.submit(submission));
+    return submission;
+}
+
+Result<net::Response> submit_run(const Services& services, const Call& call)
+{
+    const auto run = TRY(services.engine.submit(TRY(submission_of(TRY(body_of(call))))));
     return net::json_response(TRY(run_json(services, run)), 201);
 }
 

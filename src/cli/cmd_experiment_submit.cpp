@@ -17,6 +17,7 @@ constexpr Option options[] = {
     common::target,
     common::conda,
     common::spark,
+    common::substitute,
     common::async,
     {.name = "untracked", .brief = "u", .help = "Keep the run out of history lists."},
     {.name = "wait", .help = "Also wait for outputs to be collected (always so when following)."},
@@ -99,6 +100,7 @@ Outcome run(Context& context, const Invocation& words)
     body.set("variables", TRY(as_usage(key_values(words.values("env"), "--env"))));
     body.set("tracked", !words.has("untracked"));
     body.set("wait", words.has("wait"));
+    body.set("substitute", words.has("substitute"));
     body.set("time_limit_seconds", Json());
     if (const auto limit = words.value("time-limit")) {
         body.set("time_limit_seconds", TRY(as_usage(parse_time_span(*limit))));

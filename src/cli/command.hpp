@@ -23,6 +23,7 @@ enum class Complete {
     target,
     project,
     secret,
+    environment,
     sample,
     page,
     choice

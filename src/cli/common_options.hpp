@@ -2,6 +2,20 @@
 #pragma once
 
 #include "cli/command.hpp"
+#include "net/target.hpp"
+
+#include <optional>
+#include <string>
+
+namespace ponk::cli {
+
+// "?machine=…" for calls about an environment; empty when none is named.
+inline std::string machine_parameter(const std::optional<std::string>& machine)
+{
+    return machine ? "?machine=" + net::percent_encode(*machine) : std::string();
+}
+
+}  // namespace ponk::cli
 
 // Options and words that many commands share.
 namespace ponk::cli::common {
@@ -25,6 +39,14 @@ inline constexpr Option ignored_target = {.name = "target",
                                           .help = "Accepted as in 2017; the run id is enough.",
                                           .complete = Complete::target,
                                           .shown = Option::Shown::no};
+
+inline constexpr Positional environment = {.name = "ENVIRONMENT",
+                                           .help = "Its id, or the beginning of it.",
+                                           .complete = Complete::environment};
+inline constexpr Option machine = {
+    .name = "machine",
+    .value = "ADDRESS",
+    .help = "The machine that has it, when several have one of that id."};
 
 inline constexpr Option yes = {.name = "yes", .brief = "y", .help = "Do not ask for confirmation."};
 

@@ -89,6 +89,8 @@ values(Complete what, Words choices, const std::string& project, std::string_vie
         return named("/projects", "projects", "name");
     case Complete::secret:
         return named("/secrets", "secrets", "name");
+    case Complete::environment:
+        return named("/environments", "environments", "id");
     case Complete::sample:
         if (const auto gallery = Gallery::open(samples)) {
             for (const Sample& sample : gallery->samples())

@@ -165,6 +165,34 @@ Outcome cannot_follow(const Error& error, const std::string& run_id)
 
 }  // namespace
 
+tl::expected<Json, Failure> follow_preparation(Context& context, const std::string& run_id)
+{
+    Daemon* daemon = TRY(context.daemon());
+    Interrupts interrupts;
+    EventPrinter events(context, daemon->beside(), run_id);
+    bool cancelled = false;
+    for (;;) {
+        // Short waits: a Ctrl-C must be heard.
+        const auto path = fmt::format("/runs/{}/wait?timeout=1", run_id);
+        auto record = daemon->get(path, seconds(30));
+        if (!record) {
+            TRY(daemon->again());
+            record = TRY(daemon->get(path, seconds(30)));
+        }
+        if (has_ended(*record)) {
+            events.finish();
+            return std::move(*record);
+        }
+        if (!interrupts.happened() || cancelled) continue;
+        cancelled = true;
+        context.note("cancelling the build");
+        TRY(daemon->send("POST",
+                         "/runs/" + run_id + "/cancel",
+                         Json(JsonObject{{"grace_seconds", 0}}),
+                         Daemon::Repeat::when_broken));
+    }
+}
+
 Outcome follow_run(Context& context, const std::string& run_id)
 {
     Daemon* daemon = TRY(context.daemon());

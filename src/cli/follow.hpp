@@ -14,6 +14,9 @@ Outcome follow_run(Context& context, const std::string& run_id);
 
 // The last line of a command that leaves a run behind.
 void say_detached(const Context& context, const std::string& run_id);
+// Stays with a preparation until it has ended and returns its record; progress on standard error.
+// Ctrl-C cancels it.
+tl::expected<Json, Failure> follow_preparation(Context& context, const std::string& run_id);
 
 // The code that a run which has ended leaves us with, and the line that explains it.
 struct RunEnd {

@@ -236,6 +236,19 @@ View view_of_run(const Json& run)
                                        "snapshot"}) {
         add(key);
     }
+    if (run["environment"].is_object()) {
+        const Json& had = run["environment"];
+        if (!had.text("id").empty()) {
+            rows.set("environment",
+                     fmt::format("{} by {}; {}",
+                                 had.text("id").substr(0, 12),
+                                 had.text("builder"),
+                                 had.text("reason")));
+            rows.set("lock", had.text("lock_digest"));
+        }
+        if (!had.text("base_digest").empty()) rows.set("base image", had.text("base_digest"));
+        if (!had.text("image").empty()) rows.set("image", had.text("image"));
+    }
     if (run["git"].is_object()) {
         rows.set("git",
                  fmt::format("{} {}{}",

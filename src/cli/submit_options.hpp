@@ -28,6 +28,10 @@ inline constexpr Option spark = {.name = "spark-dependencies",
                                  .value = "FILE",
                                  .help = "Spark file instead of the configuration's own.",
                                  .complete = Complete::file};
+inline constexpr Option substitute = {
+    .name = "substitute",
+    .help = "Put known replacements in the place of packages that died since 2017 and of known "
+            "slips; each is shown and recorded."};
 inline constexpr Option async = {
     .name = "async", .brief = "a", .help = "Do not follow the run: print its id and return."};
 

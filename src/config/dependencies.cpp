@@ -34,13 +34,6 @@ bool is_cpu_package(const Package& package)
     return digit == std::string::npos || package.version[digit] < '2';
 }
 
-bool builds_environment(const RunConfiguration& run, const ComputeTarget& target)
-{
-    const TargetType type = *target.type;
-    return !*run.user_managed_dependencies && !*target.user_managed_environment &&
-           type != TargetType::local && type != TargetType::remote;
-}
-
 void report_missing(const RunConfiguration& run,
                     const Located<std::string>& file,
                     const char* what,
@@ -100,6 +93,12 @@ void check_gpu_packages(const CondaEnvironment& environment,
                            ? "Name 'tensorflow[and-cuda]' of version 2, or another GPU build."
                            : "Name the package built for GPUs.");
     }
+}
+
+bool builds_environment(const RunConfiguration& run, const ComputeTarget& target)
+{
+    if (*run.user_managed_dependencies || *target.user_managed_environment) return false;
+    return *target.type != TargetType::local || run.user_managed_dependencies.given();
 }
 
 void check_dependencies(const Project& project,

@@ -52,6 +52,9 @@ struct ResolvedConfiguration {
 // The error tells every reason with its place; a wrong name gets the nearest ones.
 Result<ResolvedConfiguration>
 resolve(const Project& project, const std::string& name, const std::string& target_override = {});
+// Whether the packages of the conda file are ours to install. On this machine they are the user's,
+// as in 2017, unless the run configuration says otherwise.
+bool builds_environment(const RunConfiguration& run, const ComputeTarget& target);
 // One target alone, for the commands about targets.
 Result<ComputeTarget> load_target(const Project& project, const std::string& name);
 Result<RunConfiguration> load_run_configuration(const Project& project, const std::string& name);

@@ -9,6 +9,7 @@
 #include "daemon/lifetime.hpp"
 #include "daemon/recovery.hpp"
 #include "engine/engine.hpp"
+#include "engine/environments.hpp"
 #include "net/server.hpp"
 #include "os/private_folder.hpp"
 #include "os/socket.hpp"
@@ -71,6 +72,15 @@ void keep_memory_small()
     ::mallopt(M_ARENA_MAX, 4);
     ::mallopt(M_MMAP_THRESHOLD, large);
     ::mallopt(M_TRIM_THRESHOLD, large);
+}
+
+// At the start, while there is one thread.
+std::vector<std::string> own_variables()
+{
+    std::vector<std::string> words;
+    for (char** variable = environ; *variable != nullptr; ++variable)
+        words.emplace_back(*variable);
+    return words;
 }
 
 // Runs whose folders are gone are over as far as anybody can ever tell: says so to whoever follows
@@ -211,8 +221,13 @@ Result<> run(const Options& options)
     const auto trees = make_trees(objects);
     executors.emplace("local", TRY(target::local::make_executor({options.home, trees})));
     executors.emplace("localdocker", TRY(target::docker::make_executor({options.home, trees})));
-    engine::Engine engine(
-        engine::Context{options.home, *history, objects, secrets, executors, notifier});
+    engine::Engine engine(engine::Context{options.home,
+                                          *history,
+                                          objects,
+                                          secrets,
+                                          executors,
+                                          notifier,
+                                          engine::environment_rules(own_variables())});
     const auto without_metrics = TRY(bring_back_runs(engine));
 
     const auto socket = options.home / "daemon.sock";

@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "base/time.hpp"
 #include "daemon/recovery.hpp"
+#include "engine/environments.hpp"
 #include "engine/maintenance.hpp"
 #include "os/wait.hpp"
 
@@ -47,6 +48,9 @@ void Janitor::work(std::stop_token stop)
             static_cast<void>(engine::collect_garbage(context_, stop));
             static_cast<void>(engine::remove_stray_folders(context_));
         }
+        if (due(context_.history, "environments", day_ms))
+            static_cast<void>(
+                engine::collect_environments(context_, context_.environment_rules, stop));
         if (due(context_.history, "backup", day_ms))
             static_cast<void>(context_.history.make_backup());
         if (due(context_.history, "integrity", 7 * day_ms))

@@ -8,9 +8,9 @@
 
 namespace ponk::daemon {
 
-// Keeps the house in the background: garbage collection, stray folders, a backup of the database.
-// Begins some minutes after the start, so that short-lived daemons are not delayed by it; only
-// metrics that an import left over are read at once.
+// Keeps the house in the background: garbage collection of objects and environments, stray folders,
+// a backup of the database. Begins some minutes after the start, so that short-lived daemons are
+// not delayed by it; only metrics that an import left over are read at once.
 class Janitor {
 public:
     Janitor(const engine::Context& context, std::vector<RunId> without_metrics);

@@ -75,6 +75,17 @@ std::string path_of(const std::string& name, std::string_view action = {})
     return fmt::format("/containers/{}{}", url_part(name), action);
 }
 
+// Success when the engine says that there is nothing to do.
+Result<> ignoring(std::initializer_list<ErrorKind> kinds, const Result<Json>& answer)
+{
+    if (answer) return {};
+    for (const auto kind : kinds)
+        if (answer.error().kind() == kind) return {};
+    return tl::unexpected(answer.error());
+}
+
+}  // namespace
+
 Container container_of(const Json& body)
 {
     const auto& state = body["State"];
@@ -95,16 +106,6 @@ Container container_of(const Json& body)
     return container;
 }
 
-// Success when the engine says that there is nothing to do.
-Result<> ignoring(std::initializer_list<ErrorKind> kinds, const Result<Json>& answer)
-{
-    if (answer) return {};
-    for (const auto kind : kinds)
-        if (answer.error().kind() == kind) return {};
-    return tl::unexpected(answer.error());
-}
-
-// The engine frames each piece: one byte that tells the stream, three zeros, four of length.
 std::string without_frames(std::string_view bytes)
 {
     std::string text;
@@ -118,8 +119,6 @@ std::string without_frames(std::string_view bytes)
     }
     return text;
 }
-
-}  // namespace
 
 std::string Container::label(std::string_view name) const
 {
@@ -181,17 +180,19 @@ Result<> remove_container(const Engine& engine, const std::string& name, Deadlin
                     engine.json("DELETE", path_of(name, "?force=true&v=true"), {}, deadline));
 }
 
-Result<std::vector<std::string>> list_containers(const Engine& engine,
-                                                 const std::string& label,
-                                                 Deadline deadline,
-                                                 std::stop_token stop)
+namespace {
+
+Result<std::vector<std::string>> names_of_containers(const Engine& engine,
+                                                     const JsonObject& filters,
+                                                     Deadline deadline,
+                                                     std::stop_token stop)
 {
-    const auto filter = to_json(JsonObject{{"label", JsonArray{label}}});
-    const auto answer = TRY(engine.json("GET",
-                                        "/containers/json?all=true&filters=" + url_part(filter),
-                                        {},
-                                        deadline,
-                                        std::move(stop)));
+    const auto answer =
+        TRY(engine.json("GET",
+                        "/containers/json?all=true&filters=" + url_part(to_json(filters)),
+                        {},
+                        deadline,
+                        std::move(stop)));
     std::vector<std::string> names;
     if (!answer.is_array()) return names;
     for (const auto& container : answer.as_array()) {
@@ -202,6 +203,30 @@ Result<std::vector<std::string>> list_containers(const Engine& engine,
             names.push_back(name.as_string().substr(1));  // without the slash
     }
     return names;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> list_containers(const Engine& engine,
+                                                 const std::string& label,
+                                                 Deadline deadline,
+                                                 std::stop_token stop)
+{
+    return names_of_containers(
+        engine, JsonObject{{"label", JsonArray{label}}}, deadline, std::move(stop));
+}
+
+Result<std::vector<std::string>> living_containers_of(const Engine& engine,
+                                                      const std::string& image,
+                                                      Deadline deadline,
+                                                      std::stop_token stop)
+{
+    return names_of_containers(
+        engine,
+        JsonObject{{"ancestor", JsonArray{image}},
+                   {"status", JsonArray{"created", "running", "paused", "restarting"}}},
+        deadline,
+        std::move(stop));
 }
 
 Result<std::string>

@@ -50,6 +50,9 @@ struct Container {
     [[nodiscard]] std::string label(std::string_view name) const;
 };
 
+// What the engine says of a container; absent parts are empty.
+Container container_of(const Json& answer);
+
 // Returns its id; `conflict` when the name is taken, `not_found` when the image is not there.
 Result<std::string> create_container(const Engine& engine,
                                      const ContainerSpec& spec,
@@ -78,6 +81,15 @@ Result<std::vector<std::string>> list_containers(const Engine& engine,
                                                  Deadline deadline,
                                                  std::stop_token stop);
 
+// Names of the containers made of an image that run, or were made and have not begun yet.
+Result<std::vector<std::string>> living_containers_of(const Engine& engine,
+                                                      const std::string& image,
+                                                      Deadline deadline,
+                                                      std::stop_token stop);
+
+// The engine frames each piece of a log: one byte that tells the stream, three zeros, four of
+// length. A piece that is cut short is given as far as it goes.
+std::string without_frames(std::string_view bytes);
 // The end of what its processes wrote to the engine's log.
 Result<std::string>
 tail_of_log(const Engine& engine, const std::string& name, Deadline deadline, std::stop_token stop);

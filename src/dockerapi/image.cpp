@@ -64,18 +64,23 @@ find_image(const Engine& engine, const std::string& name, Deadline deadline, std
         if (answer.error().kind() == ErrorKind::not_found) return std::nullopt;
         return tl::unexpected(answer.error());
     }
-    const auto& config = (*answer)["Config"];
-    return Image{.id = answer->text("Id"),
-                 .digests = texts_of((*answer)["RepoDigests"]),
-                 .architecture = answer->text("Architecture"),
-                 .os = answer->text("Os"),
+    return image_of(*answer);
+}
+
+Image image_of(const Json& answer)
+{
+    const auto& config = answer["Config"];
+    return Image{.id = answer.text("Id"),
+                 .digests = texts_of(answer["RepoDigests"]),
+                 .architecture = answer.text("Architecture"),
+                 .os = answer.text("Os"),
                  .user = config.text("User"),
                  .directory = config.text("WorkingDir"),
                  .environment = texts_of(config["Env"]),
-                 .size = answer->integer("Size"),
-                 .created = answer->text("Created"),
+                 .size = answer.integer("Size"),
+                 .created = answer.text("Created"),
                  .labels = labels_of(config["Labels"]),
-                 .tags = texts_of((*answer)["RepoTags"])};
+                 .tags = texts_of(answer["RepoTags"])};
 }
 
 Result<> pull_image(const Engine& engine,
@@ -123,10 +128,29 @@ list_images(const Engine& engine, const std::string& label, Deadline deadline, s
     return images;
 }
 
+Result<> tag_image(const Engine& engine,
+                   const std::string& image,
+                   const std::string& name,
+                   Deadline deadline,
+                   std::stop_token stop)
+{
+    const auto [repository, tag] = split_name(name);
+    TRY(engine.json(
+        "POST",
+        fmt::format(
+            "/images/{}/tag?repo={}&tag={}", url_part(image), url_part(repository), url_part(tag)),
+        {},
+        deadline,
+        std::move(stop)));
+    return {};
+}
+
 Result<> remove_image(const Engine& engine, const std::string& name, Deadline deadline)
 {
+    // Docker's force leaves containers that ended where they are; Podman's would remove them.
+    const auto* force = engine.version().podman ? "" : "?force=true";
     const auto answer =
-        engine.json("DELETE", fmt::format("/images/{}", url_part(name)), {}, deadline);
+        engine.json("DELETE", fmt::format("/images/{}{}", url_part(name), force), {}, deadline);
     if (answer || answer.error().kind() == ErrorKind::not_found) return {};
     return tl::unexpected(answer.error());
 }

@@ -30,6 +30,9 @@ struct Image {
     [[nodiscard]] std::string label(std::string_view name) const;
 };
 
+// What the engine says of an image; absent parts are empty.
+Image image_of(const Json& answer);
+
 Result<std::optional<Image>>
 find_image(const Engine& engine, const std::string& name, Deadline deadline, std::stop_token stop);
 // Brings the image from its registry. Without a tag it is ":latest", never all of them.
@@ -43,7 +46,14 @@ Result<std::vector<Image>> list_images(const Engine& engine,
                                        const std::string& label,
                                        Deadline deadline,
                                        std::stop_token stop);
-// `conflict` while a container uses it; one that is gone is no error.
+// Gives it one more name, "NAME:TAG".
+Result<> tag_image(const Engine& engine,
+                   const std::string& image,
+                   const std::string& name,
+                   Deadline deadline,
+                   std::stop_token stop);
+// Takes the name from it, and removes it when that was its last one, though containers that ended
+// were made of it; `conflict` while one runs. One that is gone is no error.
 Result<> remove_image(const Engine& engine, const std::string& name, Deadline deadline);
 
 struct BuildSpec {

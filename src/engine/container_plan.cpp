@@ -13,8 +13,8 @@ Result<std::optional<ContainerPlan>> container_plan(const config::ResolvedConfig
     const auto& target = resolved.target;
     if (!config::uses_docker(*target.type)) return std::nullopt;
     ContainerPlan plan{.image = *target.base_docker_image,
+                       .pinned = {},
                        .tree_mounted = *target.shared_volumes,
-                       .prepare = *resolved.run.prepare_environment,
                        .build_network = *target.build_network,
                        .shm_size = *target.shm_size};
     if (plan.image.empty()) {
@@ -49,21 +49,22 @@ Result<std::optional<ContainerPlan>> container_plan(const config::ResolvedConfig
 
 Json to_json(const ContainerPlan& plan)
 {
-    return JsonObject{{"image", plan.image},
-                      {"tree_mounted", plan.tree_mounted},
-                      {"prepare", plan.prepare},
-                      {"build_network", plan.build_network},
-                      {"shm_size", plan.shm_size},
-                      {"arguments", words_to_json(plan.arguments)},
-                      {"registry_username", plan.registry_username},
-                      {"registry_password", plan.registry_password}};
+    JsonObject out{{"image", plan.image},
+                   {"tree_mounted", plan.tree_mounted},
+                   {"build_network", plan.build_network},
+                   {"shm_size", plan.shm_size},
+                   {"arguments", words_to_json(plan.arguments)},
+                   {"registry_username", plan.registry_username},
+                   {"registry_password", plan.registry_password}};
+    if (!plan.pinned.empty()) out.set("pinned", plan.pinned);
+    return out;
 }
 
 Result<ContainerPlan> container_plan_from_json(const Json& value)
 {
     return ContainerPlan{.image = value.text("image"),
+                         .pinned = value.text("pinned"),
                          .tree_mounted = value.boolean("tree_mounted", true),
-                         .prepare = value.boolean("prepare", true),
                          .build_network = value.text("build_network"),
                          .shm_size = value.text("shm_size"),
                          .arguments = TRY(words_from_json(value["arguments"], "arguments")),

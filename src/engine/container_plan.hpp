@@ -14,8 +14,8 @@ namespace ponk::engine {
 // The container part of a plan; stored with the run, so that a rerun asks for the same one.
 struct ContainerPlan {
     std::string image;
+    std::string pinned;        // what an earlier run had for it; empty: as its name says now
     bool tree_mounted = true;  // `sharedVolumes`
-    bool prepare = true;       // `PrepareEnvironment`
     std::string build_network;
     std::string shm_size;
     std::vector<std::string> arguments;  // words of `docker run`

@@ -28,6 +28,7 @@ struct Context {
     // By target type ("local", …). A type that is not here is not built yet.
     std::map<std::string, std::unique_ptr<target::Executor>>& executors;
     Notifier& notifier;
+    target::EnvironmentRules environment_rules = {};  // by which unused environments go
 
     // Disk space for writing down how runs ended.
     [[nodiscard]] Reserve reserve() const { return Reserve(home / "reserve"); }

@@ -2,6 +2,7 @@
 #include "engine/engine.hpp"
 
 #include "base/time.hpp"
+#include "engine/run_environment.hpp"
 #include "os/identity.hpp"
 #include "target/control_directory.hpp"
 
@@ -98,8 +99,10 @@ Result<model::Run> Engine::rerun(const RunId& original, const RunId& id, Ambient
                     "run '{}' ended before its snapshot was taken, so there is nothing to repeat",
                     original.text());
     }
-    const auto plan = TRY(plan_from_json(before.configuration));
+    auto plan = TRY(plan_from_json(before.configuration));
     TRY(context_.executor(plan.target_type));
+    TRY(pin_environment(
+        context_.run_directory(original), before, context_.run_directory(id), plan));
     model::Run run;
     run.id = id;
     run.name = before.name;

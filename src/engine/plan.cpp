@@ -207,7 +207,12 @@ Result<PlanReport> make_plan(const Submission& submission)
     plan.run_configuration = submission.run_configuration;
     plan.target = target.name;
     plan.target_type = config::to_string(*target.type);
-    TRY(settle_words(plan, submission, configuration, key.path, project.has_mlproject));
+    plan.only_prepare = submission.purpose == Submission::Purpose::prepare;
+    if (plan.only_prepare) {
+        plan.script = preparation_name;
+    } else {
+        TRY(settle_words(plan, submission, configuration, key.path, project.has_mlproject));
+    }
     plan.framework = *configuration.framework == config::Framework::pyspark ? "PySpark" : "Python";
     if (!configuration.interpreter_path->empty()) {
         plan.interpreter =
@@ -221,8 +226,17 @@ Result<PlanReport> make_plan(const Submission& submission)
             TRY(spark_options(key.path, configuration, submission.spark_dependencies));
     }
     plan.container = TRY(container_plan(resolved, report.notices));
-    if (plan.container && !*configuration.user_managed_dependencies)
+    plan.substitute = submission.substitute;
+    // Who asks for a preparation wants it built, whatever runs do.
+    plan.prepare = *configuration.prepare_environment || plan.only_prepare;
+    if (config::builds_environment(configuration, target)) {
         plan.conda_file = TRY(settle_conda_file(key.path, submission, configuration));
+        if (plan.conda_file.empty() && *target.type == config::TargetType::local)
+            report.notices.push_back(
+                fmt::format("'{}' asks for a managed environment, but names no conda file that is "
+                            "there: the packages of your own Python are used",
+                            configuration.file));
+    }
     if (!plan.container || plan.container->tree_mounted)
         plan.shared_directory =
             (Path(expand_home(*target.native_shared_directory, submission.ambient.environment)) /

@@ -32,6 +32,7 @@ struct Submission {
     Path project;
     std::optional<std::string> script;  // absent: ArgumentVector decides
     std::vector<std::string> arguments;
+    enum class Purpose { run, prepare } purpose = Purpose::run;
     std::string run_configuration = "local";
     std::string target;              // overrides the run configuration's
     std::string conda_dependencies;  // override
@@ -41,6 +42,7 @@ struct Submission {
     Variables variables;
     std::optional<bool> tracked;
     std::optional<std::int64_t> time_limit_seconds;
+    bool substitute = false;  // known replacements for packages that died since 2017
     Ambient ambient;
 };
 
@@ -63,7 +65,14 @@ struct Plan {
     bool collect_outputs = true;
     std::optional<ContainerPlan> container;
     std::string conda_file;  // whose packages the target prepares; empty: the user's own affair
+    bool prepare = true;     // `PrepareEnvironment`: build what is not there, or refuse
+    bool substitute = false;
+    bool only_prepare = false;  // nothing is executed
+    std::string lock_digest;    // of the lock that an earlier run had: exactly that environment
 };
+
+// What stands in the place of a script in the record of a preparation.
+inline constexpr const char* preparation_name = "(prepare)";
 
 struct PlanReport {
     Plan plan;

@@ -47,7 +47,13 @@ Json to_json(const Plan& plan)
                    {"tracked", plan.tracked},
                    {"collect_outputs", plan.collect_outputs}};
     if (plan.container) out.set("container", to_json(*plan.container));
-    if (!plan.conda_file.empty()) out.set("conda_file", plan.conda_file);
+    if (!plan.conda_file.empty()) {
+        out.set("conda_file", plan.conda_file);
+        out.set("prepare", plan.prepare);
+        out.set("substitute", plan.substitute);
+    }
+    if (plan.only_prepare) out.set("only_prepare", true);
+    if (!plan.lock_digest.empty()) out.set("lock_digest", plan.lock_digest);
     return out;
 }
 
@@ -74,6 +80,10 @@ Result<Plan> plan_from_json(const Json& value)
     plan.tracked = value.boolean("tracked", true);
     plan.collect_outputs = value.boolean("collect_outputs", true);
     plan.conda_file = value.text("conda_file");
+    plan.prepare = value.boolean("prepare", value["container"].boolean("prepare", true));
+    plan.substitute = value.boolean("substitute");
+    plan.only_prepare = value.boolean("only_prepare");
+    plan.lock_digest = value.text("lock_digest");
     if (value["container"].is_object())
         plan.container = TRY(container_plan_from_json(value["container"]));
     return plan;

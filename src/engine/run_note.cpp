@@ -57,6 +57,7 @@ Json note_of(const Run& run)
                       {"timings", std::move(timings)},
                       {"tags", std::move(tags)},
                       {"git", run.git},
+                      {"environment", run.environment},
                       {"evidence", run.evidence},
                       {"warnings", JsonArray(run.warnings.begin(), run.warnings.end())},
                       {"configuration", run.configuration}};
@@ -114,6 +115,7 @@ std::optional<Run> parse_note(const os::Path& file)
     run.job = note->text("job");
     run.git = (*note)["git"];
     run.evidence = (*note)["evidence"];
+    run.environment = (*note)["environment"];
     run.configuration = (*note)["configuration"];
     apply_plan(*plan, run);
     read_lists(*note, run);

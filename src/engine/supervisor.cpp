@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/supervisor.hpp"
 
-#include "base/hash.hpp"
 #include "base/text.hpp"
+#include "engine/job_spec.hpp"
 #include "engine/run_note.hpp"
 
 #include <fmt/format.h>
@@ -89,6 +89,7 @@ Result<> Supervisor::carry_out(std::stop_token stop)
         if (!launched) {
             TRY(wait_for_ambient(stop));
             if (run_.state < RunState::starting) TRY(prepare(plan, stop));
+            if (plan.only_prepare) return finish_preparation();
             TRY(launch(plan, stop));
         }
     }
@@ -176,6 +177,9 @@ void Supervisor::fail_run(const Error& error)
     change.ended = wall_milliseconds();
     const bool cancelled = cancel_wished();
     if (!cancelled) change.error = hidden(error);
+    const bool preparation = run_.configuration.boolean("only_prepare");
+    if (preparation && executor_ != nullptr)
+        static_cast<void>(executor_->clean(job(), directory()));
     const auto moved = move_to(cancelled ? RunState::canceled : RunState::failed, change);
     if (!moved) tell("notice", "the end could not be recorded: " + moved.error().message());
 }
@@ -201,60 +205,10 @@ Error Supervisor::hidden(const Error& error) const
     return {error.kind(), not_shown, error.hint()};
 }
 
-Result<target::ContainerWish> Supervisor::container_wish(const ContainerPlan& plan) const
-{
-    using Tree = target::ContainerWish::Tree;
-    target::ContainerWish wish{.image = plan.image,
-                               .tree = plan.tree_mounted ? Tree::mounted : Tree::copied,
-                               .shm_size = plan.shm_size,
-                               .arguments = plan.arguments,
-                               .registry_username = plan.registry_username,
-                               .registry_password = plan.registry_password};
-    if (const auto secret = secrets::reference_name(plan.registry_password))
-        wish.registry_password =
-            TRY(context_.secrets.get(*secret).map_error(while_doing("password of the registry")));
-    return wish;
-}
-
 Result<target::JobSpec> Supervisor::job_spec(const Plan& plan)
 {
-    target::JobSpec spec;
-    spec.id = run_.id;
-    spec.token = to_hex(random_bytes(16));
-    spec.directory = directory();
-    if (!parse_digest(run_.snapshot, spec.snapshot))
-        return fail(ErrorKind::damaged, "run '{}' has no snapshot", run_.id.text());
-    spec.source = run_.project_path;
-    spec.framework = plan.framework;
-    spec.script = plan.script;
-    spec.arguments = plan.arguments;
-    spec.command = plan.command;
-    spec.interpreter = plan.interpreter;
-    spec.spark_options = plan.spark_options;
-    spec.shared_directory = plan.shared_directory;
-    spec.time_limit = std::chrono::seconds(plan.time_limit_seconds);
-    for (const auto& [name, value] : plan.variables) {
-        const auto secret = secrets::reference_name(value);
-        spec.variables.emplace_back(name,
-                                    secret ? TRY(context_.secrets.get(*secret).map_error(
-                                                 while_doing("variable '{}'", name)))
-                                           : value);
-    }
-    if (plan.container) {
-        using Missing = target::EnvironmentWish::Missing;
-        spec.container = TRY(container_wish(*plan.container));
-        spec.environment = {.file = plan.conda_file,
-                            .project = run_.project,
-                            .target = plan.target,
-                            .network = plan.container->build_network,
-                            .missing = plan.container->prepare ? Missing::build : Missing::refuse};
-    }
-    auto wishes = wishes_.lock();
-    if (wishes->ambient) {
-        spec.ambient = wishes->ambient->environment;
-        spec.umask = wishes->ambient->umask;
-    }
-    return spec;
+    const auto ambient = wishes_.lock()->ambient;
+    return make_job_spec(context_, run_, plan, ambient ? &*ambient : nullptr);
 }
 
 Result<> Supervisor::launch(const Plan& plan, std::stop_token stop)

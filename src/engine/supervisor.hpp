@@ -47,7 +47,8 @@ private:
     void work(std::stop_token stop);
     Result<> carry_out(std::stop_token stop);
     Result<> prepare(const Plan& plan, std::stop_token stop);
-    Result<snapshot::Lease> take_snapshot(store::RunChange& change, std::stop_token stop);
+    Result<snapshot::Lease>
+    take_snapshot(const Plan& plan, store::RunChange& change, std::stop_token stop);
     Result<bool> find_noted_snapshot(store::RunChange& change);
     Result<> launch(const Plan& plan, std::stop_token stop);
     Result<bool> was_launched(std::stop_token stop);
@@ -62,9 +63,10 @@ private:
     Result<> move_to(model::RunState state, const store::RunChange& change = {});
     Result<> move_through(const std::vector<model::RunState>& path, const store::RunChange& change);
     Result<target::JobSpec> job_spec(const Plan& plan);
-    Result<target::ContainerWish> container_wish(const ContainerPlan& plan) const;
-    Result<snapshot::SnapshotReport> store_project(std::stop_token stop);
-    Result<target::Notices>
+    Result<snapshot::SnapshotReport> store_files(const Plan& plan, std::stop_token stop);
+    Result<> finish_preparation();
+    void tell_progress(const Plan& plan, const std::string& line) const;
+    Result<target::Placed>
     place(const Plan& plan, store::RunChange& change, std::optional<snapshot::Lease>& lease);
     std::vector<std::string> tell_warnings(target::Notices notices);
     bool know_secrets(const Plan& plan);

@@ -1,41 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Before the launch: snapshot and working copy.
-#include "base/synced.hpp"
-#include "base/text.hpp"
-#include "config/ignore_rules.hpp"
+#include "engine/preparation_part.hpp"
+#include "engine/run_environment.hpp"
 #include "engine/run_note.hpp"
+#include "engine/store_project.hpp"
 #include "engine/supervisor.hpp"
+#include "target/control_directory.hpp"
 
 #include <fmt/format.h>
 
-#include <atomic>
-#include <set>
-#include <unistd.h>
+#include <fcntl.h>
 
 namespace ponk::engine {
 
 using model::RunState;
 
 namespace {
-
-// Changes whenever the rules do, so that the walk can trust what it remembers of a folder.
-std::string fingerprint(const Path& project, const config::IgnoreRules& rules)
-{
-    std::string text(config::IgnoreRules::base_rules());
-    text += "ponk's own data is left out\n";
-    if (!rules.source().empty()) {
-        const auto lines = os::read_file(project / rules.source());
-        text += rules.source() + "\n" + lines.value_or("");
-    }
-    return sha256(text).text();
-}
-
-// A PONK_HOME, ours or another one: it holds keys, and runs that hold copies of projects.
-bool is_home(const Path& folder)
-{
-    return ::access((folder / "run.key").c_str(), F_OK) == 0 &&
-           ::access((folder / "store").c_str(), F_OK) == 0;
-}
 
 Json git_json(const std::optional<snapshot::GitInfo>& git)
 {
@@ -57,17 +37,47 @@ Result<> Supervisor::prepare(const Plan& plan, std::stop_token stop)
     std::optional<snapshot::Lease> lease;
     if (run_.snapshot.empty() && !TRY(find_noted_snapshot(change))) {
         lease.emplace(
-            TRY(take_snapshot(change, step_.get_token()).map_error(while_doing("snapshot"))));
+            TRY(take_snapshot(plan, change, step_.get_token()).map_error(while_doing("snapshot"))));
     }
     TRY(write_first_note(directory(), run_));
     const auto begin = boot_milliseconds();
-    change.warnings = tell_warnings(TRY(place(plan, change, lease)));
-    change.timings["materialise"] = boot_milliseconds() - begin;
-    change.timings["prepare"] = 0;
+    auto placed = TRY(place(plan, change, lease));
+    change.warnings = tell_warnings(std::move(placed.notices));
+    change.timings["materialise"] = boot_milliseconds() - begin - placed.prepare_ms;
+    change.timings["prepare"] = placed.prepare_ms;
+    if (placed.environment) {
+        if (placed.environment->built)
+            context_.tell(run_.id, "notice", "the environment was " + placed.environment->reason);
+        change.environment = run_.environment =
+            TRY(keep_environment(directory(), *placed.environment));
+        TRY(write_first_note(directory(), run_));
+    }
     change.timings["queue"] = 0;
     if (stop.stop_requested() || cancel_wished())
         return fail(ErrorKind::cancelled, "cancelled before it had begun");
     return move_to(RunState::starting, change);
+}
+
+// All that was asked for is there.
+Result<> Supervisor::finish_preparation()
+{
+    store::RunChange change;
+    change.started = run_.created;
+    change.ended = wall_milliseconds();
+    change.exit_code = 0;
+    TRY(executor_->clean(job(), directory()));
+    return move_through({RunState::finalizing, RunState::completed}, change);
+}
+
+// What a build says is the log of a preparation, which has no other.
+void Supervisor::tell_progress(const Plan& plan, const std::string& line) const
+{
+    context_.tell(run_.id, "progress", line);
+    if (!plan.only_prepare) return;
+    const auto log =
+        os::open_file(directory() / target::control::log, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    if (log) static_cast<void>(os::write_all(log->get(), line + "\n"));
+    context_.notifier.ring(run_.id);
 }
 
 // A daemon before us was killed between the snapshot and the launch: what was submitted then is
@@ -84,17 +94,15 @@ Result<bool> Supervisor::find_noted_snapshot(store::RunChange& change)
 }
 
 // What the store lost may still lie in the project: then it is stored again and the run goes on.
-Result<target::Notices>
+Result<target::Placed>
 Supervisor::place(const Plan& plan, store::RunChange& change, std::optional<snapshot::Lease>& lease)
 {
-    const auto progress = [this](const std::string& line) {
-        context_.tell(run_.id, "progress", line);
-    };
+    const auto progress = [this, &plan](const std::string& line) { tell_progress(plan, line); };
     auto placed = executor_->place(TRY(job_spec(plan)), progress, step_.get_token());
     if (placed || (placed.error().kind() != ErrorKind::damaged &&
                    placed.error().kind() != ErrorKind::not_found))
         return placed;
-    auto stored = store_project(step_.get_token());
+    auto stored = store_files(plan, step_.get_token());
     if (!stored) return placed;
     lease.emplace(std::move(stored->lease));
     if (run_.rerun_of.empty() && stored->id.text() != run_.snapshot) {
@@ -103,54 +111,27 @@ Supervisor::place(const Plan& plan, store::RunChange& change, std::optional<snap
     }
     auto again = executor_->place(TRY(job_spec(plan)), progress, step_.get_token());
     if (!again) return placed;
-    again->push_back("the stored snapshot was damaged and has been stored again from " +
-                     os::in_quotes(run_.project_path) + " (" + placed.error().message() + ")");
+    again->notices.push_back("the stored snapshot was damaged and has been stored again from " +
+                             os::in_quotes(run_.project_path) + " (" + placed.error().message() +
+                             ")");
     return again;
 }
 
-Result<snapshot::SnapshotReport> Supervisor::store_project(std::stop_token stop)
+Result<snapshot::SnapshotReport> Supervisor::store_files(const Plan& plan, std::stop_token stop)
 {
-    const Path project = run_.project_path;
-    if (is_home(project)) {
-        return tl::unexpected(Error(ErrorKind::invalid_argument,
-                                    os::in_quotes(project) + " holds ponk's own data",
-                                    "Put the script into a folder of its own."));
-    }
-    const auto rules = TRY(config::IgnoreRules::load(project));
-    snapshot::SnapshotOptions options;
-    options.directory = project;
-    options.stop = std::move(stop);
-    TRY(os::make_directories(context_.home / "cache" / "stat"));
-    options.cache_file = context_.home / "cache" / "stat" / sha256(project.native()).text();
-    Synced<std::set<std::string>> homes;
-    options.ignore.ignored = [&](std::string_view path, bool is_directory) {
-        if (rules.ignores_entry(path, is_directory)) return true;
-        if (!is_directory || !is_home(project / path)) return false;
-        homes.lock()->emplace(path);
-        return true;
-    };
-    options.ignore.fingerprint = fingerprint(project, rules);
-    std::atomic<std::int64_t> last_told{boot_milliseconds()};
-    options.on_progress = [this, &last_told](const snapshot::Progress& progress) {
-        const auto now = boot_milliseconds();
-        auto last = last_told.load();
-        if (now - last < 500 || !last_told.compare_exchange_strong(last, now)) return;
-        context_.tell(
-            run_.id,
-            "progress",
-            fmt::format("snapshot: {} files, {}", progress.files, byte_size_text(progress.bytes)));
-    };
-    auto report = TRY(snapshot::take_snapshot(context_.objects, options));
-    for (const auto& home : *homes.lock())
-        report.notices.push_back("'" + printable(home) +
-                                 "' holds ponk's own data and was left out");
-    return report;
+    return store_project(
+        context_,
+        run_.project_path,
+        plan.only_prepare ? part_for_preparation(run_.project_path, plan) : std::nullopt,
+        [this](const std::string& line) { context_.tell(run_.id, "progress", line); },
+        std::move(stop));
 }
 
-Result<snapshot::Lease> Supervisor::take_snapshot(store::RunChange& change, std::stop_token stop)
+Result<snapshot::Lease>
+Supervisor::take_snapshot(const Plan& plan, store::RunChange& change, std::stop_token stop)
 {
     const auto begin = boot_milliseconds();
-    auto report = TRY(store_project(std::move(stop)));
+    auto report = TRY(store_files(plan, std::move(stop)));
     for (const auto& notice : report.notices)
         context_.tell(run_.id, "notice", notice);
     change.snapshot = run_.snapshot = report.id.text();

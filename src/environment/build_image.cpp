@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "dockerapi/container.hpp"
 #include "dockerapi/tar.hpp"
+#include "environment/base_name.hpp"
 #include "environment/conda_tool.hpp"
 #include "environment/embedded_scripts.hpp"
 #include "environment/image_names.hpp"
@@ -235,9 +236,9 @@ Result<ImagePlan> choose_image_way(const Wishes& wishes,
               "Python of at least 3.10 with its venv module here."));
 }
 
-std::string dockerfile_for(const ImageWork& work)
+std::string dockerfile_for(const ImageWork& work, const std::string& base)
 {
-    auto text = fmt::format("FROM {}\nUSER root\n", work.wish.base);
+    auto text = fmt::format("FROM {}\nUSER root\n", base);
     if (work.plan.way == ImageWay::conda) {
         text += fmt::format("RUN --mount=type=bind,source=conda,target={} {}\n",
                             conda_mount,
@@ -262,7 +263,9 @@ Result<std::string> build_environment_image(const ImageWork& work, const BuildCo
 {
     context.progress(fmt::format("building with {}: {}", work.plan.builder(), work.plan.reason));
     BuildContextFiles files;
-    files.add_text("Dockerfile", dockerfile_for(work));
+    const auto base =
+        TRY(BaseName::make(work.wish.engine, work.wish.base, work.base, context.stop));
+    files.add_text("Dockerfile", dockerfile_for(work, base.text()));
     TRY(add_conda_part(work, context, files));
     auto proxies = TRY(add_pip_part(work, context, files));
     const dockerapi::BuildSpec spec{

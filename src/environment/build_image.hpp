@@ -43,7 +43,7 @@ struct ImageWork {
 Result<std::string> build_environment_image(const ImageWork& work, const BuildContext& context);
 
 // The text of the Dockerfile, without anything secret in it.
-std::string dockerfile_for(const ImageWork& work);
+std::string dockerfile_for(const ImageWork& work, const std::string& base);
 
 // The list of packages that the build left in the image.
 Result<Lock>

@@ -17,4 +17,10 @@ inline std::string image_tag(const std::string& key)
     return "ponk-env:" + key;
 }
 
+// While something is built on an image that is known by its id or digest only.
+inline std::string base_tag(const std::string& word)
+{
+    return "ponk-base:" + word;
+}
+
 }  // namespace ponk::environment

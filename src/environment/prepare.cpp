@@ -260,8 +260,6 @@ Result<Prepared> prepare(const Settings& settings,
                          std::stop_token stop)
 {
     auto asked = TRY(read_request(request));
-    for (const auto& substitution : asked.substitutions)
-        progress(to_text(substitution, request.file));
     auto preparation = TRY(plan(settings, request, std::move(asked.wishes), progress, stop));
     auto prepared = TRY(Work(settings, request, progress, stop, std::move(preparation)).run());
     prepared.substitutions = std::move(asked.substitutions);
@@ -282,10 +280,14 @@ Result<Outlook> check(const Settings& settings, const Request& request, std::sto
     const Cache cache(settings.home);
     TRY(reuse_by_lock(cache, request, *preparation));
     outlook.key = key_of(preparation->spec);
+    outlook.id = preparation->id;
     outlook.builder = preparation->builder;
     const auto found = TRY(look(cache, *preparation, stop));
     if (found.record) {
         outlook.ready = true;
+        outlook.interpreter = found.record->interpreter;
+        outlook.builder = found.record->builder;
+        outlook.choice = found.record->choice;
         outlook.reason = "it is there";
         return outlook;
     }

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <deque>
 #include <fcntl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace ponk::environment {
@@ -84,6 +85,16 @@ void end_group(const os::Child& child)
     ::kill(-child.pid, SIGKILL);
 }
 
+// Those of its processes that became our children when their parent was killed.
+void reap_group(pid_t group)
+{
+    for (const auto deadline = after(grace); Deadline::clock::now() < deadline;) {
+        const auto reaped = ::waitpid(-group, nullptr, WNOHANG);
+        if (reaped < 0) return;  // none is left
+        if (reaped == 0) os::sleep_for(1ms, {});
+    }
+}
+
 Error failure(const ToolRun& tool, const os::Exit& exit, const std::string& tail)
 {
     const auto how = exit.signal != 0 ? fmt::format("was ended by signal {}", exit.signal)
@@ -129,6 +140,7 @@ Result<> run_tool(const ToolRun& tool,
     while (read_some(out.read.get(), lines) == Pipe::open) {
     }
     const auto exit = TRY(os::wait_for_exit(child, after(grace), {}));
+    reap_group(child.pid);
     if (!ready) return tl::unexpected(ready.error().within(tool.name));
     if (exit.status() != 0) return tl::unexpected(failure(tool, exit, lines.tail()));
     static_cast<void>(lines.tail());

@@ -235,6 +235,25 @@ private:
 
 }  // namespace
 
+bool names_files(const config::CondaEnvironment& environment)
+{
+    const auto is_file = [](const std::string& text) {
+        if (text.find("://") != std::string::npos) return text.find("file://") != std::string::npos;
+        return text.find('/') != std::string::npos || text.starts_with(".");
+    };
+    for (const auto& channel : environment.channels)
+        if (is_file(*channel)) return true;
+    for (const auto* list : {&environment.conda, &environment.pip}) {
+        for (const auto& package : *list) {
+            const bool option = package.kind == config::Package::Kind::option;
+            if (package.kind == config::Package::Kind::path || is_file(package.text) ||
+                (option && package.text.find("://") == std::string::npos))
+                return true;
+        }
+    }
+    return false;
+}
+
 bool is_option(const std::string& text, std::string_view long_name, std::string_view short_name)
 {
     const std::string_view word = std::string_view(text).substr(0, text.find_first_of(" \t="));

@@ -50,6 +50,10 @@ Result<Wishes> read_wishes(const config::CondaEnvironment& environment,
                            const Path& project,
                            const std::string& file);
 
+// Whether it names files beside the project's code: wheels, requirements, folders of packages or
+// channels.
+bool names_files(const config::CondaEnvironment& environment);
+
 // Whether pip's line is "OPTION …" or "OPTION=…", by its long or short name.
 bool is_option(const std::string& text, std::string_view long_name, std::string_view short_name);
 // What follows the option's name.

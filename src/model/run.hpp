@@ -48,6 +48,7 @@ struct Run {
     std::vector<std::pair<std::string, std::string>> tags;
     Json git;            // commit, branch, dirty, remote; null outside a repository
     Json configuration;  // all that a rerun needs; secrets by name only
+    Json environment;    // what was prepared for it: id, builder, digests; null: the user's own
     Json evidence;       // what the supervisor saw at the end: signal, memory, oom, log checksum
     std::vector<std::string> warnings;  // sentences: what was left out, healed, found damaged
 };

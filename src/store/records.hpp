@@ -78,6 +78,7 @@ struct RunChange {
     std::optional<Json> git;
     std::optional<Json> configuration;
     std::optional<Json> evidence;
+    std::optional<Json> environment;
     std::vector<std::string> warnings;  // added to those that are there, each once
 };
 

@@ -76,6 +76,7 @@ Json run_json(const model::Run& run)
                       {"timings", std::move(timings)},
                       {"git", run.git},
                       {"configuration", run.configuration},
+                      {"environment", run.environment},
                       {"evidence", run.evidence},
                       {"warnings", JsonArray(run.warnings.begin(), run.warnings.end())}};
 }

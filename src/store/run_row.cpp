@@ -50,6 +50,7 @@ Json details_json(const Run& run)
     details.append("git", run.git);
     details.append("configuration", run.configuration);
     details.append("evidence", run.evidence);
+    if (!run.environment.is_null()) details.append("environment", run.environment);
     if (!run.warnings.empty())
         details.append("warnings", JsonArray(run.warnings.begin(), run.warnings.end()));
     return details;
@@ -68,6 +69,7 @@ void read_details(const Json& details, Run& run)
     run.git = details["git"];
     run.configuration = details["configuration"];
     run.evidence = details["evidence"];
+    run.environment = details["environment"];
     if (const auto& arguments = details["arguments"]; arguments.is_array()) {
         for (const auto& argument : arguments.as_array()) {
             if (argument.is_string()) run.arguments.push_back(argument.as_string());

@@ -5,15 +5,17 @@
 #include "dockerapi/container.hpp"
 #include "dockerapi/endpoint.hpp"
 #include "dockerapi/image.hpp"
+#include "environment/remove_image.hpp"
 #include "os/identity.hpp"
 #include "target/command_line.hpp"
 #include "target/control_directory.hpp"
-#include "target/docker/container_environment.hpp"
 #include "target/docker/container_layout.hpp"
 #include "target/docker/container_run.hpp"
 #include "target/docker/copied_tree.hpp"
 #include "target/docker/describe_container.hpp"
+#include "target/docker/run_image.hpp"
 #include "target/embedded.hpp"
+#include "target/managed_environment.hpp"
 #include "target/run_files.hpp"
 #include "target/watcher.hpp"
 
@@ -27,34 +29,58 @@ namespace {
 
 using dockerapi::Engine;
 
-// An answer of the engine that moves no data.
-constexpr auto patience = 60s;
-
 // Which engine has the run's container; in the run directory, so that it is known after any crash.
 constexpr const char* engine_file = "engine";
 
 class DockerExecutor final : public Executor {
 public:
     DockerExecutor(Options options, Installed installed, RunKeys keys)
-        : options_(std::move(options)), installed_(std::move(installed)), keys_(std::move(keys))
+        : options_(std::move(options)), installed_(std::move(installed)), keys_(std::move(keys)),
+          shelf_(options_.home,
+                 environment::Form::image,
+                 environment::image_remover(),
+                 environment::is_image_in_use)
     {
     }
 
-    Result<Notices>
+    Result<Placed>
     place(const JobSpec& spec, const Progress& progress, std::stop_token stop) override
     {
+        const auto begin = boot_milliseconds();
         const auto engine = TRY(connect(spec, stop));
         TRY(provide_image(engine, spec, progress, stop));
-        auto notices = TRY(place_working_copy(options_.trees, spec, stop));
-        const auto prepared = TRY(environment_of(engine, spec, progress, stop));
-        if (prepared && prepared->built) progress(prepared->reason);
-        return notices;
+        Placed placed;
+        const auto before = boot_milliseconds();
+        placed.notices = TRY(place_working_copy(options_.trees, spec, stop));
+        const auto materialised = boot_milliseconds() - before;
+        placed.environment = EnvironmentUsed();
+        if (auto prepared = TRY(environment_of(engine, spec, progress, stop))) {
+            placed.environment = describe_use(*prepared);
+            for (auto& notice : substitution_notices(*prepared, spec))
+                placed.notices.push_back(std::move(notice));
+            held_.hold(spec.id, std::move(*prepared));
+        }
+        TRY(describe_base(engine, spec, *placed.environment, stop));
+        placed.prepare_ms = boot_milliseconds() - begin - materialised;
+        return placed;
+    }
+
+    Result<Examination> examine(const JobSpec& spec, std::stop_token stop) override
+    {
+        const auto engine = TRY(connect(spec, stop));
+        TRY(place_working_copy(options_.trees, spec, stop));
+        const auto request = TRY(request_of(engine, spec, stop));
+        if (!request) return examine_image(engine, spec, stop);
+        auto found = TRY(examine_environment(options_.home, spec, *request, stop));
+        return with_image(std::move(found), engine, spec, stop);
     }
 
     Result<std::string> launch(const JobSpec& spec, std::stop_token stop) override
     {
         const auto engine = TRY(connect(spec, stop));
         const auto name = spec.id.text();
+        // The lease is ours until the container is there, which holds the image from then on.
+        auto prepared = held_.take(spec.id);
         if (const auto there = TRY(find_container(engine, name, after(patience), stop))) {
             if (there->label(layout::run_label) != name)
                 return fail(
@@ -64,10 +90,11 @@ public:
             TRY(remove_container(engine, name, after(patience)));
         }
         if (spec.command.empty()) TRY(check_script(spec, spec.directory / control::work));
-        const auto prepared = TRY(environment_of(
-            engine, spec, [](const std::string&) {}, stop));
+        if (!prepared)
+            prepared = TRY(environment_of(
+                engine, spec, [](const std::string&) {}, stop));
         const auto image =
-            TRY(the_image(engine, prepared ? prepared->record.image : spec.container.image, stop));
+            TRY(usable_image(engine, prepared ? prepared->record.image : wanted_image(spec), stop));
         const auto info = TRY(engine.info(after(patience), stop));
         const auto container =
             TRY(describe_container(spec, image, prepared ? &*prepared : nullptr, info, installed_));
@@ -107,6 +134,7 @@ public:
     Result<>
     cancel(const std::string& job, const Path& directory, std::chrono::seconds grace) override
     {
+        held_.drop(job);
         if (!is_there(directory) || TRY(files_of(job, directory).find(control::exit))) return {};
         const auto noted = request_end(directory, grace);
         const auto engine = TRY(engine_of(directory, {}));
@@ -134,10 +162,36 @@ public:
 
     Result<> clean(const std::string& job, const Path& directory) override
     {
+        held_.drop(job);
         TRY(clean_run_directory(files_of(job, directory), directory));
         TRY(os::remove_tree(directory / "home"));
         const auto engine = TRY(engine_of(directory, {}));
         return engine ? remove_container(*engine, job, after(patience)) : Result<>();
+    }
+
+    Result<EnvironmentList> environments(std::stop_token stop) override
+    {
+        return shelf_.list(stop);
+    }
+
+    Result<std::string> environment_lock(const std::string& /*machine*/,
+                                         const std::string& id,
+                                         std::stop_token /*stop*/) override
+    {
+        return shelf_.lock_text(id);
+    }
+
+    Result<> remove_environment(const std::string& /*machine*/,
+                                const std::string& id,
+                                std::stop_token /*stop*/) override
+    {
+        return shelf_.remove(id);
+    }
+
+    Result<EnvironmentGarbage> collect_environment_garbage(const EnvironmentRules& rules,
+                                                           std::stop_token stop) override
+    {
+        return shelf_.collect(rules, stop);
     }
 
 private:
@@ -160,26 +214,14 @@ private:
         return Engine::connect(socket, after(patience), stop);
     }
 
-    Result<> provide_image(const Engine& engine,
-                           const JobSpec& spec,
-                           const Progress& progress,
-                           const std::stop_token& stop)
+    Result<std::optional<environment::Request>>
+    request_of(const Engine& engine, const JobSpec& spec, const std::stop_token& stop)
     {
-        const auto& name = spec.container.image;
-        if (TRY(find_image(engine, name, after(patience), stop))) return {};
-        progress(fmt::format("pulling the image '{}'", printable(name)));
-        return pull_image(engine, name, TRY(login_for(spec, stop)), progress, stop);
-    }
-
-    Result<std::optional<dockerapi::Login>> login_for(const JobSpec& spec,
-                                                      const std::stop_token& stop)
-    {
-        const auto registry = dockerapi::registry_of(spec.container.image);
-        if (!spec.container.registry_username.empty())
-            return dockerapi::Login{.username = spec.container.registry_username,
-                                    .password = spec.container.registry_password,
-                                    .server = registry};
-        return dockerapi::find_login(registry, spec.ambient, stop);
+        auto request = TRY(environment_request(spec));
+        if (request)
+            request->image = environment::ImageWish{
+                engine, wanted_image(spec), TRY(login_for(spec, stop)), spec.environment.network};
+        return request;
     }
 
     Result<std::optional<environment::Prepared>> environment_of(const Engine& engine,
@@ -187,30 +229,9 @@ private:
                                                                 const Progress& progress,
                                                                 const std::stop_token& stop)
     {
-        if (spec.environment.file.empty()) return std::nullopt;
-        return container_environment(
-            options_.home, engine, TRY(login_for(spec, stop)), spec, progress, stop);
-    }
-
-    Result<dockerapi::Image>
-    the_image(const Engine& engine, const std::string& name, const std::stop_token& stop)
-    {
-        auto image = TRY(find_image(engine, name, after(patience), stop));
-        if (!image) {
-            return tl::unexpected(Error(ErrorKind::not_found,
-                                        fmt::format("image '{}' is gone", printable(name)),
-                                        "Submit again: it is then pulled anew."));
-        }
-        if (!image->architecture.empty() && image->architecture != engine.version().architecture) {
-            return tl::unexpected(
-                Error(ErrorKind::invalid_argument,
-                      fmt::format("image '{}' is for {}, the engine's machine is {}",
-                                  printable(name),
-                                  printable(image->architecture),
-                                  printable(engine.version().architecture)),
-                      "Name an image for this processor in 'baseDockerImage'."));
-        }
-        return std::move(*image);
+        const auto request = TRY(request_of(engine, spec, stop));
+        if (!request) return std::nullopt;
+        return TRY(prepare_environment(options_.home, spec, *request, progress, stop));
     }
 
     Result<> fill_and_start(const Engine& engine, const JobSpec& spec, const std::stop_token& stop)
@@ -226,6 +247,8 @@ private:
     Installed installed_;
     RunKeys keys_;
     Watcher watcher_;
+    HeldEnvironments held_;
+    EnvironmentShelf shelf_;
 };
 
 }  // namespace

@@ -4,20 +4,20 @@
 #include "base/synced.hpp"
 #include "base/text.hpp"
 #include "os/directory.hpp"
-#include "os/process.hpp"
 #include "target/command_line.hpp"
 #include "target/control_directory.hpp"
 #include "target/control_seal.hpp"
 #include "target/embedded.hpp"
 #include "target/environment.hpp"
 #include "target/local/local_run.hpp"
+#include "target/local/own_python.hpp"
+#include "target/local/stub_start.hpp"
+#include "target/managed_environment.hpp"
 #include "target/run_files.hpp"
 #include "target/watcher.hpp"
 #include "target/working_copy.hpp"
 
-#include <fcntl.h>
 #include <map>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -28,57 +28,36 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Bytes that a child can read and no disk ever sees.
-Result<os::Fd> in_memory(std::string_view bytes)
-{
-    os::Fd fd(::memfd_create("environment", MFD_CLOEXEC));
-    if (!fd) return fail_errno(errno, "get memory for the environment");
-    TRY(os::write_all(fd.get(), bytes));
-    ::lseek(fd.get(), 0, SEEK_SET);
-    return fd;
-}
-
-// What the supervisor says about its start; empty when it died without a word.
-Result<std::string> read_report(const os::Fd& from, std::stop_token stop)
-{
-    std::string said;
-    const auto deadline = after(60s);
-    while (!said.ends_with('\n')) {
-        TRY(os::wait_readable(from.get(), deadline, stop));
-        char block[1024];
-        const auto got = ::read(from.get(), block, sizeof block);
-        if (got < 0 && errno != EINTR) return fail_errno(errno, "hear from the supervisor");
-        if (got == 0) break;
-        said.append(block, static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-    }
-    return std::string(trim(said));
-}
-
-// Undoes the claim of a supervisor that died before the script began. Only with the lock in hand
-// is it certain that nobody is about to start it.
-Result<bool> withdraw_claim(const Path& directory)
-{
-    const auto lock = TRY(os::open_file(directory / control::lock, O_RDWR | O_CREAT));
-    struct flock whole {};
-    whole.l_type = F_WRLCK;
-    if (::fcntl(lock.get(), F_OFD_SETLK, &whole) != 0) return false;
-    if (is_there(directory / control::pid) || is_there(directory / control::exit)) return false;
-    ::rmdir((directory / control::claim).c_str());
-    return true;
-}
-
 class LocalExecutor final : public Executor {
 public:
     LocalExecutor(Options options, Path stub, Path python, RunKeys keys)
         : options_(std::move(options)), stub_(std::move(stub)), python_(std::move(python)),
-          keys_(std::move(keys))
+          keys_(std::move(keys)), shelf_(options_.home, environment::Form::prefix, {}, {})
     {
     }
 
-    Result<Notices>
-    place(const JobSpec& spec, const Progress& /*progress*/, std::stop_token stop) override
+    Result<Placed>
+    place(const JobSpec& spec, const Progress& progress, std::stop_token stop) override
     {
-        return place_working_copy(options_.trees, spec, stop);
+        Placed placed;
+        placed.notices = TRY(place_working_copy(options_.trees, spec, stop));
+        const auto begin = boot_milliseconds();
+        if (auto prepared = TRY(environment_of(spec, progress, stop))) {
+            placed.prepare_ms = boot_milliseconds() - begin;
+            placed.environment = describe_use(*prepared);
+            for (auto& notice : substitution_notices(*prepared, spec))
+                placed.notices.push_back(std::move(notice));
+            held_.hold(spec.id, std::move(*prepared));
+        }
+        return placed;
+    }
+
+    Result<Examination> examine(const JobSpec& spec, std::stop_token stop) override
+    {
+        TRY(place_working_copy(options_.trees, spec, stop));
+        if (const auto request = TRY(request_of(spec)))
+            return examine_environment(options_.home, spec, *request, stop);
+        return examine_own_python(spec, stop);
     }
 
     Result<std::string> launch(const JobSpec& spec, std::stop_token stop) override
@@ -86,11 +65,21 @@ public:
         const auto job = spec.id.text();
         if (is_there(spec.directory / control::claim) && !TRY(withdraw_claim(spec.directory)))
             return job;
-        const auto environment = TRY(write_spec(spec, stop));
+        // The lease goes on with the supervisor and the script.
+        auto prepared = held_.take(spec.id);
+        if (!prepared)
+            prepared = TRY(environment_of(
+                spec, [](const std::string&) {}, stop));
+        const auto environment = TRY(write_spec(spec, prepared ? &*prepared : nullptr, stop));
         if (!spec.shared_directory.empty()) TRY(os::make_directories(spec.shared_directory, 0755));
         // A supervisor killed before the script began has done nothing: the next one may try.
         for (int attempt = 0; attempt < 20; ++attempt) {
-            const auto said = TRY(start_stub(spec, environment, stop));
+            const auto said = TRY(start_stub({.program = stub_,
+                                              .directory = spec.directory,
+                                              .environment = environment,
+                                              .lease = prepared ? lease_of(*prepared) : -1},
+                                             watcher_,
+                                             stop));
             if (said == "started" || said == "claimed") return job;
             if (said.starts_with("error ")) {
                 TRY(withdraw_claim(spec.directory));
@@ -132,6 +121,7 @@ public:
     Result<>
     cancel(const std::string& job, const Path& directory, std::chrono::seconds grace) override
     {
+        held_.drop(job);
         if (!is_there(directory) || TRY(files_of(job, directory).find(control::exit))) return {};
         // On a full disk the signal alone must do.
         const auto noted = request_end(directory, grace);
@@ -154,7 +144,33 @@ public:
 
     Result<> clean(const std::string& job, const Path& directory) override
     {
+        held_.drop(job);
         return clean_run_directory(files_of(job, directory), directory);
+    }
+
+    Result<EnvironmentList> environments(std::stop_token stop) override
+    {
+        return shelf_.list(stop);
+    }
+
+    Result<std::string> environment_lock(const std::string& /*machine*/,
+                                         const std::string& id,
+                                         std::stop_token /*stop*/) override
+    {
+        return shelf_.lock_text(id);
+    }
+
+    Result<> remove_environment(const std::string& /*machine*/,
+                                const std::string& id,
+                                std::stop_token /*stop*/) override
+    {
+        return shelf_.remove(id);
+    }
+
+    Result<EnvironmentGarbage> collect_environment_garbage(const EnvironmentRules& rules,
+                                                           std::stop_token stop) override
+    {
+        return shelf_.collect(rules, stop);
     }
 
 private:
@@ -163,9 +179,36 @@ private:
         return {directory, keys_.of(job)};
     }
 
-    // Returns key and environment as the supervisor wants them.
-    Result<std::string> write_spec(const JobSpec& spec, std::stop_token stop)
+    // `pythonLocation` is what a managed environment stands on; the script gets its own.
+    static Result<std::optional<environment::Request>> request_of(const JobSpec& spec)
     {
+        auto request = TRY(environment_request(spec));
+        if (request) request->interpreter = spec.interpreter;
+        return request;
+    }
+
+    Result<std::optional<environment::Prepared>>
+    environment_of(const JobSpec& spec, const Progress& progress, const std::stop_token& stop)
+    {
+        const auto request = TRY(request_of(spec));
+        if (!request) return std::nullopt;
+        return TRY(prepare_environment(options_.home, spec, *request, progress, stop));
+    }
+
+    static int lease_of(const environment::Prepared& prepared)
+    {
+        return prepared.lease ? prepared.lease->fd() : -1;
+    }
+
+    // Returns key and environment as the supervisor wants them.
+    Result<std::string>
+    write_spec(const JobSpec& given, const environment::Prepared* prepared, std::stop_token stop)
+    {
+        auto spec = given;
+        if (prepared != nullptr) {
+            spec.interpreter = prepared->record.interpreter;
+            spec.ambient = ground_of(*prepared, given.ambient);
+        }
         const auto tree = spec.directory / control::work;
         auto environment = compose_environment(spec,
                                                spec.ambient,
@@ -191,24 +234,6 @@ private:
         return keys_.of(spec.id.text()) + '\0' + environment.bytes();
     }
 
-    Result<std::string>
-    start_stub(const JobSpec& spec, const std::string& environment, std::stop_token stop)
-    {
-        const auto null = TRY(os::open_file("/dev/null", O_RDWR));
-        const auto memory = TRY(in_memory(environment));
-        auto report = TRY(os::make_pipe());
-        auto child = TRY(os::spawn({.argv = {stub_.string(), spec.directory.string(), "3", "4"},
-                                    .env = std::vector<std::string>(),
-                                    .descriptors = {{null.get(), 0},
-                                                    {null.get(), 1},
-                                                    {null.get(), 2},
-                                                    {memory.get(), 3},
-                                                    {report.write.get(), 4}}}));
-        report.write.reset();
-        watcher_.reap_later(std::move(child.pidfd));
-        return read_report(report.read, stop);
-    }
-
     std::shared_ptr<LocalRun> run_in(const std::string& job, const Path& directory)
     {
         const auto runs = runs_.lock();
@@ -229,6 +254,8 @@ private:
     Path python_;
     RunKeys keys_;
     Watcher watcher_;
+    HeldEnvironments held_;
+    EnvironmentShelf shelf_;
     // Shared with the threads that are inside sync() for that run.
     Synced<std::map<std::string, std::shared_ptr<LocalRun>>> runs_;
 };

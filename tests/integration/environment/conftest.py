@@ -11,6 +11,7 @@ import pytest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "docker"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(HERE)), "support"))
 import conda_channel  # noqa: E402
 import engine as engines  # noqa: E402
 

@@ -10,7 +10,7 @@ import threading
 import pytest
 
 from conftest import BASE, versions
-from test_prefix import write_wheel
+from wheels import write_wheel
 
 MARKER = "marker-5f1c9a"
 

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
+#include "cli/commands.hpp"
+#include "cli/common_options.hpp"
+#include "cli/context.hpp"
+#include "net/target.hpp"
+
+namespace ponk::cli {
+namespace {
+
+constexpr Positional positionals[] = {common::environment};
+constexpr Option options[] = {common::machine};
+constexpr Example examples[] = {
+    {"ponk environment remove 4f1e", "Free its space; a run that needs it builds it again."},
+};
+
+Outcome run(Context& context, const Invocation& words)
+{
+    const std::string path = "/environments/" + net::percent_encode(*words.word(0)) +
+                             machine_parameter(words.value("machine"));
+    const Json answer =
+        TRY(TRY(context.daemon())
+                ->send("DELETE", path, {}, Daemon::Repeat::never, std::chrono::minutes(5)));
+    const auto freed = std::max<std::int64_t>(answer.integer("freed_bytes"), 0);
+    return context.done(fmt::format("environment '{}' is removed, {} are free again",
+                                    answer.text("removed"),
+                                    byte_size_text(static_cast<std::uint64_t>(freed))),
+                        answer.as_object());
+}
+
+}  // namespace
+
+constinit const Command cmd_environment_remove = {
+    .path = "environment remove",
+    .summary = "Remove an environment that was built",
+    .description = "One that a run uses is not removed. Records of runs keep their list of "
+                   "packages: 'rerun' builds exactly that again.",
+    .options = options,
+    .positionals = positionals,
+    .examples = examples,
+    .exits = "73: a run uses it.",
+    .run = run,
+};
+
+}  // namespace ponk::cli
