@@ -13,10 +13,9 @@
 #include "os/private_folder.hpp"
 #include "os/socket.hpp"
 #include "os/wait.hpp"
-#include "snapshot/materialise.hpp"
-#include "snapshot/take_snapshot.hpp"
 #include "target/docker/docker_executor.hpp"
 #include "target/local/local_executor.hpp"
+#include "target/object_trees.hpp"
 
 #include <fmt/format.h>
 
@@ -39,28 +38,6 @@ void log_line(const std::string& text)
     const auto line = utc_text(wall_milliseconds()) + " " + text + "\n";
     std::fwrite(line.data(), 1, line.size(), stderr);
     std::fflush(stderr);
-}
-
-target::TreeStore make_trees(const snapshot::ObjectStore& objects)
-{
-    target::TreeStore trees;
-    trees.materialise = [&objects](const target::JobSpec& spec,
-                                   const os::Path& destination,
-                                   std::stop_token stop) -> Result<target::Notices> {
-        snapshot::MaterialiseOptions how;
-        how.heal_from = spec.source;
-        how.stop = std::move(stop);
-        return TRY(snapshot::materialise(objects, spec.snapshot, destination, how)).healed;
-    };
-    trees.store = [&objects](const os::Path& folder,
-                             std::stop_token stop) -> Result<target::Collected> {
-        snapshot::SnapshotOptions how;
-        how.git = snapshot::SnapshotOptions::Git::skip;
-        how.stop = std::move(stop);
-        auto report = TRY(snapshot::store_tree(objects, folder, how));
-        return target::Collected{report.id, std::move(report.notices)};
-    };
-    return trees;
 }
 
 // Each run has threads of its own for a while. The allocator would keep a heap for each and, after
@@ -208,7 +185,7 @@ Result<> run(const Options& options)
     secrets::Secrets secrets(options.home);
     engine::Notifier notifier;
     std::map<std::string, std::unique_ptr<target::Executor>> executors;
-    const auto trees = make_trees(objects);
+    const auto trees = target::trees_of(objects);
     executors.emplace("local", TRY(target::local::make_executor({options.home, trees})));
     executors.emplace("localdocker", TRY(target::docker::make_executor({options.home, trees})));
     engine::Engine engine(

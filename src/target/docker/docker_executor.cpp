@@ -14,6 +14,7 @@
 #include "target/docker/copied_tree.hpp"
 #include "target/docker/describe_container.hpp"
 #include "target/embedded.hpp"
+#include "target/facts.hpp"
 #include "target/run_files.hpp"
 #include "target/watcher.hpp"
 
@@ -132,6 +133,11 @@ public:
         return is_there(directory / copied_mark) || is_there(directory / control::work / "outputs");
     }
 
+    Result<Json> facts(const FactsWish& wish, std::stop_token stop) override
+    {
+        return machine_facts(options_.home, wish.ambient, EngineWish::required, stop);
+    }
+
     Result<> clean(const std::string& job, const Path& directory) override
     {
         TRY(clean_run_directory(files_of(job, directory), directory));
@@ -175,9 +181,10 @@ private:
                                                       const std::stop_token& stop)
     {
         const auto registry = dockerapi::registry_of(spec.container.image);
-        if (!spec.container.registry_username.empty())
+        if (!spec.container.registry_username.empty() || !spec.container.registry_token.empty())
             return dockerapi::Login{.username = spec.container.registry_username,
                                     .password = spec.container.registry_password,
+                                    .identity_token = spec.container.registry_token,
                                     .server = registry};
         return dockerapi::find_login(registry, spec.ambient, stop);
     }

@@ -10,6 +10,7 @@
 #include "target/control_seal.hpp"
 #include "target/embedded.hpp"
 #include "target/environment.hpp"
+#include "target/facts.hpp"
 #include "target/local/local_run.hpp"
 #include "target/run_files.hpp"
 #include "target/watcher.hpp"
@@ -150,6 +151,11 @@ public:
     [[nodiscard]] bool may_have_outputs(const Path& directory) const override
     {
         return is_there(directory / control::work / "outputs");
+    }
+
+    Result<Json> facts(const FactsWish& wish, std::stop_token stop) override
+    {
+        return machine_facts(options_.home, wish.ambient, EngineWish::none, stop);
     }
 
     Result<> clean(const std::string& job, const Path& directory) override

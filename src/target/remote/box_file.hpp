@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "target/executor.hpp"
+
+namespace ponk::target::remote {
+
+// The file `box` of a run directory: on which machine the run is.
+Result<> write_box(const Path& directory, const BoxAddress& box);
+// `not_found` when the run was never given to a machine.
+Result<BoxAddress> read_box(const Path& directory);
+
+// The last snapshot of a project that a machine was seen to hold as a whole: the next one differs
+// little. `source` is the project's folder.
+Path last_manifest_file(const Path& home, const BoxAddress& box, const Path& source);
+
+}  // namespace ponk::target::remote
