@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "os/process.hpp"
+#include "ssh/address.hpp"
+#include "ssh/box_folder.hpp"
+
+#include <string>
+#include <vector>
+
+namespace ponk::ssh {
+
+// Who connects where, and whose environment counts: HOME, PATH and SSH_AUTH_SOCK are the caller's.
+struct Access {
+    os::Path home;  // PONK_HOME
+    Address address;
+    std::vector<std::string> environment;  // "K=V"
+    os::Path private_key = {};             // that the target's file names; empty: as settings say
+};
+
+// What ~/.ssh/config makes of an address (`ssh -G`).
+struct Resolved {
+    std::string user;
+    std::string host;
+    int port = 22;
+    std::string key_alias = {};                 // the name in known_hosts, if it is another
+    std::vector<std::string> known_hosts = {};  // the user's own files
+    std::vector<std::string> host_files = {};   // those of the machine
+    enum class Way { direct, through_jump } way = Way::direct;
+};
+
+// How the user's ssh is called for one box. Describes commands and starts none. A value.
+class Client {
+public:
+    Client(const Access& access, Settings settings);
+
+    [[nodiscard]] const BoxFolder& folder() const noexcept { return folder_; }
+    [[nodiscard]] const Address& address() const noexcept { return address_; }
+    [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
+    [[nodiscard]] const std::vector<std::string>& environment() const { return environment_; }
+
+    // Asks ssh what the address means; our own answers to later questions follow from it.
+    Result<Resolved> resolve(Deadline deadline, std::stop_token stop) const;
+    void use_known_hosts(std::vector<std::string> files) { known_hosts_ = std::move(files); }
+
+    // `options` come before the common ones and so are stronger: "Name=value", or words of ssh's
+    // own ("-N"). `tail` stands behind the host: the command on the box.
+    [[nodiscard]] os::Command command(const std::vector<std::string>& options,
+                                      const std::string& tail = {}) const;
+
+private:
+    [[nodiscard]] std::vector<std::string> common_options() const;
+    void add_identity(std::vector<std::string>& argv) const;
+
+    BoxFolder folder_;
+    Address address_;
+    std::vector<std::string> environment_;
+    Settings settings_;
+    std::vector<std::string> known_hosts_{"~/.ssh/known_hosts", "~/.ssh/known_hosts2"};
+};
+
+// Settings of the box's folder, or those that the access itself implies.
+Result<Client> make_client(const Access& access);
+
+}  // namespace ponk::ssh

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ssh/failure.hpp"
+
+#include "base/text.hpp"
+
+namespace ponk::ssh {
+namespace {
+
+struct Sign {
+    std::string_view text;
+    Cause cause;
+};
+
+// In order: the first that is found counts. A jump host's failure is followed by our own ssh's
+// complaint that its way was closed, so the particular stands before the general.
+constexpr Sign signs[] = {
+    {"REMOTE HOST IDENTIFICATION HAS CHANGED", Cause::host_key_changed},
+    {"differs from the key for the IP address", Cause::host_key_changed},
+    {"is marked as revoked", Cause::host_key_changed},
+    {"host key is known for", Cause::host_key_unknown},
+    {"Host key verification failed", Cause::host_key_unknown},
+    {"stdio forwarding failed", Cause::jump_failed},
+    {"Could not resolve hostname", Cause::unresolved},
+    {"Connection refused", Cause::refused},
+    {"No route to host", Cause::unreachable},
+    {"Network is unreachable", Cause::unreachable},
+    {"timed out", Cause::timed_out},
+    {"Timeout, server", Cause::timed_out},
+    {"incorrect passphrase", Cause::key_unusable},
+    {"UNPROTECTED PRIVATE KEY FILE", Cause::key_unusable},
+    {"invalid format", Cause::key_unusable},
+    {"Unable to negotiate", Cause::algorithms},
+    {"no matching", Cause::algorithms},
+    {"Too many authentication failures", Cause::denied},
+    {"Permission denied", Cause::denied},
+    {"not accessible: No such file", Cause::key_unusable},
+    {"Connection closed", Cause::closed},
+    {"Connection reset", Cause::closed},
+    {"closed by remote host", Cause::closed},
+    {"Broken pipe", Cause::closed},
+    {"kex_exchange_identification", Cause::closed},
+    {"banner exchange", Cause::closed},
+    {"Control socket connect", Cause::closed},
+    {"mux_client", Cause::closed},
+};
+
+// The last line says most; banners and notices of the box come before it.
+std::string last_line(std::string_view said)
+{
+    std::string last;
+    for (const auto& line : split(said, '\n')) {
+        if (!trim(line).empty()) last = std::string(trim(line));
+    }
+    return printable(last);
+}
+
+bool came_through_jump(std::string_view said)
+{
+    return said.find("UNKNOWN port 65535") != std::string_view::npos;
+}
+
+std::string denied_text(const Address& address, std::string_view said)
+{
+    const auto methods = offered_methods(said);
+    return fmt::format("'{}' did not let us in: user, password or key is not right{}",
+                       address.text(),
+                       methods.empty() ? "" : fmt::format(" (it takes: {})", printable(methods)));
+}
+
+}  // namespace
+
+const char* to_string(Cause cause)
+{
+    switch (cause) {
+    case Cause::unresolved:
+        return "unresolved";
+    case Cause::refused:
+        return "refused";
+    case Cause::unreachable:
+        return "unreachable";
+    case Cause::timed_out:
+        return "timed out";
+    case Cause::host_key_changed:
+        return "host key changed";
+    case Cause::host_key_unknown:
+        return "host key unknown";
+    case Cause::denied:
+        return "denied";
+    case Cause::key_unusable:
+        return "key unusable";
+    case Cause::algorithms:
+        return "algorithms";
+    case Cause::jump_failed:
+        return "jump failed";
+    case Cause::closed:
+        return "closed";
+    case Cause::no_client:
+        return "no client";
+    case Cause::other:
+        return "other";
+    }
+    return "other";
+}
+
+Cause find_cause(std::string_view said)
+{
+    for (const auto& sign : signs) {
+        if (said.find(sign.text) == std::string_view::npos) continue;
+        // Said by the ssh that goes to the jump host; ours only lost its way.
+        const bool by_jump = came_through_jump(said);
+        return by_jump ? Cause::jump_failed : sign.cause;
+    }
+    return Cause::other;
+}
+
+std::string offered_methods(std::string_view said)
+{
+    constexpr std::string_view mark = "Permission denied (";
+    const auto begin = said.rfind(mark);
+    if (begin == std::string_view::npos) return {};
+    const auto rest = said.substr(begin + mark.size());
+    return std::string(rest.substr(0, rest.find(')')));
+}
+
+Error error_of(Cause cause, const Address& address, std::string_view said)
+{
+    const auto name = address.text();
+    const auto port = address.port.value_or(22);
+    using Kind = ErrorKind;
+    switch (cause) {
+    case Cause::unresolved:
+        return {Kind::unavailable,
+                fmt::format("no machine is called '{}'", address.host),
+                "Check the name, or give its IP address; an alias of ~/.ssh/config works too."};
+    case Cause::refused:
+        return {Kind::unavailable,
+                fmt::format("'{}' refuses connections on port {}", address.host, port),
+                fmt::format("Is sshd running there ('sudo systemctl start ssh'), and on that port? "
+                            "'--address {}:PORT' names another.",
+                            address.host)};
+    case Cause::unreachable:
+        return {Kind::unavailable,
+                fmt::format("there is no way to '{}': {}", address.host, last_line(said)),
+                "Is the machine on, and are you in its network (VPN)?"};
+    case Cause::timed_out:
+        return {Kind::unavailable,
+                fmt::format("'{}' does not answer on port {}", address.host, port),
+                "Is the machine on, is the address right, and does its firewall let you through?"};
+    case Cause::host_key_changed:
+        return {Kind::conflict,
+                fmt::format("the host key of '{}' is not the one that is known", name),
+                "Somebody may be listening in, or the machine was set up anew. Ask its owner for "
+                "the fingerprint; if the change is right, detach the target and attach it again "
+                "with '--fingerprint SHA256:…'."};
+    case Cause::host_key_unknown:
+        return {Kind::conflict,
+                fmt::format("the host key of '{}' is not known yet", name),
+                "'ponk computetarget attach' shows it and asks; '--fingerprint SHA256:…' says "
+                "which one to expect."};
+    case Cause::denied:
+        return {Kind::unavailable,
+                denied_text(address, said),
+                fmt::format("Try 'ssh {}' by hand. 'ponk computetarget attach' can install a key "
+                            "with a password once.",
+                            address.text())};
+    case Cause::key_unusable:
+        return {Kind::invalid_argument,
+                fmt::format("the private key for '{}' cannot be used: {}", name, last_line(said)),
+                "Is the passphrase right, and is the file yours alone (chmod 600)?"};
+    case Cause::algorithms:
+        return {Kind::unavailable,
+                fmt::format("'{}' and this machine's ssh have no algorithm in common: {}",
+                            name,
+                            last_line(said)),
+                "One of them is too old; '~/.ssh/config' can allow old algorithms for this host."};
+    case Cause::jump_failed:
+        return {
+            Kind::unavailable,
+            fmt::format("the jump host on the way to '{}' failed: {}", name, last_line(said)),
+            fmt::format("Try 'ssh {}' by hand: it asks the jump host's questions.", address.host)};
+    case Cause::closed:
+        return {Kind::unavailable,
+                fmt::format("'{}' closed the connection: {}", name, last_line(said)),
+                "The machine may be restarting, or its sshd limits connections; try again in a "
+                "minute, then look at its log ('journalctl -u ssh')."};
+    case Cause::no_client:
+        return {Kind::unavailable,
+                "there is no 'ssh' on this machine",
+                "On Debian and Ubuntu: 'apt install openssh-client'."};
+    case Cause::other:
+        break;
+    }
+    const auto line = last_line(said);
+    return {Kind::unavailable,
+            fmt::format("'{}' cannot be reached: {}",
+                        name,
+                        line.empty() ? "ssh ended without a word" : line),
+            fmt::format("'ssh -v {}' tells more.", address.host)};
+}
+
+}  // namespace ponk::ssh
