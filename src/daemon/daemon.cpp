@@ -4,6 +4,7 @@
 #include "api/router.hpp"
 #include "base/time.hpp"
 #include "base/version.hpp"
+#include "daemon/box_programs.hpp"
 #include "daemon/home_watch.hpp"
 #include "daemon/janitor.hpp"
 #include "daemon/lifetime.hpp"
@@ -16,6 +17,8 @@
 #include "target/docker/docker_executor.hpp"
 #include "target/local/local_executor.hpp"
 #include "target/object_trees.hpp"
+#include "target/remote/remote_executor.hpp"
+#include "target/remote/ssh_stream.hpp"
 
 #include <fmt/format.h>
 
@@ -48,6 +51,40 @@ void keep_memory_small()
     ::mallopt(M_ARENA_MAX, 4);
     ::mallopt(M_MMAP_THRESHOLD, large);
     ::mallopt(M_TRIM_THRESHOLD, large);
+}
+
+struct Collaborators {
+    const snapshot::ObjectStore& objects;
+    store::History& history;
+    engine::Notifier& notifier;
+};
+
+// The types of targets that are other machines share their connections.
+Result<> add_remote_executors(std::map<std::string, std::unique_ptr<target::Executor>>& executors,
+                              const Options& options,
+                              const Collaborators& with)
+{
+    const BoxPrograms programs(options.box_program, folder_beside_program());
+    std::vector<std::string> environment;
+    for (char** word = environ; *word; ++word)
+        environment.emplace_back(*word);
+    const auto boxes = std::make_shared<target::remote::BoxPool>(target::remote::connect_by_ssh(
+        {.home = options.home,
+         .environment = std::move(environment),
+         .processors = programs.processors(),
+         .program = [programs](const std::string& name) { return programs.find(name); }}));
+    const auto tell = [with](const std::string& run, const std::string& line) {
+        const auto id = RunId::parse(run);
+        if (!id) return;
+        static_cast<void>(with.history.append_event(*id, "progress", line));
+        with.notifier.ring(*id);
+    };
+    for (const char* type : {"remote", "remotedocker"}) {
+        executors.emplace(
+            type,
+            TRY(target::remote::make_executor({options.home, type, with.objects, boxes, tell})));
+    }
+    return {};
 }
 
 // Runs whose folders are gone are over as far as anybody can ever tell: says so to whoever follows
@@ -188,6 +225,7 @@ Result<> run(const Options& options)
     const auto trees = target::trees_of(objects);
     executors.emplace("local", TRY(target::local::make_executor({options.home, trees})));
     executors.emplace("localdocker", TRY(target::docker::make_executor({options.home, trees})));
+    TRY(add_remote_executors(executors, options, {objects, *history, notifier}));
     engine::Engine engine(
         engine::Context{options.home, *history, objects, secrets, executors, notifier});
     const auto without_metrics = TRY(bring_back_runs(engine));

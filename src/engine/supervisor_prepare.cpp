@@ -90,7 +90,7 @@ Supervisor::place(const Plan& plan, store::RunChange& change, std::optional<snap
     const auto progress = [this](const std::string& line) {
         context_.tell(run_.id, "progress", line);
     };
-    auto placed = executor_->place(TRY(job_spec(plan)), progress, step_.get_token());
+    auto placed = executor().place(TRY(job_spec(plan)), progress, step_.get_token());
     if (placed || (placed.error().kind() != ErrorKind::damaged &&
                    placed.error().kind() != ErrorKind::not_found))
         return placed;
@@ -101,7 +101,7 @@ Supervisor::place(const Plan& plan, store::RunChange& change, std::optional<snap
         change.snapshot = run_.snapshot = stored->id.text();
         TRY(write_first_note(directory(), run_));
     }
-    auto again = executor_->place(TRY(job_spec(plan)), progress, step_.get_token());
+    auto again = executor().place(TRY(job_spec(plan)), progress, step_.get_token());
     if (!again) return placed;
     again->push_back("the stored snapshot was damaged and has been stored again from " +
                      os::in_quotes(run_.project_path) + " (" + placed.error().message() + ")");

@@ -40,8 +40,11 @@ Result<FrameParser> skip_noise(const Stream& stream, Deadline deadline, const st
     GreetingFinder finder;
     FrameParser parser;
     std::string rest;
+    bool early = !stream.early.empty();
     for (;;) {
-        const auto bytes = read_some(stream.read.get(), deadline, stop);
+        const auto bytes = early ? Result<std::string>(stream.early)
+                                 : read_some(stream.read.get(), deadline, stop);
+        early = false;
         if (!bytes) return tl::unexpected(no_greeting(finder, stream, bytes.error()));
         if (bytes->empty()) {
             return tl::unexpected(
@@ -83,6 +86,10 @@ BoxConnection::open(Stream stream, Deadline deadline, const std::stop_token& sto
         if (frame.kind != FrameKind::hello)
             return fail(ErrorKind::damaged, "ponk-box does not begin with a hello");
         auto hello = TRY(parse_hello(frame.head));
+        const auto& ours_there = stream.programs;
+        if (!ours_there.empty() &&
+            std::find(ours_there.begin(), ours_there.end(), hello.program) == ours_there.end())
+            return fail(ErrorKind::damaged, "another ponk-box than ours answered there");
         return std::shared_ptr<BoxConnection>(
             new BoxConnection(std::move(stream), std::move(parser), std::move(hello)));
     }();
@@ -147,6 +154,7 @@ void BoxConnection::read(const std::stop_token& stop)
             if (auto ping = encode({FrameKind::ping, 0, {}, {}})) writer_->put(*ping, stop);
         } else if (bytes.error().kind() == ErrorKind::timeout) {
             taken = fail(ErrorKind::unavailable, "the machine does not answer any more");
+            if (stream_.on_silence) stream_.on_silence();
         } else {
             taken = tl::unexpected(bytes.error());
         }

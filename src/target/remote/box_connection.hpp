@@ -26,6 +26,12 @@ struct Stream {
     std::function<void()> end;
     // What was said beside the stream (standard error), for a message. May be empty.
     std::function<std::string()> complaint;
+    // Nothing comes through any more although nothing was closed. May be empty.
+    std::function<void()> on_silence = {};
+    // Bytes that were read from it already.
+    std::string early = {};
+    // One of these must answer, by the SHA-256 of their files; empty: any.
+    std::vector<std::string> programs = {};
 };
 
 // What the other side said first.
