@@ -47,7 +47,10 @@ private:
     Result<target::JobSpec> spec_of(const Json& head);
     std::string expand(const std::string& path) const;
 
+    // nullopt when all objects of the job's tree are here; else what to tell the daemon.
+    Result<std::optional<Reply>> lacking(const target::JobSpec& spec, const std::stop_token& stop);
     Result<Reply> place(const Json& head, const target::Progress& progress, std::stop_token stop);
+    Result<Reply> examine(const Json& head, std::stop_token stop);
     Result<Reply> launch(const Json& head, std::stop_token stop);
     Result<Reply> sync(const Json& head, std::stop_token stop);
     Result<Reply> cancel(const Json& head, std::stop_token stop);
@@ -55,6 +58,7 @@ private:
     Result<Reply> note_collected(const Json& head);
     Result<Reply> clean(const Json& head, std::stop_token stop);
     Result<Reply> facts(const Json& head, std::stop_token stop);
+    Result<Reply> keep_environments(const Json& head, std::stop_token stop);
     Result<Reply> has_objects(const std::string& payload, const std::stop_token& stop);
     Result<Reply> put_objects(const Json& head, std::string payload, const std::stop_token& stop);
     Result<Reply> get_objects(const Json& head, const std::stop_token& stop);

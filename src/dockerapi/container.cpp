@@ -181,17 +181,19 @@ Result<> remove_container(const Engine& engine, const std::string& name, Deadlin
                     engine.json("DELETE", path_of(name, "?force=true&v=true"), {}, deadline));
 }
 
-Result<std::vector<std::string>> list_containers(const Engine& engine,
-                                                 const std::string& label,
-                                                 Deadline deadline,
-                                                 std::stop_token stop)
+namespace {
+
+Result<std::vector<std::string>> names_of_containers(const Engine& engine,
+                                                     const JsonObject& filters,
+                                                     Deadline deadline,
+                                                     std::stop_token stop)
 {
-    const auto filter = to_json(JsonObject{{"label", JsonArray{label}}});
-    const auto answer = TRY(engine.json("GET",
-                                        "/containers/json?all=true&filters=" + url_part(filter),
-                                        {},
-                                        deadline,
-                                        std::move(stop)));
+    const auto answer =
+        TRY(engine.json("GET",
+                        "/containers/json?all=true&filters=" + url_part(to_json(filters)),
+                        {},
+                        deadline,
+                        std::move(stop)));
     std::vector<std::string> names;
     if (!answer.is_array()) return names;
     for (const auto& container : answer.as_array()) {
@@ -202,6 +204,30 @@ Result<std::vector<std::string>> list_containers(const Engine& engine,
             names.push_back(name.as_string().substr(1));  // without the slash
     }
     return names;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> list_containers(const Engine& engine,
+                                                 const std::string& label,
+                                                 Deadline deadline,
+                                                 std::stop_token stop)
+{
+    return names_of_containers(
+        engine, JsonObject{{"label", JsonArray{label}}}, deadline, std::move(stop));
+}
+
+Result<std::vector<std::string>> living_containers_of(const Engine& engine,
+                                                      const std::string& image,
+                                                      Deadline deadline,
+                                                      std::stop_token stop)
+{
+    return names_of_containers(
+        engine,
+        JsonObject{{"ancestor", JsonArray{image}},
+                   {"status", JsonArray{"created", "running", "paused", "restarting"}}},
+        deadline,
+        std::move(stop));
 }
 
 Result<std::string>

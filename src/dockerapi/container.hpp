@@ -78,6 +78,12 @@ Result<std::vector<std::string>> list_containers(const Engine& engine,
                                                  Deadline deadline,
                                                  std::stop_token stop);
 
+// Names of the containers made of an image that run, or were made and have not begun yet.
+Result<std::vector<std::string>> living_containers_of(const Engine& engine,
+                                                      const std::string& image,
+                                                      Deadline deadline,
+                                                      std::stop_token stop);
+
 // The end of what its processes wrote to the engine's log.
 Result<std::string>
 tail_of_log(const Engine& engine, const std::string& name, Deadline deadline, std::stop_token stop);

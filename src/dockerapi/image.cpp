@@ -125,8 +125,10 @@ list_images(const Engine& engine, const std::string& label, Deadline deadline, s
 
 Result<> remove_image(const Engine& engine, const std::string& name, Deadline deadline)
 {
+    // Docker's force leaves containers that ended where they are; Podman's would remove them.
+    const auto* force = engine.version().podman ? "" : "?force=true";
     const auto answer =
-        engine.json("DELETE", fmt::format("/images/{}", url_part(name)), {}, deadline);
+        engine.json("DELETE", fmt::format("/images/{}{}", url_part(name), force), {}, deadline);
     if (answer || answer.error().kind() == ErrorKind::not_found) return {};
     return tl::unexpected(answer.error());
 }

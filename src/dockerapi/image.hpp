@@ -43,7 +43,8 @@ Result<std::vector<Image>> list_images(const Engine& engine,
                                        const std::string& label,
                                        Deadline deadline,
                                        std::stop_token stop);
-// `conflict` while a container uses it; one that is gone is no error.
+// Takes the name from it, and removes it when that was its last one, though containers that ended
+// were made of it; `conflict` while one runs. One that is gone is no error.
 Result<> remove_image(const Engine& engine, const std::string& name, Deadline deadline);
 
 struct BuildSpec {

@@ -72,7 +72,7 @@ private:
     [[nodiscard]] target::BoxAddress box_of(const Plan& plan);
     Result<target::ContainerWish> container_wish(const ContainerPlan& plan) const;
     Result<snapshot::SnapshotReport> store_project(std::stop_token stop);
-    Result<target::Notices>
+    Result<target::Placed>
     place(const Plan& plan, store::RunChange& change, std::optional<snapshot::Lease>& lease);
     std::vector<std::string> tell_warnings(target::Notices notices);
     bool know_secrets(const Plan& plan);

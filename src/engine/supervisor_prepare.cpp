@@ -61,7 +61,8 @@ Result<> Supervisor::prepare(const Plan& plan, std::stop_token stop)
     }
     TRY(write_first_note(directory(), run_));
     const auto begin = boot_milliseconds();
-    change.warnings = tell_warnings(TRY(place(plan, change, lease)));
+    auto placed = TRY(place(plan, change, lease));
+    change.warnings = tell_warnings(std::move(placed.notices));
     change.timings["materialise"] = boot_milliseconds() - begin;
     change.timings["prepare"] = 0;
     change.timings["queue"] = 0;
@@ -84,7 +85,7 @@ Result<bool> Supervisor::find_noted_snapshot(store::RunChange& change)
 }
 
 // What the store lost may still lie in the project: then it is stored again and the run goes on.
-Result<target::Notices>
+Result<target::Placed>
 Supervisor::place(const Plan& plan, store::RunChange& change, std::optional<snapshot::Lease>& lease)
 {
     const auto progress = [this](const std::string& line) {
@@ -103,8 +104,9 @@ Supervisor::place(const Plan& plan, store::RunChange& change, std::optional<snap
     }
     auto again = executor().place(TRY(job_spec(plan)), progress, step_.get_token());
     if (!again) return placed;
-    again->push_back("the stored snapshot was damaged and has been stored again from " +
-                     os::in_quotes(run_.project_path) + " (" + placed.error().message() + ")");
+    again->notices.push_back("the stored snapshot was damaged and has been stored again from " +
+                             os::in_quotes(run_.project_path) + " (" + placed.error().message() +
+                             ")");
     return again;
 }
 

@@ -25,8 +25,9 @@ struct Entry {
 // What a garbage collection goes by. Zero means no limit.
 struct GarbageRules {
     std::chrono::hours largest_age{0};  // since the last use
-    std::uint64_t largest_size = 0;     // of all together
-    std::set<std::string> keep;         // ids that runs still name, beside those that are locked
+    std::uint64_t largest_size = 0;     // of all together (of that form)
+    std::optional<Form> form;           // only those of this form
+    std::set<std::string> keep;         // ids that are in use, beside those that are locked
 };
 
 struct GarbageResult {

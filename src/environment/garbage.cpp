@@ -79,6 +79,9 @@ Result<GarbageResult> Cache::collect_garbage(const GarbageRules& rules,
 {
     remove_unfinished();
     auto entries = TRY(list());
+    if (rules.form)
+        std::erase_if(entries,
+                      [&](const Entry& entry) { return entry.record.form != *rules.form; });
     std::int64_t total = 0;
     for (const auto& entry : entries)
         total += entry.record.size;

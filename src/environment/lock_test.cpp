@@ -67,6 +67,7 @@ TEST(Record, ItsTextIsTheOneThatWasPublished)
                   .prefix = "/opt/ponk/env",
                   .image = "sha256:" + digest,
                   .engine = "ABCD:EFGH",
+                  .socket = "/run/docker.sock",
                   .base_image = "team/base:1",
                   .spec = JsonObject{{"base", "sha256:0"}},
                   .lock_digest = digest,

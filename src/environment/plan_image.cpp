@@ -64,12 +64,13 @@ find_built(const dockerapi::Engine& engine, const std::string& key, const std::s
     return image;
 }
 
-Record record_of(const dockerapi::Image& image, const std::string& engine, const std::string& base)
+Record record_of(const dockerapi::Image& image, const std::string& engine_id, const ImageWish& wish)
 {
     Record record;
     record.image = image.id;
-    record.engine = engine;
-    record.base_image = base;
+    record.engine = engine_id;
+    record.socket = wish.engine.socket().native();
+    record.base_image = wish.base;
     record.builder = image.label(builder_label);
     record.prefix = image_prefix;
     record.interpreter = fmt::format("{}/bin/python", image_prefix);
@@ -152,7 +153,7 @@ Result<Built> build(const EnvironmentSpec& spec,
     auto image = TRY(find_built(wish.engine, key_of(spec), context.stop));
     if (!image) return fail(ErrorKind::unavailable, "the engine lost the image it has built");
     Built built;
-    built.record = record_of(*image, engine_id, wish.base);
+    built.record = record_of(*image, engine_id, wish);
     built.record.builder = plan.builder();
     built.record.choice = plan.reason;
     built.lock = TRY(read_image_lock(wish.engine, image->id, context.stop));
@@ -201,7 +202,7 @@ Result<Preparation> plan_image(const Settings& settings,
         // One without its list is built anew.
         auto lock = read_image_lock(wish.engine, image->id, token);
         if (!lock) return std::nullopt;
-        return Built{record_of(*image, engine, wish.base), std::move(*lock)};
+        return Built{record_of(*image, engine, wish), std::move(*lock)};
     };
     preparation.build =
         [spec, wish, base, engine = info.id, lock = request.lock](const BuildContext& context) {

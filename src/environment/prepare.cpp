@@ -282,10 +282,14 @@ Result<Outlook> check(const Settings& settings, const Request& request, std::sto
     const Cache cache(settings.home);
     TRY(reuse_by_lock(cache, request, *preparation));
     outlook.key = key_of(preparation->spec);
+    outlook.id = preparation->id;
     outlook.builder = preparation->builder;
     const auto found = TRY(look(cache, *preparation, stop));
     if (found.record) {
         outlook.ready = true;
+        outlook.interpreter = found.record->interpreter;
+        outlook.builder = found.record->builder;
+        outlook.choice = found.record->choice;
         outlook.reason = "it is there";
         return outlook;
     }

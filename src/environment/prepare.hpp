@@ -65,6 +65,8 @@ Result<Prepared> prepare(const Settings& settings,
 struct Outlook {
     bool ready = false;
     std::string key;               // empty when something is missing to know it
+    std::string id;                // empty like the key
+    std::string interpreter;       // of one that is ready
     std::string builder;           // who would build, or built
     std::string choice;            // why that one
     std::string reason;            // why it would be built

@@ -24,6 +24,7 @@ Json to_json(const Record& record)
     if (record.form == Form::image) {
         object.set("image", record.image);
         object.set("engine", record.engine);
+        object.set("socket", record.socket);
         object.set("base_image", record.base_image);
     }
     object.set("spec", record.spec);
@@ -53,6 +54,7 @@ Result<Record> parse_record(std::string_view text)
                   .prefix = document.text("prefix"),
                   .image = document.text("image"),
                   .engine = document.text("engine"),
+                  .socket = document.text("socket"),
                   .base_image = document.text("base_image"),
                   .spec = document["spec"],
                   .lock_digest = document.text("lock_digest"),

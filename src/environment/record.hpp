@@ -25,6 +25,7 @@ struct Record {
     std::string prefix;  // the environment's folder, where its interpreter is
     std::string image;   // "sha256:…"
     std::string engine;  // the engine's own id
+    std::string socket;  // where it was reached
     std::string base_image;
     Json spec;                // canonical
     std::string lock_digest;  // of lock.json

@@ -2,6 +2,7 @@
 #include "environment/remove_image.hpp"
 
 #include "base/text.hpp"
+#include "dockerapi/container.hpp"
 #include "dockerapi/image.hpp"
 #include "environment/image_names.hpp"
 
@@ -9,22 +10,55 @@ namespace ponk::environment {
 
 using namespace std::chrono_literals;
 
-Cache::RemoveImage image_remover(std::vector<dockerapi::Engine> engines)
+namespace {
+
+constexpr auto patience = 60s;
+
+Error other_engine(const Record& record)
 {
-    return [engines = std::move(engines)](const Record& record) -> Result<> {
-        for (const auto& engine : engines) {
-            const auto info = TRY(engine.info(after(60s)));
-            if (info.id != record.engine) continue;
-            return dockerapi::remove_image(engine, image_tag(record.key), after(60s))
-                .map_error(while_doing("remove the image of environment '{}'", record.id));
+    return {ErrorKind::unavailable,
+            fmt::format("the engine of target '{}' that has the image of environment '{}' is not "
+                        "at '{}' any more",
+                        printable(record.target),
+                        record.id,
+                        printable(record.socket)),
+            "Start it, or connect to its machine, and try again."};
+}
+
+Result<dockerapi::Engine> engine_of(const Record& record, const std::stop_token& stop)
+{
+    auto engine = TRY(dockerapi::Engine::connect(record.socket, after(patience), stop));
+    if (TRY(engine.info(after(patience), stop)).id != record.engine)
+        return tl::unexpected(other_engine(record));
+    return engine;
+}
+
+}  // namespace
+
+bool is_image_in_use(const Record& record, const std::stop_token& stop)
+{
+    const auto engine = engine_of(record, stop);
+    if (!engine) return true;
+    const auto used = dockerapi::living_containers_of(*engine, record.image, after(patience), stop);
+    return !used || !used->empty();
+}
+
+Cache::RemoveImage image_remover()
+{
+    return [](const Record& record) -> Result<> {
+        const auto engine = TRY(engine_of(record, {}));
+        const auto users =
+            TRY(dockerapi::living_containers_of(engine, record.image, after(patience), {}));
+        if (!users.empty()) {
+            return tl::unexpected(
+                Error(ErrorKind::conflict,
+                      fmt::format("environment '{}' is in use: container '{}' is made of its image",
+                                  record.id,
+                                  users.front()),
+                      "Wait for the run, or cancel it."));
         }
-        return tl::unexpected(
-            Error(ErrorKind::unavailable,
-                  fmt::format("the engine of target '{}' that has the image of environment '{}' is "
-                              "not there",
-                              printable(record.target),
-                              record.id),
-                  "Start it, or connect to its machine, and try again."));
+        return dockerapi::remove_image(engine, image_tag(record.key), after(patience))
+            .map_error(while_doing("remove the image of environment '{}'", record.id));
     };
 }
 

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "dockerapi/engine.hpp"
 #include "environment/cache.hpp"
 
-#include <vector>
+#include <stop_token>
 
 namespace ponk::environment {
 
-// Removes a record's image from the engine among these that has it. `unavailable` when none is that
-// engine, `conflict` while a container uses the image.
-Cache::RemoveImage image_remover(std::vector<dockerapi::Engine> engines);
+// Removes a record's image from the engine where it was built, reached as then. `unavailable` when
+// that engine is not there, `conflict` while a run uses the image.
+Cache::RemoveImage image_remover();
+
+// Whether a container that lives, or is about to, is made of the record's image. An engine that
+// cannot be asked counts as one that has such a container.
+bool is_image_in_use(const Record& record, const std::stop_token& stop);
 
 }  // namespace ponk::environment

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// ponk-stub DIRECTORY ENVIRONMENT REPORT: owns one run. The last two are descriptor numbers: where
-// the script's environment comes from and where "started", "claimed" or an error is written to. In
-// a container, where no descriptors can be handed over, the environment is "@NAME", a file of the
-// run directory that is removed as soon as it was read.
+// ponk-stub DIRECTORY ENVIRONMENT REPORT [LEASE]: owns one run. The last ones are descriptor
+// numbers: where the script's environment comes from, where "started", "claimed" or an error is
+// written to, and what stays open as long as a process of the run lives. In a container, where no
+// descriptors can be handed over, the environment is "@NAME", a file of the run directory that is
+// removed as soon as it was read.
 #include "stub/supervisor.hpp"
 
 #include <cerrno>
@@ -23,6 +24,7 @@ namespace {
 
 constexpr int exit_claimed = 75;
 constexpr int report = 3;
+constexpr int lease = 199;  // out of the way of a script that counts on low numbers
 
 [[noreturn]] void refuse(const char* what, int problem)
 {
@@ -35,17 +37,23 @@ constexpr int report = 3;
     ::_exit(1);
 }
 
-// From here on 0-2 are /dev/null, 3 is the report and nothing else is open.
-void arrange_descriptors(int report_given)
+// From here on 0-2 are /dev/null, 3 is the report, and but for the lease nothing else is open.
+void arrange_descriptors(int report_given, int lease_given)
 {
     if (report_given != report) ::dup2(report_given, report);
+    const bool leased = lease_given > report;
+    if (leased && lease_given != lease) ::dup2(lease_given, lease);
     const int null = ::open("/dev/null", O_RDWR);
     for (int fd = 0; fd < 3; ++fd)
         ::dup2(null, fd);
     ::fcntl(report, F_SETFD, FD_CLOEXEC);
-    if (::syscall(SYS_close_range, 4U, ~0U, 0U) != 0) {
-        for (int fd = 4; fd < 4096; ++fd)
-            ::close(fd);
+    // The script inherits the lease: what it guards is in use while any process has it.
+    if (!leased) ::close(lease);
+    for (const unsigned from : {4U, lease + 1U}) {
+        const unsigned to = from < lease ? lease - 1U : ~0U;
+        if (::syscall(SYS_close_range, from, to, 0U) == 0) continue;
+        for (unsigned fd = from; fd <= to && fd < 4096U; ++fd)
+            ::close(static_cast<int>(fd));
     }
 }
 
@@ -111,13 +119,13 @@ int open_environment(const char* directory, const char* given)
     return file;
 }
 
-int own_run(const char* directory, const char* environment, int report_given)
+int own_run(const char* directory, const char* environment, int report_given, int lease_given)
 {
     static Job job;
     // The key is in our memory, and the script is of the same user.
     ::prctl(PR_SET_DUMPABLE, 0);
     const char* trouble = read_environment(open_environment(directory, environment), job);
-    arrange_descriptors(report_given);
+    arrange_descriptors(report_given, lease_given);
     if (trouble) refuse(trouble, 0);
     arrange_signals();
     ::setsid();
@@ -153,11 +161,12 @@ int own_run(const char* directory, const char* environment, int report_given)
 
 int main(int argc, char** argv)
 {
-    if (argc != 4) {
-        static constexpr char usage[] = "usage: ponk-stub DIRECTORY ENVIRONMENT REPORT\n"
+    if (argc != 4 && argc != 5) {
+        static constexpr char usage[] = "usage: ponk-stub DIRECTORY ENVIRONMENT REPORT [LEASE]\n"
                                         "Supervises one run. Started by ponk, never by hand.\n";
         [[maybe_unused]] const auto put = ::write(2, usage, sizeof usage - 1);
         return 2;
     }
-    return ponk::stub::own_run(argv[1], argv[2], std::atoi(argv[3]));
+    return ponk::stub::own_run(
+        argv[1], argv[2], std::atoi(argv[3]), argc == 5 ? std::atoi(argv[4]) : -1);
 }

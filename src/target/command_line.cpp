@@ -46,18 +46,6 @@ given_interpreter(const std::string& interpreter, const Path& tree, const std::s
               "Set 'pythonLocation' of the target to the path of a python program."));
 }
 
-Result<Path> find_interpreter(const JobSpec& spec, const Path& tree, const std::string& path)
-{
-    if (!spec.interpreter.empty()) return given_interpreter(spec.interpreter, tree, path);
-    for (const auto* name : {"python", "python3"}) {
-        if (const auto found = os::find_program(name, path)) return *found;
-    }
-    return tl::unexpected(
-        Error(ErrorKind::not_found,
-              "neither 'python' nor 'python3' is on PATH",
-              "Install Python, or set 'pythonLocation' of the target to its path."));
-}
-
 // The spark-submit inside the interpreter's own pyspark package.
 Result<std::optional<Path>> packaged_spark_submit(const Path& interpreter,
                                                   const std::vector<std::string>& environment,
@@ -138,6 +126,20 @@ std::string script_word(const JobSpec& spec)
     return spec.script.starts_with('-') ? "./" + spec.script : spec.script;
 }
 
+Result<Path>
+find_interpreter(const JobSpec& spec, const Path& tree, const std::vector<std::string>& environment)
+{
+    const auto path = path_variable(environment);
+    if (!spec.interpreter.empty()) return given_interpreter(spec.interpreter, tree, path);
+    for (const auto* name : {"python", "python3"}) {
+        if (const auto found = os::find_program(name, path)) return *found;
+    }
+    return tl::unexpected(
+        Error(ErrorKind::not_found,
+              "neither 'python' nor 'python3' is on PATH",
+              "Install Python, or set 'pythonLocation' of the target to its path."));
+}
+
 Result<CommandLine> command_line(const JobSpec& spec,
                                  const Path& tree,
                                  const std::vector<std::string>& environment,
@@ -145,7 +147,7 @@ Result<CommandLine> command_line(const JobSpec& spec,
 {
     if (!spec.command.empty()) return own_command(spec, tree, path_variable(environment));
     TRY(check_script(spec, tree));
-    const auto interpreter = TRY(find_interpreter(spec, tree, path_variable(environment)));
+    const auto interpreter = TRY(find_interpreter(spec, tree, environment));
     CommandLine line;
     if (same_ignoring_case(spec.framework, "PySpark")) {
         line = TRY(spark_command_line(spec, interpreter, environment, stop));

@@ -22,6 +22,11 @@ Result<> check_script(const JobSpec& spec, const Path& tree);
 // option.
 std::string script_word(const JobSpec& spec);
 
+// `pythonLocation`, else "python" or "python3" on PATH of `environment`.
+Result<Path> find_interpreter(const JobSpec& spec,
+                              const Path& tree,
+                              const std::vector<std::string>& environment);
+
 // How the script is started on this machine: which interpreter, which arguments. `tree` is the
 // run's copy of the project; programs are looked up on PATH of `environment` ("K=V").
 // Fails with `not_found` and says what to install when there is none.

@@ -8,6 +8,7 @@
 #include "base/time.hpp"
 #include "model/exit_record.hpp"
 #include "os/file.hpp"
+#include "target/environment_report.hpp"
 
 #include <chrono>
 #include <functional>
@@ -25,6 +26,8 @@ using os::Path;
 // The container that a run asks for, on targets that have an engine.
 struct ContainerWish {
     std::string image;
+    // Exactly this image instead ("NAME@sha256:…" or an id), as an earlier run had it; else empty.
+    std::string pinned;
     // The project's tree is mounted into the container, else copied in before and out after.
     enum class Tree { mounted, copied } tree = Tree::mounted;
     std::string shm_size;                // "2g"; empty: the engine's default
@@ -49,12 +52,15 @@ struct BoxAddress {
 
 // The packages that a run asks for.
 struct EnvironmentWish {
-    std::string file;     // the conda file, relative to the tree; empty: none
+    std::string file;     // the conda file, relative to the tree; empty: none is prepared
     std::string project;  // its id
     std::string target;   // its name
     std::string network;  // of image builds; empty: as the settings say
     // `PrepareEnvironment`: build what is not there, or refuse.
     enum class Missing { build, refuse } missing = Missing::build;
+    // Known replacements for packages that died since 2017.
+    enum class Substitutions { none, known } substitutions = Substitutions::none;
+    std::string lock;  // text of the lock that an earlier run had: exactly this again; else empty
 };
 
 // Everything an executor needs to carry out one run. Values only; `environment` may hold secrets
@@ -108,6 +114,12 @@ using Progress = std::function<void(const std::string& line)>;
 // Sentences that the user must be told and that stay with the run.
 using Notices = std::vector<std::string>;
 
+// What stands ready for the launch.
+struct Placed {
+    Notices notices;
+    std::optional<EnvironmentUsed> environment;  // nullopt when the user's own is used
+};
+
 // What came home of a run's `outputs/`.
 struct Collected {
     std::optional<Digest> outputs;  // nullopt when the run wrote none
@@ -140,8 +152,12 @@ public:
     virtual ~Executor() = default;
 
     // Brings the tree to the target and makes the environment ready. Repeating it is harmless.
-    virtual Result<Notices>
+    virtual Result<Placed>
     place(const JobSpec& spec, const Progress& progress, std::stop_token stop) = 0;
+
+    // Brings the tree as `place` does and tells what else `place` would have to do; builds and
+    // pulls nothing. `clean` removes what it brought.
+    virtual Result<Examination> examine(const JobSpec& spec, std::stop_token stop) = 0;
 
     // Returns once the target has accepted the job. Launching the same run again returns the job
     // that is there already: a retry after a lost reply or a crash never starts a second one.
@@ -184,6 +200,24 @@ public:
 
     // Removes the run's tree and control files from the target (our copy of the log stays).
     virtual Result<> clean(const std::string& job, const Path& directory) = 0;
+
+    // The environments that this kind of target keeps on its machines. What a run holds, or
+    // somebody builds, is never removed.
+    virtual Result<EnvironmentList> environments(std::stop_token /*stop*/)
+    {
+        return EnvironmentList();
+    }
+    // The text of an environment's lock. `machine` is the entry's.
+    virtual Result<std::string>
+    environment_lock(const std::string& machine, const std::string& id, std::stop_token stop);
+    // `conflict` while it is in use.
+    virtual Result<>
+    remove_environment(const std::string& machine, const std::string& id, std::stop_token stop);
+    virtual Result<EnvironmentGarbage>
+    collect_environment_garbage(const EnvironmentRules& /*rules*/, std::stop_token /*stop*/)
+    {
+        return EnvironmentGarbage();
+    }
 };
 
 }  // namespace ponk::target

@@ -19,9 +19,9 @@ namespace {
 constexpr std::uint64_t little_space = std::uint64_t{5} << 30;
 
 // Facts as they are found, and remarks about them.
-class Examination {
+class MachineLook {
 public:
-    Examination(const os::Path& home,
+    MachineLook(const os::Path& home,
                 const std::vector<std::string>& environment,
                 std::stop_token stop)
         : home_(home), environment_(environment), stop_(std::move(stop))
@@ -155,12 +155,12 @@ Json machine_facts(const os::Path& home,
                    EngineWish engine,
                    const std::stop_token& stop)
 {
-    Examination examination(home, environment, stop);
-    examination.look_at_machine();
-    examination.look_for_python(engine);
-    examination.look_for_gpus();
-    examination.look_for_engine(engine);
-    return examination.take();
+    MachineLook look(home, environment, stop);
+    look.look_at_machine();
+    look.look_for_python(engine);
+    look.look_for_gpus();
+    look.look_for_engine(engine);
+    return look.take();
 }
 
 }  // namespace ponk::target

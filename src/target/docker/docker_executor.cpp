@@ -5,16 +5,17 @@
 #include "dockerapi/container.hpp"
 #include "dockerapi/endpoint.hpp"
 #include "dockerapi/image.hpp"
+#include "environment/remove_image.hpp"
 #include "os/identity.hpp"
 #include "target/command_line.hpp"
 #include "target/control_directory.hpp"
-#include "target/docker/container_environment.hpp"
 #include "target/docker/container_layout.hpp"
 #include "target/docker/container_run.hpp"
 #include "target/docker/copied_tree.hpp"
 #include "target/docker/describe_container.hpp"
 #include "target/embedded.hpp"
 #include "target/facts.hpp"
+#include "target/managed_environment.hpp"
 #include "target/run_files.hpp"
 #include "target/watcher.hpp"
 
@@ -37,25 +38,64 @@ constexpr const char* engine_file = "engine";
 class DockerExecutor final : public Executor {
 public:
     DockerExecutor(Options options, Installed installed, RunKeys keys)
-        : options_(std::move(options)), installed_(std::move(installed)), keys_(std::move(keys))
+        : options_(std::move(options)), installed_(std::move(installed)), keys_(std::move(keys)),
+          shelf_(options_.home,
+                 environment::Form::image,
+                 environment::image_remover(),
+                 environment::is_image_in_use)
     {
     }
 
-    Result<Notices>
+    Result<Placed>
     place(const JobSpec& spec, const Progress& progress, std::stop_token stop) override
     {
         const auto engine = TRY(connect(spec, stop));
         TRY(provide_image(engine, spec, progress, stop));
-        auto notices = TRY(place_working_copy(options_.trees, spec, stop));
-        const auto prepared = TRY(environment_of(engine, spec, progress, stop));
-        if (prepared && prepared->built) progress(prepared->reason);
-        return notices;
+        Placed placed;
+        placed.notices = TRY(place_working_copy(options_.trees, spec, stop));
+        placed.environment = EnvironmentUsed();
+        if (auto prepared = TRY(environment_of(engine, spec, progress, stop))) {
+            if (prepared->built) progress(prepared->reason);
+            placed.environment = describe_use(*prepared);
+            held_.hold(spec.id, std::move(*prepared));
+        }
+        TRY(describe_base(engine, spec, *placed.environment, stop));
+        return placed;
+    }
+
+    Result<Examination> examine(const JobSpec& spec, std::stop_token stop) override
+    {
+        const auto engine = TRY(connect(spec, stop));
+        TRY(place_working_copy(options_.trees, spec, stop));
+        const auto& name = wanted_image(spec);
+        Examination out;
+        const auto there = TRY(find_image(engine, name, after(patience), stop));
+        const auto request = TRY(request_of(engine, spec, stop));
+        if (request) {
+            out = TRY(examine_environment(options_.home, spec, *request, stop));
+        } else if (there) {
+            out.ready = true;
+            out.reason = "the image is there and nothing else is asked for";
+        } else {
+            out.reason = fmt::format("the image '{}' is not there yet", printable(name));
+        }
+        out.image = name;
+        if (there && !request) {
+            if (const auto image = the_image(engine, name, stop); !image) {
+                out.ready = false;
+                out.reason = image.error().message();
+                out.remarks.push_back({"error", image.error().message(), image.error().hint()});
+            }
+        }
+        return out;
     }
 
     Result<std::string> launch(const JobSpec& spec, std::stop_token stop) override
     {
         const auto engine = TRY(connect(spec, stop));
         const auto name = spec.id.text();
+        // The lease is ours until the container is there, which holds the image from then on.
+        auto prepared = held_.take(spec.id);
         if (const auto there = TRY(find_container(engine, name, after(patience), stop))) {
             if (there->label(layout::run_label) != name)
                 return fail(
@@ -65,10 +105,11 @@ public:
             TRY(remove_container(engine, name, after(patience)));
         }
         if (spec.command.empty()) TRY(check_script(spec, spec.directory / control::work));
-        const auto prepared = TRY(environment_of(
-            engine, spec, [](const std::string&) {}, stop));
+        if (!prepared)
+            prepared = TRY(environment_of(
+                engine, spec, [](const std::string&) {}, stop));
         const auto image =
-            TRY(the_image(engine, prepared ? prepared->record.image : spec.container.image, stop));
+            TRY(the_image(engine, prepared ? prepared->record.image : wanted_image(spec), stop));
         const auto info = TRY(engine.info(after(patience), stop));
         const auto container =
             TRY(describe_container(spec, image, prepared ? &*prepared : nullptr, info, installed_));
@@ -108,6 +149,7 @@ public:
     Result<>
     cancel(const std::string& job, const Path& directory, std::chrono::seconds grace) override
     {
+        held_.drop(job);
         if (!is_there(directory) || TRY(files_of(job, directory).find(control::exit))) return {};
         const auto noted = request_end(directory, grace);
         const auto engine = TRY(engine_of(directory, {}));
@@ -140,13 +182,45 @@ public:
 
     Result<> clean(const std::string& job, const Path& directory) override
     {
+        held_.drop(job);
         TRY(clean_run_directory(files_of(job, directory), directory));
         TRY(os::remove_tree(directory / "home"));
         const auto engine = TRY(engine_of(directory, {}));
         return engine ? remove_container(*engine, job, after(patience)) : Result<>();
     }
 
+    Result<EnvironmentList> environments(std::stop_token stop) override
+    {
+        return shelf_.list(stop);
+    }
+
+    Result<std::string> environment_lock(const std::string& /*machine*/,
+                                         const std::string& id,
+                                         std::stop_token /*stop*/) override
+    {
+        return shelf_.lock_text(id);
+    }
+
+    Result<> remove_environment(const std::string& /*machine*/,
+                                const std::string& id,
+                                std::stop_token /*stop*/) override
+    {
+        return shelf_.remove(id);
+    }
+
+    Result<EnvironmentGarbage> collect_environment_garbage(const EnvironmentRules& rules,
+                                                           std::stop_token stop) override
+    {
+        return shelf_.collect(rules, stop);
+    }
+
 private:
+    // An earlier run's exactly, or what the configuration names.
+    [[nodiscard]] static const std::string& wanted_image(const JobSpec& spec)
+    {
+        return spec.container.pinned.empty() ? spec.container.image : spec.container.pinned;
+    }
+
     [[nodiscard]] SealedFiles files_of(const std::string& run, const Path& directory) const
     {
         return {directory, keys_.of(run)};
@@ -171,10 +245,36 @@ private:
                            const Progress& progress,
                            const std::stop_token& stop)
     {
-        const auto& name = spec.container.image;
+        const auto& name = wanted_image(spec);
         if (TRY(find_image(engine, name, after(patience), stop))) return {};
-        progress(fmt::format("pulling the image '{}'", printable(name)));
-        return pull_image(engine, name, TRY(login_for(spec, stop)), progress, stop);
+        const bool pullable = spec.container.pinned.find('@') != std::string::npos;
+        if (spec.container.pinned.empty() || pullable) {
+            progress(fmt::format("pulling the image '{}'", printable(name)));
+            auto pulled = pull_image(engine, name, TRY(login_for(spec, stop)), progress, stop);
+            if (pulled || spec.container.pinned.empty()) return pulled;
+            return pulled.map_error(while_doing("the image of the earlier run"));
+        }
+        return tl::unexpected(
+            Error(ErrorKind::not_found,
+                  fmt::format("the image '{}' that '{}' was in the earlier run is not on this "
+                              "engine any more, and no registry knows it",
+                              printable(name),
+                              printable(spec.container.image)),
+                  "Submit the script anew to run it with the image of that name as it is now."));
+    }
+
+    // Which image the run stands on, so that another can stand on the same.
+    Result<> describe_base(const Engine& engine,
+                           const JobSpec& spec,
+                           EnvironmentUsed& used,
+                           const std::stop_token& stop)
+    {
+        const auto image = TRY(find_image(engine, wanted_image(spec), after(patience), stop));
+        used.base_image = spec.container.image;
+        if (!image) return {};  // the launch says so
+        used.base_digest = image->digests.empty() ? image->id : image->digests.front();
+        if (used.image.empty()) used.image = image->id;
+        return {};
     }
 
     Result<std::optional<dockerapi::Login>> login_for(const JobSpec& spec,
@@ -189,14 +289,24 @@ private:
         return dockerapi::find_login(registry, spec.ambient, stop);
     }
 
+    Result<std::optional<environment::Request>>
+    request_of(const Engine& engine, const JobSpec& spec, const std::stop_token& stop)
+    {
+        auto request = TRY(environment_request(spec));
+        if (request)
+            request->image = environment::ImageWish{
+                engine, wanted_image(spec), TRY(login_for(spec, stop)), spec.environment.network};
+        return request;
+    }
+
     Result<std::optional<environment::Prepared>> environment_of(const Engine& engine,
                                                                 const JobSpec& spec,
                                                                 const Progress& progress,
                                                                 const std::stop_token& stop)
     {
-        if (spec.environment.file.empty()) return std::nullopt;
-        return container_environment(
-            options_.home, engine, TRY(login_for(spec, stop)), spec, progress, stop);
+        const auto request = TRY(request_of(engine, spec, stop));
+        if (!request) return std::nullopt;
+        return TRY(prepare_environment(options_.home, spec, *request, progress, stop));
     }
 
     Result<dockerapi::Image>
@@ -233,6 +343,8 @@ private:
     Installed installed_;
     RunKeys keys_;
     Watcher watcher_;
+    HeldEnvironments held_;
+    EnvironmentShelf shelf_;
 };
 
 }  // namespace

@@ -149,12 +149,18 @@ public:
             entry.job->ask_to_end("cancel");
     }
 
-    Result<Notices>
+    Result<Placed>
     place(const JobSpec& spec, const Progress& /*progress*/, std::stop_token) override
     {
         TRY(os::make_directories(spec.directory / control::journal));
         TRY(os::make_directories(spec.directory / control::work));
-        return Notices();
+        return Placed();
+    }
+
+    Result<Examination> examine(const JobSpec& spec, std::stop_token stop) override
+    {
+        TRY(place(spec, {}, std::move(stop)));
+        return Examination{.ready = true, .reason = "the fake needs nothing"};
     }
 
     Result<std::string> launch(const JobSpec& spec, std::stop_token) override

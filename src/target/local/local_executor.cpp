@@ -12,6 +12,8 @@
 #include "target/environment.hpp"
 #include "target/facts.hpp"
 #include "target/local/local_run.hpp"
+#include "target/local/own_python.hpp"
+#include "target/managed_environment.hpp"
 #include "target/run_files.hpp"
 #include "target/watcher.hpp"
 #include "target/working_copy.hpp"
@@ -72,14 +74,29 @@ class LocalExecutor final : public Executor {
 public:
     LocalExecutor(Options options, Path stub, Path python, RunKeys keys)
         : options_(std::move(options)), stub_(std::move(stub)), python_(std::move(python)),
-          keys_(std::move(keys))
+          keys_(std::move(keys)), shelf_(options_.home, environment::Form::prefix, {}, {})
     {
     }
 
-    Result<Notices>
-    place(const JobSpec& spec, const Progress& /*progress*/, std::stop_token stop) override
+    Result<Placed>
+    place(const JobSpec& spec, const Progress& progress, std::stop_token stop) override
     {
-        return place_working_copy(options_.trees, spec, stop);
+        Placed placed;
+        placed.notices = TRY(place_working_copy(options_.trees, spec, stop));
+        if (auto prepared = TRY(environment_of(spec, progress, stop))) {
+            if (prepared->built) progress(prepared->reason);
+            placed.environment = describe_use(*prepared);
+            held_.hold(spec.id, std::move(*prepared));
+        }
+        return placed;
+    }
+
+    Result<Examination> examine(const JobSpec& spec, std::stop_token stop) override
+    {
+        TRY(place_working_copy(options_.trees, spec, stop));
+        if (const auto request = TRY(request_of(spec)))
+            return examine_environment(options_.home, spec, *request, stop);
+        return examine_own_python(spec, stop);
     }
 
     Result<std::string> launch(const JobSpec& spec, std::stop_token stop) override
@@ -87,11 +104,17 @@ public:
         const auto job = spec.id.text();
         if (is_there(spec.directory / control::claim) && !TRY(withdraw_claim(spec.directory)))
             return job;
-        const auto environment = TRY(write_spec(spec, stop));
+        // The lease goes on with the supervisor and the script.
+        auto prepared = held_.take(spec.id);
+        if (!prepared)
+            prepared = TRY(environment_of(
+                spec, [](const std::string&) {}, stop));
+        const auto environment = TRY(write_spec(spec, prepared ? &*prepared : nullptr, stop));
         if (!spec.shared_directory.empty()) TRY(os::make_directories(spec.shared_directory, 0755));
         // A supervisor killed before the script began has done nothing: the next one may try.
         for (int attempt = 0; attempt < 20; ++attempt) {
-            const auto said = TRY(start_stub(spec, environment, stop));
+            const auto said =
+                TRY(start_stub(spec, environment, prepared ? lease_of(*prepared) : -1, stop));
             if (said == "started" || said == "claimed") return job;
             if (said.starts_with("error ")) {
                 TRY(withdraw_claim(spec.directory));
@@ -133,6 +156,7 @@ public:
     Result<>
     cancel(const std::string& job, const Path& directory, std::chrono::seconds grace) override
     {
+        held_.drop(job);
         if (!is_there(directory) || TRY(files_of(job, directory).find(control::exit))) return {};
         // On a full disk the signal alone must do.
         const auto noted = request_end(directory, grace);
@@ -160,7 +184,33 @@ public:
 
     Result<> clean(const std::string& job, const Path& directory) override
     {
+        held_.drop(job);
         return clean_run_directory(files_of(job, directory), directory);
+    }
+
+    Result<EnvironmentList> environments(std::stop_token stop) override
+    {
+        return shelf_.list(stop);
+    }
+
+    Result<std::string> environment_lock(const std::string& /*machine*/,
+                                         const std::string& id,
+                                         std::stop_token /*stop*/) override
+    {
+        return shelf_.lock_text(id);
+    }
+
+    Result<> remove_environment(const std::string& /*machine*/,
+                                const std::string& id,
+                                std::stop_token /*stop*/) override
+    {
+        return shelf_.remove(id);
+    }
+
+    Result<EnvironmentGarbage> collect_environment_garbage(const EnvironmentRules& rules,
+                                                           std::stop_token stop) override
+    {
+        return shelf_.collect(rules, stop);
     }
 
 private:
@@ -169,9 +219,36 @@ private:
         return {directory, keys_.of(job)};
     }
 
-    // Returns key and environment as the supervisor wants them.
-    Result<std::string> write_spec(const JobSpec& spec, std::stop_token stop)
+    // `pythonLocation` is what a managed environment stands on; the script gets its own.
+    static Result<std::optional<environment::Request>> request_of(const JobSpec& spec)
     {
+        auto request = TRY(environment_request(spec));
+        if (request) request->interpreter = spec.interpreter;
+        return request;
+    }
+
+    Result<std::optional<environment::Prepared>>
+    environment_of(const JobSpec& spec, const Progress& progress, const std::stop_token& stop)
+    {
+        const auto request = TRY(request_of(spec));
+        if (!request) return std::nullopt;
+        return TRY(prepare_environment(options_.home, spec, *request, progress, stop));
+    }
+
+    static int lease_of(const environment::Prepared& prepared)
+    {
+        return prepared.lease ? prepared.lease->fd() : -1;
+    }
+
+    // Returns key and environment as the supervisor wants them.
+    Result<std::string>
+    write_spec(const JobSpec& given, const environment::Prepared* prepared, std::stop_token stop)
+    {
+        auto spec = given;
+        if (prepared != nullptr) {
+            spec.interpreter = prepared->record.interpreter;
+            spec.ambient = ground_of(*prepared, given.ambient);
+        }
         const auto tree = spec.directory / control::work;
         auto environment = compose_environment(spec,
                                                spec.ambient,
@@ -197,19 +274,25 @@ private:
         return keys_.of(spec.id.text()) + '\0' + environment.bytes();
     }
 
+    // `lease` is a descriptor that lives as long as the run, or -1.
     Result<std::string>
-    start_stub(const JobSpec& spec, const std::string& environment, std::stop_token stop)
+    start_stub(const JobSpec& spec, const std::string& environment, int lease, std::stop_token stop)
     {
         const auto null = TRY(os::open_file("/dev/null", O_RDWR));
         const auto memory = TRY(in_memory(environment));
         auto report = TRY(os::make_pipe());
-        auto child = TRY(os::spawn({.argv = {stub_.string(), spec.directory.string(), "3", "4"},
-                                    .env = std::vector<std::string>(),
-                                    .descriptors = {{null.get(), 0},
-                                                    {null.get(), 1},
-                                                    {null.get(), 2},
-                                                    {memory.get(), 3},
-                                                    {report.write.get(), 4}}}));
+        os::Command command{.argv = {stub_.string(), spec.directory.string(), "3", "4"},
+                            .env = std::vector<std::string>(),
+                            .descriptors = {{null.get(), 0},
+                                            {null.get(), 1},
+                                            {null.get(), 2},
+                                            {memory.get(), 3},
+                                            {report.write.get(), 4}}};
+        if (lease >= 0) {
+            command.argv.emplace_back("5");
+            command.descriptors.emplace_back(lease, 5);
+        }
+        auto child = TRY(os::spawn(command));
         report.write.reset();
         watcher_.reap_later(std::move(child.pidfd));
         return read_report(report.read, stop);
@@ -235,6 +318,8 @@ private:
     Path python_;
     RunKeys keys_;
     Watcher watcher_;
+    HeldEnvironments held_;
+    EnvironmentShelf shelf_;
     // Shared with the threads that are inside sync() for that run.
     Synced<std::map<std::string, std::shared_ptr<LocalRun>>> runs_;
 };

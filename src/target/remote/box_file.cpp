@@ -2,6 +2,7 @@
 #include "target/remote/box_file.hpp"
 
 #include "base/hash.hpp"
+#include "os/directory.hpp"
 #include "target/remote/box_pool.hpp"
 #include "target/remote/message.hpp"
 
@@ -36,6 +37,31 @@ Result<BoxAddress> read_box(const Path& directory)
     }
     const auto doing = while_doing("read {}", os::in_quotes(directory / box_file));
     return parse_box(TRY(parse_json(*text).map_error(doing))).map_error(doing);
+}
+
+Result<> remember_box(const Path& home, const std::string& type, const BoxAddress& box)
+{
+    const auto folder = home / "boxes" / type;
+    const auto file = folder / brief(name_of(box) + "\n" + box.scratch);
+    const auto text = to_json(to_json(box)) + "\n";
+    if (TRY(os::read_file_if_any(file, 1 << 16)) == text) return {};
+    TRY(os::make_directories(folder));
+    return os::replace_file(file, text, 0600, os::Durable::no);
+}
+
+std::vector<BoxAddress> known_boxes(const Path& home, const std::string& type)
+{
+    std::vector<BoxAddress> out;
+    const auto folder = home / "boxes" / type;
+    const auto entries = os::list_directory(folder);
+    if (!entries) return out;
+    for (const auto& entry : *entries) {
+        const auto text = os::read_file(folder / entry.name, 1 << 16);
+        const auto value = text ? parse_json(*text) : Result<Json>(Json());
+        if (!value) continue;
+        if (auto box = parse_box(*value)) out.push_back(std::move(*box));
+    }
+    return out;
 }
 
 Path last_manifest_file(const Path& home, const BoxAddress& box, const Path& source)

@@ -27,6 +27,7 @@ Result<std::vector<std::string>> parse_words(const Json& head, std::string_view 
 Json to_json(const ContainerWish& wish)
 {
     return JsonObject{{"image", wish.image},
+                      {"pinned", wish.pinned},
                       {"copied", wish.tree == ContainerWish::Tree::copied},
                       {"shm_size", wish.shm_size},
                       {"arguments", words(wish.arguments)},
@@ -39,6 +40,7 @@ Result<ContainerWish> parse_container(const Json& value)
 {
     using Tree = ContainerWish::Tree;
     return ContainerWish{.image = value.text("image"),
+                         .pinned = value.text("pinned"),
                          .tree = value.boolean("copied") ? Tree::copied : Tree::mounted,
                          .shm_size = value.text("shm_size"),
                          .arguments = TRY(parse_words(value, "arguments")),
@@ -53,17 +55,23 @@ Json to_json(const EnvironmentWish& wish)
                       {"project", wish.project},
                       {"target", wish.target},
                       {"network", wish.network},
-                      {"refuse", wish.missing == EnvironmentWish::Missing::refuse}};
+                      {"refuse", wish.missing == EnvironmentWish::Missing::refuse},
+                      {"substitute", wish.substitutions == EnvironmentWish::Substitutions::known},
+                      {"lock", wish.lock}};
 }
 
 EnvironmentWish parse_environment(const Json& value)
 {
     using Missing = EnvironmentWish::Missing;
+    using Substitutions = EnvironmentWish::Substitutions;
     return EnvironmentWish{.file = value.text("file"),
                            .project = value.text("project"),
                            .target = value.text("target"),
                            .network = value.text("network"),
-                           .missing = value.boolean("refuse") ? Missing::refuse : Missing::build};
+                           .missing = value.boolean("refuse") ? Missing::refuse : Missing::build,
+                           .substitutions = value.boolean("substitute") ? Substitutions::known
+                                                                        : Substitutions::none,
+                           .lock = value.text("lock")};
 }
 
 }  // namespace

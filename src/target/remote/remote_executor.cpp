@@ -42,29 +42,20 @@ public:
     {
     }
 
-    Result<Notices>
+    Result<Placed>
     place(const JobSpec& spec, const Progress& progress, std::stop_token stop) override
     {
-        TRY(os::make_directories(spec.directory / control::journal));
-        TRY(write_box(spec.directory, spec.box));
-        const auto sent = TRY(with_login(spec, stop));
-        bool met = false;
-        auto deadline = after(outage_patience);
-        for (;;) {
-            const auto connection = options_.boxes->get(
-                spec.box, met ? BoxPool::Attempt::when_due : BoxPool::Attempt::now, stop);
-            // Whoever was never met may not exist; one that was comes back.
-            if (!connection && (!met || Deadline::clock::now() >= deadline))
-                return tl::unexpected(connection.error());
-            if (connection) {
-                met = true;
-                auto placed = place_through(**connection, sent, progress, stop);
-                if (placed || !(*connection)->broken()) return placed;
-                progress("the connection was cut; trying again");
-                deadline = after(outage_patience);
-            }
-            if (!os::sleep_for(200ms, stop)) return fail(ErrorKind::cancelled, "stopped");
-        }
+        const auto answer = TRY(bring("place", spec, progress, stop));
+        Placed placed{.notices = parse_notices(answer.head["notices"]), .environment = {}};
+        if (const auto& used = answer.head["environment"]; used.is_object())
+            placed.environment = TRY(parse_environment_used(used));
+        return placed;
+    }
+
+    Result<Examination> examine(const JobSpec& spec, std::stop_token stop) override
+    {
+        const auto answer = TRY(bring("examine", spec, {}, stop));
+        return parse_examination(answer.head["examination"]);
     }
 
     Result<std::string> launch(const JobSpec& spec, std::stop_token stop) override
@@ -153,6 +144,69 @@ public:
             .head;
     }
 
+    Result<EnvironmentList> environments(std::stop_token stop) override
+    {
+        EnvironmentList all;
+        for (const auto& box : known_boxes(options_.home, options_.type)) {
+            const auto answer = ask(box, about_environments("environments"), after(patience), stop);
+            auto list = answer ? parse_environment_list(answer->head["environments"])
+                               : Result<EnvironmentList>(tl::unexpected(answer.error()));
+            if (!list) {
+                all.problems.push_back(list.error().message());
+                continue;
+            }
+            for (auto& entry : list->entries) {
+                entry.machine = name_of(box);
+                all.entries.push_back(std::move(entry));
+            }
+            all.problems.insert(all.problems.end(), list->problems.begin(), list->problems.end());
+        }
+        return all;
+    }
+
+    Result<std::string> environment_lock(const std::string& machine,
+                                         const std::string& id,
+                                         std::stop_token stop) override
+    {
+        auto request = about_environments("environment-lock");
+        request.head.set("id", id);
+        return TRY(ask(TRY(box_named(machine)), std::move(request), after(patience), stop))
+            .head.text("lock");
+    }
+
+    Result<> remove_environment(const std::string& machine,
+                                const std::string& id,
+                                std::stop_token stop) override
+    {
+        auto request = about_environments("remove-environment");
+        request.head.set("id", id);
+        TRY(ask(TRY(box_named(machine)), std::move(request), after(5min), stop));
+        return {};
+    }
+
+    Result<EnvironmentGarbage> collect_environment_garbage(const EnvironmentRules& rules,
+                                                           std::stop_token stop) override
+    {
+        EnvironmentGarbage all;
+        for (const auto& box : known_boxes(options_.home, options_.type)) {
+            auto request = about_environments("collect-environments");
+            request.head.set("rules", to_json(rules));
+            const auto answer = ask(box, std::move(request), after(10min), stop);
+            auto garbage = answer ? parse_environment_garbage(answer->head["garbage"])
+                                  : Result<EnvironmentGarbage>(tl::unexpected(answer.error()));
+            if (!garbage) {
+                all.problems.push_back(garbage.error().message());
+                continue;
+            }
+            all.freed += garbage->freed;
+            for (auto& entry : garbage->removed) {
+                entry.machine = name_of(box);
+                all.removed.push_back(std::move(entry));
+            }
+        }
+        return all;
+    }
+
     Result<> clean(const std::string& job, const Path& directory) override
     {
         const auto box = read_box(directory);
@@ -177,6 +231,19 @@ private:
     [[nodiscard]] JsonObject about(const std::string& job) const
     {
         return {{"type", options_.type}, {"run", job}};
+    }
+
+    [[nodiscard]] BoxConnection::Request about_environments(std::string call) const
+    {
+        return {.call = std::move(call), .head = {{"type", options_.type}}};
+    }
+
+    Result<BoxAddress> box_named(const std::string& machine) const
+    {
+        for (auto& box : known_boxes(options_.home, options_.type)) {
+            if (name_of(box) == machine) return box;
+        }
+        return fail(ErrorKind::not_found, "no machine '{}' is known", machine);
     }
 
     Result<Answer> ask(const BoxAddress& box,
@@ -205,22 +272,52 @@ private:
         return sent;
     }
 
-    Result<Notices> place_through(BoxConnection& connection,
-                                  const JobSpec& spec,
-                                  const Progress& progress,
-                                  const std::stop_token& stop)
+    // Brings the tree to the box and asks for something that needs it there.
+    Result<Answer> bring(const std::string& call,
+                         const JobSpec& spec,
+                         const Progress& progress,
+                         const std::stop_token& stop)
+    {
+        TRY(os::make_directories(spec.directory / control::journal));
+        TRY(write_box(spec.directory, spec.box));
+        TRY(remember_box(options_.home, options_.type, spec.box));
+        const auto sent = TRY(with_login(spec, stop));
+        bool met = false;
+        auto deadline = after(outage_patience);
+        for (;;) {
+            const auto connection = options_.boxes->get(
+                spec.box, met ? BoxPool::Attempt::when_due : BoxPool::Attempt::now, stop);
+            // Whoever was never met may not exist; one that was comes back.
+            if (!connection && (!met || Deadline::clock::now() >= deadline))
+                return tl::unexpected(connection.error());
+            if (connection) {
+                met = true;
+                auto done = bring_through(**connection, call, sent, progress, stop);
+                if (done || !(*connection)->broken()) return done;
+                if (progress) progress("the connection was cut; trying again");
+                deadline = after(outage_patience);
+            }
+            if (!os::sleep_for(200ms, stop)) return fail(ErrorKind::cancelled, "stopped");
+        }
+    }
+
+    Result<Answer> bring_through(BoxConnection& connection,
+                                 const std::string& call,
+                                 const JobSpec& spec,
+                                 const Progress& progress,
+                                 const std::stop_token& stop)
     {
         TreeSender sender(options_.home, options_.objects, spec);
         for (int round = 0; round < most_rounds; ++round) {
             const auto answer =
-                TRY(connection.call({.call = "place",
+                TRY(connection.call({.call = call,
                                      .head = {{"type", options_.type}, {"spec", to_json(spec)}},
                                      .progress = progress},
                                     after(place_patience),
                                     stop));
             if (!answer.head.boolean("incomplete")) {
                 sender.remember();
-                return parse_notices(answer.head["notices"]);
+                return answer;
             }
             std::optional<std::vector<Digest>> known;
             if (answer.head.boolean("manifest")) known = TRY(unpack_digests(answer.payload));

@@ -102,10 +102,7 @@ Result<Json> act(const Json& input, const std::stop_token& stop)
     if (action == "gc") return collect(cache, input);
     if (action == "remove") {
         const auto record = TRY(cache.get(input.text("name")));
-        Cache::RemoveImage remove;
-        if (const auto socket = input.text("socket"); !socket.empty())
-            remove = image_remover({TRY(dockerapi::Engine::connect(socket, after(30s)))});
-        TRY(cache.remove(record, remove));
+        TRY(cache.remove(record, image_remover()));
         return Json(record.id);
     }
     const auto request = TRY(read_request(input));
