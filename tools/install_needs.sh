@@ -20,7 +20,7 @@ packages_of() {
         run) echo "python3 python3-numpy" ;;
         test) echo "libgtest-dev libgmock-dev librapidcheck-dev python3-pytest python3-numpy python3-venv
                     python3-yaml clang-format git qemu-user-static procps libfaketime dbus-daemon|dbus gnome-keyring
-                    libsecret-tools docker.io debootstrap xfsprogs btrfs-progs" ;;
+                    libsecret-tools docker.io debootstrap openssh-server openssh-client iproute2 xfsprogs btrfs-progs" ;;
         fuzz) echo "clang libclang-rt-14-dev|libclang-rt-dev" ;;
         bench) echo "git python3-venv libbenchmark-dev" ;;
         format) echo "clang-format git" ;;

@@ -52,6 +52,7 @@ Result<Reply> Calls::carry_out(const Json& head,
     const auto call = head.text("call");
     if (call == "sync") return sync(head, stop);
     if (call == "place") return place(head, progress, stop);
+    if (call == "examine") return examine(head, stop);
     if (call == "launch") return launch(head, stop);
     if (call == "cancel") return cancel(head, stop);
     if (call == "collect") return collect(head, stop);
@@ -61,6 +62,10 @@ Result<Reply> Calls::carry_out(const Json& head,
     if (call == "has-objects") return has_objects(payload, stop);
     if (call == "put-objects") return put_objects(head, std::move(payload), stop);
     if (call == "get-objects") return get_objects(head, stop);
+    for (const auto* name :
+         {"environments", "environment-lock", "remove-environment", "collect-environments"}) {
+        if (call == name) return keep_environments(head, stop);
+    }
     return fail(ErrorKind::invalid_argument, "ponk-box has no call '{}'", printable(call));
 }
 
@@ -97,27 +102,62 @@ Result<target::JobSpec> Calls::spec_of(const Json& head)
     return spec;
 }
 
-Result<Reply> Calls::place(const Json& head, const target::Progress& progress, std::stop_token stop)
+Result<std::optional<Reply>> Calls::lacking(const target::JobSpec& spec,
+                                            const std::stop_token& stop)
 {
-    const auto spec = TRY(spec_of(head));
-    auto* const executor = TRY(executor_for(head));
     TRY(lease_.touch(stop));
     if (!TRY(objects_.contains(spec.snapshot)))
         return Reply{{{"incomplete", true}, {"manifest", false}}};
     const auto manifest = TRY(objects_.read_manifest(spec.snapshot));
     auto missing = TRY(snapshot::missing_objects(objects_, snapshot::objects_of(manifest), stop));
-    if (!missing.empty()) {
-        missing.resize(std::min(missing.size(), most_digests));
-        return Reply{{{"incomplete", true}, {"manifest", true}}, pack_digests(missing)};
-    }
+    if (missing.empty()) return std::nullopt;
+    missing.resize(std::min(missing.size(), most_digests));
+    return Reply{{{"incomplete", true}, {"manifest", true}}, pack_digests(missing)};
+}
+
+Result<Reply> Calls::place(const Json& head, const target::Progress& progress, std::stop_token stop)
+{
+    const auto spec = TRY(spec_of(head));
+    auto* const executor = TRY(executor_for(head));
+    if (auto reply = TRY(lacking(spec, stop))) return std::move(*reply);
     const auto lock = TRY(runs_.lock(spec.id, stop));
     TRY(os::make_directories(spec.directory));
     TRY(RunFolders::write_digest(spec.directory, mark::snapshot, spec.snapshot));
-    auto placed = executor->place(spec, progress, stop);
+    const auto placed = executor->place(spec, progress, stop);
     // An object that turned out damaged was set aside: it is sent again.
-    if (!placed && placed.error().kind() == ErrorKind::damaged)
-        return Reply{{{"incomplete", true}, {"manifest", false}}};
-    return Reply{{{"notices", to_json(TRY(std::move(placed)))}}};
+    if (!placed && placed.error().kind() == ErrorKind::damaged) {
+        if (auto reply = TRY(lacking(spec, stop))) return std::move(*reply);
+    }
+    if (!placed) return tl::unexpected(placed.error());
+    return Reply{{{"notices", to_json(placed->notices)},
+                  {"environment", placed->environment ? to_json(*placed->environment) : Json()}}};
+}
+
+Result<Reply> Calls::examine(const Json& head, std::stop_token stop)
+{
+    const auto spec = TRY(spec_of(head));
+    auto* const executor = TRY(executor_for(head));
+    if (auto reply = TRY(lacking(spec, stop))) return std::move(*reply);
+    const auto lock = TRY(runs_.lock(spec.id, stop));
+    TRY(os::make_directories(spec.directory));
+    return Reply{{{"examination", to_json(TRY(executor->examine(spec, stop)))}}};
+}
+
+Result<Reply> Calls::keep_environments(const Json& head, std::stop_token stop)
+{
+    auto* const executor = TRY(executor_for(head));
+    const auto call = head.text("call");
+    const auto id = head.text("id");
+    if (call == "environments")
+        return Reply{{{"environments", to_json(TRY(executor->environments(stop)))}}};
+    if (call == "environment-lock")
+        return Reply{{{"lock", TRY(executor->environment_lock("", id, stop))}}};
+    if (call == "remove-environment") {
+        TRY(executor->remove_environment("", id, stop));
+        return Reply();
+    }
+    const auto rules = TRY(target::parse_environment_rules(head["rules"]));
+    return Reply{{{"garbage", to_json(TRY(executor->collect_environment_garbage(rules, stop)))}}};
 }
 
 Result<Reply> Calls::launch(const Json& head, std::stop_token stop)

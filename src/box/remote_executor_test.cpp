@@ -389,6 +389,21 @@ TEST_P(RemoteExecutor, CleaningLeavesNothingThere)
     EXPECT_EQ(follow(spec).exit->status(), 0) << "our copy stays";
 }
 
+TEST_P(RemoteExecutor, AFolderThatIsGoneThereIsALostRun)
+{
+    const auto spec = job("wait");
+    start(spec);
+    follow(spec, JobPhase::running);
+    ASSERT_TRUE(executor().cancel(spec.id.text(), spec.directory, 0s));
+    std::filesystem::remove_all(root_ / "machine/user/.ponk/runs" / spec.id.text());
+
+    JobStatus seen{.phase = JobPhase::running, .log_length = 6};
+    const auto status = executor().sync(spec.id.text(), spec.directory, seen, after(5s), {});
+
+    ASSERT_TRUE(status) << status.error().message();
+    EXPECT_TRUE(status->phase == JobPhase::lost || status->phase == JobPhase::ended);
+}
+
 TEST_P(RemoteExecutor, FactsComeFromTheOtherMachine)
 {
     const auto facts = executor().facts({.box = {.address = "box"}, .ambient = {}}, {});

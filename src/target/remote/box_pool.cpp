@@ -103,7 +103,10 @@ Result<std::shared_ptr<BoxConnection>> BoxPool::make(const BoxAddress& box,
                                                      const std::stop_token& stop)
 {
     const auto deadline = after(connect_patience);
-    const auto doing = while_doing("'{}'", name_of(box));
+    const auto doing = [&box](const Error& error) {
+        const bool named = error.message().find(box.address) != std::string::npos;
+        return named ? error : error.within("'" + name_of(box) + "'");
+    };
     auto stream = connect_(box, deadline, stop);
     if (!stream) return tl::unexpected(doing(stream.error()));
     return BoxConnection::open(std::move(*stream), deadline, stop).map_error(doing);

@@ -34,6 +34,8 @@ constexpr int most_rounds = 4;
 
 // In the run directory: the run ended and wrote no outputs.
 constexpr const char* no_outputs = "no-outputs";
+// The box has said that it accepted the run.
+constexpr const char* launched = "launched";
 
 class RemoteExecutor final : public Executor {
 public:
@@ -65,6 +67,7 @@ public:
                 {.call = "launch", .head = {{"type", options_.type}, {"spec", to_json(sent)}}},
                 after(5min),
                 stop));
+        TRY(os::replace_file(spec.directory / launched, "", 0600, os::Durable::no));
         return spec.id.text();
     }
 
@@ -342,8 +345,16 @@ private:
         head.set("seen", to_json(JobStatus{.phase = seen.phase, .started = seen.started}));
         head.set("files", to_json(growing_files(directory)));
         head.set("wait", static_cast<std::int64_t>(wait.count()));
-        auto answer =
-            TRY(ask(box, {.call = "sync", .head = std::move(head)}, after(wait + patience), stop));
+        auto asked =
+            ask(box, {.call = "sync", .head = std::move(head)}, after(wait + patience), stop);
+        if (!asked && asked.error().kind() == ErrorKind::not_found &&
+            is_there(directory / launched) && !options_.boxes->outage(box)) {
+            JobStatus gone{.phase = JobPhase::lost};
+            gone.reason = fmt::format("'{}': the run's folder there is gone", name_of(box));
+            read_lengths(directory, gone);
+            return gone;
+        }
+        auto answer = TRY(std::move(asked));
         auto status = TRY(parse_job_status(answer.head));
         Increment increment{.files = TRY(parse_growing_files(answer.head["files"])),
                             .bytes = std::move(answer.payload),
