@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import time
 
+import machines
 from bench_place import CommandFailed, Times, both, take_turns
 
 NO_OP = "pass\n"
@@ -234,4 +235,6 @@ ALL = {
     "log": log_path,
     "metrics": metrics,
     "memory": memory,
+    "containers": machines.containers,
+    "upload": machines.upload,
 }

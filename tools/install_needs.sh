@@ -22,7 +22,7 @@ packages_of() {
                     python3-yaml clang-format git qemu-user-static procps libfaketime dbus-daemon|dbus gnome-keyring
                     libsecret-tools docker.io debootstrap openssh-server openssh-client iproute2 xfsprogs btrfs-progs" ;;
         fuzz) echo "clang libclang-rt-14-dev|libclang-rt-dev" ;;
-        bench) echo "git python3-venv libbenchmark-dev" ;;
+        bench) echo "git python3-venv libbenchmark-dev docker.io debootstrap openssh-server openssh-client iproute2 rsync" ;;
         format) echo "clang-format git" ;;
         tidy) echo "clang-tidy git" ;;
         *) echo "install_needs.sh: no group '$1'; there are build, run, test, fuzz, bench, format, tidy" >&2; exit 2 ;;

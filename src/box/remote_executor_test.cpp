@@ -44,6 +44,9 @@ constexpr std::pair<const char*, const char*> scripts[] = {
      "printf def >>\"$PONK_RUN_DIRECTORY/journal/m-1\""},
 };
 
+// As every program that speaks through pipes: a cut is an error, not a death.
+const auto ignored = ::signal(SIGPIPE, SIG_IGN);
+
 std::string setting(const char* name)
 {
     const char* value = std::getenv(name);

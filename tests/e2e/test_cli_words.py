@@ -266,12 +266,12 @@ def test_project_from_a_sample_by_its_name_of_2017(ponk):
 
 @pytest.mark.parametrize("words", [["submit"], ["computetarget", "check", "box"], ["experiment", "prepare"]])
 def test_target_of_a_type_to_come_is_refused_alike_everywhere(ponk, words):
-    ponk.write("aml_config/box.compute", "type: remotedocker\naddress: h\nusername: u\nbaseDockerImage: x\n")
+    ponk.write("aml_config/box.compute", "type: cluster\naddress: h\nusername: u\n")
     ponk.write("aml_config/box.runconfig", "Target: box\nFramework: Python\n")
     ponk.write("x.py", "")
     more = ["-c", "box", "x.py"] if words == ["submit"] else ["-c", "box"] if "prepare" in words else []
     done = ponk.run(*words, *more, code=68)
-    assert last_line(done) == "ponk: error: target 'box': targets of type 'remotedocker' are not built into this version"
+    assert last_line(done) == "ponk: error: target 'box': targets of type 'cluster' are not built into this version"
 
 
 @pytest.mark.parametrize("words", [

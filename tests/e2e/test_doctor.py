@@ -60,11 +60,11 @@ def test_old_or_absent_interpreter_is_told(ponk):
 
 def test_run_configurations_are_tried(ponk):
     ponk.write("aml_config/spark.runconfig", "Target: local\nFramework: PySpark\n")
-    ponk.write("aml_config/box.compute", "type: remotedocker\naddress: h\nusername: u\nbaseDockerImage: x\n")
+    ponk.write("aml_config/box.compute", "type: cluster\naddress: h\nusername: u\n")
     ponk.write("aml_config/box.runconfig", "Target: box\nFramework: Python\n")
     ponk.write("aml_config/broken.runconfig", "Target: nowhere\nFramework: Python\n")
     checks = checks_of(ponk, code=65)
-    assert checks["configuration 'box'"]["status"] == "warn" and "remotedocker" in checks["configuration 'box'"]["message"]
+    assert checks["configuration 'box'"]["status"] == "warn" and "cluster" in checks["configuration 'box'"]["message"]
     assert checks["configuration 'broken'"]["status"] == "fail" and "ponk check" in checks["configuration 'broken'"]["hint"]
     spark = checks["configuration 'spark'"]
     assert spark["status"] == "ok" or "pyspark" in spark["message"] and "spark.runconfig" in spark["hint"]

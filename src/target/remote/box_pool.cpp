@@ -122,7 +122,7 @@ std::optional<Outage> BoxPool::outage(const BoxAddress& box)
         const auto broken = entry.connection->broken();
         if (!broken) return std::nullopt;
         if (entry.down_since == 0) entry.down_since = wall_milliseconds();
-        return Outage{entry.down_since, broken->message()};
+        return Outage{entry.down_since, broken->within("'" + name_of(box) + "'").message()};
     }
     if (entry.down_since == 0 || !entry.failure) return std::nullopt;
     return Outage{entry.down_since, entry.failure->message()};

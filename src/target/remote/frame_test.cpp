@@ -45,7 +45,9 @@ TEST(Frame, HasTheBytesOfTheGoldenFile)
 {
     const os::Path file = os::Path(PONK_GOLDEN) / "box-protocol/launch.frame";
     const auto bytes = encode(example()).value();
-    if (std::getenv("PONK_UPDATE_GOLDEN")) ASSERT_TRUE(os::replace_file(file, bytes, 0644));
+    if (std::getenv("PONK_UPDATE_GOLDEN")) {
+        ASSERT_TRUE(os::replace_file(file, bytes, 0644));
+    }
 
     EXPECT_EQ(os::read_file(file).value(), bytes);
     const auto frame = parse(os::read_file(file).value());

@@ -20,8 +20,7 @@ constexpr std::int64_t tell_every_ms = 500;
 class Teller {
 public:
     Teller(const Progress& progress, std::string what)
-        : progress_(progress), what_(std::move(what)), begin_(boot_milliseconds()),
-          last_(boot_milliseconds())
+        : progress_(progress), what_(std::move(what)), begin_(boot_milliseconds()), told_(begin_)
     {
     }
 
@@ -29,26 +28,24 @@ public:
     {
         const auto time = boot_milliseconds();
         {
-            auto last = last_.lock();
-            if (time - *last < tell_every_ms) return;
-            *last = time;
+            auto told = told_.lock();
+            if (time - *told < tell_every_ms && now.objects < now.total_objects) return;
+            *told = time;
         }
-        const auto span = static_cast<double>(time - begin_) / 1000;
-        if (progress_)
-            progress_(fmt::format(
-                "{}: {} of {} objects, {} ({}/s)",
-                what_,
-                now.objects,
-                now.total_objects,
-                byte_size_text(now.bytes),
-                byte_size_text(static_cast<std::uint64_t>(static_cast<double>(now.bytes) / span))));
+        if (!progress_) return;
+        progress_(fmt::format("{}: {} of {} objects, {} in {:.2f} s",
+                              what_,
+                              now.objects,
+                              now.total_objects,
+                              byte_size_text(now.bytes),
+                              static_cast<double>(time - begin_) / 1000));
     }
 
 private:
     const Progress& progress_;
     std::string what_;
     std::int64_t begin_;
-    Synced<std::int64_t> last_;
+    Synced<std::int64_t> told_;
 };
 
 }  // namespace
@@ -79,9 +76,9 @@ Result<> TreeSender::send(BoxConnection& connection,
                           const std::stop_token& stop)
 {
     BoxObjects peer(connection);
+    Teller teller(progress, "sending the project");
     auto missing = known ? *known : TRY(peer.missing(TRY(candidates()), stop));
     if (!known) missing.push_back(spec_.snapshot);
-    Teller teller(progress, "sending the project");
     return snapshot::send_objects(
         objects_,
         peer,

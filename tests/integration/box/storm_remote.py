@@ -150,8 +150,9 @@ class Storm:
             run = self.ponk.json("history", "info", run_id)
             pieces, _, code = oracle.expected(seed)
             starts = [place.read_text().count("\n") for place in (self.machine.folder / "share").glob(f"*/{attempt}.start")]
-            verdicts[run["status"]] += 1
-            if run["status"] == "Failed" and NEVER_BEGAN in str(run["error"]):
+            never = run["status"] == "Failed" and NEVER_BEGAN in str(run["error"])
+            verdicts["never begun" if never else run["status"]] += 1
+            if never:
                 if starts:
                     problems.append(f"{attempt}: began, and is said not to have")
                 continue

@@ -26,7 +26,7 @@ def counted(lines):
 @pytest.mark.parametrize("engine_too", [False, True])
 def test_contract_of_executors(engine, engine_too):
     build = pathlib.Path(os.environ["PONK_BIN"]).parent
-    program = next((place for place in (build / "src/box/ponk_box_test", build.parent / "dev/src/box/ponk_box_test")
+    program = next((place for place in (build / "src/box/ponk_remote_test", build.parent / "dev/src/box/ponk_remote_test")
                     if place.exists()), None)
     if program is None:
         pytest.skip("the contract's program is not built")
@@ -185,14 +185,16 @@ def test_machine_that_does_not_answer_is_an_error_with_the_name(away, machine):
 def test_home_where_nothing_may_be_executed_gets_advice(away, machine, tmp_path):
     place = tmp_path / "noexec"
     place.mkdir()
-    boxes.run("mount", "-t", "tmpfs", "-o", "noexec,mode=700", "tmpfs", place)
+    # Its sshd sees mounts of its own.
+    inside = ("nsenter", "-t", machine.process.pid, "-m")
+    boxes.run(*inside, "mount", "-t", "tmpfs", "-o", "noexec,mode=700", "tmpfs", place)
     try:
         away.write("aml_config/plain.compute", machine.compute("remote", f"scratch: {place}"))
         away.write("a.py", "print(1)\n")
         done = away.run("submit", "-c", "plain", "a.py", code=None, timeout=120)
         assert done.returncode == 72 and b"noexec" in done.stderr and b"scratch:" in done.stderr, done.stderr
     finally:
-        boxes.run("umount", place)
+        boxes.run(*inside, "umount", "-l", place)
 
 
 def test_scratch_holds_everything_where_it_is_named(away, machine, tmp_path):
