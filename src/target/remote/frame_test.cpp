@@ -60,6 +60,31 @@ TEST(Frame, HasTheBytesOfTheGoldenFile)
     EXPECT_EQ(spec->arguments[2], "\xff");
 }
 
+TEST(Frame, OfAStatusHasTheBytesOfTheGoldenFile)
+{
+    JobStatus status{.phase = JobPhase::ended, .log_length = 5, .journal_length = 2, .started = 17};
+    status.exit = model::ExitRecord{.code = 3, .started = 17, .ended = 20, .log_length = 5};
+    auto head = to_json(status);
+    head.as_object().set("files", to_json({{"log", 0, 5}, {"journal/m-1", 4, 2}}));
+    head.as_object().set("more", false);
+    head.as_object().set("outputs", true);
+    const auto bytes = encode({FrameKind::answer, 9, head, "hello12"}).value();
+    const os::Path file = os::Path(PONK_GOLDEN) / "box-protocol/sync-answer.frame";
+    if (std::getenv("PONK_UPDATE_GOLDEN")) {
+        ASSERT_TRUE(os::replace_file(file, bytes, 0644));
+    }
+
+    const auto frame = parse(os::read_file(file).value());
+    ASSERT_TRUE(frame && *frame);
+    EXPECT_EQ(os::read_file(file).value(), bytes);
+    const auto back = parse_job_status((*frame)->head);
+    ASSERT_TRUE(back) << back.error().message();
+    EXPECT_EQ(back->exit->status(), 3);
+    const auto files = parse_growing_files((*frame)->head["files"]);
+    ASSERT_TRUE(files);
+    EXPECT_EQ(files->at(1).name, "journal/m-1");
+}
+
 TEST(Frame, ComesOutWholeFromPiecesOfAnySize)
 {
     const auto bytes = encode(example()).value();

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs on another machine, over a real SSH connection, with and without containers, as a user meets them."""
+import http.client
+import json
 import os
 import pathlib
 import signal
+import socket
 import subprocess
 import time
 
@@ -172,6 +175,22 @@ def test_clean_takes_everything_of_the_run_away_there(away, machine):
     assert away.text("logs", run["run_id"]) == "1\n"
 
 
+def test_check_tells_what_the_machine_is_and_has(away, machine, engine):
+    away.run("history", "last", code=None)  # starts the daemon
+
+    found = check(away, "docker")
+
+    assert (found["type"], found["address"], found["reachable"]) == ("remotedocker", machine.address, True)
+    facts = found["facts"]
+    assert facts["architecture"] == os.uname().machine and facts["home"] == f"{machine.home}/.ponk" and facts["free_disk"] > 0
+    assert facts["engine"]["live_restore"] is True and facts["engine"]["socket"] == str(engine.socket)
+    assert [one for one in found["problems"] if one["severity"] == "error"] == []
+
+    away.write("aml_config/plain.compute", machine.compute("remote", port=1))
+    gone = check(away, "plain")
+    assert (gone["reachable"], gone["facts"]) == (False, None) and machine.address in gone["problems"][0]["what"]
+
+
 def test_machine_that_does_not_answer_is_an_error_with_the_name(away, machine):
     away.write("aml_config/plain.compute", machine.compute("remote", port=1))
     away.write("a.py", "print(1)\n")
@@ -214,6 +233,18 @@ def test_old_program_that_was_damaged_there_is_replaced(away, machine):
         program.chmod(0o700)
 
     assert away.text("submit", "-c", "plain", "a.py") == "1\n"
+
+
+def check(ponk, target):
+    connection = http.client.HTTPConnection("daemon", timeout=90)
+    connection.sock = socket.socket(socket.AF_UNIX)
+    connection.sock.settimeout(90)
+    connection.sock.connect(str(ponk.home / "daemon.sock"))
+    connection.request("POST", "/api/v1/targets/check", json.dumps({"project": str(ponk.project), "target": target}),
+                       {"Content-Type": "application/json"})
+    answer = connection.getresponse()
+    assert answer.status == 200, answer.read()
+    return json.loads(answer.read())
 
 
 def ssh_processes(ponk):
