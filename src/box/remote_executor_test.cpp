@@ -397,14 +397,21 @@ TEST_P(RemoteExecutor, AFolderThatIsGoneThereIsALostRun)
     const auto spec = job("wait");
     start(spec);
     follow(spec, JobPhase::running);
-    ASSERT_TRUE(executor().cancel(spec.id.text(), spec.directory, 0s));
-    std::filesystem::remove_all(root_ / "machine/user/.ponk/runs" / spec.id.text());
+    const auto there = root_ / "machine/user/.ponk/runs" / spec.id.text();
+    const auto processes = parse_processes(os::read_file(there / control::pid).value()).value();
+    for (const auto* process : {&processes.guard, &processes.stub, &processes.main}) {
+        ASSERT_GT(process->pid, 1);
+        ::kill(process->pid, SIGKILL);
+    }
+    while (!os::remove_tree(there))
+        std::this_thread::sleep_for(10ms);
 
     JobStatus seen{.phase = JobPhase::running, .log_length = 6};
     const auto status = executor().sync(spec.id.text(), spec.directory, seen, after(5s), {});
 
     ASSERT_TRUE(status) << status.error().message();
-    EXPECT_TRUE(status->phase == JobPhase::lost || status->phase == JobPhase::ended);
+    EXPECT_EQ(status->phase, JobPhase::lost);
+    EXPECT_THAT(status->reason, HasSubstr("'box'"));
 }
 
 TEST_P(RemoteExecutor, FactsComeFromTheOtherMachine)

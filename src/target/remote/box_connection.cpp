@@ -80,8 +80,10 @@ BoxConnection::open(Stream stream, Deadline deadline, const std::stop_token& sto
     make_nonblocking(stream.write.get());
     const auto opened = [&]() -> Result<std::shared_ptr<BoxConnection>> {
         const auto ours = TRY(encode({FrameKind::hello, 0, hello_of_daemon(), {}}));
-        TRY(write_patiently(stream.write.get(), ours, 10s, stop));
+        // A program that ended instead has said why: that is read, not the broken pipe.
+        const auto sent = write_patiently(stream.write.get(), ours, 10s, stop);
         auto parser = TRY(skip_noise(stream, deadline, stop));
+        TRY(sent);
         const auto frame = TRY(first_frame(stream, parser, deadline, stop));
         if (frame.kind != FrameKind::hello)
             return fail(ErrorKind::damaged, "ponk-box does not begin with a hello");

@@ -65,7 +65,8 @@ TEST(Frame, OfAStatusHasTheBytesOfTheGoldenFile)
     JobStatus status{.phase = JobPhase::ended, .log_length = 5, .journal_length = 2, .started = 17};
     status.exit = model::ExitRecord{.code = 3, .started = 17, .ended = 20, .log_length = 5};
     auto head = to_json(status);
-    head.as_object().set("files", to_json({{"log", 0, 5}, {"journal/m-1", 4, 2}}));
+    head.as_object().set("files",
+                         to_json(std::vector<GrowingFile>{{"log", 0, 5}, {"journal/m-1", 4, 2}}));
     head.as_object().set("more", false);
     head.as_object().set("outputs", true);
     const auto bytes = encode({FrameKind::answer, 9, head, "hello12"}).value();
