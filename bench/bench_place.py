@@ -38,8 +38,8 @@ class Place:
                 stream.write(text)
         return folder
 
-    def run(self, words, cwd=None, extra=None, stdout=subprocess.PIPE, errors=False):
-        """Seconds of wall time and what was said (with `errors`: to standard error); raises when the command fails."""
+    def run(self, words, cwd=None, extra=None, stdout=subprocess.PIPE):
+        """Seconds of wall time; raises when the command fails."""
         began = time.perf_counter()
         done = subprocess.run(words, cwd=cwd or self.folder, env={**self.environment, **(extra or {})},
                               stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE, timeout=540)
@@ -47,7 +47,7 @@ class Place:
         if done.returncode != 0:
             raise CommandFailed("'%s' left with %d: %s" % (" ".join(words), done.returncode,
                                                            done.stderr[-400:].decode(errors="replace")))
-        return seconds, done.stderr if errors else done.stdout
+        return seconds, done.stdout
 
     def time(self, words, cwd=None, extra=None):
         return self.run(words, cwd, extra)[0]

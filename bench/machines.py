@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Comparisons with an engine and with another machine, both private to the measurement (root is needed)."""
 import contextlib
+import json
 import os
 import pathlib
 import re
@@ -68,7 +69,7 @@ def containers(place, report):
         return
     with engine_and_machine(place) as (engine, machine):
         folder = project(place, engine, machine)
-        by_hand = ["docker", "run", "--rm", "--network=none", "-v", f"{folder}:/w", "-w", "/w", engines.IMAGE, "python3", "noop.py"]
+        by_hand = ["docker", "run", "--network=none", "-v", f"{folder}:/w", "-w", "/w", engines.IMAGE, "python3", "noop.py"]
         ours, theirs = take_turns(place.options.repeat, lambda: place.time([place.ponk, "submit", "-c", "docker", "noop.py"], folder),
                                   lambda: place.time(by_hand, folder))
         report.ratio(what[0], ours, theirs, 1.1)
@@ -103,9 +104,11 @@ def upload(place, report):
         def ours(path):
             """Reading what changed and sending it; the run's own copy there is another matter."""
             change(path)
-            said = place.run([place.ponk, "submit", "-c", "plain", "noop.py"], folder, errors=True)[1].decode()
-            timings = place.ask("history", "info", "last", cwd=folder)["timings"]
-            return timings["snapshot"] / 1000 + float(re.findall(r"sending the project: .* in ([0-9.]+) s", said)[-1])
+            place.run([place.ponk, "submit", "-c", "plain", "noop.py"], folder)
+            run = json.loads(place.run([place.ponk, "history", "export"], folder)[1].splitlines()[-1])
+            said = " ".join(event["text"] for event in run["events"])
+            sent = float(re.findall(r"sending the project: .*? in ([0-9.]+) s", said)[-1])
+            return place.ask("history", "info", "last", cwd=folder)["timings"]["snapshot"] / 1000 + sent
 
         def theirs(path):
             change(path)
