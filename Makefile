@@ -11,11 +11,12 @@ AZ ?= 0
 N ?= 200
 RUNS ?= $(shell expr $(N) / 4)
 SEED ?= 1
+CUTS ?= 500
 SECONDS ?= 60
 JOBS ?= $(shell nproc)
 PONK := build/release/ponk
 
-.PHONY: help run build dev test bench storm fuzz install uninstall clean format check-format tidy \
+.PHONY: help run build dev test bench storm storm-remote fuzz install uninstall clean format check-format tidy \
         check-headers asan tsan e2e
 
 help:  ## this list
@@ -58,6 +59,11 @@ storm:  ## kill -9 of everything: N=2000 kills over RUNS=500 runs, SEED=7
 	@tools/install_needs.sh build test run
 	@tools/build.sh release ponk
 	@/usr/bin/python3 tests/storms/storm.py --ponk $(PONK) --kills $(N) --runs $(RUNS) --seed $(SEED)
+
+storm-remote:  ## cuts the way to another machine (its own sshd, engine and network): CUTS=500 SEED=7
+	@tools/install_needs.sh build test run
+	@tools/build.sh release ponk
+	@/usr/bin/python3 tests/integration/box/storm_remote.py --ponk $(PONK) --cuts $(CUTS) --seed $(SEED)
 
 fuzz:  ## each fuzz target for SECONDS=600
 	@tools/install_needs.sh build fuzz

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import time
 
+import machines
 from bench_place import CommandFailed, Times, both, take_turns
 from docker_measures import submit_docker
 
@@ -236,4 +237,6 @@ ALL = {
     "metrics": metrics,
     "memory": memory,
     "submit-docker": submit_docker,
+    "containers": machines.containers,
+    "upload": machines.upload,
 }

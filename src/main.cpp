@@ -9,6 +9,8 @@
 
 extern "C" const char ponk_samples[];
 extern "C" const char ponk_samples_end[];
+extern "C" const char ponk_box_program[];
+extern "C" const char ponk_box_program_end[];
 
 namespace {
 
@@ -17,6 +19,8 @@ ponk::Result<> run_daemon(const ponk::cli::DaemonOptions& wanted)
     ponk::daemon::Options options;
     options.home = wanted.home;
     options.on_ready = wanted.on_ready;
+    options.box_program = {ponk_box_program,
+                           static_cast<std::size_t>(ponk_box_program_end - ponk_box_program)};
     if (wanted.idle_exit_seconds)
         options.idle_limit = std::chrono::seconds(*wanted.idle_exit_seconds);
     return ponk::daemon::run(options);

@@ -40,6 +40,8 @@ MAY_USE = {
     "environment": LOW | {"config", "db", "net", "ssh", "dockerapi", "snapshot"},
     "gpu": LOW | {"db", "net", "ssh", "dockerapi"},
     "target": LOW | {"config", "net", "ssh", "dockerapi", "snapshot", "environment", "gpu"},
+    # The program on other machines: targets of that machine behind a connection.
+    "box": LOW | {"config", "net", "dockerapi", "snapshot", "environment", "target"},
     "launch": LOW | {"config", "net", "target"},
     "engine": MIDDLE | {"store", "snapshot", "secrets", "environment", "gpu", "target", "launch"},
     "api": MIDDLE | {"store", "snapshot", "secrets", "environment", "gpu", "target", "launch", "engine"},

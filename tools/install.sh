@@ -26,7 +26,7 @@ fi
 if [[ $action == remove ]]; then
     "${as_root[@]}" rm -f "$root/bin/ponk" "$bash_file" "$zsh_file" "$fish_file" "$root"/share/man/man1/ponk.1 \
         "$root"/share/man/man1/ponk-*.1
-    "${as_root[@]}" rm -rf "$root/share/ponk"
+    "${as_root[@]}" rm -rf "$root/share/ponk" "$root/lib/ponk"
     if [[ $(readlink "$root/bin/az" 2>/dev/null || true) == ponk ]]; then
         "${as_root[@]}" rm -f "$root/bin/az" "$(az_file "$bash_file")" "$(az_file "$zsh_file")" "$(az_file "$fish_file")"
     fi
@@ -43,6 +43,12 @@ cp "$ponk" "$stage/ponk"
 strip "$stage/ponk"
 
 "${as_root[@]}" install -D -m 755 "$stage/ponk" "$root/bin/ponk"
+# Programs for machines of other kinds, where they were built.
+for box in "$source"/build/box-*/ponk-box; do
+    [[ -f $box ]] || continue
+    kind=$(basename "$(dirname "$box")")
+    "${as_root[@]}" install -D -m 755 "$box" "$root/lib/ponk/ponk-$kind"
+done
 "${as_root[@]}" install -D -m 644 "$stage/bash" "$bash_file"
 "${as_root[@]}" install -D -m 644 "$stage/zsh" "$zsh_file"
 "${as_root[@]}" install -D -m 644 "$stage/fish" "$fish_file"

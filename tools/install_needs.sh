@@ -20,9 +20,10 @@ packages_of() {
         run) echo "python3 python3-numpy" ;;
         test) echo "libgtest-dev libgmock-dev librapidcheck-dev python3-pytest python3-numpy python3-venv
                     python3-yaml clang-format git qemu-user-static procps libfaketime dbus-daemon|dbus gnome-keyring
-                    libsecret-tools docker.io debootstrap xfsprogs btrfs-progs openssh-client openssh-server sudo passwd" ;;
+                    libsecret-tools docker.io debootstrap xfsprogs btrfs-progs openssh-client openssh-server sudo passwd
+                    iproute2" ;;
         fuzz) echo "clang libclang-rt-14-dev|libclang-rt-dev" ;;
-        bench) echo "git python3-venv libbenchmark-dev" ;;
+        bench) echo "git python3-venv libbenchmark-dev docker.io debootstrap openssh-server openssh-client iproute2 rsync" ;;
         format) echo "clang-format git" ;;
         tidy) echo "clang-tidy git" ;;
         *) echo "install_needs.sh: no group '$1'; there are build, run, test, fuzz, bench, format, tidy" >&2; exit 2 ;;

@@ -61,6 +61,7 @@ step e2e tools/pytest.sh "$release" tests/e2e
 step corpus tools/pytest.sh "$release" tests/corpus
 step docker tools/pytest.sh "$release" tests/integration/docker
 step ssh ssh_suite
+step box tools/pytest.sh "$release" tests/integration/box
 # Four minutes of package installers: only when asked for (a run in a container prepares one above).
 [[ ${STEPS:-} == *environment* ]] && step environment tools/pytest.sh build/dev/tests/integration/environment/prepare_probe tests/integration/environment
 step storm storm

@@ -48,6 +48,7 @@ const std::vector<Route>& routes()
         {"GET", "/projects/lookup", read, look_up_project},
         {"DELETE", "/projects/{project}", write, delete_project},
         {"GET", "/projects/{project}/assets", read, list_assets},
+        {"POST", "/targets/check", write, check_target},
         {"GET", "/secrets", read, list_secrets},
         {"PUT", "/secrets/{name}", write, put_secret},
         {"DELETE", "/secrets/{name}", write, delete_secret},

@@ -128,6 +128,11 @@ Result<Json> run_json(const Services& services, const model::Run& run, std::size
 {
     const auto metrics = TRY(services.history().latest_metrics(run.id, {.limit = most_metrics}));
     auto json = run_json(run, metrics);
+    if (const auto outage = services.engine.outage(run.id)) {
+        json.as_object().set(
+            "unreachable",
+            JsonObject{{"since", utc_text(outage->since)}, {"reason", outage->reason}});
+    }
     if (metrics.size() == most_metrics) {
         const auto all = TRY(services.history().count_metrics(run.id));
         const auto shown = static_cast<std::int64_t>(metrics.size());

@@ -217,6 +217,11 @@ View view_of_run(const Json& run)
     for (const std::string_view key : {"run_id", "run_number", "name", "status", "exit_code"})
         add(key);
     if (run["error"].is_object()) rows.set("error", run["error"].text("message"));
+    if (const Json& outage = run["unreachable"]; outage.is_object())
+        rows.set("unreachable",
+                 fmt::format("the target cannot be reached since {}: {}",
+                             outage.text("since"),
+                             outage.text("reason")));
     for (const std::string_view key : {"project_path", "script_name"})
         add(key);
     for (const std::string_view key : {"arguments", "params", "tags"}) {

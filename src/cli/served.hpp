@@ -48,7 +48,10 @@ inline Outcome require_runs(config::TargetType type,
                             std::string_view target = {},
                             std::string instead = "Run it on this machine with '-t local'.")
 {
-    if (type == config::TargetType::localdocker) return exit_code::success;
+    using config::TargetType;
+    if (type == TargetType::localdocker || type == TargetType::remotedocker ||
+        type == TargetType::remote)
+        return exit_code::success;
     return require_served(type, target, std::move(instead));
 }
 

@@ -4,6 +4,7 @@
 #include "api/router.hpp"
 #include "base/time.hpp"
 #include "base/version.hpp"
+#include "daemon/box_programs.hpp"
 #include "daemon/home_watch.hpp"
 #include "daemon/janitor.hpp"
 #include "daemon/lifetime.hpp"
@@ -14,10 +15,11 @@
 #include "os/private_folder.hpp"
 #include "os/socket.hpp"
 #include "os/wait.hpp"
-#include "snapshot/materialise.hpp"
-#include "snapshot/take_snapshot.hpp"
 #include "target/docker/docker_executor.hpp"
 #include "target/local/local_executor.hpp"
+#include "target/object_trees.hpp"
+#include "target/remote/remote_executor.hpp"
+#include "target/remote/ssh_stream.hpp"
 
 #include <fmt/format.h>
 
@@ -42,28 +44,6 @@ void log_line(const std::string& text)
     std::fflush(stderr);
 }
 
-target::TreeStore make_trees(const snapshot::ObjectStore& objects)
-{
-    target::TreeStore trees;
-    trees.materialise = [&objects](const target::JobSpec& spec,
-                                   const os::Path& destination,
-                                   std::stop_token stop) -> Result<target::Notices> {
-        snapshot::MaterialiseOptions how;
-        how.heal_from = spec.source;
-        how.stop = std::move(stop);
-        return TRY(snapshot::materialise(objects, spec.snapshot, destination, how)).healed;
-    };
-    trees.store = [&objects](const os::Path& folder,
-                             std::stop_token stop) -> Result<target::Collected> {
-        snapshot::SnapshotOptions how;
-        how.git = snapshot::SnapshotOptions::Git::skip;
-        how.stop = std::move(stop);
-        auto report = TRY(snapshot::store_tree(objects, folder, how));
-        return target::Collected{report.id, std::move(report.notices)};
-    };
-    return trees;
-}
-
 // Each run has threads of its own for a while. The allocator would keep a heap for each and, after
 // the first large buffer, keep such buffers too: an idle daemon has to be small.
 void keep_memory_small()
@@ -81,6 +61,37 @@ std::vector<std::string> own_variables()
     for (char** variable = environ; *variable != nullptr; ++variable)
         words.emplace_back(*variable);
     return words;
+}
+
+struct Collaborators {
+    const snapshot::ObjectStore& objects;
+    store::History& history;
+    engine::Notifier& notifier;
+};
+
+// The types of targets that are other machines share their connections.
+Result<> add_remote_executors(std::map<std::string, std::unique_ptr<target::Executor>>& executors,
+                              const Options& options,
+                              const Collaborators& with)
+{
+    const BoxPrograms programs(options.box_program, folder_beside_program());
+    const auto boxes = std::make_shared<target::remote::BoxPool>(target::remote::connect_by_ssh(
+        {.home = options.home,
+         .environment = own_variables(),
+         .processors = programs.processors(),
+         .program = [programs](const std::string& name) { return programs.find(name); }}));
+    const auto tell = [with](const std::string& run, const std::string& line) {
+        const auto id = RunId::parse(run);
+        if (!id) return;
+        static_cast<void>(with.history.append_event(*id, "progress", line));
+        with.notifier.ring(*id);
+    };
+    for (const char* type : {"remote", "remotedocker"}) {
+        executors.emplace(
+            type,
+            TRY(target::remote::make_executor({options.home, type, with.objects, boxes, tell})));
+    }
+    return {};
 }
 
 // Runs whose folders are gone are over as far as anybody can ever tell: says so to whoever follows
@@ -218,9 +229,10 @@ Result<> run(const Options& options)
     secrets::Secrets secrets(options.home);
     engine::Notifier notifier;
     std::map<std::string, std::unique_ptr<target::Executor>> executors;
-    const auto trees = make_trees(objects);
+    const auto trees = target::trees_of(objects);
     executors.emplace("local", TRY(target::local::make_executor({options.home, trees})));
     executors.emplace("localdocker", TRY(target::docker::make_executor({options.home, trees})));
+    TRY(add_remote_executors(executors, options, {objects, *history, notifier}));
     engine::Engine engine(engine::Context{options.home,
                                           *history,
                                           objects,

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <functional>
+#include <string_view>
 
 namespace ponk::daemon {
 
@@ -13,6 +14,8 @@ struct Options {
     os::Path home;
     // Ends by itself when for this long nothing ran and nobody asked; 0 means never.
     std::chrono::seconds idle_limit{600};
+    // The program for other machines of this processor; empty: this build has none.
+    std::string_view box_program = {};
     // Called once, when the socket answers; may be empty.
     std::function<void()> on_ready = {};
 };

@@ -48,6 +48,13 @@ std::size_t Engine::active_runs()
     return count;
 }
 
+std::optional<target::Outage> Engine::outage(const RunId& id)
+{
+    const auto live = live_.lock();
+    const auto found = live->find(id);
+    return found == live->end() ? std::nullopt : found->second->outage();
+}
+
 Result<model::Run> Engine::start(model::Run run, const Plan& plan, Ambient ambient)
 {
     apply_plan(plan, run);

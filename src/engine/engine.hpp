@@ -40,6 +40,8 @@ public:
     void give_up_lost_runs(const Error& why);
 
     [[nodiscard]] std::size_t active_runs();
+    // Set while the target of a run that has not ended cannot be reached.
+    [[nodiscard]] std::optional<target::Outage> outage(const RunId& id);
 
 private:
     Result<model::Run> start(model::Run run, const Plan& plan, Ambient ambient);

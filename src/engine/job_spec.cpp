@@ -4,6 +4,7 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "engine/run_environment.hpp"
+#include "os/variables.hpp"
 
 namespace ponk::engine {
 
@@ -42,6 +43,17 @@ environment_wish(const Context& context, const model::Run& run, const Plan& plan
     return wish;
 }
 
+target::BoxAddress box_address(const Plan& plan, const Ambient* ambient)
+{
+    if (!plan.box) return {};
+    return {.address = plan.box->address,
+            .port = plan.box->port,
+            .user = plan.box->user,
+            .scratch = plan.box->scratch,
+            .key = plan.box->private_key,
+            .agent = ambient ? os::variable(ambient->environment, "SSH_AUTH_SOCK") : ""};
+}
+
 }  // namespace
 
 Result<target::JobSpec> make_job_spec(const Context& context,
@@ -63,6 +75,7 @@ Result<target::JobSpec> make_job_spec(const Context& context,
     spec.interpreter = plan.interpreter;
     spec.spark_options = plan.spark_options;
     spec.shared_directory = plan.shared_directory;
+    spec.box = box_address(plan, ambient);
     spec.time_limit = std::chrono::seconds(plan.time_limit_seconds);
     for (const auto& [name, value] : plan.variables) {
         const auto secret = secrets::reference_name(value);

@@ -214,11 +214,15 @@ Result<PlanReport> make_plan(const Submission& submission)
         TRY(settle_words(plan, submission, configuration, key.path, project.has_mlproject));
     }
     plan.framework = *configuration.framework == config::Framework::pyspark ? "PySpark" : "Python";
+    plan.box = TRY(box_plan(target, submission.ambient.environment));
+    // Another machine has another home: what is there is expanded there.
+    const auto expand = [&](const std::string& path) {
+        return plan.box ? path : expand_home(path, submission.ambient.environment);
+    };
     if (!configuration.interpreter_path->empty()) {
-        plan.interpreter =
-            expand_home(*configuration.interpreter_path, submission.ambient.environment);
+        plan.interpreter = expand(*configuration.interpreter_path);
     } else if (target.python_location.given()) {
-        plan.interpreter = expand_home(*target.python_location, submission.ambient.environment);
+        plan.interpreter = expand(*target.python_location);
     }
     settle_variables(plan, submission, configuration);
     if (plan.framework == "PySpark" && plan.command.empty()) {
@@ -238,10 +242,7 @@ Result<PlanReport> make_plan(const Submission& submission)
                             configuration.file));
     }
     if (!plan.container || plan.container->tree_mounted)
-        plan.shared_directory =
-            (Path(expand_home(*target.native_shared_directory, submission.ambient.environment)) /
-             key.id)
-                .native();
+        plan.shared_directory = (Path(expand(*target.native_shared_directory)) / key.id).native();
     plan.time_limit_seconds =
         submission.time_limit_seconds.value_or(*configuration.max_run_duration_seconds);
     plan.tracked = submission.tracked.value_or(*configuration.tracked_run);

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/id.hpp"
 #include "base/json.hpp"
+#include "config/compute.hpp"
 #include "engine/container_plan.hpp"
 #include "model/run.hpp"
 #include "os/file.hpp"
@@ -46,6 +47,15 @@ struct Submission {
     Ambient ambient;
 };
 
+// The machine that a run goes to, as the target's file names it.
+struct BoxPlan {
+    std::string address;
+    int port = 0;  // 0: as the user's SSH client says
+    std::string user;
+    std::string scratch;
+    std::string private_key;
+};
+
 // Everything that decides how a run executes, besides its snapshot and the ambient environment.
 // Stored with the run (secrets by name only), so that a rerun is exact.
 struct Plan {
@@ -63,6 +73,7 @@ struct Plan {
     std::int64_t time_limit_seconds = 0;
     bool tracked = true;
     bool collect_outputs = true;
+    std::optional<BoxPlan> box;
     std::optional<ContainerPlan> container;
     std::string conda_file;  // whose packages the target prepares; empty: the user's own affair
     bool prepare = true;     // `PrepareEnvironment`: build what is not there, or refuse
@@ -85,6 +96,10 @@ struct PlanReport {
 // Reads the project's configuration and settles every choice. Nothing is started or written; the
 // error tells each reason with its place.
 Result<PlanReport> make_plan(const Submission& submission);
+
+// The machine of a target that has one; `invalid_argument` when its file names none.
+Result<std::optional<BoxPlan>> box_plan(const config::ComputeTarget& target,
+                                        const std::vector<std::string>& environment);
 
 // The project's identity: Id of project.json, else 32 hex digits of its canonical path.
 struct ProjectKey {

@@ -46,6 +46,14 @@ Json to_json(const Plan& plan)
                    {"time_limit_seconds", plan.time_limit_seconds},
                    {"tracked", plan.tracked},
                    {"collect_outputs", plan.collect_outputs}};
+    if (plan.box) {
+        out.set("box",
+                JsonObject{{"address", plan.box->address},
+                           {"port", plan.box->port},
+                           {"user", plan.box->user},
+                           {"scratch", plan.box->scratch},
+                           {"private_key", plan.box->private_key}});
+    }
     if (plan.container) out.set("container", to_json(*plan.container));
     if (!plan.conda_file.empty()) {
         out.set("conda_file", plan.conda_file);
@@ -84,6 +92,13 @@ Result<Plan> plan_from_json(const Json& value)
     plan.substitute = value.boolean("substitute");
     plan.only_prepare = value.boolean("only_prepare");
     plan.lock_digest = value.text("lock_digest");
+    if (const auto& box = value["box"]; box.is_object()) {
+        plan.box = BoxPlan{.address = box.text("address"),
+                           .port = static_cast<int>(box.integer("port")),
+                           .user = box.text("user"),
+                           .scratch = box.text("scratch"),
+                           .private_key = box.text("private_key")};
+    }
     if (value["container"].is_object())
         plan.container = TRY(container_plan_from_json(value["container"]));
     return plan;

@@ -168,9 +168,34 @@ TEST_F(Plans, EntryPointsOfAnMlprojectFillInTheirParameters)
     EXPECT_FALSE(make_plan(submission(std::nullopt)));  // "data" has no value
 }
 
+TEST_F(Plans, AnotherMachineIsNamedAndItsPathsAreLeftToIt)
+{
+    write("aml_config/box.compute",
+          "type: remotedocker\naddress: gpu1:5022\nusername: ann\nbaseDockerImage: base:1\n"
+          "nativeSharedDirectory: ~/share/\npythonLocation: ~/env/bin/python\nscratch: /data\n"
+          "privateKey: ~/.ssh/box\n");
+    write("aml_config/box.runconfig", "Target: box\nFramework: Python\n");
+    auto wanted = submission();
+    wanted.run_configuration = "box";
+
+    const auto report = make_plan(wanted);
+
+    ASSERT_TRUE(report) << report.error().message();
+    const auto& plan = report->plan;
+    ASSERT_TRUE(plan.box);
+    EXPECT_EQ(plan.box->address, "gpu1");
+    EXPECT_EQ(plan.box->port, 5022);
+    EXPECT_EQ(plan.box->user, "ann");
+    EXPECT_EQ(plan.box->scratch, "/data");
+    EXPECT_EQ(plan.box->private_key, "/home/ann/.ssh/box") << "a key is on this machine";
+    EXPECT_EQ(plan.interpreter, "~/env/bin/python");
+    EXPECT_TRUE(plan.shared_directory.starts_with("~/share/"));
+}
+
 TEST_F(Plans, AStoredPlanReadsBackTheSame)
 {
     Plan plan;
+    plan.box = BoxPlan{.address = "gpu1", .port = 5022, .user = "ann", .scratch = "/data"};
     plan.script = "a\nb\xff.py";
     plan.arguments = {"", "x", "\x01"};
     plan.variables = {{"K", "secret:N"}, {"L", "v"}};

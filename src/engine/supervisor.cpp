@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "engine/job_spec.hpp"
 #include "engine/run_note.hpp"
+#include "os/variables.hpp"
 
 #include <fmt/format.h>
 
@@ -98,7 +99,9 @@ Result<> Supervisor::carry_out(std::stop_token stop)
 
 Result<bool> Supervisor::was_launched(std::stop_token stop)
 {
-    const auto asked = executor_->sync(job(), directory(), {}, after(0ms), stop);
+    auto asked = executor().sync(job(), directory(), {}, after(0ms), stop);
+    while (!asked && wait_for_target(stop))
+        asked = executor().sync(job(), directory(), {}, after(0ms), stop);
     if (!asked && asked.error().kind() == ErrorKind::not_found) return false;
     const auto status = TRY(asked);
     return status.phase == target::JobPhase::running || status.phase == target::JobPhase::ended ||
@@ -111,7 +114,7 @@ Result<> Supervisor::wait_for_ambient(std::stop_token stop)
     for (;;) {
         if (stop.stop_requested()) return fail(ErrorKind::cancelled, "the daemon stops");
         if (cancel_wished()) {
-            if (run_.state == RunState::starting) TRY(executor_->cancel(job(), directory(), 0s));
+            if (run_.state == RunState::starting) TRY(withdraw_launch(stop));
             return fail(ErrorKind::cancelled, "cancelled before it had begun");
         }
         if (wishes_.lock()->ambient) return {};
@@ -121,7 +124,7 @@ Result<> Supervisor::wait_for_ambient(std::stop_token stop)
         if (!rung && rung.error().kind() == ErrorKind::timeout) break;
     }
     // A supervisor process started just before the crash must not begin later.
-    if (run_.state == RunState::starting) TRY(executor_->cancel(job(), directory(), 0s));
+    if (run_.state == RunState::starting) TRY(withdraw_launch(stop));
     return tl::unexpected(
         Error(ErrorKind::unavailable,
               "the daemon was stopped before the run had begun; nothing was executed",
@@ -179,7 +182,7 @@ void Supervisor::fail_run(const Error& error)
     if (!cancelled) change.error = hidden(error);
     const bool preparation = run_.configuration.boolean("only_prepare");
     if (preparation && executor_ != nullptr)
-        static_cast<void>(executor_->clean(job(), directory()));
+        static_cast<void>(executor().clean(job(), directory()));
     const auto moved = move_to(cancelled ? RunState::canceled : RunState::failed, change);
     if (!moved) tell("notice", "the end could not be recorded: " + moved.error().message());
 }
@@ -211,18 +214,59 @@ Result<target::JobSpec> Supervisor::job_spec(const Plan& plan)
     return make_job_spec(context_, run_, plan, ambient ? &*ambient : nullptr);
 }
 
+// Half a launch must not come to life later. A target that is away hears of it once it is back.
+Result<> Supervisor::withdraw_launch(const std::stop_token& stop)
+{
+    auto done = executor().cancel(job(), directory(), 0s);
+    while (!done && wait_for_target(stop))
+        done = executor().cancel(job(), directory(), 0s);
+    if (stop.stop_requested()) return fail(ErrorKind::cancelled, "the daemon stops");
+    return {};
+}
+
+std::optional<target::Outage> Supervisor::outage() const
+{
+    const auto* executor = executor_.load();
+    return executor && !ended_ ? executor->outage(directory()) : std::nullopt;
+}
+
+bool Supervisor::wait_for_target(const std::stop_token& stop)
+{
+    const auto outage = executor().outage(directory());
+    if (!outage || stop.stop_requested()) return false;
+    if (unreachable_since_ == 0) {
+        unreachable_since_ = outage->since;
+        tell("notice",
+             "the target cannot be reached; what it has begun goes on there: " + outage->reason);
+    }
+    return os::sleep_for(250ms, stop);
+}
+
+void Supervisor::note_reached()
+{
+    if (unreachable_since_ == 0) return;
+    const auto span = std::max<std::int64_t>(0, wall_milliseconds() - unreachable_since_);
+    unreachable_since_ = 0;
+    tell("notice", "the target is reached again, after " + brief_duration_text(span));
+}
+
 Result<> Supervisor::launch(const Plan& plan, std::stop_token stop)
 {
     if (cancel_wished()) return fail(ErrorKind::cancelled, "cancelled before it had begun");
     const auto spec = TRY(job_spec(plan));
     secrets_ = TRY(RunSecrets::load(context_, plan));
     const auto begin = boot_milliseconds();
-    auto launched = executor_->launch(spec, stop);
+    auto launched = executor().launch(spec, stop);
+    // Whether it was heard is not known: asking again starts no second one.
+    while (!launched && !cancel_wished() && wait_for_target(stop))
+        launched = executor().launch(spec, stop);
     if (!launched) {
-        // Half a launch must not come to life later.
-        static_cast<void>(executor_->cancel(job(), directory(), 0s));
+        TRY(withdraw_launch(stop));
+        // It may have been heard, and have begun before the request to end.
+        if (cancel_wished() && TRY(was_launched(stop))) return {};
         return tl::unexpected(launched.error());
     }
+    note_reached();
     run_.job = *launched;
     run_.timings["start"] = boot_milliseconds() - begin;
     wishes_.lock()->ambient.reset();  // used; not kept longer than needed

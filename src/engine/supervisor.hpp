@@ -36,6 +36,8 @@ public:
     // The run's folder is gone with all it held: the run is lost, and its job is left alone.
     void give_up(const Error& why);
     [[nodiscard]] bool ended() const noexcept { return ended_; }
+    // Set while the run's target cannot be reached.
+    [[nodiscard]] std::optional<target::Outage> outage() const;
 
 private:
     struct Wishes {
@@ -51,7 +53,12 @@ private:
     take_snapshot(const Plan& plan, store::RunChange& change, std::stop_token stop);
     Result<bool> find_noted_snapshot(store::RunChange& change);
     Result<> launch(const Plan& plan, std::stop_token stop);
+    Result<> withdraw_launch(const std::stop_token& stop);
     Result<bool> was_launched(std::stop_token stop);
+    // After a failed call: true when the target cannot be reached. Tells it once and waits a
+    // moment; the call shall then be tried again.
+    bool wait_for_target(const std::stop_token& stop);
+    void note_reached();
     Result<> wait_for_ambient(std::stop_token stop);
     Result<> follow(const Plan& plan, std::stop_token stop);
     Result<> finalize(const target::JobStatus& status, const Plan& plan, std::stop_token stop);
@@ -73,11 +80,13 @@ private:
     void tell(const std::string& kind, const std::string& text) const;
     [[nodiscard]] bool cancel_wished();
     [[nodiscard]] std::string job() const;
+    [[nodiscard]] target::Executor& executor() const { return *executor_.load(); }
     [[nodiscard]] Path directory() const { return context_.run_directory(run_.id); }
 
     const Context& context_;
     model::Run run_;  // the thread's own copy
-    target::Executor* executor_ = nullptr;
+    std::atomic<target::Executor*> executor_{nullptr};
+    std::int64_t unreachable_since_ = 0;  // as it was told to who follows
     Synced<Wishes> wishes_;
     os::Bell bell_;
     std::stop_source step_;  // ends the current blocking step when a cancel comes

@@ -85,11 +85,14 @@ Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
         if (const auto why = wishes_.lock()->give_up)
             return finalize({.phase = JobPhase::lost, .reason = *why}, plan, stop);
         if (const auto wish = wishes_.lock()->cancel; wish && !cancel_sent) {
-            TRY(executor_->cancel(job(), directory(), *wish));
+            // What is not heard now is said again: the target may be away.
+            const auto sent = executor().cancel(job(), directory(), *wish);
+            if (!sent && wait_for_target(stop)) continue;
+            TRY(sent);
             cancel_sent = true;
         }
         // Before the cancel was sent its arrival must end the wait; afterwards only our own end.
-        auto status = executor_->sync(job(),
+        auto status = executor().sync(job(),
                                       directory(),
                                       seen,
                                       std::min(after(heartbeat), journals.due()),
@@ -97,7 +100,9 @@ Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
         if (!status) {
             if (status.error().kind() == ErrorKind::cancelled) continue;
             std::error_code ignored;
-            if (!std::filesystem::exists(directory() / "spec", ignored)) {
+            if (wait_for_target(stop)) continue;
+            if (!std::filesystem::exists(directory() / "spec", ignored) &&
+                !std::filesystem::exists(directory() / "box", ignored)) {
                 return finalize({.phase = JobPhase::lost,
                                  .reason = "the run's folder was removed while it was running"},
                                 plan,
@@ -111,6 +116,11 @@ Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
             continue;
         }
         seen = std::move(*status);
+        note_reached();
+        if (seen.phase == JobPhase::unknown && seen.reason != last_problem) {
+            last_problem = seen.reason;
+            tell("notice", "cannot ask the target now: " + last_problem);
+        }
         if (seen.phase == JobPhase::ended || seen.phase == JobPhase::lost)
             return finalize(seen, plan, stop);
         if (seen.phase == JobPhase::running && run_.state == RunState::starting) {
@@ -148,7 +158,12 @@ Result<target::Collected> Supervisor::collect_outputs(const Plan& plan, std::sto
                                     "names of files"));
     }
     const auto hide_names = [this](const Path& outputs) { return secrets_->hide_names(outputs); };
-    return executor_->collect(job(), directory(), hide_names, stop);
+    auto collected = executor().collect(job(), directory(), hide_names, stop);
+    // What a run wrote waits on its target until that is there again.
+    while (!collected && wait_for_target(stop))
+        collected = executor().collect(job(), directory(), hide_names, stop);
+    note_reached();
+    return collected;
 }
 
 Result<> Supervisor::read_last_metrics(const Plan& plan, const std::stop_token& stop)
@@ -182,7 +197,7 @@ Supervisor::finalize(const target::JobStatus& status, const Plan& plan, std::sto
     Result<target::Collected> outputs = target::Collected();
     std::vector<RunState> path;
     if (run_.state != RunState::finalizing) path.push_back(RunState::finalizing);
-    if (plan.collect_outputs && executor_->may_have_outputs(directory())) {
+    if (plan.collect_outputs && executor().may_have_outputs(directory())) {
         // Worth a state of its own to be seen: this can take a while.
         if (!path.empty()) TRY(move_through(path, change));
         path.clear();

@@ -65,7 +65,7 @@ Result<> Supervisor::finish_preparation()
     change.started = run_.created;
     change.ended = wall_milliseconds();
     change.exit_code = 0;
-    TRY(executor_->clean(job(), directory()));
+    TRY(executor().clean(job(), directory()));
     return move_through({RunState::finalizing, RunState::completed}, change);
 }
 
@@ -98,7 +98,7 @@ Result<target::Placed>
 Supervisor::place(const Plan& plan, store::RunChange& change, std::optional<snapshot::Lease>& lease)
 {
     const auto progress = [this, &plan](const std::string& line) { tell_progress(plan, line); };
-    auto placed = executor_->place(TRY(job_spec(plan)), progress, step_.get_token());
+    auto placed = executor().place(TRY(job_spec(plan)), progress, step_.get_token());
     if (placed || (placed.error().kind() != ErrorKind::damaged &&
                    placed.error().kind() != ErrorKind::not_found))
         return placed;
@@ -109,7 +109,7 @@ Supervisor::place(const Plan& plan, store::RunChange& change, std::optional<snap
         change.snapshot = run_.snapshot = stored->id.text();
         TRY(write_first_note(directory(), run_));
     }
-    auto again = executor_->place(TRY(job_spec(plan)), progress, step_.get_token());
+    auto again = executor().place(TRY(job_spec(plan)), progress, step_.get_token());
     if (!again) return placed;
     again->notices.push_back("the stored snapshot was damaged and has been stored again from " +
                              os::in_quotes(run_.project_path) + " (" + placed.error().message() +

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "box/calls.hpp"
+
+#include "base/text.hpp"
+#include "box/garbage.hpp"
+#include "box/home.hpp"
+#include "os/variables.hpp"
+#include "snapshot/transfer.hpp"
+#include "target/control_directory.hpp"
+#include "target/docker/docker_executor.hpp"
+#include "target/local/local_executor.hpp"
+#include "target/object_trees.hpp"
+#include "target/remote/message.hpp"
+#include "target/remote/object_peer.hpp"
+#include "target/remote/run_copy.hpp"
+
+#include <algorithm>
+
+namespace ponk::box {
+
+using namespace target::remote;
+using target::JobStatus;
+
+namespace {
+
+constexpr std::chrono::minutes lease_time{10};
+
+}  // namespace
+
+Result<std::unique_ptr<Calls>> Calls::make(const Path& home, std::vector<std::string> environment)
+{
+    TRY(open_home(home));
+    auto objects = TRY(snapshot::ObjectStore::open(home / "store"));
+    std::unique_ptr<Calls> calls(new Calls(home, std::move(environment), std::move(objects)));
+    const auto trees = target::trees_of(calls->objects_);
+    calls->executors_.emplace("remote", TRY(target::local::make_executor({home, trees})));
+    calls->executors_.emplace("remotedocker", TRY(target::docker::make_executor({home, trees})));
+    return calls;
+}
+
+Calls::Calls(Path home, std::vector<std::string> environment, snapshot::ObjectStore objects)
+    : home_(std::move(home)), environment_(std::move(environment)), objects_(std::move(objects)),
+      runs_(home_), lease_(objects_.root())
+{
+}
+
+Result<Reply> Calls::carry_out(const Json& head,
+                               std::string payload,
+                               const target::Progress& progress,
+                               const std::stop_token& stop)
+{
+    const auto call = head.text("call");
+    if (call == "sync") return sync(head, stop);
+    if (call == "place") return place(head, progress, stop);
+    if (call == "examine") return examine(head, stop);
+    if (call == "launch") return launch(head, stop);
+    if (call == "cancel") return cancel(head, stop);
+    if (call == "collect") return collect(head, stop);
+    if (call == "collected") return note_collected(head);
+    if (call == "clean") return clean(head, stop);
+    if (call == "facts") return facts(head, stop);
+    if (call == "has-objects") return has_objects(payload, stop);
+    if (call == "put-objects") return put_objects(head, std::move(payload), stop);
+    if (call == "get-objects") return get_objects(head, stop);
+    for (const auto* name :
+         {"environments", "environment-lock", "remove-environment", "collect-environments"}) {
+        if (call == name) return keep_environments(head, stop);
+    }
+    return fail(ErrorKind::invalid_argument, "ponk-box has no call '{}'", printable(call));
+}
+
+Result<target::Executor*> Calls::executor_for(const Json& head)
+{
+    const auto type = head.text("type");
+    const auto found = executors_.find(type);
+    if (found == executors_.end())
+        return fail(ErrorKind::invalid_argument, "ponk-box has no targets '{}'", printable(type));
+    return found->second.get();
+}
+
+Result<Calls::Subject> Calls::subject_of(const Json& head)
+{
+    auto id = TRY(RunId::parse(head.text("run")));
+    auto directory = runs_.of(id);
+    return Subject{std::move(id), std::move(directory), TRY(executor_for(head))};
+}
+
+std::string Calls::expand(const std::string& path) const
+{
+    if (path != "~" && !path.starts_with("~/")) return path;
+    const auto home = os::variable(environment_, "HOME");
+    return home.empty() ? path : home + path.substr(1);
+}
+
+Result<target::JobSpec> Calls::spec_of(const Json& head)
+{
+    auto spec = TRY(parse_job_spec(head["spec"]));
+    spec.directory = runs_.of(spec.id);
+    spec.ambient = environment_;
+    spec.shared_directory = expand(spec.shared_directory);
+    spec.interpreter = expand(spec.interpreter);
+    return spec;
+}
+
+Result<std::optional<Reply>> Calls::lacking(const target::JobSpec& spec,
+                                            const std::stop_token& stop)
+{
+    TRY(lease_.touch(stop));
+    if (!TRY(objects_.contains(spec.snapshot)))
+        return Reply{{{"incomplete", true}, {"manifest", false}}};
+    const auto manifest = TRY(objects_.read_manifest(spec.snapshot));
+    auto missing = TRY(snapshot::missing_objects(objects_, snapshot::objects_of(manifest), stop));
+    if (missing.empty()) return std::nullopt;
+    missing.resize(std::min(missing.size(), most_digests));
+    return Reply{{{"incomplete", true}, {"manifest", true}}, pack_digests(missing)};
+}
+
+Result<Reply> Calls::place(const Json& head, const target::Progress& progress, std::stop_token stop)
+{
+    const auto spec = TRY(spec_of(head));
+    auto* const executor = TRY(executor_for(head));
+    if (auto reply = TRY(lacking(spec, stop))) return std::move(*reply);
+    const auto lock = TRY(runs_.lock(spec.id, stop));
+    TRY(os::make_directories(spec.directory));
+    TRY(RunFolders::write_digest(spec.directory, mark::snapshot, spec.snapshot));
+    const auto placed = executor->place(spec, progress, stop);
+    // An object that turned out damaged was set aside: it is sent again.
+    if (!placed && placed.error().kind() == ErrorKind::damaged) {
+        if (auto reply = TRY(lacking(spec, stop))) return std::move(*reply);
+    }
+    if (!placed) return tl::unexpected(placed.error());
+    return Reply{{{"notices", to_json(placed->notices)},
+                  {"environment", placed->environment ? to_json(*placed->environment) : Json()}}};
+}
+
+Result<Reply> Calls::examine(const Json& head, std::stop_token stop)
+{
+    const auto spec = TRY(spec_of(head));
+    auto* const executor = TRY(executor_for(head));
+    if (auto reply = TRY(lacking(spec, stop))) return std::move(*reply);
+    const auto lock = TRY(runs_.lock(spec.id, stop));
+    TRY(os::make_directories(spec.directory));
+    return Reply{{{"examination", to_json(TRY(executor->examine(spec, stop)))}}};
+}
+
+Result<Reply> Calls::keep_environments(const Json& head, std::stop_token stop)
+{
+    auto* const executor = TRY(executor_for(head));
+    const auto call = head.text("call");
+    const auto id = head.text("id");
+    if (call == "environments")
+        return Reply{{{"environments", to_json(TRY(executor->environments(stop)))}}};
+    if (call == "environment-lock")
+        return Reply{{{"lock", TRY(executor->environment_lock("", id, stop))}}};
+    if (call == "remove-environment") {
+        TRY(executor->remove_environment("", id, stop));
+        return Reply();
+    }
+    const auto rules = TRY(target::parse_environment_rules(head["rules"]));
+    return Reply{{{"garbage", to_json(TRY(executor->collect_environment_garbage(rules, stop)))}}};
+}
+
+Result<Reply> Calls::launch(const Json& head, std::stop_token stop)
+{
+    const auto spec = TRY(spec_of(head));
+    auto* const executor = TRY(executor_for(head));
+    const auto lock = TRY(runs_.lock(spec.id, stop));
+    TRY(executor->launch(spec, stop));
+    return Reply();
+}
+
+Result<Reply> Calls::sync(const Json& head, std::stop_token stop)
+{
+    const auto subject = TRY(subject_of(head));
+    if (!target::is_there(subject.directory)) {
+        return fail(ErrorKind::not_found,
+                    "that machine has no run '{}' in {}",
+                    subject.id.text(),
+                    os::in_quotes(home_));
+    }
+    auto seen = TRY(parse_job_status(head["seen"]));
+    const auto there = TRY(parse_growing_files(head["files"]));
+    for (const auto& file : there) {
+        auto& length = file.name == target::control::log ? seen.log_length : seen.journal_length;
+        length += file.offset;
+    }
+    const auto wait = std::clamp<std::int64_t>(head.integer("wait"), 0, 60'000);
+    const auto status = TRY(subject.executor->sync(
+        subject.id.text(), subject.directory, seen, after(std::chrono::milliseconds(wait)), stop));
+    // After the status: what had ended by then has said all it will.
+    auto increment = TRY(read_increment(subject.directory, there));
+    auto answer = to_json(status);
+    answer.as_object().set("files", to_json(increment.files));
+    answer.as_object().set("more", increment.more);
+    if (status.exit)
+        answer.as_object().set("outputs", subject.executor->may_have_outputs(subject.directory));
+    return Reply{std::move(answer.as_object()), std::move(increment.bytes)};
+}
+
+Result<Reply> Calls::cancel(const Json& head, std::stop_token)
+{
+    const auto subject = TRY(subject_of(head));
+    // Also for a run that never came: a launch that is still on its way finds the request.
+    TRY(os::make_directories(subject.directory));
+    TRY(subject.executor->cancel(
+        subject.id.text(), subject.directory, std::chrono::seconds(head.integer("grace"))));
+    return Reply();
+}
+
+Result<Reply> Calls::collect(const Json& head, std::stop_token stop)
+{
+    const auto subject = TRY(subject_of(head));
+    TRY(lease_.touch(stop));
+    const auto lock = TRY(runs_.lock(subject.id, stop));
+    if (const auto stored = RunFolders::read_digest(subject.directory, mark::outputs)) {
+        if (TRY(objects_.contains(*stored))) return Reply{{{"outputs", stored->text()}}};
+    }
+    const auto collected =
+        TRY(subject.executor->collect(subject.id.text(), subject.directory, {}, stop));
+    Reply reply{{{"notices", to_json(collected.notices)}}};
+    if (collected.outputs) {
+        TRY(RunFolders::write_digest(subject.directory, mark::outputs, *collected.outputs));
+        reply.head.set("outputs", collected.outputs->text());
+    }
+    return reply;
+}
+
+Result<Reply> Calls::note_collected(const Json& head)
+{
+    const auto subject = TRY(subject_of(head));
+    TRY(os::replace_file(subject.directory / mark::collected, "", 0600, os::Durable::no));
+    return Reply();
+}
+
+Result<Reply> Calls::clean(const Json& head, std::stop_token stop)
+{
+    const auto subject = TRY(subject_of(head));
+    if (!target::is_there(subject.directory)) return Reply();
+    const auto lock = TRY(runs_.lock(subject.id, stop));
+    TRY(subject.executor->clean(subject.id.text(), subject.directory));
+    TRY(runs_.remove(subject.id));
+    return Reply();
+}
+
+Result<Reply> Calls::facts(const Json& head, std::stop_token stop)
+{
+    auto found = TRY(TRY(executor_for(head))->facts({{}, environment_}, stop));
+    return Reply{std::move(found.as_object())};
+}
+
+Result<Reply> Calls::has_objects(const std::string& payload, const std::stop_token& stop)
+{
+    TRY(lease_.touch(stop));
+    const auto digests = TRY(unpack_digests(payload));
+    return Reply{{}, pack_digests(TRY(snapshot::missing_objects(objects_, digests, stop)))};
+}
+
+Result<Reply> Calls::put_objects(const Json& head, std::string payload, const std::stop_token& stop)
+{
+    TRY(lease_.touch(stop));
+    const snapshot::ObjectBatch batch{TRY(parse_parts(head["parts"])), std::move(payload)};
+    TRY(snapshot::receive_batch(objects_, batch));
+    return Reply();
+}
+
+Result<Reply> Calls::get_objects(const Json& head, const std::stop_token& stop)
+{
+    TRY(lease_.touch(stop));
+    auto batch = TRY(snapshot::read_batch(objects_, TRY(parse_parts(head["parts"]))));
+    return Reply{{{"parts", to_json(batch.parts)}}, std::move(batch.bytes)};
+}
+
+void Calls::collect_garbage(const std::stop_token& stop)
+{
+    lease_.release_if_idle(lease_time);
+    static_cast<void>(collect_garbage_if_due(home_, objects_, runs_, stop));
+}
+
+}  // namespace ponk::box

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "box/lease_keeper.hpp"
+#include "box/run_folders.hpp"
+#include "snapshot/object_store.hpp"
+#include "target/executor.hpp"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ponk::box {
+
+struct Reply {
+    JsonObject head = {};
+    std::string payload = {};
+};
+
+// What the daemon asks for: one function per call of docs/design/box-protocol.md. Any thread may
+// call; the executors of this machine do the work.
+class Calls {
+public:
+    // `environment`: of this process, which is what runs of this machine begin with.
+    static Result<std::unique_ptr<Calls>> make(const Path& home,
+                                               std::vector<std::string> environment);
+
+    Result<Reply> carry_out(const Json& head,
+                            std::string payload,
+                            const target::Progress& progress,
+                            const std::stop_token& stop);
+
+    // Once a day: takes away what no run needs.
+    void collect_garbage(const std::stop_token& stop);
+
+private:
+    struct Subject {  // a run that a call is about
+        RunId id;
+        Path directory;
+        target::Executor* executor;
+    };
+
+    Calls(Path home, std::vector<std::string> environment, snapshot::ObjectStore objects);
+    Result<target::Executor*> executor_for(const Json& head);
+    Result<Subject> subject_of(const Json& head);
+    Result<target::JobSpec> spec_of(const Json& head);
+    std::string expand(const std::string& path) const;
+
+    // nullopt when all objects of the job's tree are here; else what to tell the daemon.
+    Result<std::optional<Reply>> lacking(const target::JobSpec& spec, const std::stop_token& stop);
+    Result<Reply> place(const Json& head, const target::Progress& progress, std::stop_token stop);
+    Result<Reply> examine(const Json& head, std::stop_token stop);
+    Result<Reply> launch(const Json& head, std::stop_token stop);
+    Result<Reply> sync(const Json& head, std::stop_token stop);
+    Result<Reply> cancel(const Json& head, std::stop_token stop);
+    Result<Reply> collect(const Json& head, std::stop_token stop);
+    Result<Reply> note_collected(const Json& head);
+    Result<Reply> clean(const Json& head, std::stop_token stop);
+    Result<Reply> facts(const Json& head, std::stop_token stop);
+    Result<Reply> keep_environments(const Json& head, std::stop_token stop);
+    Result<Reply> has_objects(const std::string& payload, const std::stop_token& stop);
+    Result<Reply> put_objects(const Json& head, std::string payload, const std::stop_token& stop);
+    Result<Reply> get_objects(const Json& head, const std::stop_token& stop);
+
+    Path home_;
+    std::vector<std::string> environment_;
+    snapshot::ObjectStore objects_;
+    RunFolders runs_;
+    LeaseKeeper lease_;
+    std::map<std::string, std::unique_ptr<target::Executor>> executors_;
+};
+
+}  // namespace ponk::box

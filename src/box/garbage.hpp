@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "box/run_folders.hpp"
+#include "snapshot/garbage.hpp"
+
+#include <cstdint>
+
+namespace ponk::box {
+
+struct GarbageRules {
+    std::int64_t now_ms = 0;           // wall clock
+    std::chrono::hours keep{14 * 24};  // since an object or an ended run was last touched
+    std::chrono::hours keep_when_full{24};
+    std::uint64_t little_space = std::uint64_t{5} << 30;
+};
+
+// Removes runs that ended long ago and whose outputs are with their daemon, then objects that no
+// run of this machine needs. What a run needs stays, however full the disk is.
+Result<snapshot::GarbageReport> collect_garbage(const Path& home,
+                                                const snapshot::ObjectStore& objects,
+                                                const RunFolders& runs,
+                                                const GarbageRules& rules,
+                                                const std::stop_token& stop);
+
+// The same once a day, by one process at a time.
+Result<> collect_garbage_if_due(const Path& home,
+                                const snapshot::ObjectStore& objects,
+                                const RunFolders& runs,
+                                const std::stop_token& stop);
+
+}  // namespace ponk::box

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "box/home.hpp"
+
+#include "os/private_folder.hpp"
+
+#include <sys/statvfs.h>
+#include <sys/vfs.h>
+
+namespace ponk::box {
+
+namespace {
+
+constexpr const char* advice =
+    "Write 'scratch: FOLDER' with a folder on a local disk of that machine into the target's file.";
+
+bool is_on_network(const Path& folder)
+{
+    struct statfs info {};
+    if (::statfs(folder.c_str(), &info) != 0) return false;
+    constexpr long nfs = 0x6969;
+    constexpr long smb = 0x517b;
+    constexpr long smb2 = static_cast<long>(0xfe534d42);
+    constexpr long cifs = static_cast<long>(0xff534d42);
+    const auto type = info.f_type;
+    return type == nfs || type == smb || type == smb2 || type == cifs;
+}
+
+}  // namespace
+
+Result<> open_home(const Path& home)
+{
+    const auto made = os::make_directories(home);
+    if (!made) return tl::unexpected(made.error().with_hint(advice));
+    TRY(os::check_private(home));
+    if (is_on_network(home)) {
+        return tl::unexpected(Error(
+            ErrorKind::conflict, os::in_quotes(home) + " is on a network file system", advice));
+    }
+    struct statvfs info {};
+    if (::statvfs(home.c_str(), &info) == 0) {
+        if ((info.f_flag & ST_RDONLY) != 0)
+            return tl::unexpected(
+                Error(ErrorKind::conflict, os::in_quotes(home) + " cannot be written to", advice));
+        if ((info.f_flag & ST_NOEXEC) != 0)
+            return tl::unexpected(Error(ErrorKind::conflict,
+                                        "nothing may be executed from " + os::in_quotes(home) +
+                                            " (mounted with noexec)",
+                                        advice));
+    }
+    return {};
+}
+
+}  // namespace ponk::box

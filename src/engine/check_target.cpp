@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/check_target.hpp"
+
+#include "config/project.hpp"
+#include "config/resolve.hpp"
+#include "engine/plan.hpp"
+#include "os/variables.hpp"
+
+namespace ponk::engine {
+
+Result<Json> check_target(const Context& context,
+                          const Path& project,
+                          const std::string& name,
+                          const std::vector<std::string>& environment,
+                          const std::stop_token& stop)
+{
+    const auto target = TRY(config::load_target(TRY(config::open_project(project)), name));
+    const std::string type = config::to_string(*target.type);
+    auto* const executor = TRY(context.executor(type));
+    target::FactsWish wish{.box = {}, .ambient = environment};
+    if (const auto box = TRY(box_plan(target, environment))) {
+        wish.box = {.address = box->address,
+                    .port = box->port,
+                    .user = box->user,
+                    .scratch = box->scratch,
+                    .key = box->private_key,
+                    .agent = os::variable(environment, "SSH_AUTH_SOCK")};
+    }
+    JsonObject answer{{"target", target.name}, {"type", type}, {"address", *target.address}};
+    auto found = executor->facts(wish, stop);
+    if (!found && found.error().kind() == ErrorKind::cancelled)
+        return tl::unexpected(found.error());
+    answer.set("reachable", found.has_value());
+    answer.set("facts", found ? (*found)["facts"] : Json());
+    if (found) {
+        answer.set("problems", (*found)["problems"]);
+    } else {
+        answer.set("problems",
+                   JsonArray{JsonObject{{"severity", "error"},
+                                        {"what", found.error().message()},
+                                        {"hint", found.error().hint()}}});
+    }
+    return answer;
+}
+
+}  // namespace ponk::engine

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "target/facts.hpp"
+
+#include "base/text.hpp"
+#include "dockerapi/endpoint.hpp"
+#include "dockerapi/engine.hpp"
+#include "os/process.hpp"
+#include "os/variables.hpp"
+
+#include <algorithm>
+#include <sys/utsname.h>
+
+namespace ponk::target {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::uint64_t little_space = std::uint64_t{5} << 30;
+
+// Facts as they are found, and remarks about them.
+class MachineLook {
+public:
+    MachineLook(const os::Path& home,
+                const std::vector<std::string>& environment,
+                std::stop_token stop)
+        : home_(home), environment_(environment), stop_(std::move(stop))
+    {
+    }
+
+    void look_at_machine()
+    {
+        utsname name{};
+        ::uname(&name);
+        const auto release = os::read_file("/etc/os-release", 1 << 16).value_or("");
+        std::string pretty = name.sysname;
+        for (const auto& line : split(release, '\n')) {
+            if (line.starts_with("PRETTY_NAME=")) pretty = std::string(trim(line.substr(12)));
+        }
+        std::erase(pretty, '"');
+        facts_.set("system", fmt::format("{}, {} {}", pretty, name.sysname, name.release));
+        facts_.set("architecture", name.machine);
+        facts_.set("home", home_.native());
+        const auto space = os::free_space(home_);
+        facts_.set("free_disk", space ? Json(*space) : Json());
+        if (space && *space < little_space)
+            warn(
+                fmt::format("only {} are free at {}", byte_size_text(*space), os::in_quotes(home_)),
+                "Free some space there, or write 'scratch: FOLDER' with a folder on a larger disk "
+                "into the target's file.");
+    }
+
+    void look_for_python(EngineWish engine)
+    {
+        for (const auto* name : {"python3", "python"}) {
+            const auto said = run({name, "--version"});
+            if (!said) continue;
+            facts_.set("python", trim(*said));
+            return;
+        }
+        facts_.set("python", Json());
+        if (engine == EngineWish::none)
+            problem("error",
+                    "neither 'python3' nor 'python' is found there",
+                    "Install Python, or name its file in 'pythonLocation'.");
+    }
+
+    void look_for_gpus()
+    {
+        JsonArray gpus;
+        const auto said = run({"nvidia-smi",
+                               "--query-gpu=name,driver_version,memory.total",
+                               "--format=csv,noheader"});
+        for (const auto& line : split(said.value_or(""), '\n')) {
+            const auto fields = split(line, ',');
+            if (fields.size() != 3) continue;
+            gpus.emplace_back(JsonObject{{"name", trim(fields[0])},
+                                         {"driver", trim(fields[1])},
+                                         {"memory", trim(fields[2])}});
+        }
+        has_gpus_ = !gpus.empty();
+        facts_.set("gpus", std::move(gpus));
+    }
+
+    void look_for_engine(EngineWish wish)
+    {
+        facts_.set("engine", Json());
+        const auto complain = [&](const Error& error) {
+            if (wish == EngineWish::required) problem("error", error.message(), error.hint());
+        };
+        const auto socket = dockerapi::find_socket(environment_);
+        if (!socket) return complain(socket.error());
+        const auto engine = dockerapi::Engine::connect(*socket, after(20s), stop_);
+        if (!engine) return complain(engine.error());
+        const auto info = engine->info(after(20s), stop_);
+        if (!info) return complain(info.error());
+        const auto& version = engine->version();
+        facts_.set("engine",
+                   JsonObject{{"name", version.podman ? "Podman" : "Docker"},
+                              {"version", version.engine},
+                              {"api", version.api},
+                              {"architecture", version.architecture},
+                              {"rootless", info->rootless},
+                              {"live_restore", info->live_restore},
+                              {"runtimes", JsonArray(info->runtimes.begin(), info->runtimes.end())},
+                              {"socket", socket->native()}});
+        if (wish == EngineWish::required) judge(version, *info);
+    }
+
+    Json take()
+    {
+        return JsonObject{{"facts", std::move(facts_)}, {"problems", std::move(problems_)}};
+    }
+
+private:
+    void judge(const dockerapi::Version& version, const dockerapi::Info& info)
+    {
+        if (!info.live_restore && !version.podman)
+            warn("runs end when the engine is restarted or upgraded there (live-restore is off)",
+                 "Write {\"live-restore\": true} into /etc/docker/daemon.json and reload the "
+                 "engine.");
+        const auto& names = info.runtimes;
+        if (has_gpus_ && std::find(names.begin(), names.end(), "nvidia") == names.end() &&
+            info.cdi_directories.empty())
+            warn("there are GPUs, but the engine has no runtime for them",
+                 "Install the NVIDIA container toolkit there.");
+    }
+
+    void problem(const char* severity, const std::string& what, const std::string& hint)
+    {
+        problems_.emplace_back(JsonObject{{"severity", severity}, {"what", what}, {"hint", hint}});
+    }
+    void warn(const std::string& what, const std::string& hint) { problem("warning", what, hint); }
+
+    std::optional<std::string> run(const std::vector<std::string>& words)
+    {
+        if (!os::find_program(words[0], os::variable(environment_, "PATH"))) return std::nullopt;
+        const auto done = os::run({.argv = words, .env = environment_}, after(15s), stop_);
+        if (!done || done->exit.status() != 0) return std::nullopt;
+        return done->out.empty() ? done->err : done->out;
+    }
+
+    const os::Path& home_;
+    const std::vector<std::string>& environment_;
+    std::stop_token stop_;
+    JsonObject facts_;
+    JsonArray problems_;
+    bool has_gpus_ = false;
+};
+
+}  // namespace
+
+Json machine_facts(const os::Path& home,
+                   const std::vector<std::string>& environment,
+                   EngineWish engine,
+                   const std::stop_token& stop)
+{
+    MachineLook look(home, environment, stop);
+    look.look_at_machine();
+    look.look_for_python(engine);
+    look.look_for_gpus();
+    look.look_for_engine(engine);
+    return look.take();
+}
+
+}  // namespace ponk::target

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "target/remote/message.hpp"
+
+#include <cstring>
+
+namespace ponk::target::remote {
+
+namespace {
+
+tl::unexpected<Error> wrong(std::string_view what)
+{
+    return fail(ErrorKind::damaged, "a message of the other side: '{}' is missing or wrong", what);
+}
+
+}  // namespace
+
+Json hello_of_daemon()
+{
+    return JsonObject{{"protocol", protocol_version}};
+}
+
+Json to_json(const Hello& hello)
+{
+    return JsonObject{{"protocol", protocol_version},
+                      {"program", hello.program},
+                      {"boot", hello.boot},
+                      {"home", hello.home},
+                      {"architecture", hello.architecture}};
+}
+
+Result<Hello> parse_hello(const Json& head)
+{
+    const auto version = head.integer("protocol");
+    if (version != protocol_version) {
+        return fail(ErrorKind::conflict,
+                    "the other side speaks version {} of the protocol, not {}",
+                    version,
+                    protocol_version);
+    }
+    return Hello{.program = head.text("program"),
+                 .boot = head.text("boot"),
+                 .home = head.text("home"),
+                 .architecture = head.text("architecture")};
+}
+
+Json error_to_json(const Error& error)
+{
+    return JsonObject{
+        {"kind", to_string(error.kind())}, {"message", error.message()}, {"hint", error.hint()}};
+}
+
+Error parse_error(const Json& head)
+{
+    return {error_kind_from(head.text("kind")), head.text("message"), head.text("hint")};
+}
+
+Json to_json(const Notices& notices)
+{
+    return JsonArray(notices.begin(), notices.end());
+}
+
+Notices parse_notices(const Json& list)
+{
+    Notices out;
+    if (!list.is_array()) return out;
+    for (const auto& item : list.as_array()) {
+        if (item.is_string()) out.push_back(item.as_string());
+    }
+    return out;
+}
+
+Json to_json(const JobStatus& status)
+{
+    static constexpr const char* phases[] = {"starting", "running", "ended", "lost", "unknown"};
+    JsonObject out{{"phase", phases[static_cast<std::size_t>(status.phase)]},
+                   {"log_length", status.log_length},
+                   {"journal_length", status.journal_length},
+                   {"started", status.started}};
+    if (status.exit) out.set("exit", model::to_text(*status.exit));
+    if (!status.reason.empty()) out.set("reason", status.reason);
+    return out;
+}
+
+Result<JobStatus> parse_job_status(const Json& head)
+{
+    JobStatus status;
+    const auto phase = head.text("phase");
+    if (phase == "starting") {
+        status.phase = JobPhase::starting;
+    } else if (phase == "running") {
+        status.phase = JobPhase::running;
+    } else if (phase == "ended") {
+        status.phase = JobPhase::ended;
+    } else if (phase == "lost") {
+        status.phase = JobPhase::lost;
+    } else if (phase != "unknown") {
+        return wrong("phase");
+    }
+    const auto log = head.integer("log_length", -1);
+    const auto journal = head.integer("journal_length", -1);
+    if (log < 0 || journal < 0) return wrong("length");
+    status.log_length = static_cast<std::uint64_t>(log);
+    status.journal_length = static_cast<std::uint64_t>(journal);
+    status.started = head.integer("started");
+    status.reason = head.text("reason");
+    if (const auto text = head.text("exit"); !text.empty())
+        status.exit = TRY(model::parse_exit_record(text));
+    if (status.phase == JobPhase::ended && !status.exit) return wrong("exit");
+    return status;
+}
+
+std::string pack_digests(const std::vector<Digest>& digests)
+{
+    std::string out;
+    out.reserve(digests.size() * sizeof(Digest::bytes));
+    for (const auto& digest : digests)
+        out.append(reinterpret_cast<const char*>(digest.bytes.data()), digest.bytes.size());
+    return out;
+}
+
+Result<std::vector<Digest>> unpack_digests(std::string_view payload)
+{
+    constexpr auto size = sizeof(Digest::bytes);
+    if (payload.size() % size != 0) return wrong("digests");
+    std::vector<Digest> out(payload.size() / size);
+    for (std::size_t i = 0; i < out.size(); ++i)
+        std::memcpy(out[i].bytes.data(), payload.data() + i * size, size);
+    return out;
+}
+
+Json to_json(const BoxAddress& box)
+{
+    return JsonObject{{"address", box.address},
+                      {"port", box.port},
+                      {"user", box.user},
+                      {"scratch", box.scratch},
+                      {"key", box.key},
+                      {"agent", box.agent}};
+}
+
+Result<BoxAddress> parse_box(const Json& value)
+{
+    const auto port = value.integer("port");
+    if (value.text("address").empty()) return wrong("address");
+    if (port < 0 || port > 65535) return wrong("port");
+    return BoxAddress{.address = value.text("address"),
+                      .port = static_cast<int>(port),
+                      .user = value.text("user"),
+                      .scratch = value.text("scratch"),
+                      .key = value.text("key"),
+                      .agent = value.text("agent")};
+}
+
+}  // namespace ponk::target::remote

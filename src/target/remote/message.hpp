@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/json.hpp"
+#include "target/executor.hpp"
+#include "target/remote/box_connection.hpp"
+
+#include <string>
+#include <vector>
+
+// The heads of messages as values: docs/design/box-protocol.md has the table. What comes from the
+// other side is checked here and nowhere else.
+namespace ponk::target::remote {
+
+inline constexpr int protocol_version = 1;
+
+Json hello_of_daemon();
+Json to_json(const Hello& hello);
+// `conflict` when the other side speaks another version.
+Result<Hello> parse_hello(const Json& head);
+
+Json error_to_json(const Error& error);
+Error parse_error(const Json& head);
+
+// All of a spec but what belongs to the machine that sends it: directory, source, ambient, box.
+Json to_json(const JobSpec& spec);
+Result<JobSpec> parse_job_spec(const Json& head);
+
+Json to_json(const JobStatus& status);
+Result<JobStatus> parse_job_status(const Json& head);
+
+Json to_json(const Notices& notices);
+Notices parse_notices(const Json& list);
+
+// Digests as they lie in a payload: 32 bytes each.
+std::string pack_digests(const std::vector<Digest>& digests);
+Result<std::vector<Digest>> unpack_digests(std::string_view payload);
+
+// The file `box` of a run directory: where the run is.
+Json to_json(const BoxAddress& box);
+Result<BoxAddress> parse_box(const Json& value);
+
+}  // namespace ponk::target::remote

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "snapshot/object_store.hpp"
+#include "target/executor.hpp"
+#include "target/remote/box_pool.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace ponk::target::remote {
+
+// What the executor needs from elsewhere.
+struct Options {
+    Path home;         // $PONK_HOME
+    std::string type;  // "remote" or "remotedocker"
+    const snapshot::ObjectStore& objects;
+    std::shared_ptr<BoxPool> boxes;  // shared by the types: one connection for all
+    // A line about a run that is under way for longer; may be empty.
+    std::function<void(const std::string& run, const std::string& line)> tell = {};
+};
+
+// Runs on other machines: passes every call on to the program `ponk-box` there, which carries it
+// out as if it were a target of that machine. Log and journals are copied here as they grow, the
+// exit record when they are whole.
+//
+// A job's text is the run's id. The file `box` of the run directory names the machine, so that a
+// daemon that is started later finds it.
+Result<std::unique_ptr<Executor>> make_executor(Options options);
+
+}  // namespace ponk::target::remote

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "snapshot/object_store.hpp"
+#include "target/executor.hpp"
+#include "target/remote/box_connection.hpp"
+
+namespace ponk::target::remote {
+
+// Brings a run's tree to a box that lacks objects of it.
+class TreeSender {
+public:
+    TreeSender(const Path& home, const snapshot::ObjectStore& objects, const JobSpec& spec);
+
+    // `known`: what the box said it lacks, when it has the manifest; without it the difference to
+    // the last tree that it held is asked for.
+    Result<> send(BoxConnection& connection,
+                  const std::optional<std::vector<Digest>>& known,
+                  const Progress& progress,
+                  const std::stop_token& stop);
+    // The box has all of it now.
+    void remember() const;
+
+private:
+    Result<std::vector<Digest>> candidates() const;
+
+    const snapshot::ObjectStore& objects_;
+    const JobSpec& spec_;
+    Path last_;
+};
+
+// Fetches the tree `id` from a box into our store.
+Result<> fetch_tree(BoxConnection& connection,
+                    const snapshot::ObjectStore& objects,
+                    const Digest& id,
+                    const Progress& progress,
+                    const std::stop_token& stop);
+
+}  // namespace ponk::target::remote

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "target/remote/run_copy.hpp"
+
+#include "base/hash.hpp"
+#include "base/text.hpp"
+#include "os/directory.hpp"
+#include "target/control_directory.hpp"
+
+#include <algorithm>
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace ponk::target::remote {
+
+namespace {
+
+constexpr std::size_t most_at_once = std::size_t{2} << 20;
+constexpr std::size_t most_files = 10'000;
+const std::string journals = std::string(control::journal) + "/";
+
+std::uint64_t size_of(const Path& file)
+{
+    struct stat info {};
+    if (::lstat(file.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return 0;
+    return static_cast<std::uint64_t>(info.st_size);
+}
+
+bool is_name_of_a_run(const std::string& name)
+{
+    if (name == control::log) return true;
+    if (!name.starts_with(journals)) return false;
+    const auto rest = name.substr(journals.size());
+    return !rest.empty() && rest.size() <= 255 && rest != "." && rest != ".." &&
+           rest.find('/') == std::string::npos && rest.find('\0') == std::string::npos;
+}
+
+}  // namespace
+
+std::vector<GrowingFile> growing_files(const Path& directory)
+{
+    std::vector<GrowingFile> out{{control::log, size_of(directory / control::log)}};
+    const auto entries = os::list_directory(directory / control::journal);
+    if (!entries) return out;
+    for (const auto& entry : *entries) {
+        if (entry.type != DT_REG || out.size() == most_files) continue;
+        out.push_back({journals + entry.name, size_of(directory / control::journal / entry.name)});
+    }
+    return out;
+}
+
+Result<Increment> read_increment(const Path& directory, const std::vector<GrowingFile>& there)
+{
+    Increment out;
+    for (auto& file : growing_files(directory)) {
+        const auto same = [&file](const GrowingFile& other) { return other.name == file.name; };
+        const auto known = std::find_if(there.begin(), there.end(), same);
+        const auto length = file.offset;
+        file.offset = known == there.end() ? 0 : known->offset;
+        if (file.offset == length && known != there.end()) continue;
+        if (file.offset > length) file.offset = 0;
+        const auto room = most_at_once - std::min(most_at_once, out.bytes.size());
+        if (room == 0 && length > file.offset) {
+            out.more = true;
+            break;
+        }
+        // A link that took its place since leads nowhere.
+        const auto opened = os::open_regular(directory / file.name, os::Links::refuse);
+        if (!opened) continue;
+        const auto bytes = TRY(os::read_at(opened->get(), file.offset, room));
+        file.size = bytes.size();
+        if (file.offset + file.size < length) out.more = true;
+        out.bytes += bytes;
+        out.files.push_back(std::move(file));
+    }
+    return out;
+}
+
+Result<> apply_increment(const Path& directory, const Increment& increment)
+{
+    std::string_view rest = increment.bytes;
+    for (const auto& file : increment.files) {
+        if (!is_name_of_a_run(file.name) || file.size > rest.size())
+            return fail(ErrorKind::damaged, "the box sent a file '{}'", printable(file.name));
+        const auto path = directory / file.name;
+        const auto opened = TRY(os::open_file(path, O_WRONLY | O_CREAT | O_NOFOLLOW));
+        const auto have = size_of(path);
+        if (have < file.offset) {
+            return fail(ErrorKind::damaged,
+                        "our copy of '{}' has {} bytes, the box goes on from {}",
+                        printable(file.name),
+                        have,
+                        file.offset);
+        }
+        if (have > file.offset && ::ftruncate(opened.get(), static_cast<off_t>(file.offset)) != 0)
+            return fail_errno(errno, "write {}", os::in_quotes(path));
+        ::lseek(opened.get(), 0, SEEK_END);
+        TRY(os::write_all(opened.get(), rest.substr(0, file.size)));
+        rest.remove_prefix(file.size);
+    }
+    return {};
+}
+
+Json to_json(const std::vector<GrowingFile>& files)
+{
+    JsonArray out;
+    for (const auto& file : files)
+        out.emplace_back(JsonArray{file.name, file.offset, file.size});
+    return out;
+}
+
+Result<std::vector<GrowingFile>> parse_growing_files(const Json& list)
+{
+    std::vector<GrowingFile> out;
+    if (!list.is_array() || list.as_array().size() > most_files)
+        return fail(ErrorKind::damaged, "a message: 'files' is no list");
+    for (const auto& item : list.as_array()) {
+        const bool good = item.is_array() && item.as_array().size() == 3 &&
+                          item.as_array()[0].is_string() && item.as_array()[1].is_integer() &&
+                          item.as_array()[2].is_integer() && item.as_array()[1].as_integer() >= 0 &&
+                          item.as_array()[2].as_integer() >= 0;
+        if (!good) return fail(ErrorKind::damaged, "a message: 'files' holds no files");
+        out.push_back({item.as_array()[0].as_string(),
+                       static_cast<std::uint64_t>(item.as_array()[1].as_integer()),
+                       static_cast<std::uint64_t>(item.as_array()[2].as_integer())});
+    }
+    return out;
+}
+
+Result<LogState> settle_copy(const Path& directory, const model::ExitRecord& exit)
+{
+    for (const auto& file : growing_files(directory)) {
+        const auto opened = os::open_file(directory / file.name, O_RDONLY | O_NOFOLLOW);
+        if (opened && ::fsync(opened->get()) != 0)
+            return fail_errno(errno, "flush {}", os::in_quotes(directory / file.name));
+    }
+    if (exit.log_sha256.empty()) return LogState::same;
+    const auto log = os::open_file(directory / control::log, O_RDONLY | O_NOFOLLOW);
+    Sha256 hash;
+    for (std::uint64_t at = 0; log;) {
+        const auto piece = TRY(os::read_at(log->get(), at, std::size_t{1} << 20));
+        if (piece.empty()) break;
+        hash.update(piece);
+        at += piece.size();
+    }
+    return hash.finish().text() == exit.log_sha256 ? LogState::same : LogState::different;
+}
+
+}  // namespace ponk::target::remote

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "target/executor.hpp"
+#include "target/remote/box_connection.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ponk::target::remote {
+
+// A growing file of a run, as both sides speak of it: its name and how much of it is here.
+struct GrowingFile {
+    std::string name;  // of the run directory: "log", "journal/NAME"
+    std::uint64_t offset = 0;
+    std::uint64_t size = 0;  // of the bytes that come along
+};
+
+// Log and journals of a run directory on this machine, with their lengths.
+std::vector<GrowingFile> growing_files(const Path& directory);
+
+// The box's end: bytes behind what the daemon has, as much as fits into one answer. A file that is
+// shorter than that was cut by the script: all of it is sent again.
+struct Increment {
+    std::vector<GrowingFile> files;
+    std::string bytes;
+    bool more = false;
+};
+Result<Increment> read_increment(const Path& directory, const std::vector<GrowingFile>& there);
+
+// The daemon's end: makes our copy hold what came. `damaged` for names that are none of a run.
+Result<> apply_increment(const Path& directory, const Increment& increment);
+
+Json to_json(const std::vector<GrowingFile>& files);
+Result<std::vector<GrowingFile>> parse_growing_files(const Json& list);
+
+// Our copy is what the script wrote, byte for byte, and survives a power cut.
+enum class LogState { same, different };
+Result<LogState> settle_copy(const Path& directory, const model::ExitRecord& exit);
+
+}  // namespace ponk::target::remote

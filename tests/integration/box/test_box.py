@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs on another machine, over a real SSH connection, with and without containers, as a user meets them."""
+import http.client
+import json
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import time
+
+import box as boxes
+import engine as engines
+import pytest
+
+COUNT = """
+import sys, time
+for i in range({lines}):
+    sys.stdout.write('%06d\\n' % i)
+    if i % 50 == 0: sys.stdout.flush(); time.sleep(0.05)
+sys.exit(7)
+"""
+
+
+def counted(lines):
+    return "".join(f"{i:06d}\n" for i in range(lines))
+
+
+@pytest.mark.parametrize("engine_too", [False, True])
+def test_contract_of_executors(engine, engine_too):
+    build = pathlib.Path(os.environ["PONK_BIN"]).parent
+    program = next((place for place in (build / "src/box/ponk_remote_test", build.parent / "dev/src/box/ponk_remote_test")
+                    if place.exists()), None)
+    if program is None:
+        pytest.skip("the contract's program is not built")
+    environment = dict(os.environ)
+    if engine_too:
+        environment.update(PONK_TEST_DOCKER=str(engine.socket), PONK_TEST_IMAGE=engines.IMAGE)
+    wanted = "*remotedocker*" if engine_too else "*"
+    done = subprocess.run([program, "--gtest_brief=1", f"--gtest_filter={wanted}"], capture_output=True, timeout=300, env=environment)
+    assert done.returncode == 0, done.stdout.decode()[-4000:]
+
+
+@pytest.mark.parametrize("target", ["plain", "docker"])
+def test_submit_brings_log_metrics_outputs_and_code_home(away, machine, target, tmp_path):
+    away.write("train.py", "import os, ponk, sys\nprint('in', os.getcwd())\nponk.log('loss', 0.5)\nos.mkdir('outputs')\n"
+                           "open('outputs/m.txt', 'w').write('weights')\nsys.exit(3)\n")
+
+    done = away.run("submit", "-c", target, "train.py", code=3)
+
+    run = away.json("history", "info", "last")
+    where = "/azureml-run" if target == "docker" else f"{machine.home}/.ponk/runs/{run['run_id']}/work"
+    assert done.stdout == f"in {where}\n".encode()
+    assert (run["status"], run["exit_code"], run["target"], run["loss"]) == ("Failed", 3, target, 0.5)
+    away.run("history", "download", "last", "-d", tmp_path / "got")
+    assert (tmp_path / "got/outputs/m.txt").read_text() == "weights"
+
+
+def test_second_submit_sends_nothing_and_changed_file_alone_travels(away, machine):
+    away.write("data.bin", os.urandom(3 << 20).hex())
+    away.write("a.py", "print(len(open('data.bin').read()))\n")
+    away.run("submit", "-c", "plain", "a.py")
+    objects = set((machine.home / ".ponk/store/objects").glob("*/*"))
+
+    assert away.text("submit", "-c", "plain", "a.py") == f"{6 << 20}\n"
+    assert set((machine.home / ".ponk/store/objects").glob("*/*")) == objects
+
+    away.write("a.py", "print('changed')\n")
+    assert away.text("submit", "-c", "plain", "a.py") == "changed\n"
+    new = set((machine.home / ".ponk/store/objects").glob("*/*")) - objects
+    assert len(new) == 2, "the file and the manifest"
+
+
+def test_environment_is_that_of_the_machine_and_secrets_arrive_hidden(away, machine):
+    away.run("secret", "set", "TOKEN", input=b"tok-4711-xyzzy\n")
+    away.write("aml_config/plain.runconfig", (away.project / "aml_config/plain.runconfig").read_text() +
+               "EnvironmentVariables:\n  KEY: secret:TOKEN\n")
+    away.write("a.py", "import os; print(os.environ['KEY'], len(os.environ['KEY']), os.environ['HOME'],"
+                       " os.environ['AZUREML_NATIVE_SHARE_DIRECTORY'].startswith(os.environ['HOME'] + '/.azureml/share/'))\n")
+
+    assert away.text("submit", "-c", "plain", "a.py") == f"*** 14 {machine.home} True\n"
+
+    for place in (machine.home / ".ponk").rglob("*"):
+        if place.is_file() and "/work/" not in str(place) and place.name != "log":
+            assert b"tok-4711" not in place.read_bytes(), place
+
+
+@pytest.mark.parametrize("target", ["plain", "docker"])
+def test_cancel_ends_it_there(away, machine, target):
+    away.write("wait.py", "import time\nprint('up', flush=True)\ntime.sleep(600)\n")
+    away.run("submit", "-c", target, "--async", "wait.py")
+    run = wait_for(away, "Running")
+
+    away.run("cancel", run["run_id"])
+
+    assert wait_for(away, "Canceled")["exit_code"] is not None
+
+
+def test_machine_that_is_away_is_a_flag_and_cancel_waits_for_it(away, machine):
+    away.write("wait.py", "import time\nprint('up', flush=True)\ntime.sleep(600)\n")
+    away.run("submit", "-c", "plain", "--async", "wait.py")
+    run = wait_for(away, "Running")
+    machine.network.cut()
+    try:
+        for pid in ssh_processes(away):
+            boxes.signal_process(pid, signal.SIGKILL)
+        flag = wait_until(lambda: away.json("history", "info", "last").get("unreachable"))
+        assert flag["since"] and machine.address in flag["reason"]
+        assert away.json("history", "info", "last")["status"] == "Running"
+        assert "cannot be reached" in away.text("experiment", "status", run["run_id"])
+        away.run("cancel", run["run_id"])
+        assert away.json("history", "info", "last")["status"] == "Running"
+    finally:
+        machine.network.mend()
+
+    ended = wait_for(away, "Canceled", seconds=90)
+    assert "unreachable" not in ended
+
+
+def test_run_that_ends_while_the_machine_is_away_is_collected_later(away, machine, tmp_path):
+    away.write("a.py", "import time, os\nprint('begin', flush=True)\ntime.sleep(2)\nos.mkdir('outputs')\n"
+                       "open('outputs/late', 'w').write('x' * 100000)\nprint('end')\n")
+    away.run("submit", "-c", "docker", "--async", "a.py")
+    run = wait_for(away, "Running")
+    machine.network.cut()
+    try:
+        for pid in ssh_processes(away):
+            boxes.signal_process(pid, signal.SIGKILL)
+        os.kill(away.json("daemon", "status")["pid"], signal.SIGKILL)
+        time.sleep(3)
+    finally:
+        machine.network.mend()
+
+    assert wait_for(away, "Completed", seconds=90)["exit_code"] == 0
+    assert away.text("logs", run["run_id"]) == "begin\nend\n"
+    away.run("history", "download", run["run_id"], "-d", tmp_path / "got")
+    assert (tmp_path / "got/outputs/late").read_text() == "x" * 100000
+
+
+def test_everything_on_the_way_is_killed_and_nothing_is_lost(away, machine):
+    away.write("count.py", COUNT.format(lines=3000))
+    away.run("submit", "-c", "docker", "--async", "count.py")
+    wait_for(away, "Running")
+    for victims in (lambda: ssh_processes(away), machine.sessions, machine.helpers,
+                    lambda: [away.json("daemon", "status")["pid"]]):
+        for pid in victims():
+            boxes.signal_process(pid, signal.SIGKILL)
+        time.sleep(0.3)
+
+    assert wait_for(away, "Failed", seconds=90)["exit_code"] == 7
+    assert away.text("logs", "last") == counted(3000)
+
+
+def test_engine_killed_there_with_live_restore(away, machine, engine):
+    away.write("count.py", COUNT.format(lines=4000))
+    away.run("submit", "-c", "docker", "--async", "count.py")
+    wait_for(away, "Running")
+    engine.stop(signal.SIGKILL)
+    time.sleep(0.5)
+    engine.start()
+
+    assert wait_for(away, "Failed", seconds=90)["exit_code"] == 7
+    assert away.text("logs", "last") == counted(4000)
+
+
+def test_clean_takes_everything_of_the_run_away_there(away, machine):
+    away.write("a.py", "print(1)\n")
+    away.run("submit", "-c", "plain", "a.py")
+    run = away.json("history", "info", "last")
+    assert (machine.home / ".ponk/runs" / run["run_id"]).is_dir()
+
+    away.run("experiment", "clean", run["run_id"])
+
+    assert not (machine.home / ".ponk/runs" / run["run_id"]).exists()
+    assert away.text("logs", run["run_id"]) == "1\n"
+
+
+def test_check_tells_what_the_machine_is_and_has(away, machine, engine):
+    away.run("history", "last", code=None)  # starts the daemon
+
+    found = check(away, "docker")
+
+    assert (found["type"], found["address"], found["reachable"]) == ("remotedocker", machine.address, True)
+    facts = found["facts"]
+    assert facts["architecture"] == os.uname().machine and facts["home"] == f"{machine.home}/.ponk" and facts["free_disk"] > 0
+    assert facts["engine"]["live_restore"] is True and facts["engine"]["socket"] == str(engine.socket)
+    assert [one for one in found["problems"] if one["severity"] == "error"] == []
+
+    away.write("aml_config/plain.compute", machine.compute("remote", port=1))
+    gone = check(away, "plain")
+    assert (gone["reachable"], gone["facts"]) == (False, None) and machine.address in gone["problems"][0]["what"]
+
+
+def test_machine_that_does_not_answer_is_an_error_with_the_name(away, machine):
+    away.write("aml_config/plain.compute", machine.compute("remote", port=1))
+    away.write("a.py", "print(1)\n")
+
+    done = away.run("submit", "-c", "plain", "a.py", code=None, timeout=120)
+
+    assert done.returncode == 72
+    assert f"{machine.address}".encode() in done.stderr
+
+
+def test_home_where_nothing_may_be_executed_gets_advice(away, machine, tmp_path):
+    place = tmp_path / "noexec"
+    place.mkdir()
+    # Its sshd sees mounts of its own.
+    inside = ("nsenter", "-t", machine.process.pid, "-m")
+    boxes.run(*inside, "mount", "-t", "tmpfs", "-o", "noexec,mode=700", "tmpfs", place)
+    try:
+        away.write("aml_config/plain.compute", machine.compute("remote", f"scratch: {place}"))
+        away.write("a.py", "print(1)\n")
+        done = away.run("submit", "-c", "plain", "a.py", code=None, timeout=120)
+        assert done.returncode == 72 and b"noexec" in done.stderr and b"scratch:" in done.stderr, done.stderr
+    finally:
+        boxes.run(*inside, "umount", "-l", place)
+
+
+def test_scratch_holds_everything_where_it_is_named(away, machine, tmp_path):
+    away.write("aml_config/plain.compute", machine.compute("remote", "pythonLocation: python3", f"scratch: {tmp_path}/s p"))
+    away.write("a.py", "import os; print(os.getcwd())\n")
+
+    assert away.text("submit", "-c", "plain", "a.py").startswith(f"{tmp_path}/s p/ponk-0/runs/")
+
+
+def test_old_program_that_was_damaged_there_is_replaced(away, machine):
+    away.write("a.py", "print(1)\n")
+    away.run("submit", "-c", "plain", "a.py")
+    away.run("daemon", "stop")
+    for program in (machine.home / ".ponk/bin").iterdir():
+        program.unlink()
+        program.write_bytes(b"#!/bin/sh\nexit 3\n")
+        program.chmod(0o700)
+
+    assert away.text("submit", "-c", "plain", "a.py") == "1\n"
+
+
+def check(ponk, target):
+    connection = http.client.HTTPConnection("daemon", timeout=90)
+    connection.sock = socket.socket(socket.AF_UNIX)
+    connection.sock.settimeout(90)
+    connection.sock.connect(str(ponk.home / "daemon.sock"))
+    connection.request("POST", "/api/v1/targets/check", json.dumps({"project": str(ponk.project), "target": target}),
+                       {"Content-Type": "application/json"})
+    answer = connection.getresponse()
+    assert answer.status == 200, answer.read()
+    return json.loads(answer.read())
+
+
+def ssh_processes(ponk):
+    """The ssh clients of this ponk: those that work in its folder."""
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                if os.readlink(entry / "cwd").startswith(str(ponk.home / "ssh")):
+                    found.append(int(entry.name))
+            except OSError:
+                pass
+    return found
+
+
+def wait_until(question, seconds=60):
+    for _ in range(seconds * 10):
+        answer = question()
+        if answer:
+            return answer
+        time.sleep(0.1)
+    raise AssertionError("in vain")
+
+
+def wait_for(ponk, *states, seconds=60):
+    for _ in range(seconds * 10):
+        run = ponk.json("history", "info", "last")
+        if run["status"] in states:
+            return run
+        assert run["status"] not in ("Completed", "Failed", "Canceled", "Lost"), run
+        time.sleep(0.1)
+    raise AssertionError(f"still {run['status']}")
