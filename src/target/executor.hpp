@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/hash.hpp"
 #include "base/id.hpp"
+#include "base/json.hpp"
 #include "base/time.hpp"
 #include "model/exit_record.hpp"
 #include "os/file.hpp"
@@ -33,6 +34,20 @@ struct ContainerWish {
     std::vector<std::string> arguments;  // words of `docker run`
     std::string registry_username;       // empty: what the user's Docker client knows
     std::string registry_password;
+    std::string registry_token;  // an identity token, instead of the password
+};
+
+// Another machine that a run goes to, on targets that have one.
+struct BoxAddress {
+    std::string address;  // as the user's SSH client knows it
+    int port = 0;         // 0: as the user's SSH client says
+    std::string user;     // empty: as the user's SSH client says
+    std::string scratch;  // a folder there, instead of the user's home; empty: the home
+    std::string key;      // the private key that the target's file names; empty: none
+    std::string agent;    // SSH_AUTH_SOCK of who submitted; empty: none
+
+    [[nodiscard]] bool empty() const noexcept { return address.empty(); }
+    friend auto operator<=>(const BoxAddress&, const BoxAddress&) = default;
 };
 
 // The packages that a run asks for.
@@ -67,6 +82,7 @@ struct JobSpec {
     std::vector<std::string> ambient;
     std::vector<std::pair<std::string, std::string>> variables;
     std::string shared_directory;  // `nativeSharedDirectory` with the project's folder appended
+    BoxAddress box;
     ContainerWish container;
     EnvironmentWish environment;
     std::vector<std::string> spark_options;  // PySpark: words for spark-submit before the script
@@ -111,8 +127,21 @@ struct Collected {
     Notices notices;                // what was left out, by name
 };
 
-// Called with the folder of the outputs, which is on this machine by then, before it is stored.
+// Which target to look at.
+struct FactsWish {
+    BoxAddress box;
+    std::vector<std::string> ambient;  // "K=V" of who asks
+};
+
+// Called before outputs are stored, with their folder on this machine, to give other names to files
+// and other texts to links. What the files hold may be elsewhere: there they are empty.
 using BeforeStoring = std::function<Result<>(const Path& outputs)>;
+
+// A target that cannot be reached, which says nothing about its runs.
+struct Outage {
+    std::int64_t since = 0;  // wall-clock milliseconds
+    std::string reason;
+};
 
 // A place where runs execute: this host, a Docker engine, a Slurm cluster…
 //
@@ -157,6 +186,18 @@ public:
 
     // False when it is plain without asking anybody that `collect` would bring nothing.
     [[nodiscard]] virtual bool may_have_outputs(const Path& /*directory*/) const { return true; }
+
+    // Set while the run's target cannot be reached. Asks nobody.
+    [[nodiscard]] virtual std::optional<Outage> outage(const Path& /*directory*/) const
+    {
+        return std::nullopt;
+    }
+
+    // What the target is and has, for people who set it up: docs/design/api.md, "A check".
+    virtual Result<Json> facts(const FactsWish& /*wish*/, std::stop_token /*stop*/)
+    {
+        return fail(ErrorKind::unavailable, "targets of this type cannot be looked at");
+    }
 
     // Removes the run's tree and control files from the target (our copy of the log stays).
     virtual Result<> clean(const std::string& job, const Path& directory) = 0;

@@ -15,6 +15,7 @@
 #include "target/docker/describe_container.hpp"
 #include "target/docker/run_image.hpp"
 #include "target/embedded.hpp"
+#include "target/facts.hpp"
 #include "target/managed_environment.hpp"
 #include "target/run_files.hpp"
 #include "target/watcher.hpp"
@@ -158,6 +159,11 @@ public:
     [[nodiscard]] bool may_have_outputs(const Path& directory) const override
     {
         return is_there(directory / copied_mark) || is_there(directory / control::work / "outputs");
+    }
+
+    Result<Json> facts(const FactsWish& wish, std::stop_token stop) override
+    {
+        return machine_facts(options_.home, wish.ambient, EngineWish::required, stop);
     }
 
     Result<> clean(const std::string& job, const Path& directory) override

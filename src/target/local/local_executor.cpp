@@ -9,6 +9,7 @@
 #include "target/control_seal.hpp"
 #include "target/embedded.hpp"
 #include "target/environment.hpp"
+#include "target/facts.hpp"
 #include "target/local/local_run.hpp"
 #include "target/local/own_python.hpp"
 #include "target/local/stub_start.hpp"
@@ -140,6 +141,11 @@ public:
     [[nodiscard]] bool may_have_outputs(const Path& directory) const override
     {
         return is_there(directory / control::work / "outputs");
+    }
+
+    Result<Json> facts(const FactsWish& wish, std::stop_token stop) override
+    {
+        return machine_facts(options_.home, wish.ambient, EngineWish::none, stop);
     }
 
     Result<> clean(const std::string& job, const Path& directory) override
