@@ -102,6 +102,9 @@ bool check_characters(std::string_view text, const TextPlaces& places, Report& r
     return true;
 }
 
+// Each pasted ellipsis may cost another look at the file; who pastes more has to remove some first.
+constexpr int most_rounds = 10;
+
 std::ptrdiff_t error_count(const Report& report)
 {
     const auto& all = report.diagnostics();
@@ -113,7 +116,8 @@ std::ptrdiff_t error_count(const Report& report)
 std::optional<Node> read_yaml(std::string_view text,
                               const TextPlaces& places,
                               const DocumentLimits& limits,
-                              Report& report)
+                              Report& report,
+                              int rounds = most_rounds)
 {
     YamlRead read = read_yaml_document(text, places, limits);
     // What the eye sees as the cause stands in a line of its own; the parser trips over it later.
@@ -122,7 +126,8 @@ std::optional<Node> read_yaml(std::string_view text,
     if (read.root || stopped) {
         const auto last = read.root ? places.line_count() : read.problem.place.line;
         const auto rest = without_ellipses(text, places, read.inner_lines, last, report);
-        if (!rest.empty()) return read_yaml(rest, TextPlaces(rest), limits, report);
+        if (!rest.empty() && rounds == 0) return std::nullopt;
+        if (!rest.empty()) return read_yaml(rest, TextPlaces(rest), limits, report, rounds - 1);
     }
     if (read.root) {
         const auto before = error_count(report);

@@ -73,6 +73,23 @@ TEST(Document, ReadsJsonAndFlowStyle)
         EXPECT_EQ(read(text), expected) << text;
 }
 
+TEST(Document, TellsEveryPastedEllipsis)
+{
+    std::string at_the_left;
+    std::string indented;
+    for (int i = 0; i < 2000; ++i) {
+        at_the_left += fmt::format("a{}: 1\n...\n", i);
+        indented += fmt::format("a{}:\n  ...\n  - b\n", i);
+    }
+    Report every("f");
+    EXPECT_TRUE(read_document(at_the_left + "b: 1\n", every));
+    EXPECT_EQ(every.diagnostics().size(), 2000U);
+
+    Report inside("f");
+    EXPECT_TRUE(read_document(indented, inside));
+    EXPECT_EQ(inside.diagnostics().size(), 2000U);
+}
+
 TEST(Document, NamesThePlaceOfEveryMistake)
 {
     const Case cases[] = {
