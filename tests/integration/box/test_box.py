@@ -107,7 +107,7 @@ def test_machine_that_is_away_is_a_flag_and_cancel_waits_for_it(away, machine):
         flag = wait_until(lambda: away.json("history", "info", "last").get("unreachable"))
         assert flag["since"] and machine.address in flag["reason"]
         assert away.json("history", "info", "last")["status"] == "Running"
-        assert "cannot be reached" in away.text("experiment", "status", run["run_id"])
+        assert "cannot be reached" in away.text("experiment", "status", run["run_id"], "-o", "table")
         away.run("cancel", run["run_id"])
         assert away.json("history", "info", "last")["status"] == "Running"
     finally:
