@@ -111,7 +111,11 @@ private:
         const auto removed = connection ? ssh::remove_key(*connection, line, limit(), {})
                                         : Result<>(tl::unexpected(connection.error()));
         result_.set("key_removed", removed.has_value());
-        if (removed) return;
+        if (removed) {
+            context_.note("the key made for '{}' was removed there and here",
+                          access.address.text());
+            return;
+        }
         context_.note(
             "the key stays on '{}': {}", access.address.text(), removed.error().message());
         context_.note("hint: its private half is deleted here, so it opens nothing any more; the "
