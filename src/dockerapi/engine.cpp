@@ -195,6 +195,8 @@ Result<Info> Engine::info(Deadline deadline, std::stop_token stop) const
         for (const auto& [name, details] : runtimes.as_object())
             info.runtimes.push_back(name);
     }
+    // Podman makes up another id for each answer; its store on its machine is what lasts.
+    if (version_.podman) info.id = "podman:" + body.text("Name") + ":" + info.root_directory;
     for (const auto& option : texts_of(body["SecurityOptions"]))
         info.rootless |= option.find("rootless") != std::string::npos;
     return info;

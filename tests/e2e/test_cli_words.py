@@ -83,7 +83,6 @@ def test_machine_that_is_not_there_leaves_nothing_behind(ponk, words):
     (["ml", "gpu", "list"], "ponk gpu"),
     (["ui"], "ponk ui"),
     (["sweep", "start", "x.py"], "ponk sweep"),
-    (["environment", "list"], "ponk environment"),
     (["notebook", "start"], "ponk notebook"),
     (["token"], "ponk token"),
     (["help", "token"], "ponk token"),
