@@ -40,7 +40,7 @@ def measure(place, report, what, engine):
         "aml_config/conda_dependencies.yml": CONDA})
     place.run([place.ponk, "experiment", "prepare", "-c", "docker"], project, extra)
     image = engine.docker("images", "-q", "ponk-env").split()[0]
-    by_hand = ["docker", "run", "--rm", "--network", "none", "-v", project + ":/azureml-run", "-w", "/azureml-run", image,
+    by_hand = ["docker", "run", "--network", "none", "-v", project + ":/azureml-run", "-w", "/azureml-run", image,
                "/opt/ponk/env/bin/python", "noop.py"]
     run, hand = take_turns(place.options.repeat, lambda: place.time([place.ponk, "submit", "-c", "docker", "noop.py"], project, extra),
                            lambda: place.time(by_hand, project, extra))

@@ -32,7 +32,20 @@ constexpr Example examples[] = {
 struct Asked {
     JsonObject body;
     bool builds = false;  // else the Python of the target is the user's affair
+    std::string unused;   // then: the conda file that a reader may think is installed
 };
+
+// The conda file that the configuration or the command line names, where it is there.
+std::string conda_file(const config::Project& project,
+                       const config::RunConfiguration& run,
+                       const Invocation& words)
+{
+    const auto file = words.value("conda-dependencies").value_or(*run.conda_dependencies_file);
+    std::error_code problem;
+    const bool there =
+        !file.empty() && std::filesystem::is_regular_file(project.root / file, problem);
+    return there ? file : "";
+}
 
 tl::expected<Asked, Failure> read_words(Context& context, const Invocation& words)
 {
@@ -51,7 +64,8 @@ tl::expected<Asked, Failure> read_words(Context& context, const Invocation& word
     if (words.has("untracked")) body.set("tracked", false);
     return Asked{std::move(body),
                  config::uses_docker(*resolved.target.type) ||
-                     config::builds_environment(resolved.run, resolved.target)};
+                     config::builds_environment(resolved.run, resolved.target),
+                 conda_file(project, resolved.run, words)};
 }
 
 std::string ready_text(const Json& outlook)
@@ -140,6 +154,10 @@ Outcome run(Context& context, const Invocation& words)
     const Asked asked = TRY(read_words(context, words));
     if (words.has("check") || !asked.builds) {
         Daemon* daemon = TRY(context.daemon());
+        if (!asked.builds && !asked.unused.empty()) {
+            context.note("'{}' is not installed: this target runs with the packages that are there",
+                         printable(asked.unused));
+        }
         return check_only(context,
                           TRY(daemon->send("POST",
                                            "/environments/check",
