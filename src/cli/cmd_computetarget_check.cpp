@@ -34,7 +34,7 @@ Outcome run(Context& context, const Invocation& words)
     const config::Project project = TRY(config::open_project(TRY(context.project())));
     const config::ComputeTarget target =
         TRY(config::load_target(project, TRY(named::name_of(words))));
-    TRY(require_known_machine(target));
+    TRY(require_runs(target));
     if (*target.type == config::TargetType::local) return check_local(context, target);
     // From here first: what keeps us out has more to say here, where somebody can answer.
     if (config::uses_ssh(*target.type)) TRY(reach_box(context, target));

@@ -78,7 +78,7 @@ Outcome run(Context& context, const Invocation& words)
     const config::Project project = TRY(config::open_project(TRY(context.project())));
     const config::ComputeTarget target =
         TRY(config::load_target(project, TRY(named::name_of(words))));
-    TRY(require_known_machine(target));
+    TRY(require_runs(target));
     if (!config::uses_ssh(*target.type)) {
         return fail_with(exit_code::usage,
                          ErrorKind::invalid_argument,

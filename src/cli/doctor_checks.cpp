@@ -309,7 +309,7 @@ JsonArray check_targets(Context& context)
     for (const std::string& name : project->targets) {
         const auto target = config::load_target(*project, name);
         if (!target || *target->type == config::TargetType::local) continue;
-        if (!require_known_machine(*target)) continue;
+        if (!require_runs(*target)) continue;
         add_target(checks, context, *project, *target);
     }
     return checks;

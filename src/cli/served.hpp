@@ -32,18 +32,7 @@ inline Outcome require_served(const config::ComputeTarget& target)
     return require_served(target.type.value, target.name);
 }
 
-// What can be attached, looked at and set up.
-inline Outcome require_known_machine(const config::ComputeTarget& target)
-{
-    using config::TargetType;
-    const auto type = *target.type;
-    if (type == TargetType::localdocker || type == TargetType::remotedocker ||
-        type == TargetType::remote)
-        return exit_code::success;
-    return require_served(target);
-}
-
-// Runs are served on more types than are checked and prepared.
+// What runs go to, and can be attached, looked at and prepared.
 inline Outcome require_runs(config::TargetType type,
                             std::string_view target = {},
                             std::string instead = "Run it on this machine with '-t local'.")
@@ -53,6 +42,11 @@ inline Outcome require_runs(config::TargetType type,
         type == TargetType::remote)
         return exit_code::success;
     return require_served(type, target, std::move(instead));
+}
+
+inline Outcome require_runs(const config::ComputeTarget& target)
+{
+    return require_runs(target.type.value, target.name);
 }
 
 }  // namespace ponk::cli
