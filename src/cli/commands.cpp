@@ -80,13 +80,8 @@ constexpr const Command* all_commands[] = {
     &cmd_complete,
 };
 
-constexpr std::string_view all_later_commands[] = {"gpu",
-                                                   "ui",
-                                                   "sweep",
-                                                   "notebook",
-                                                   "token",
-                                                   "computetarget start",
-                                                   "computetarget stop"};
+constexpr std::string_view all_later_commands[] = {
+    "gpu", "ui", "sweep", "notebook", "token", "computetarget start", "computetarget stop"};
 
 constexpr std::string_view formats[] = {"table", "json", "jsonc", "tsv", "yaml"};
 constexpr Option all_global_options[] = {
