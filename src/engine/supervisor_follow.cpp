@@ -96,8 +96,8 @@ Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
                                       cancel_sent ? stop : step_.get_token());
         if (!status) {
             if (status.error().kind() == ErrorKind::cancelled) continue;
-            std::error_code ignored;
-            if (!std::filesystem::exists(directory() / "spec", ignored)) {
+            std::error_code problem;
+            if (!std::filesystem::exists(directory() / "spec", problem) && !problem) {
                 return finalize({.phase = JobPhase::lost,
                                  .reason = "the run's folder was removed while it was running"},
                                 plan,
@@ -120,6 +120,11 @@ Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
             change.timings = run_.timings;
             TRY(move_to(RunState::running, change));
             if (const auto kept = keep_first_note(directory()); !kept)
+        if (seen.phase == JobPhase::running && !seen.reason.empty() &&
+            seen.reason != last_problem) {
+            last_problem = seen.reason;
+            tell("notice", last_problem);
+        }
                 context_.tell(run_.id, "notice", "its note: " + kept.error().message());
         }
         context_.notifier.ring(run_.id);

@@ -110,9 +110,11 @@ public:
                            std::stop_token stop) override
     {
         const auto run = run_in(job, directory);
+        open_up(directory);
         const Watcher::Subscription subscription(watcher_, directory);
         for (;;) {
             subscription.bell().silence();
+            open_up(directory);
             auto status = TRY(run->look());
             // A script can remove its own folder before we have seen who it is.
             if (status.phase == JobPhase::starting && !is_there(directory))
@@ -132,6 +134,7 @@ public:
     Result<>
     cancel(const std::string& job, const Path& directory, std::chrono::seconds grace) override
     {
+        open_up(directory);
         if (!is_there(directory) || TRY(files_of(job, directory).find(control::exit))) return {};
         // On a full disk the signal alone must do.
         const auto noted = request_end(directory, grace);
@@ -149,11 +152,13 @@ public:
 
     [[nodiscard]] bool may_have_outputs(const Path& directory) const override
     {
+        open_up(directory / control::work);
         return is_there(directory / control::work / "outputs");
     }
 
     Result<> clean(const std::string& job, const Path& directory) override
     {
+        open_up(directory);
         return clean_run_directory(files_of(job, directory), directory);
     }
 
