@@ -3,6 +3,7 @@
 
 #include "base/hash.hpp"
 #include "base/text.hpp"
+#include "config/config_file.hpp"
 #include "config/ignore_rules.hpp"
 #include "config/project.hpp"
 #include "engine/entry_point.hpp"
@@ -146,6 +147,14 @@ Result<std::string> settle_conda_file(const Path& project,
 void settle_variables(Plan& plan,
                       const Submission& submission,
                       const config::RunConfiguration& configuration)
+    // With a name that is no file, the run would silently do without the packages it needs.
+    if (config::has_name(project / file)) {
+        return tl::unexpected(Error(ErrorKind::invalid_argument,
+                                    "conda file " + os::in_quotes(file) +
+                                        " is no file that can be "
+                                        "read",
+                                    "'ponk check' says what it is."));
+    }
 {
     const auto set = [&plan](const std::string& name, const std::string& value) {
         const auto same = [&name](const auto& variable) { return variable.first == name; };
