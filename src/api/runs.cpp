@@ -53,8 +53,11 @@ Result<net::Response> show_run(const Services& services, const Call& call)
 {
     auto run = TRY(services.history().get_run(TRY(run_of(services, call))));
     const auto list = engine::list_artifacts(services.context(), run);
-    for (const auto& problem : list.problems)
-        run.warnings.push_back(problem.message());
+    for (const auto& problem : list.problems) {
+        if (std::find(run.warnings.begin(), run.warnings.end(), problem.message()) ==
+            run.warnings.end())
+            run.warnings.push_back(problem.message());
+    }
     auto json = TRY(run_json(services, run));
     std::vector<std::string> names;
     for (const auto& artifact : list.artifacts)

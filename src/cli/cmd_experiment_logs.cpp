@@ -27,12 +27,15 @@ Outcome run(Context& context, const Invocation& words)
 {
     const Json record = TRY(context.run(TRY(run_name(words, "last"))));
     LogWriter writer(STDOUT_FILENO);
-    TRY(copy_log(*TRY(context.daemon()),
+    Daemon* daemon = TRY(context.daemon());
+    TRY(copy_log(*daemon,
                  {.run = record.text("run_id"),
                   .offset = 0,
                   .follow = words.has("follow") ? Follow::yes : Follow::no,
                   .form = words.has("raw") ? LogForm::raw : LogForm::masked},
                  writer));
+    if (const auto damage = TRY(find_log_damage(*daemon, record.text("run_id"))))
+        return tl::unexpected(Failure(*damage));
     return exit_code::success;
 }
 
@@ -45,7 +48,9 @@ constinit const Command cmd_experiment_logs = {
     .description =
         "Prints the log's bytes exactly, but for the values of secrets, which show as ***. On a "
         "terminal, control bytes other than CR, BS, TAB and colours are shown, not sent. Without "
-        "RUN: the newest run of the project.",
+        "RUN: the newest run of the project. A log that is not as it was when the run ended is "
+        "printed "
+        "as far as it is there, and told with exit code 74.",
     .options = options,
     .positionals = positionals,
     .examples = examples,

@@ -56,10 +56,15 @@ ArtifactList list_artifacts(const Context& context, const model::Run& run)
 {
     ArtifactList list;
     struct stat info {};
-    if (::stat((context.run_directory(run.id) / "log").c_str(), &info) == 0)
+    if (const auto file = os::open_regular(log.path, os::Links::refuse);
+        file && ::fstat(file->get(), &info) == 0)
+    const auto log = context.log_of(run.id);
         list.artifacts.push_back({"driver_log", static_cast<std::uint64_t>(info.st_size), "", ""});
     if (run.outputs.empty()) return list;
     const auto manifest = outputs_manifest(context, run);
+    if (auto damage = find_log_damage(log, run, LogDepth::known, *context.log_digests);
+        damage && *damage)
+        list.problems.push_back(std::move(**damage));
     if (!manifest) {
         list.problems.push_back(
             manifest.error()

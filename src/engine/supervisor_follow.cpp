@@ -69,6 +69,15 @@ RunState end_state(const model::ExitRecord& exit)
     return exit.cause == "script" && exit.status() == 0 ? RunState::completed : RunState::failed;
 }
 
+// Of a run whose end nobody knows.
+std::string what_is_left(const Context& context, const model::Run& run)
+{
+    if (os::open_regular(context.log_of(run.id).path, os::Links::refuse))
+        return "Its log and outputs are kept.";
+    return "Its log and outputs went with its folder; 'ponk project restore " + run.id.brief() +
+           "' gets the files that it was started with.";
+}
+
 }  // namespace
 
 Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
@@ -111,6 +120,11 @@ Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
             continue;
         }
         seen = std::move(*status);
+        if (seen.phase == JobPhase::running && !seen.reason.empty() &&
+            seen.reason != last_problem) {
+            last_problem = seen.reason;
+            tell("notice", last_problem);
+        }
         if (seen.phase == JobPhase::ended || seen.phase == JobPhase::lost)
             return finalize(seen, plan, stop);
         if (seen.phase == JobPhase::running && run_.state == RunState::starting) {
@@ -120,11 +134,6 @@ Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
             change.timings = run_.timings;
             TRY(move_to(RunState::running, change));
             if (const auto kept = keep_first_note(directory()); !kept)
-        if (seen.phase == JobPhase::running && !seen.reason.empty() &&
-            seen.reason != last_problem) {
-            last_problem = seen.reason;
-            tell("notice", last_problem);
-        }
                 context_.tell(run_.id, "notice", "its note: " + kept.error().message());
         }
         context_.notifier.ring(run_.id);
@@ -172,6 +181,14 @@ Result<> Supervisor::read_last_metrics(const Plan& plan, const std::stop_token& 
     return {};
 }
 
+// Once, while all of it is likely to be in memory; a large log is checked when it is read.
+void Supervisor::check_log(const model::ExitRecord& exit, target::Notices& notices)
+{
+    const auto damage = find_log_damage(
+        context_.log_of(run_.id), log_promise(exit), LogDepth::cheap, *context_.log_digests, stop_);
+    if (damage && *damage) notices.push_back((*damage)->message());
+}
+
 Result<>
 Supervisor::finalize(const target::JobStatus& status, const Plan& plan, std::stop_token stop)
 {
@@ -195,7 +212,9 @@ Supervisor::finalize(const target::JobStatus& status, const Plan& plan, std::sto
     }
     if (stop.stop_requested()) return fail(ErrorKind::cancelled, "the daemon stops");
     if (outputs && outputs->outputs) change.outputs = outputs->outputs->text();
-    if (outputs) change.warnings = tell_warnings(outputs->notices);
+    auto notices = outputs ? std::move(outputs->notices) : target::Notices();
+    if (status.exit) check_log(*status.exit, notices);
+    change.warnings = tell_warnings(std::move(notices));
     change.timings["collect"] = boot_milliseconds() - begin;
     const auto end = [&](RunState state) {
         path.push_back(state);
@@ -203,8 +222,7 @@ Supervisor::finalize(const target::JobStatus& status, const Plan& plan, std::sto
     };
     if (!status.exit) {
         change.ended = wall_milliseconds();
-        change.error =
-            Error(ErrorKind::unavailable, status.reason, "Its log and outputs are kept.");
+        change.error = Error(ErrorKind::unavailable, status.reason, what_is_left(context_, run_));
         return end(RunState::lost);
     }
     auto exit = *status.exit;
