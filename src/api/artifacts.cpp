@@ -112,8 +112,12 @@ Result<net::Response> list_artifacts(const Services& services, const Call& call)
                                          {"message", problem.message()},
                                          {"hint", problem.hint()}});
     }
-    return net::json_response(
-        JsonObject{{"artifacts", std::move(items)}, {"problems", std::move(problems)}});
+    JsonArray left_out;
+    for (const auto& link : list.left_out)
+        left_out.emplace_back(JsonObject{{"path", link.path}, {"link", link.link}});
+    return net::json_response(JsonObject{{"artifacts", std::move(items)},
+                                         {"left_out", std::move(left_out)},
+                                         {"problems", std::move(problems)}});
 }
 
 Result<net::Response> download_artifact(const Services& services, const Call& call)

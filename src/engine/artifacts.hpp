@@ -25,7 +25,8 @@ struct Artifact {
 };
 struct ArtifactList {
     std::vector<Artifact> artifacts;
-    std::vector<Error> problems;  // what may be missing from the list, and why
+    std::vector<Artifact> left_out;  // links that lead out of the outputs
+    std::vector<Error> problems;     // what may be missing from the list, and why
 };
 // Whatever there is; a part that is damaged hides no other.
 ArtifactList list_artifacts(const Context& context, const model::Run& run);
