@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "engine/artifacts.hpp"
 #include "engine/run_note.hpp"
+#include "engine/run_secrets.hpp"
 
 #include <algorithm>
 
@@ -71,13 +72,18 @@ Result<net::Response> change_run(const Services& services, const Call& call)
 {
     const auto body = TRY(body_of(call));
     const auto id = TRY(run_of(services, call));
+    const auto plan =
+        TRY(engine::plan_from_json(TRY(services.history().get_run(id)).configuration));
+    const auto secrets = TRY(engine::RunSecrets::load(services.context(), plan));
     store::RunChange change;
     if (body["hidden"].is_bool()) change.hidden = body.boolean("hidden");
-    if (body["name"].is_string()) change.name = body.text("name");
+    if (body["name"].is_string()) change.name = secrets.hide(body.text("name"));
     if (body["tags"].is_object()) {
         for (const auto& [key, value] : body["tags"].as_object()) {
             TRY(services.history().set_tag(
-                id, key, value.is_string() ? std::optional(value.as_string()) : std::nullopt));
+                id,
+                secrets.hide(key),
+                value.is_string() ? std::optional(secrets.hide(value.as_string())) : std::nullopt));
         }
     }
     const auto run = TRY(services.history().update_run(id, change));

@@ -2,6 +2,7 @@
 #include "engine/engine.hpp"
 
 #include "base/time.hpp"
+#include "engine/run_secrets.hpp"
 #include "os/identity.hpp"
 #include "target/control_directory.hpp"
 
@@ -50,6 +51,7 @@ std::size_t Engine::active_runs()
 Result<model::Run> Engine::start(model::Run run, const Plan& plan, Ambient ambient)
 {
     apply_plan(plan, run);
+    TRY(RunSecrets::load(context_, plan)).hide(run.name, run.tags);
     run.hidden = !plan.tracked;
     run.configuration = to_json(plan);
     run.user = os::user_name();

@@ -2,6 +2,7 @@
 #include "engine/supervisor.hpp"
 
 #include "base/hash.hpp"
+#include "base/seal.hpp"
 #include "base/text.hpp"
 #include "engine/run_note.hpp"
 
@@ -76,6 +77,8 @@ void Supervisor::work(std::stop_token stop)
     const std::stop_callback chain(stop, [this] { step_.request_stop(); });
     const auto done = carry_out(stop);
     if (!done && !stop.stop_requested()) fail_run(done.error());
+    secrets_.reset();  // the supervisor may stay for a while
+    wishes_.lock()->ambient.reset();
     ended_ = !stop.stop_requested();
     context_.notifier.ring(run_.id);
 }
@@ -260,10 +263,12 @@ Result<target::JobSpec> Supervisor::job_spec(const Plan& plan)
 Result<> Supervisor::launch(const Plan& plan, std::stop_token stop)
 {
     if (cancel_wished()) return fail(ErrorKind::cancelled, "cancelled before it had begun");
-    const auto spec = TRY(job_spec(plan));
+    auto spec = TRY(job_spec(plan));
     secrets_ = TRY(RunSecrets::load(context_, plan));
     const auto begin = boot_milliseconds();
     auto launched = executor_->launch(spec, stop);
+    for (auto& [name, value] : spec.variables)
+        wipe(value);
     if (!launched) {
         // Half a launch must not come to life later.
         static_cast<void>(executor_->cancel(job(), directory(), 0s));

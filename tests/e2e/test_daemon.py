@@ -208,6 +208,23 @@ def stranger(program, tmp_path_factory):
     return Ponk(copy, folder)
 
 
+def test_nobody_looks_into_the_memory_of_the_daemon(stranger):
+    if os.geteuid() == 0:
+        for folder in [stranger.project, pathlib.Path(stranger.environment["HOME"])]:
+            os.chown(folder, 65534, 65534)
+    (stranger.project / "a.py").write_text("import os\nos.mkdir('outputs')\nopen('outputs/m', 'w').write('m')\nprint('ran')\n")
+    try:
+        done = run_as_stranger(stranger, "submit", "a.py")
+        assert (done.returncode, done.stdout) == (0, b"ran\n"), done
+        pid = json.loads(run_as_stranger(stranger, "daemon", "status", "-o", "json").stdout)["pid"]
+        # The kernel gives these to root when a process may neither be dumped nor traced.
+        assert os.stat(f"/proc/{pid}/environ").st_uid == 0 and os.stat(f"/proc/{pid}/mem").st_uid == 0
+        reader = as_stranger(["cat", f"/proc/{pid}/environ"])
+        assert subprocess.run(reader, capture_output=True, timeout=BOUND).returncode != 0
+    finally:
+        run_as_stranger(stranger, "daemon", "stop")
+
+
 def run_as_stranger(ponk, *words):
     return subprocess.run(as_stranger([ponk.program, *words]), cwd=ponk.project, env=ponk.environment,
                           stdin=subprocess.DEVNULL, capture_output=True, timeout=BOUND)
