@@ -215,8 +215,14 @@ Result<net::Response> return_run(const Services& services, const Call& call)
     const auto list = [](const std::vector<std::string>& names) {
         return JsonArray(names.begin(), names.end());
     };
-    return net::json_response(
-        JsonObject{{"copied", list(report.copied)}, {"skipped", list(report.skipped)}});
+    JsonArray failed;
+    for (const auto& [path, error] : report.failed) {
+        failed.emplace_back(JsonObject{
+            {"path", path}, {"kind", to_string(error.kind())}, {"message", error.message()}});
+    }
+    return net::json_response(JsonObject{{"copied", list(report.copied)},
+                                         {"skipped", list(report.skipped)},
+                                         {"failed", std::move(failed)}});
 }
 
 Result<net::Response> clean_run(const Services& services, const Call& call)

@@ -56,6 +56,11 @@ Result<RestoreReport> restore_snapshot(const Context& context,
 struct ReturnReport {
     std::vector<std::string> copied;
     std::vector<std::string> skipped;
+    struct Failure {
+        std::string path;
+        Error error;
+    };
+    std::vector<Failure> failed;  // what could not be copied, and hindered nothing else
 };
 enum class Overwrite { no, yes };
 // Files that the run wrote or changed in its working copy, into the project. Existing files are
