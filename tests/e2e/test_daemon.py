@@ -70,7 +70,7 @@ def test_process_list_shows_what_the_daemon_is(ponk):
     place = pathlib.Path("/proc") / str(daemon_pid(ponk))
 
     assert place.joinpath("cmdline").read_bytes().split(b"\0")[:3] == [b"ponk", b"daemon", b"run"]
-    assert place.joinpath("comm").read_text() == "ponk\n"
+    assert place.joinpath("comm").read_text() == "ponk-daemon\n"
 
 
 def test_every_command_tells_within_a_bound_that_the_daemon_hangs(hanging, next_program):
