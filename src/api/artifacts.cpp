@@ -112,8 +112,12 @@ Result<net::Response> list_artifacts(const Services& services, const Call& call)
                                          {"message", problem.message()},
                                          {"hint", problem.hint()}});
     }
-    return net::json_response(
-        JsonObject{{"artifacts", std::move(items)}, {"problems", std::move(problems)}});
+    JsonArray left_out;
+    for (const auto& link : list.left_out)
+        left_out.emplace_back(JsonObject{{"path", link.path}, {"link", link.link}});
+    return net::json_response(JsonObject{{"artifacts", std::move(items)},
+                                         {"left_out", std::move(left_out)},
+                                         {"problems", std::move(problems)}});
 }
 
 Result<net::Response> download_artifact(const Services& services, const Call& call)
@@ -211,8 +215,14 @@ Result<net::Response> return_run(const Services& services, const Call& call)
     const auto list = [](const std::vector<std::string>& names) {
         return JsonArray(names.begin(), names.end());
     };
-    return net::json_response(
-        JsonObject{{"copied", list(report.copied)}, {"skipped", list(report.skipped)}});
+    JsonArray failed;
+    for (const auto& [path, error] : report.failed) {
+        failed.emplace_back(JsonObject{
+            {"path", path}, {"kind", to_string(error.kind())}, {"message", error.message()}});
+    }
+    return net::json_response(JsonObject{{"copied", list(report.copied)},
+                                         {"skipped", list(report.skipped)},
+                                         {"failed", std::move(failed)}});
 }
 
 Result<net::Response> clean_run(const Services& services, const Call& call)

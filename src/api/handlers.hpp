@@ -26,6 +26,7 @@ Result<net::Response> wait_for_run(const Services& services, const Call& call);
 Result<net::Response> show_events(const Services& services, const Call& call);
 // log.cpp
 Result<net::Response> show_log(const Services& services, const Call& call);
+Result<net::Response> check_log(const Services& services, const Call& call);
 // artifacts.cpp
 Result<net::Response> list_artifacts(const Services& services, const Call& call);
 Result<net::Response> download_artifact(const Services& services, const Call& call);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/handlers.hpp"
+#include "base/hash.hpp"
 #include "base/text.hpp"
+#include "engine/log_check.hpp"
 #include "engine/run_secrets.hpp"
 #include "secrets/redactor.hpp"
 
@@ -47,11 +49,7 @@ public:
     Step next(std::string& out) override
     {
         for (;;) {
-            if (!file_) {
-                auto file = os::open_regular(services_.context().run_directory(id_) / "log",
-                                             os::Links::refuse);
-                if (file) file_ = std::move(*file);
-            }
+            if (!file_) open();
             if (file_) {
                 const auto got = redactor_ ? read_masked(out) : read_plain(out);
                 if (!got) return Step::broken;
@@ -60,6 +58,7 @@ public:
             }
             if (over_) {
                 if (redactor_) give(out, redactor_->finish());
+                keep_digest();
                 return Step::end;
             }
             // Once an end is seen, what is in the file is all: read again, then finish.
@@ -70,6 +69,26 @@ public:
     }
 
 private:
+    void open()
+    {
+        auto file = os::open_regular(services_.context().log_of(id_).path, os::Links::refuse);
+        if (!file) return;
+        file_ = std::move(*file);
+        // Who reads all of it can tell its digest; of one that is known no other is needed.
+        if (at_ == 0 && follow_ == Follow::no && os::status_of(file_.get(), opened_) == 0 &&
+            !services_.context().log_digests->find(id_, opened_))
+            hash_.emplace();
+    }
+
+    void keep_digest()
+    {
+        os::FileStatus now;
+        if (!hash_ || os::status_of(file_.get(), now) != 0) return;
+        if (now.same_version(opened_) && now.size == at_)
+            services_.context().log_digests->remember(id_, now, hash_->finish());
+        hash_.reset();
+    }
+
     // How much can be there to read now: a follower is woken for much that is no log.
     [[nodiscard]] std::size_t room() const
     {
@@ -89,6 +108,7 @@ private:
         out.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
         if (got < 0) return fail_errno(errno, "read the log");
         at_ += static_cast<std::uint64_t>(got);
+        if (hash_) hash_->update(std::string_view(out).substr(before));
         return got > 0;
     }
 
@@ -96,6 +116,7 @@ private:
     {
         const auto bytes = TRY(os::read_at(file_.get(), at_, room()));
         at_ += bytes.size();
+        if (hash_) hash_->update(bytes);
         if (!bytes.empty()) give(out, redactor_->feed(bytes));
         return !bytes.empty();
     }
@@ -114,6 +135,8 @@ private:
     std::uint64_t at_ = 0;
     std::uint64_t skip_ = 0;
     bool over_ = false;
+    os::FileStatus opened_;
+    std::optional<Sha256> hash_;
     std::optional<secrets::Redactor> redactor_;
     engine::Notifier::Subscription subscription_;
 };
@@ -147,6 +170,24 @@ Result<net::Response> show_log(const Services& services, const Call& call)
                                                   follow,
                                                   raw ? nullptr : TRY(patterns_of(services, run)));
     return response;
+}
+
+Result<net::Response> check_log(const Services& services, const Call& call)
+{
+    const auto id = TRY(run_of(services, call));
+    const auto& context = services.context();
+    const auto run = TRY(services.history().get_run(id));
+    const auto damage = TRY(engine::find_log_damage(
+        context.log_of(id), run, engine::LogDepth::thorough, *context.log_digests));
+    if (!damage) return net::json_response(JsonObject{{"problem", Json()}});
+    store::RunChange change;
+    change.warnings.push_back(damage->message());
+    // The answer matters more than that it is kept.
+    static_cast<void>(services.history().update_run(id, change));
+    return net::json_response(JsonObject{{"problem",
+                                          JsonObject{{"kind", to_string(damage->kind())},
+                                                     {"message", damage->message()},
+                                                     {"hint", damage->hint()}}}});
 }
 
 }  // namespace ponk::api

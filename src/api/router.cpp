@@ -24,6 +24,7 @@ const std::vector<Route>& routes()
         {"DELETE", "/runs/{run}", write, delete_run},
         {"GET", "/runs/{run}/wait", read, wait_for_run},
         {"GET", "/runs/{run}/log", read, show_log},
+        {"GET", "/runs/{run}/log/check", read, check_log},
         {"GET", "/runs/{run}/events", read, show_events},
         {"POST", "/runs/{run}/cancel", write, cancel_run},
         {"POST", "/runs/{run}/rerun", write, rerun_run},

@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "engine/artifacts.hpp"
 #include "engine/run_note.hpp"
+#include "engine/run_secrets.hpp"
 
 #include <algorithm>
 
@@ -53,8 +54,11 @@ Result<net::Response> show_run(const Services& services, const Call& call)
 {
     auto run = TRY(services.history().get_run(TRY(run_of(services, call))));
     const auto list = engine::list_artifacts(services.context(), run);
-    for (const auto& problem : list.problems)
-        run.warnings.push_back(problem.message());
+    for (const auto& problem : list.problems) {
+        if (std::find(run.warnings.begin(), run.warnings.end(), problem.message()) ==
+            run.warnings.end())
+            run.warnings.push_back(problem.message());
+    }
     auto json = TRY(run_json(services, run));
     std::vector<std::string> names;
     for (const auto& artifact : list.artifacts)
@@ -68,13 +72,18 @@ Result<net::Response> change_run(const Services& services, const Call& call)
 {
     const auto body = TRY(body_of(call));
     const auto id = TRY(run_of(services, call));
+    const auto plan =
+        TRY(engine::plan_from_json(TRY(services.history().get_run(id)).configuration));
+    const auto secrets = TRY(engine::RunSecrets::load(services.context(), plan));
     store::RunChange change;
     if (body["hidden"].is_bool()) change.hidden = body.boolean("hidden");
-    if (body["name"].is_string()) change.name = body.text("name");
+    if (body["name"].is_string()) change.name = secrets.hide(body.text("name"));
     if (body["tags"].is_object()) {
         for (const auto& [key, value] : body["tags"].as_object()) {
             TRY(services.history().set_tag(
-                id, key, value.is_string() ? std::optional(value.as_string()) : std::nullopt));
+                id,
+                secrets.hide(key),
+                value.is_string() ? std::optional(secrets.hide(value.as_string())) : std::nullopt));
         }
     }
     const auto run = TRY(services.history().update_run(id, change));

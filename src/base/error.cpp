@@ -38,6 +38,7 @@ ErrorKind kind_of(int errno_value)
     case ECONNREFUSED:
         return ErrorKind::unavailable;
     case EINVAL:
+    case ELOOP:
     case ENAMETOOLONG:
         return ErrorKind::invalid_argument;
     case ETIMEDOUT:

@@ -5,12 +5,14 @@
 #include "base/text.hpp"
 #include "cli/progress_line.hpp"
 #include "net/target.hpp"
+#include "os/directory.hpp"
 
 #include <fmt/format.h>
 
 #include <cerrno>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace ponk::cli {
@@ -57,61 +59,97 @@ Error is_there(const os::Path& path)
             "'--overwrite' replaces it; '-d FOLDER' names another place."};
 }
 
-// What is in the way of a new file, if anything.
-Result<> check_free(const os::Path& folder, const os::Path& path, Overwrite overwrite)
+Error no_folder(const os::Path& path)
+{
+    return {ErrorKind::conflict,
+            fmt::format("{} is no folder", os::in_quotes(path)),
+            "Name a folder, there already or new, with '-d FOLDER'."};
+}
+
+// Opens the folder that the user named, made if need be.
+Result<os::Fd> open_destination(const os::Path& folder)
 {
     std::error_code ignored;
     for (os::Path above = folder; !above.empty(); above = above.parent_path()) {
         const auto status = std::filesystem::status(above, ignored);
         if (std::filesystem::is_directory(status)) break;
-        if (std::filesystem::exists(status)) {
-            return tl::unexpected(Error(ErrorKind::conflict,
-                                        fmt::format("{} is no folder", os::in_quotes(above)),
-                                        "Name a folder, there already or new, with '-d FOLDER'."));
-        }
+        if (std::filesystem::exists(status)) return tl::unexpected(no_folder(above));
         if (above == above.parent_path()) break;
     }
-    const auto status = std::filesystem::symlink_status(path, ignored);
-    if (std::filesystem::is_directory(status)) {
+    TRY(os::make_directories(folder, 0755));
+    return os::open_file(folder, O_RDONLY | O_DIRECTORY);
+}
+
+// Where a file will be. Its folder is open, so that no link that comes to be on the way can lead it
+// elsewhere.
+struct Place {
+    os::Fd parent;
+    std::string name;
+    os::Path path;  // for messages
+
+    [[nodiscard]] std::string partial() const
+    {
+        return name.substr(0, 200) + "." + to_hex(random_bytes(4)) + ".ponk-partial";
+    }
+};
+
+// The folder `name` below `parent`, made if need be and never reached through a link.
+Result<os::Fd> enter(int parent, const os::Path& name, const os::Path& path)
+{
+    if (::mkdirat(parent, name.c_str(), 0755) != 0 && errno != EEXIST)
+        return fail_errno(errno, "make folder {}", os::in_quotes(path));
+    auto folder = os::open_beneath(parent, name, O_RDONLY | O_DIRECTORY);
+    struct stat info {};
+    if (folder || ::fstatat(parent, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return folder;
+    if (S_ISLNK(info.st_mode)) {
+        return tl::unexpected(Error(
+            ErrorKind::conflict,
+            fmt::format("{} is a link, and nothing is written through links", os::in_quotes(path)),
+            "Remove it, or name another folder with '-d FOLDER'."));
+    }
+    if (!S_ISDIR(info.st_mode)) return tl::unexpected(no_folder(path));
+    return folder;
+}
+
+// Free, and in a folder that is there.
+Result<Place> prepare(const os::Path& folder, const os::Path& name, Overwrite overwrite)
+{
+    os::Fd parent = TRY(open_destination(folder));
+    os::Path path = folder;
+    for (const os::Path& part : name.parent_path()) {
+        path /= part;
+        parent = TRY(enter(parent.get(), part, path));
+    }
+    path = (path / name.filename()).lexically_normal();
+    struct stat info {};
+    const bool there =
+        ::fstatat(parent.get(), name.filename().c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0;
+    if (there && S_ISDIR(info.st_mode)) {
         return tl::unexpected(Error(ErrorKind::conflict,
                                     fmt::format("{} is a folder", os::in_quotes(path)),
                                     "Name another folder with '-d FOLDER'."));
     }
-    if (overwrite == Overwrite::no && std::filesystem::exists(status))
-        return tl::unexpected(is_there(path));
-    return {};
+    if (there && overwrite == Overwrite::no) return tl::unexpected(is_there(path));
+    return Place{std::move(parent), name.filename().native(), std::move(path)};
 }
 
 // Gives the finished file its name. Somebody may have made one of that name meanwhile.
-Result<> publish(const os::Path& partial, const os::Path& path, Overwrite overwrite)
+Result<> publish(const Place& place, const std::string& partial, Overwrite overwrite)
 {
+    const int parent = place.parent.get();
     const unsigned flags = overwrite == Overwrite::yes ? 0 : RENAME_NOREPLACE;
-    if (::renameat2(AT_FDCWD, partial.c_str(), AT_FDCWD, path.c_str(), flags) == 0) return {};
+    if (::renameat2(parent, partial.c_str(), parent, place.name.c_str(), flags) == 0) return {};
     int problem = errno;
     if (problem == EINVAL && overwrite == Overwrite::no) {  // the file system knows no such flag
-        if (::link(partial.c_str(), path.c_str()) == 0) {
-            ::unlink(partial.c_str());
+        if (::linkat(parent, partial.c_str(), parent, place.name.c_str(), 0) == 0) {
+            ::unlinkat(parent, partial.c_str(), 0);
             return {};
         }
         problem = errno;
     }
-    ::unlink(partial.c_str());
-    if (problem == EEXIST) return tl::unexpected(is_there(path));
-    return fail_errno(problem, "rename to {}", os::in_quotes(path));
-}
-
-os::Path partial_name(const os::Path& path)
-{
-    return path.string() + "." + to_hex(random_bytes(4)) + ".ponk-partial";
-}
-
-// Where the file will be: free, and in a folder that is there.
-Result<os::Path> prepare(const os::Path& folder, const os::Path& name, Overwrite overwrite)
-{
-    const os::Path path = (folder / name).lexically_normal();
-    TRY(check_free(folder, path, overwrite));
-    if (path.has_parent_path()) TRY(os::make_directories(path.parent_path(), 0755));
-    return path;
+    ::unlinkat(parent, partial.c_str(), 0);
+    if (problem == EEXIST) return tl::unexpected(is_there(place.path));
+    return fail_errno(problem, "rename to {}", os::in_quotes(place.path));
 }
 
 }  // namespace
@@ -142,20 +180,23 @@ Result<os::Path> download_artifact(Daemon& daemon,
                                    const os::Path& name,
                                    Overwrite overwrite)
 {
-    const os::Path path = TRY(prepare(folder, name, overwrite));
-    const os::Path partial = partial_name(path);
+    const Place place = TRY(prepare(folder, name, overwrite));
+    const std::string partial = place.partial();
     {
-        const os::Fd file =
-            TRY(os::open_file(partial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644));
+        const os::Fd file(::openat(place.parent.get(),
+                                   partial.c_str(),
+                                   O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                                   0644));
+        if (!file) return fail_errno(errno, "create {}", os::in_quotes(place.path));
         auto fetched = fetch(daemon, run_id, artifact, file);
         if (!fetched) {
-            ::unlink(partial.c_str());
+            ::unlinkat(place.parent.get(), partial.c_str(), 0);
             return tl::unexpected(
                 fetched.error().within(fmt::format("download '{}'", printable(artifact))));
         }
     }
-    TRY(publish(partial, path, overwrite));
-    return path;
+    TRY(publish(place, partial, overwrite));
+    return place.path;
 }
 
 Result<os::Path> make_artifact_link(const std::string& target,
@@ -163,12 +204,12 @@ Result<os::Path> make_artifact_link(const std::string& target,
                                     const os::Path& name,
                                     Overwrite overwrite)
 {
-    const os::Path path = TRY(prepare(folder, name, overwrite));
-    const os::Path partial = partial_name(path);
-    if (::symlink(target.c_str(), partial.c_str()) != 0)
-        return fail_errno(errno, "make link {}", os::in_quotes(path));
-    TRY(publish(partial, path, overwrite));
-    return path;
+    const Place place = TRY(prepare(folder, name, overwrite));
+    const std::string partial = place.partial();
+    if (::symlinkat(target.c_str(), place.parent.get(), partial.c_str()) != 0)
+        return fail_errno(errno, "make link {}", os::in_quotes(place.path));
+    TRY(publish(place, partial, overwrite));
+    return place.path;
 }
 
 }  // namespace ponk::cli

@@ -36,6 +36,9 @@ void close_strangers(int keep)
 Result<> serve(const Entry& entry, const DaemonOptions& daemon)
 {
     TRY(make_home(daemon.home));
+    // Secrets and the key of runs are in our memory: it is in no core file, and other processes of
+    // the user, such as the scripts, cannot look into it.
+    ::prctl(PR_SET_DUMPABLE, 0);
     return entry.run_daemon(daemon);
 }
 

@@ -33,19 +33,22 @@ Outcome run(Context& context, const Invocation& words)
                              .offset = 0,
                              .follow = words.has("follow") ? Follow::yes : Follow::no,
                              .form = words.has("raw") ? LogForm::raw : LogForm::masked};
+    Daemon* daemon = TRY(context.daemon());
     // What has ended is not left behind by Ctrl-C: it only stops the printing, as it does
     // elsewhere.
     if (request.follow == Follow::no || !record["end_time_utc"].is_null()) {
-        TRY(copy_log(*TRY(context.daemon()), request, writer));
-        return exit_code::success;
+        TRY(copy_log(*daemon, request, writer));
+    } else {
+        Interrupts interrupts;
+        const auto copied = copy_log(*daemon, request, writer, interrupts.token());
+        if (interrupts.happened()) {
+            say_detached(context, request.run);
+            return exit_code::detached;
+        }
+        TRY(copied);
     }
-    Interrupts interrupts;
-    const auto copied = copy_log(*TRY(context.daemon()), request, writer, interrupts.token());
-    if (interrupts.happened()) {
-        say_detached(context, request.run);
-        return exit_code::detached;
-    }
-    TRY(copied);
+    if (const auto damage = TRY(find_log_damage(*daemon, request.run)))
+        return tl::unexpected(Failure(*damage));
     return exit_code::success;
 }
 
@@ -58,7 +61,8 @@ constinit const Command cmd_experiment_logs = {
     .description =
         "Prints the log's bytes exactly, but for the values of secrets, which show as ***. On a "
         "terminal, control bytes other than CR, BS, TAB and colours are shown, not sent. Without "
-        "RUN: the newest run of the project.\n"
+        "RUN: the newest run of the project. A log that is not as it was when the run ended is "
+        "printed as far as it is there, and told with exit code 74.\n"
         "Ctrl-C ends '--follow' and leaves the run alone; it says how to follow again or cancel.",
     .options = options,
     .positionals = positionals,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/common_options.hpp"
 #include "cli/context.hpp"
@@ -53,8 +54,24 @@ Outcome run(Context& context, const Invocation& words)
     if (answer["skipped"].is_array() && !answer["skipped"].as_array().empty()) {
         context.note("'--overwrite' replaces files that are there");
     }
+    const Json& failed = answer["failed"];
+    const bool whole = !failed.is_array() || failed.as_array().empty();
+    if (!whole) {
+        for (const Json& one : failed.as_array()) {
+            rows.push_back(JsonObject{{"file", one["path"]},
+                                      {"result", "not copied: " + one.text("message")}});
+        }
+    }
     view.rows = std::move(rows);
-    return context.print(answer, view);
+    auto printed = context.print(answer, view);
+    if (whole || !printed) return printed;
+    const Json& first = failed.as_array().front();
+    for (const Json& one : failed.as_array())
+        context.note("'{}' was not copied: {}", printable(one.text("path")), one.text("message"));
+    return tl::unexpected(Failure(Error(
+        error_kind_from(first.text("kind")),
+        fmt::format("{} of the run's files could not be copied", failed.as_array().size()),
+        "The others are in " + os::in_quotes(destination) + "; '-d FOLDER' names another place.")));
 }
 
 }  // namespace

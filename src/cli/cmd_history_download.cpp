@@ -4,7 +4,10 @@
 #include "cli/commands.hpp"
 #include "cli/common_options.hpp"
 #include "cli/context.hpp"
+#include "cli/log_stream.hpp"
 #include "cli/run_view.hpp"
+
+#include <algorithm>
 
 namespace ponk::cli {
 namespace {
@@ -76,6 +79,7 @@ Outcome run(Context& context, const Invocation& words)
     const Overwrite overwrite = words.has("overwrite") ? Overwrite::yes : Overwrite::no;
     std::vector<Error> damage = problems_of(answer);
     JsonArray files;
+    bool took_log = false;
     if (answer["artifacts"].is_array()) {
         for (const Json& artifact : answer["artifacts"].as_array()) {
             const std::string path = artifact.text("path");
@@ -92,11 +96,26 @@ Outcome run(Context& context, const Invocation& words)
             if (!file && file.error().kind() != ErrorKind::damaged)
                 return tl::unexpected(Failure(file.error()));
             if (file) {
+                took_log = took_log || path == "driver_log";
                 files.push_back(JsonObject{{"artifact", path}, {"file", file->string()}});
             } else {
                 damage.push_back(file.error());
             }
         }
+    }
+    if (answer["left_out"].is_array()) {
+        for (const Json& link : answer["left_out"].as_array()) {
+            if (!wanted(link.text("path"), chosen)) continue;
+            context.note("'{}' is a link to '{}', which leads out of the outputs: not downloaded",
+                         printable(link.text("path")),
+                         printable(link.text("link")));
+        }
+    }
+    // While it was read, the daemon saw all of it.
+    if (took_log) {
+        const auto found = TRY(find_log_damage(*daemon, id));
+        const auto known = [&](const Error& one) { return one.message() == found->message(); };
+        if (found && std::none_of(damage.begin(), damage.end(), known)) damage.push_back(*found);
     }
     if (!damage.empty()) {
         TRY(context.print(Json(std::move(files))));

@@ -246,7 +246,9 @@ std::vector<Candidate> complete(const std::vector<std::string>& words, std::stri
     at.samples = samples;
     Candidates list = candidates(at, current);
     std::erase_if(list, [&](const Candidate& one) {
-        return one.word.empty() || (one.word[0] != ':' && !one.word.starts_with(current));
+        // A candidate is a line with a tab in it: names that hold these cannot be told.
+        return one.word.empty() || one.word.find_first_of("\n\t") != std::string::npos ||
+               (one.word[0] != ':' && !one.word.starts_with(current));
     });
     for (Candidate& one : list) {
         std::ranges::replace(one.says, '\n', ' ');

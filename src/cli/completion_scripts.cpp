@@ -37,12 +37,16 @@ _ponk() {
         case $line in
         :file)
             compopt -o filenames 2>/dev/null
-            while IFS= read -r word; do COMPREPLY+=("$word"); done \
-                < <(compgen -f -- "${current#"$cut"}") ;;
+            while IFS= read -r word; do
+                # A name with a newline comes as two that are not there.
+                [[ $word == \~* || -e $word || -L $word ]] && COMPREPLY+=("$word")
+            done < <(compgen -f -- "${current#"$cut"}") ;;
         :folder)
             compopt -o filenames 2>/dev/null
-            while IFS= read -r word; do COMPREPLY+=("$word"); done \
-                < <(compgen -d -- "${current#"$cut"}") ;;
+            while IFS= read -r word; do
+                # A name with a newline comes as two that are not there.
+                [[ $word == \~* || -e $word || -L $word ]] && COMPREPLY+=("$word")
+            done < <(compgen -d -- "${current#"$cut"}") ;;
         ?*)
             word=${line%%$'\t'*}
             COMPREPLY+=("${word#"$cut"}") ;;

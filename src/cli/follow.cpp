@@ -65,8 +65,10 @@ std::string metrics_line(const Json& run)
         std::string text = value.type() == Json::Type::real
                                ? fmt::format("{:.6g}", value.as_double())
                                : output::cell_text(value);
-        if (terminal.width > 0) text = output::shortened(text, 40, terminal);
-        parts.push_back(printable(name) + " " + text);
+        // Names and texts are the script's, of any length; the run's record has them whole.
+        const std::size_t room = terminal.width > 0 ? 40 : 100;
+        parts.push_back(output::shortened(printable(name), room, terminal) + " " +
+                        output::shortened(text, room, terminal));
     }
     return join(parts, ", ");
 }

@@ -111,4 +111,13 @@ copy_log(Daemon& daemon, const LogRequest& request, LogWriter& writer, std::stop
     return offset - request.offset;
 }
 
+Result<std::optional<Error>> find_log_damage(Daemon& daemon, const std::string& run)
+{
+    const Json answer = TRY(daemon.get("/runs/" + run + "/log/check", std::chrono::minutes(10)));
+    const Json& problem = answer["problem"];
+    if (!problem.is_object()) return std::nullopt;
+    return Error(
+        error_kind_from(problem.text("kind")), problem.text("message"), problem.text("hint"));
+}
+
 }  // namespace ponk::cli

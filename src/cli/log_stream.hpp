@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <stop_token>
 #include <string>
 
@@ -41,5 +42,9 @@ struct LogRequest {
 // on where it was. Returns the number of bytes; `cancelled` when stopped.
 Result<std::uint64_t>
 copy_log(Daemon& daemon, const LogRequest& request, LogWriter& writer, std::stop_token stop = {});
+
+// What is wrong with the log of an ended run, by its exit record; nullopt when all is as it was. A
+// large log may take the daemon a while.
+Result<std::optional<Error>> find_log_damage(Daemon& daemon, const std::string& run);
 
 }  // namespace ponk::cli

@@ -6,7 +6,6 @@
 #include "config/resolve.hpp"
 
 #include <algorithm>
-#include <sys/stat.h>
 
 namespace ponk::config {
 
@@ -22,13 +21,6 @@ bool is_file(const os::Path& path)
 {
     std::error_code error;
     return std::filesystem::is_regular_file(path, error);
-}
-
-// Also a link that leads nowhere and what is no file: those are to be told, not passed over.
-bool has_name(const os::Path& path)
-{
-    struct stat info {};
-    return ::lstat(path.c_str(), &info) == 0;
 }
 
 // What one run configuration, its target and their dependency files say against each other. The

@@ -11,6 +11,9 @@
 #include "config/schemas.hpp"
 #include "config/spark.hpp"
 
+#include <cerrno>
+#include <sys/stat.h>
+
 namespace ponk::config {
 
 const char* to_string(FileKind kind)
@@ -79,6 +82,12 @@ FileKind kind_by_content(const Node& root)
 std::string name_of(const os::Path& file)
 {
     return file.stem().string();
+}
+
+bool has_name(const os::Path& path)
+{
+    struct stat info {};
+    return ::lstat(path.c_str(), &info) == 0 || (errno != ENOENT && errno != ENOTDIR);
 }
 
 namespace {

@@ -41,6 +41,10 @@ struct FileDump {
 FileDump dump_file(const os::Path& file, const std::string& shown);
 FileDump dump_file(const os::Path& file);
 
+// Whether a name is taken, also by a link that leads nowhere, by what is no file, or by what we may
+// not look at: that is to be told, not passed over as if there were nothing.
+bool has_name(const os::Path& path);
+
 // The tree of a file; without one the reason is in `report`.
 std::optional<Node> load_document(const os::Path& file, Report& report);
 

@@ -50,8 +50,7 @@ void report_missing(const RunConfiguration& run,
 
 bool is_there(const Project& project, const Located<std::string>& file)
 {
-    std::error_code error;
-    return !file->empty() && std::filesystem::is_regular_file(project.root / *file, error);
+    return !file->empty() && has_name(project.root / *file);
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/ignore_rules.hpp"
 
+#include "config/config_file.hpp"
+
 namespace ponk::config {
 
 namespace {
@@ -51,6 +53,13 @@ Result<IgnoreRules> IgnoreRules::load(const os::Path& project)
     IgnoreRules rules = parse(base_rules());
     for (const char* name : {".amlignore", ".gitignore"}) {
         const auto text = TRY(os::read_file_if_any(project / name, size_limit));
+        if (!text && has_name(project / name)) {
+            return tl::unexpected(
+                Error(ErrorKind::invalid_argument,
+                      os::in_quotes(project / name) + " is a link to a file that does not exist",
+                      "Without it files would be stored that it keeps out; mend it or remove "
+                      "it."));
+        }
         if (!text) continue;
         rules.add_lines(*text);
         rules.source_ = name;

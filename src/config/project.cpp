@@ -70,10 +70,16 @@ Result<Project> open_project(const os::Path& folder)
     Project project;
     project.root = folder;
     project.identity = load_project_identity(folder);
-    project.has_mlproject = std::filesystem::is_regular_file(folder / "MLproject", error);
+    project.has_mlproject = has_name(folder / "MLproject");
     std::vector<os::Entry> entries;
     if (std::filesystem::is_directory(project.config_folder(), error)) {
         entries = TRY(os::list_directory(project.config_folder()));
+    } else if (has_name(project.config_folder())) {
+        return tl::unexpected(Error(ErrorKind::invalid_argument,
+                                    os::in_quotes(project.config_folder()) +
+                                        " is there, but is no folder that can be read",
+                                    "Configuration files are read from there; mend it or remove "
+                                    "it."));
     }
     project.targets = names_with(entries, ".compute");
     project.run_configurations = names_with(entries, ".runconfig");

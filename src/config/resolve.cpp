@@ -19,12 +19,6 @@ bool contains(const std::vector<std::string>& names, const std::string& name)
     return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-bool is_file(const os::Path& path)
-{
-    std::error_code error;
-    return std::filesystem::is_regular_file(path, error);
-}
-
 std::string quoted_list(const std::vector<std::string>& names)
 {
     std::vector<std::string> quoted;
@@ -52,7 +46,7 @@ std::optional<ComputeTarget>
 read_target(const Project& project, const std::string& name, Diagnostics& diagnostics)
 {
     const os::Path file = project.config_folder() / (name + ".compute");
-    if (name == "local" && !is_file(file)) return built_in_local();
+    if (name == "local" && !has_name(file)) return built_in_local();
     Report report(shown_name(name, ".compute"));
     std::optional<ComputeTarget> target;
     if (const auto root = load_document(file, report)) target = read_compute(*root, name, report);
@@ -65,7 +59,7 @@ std::optional<RunConfiguration>
 read_run(const Project& project, const std::string& name, Diagnostics& diagnostics)
 {
     const os::Path file = project.config_folder() / (name + ".runconfig");
-    if (name == "local" && !is_file(file)) return built_in_run_configuration();
+    if (name == "local" && !has_name(file)) return built_in_run_configuration();
     Report report(shown_name(name, ".runconfig"));
     std::optional<RunConfiguration> run;
     if (const auto root = load_document(file, report)) {

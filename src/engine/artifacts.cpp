@@ -3,6 +3,7 @@
 
 #include "base/hash.hpp"
 #include "base/text.hpp"
+#include "snapshot/link_way.hpp"
 #include "snapshot/materialise.hpp"
 
 #include <algorithm>
@@ -26,19 +27,20 @@ Result<snapshot::Manifest> outputs_manifest(const Context& context, const model:
     return context.objects.read_manifest(digest);
 }
 
-Result<Artifact> follow_link(const std::vector<Artifact>& artifacts, const Artifact& from)
+Result<Artifact> follow_link(const Context& context,
+                             const model::Run& run,
+                             const std::vector<Artifact>& artifacts,
+                             const Artifact& from)
 {
-    auto at = from;
-    for (int hops = 0; hops < 40 && !at.link.empty(); ++hops) {
-        const auto path = (Path(at.path).parent_path() / at.link).lexically_normal();
-        const auto found =
-            std::find_if(artifacts.begin(), artifacts.end(), [&](const Artifact& artifact) {
-                return artifact.path == path.native();
-            });
-        if (found == artifacts.end()) break;
-        at = *found;
-    }
-    if (at.link.empty()) return at;
+    if (from.link.empty()) return from;
+    const auto way = snapshot::follow_links(from.path.substr(prefix.size()),
+                                            TRY(outputs_manifest(context, run)));
+    const auto found =
+        std::find_if(artifacts.begin(), artifacts.end(), [&](const Artifact& artifact) {
+            return artifact.link.empty() && way.end == snapshot::LinkWay::End::inside &&
+                   artifact.path == std::string(prefix) + way.path;
+        });
+    if (found != artifacts.end()) return *found;
     return fail(ErrorKind::not_found,
                 "'{}' is a link to '{}', which is no file among the outputs of the run",
                 printable(from.path),
@@ -55,9 +57,14 @@ bool is_log_artifact(std::string_view path)
 ArtifactList list_artifacts(const Context& context, const model::Run& run)
 {
     ArtifactList list;
+    const auto log = context.log_of(run.id);
     struct stat info {};
-    if (::stat((context.run_directory(run.id) / "log").c_str(), &info) == 0)
+    if (const auto file = os::open_regular(log.path, os::Links::refuse);
+        file && ::fstat(file->get(), &info) == 0)
         list.artifacts.push_back({"driver_log", static_cast<std::uint64_t>(info.st_size), "", ""});
+    if (auto damage = find_log_damage(log, run, LogDepth::known, *context.log_digests);
+        damage && *damage)
+        list.problems.push_back(std::move(**damage));
     if (run.outputs.empty()) return list;
     const auto manifest = outputs_manifest(context, run);
     if (!manifest) {
@@ -74,9 +81,10 @@ ArtifactList list_artifacts(const Context& context, const model::Run& run)
             // A file of several chunks has no digest of its own.
             const auto digest = entry.chunks.empty() ? entry.digest.text() : std::string();
             list.artifacts.push_back({path, entry.size, digest, ""});
-        } else if (entry.kind == snapshot::EntryKind::link &&
-                   snapshot::link_stays_inside(entry.path, entry.target)) {
-            list.artifacts.push_back({path, 0, "", entry.target});
+        } else if (entry.kind == snapshot::EntryKind::link) {
+            const bool inside = snapshot::follow_links(entry.path, *manifest).end !=
+                                snapshot::LinkWay::End::outside;
+            (inside ? list.artifacts : list.left_out).push_back({path, 0, "", entry.target});
         }
     }
     return list;
@@ -89,7 +97,7 @@ find_artifact(const Context& context, const model::Run& run, const std::string& 
     std::vector<std::string> names;
     for (const auto& artifact : list.artifacts) {
         if (artifact.path == path || artifact.path == std::string(prefix) + path)
-            return follow_link(list.artifacts, artifact);
+            return follow_link(context, run, list.artifacts, artifact);
         names.push_back(artifact.path);
     }
     if (!list.problems.empty()) return tl::unexpected(list.problems.front());

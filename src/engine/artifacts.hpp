@@ -25,7 +25,8 @@ struct Artifact {
 };
 struct ArtifactList {
     std::vector<Artifact> artifacts;
-    std::vector<Error> problems;  // what may be missing from the list, and why
+    std::vector<Artifact> left_out;  // links that lead out of the outputs
+    std::vector<Error> problems;     // what may be missing from the list, and why
 };
 // Whatever there is; a part that is damaged hides no other.
 ArtifactList list_artifacts(const Context& context, const model::Run& run);
@@ -55,6 +56,11 @@ Result<RestoreReport> restore_snapshot(const Context& context,
 struct ReturnReport {
     std::vector<std::string> copied;
     std::vector<std::string> skipped;
+    struct Failure {
+        std::string path;
+        Error error;
+    };
+    std::vector<Failure> failed;  // what could not be copied, and hindered nothing else
 };
 enum class Overwrite { no, yes };
 // Files that the run wrote or changed in its working copy, into the project. Existing files are

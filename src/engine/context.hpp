@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/id.hpp"
+#include "engine/log_check.hpp"
 #include "engine/notifier.hpp"
 #include "engine/reserve.hpp"
 #include "os/file.hpp"
@@ -29,10 +30,12 @@ struct Context {
     std::map<std::string, std::unique_ptr<target::Executor>>& executors;
     Notifier& notifier;
     target::EnvironmentRules environment_rules = {};  // by which unused environments go
+    std::shared_ptr<LogDigests> log_digests = std::make_shared<LogDigests>();
 
     // Disk space for writing down how runs ended.
     [[nodiscard]] Reserve reserve() const { return Reserve(home / "reserve"); }
     [[nodiscard]] Path run_directory(const RunId& id) const { return home / "runs" / id.text(); }
+    [[nodiscard]] LogFile log_of(const RunId& id) const { return {id, run_directory(id) / "log"}; }
     [[nodiscard]] Result<target::Executor*> executor(const std::string& type) const;
     // Adds an event to the run's story and wakes its followers. Never fails the caller: the story
     // is for people.

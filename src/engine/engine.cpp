@@ -3,6 +3,7 @@
 
 #include "base/time.hpp"
 #include "engine/run_environment.hpp"
+#include "engine/run_secrets.hpp"
 #include "os/identity.hpp"
 #include "target/control_directory.hpp"
 
@@ -58,6 +59,7 @@ std::optional<target::Outage> Engine::outage(const RunId& id)
 Result<model::Run> Engine::start(model::Run run, const Plan& plan, Ambient ambient)
 {
     apply_plan(plan, run);
+    TRY(RunSecrets::load(context_, plan)).hide(run.name, run.tags);
     run.hidden = !plan.tracked;
     run.configuration = to_json(plan);
     run.user = os::user_name();

@@ -3,6 +3,7 @@
 
 #include "base/hash.hpp"
 #include "base/text.hpp"
+#include "config/config_file.hpp"
 #include "config/ignore_rules.hpp"
 #include "config/project.hpp"
 #include "engine/entry_point.hpp"
@@ -74,6 +75,15 @@ Result<std::string> settle_script(const Path& project, const std::string& script
         return tl::unexpected(Error(
             ErrorKind::invalid_argument, "script " + os::in_quotes(script) + " is no file", hint));
     }
+    const auto real = std::filesystem::canonical(project / path, problem);
+    const auto inside = real.lexically_relative(project);
+    if (problem || inside.empty() || *inside.begin() == "..") {
+        return tl::unexpected(Error(ErrorKind::invalid_argument,
+                                    "script " + os::in_quotes(script) + " is a link to " +
+                                        os::in_quotes(real) + ", outside the project",
+                                    "What a run executes is stored with it: copy the script into "
+                                    "the project."));
+    }
     const auto rules = TRY(config::IgnoreRules::load(project));
     if (rules.ignores(path.native(), false)) {
         const auto source =
@@ -138,6 +148,14 @@ Result<std::string> settle_conda_file(const Path& project,
     if (file.empty()) return std::string();
     if (std::filesystem::is_regular_file(project / file))
         return Path(file).lexically_normal().native();
+    // With a name that is no file, the run would silently do without the packages it needs.
+    if (config::has_name(project / file)) {
+        return tl::unexpected(Error(ErrorKind::invalid_argument,
+                                    "conda file " + os::in_quotes(file) +
+                                        " is no file that can be "
+                                        "read",
+                                    "'ponk check' says what it is."));
+    }
     if (!named && !configuration.conda_dependencies_file.given()) return std::string();
     return tl::unexpected(Error(ErrorKind::not_found,
                                 "conda file " + os::in_quotes(file) + " does not exist",

@@ -37,9 +37,9 @@ public:
             if (relative.empty() && is_ours(entry.name)) continue;
             const auto path = relative / entry.name;
             if (entry.type == DT_DIR) {
-                TRY(folder(path));
+                TRY(go_on(path, folder(path)));
             } else if (entry.type == DT_REG) {
-                TRY(file(path).map_error(while_doing("return {}", os::in_quotes(path))));
+                TRY(go_on(path, file(path)));
             }
         }
         return {};
@@ -48,6 +48,17 @@ public:
     ReturnReport report;
 
 private:
+    // One path that cannot be copied is no reason to leave out the others, unless they would fare
+    // no better: a full disk, which has a hint.
+    Result<> go_on(const Path& path, const Result<>& done)
+    {
+        if (done) return {};
+        if (done.error().kind() == ErrorKind::unavailable && !done.error().hint().empty())
+            return tl::unexpected(done.error().within("return " + os::in_quotes(path)));
+        report.failed.push_back({path.native(), done.error()});
+        return {};
+    }
+
     Result<> file(const Path& path)
     {
         const auto source = TRY(os::open_beneath(from_, path, O_RDONLY));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/run_secrets.hpp"
 
+#include "base/seal.hpp"
 #include "base/text.hpp"
 
 #include <fmt/format.h>
@@ -49,18 +50,19 @@ Result<RunSecrets> RunSecrets::load(const Context& context, const Plan& plan)
     RunSecrets loaded;
     const auto names = secret_names(plan);
     if (names.empty()) return loaded;
-    const auto values = TRY(context.secrets.values_for_redaction(names));
+    auto values = TRY(context.secrets.values_for_redaction(names));
     auto patterns = secrets::shared_patterns(values);
-    if (patterns->empty()) return loaded;
-    loaded.patterns_ = std::move(patterns);
+    if (!patterns->empty()) loaded.patterns_ = std::move(patterns);
     for (const auto& value : values) {
         const auto text = trim(value);
         double number = 0;
         const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-        if (text.size() >= secrets::shortest_redacted && problem == std::errc() &&
-            end == text.data() + text.size())
+        if (loaded.patterns_ && text.size() >= secrets::shortest_redacted &&
+            problem == std::errc() && end == text.data() + text.size())
             loaded.numbers_.push_back(number);
     }
+    for (auto& value : values)
+        wipe(value);
     return loaded;
 }
 
@@ -76,6 +78,17 @@ std::string RunSecrets::hide(std::string_view text) const
 Error RunSecrets::hide(const Error& error) const
 {
     return {error.kind(), hide(error.message()), hide(error.hint())};
+}
+
+void RunSecrets::hide(std::string& name,
+                      std::vector<std::pair<std::string, std::string>>& tags) const
+{
+    if (!patterns_) return;
+    name = hide(name);
+    for (auto& [key, value] : tags) {
+        key = hide(key);
+        value = hide(value);
+    }
 }
 
 void RunSecrets::hide(model::JournalPiece& piece) const

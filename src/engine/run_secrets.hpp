@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace ponk::engine {
@@ -29,6 +30,8 @@ public:
     }
     [[nodiscard]] std::string hide(std::string_view text) const;
     [[nodiscard]] Error hide(const Error& error) const;
+    // What the user called it: a name and tags.
+    void hide(std::string& name, std::vector<std::pair<std::string, std::string>>& tags) const;
     // Names, texts, parameters and tags; and numbers that are a secret's value.
     void hide(model::JournalPiece& piece) const;
     // Renames what lies in a folder under a name that tells a secret, and changes links that lead

@@ -2,6 +2,7 @@
 #include "engine/spark_options.hpp"
 
 #include "base/text.hpp"
+#include "config/config_file.hpp"
 #include "config/document.hpp"
 #include "config/spark.hpp"
 
@@ -45,7 +46,8 @@ Result<std::vector<std::string>> spark_options(const os::Path& project,
     if (name.empty()) return std::vector<std::string>();
     const auto text = TRY(os::read_file_if_any(project / name));
     if (!text) {
-        if (override_file.empty() && !named.given()) return std::vector<std::string>();
+        if (override_file.empty() && !named.given() && !config::has_name(project / name))
+            return std::vector<std::string>();
         return tl::unexpected(
             Error(ErrorKind::not_found,
                   "Spark dependencies file '" + printable(name) + "' does not exist",

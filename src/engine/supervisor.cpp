@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/supervisor.hpp"
 
+#include "base/seal.hpp"
 #include "base/text.hpp"
 #include "engine/job_spec.hpp"
 #include "engine/run_note.hpp"
@@ -77,6 +78,8 @@ void Supervisor::work(std::stop_token stop)
     const std::stop_callback chain(stop, [this] { step_.request_stop(); });
     const auto done = carry_out(stop);
     if (!done && !stop.stop_requested()) fail_run(done.error());
+    secrets_.reset();  // the supervisor may stay for a while
+    wishes_.lock()->ambient.reset();
     ended_ = !stop.stop_requested();
     context_.notifier.ring(run_.id);
 }
@@ -253,13 +256,15 @@ void Supervisor::note_reached()
 Result<> Supervisor::launch(const Plan& plan, std::stop_token stop)
 {
     if (cancel_wished()) return fail(ErrorKind::cancelled, "cancelled before it had begun");
-    const auto spec = TRY(job_spec(plan));
+    auto spec = TRY(job_spec(plan));
     secrets_ = TRY(RunSecrets::load(context_, plan));
     const auto begin = boot_milliseconds();
     auto launched = executor().launch(spec, stop);
     // Whether it was heard is not known: asking again starts no second one.
     while (!launched && !cancel_wished() && wait_for_target(stop))
         launched = executor().launch(spec, stop);
+    for (auto& [name, value] : spec.variables)
+        wipe(value);
     if (!launched) {
         TRY(withdraw_launch(stop));
         // It may have been heard, and have begun before the request to end.

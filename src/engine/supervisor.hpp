@@ -62,6 +62,7 @@ private:
     Result<> wait_for_ambient(std::stop_token stop);
     Result<> follow(const Plan& plan, std::stop_token stop);
     Result<> finalize(const target::JobStatus& status, const Plan& plan, std::stop_token stop);
+    void check_log(const model::ExitRecord& exit, target::Notices& notices);
     Result<> read_last_metrics(const Plan& plan, const std::stop_token& stop);
     Result<target::Collected> collect_outputs(const Plan& plan, std::stop_token stop);
     void fail_run(const Error& error);

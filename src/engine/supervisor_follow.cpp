@@ -69,6 +69,15 @@ RunState end_state(const model::ExitRecord& exit)
     return exit.cause == "script" && exit.status() == 0 ? RunState::completed : RunState::failed;
 }
 
+// Of a run whose end nobody knows.
+std::string what_is_left(const Context& context, const model::Run& run)
+{
+    if (os::open_regular(context.log_of(run.id).path, os::Links::refuse))
+        return "Its log and outputs are kept.";
+    return "Its log and outputs went with its folder; 'ponk project restore " + run.id.brief() +
+           "' gets the files that it was started with.";
+}
+
 }  // namespace
 
 Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
@@ -99,10 +108,10 @@ Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
                                       cancel_sent ? stop : step_.get_token());
         if (!status) {
             if (status.error().kind() == ErrorKind::cancelled) continue;
-            std::error_code ignored;
+            std::error_code problem;
             if (wait_for_target(stop)) continue;
-            if (!std::filesystem::exists(directory() / "spec", ignored) &&
-                !std::filesystem::exists(directory() / "box", ignored)) {
+            if (!std::filesystem::exists(directory() / "spec", problem) && !problem &&
+                !std::filesystem::exists(directory() / "box", problem) && !problem) {
                 return finalize({.phase = JobPhase::lost,
                                  .reason = "the run's folder was removed while it was running"},
                                 plan,
@@ -117,9 +126,11 @@ Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
         }
         seen = std::move(*status);
         note_reached();
-        if (seen.phase == JobPhase::unknown && seen.reason != last_problem) {
+        const bool is_unknown = seen.phase == JobPhase::unknown;
+        if ((is_unknown || (seen.phase == JobPhase::running && !seen.reason.empty())) &&
+            seen.reason != last_problem) {
             last_problem = seen.reason;
-            tell("notice", "cannot ask the target now: " + last_problem);
+            tell("notice", (is_unknown ? "cannot ask the target now: " : "") + last_problem);
         }
         if (seen.phase == JobPhase::ended || seen.phase == JobPhase::lost)
             return finalize(seen, plan, stop);
@@ -182,6 +193,14 @@ Result<> Supervisor::read_last_metrics(const Plan& plan, const std::stop_token& 
     return {};
 }
 
+// Once, while all of it is likely to be in memory; a large log is checked when it is read.
+void Supervisor::check_log(const model::ExitRecord& exit, target::Notices& notices)
+{
+    const auto damage = find_log_damage(
+        context_.log_of(run_.id), log_promise(exit), LogDepth::cheap, *context_.log_digests, stop_);
+    if (damage && *damage) notices.push_back((*damage)->message());
+}
+
 Result<>
 Supervisor::finalize(const target::JobStatus& status, const Plan& plan, std::stop_token stop)
 {
@@ -205,7 +224,9 @@ Supervisor::finalize(const target::JobStatus& status, const Plan& plan, std::sto
     }
     if (stop.stop_requested()) return fail(ErrorKind::cancelled, "the daemon stops");
     if (outputs && outputs->outputs) change.outputs = outputs->outputs->text();
-    if (outputs) change.warnings = tell_warnings(outputs->notices);
+    auto notices = outputs ? std::move(outputs->notices) : target::Notices();
+    if (status.exit) check_log(*status.exit, notices);
+    change.warnings = tell_warnings(std::move(notices));
     change.timings["collect"] = boot_milliseconds() - begin;
     const auto end = [&](RunState state) {
         path.push_back(state);
@@ -213,8 +234,7 @@ Supervisor::finalize(const target::JobStatus& status, const Plan& plan, std::sto
     };
     if (!status.exit) {
         change.ended = wall_milliseconds();
-        change.error =
-            Error(ErrorKind::unavailable, status.reason, "Its log and outputs are kept.");
+        change.error = Error(ErrorKind::unavailable, status.reason, what_is_left(context_, run_));
         return end(RunState::lost);
     }
     auto exit = *status.exit;

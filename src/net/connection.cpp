@@ -78,7 +78,21 @@ public:
         parser_.emplace();
         parser_->header_limit(header_limit);
         parser_->body_limit(shared_->options.body_limit);
-        guard(shared_->options.idle_timeout);
+        if (buffer_.size() > 0) return read_head();  // sent right behind the last one
+        guard(served_any_ ? shared_->options.idle_timeout : shared_->options.request_timeout);
+        socket_.async_wait(Socket::wait_read,
+                           on_strand([self = shared_from_this()](error_code problem) {
+                               if (problem) return self->close();
+                               self->read_head();
+                           }));
+    }
+
+private:
+    // Once it has begun to come, a head must be there soon: who sends half of one holds a
+    // connection for nothing.
+    void read_head()
+    {
+        guard(shared_->options.head_timeout);
         http::async_read_header(
             socket_,
             buffer_,
@@ -88,9 +102,8 @@ public:
             }));
     }
 
-private:
     // Ends the connection when the current step takes longer than `limit`.
-    void guard(std::chrono::seconds limit)
+    void guard(std::chrono::milliseconds limit)
     {
         timer_.expires_after(limit);
         timer_.async_wait(on_strand([weak = weak_from_this()](error_code problem) {
@@ -172,6 +185,7 @@ private:
     void send(Response response)
     {
         ++shared_->served;
+        served_any_ = true;
         source_ = std::move(response.stream);
         out_ = head_of(response, keep_alive_, source_ != nullptr);
         if (!source_) {
@@ -279,6 +293,7 @@ private:
     std::string chunk_;  // of a stream
     std::string tail_;
     bool keep_alive_ = true;
+    bool served_any_ = false;
     bool waiting_ = false;
     bool watching_ = false;
 };

@@ -19,8 +19,12 @@ struct ServerOptions {
     std::size_t workers = 8;
     std::size_t body_limit = std::size_t{8} << 20;
     std::size_t connection_limit = 12'000;
-    std::chrono::seconds request_timeout{60};
-    std::chrono::seconds idle_timeout{600};
+    // For a connection's first byte, for a request's body and for each piece of an answer.
+    std::chrono::milliseconds request_timeout{60'000};
+    // For a request's head, from its first byte on.
+    std::chrono::milliseconds head_timeout{10'000};
+    // Between requests.
+    std::chrono::milliseconds idle_timeout{600'000};
 };
 
 // An HTTP/1.1 server on a listening Unix socket: an event loop on a few threads, so that thousands

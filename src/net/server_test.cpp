@@ -93,6 +93,39 @@ TEST_F(Servers, ErrorsKeepTheirKind)
               ErrorKind::invalid_argument);
 }
 
+TEST(ServerLimits, HalfARequestIsNotWaitedForWhileAnIdleConnectionStays)
+{
+    const os::Path folder = *os::make_temporary_directory(testing::TempDir(), "ponk-net-");
+    {
+        ServerOptions options;
+        options.head_timeout = 100ms;
+        const Server server(
+            *os::listen_unix(folder / "s"),
+            [](const Request&) { return json_response(Json("yes")); },
+            options);
+        Client patient(folder / "s");
+        ASSERT_TRUE(patient.call("GET", "/", "", after(10s)));
+        std::vector<os::Fd> halves;
+        for (const std::string_view half :
+             {"G", "GET / HTTP/1.1\r\n", "GET / HTTP/1.1\r\nHost: a"}) {
+            halves.push_back(*os::connect_unix(folder / "s"));
+            ASSERT_TRUE(os::write_all(halves.back().get(), half));
+        }
+        for (const auto& half : halves) {
+            ASSERT_TRUE(os::wait_readable(half.get(), after(10s), {}));
+            char byte = 0;
+            EXPECT_EQ(::recv(half.get(), &byte, 1, 0), 0) << "closed, without an answer";
+        }
+        // A connection is counted until its last handler has run.
+        for (const auto limit = after(10s);
+             server.open_connections() > 1 && Deadline::clock::now() < limit;)
+            std::this_thread::sleep_for(1ms);
+        EXPECT_EQ(server.open_connections(), 1U);
+        EXPECT_TRUE(patient.call("GET", "/", "", after(10s)));
+    }
+    static_cast<void>(os::remove_tree(folder));
+}
+
 TEST_F(Servers, StreamsAsBytesCome)
 {
     std::string seen;

@@ -393,21 +393,4 @@ std::uint64_t Manifest::byte_count() const
     return total;
 }
 
-bool link_stays_inside(std::string_view path, std::string_view target)
-{
-    if (target.empty() || target.front() == '/') return false;
-    auto depth = std::count(path.begin(), path.end(), '/');
-    while (!target.empty()) {
-        const auto slash = std::min(target.find('/'), target.size());
-        const auto part = target.substr(0, slash);
-        target.remove_prefix(std::min(slash + 1, target.size()));
-        if (part == "..") {
-            if (--depth < 0) return false;
-        } else if (!part.empty() && part != ".") {
-            ++depth;
-        }
-    }
-    return true;
-}
-
 }  // namespace ponk::snapshot

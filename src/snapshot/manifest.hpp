@@ -80,7 +80,4 @@ int compare_in_manifest(std::string_view left,
                         std::string_view right,
                         EntryKind right_kind);
 
-// True when a link at `path` whose text is `target` points at a place inside the tree.
-bool link_stays_inside(std::string_view path, std::string_view target);
-
 }  // namespace ponk::snapshot

@@ -152,14 +152,5 @@ TEST(Manifest, AnyTreeOfAnyBytesSurvivesTheText)
     }));
 }
 
-TEST(Links, AreInsideOnlyWhenTheirTextStaysInside)
-{
-    EXPECT_TRUE(link_stays_inside("a/b", "../c"));
-    EXPECT_TRUE(link_stays_inside("a", "b/../c"));
-    EXPECT_FALSE(link_stays_inside("a", "../c"));
-    EXPECT_FALSE(link_stays_inside("a/b", "x/../../../c"));
-    EXPECT_FALSE(link_stays_inside("a", "/etc"));
-}
-
 }  // namespace
 }  // namespace ponk::snapshot

@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "os/directory.hpp"
 #include "os/tree.hpp"
+#include "snapshot/link_way.hpp"
 #include "snapshot/object_format.hpp"
 #include "snapshot/work_pool.hpp"
 
@@ -247,8 +248,8 @@ private:
             const auto parent = TRY(open_folder(folder_of(entry.path)));
             if (::symlinkat(entry.target.c_str(), parent.get(), name_of(entry.path)) != 0)
                 return fail_errno(errno, "make link '{}'", printable(entry.path));
-            if (link_stays_inside(entry.path, entry.target)) continue;
-            outside_.push_back(entry.path);
+            if (follow_links(entry.path, manifest_).end == LinkWay::End::outside)
+                outside_.push_back(entry.path);
         }
         return {};
     }
@@ -277,6 +278,13 @@ Result<Made> prepare(const os::Path& destination)
 {
     if (::mkdir(destination.c_str(), 0777) == 0) return Made::here;
     if (errno != EEXIST) return fail_errno(errno, "make folder {}", os::in_quotes(destination));
+    struct stat info {};
+    if (::lstat(destination.c_str(), &info) == 0 && !S_ISDIR(info.st_mode)) {
+        return tl::unexpected(Error(ErrorKind::conflict,
+                                    os::in_quotes(destination) + " is " +
+                                        (S_ISLNK(info.st_mode) ? "a link" : "no folder"),
+                                    "Name a folder that does not exist yet, or an empty one."));
+    }
     const auto names = TRY(os::list_directory(destination));
     if (names.empty()) return Made::before;
     return tl::unexpected(Error(ErrorKind::conflict,

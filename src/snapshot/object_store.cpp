@@ -106,19 +106,41 @@ Result<bool> ObjectStore::restore_from_trash(const Digest& digest) const
 
 Result<bool> ObjectStore::contains(const Digest& digest) const
 {
-    if (::faccessat(objects_.get(), object_name(digest).c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-        return true;
-    if (errno != ENOENT) return fail_errno(errno, "look for object '{}'", digest.text());
+    os::FileStatus status;
+    const int failed = os::status_at(objects_.get(), object_name(digest).c_str(), status);
+    if (failed == 0 && status.is_file()) return true;
+    if (failed == 0) {
+        // It must give way, else the object could never be stored here again.
+        TRY(set_aside(digest));
+        return false;
+    }
+    if (failed != ENOENT) return fail_errno(failed, "look for object '{}'", digest.text());
     return restore_from_trash(digest);
+}
+
+// A pipe, a folder, a link: whoever put it there, it is no object.
+Result<> ObjectStore::set_aside(const Digest& digest) const
+{
+    const os::Fd file(
+        ::openat(objects_.get(), object_name(digest).c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+    return quarantine(digest, file.get());
 }
 
 Result<os::Fd> ObjectStore::open_object(const Digest& digest) const
 {
     const auto name = object_name(digest);
     for (int attempt = 0; attempt < 2; ++attempt) {
-        os::Fd file(::openat(objects_.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
-        if (file) return file;
-        if (errno != ENOENT) return fail_errno(errno, "open object '{}'", digest.text());
+        // Nonblocking: nobody may ever write into a pipe that lies there.
+        os::Fd file(
+            ::openat(objects_.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+        const int problem = errno;
+        os::FileStatus status;
+        if (file && os::status_of(file.get(), status) == 0 && status.is_file()) return file;
+        if (!file)
+            file.reset(::openat(objects_.get(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+        if (file && os::status_of(file.get(), status) == 0 && !status.is_file())
+            return damaged(digest, file.get(), "it is no plain file");
+        if (problem != ENOENT) return fail_errno(problem, "open object '{}'", digest.text());
         if (attempt > 0 || !TRY(restore_from_trash(digest))) break;
     }
     // Whoever asks has a manifest that names it: no stat cache may go on believing it is here.

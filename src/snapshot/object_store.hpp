@@ -90,6 +90,7 @@ private:
     }
     Result<> load_identity();
     Result<bool> restore_from_trash(const Digest& digest) const;
+    Result<> set_aside(const Digest& digest) const;
     Result<bool> is_in_quarantine(const Digest& digest) const;
     tl::unexpected<Error> damaged(const Digest& digest, int file, std::string_view what) const;
     Result<> verify_once(const Digest& digest, int fd) const;

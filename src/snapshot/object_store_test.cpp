@@ -6,7 +6,12 @@
 #include "snapshot/object_store.hpp"
 #include "snapshot/snapshot_test_support.hpp"
 
+#include <gmock/gmock.h>
 #include <rapidcheck.h>
+
+#include <functional>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace ponk::snapshot {
 namespace {
@@ -110,6 +115,33 @@ TEST_F(Objects, ADamagedOneIsRefusedAndPutAside)
     EXPECT_EQ(os::list_directory(store_.root() / "quarantine")->size(), 1U);
     EXPECT_NE(store_.generation().value(), before);
     EXPECT_EQ(store_.read(store_.put("precious").value()).value(), "precious");
+}
+
+TEST_F(Objects, WhatIsNoFileIsPutAsideAndGivesWayToTheTrueOne)
+{
+    const auto digest = store_.put("hello").value();
+    const auto path = object_path(digest);
+    const std::vector<std::function<int()>> makers{
+        [&] { return ::mkfifo(path.c_str(), 0600); },
+        [&] { return ::mkdir(path.c_str(), 0700); },
+        [&] { return ::symlink("/etc/hostname", path.c_str()); },
+        [&] { return ::symlink(path.c_str(), path.c_str()); },
+    };
+    for (const auto& make : makers) {
+        std::filesystem::remove(path);
+        ASSERT_EQ(make(), 0);
+        const auto read = store_.read(digest);
+        ASSERT_FALSE(read);
+        EXPECT_EQ(read.error().kind(), ErrorKind::damaged);
+        EXPECT_THAT(read.error().message(), testing::HasSubstr("no plain file"));
+        EXPECT_THAT(read.error().hint(), testing::HasSubstr("quarantine"));
+
+        ASSERT_EQ(make(), 0);
+        EXPECT_FALSE(store_.contains(digest).value());
+        ASSERT_EQ(make(), 0);
+        EXPECT_EQ(store_.put("hello").value(), digest);
+        EXPECT_EQ(store_.read(digest).value(), "hello");
+    }
 }
 
 TEST_F(Objects, TheSecondReaderOfADamagedOneHearsTheSame)

@@ -45,11 +45,12 @@ Result<bool> ObjectWriter::claim(const Digest& digest)
     if (!claimed_.lock()->insert(key).second) return false;
     os::FileStatus status;
     const int missing = os::status_at(store_.objects_fd(), object_name(digest).c_str(), status);
-    if (missing == 0) {
+    if (missing == 0 && status.is_file()) {
         if (status.ctime_ns > young_since_ns_) touch(digest);
         return false;
     }
-    if (missing != ENOENT) return fail_errno(missing, "look for object '{}'", digest.text());
+    if (missing != 0 && missing != ENOENT)
+        return fail_errno(missing, "look for object '{}'", digest.text());
     if (TRY(store_.contains(digest))) {  // back from the trash
         touch(digest);
         return false;

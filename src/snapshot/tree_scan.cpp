@@ -2,6 +2,7 @@
 #include "snapshot/tree_scan.hpp"
 
 #include "base/text.hpp"
+#include "snapshot/link_way.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -102,6 +103,17 @@ bool TreeScan::all_unchanged() const
 std::vector<std::string> TreeScan::notices()
 {
     auto notices = *notices_.lock();
+    const auto links = links_.lock();
+    const auto link_at = [&links](const std::string& path) {
+        const auto found = links->find(path);
+        return found == links->end() ? std::string_view() : std::string_view(found->second);
+    };
+    for (const auto& [path, target] : *links) {
+        if (follow_links(path, link_at).end != LinkWay::End::outside) continue;
+        notices.push_back("'" + printable(path) + "' is a link to '" + printable(target) +
+                          "', outside the folder: the link is kept, what it points to is not "
+                          "stored");
+    }
     std::sort(notices.begin(), notices.end());  // threads found them in any order
     return notices;
 }
@@ -113,9 +125,8 @@ void TreeScan::note(std::string notice)
 
 void TreeScan::note_link(const std::string& path, std::string_view target)
 {
-    if (link_stays_inside(path, target)) return;
-    note("'" + printable(path) + "' is a link to '" + printable(target) +
-         "', outside the folder: the link is kept, what it points to is not stored");
+    // Where it leads depends on other links, too: judged when all are known.
+    links_.lock()->insert_or_assign(path, std::string(target));
 }
 
 std::uint32_t TreeScan::add_folder(std::string path, std::uint32_t cached)

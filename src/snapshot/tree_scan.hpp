@@ -16,6 +16,7 @@
 #include <deque>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace ponk::snapshot {
@@ -101,6 +102,7 @@ private:
     Counters counters_;
     std::atomic<std::uint64_t> files_read_{0};
     Synced<std::vector<std::string>> notices_;
+    Synced<std::unordered_map<std::string, std::string>> links_;  // path, target
     std::vector<os::NameList> name_lists_;  // one per worker, like the storers
     std::vector<std::unique_ptr<FileStorer>> storers_;
 };

@@ -19,6 +19,12 @@ struct Line {
     [[gnu::format(printf, 2, 3)]] void add(const char* format, ...);
 };
 
+// The run directory belongs to the script too, which may have taken our rights to it away: with its
+// descriptor we can give them back. `keep_folder` before anything else here, `open_up` before it is
+// read or written.
+void keep_folder(int folder);
+void open_up();
+
 // Replaces `name` by rename. Returns errno or 0.
 int replace(const char* name, const char* bytes, std::size_t size);
 // Reads a small file, never waiting for anybody, and adds a NUL. Returns the length, or -1.

@@ -26,6 +26,7 @@ std::uint64_t size_of(int fd)
 void Log::open(int fd)
 {
     fd_ = fd;
+    open_up();
     reader_ = ::open("log", O_RDONLY | O_CLOEXEC);
     watch_ = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
     if (watch_ >= 0) ::inotify_add_watch(watch_, "log", IN_MODIFY);

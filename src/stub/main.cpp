@@ -132,6 +132,7 @@ int own_run(const char* directory, const char* environment, int report_given, in
     ::umask(077);
     const int folder = ::open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0 || ::fchdir(folder) != 0) refuse("cannot enter the run directory", errno);
+    keep_folder(folder);
     if (const char* wrong = read_spec(job)) refuse(wrong, 0);
     claim_run();
     const int log = ::open("log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);

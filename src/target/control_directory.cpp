@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace ponk::target {
 
@@ -142,6 +143,19 @@ Result<EarlyEnd> parse_early_end(std::string_view text)
     }
     if (!has_code) return fail(ErrorKind::damaged, "file 'ended' has no code");
     return out;
+}
+
+void open_up(const Path& folder)
+{
+    struct stat info {};
+    if (::lstat(folder.c_str(), &info) != 0 || !S_ISDIR(info.st_mode) ||
+        info.st_uid != ::geteuid() || (info.st_mode & S_IRWXU) == S_IRWXU)
+        return;
+    // Through a descriptor of that very folder: by now the name could be a link.
+    const os::Fd opened(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!opened) return;
+    ::chmod(fmt::format("/proc/self/fd/{}", opened.get()).c_str(),
+            (info.st_mode & 07777U) | S_IRWXU);
 }
 
 bool is_there(const Path& path)

@@ -107,7 +107,7 @@ struct JobStatus {
     std::uint64_t journal_length = 0;  // of all metric journals together
     std::int64_t started = 0;          // wall-clock milliseconds, 0 before the script began
     std::optional<model::ExitRecord> exit;
-    std::string reason;
+    std::string reason;  // why it is lost; while it is running: what keeps it from ending
 };
 
 using Progress = std::function<void(const std::string& line)>;

@@ -35,6 +35,8 @@ Result<Collected> collect_outputs(const TreeStore& trees,
                                   std::stop_token stop)
 {
     const auto outputs = directory / control::work / "outputs";
+    open_up(directory / control::work);
+    open_up(outputs);
     struct stat info {};
     if (::lstat(outputs.c_str(), &info) != 0) return Collected();
     // A link could lead anywhere; only a real folder is ours to store.

@@ -206,6 +206,17 @@ def test_bash_completes(ponk):
     assert complete_in_bash(ponk, f"{program} man exp") == ["experiment"]
 
 
+def test_bash_offers_no_half_of_a_name_with_a_newline(ponk):
+    ponk.write("train\nhalf.py", "")
+    ponk.write("train.py", "")
+    ponk.write("aml_config/lo\nlocated.runconfig", "")
+    (ponk.project / "trains\ntrainf").mkdir()
+    assert complete_in_bash(ponk, f"{ponk.program} submit tr") == ["train.py"]
+    assert complete_in_bash(ponk, f"{ponk.program} submit ha") == []
+    assert complete_in_bash(ponk, f"{ponk.program} submit -c lo") == ["local"]
+    assert complete_in_bash(ponk, f"{ponk.program} history download -d tr") == []
+
+
 def test_bash_completes_what_is_typed_at_its_prompt(ponk):
     folder = pathlib.Path(ponk.program).parent
     ponk.write("train.py", "")

@@ -70,7 +70,7 @@ def test_process_list_shows_what_the_daemon_is(ponk):
     place = pathlib.Path("/proc") / str(daemon_pid(ponk))
 
     assert place.joinpath("cmdline").read_bytes().split(b"\0")[:3] == [b"ponk", b"daemon", b"run"]
-    assert place.joinpath("comm").read_text() == "ponk\n"
+    assert place.joinpath("comm").read_text() == "ponk-daemon\n"
 
 
 def test_every_command_tells_within_a_bound_that_the_daemon_hangs(hanging, next_program):
@@ -206,6 +206,23 @@ def stranger(program, tmp_path_factory):
     shutil.copy(program, copy)
     copy.chmod(0o755)
     return Ponk(copy, folder)
+
+
+def test_nobody_looks_into_the_memory_of_the_daemon(stranger):
+    if os.geteuid() == 0:
+        for folder in [stranger.project, pathlib.Path(stranger.environment["HOME"])]:
+            os.chown(folder, 65534, 65534)
+    (stranger.project / "a.py").write_text("import os\nos.mkdir('outputs')\nopen('outputs/m', 'w').write('m')\nprint('ran')\n")
+    try:
+        done = run_as_stranger(stranger, "submit", "a.py")
+        assert (done.returncode, done.stdout) == (0, b"ran\n"), done
+        pid = json.loads(run_as_stranger(stranger, "daemon", "status", "-o", "json").stdout)["pid"]
+        # The kernel gives these to root when a process may neither be dumped nor traced.
+        assert os.stat(f"/proc/{pid}/environ").st_uid == 0 and os.stat(f"/proc/{pid}/mem").st_uid == 0
+        reader = as_stranger(["cat", f"/proc/{pid}/environ"])
+        assert subprocess.run(reader, capture_output=True, timeout=BOUND).returncode != 0
+    finally:
+        run_as_stranger(stranger, "daemon", "stop")
 
 
 def run_as_stranger(ponk, *words):

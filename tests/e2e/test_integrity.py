@@ -198,3 +198,43 @@ def test_diagnostics_of_a_damaged_snapshot_hold_the_rest_and_name_the_damage(pon
     assert {"run.json", "driver_log.txt", "control_log.txt", "project/a.py", "problems.txt"} <= set(archive.namelist())
     assert "b.py" in archive.read("problems.txt").decode()
     assert b"b.py" in done.stderr
+
+
+def in_place_of(make):
+    def put(path):
+        path.unlink()
+        make(path)
+    return put
+
+
+NO_OBJECTS = {
+    "pipe": in_place_of(os.mkfifo),
+    "folder": in_place_of(lambda path: path.mkdir()),
+    "link": in_place_of(lambda path: path.symlink_to(path.name)),
+}
+
+
+@pytest.mark.parametrize("kind", NO_OBJECTS)
+@pytest.mark.parametrize("command", [["submit", "a.py"], ["experiment", "rerun", "last"]])
+def test_what_is_no_file_among_the_objects_is_put_aside_and_stored_again(ponk, kind, command):
+    ponk.write("a.py", "print('ran')\n")
+    ponk.run("submit", "a.py")
+    NO_OBJECTS[kind](object_of(ponk, hashlib.sha256(b"print('ran')\n").hexdigest()))
+
+    done = ponk.run(*command, timeout=30)
+
+    assert done.stdout == b"ran\n" and b"'a.py' were damaged or missing and have been stored again" in done.stderr
+    assert len(list((ponk.home / "store/quarantine").iterdir())) == 1
+    assert ponk.run(*command).stderr.count(b"damaged") == 0
+
+
+@pytest.mark.parametrize("kind", NO_OBJECTS)
+def test_what_is_no_file_among_the_objects_ends_a_rerun_that_cannot_heal(ponk, kind):
+    ponk.write("a.py", "print('ran')\n")
+    ponk.run("submit", "a.py")
+    NO_OBJECTS[kind](object_of(ponk, hashlib.sha256(b"print('ran')\n").hexdigest()))
+    ponk.write("a.py", "print('other')\n")
+
+    done = ponk.run("experiment", "rerun", "last", code=72, timeout=30)
+
+    assert b"no plain file" in done.stderr and b"hint:" in done.stderr

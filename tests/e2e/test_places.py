@@ -265,3 +265,41 @@ def test_returned_and_restored_files_have_the_users_rights(ponk, tmp_path):
         for path, mode in [(f"back{mask}/outputs/deep/m.bin", file_mode), (f"back{mask}/outputs/deep", folder_mode),
                            (f"tree{mask}/a.py", file_mode), (f"tree{mask}", folder_mode)]:
             assert (tmp_path / path).stat().st_mode & 0o777 == mode, path
+
+
+# What is there under the name of a configuration, and cannot be read as one ----------------------------------------------
+
+
+@pytest.mark.parametrize("odd", ODD)
+@pytest.mark.parametrize("file", ["aml_config/local.runconfig", "aml_config/local.compute", ".amlignore"])
+def test_submit_never_takes_defaults_for_what_is_no_file(ponk, file, odd):
+    ponk.write("a.py", "print('ran')\n")
+    (ponk.project / file).parent.mkdir(exist_ok=True)
+    ODD[odd][0](ponk.project / file)
+
+    done = ponk.run("submit", "-c", "local", "a.py", code=None, timeout=20)
+
+    assert done.returncode in (65, 66) and b"ran" not in done.stdout, done
+    assert file.split("/")[-1].encode() in done.stderr
+
+
+@pytest.mark.parametrize("odd", ["loop", "dangling link", "pipe"])
+def test_submit_never_takes_defaults_for_a_folder_of_configurations_that_is_none(ponk, odd):
+    ponk.write("a.py", "print('ran')\n")
+    ODD[odd][0](ponk.project / "aml_config")
+
+    done = ponk.run("submit", "a.py", code=65)
+
+    assert b"aml_config" in done.stderr and done.stdout == b""
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_an_environment_is_never_left_out_for_what_is_no_file(ponk, odd):
+    ponk.write("a.py", "print('ran')\n")
+    ponk.write("aml_config/docker.compute", "type: localdocker\nbaseDockerImage: none\n")
+    ponk.write("aml_config/docker.runconfig", "Target: docker\nFramework: Python\nPrepareEnvironment: true\n")
+    ODD[odd][0](ponk.project / "aml_config/conda_dependencies.yml")
+
+    done = ponk.run("submit", "-c", "docker", "a.py", code=None, timeout=20)
+
+    assert done.returncode in (65, 66) and b"conda_dependencies.yml" in done.stderr, done

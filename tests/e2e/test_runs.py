@@ -6,6 +6,8 @@ import signal
 import subprocess
 import time
 
+import pytest
+
 
 def test_folder_with_nothing_but_a_script_is_a_project(ponk):
     ponk.write("train.py", "import sys\nprint(sys.argv[1:])\n")
@@ -149,7 +151,7 @@ def test_return_copies_what_the_run_made_and_never_overwrites_unasked(ponk, tmp_
 
     first = ponk.json("experiment", "return", "last")
 
-    assert first == {"copied": ["d/e/f"], "skipped": ["data.txt"]}
+    assert first == {"copied": ["d/e/f"], "skipped": ["data.txt"], "failed": []}
     assert (ponk.project / "d/e/f").read_text() == "made"
     assert (ponk.project / "data.txt").read_text() == "before"
     ponk.run("experiment", "return", "last", "--overwrite")
@@ -166,6 +168,68 @@ def test_return_never_writes_through_a_link(ponk, tmp_path):
 
     assert done.returncode != 0
     assert os.listdir(tmp_path / "outside") == []
+
+
+def test_return_copies_all_but_what_would_leave_the_folder(ponk, tmp_path):
+    (tmp_path / "outside").mkdir()
+    ponk.write("change.py", "import os\nos.makedirs('d')\nos.mkdir('e')\nos.mkdir('no')\n"
+                            "for name in ['a', 'd/f', 'e/f', 'no/f', 'z']: open(name, 'w').write('made')\n")
+    ponk.run("submit", "change.py")
+    (ponk.project / "d").symlink_to(tmp_path / "outside")
+    ponk.write("no", "a file, no folder")
+
+    done = ponk.run("experiment", "return", "last", code=65)
+
+    assert os.listdir(tmp_path / "outside") == []
+    assert [(ponk.project / name).read_text() for name in ["a", "e/f", "z"]] == ["made"] * 3
+    assert b"'d/f' was not copied" in done.stderr and b"'no/f' was not copied" in done.stderr
+    assert done.stderr.splitlines()[-1] == b"ponk: error: 2 of the run's files could not be copied"
+
+
+def test_a_long_text_among_the_metrics_is_cut_in_the_summary_and_whole_in_the_record(ponk):
+    ponk.write("a.py", "import ponk\nponk.log('text', 'x' * 90_000)\nponk.log('y' * 900, 1)\n")
+
+    done = ponk.run("submit", "a.py")
+
+    assert max(map(len, done.stderr.splitlines())) < 500 and b"metrics: text xxx" in done.stderr
+    assert ponk.json("history", "last")["text"] == "x" * 90_000
+
+
+@pytest.mark.parametrize("way", ["file", "folder"])
+def test_a_script_that_is_a_link_out_of_the_project_is_refused_as_its_path_is(ponk, tmp_path, way):
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib/l.py").write_text("print('ran')\n")
+    if way == "file":
+        (ponk.project / "l.py").symlink_to(tmp_path / "lib/l.py")
+        (ponk.project / "sub").mkdir()
+    else:
+        (ponk.project / "sub").symlink_to(tmp_path / "lib")
+    ponk.write("real.py", "print('ran')\n")
+    (ponk.project / "inside.py").symlink_to("real.py")
+    name = "l.py" if way == "file" else "sub/l.py"
+
+    done = ponk.run("submit", name, code=65)
+
+    assert b"outside the project" in done.stderr and done.stdout == b""
+    ponk.run("submit", tmp_path / "lib/l.py", code=65)
+    assert ponk.run("submit", "inside.py").stdout == b"ran\n"
+
+
+def test_a_run_that_removed_its_folder_says_that_nothing_is_left(ponk):
+    ponk.write("a.py", "import os, shutil, time\nprint('on', flush=True)\ntime.sleep(0.5)\nshutil.rmtree(os.path.abspath('..'))\n")
+
+    done = ponk.run("submit", "a.py", code=76)
+
+    assert b"are kept" not in done.stderr and b"went with its folder; 'ponk project restore" in done.stderr
+    again = ponk.run("logs", "last", code=74)
+    assert again.stdout == b"" and b"is gone" in again.stderr.splitlines()[-1]
+
+
+def test_a_run_that_never_began_has_no_log_to_miss(ponk):
+    ponk.write("aml_config/local.compute", "type: local\npythonLocation: /no/such/python\n")
+    ponk.write("a.py", "print(1)\n")
+    ponk.run("submit", "a.py", code=72)
+    assert ponk.run("logs", "last").stdout == b""
 
 
 def test_a_run_that_holds_an_asset_cannot_be_deleted(ponk):

@@ -188,3 +188,20 @@ def test_a_run_without_its_keys_tells_nothing(ponk):
     assert refused.returncode != 0 and b"plain" in refused.stderr
     assert_silent(refused.stdout + refused.stderr, "logs")
     assert VALUES["plain"].encode() in ponk.run("logs", "last", "--raw").stdout
+
+
+@pytest.mark.parametrize("kind", VALUES)
+def test_the_name_and_tags_of_a_run_are_stored_without_its_secrets(ponk, kind):
+    value = VALUES[kind]
+    ponk.run("secret", "set", "TOK", input=value.encode())
+    ponk.write("a.py", "print(1)\n")
+
+    submitted = ponk.run("submit", "--env", "KEY=secret:TOK", "--name", f"n{value}", "--tag", f"t={value}", "--tag",
+                         f"{value.replace('=', '')}=v", "-o", "json", "a.py")
+
+    run = json.loads(submitted.stdout)
+    assert run["name"] == "n***" and run["tags"] == {"t": "***", "***": "v"}
+    ponk.run("experiment", "rerun", "last")
+    ponk.run("daemon", "stop")
+    told = [path for path in ponk.home.rglob("*") if path.is_file() and value.encode() in path.read_bytes()]
+    assert told == []

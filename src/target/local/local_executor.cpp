@@ -100,9 +100,11 @@ public:
                            std::stop_token stop) override
     {
         const auto run = run_in(job, directory);
+        open_up(directory);
         const Watcher::Subscription subscription(watcher_, directory);
         for (;;) {
             subscription.bell().silence();
+            open_up(directory);
             auto status = TRY(run->look());
             // A script can remove its own folder before we have seen who it is.
             if (status.phase == JobPhase::starting && !is_there(directory))
@@ -123,6 +125,7 @@ public:
     cancel(const std::string& job, const Path& directory, std::chrono::seconds grace) override
     {
         held_.drop(job);
+        open_up(directory);
         if (!is_there(directory) || TRY(files_of(job, directory).find(control::exit))) return {};
         // On a full disk the signal alone must do.
         const auto noted = request_end(directory, grace);
@@ -140,6 +143,7 @@ public:
 
     [[nodiscard]] bool may_have_outputs(const Path& directory) const override
     {
+        open_up(directory / control::work);
         return is_there(directory / control::work / "outputs");
     }
 
@@ -151,6 +155,7 @@ public:
     Result<> clean(const std::string& job, const Path& directory) override
     {
         held_.drop(job);
+        open_up(directory);
         return clean_run_directory(files_of(job, directory), directory);
     }
 

@@ -15,6 +15,9 @@ using namespace std::chrono_literals;
 
 namespace {
 
+// For ending survivors and hashing the rest of a log.
+constexpr auto record_patience = 15s;
+
 bool lives(const std::optional<os::Fd>& pidfd)
 {
     if (!pidfd) return false;
@@ -74,7 +77,10 @@ Result<JobStatus> LocalRun::look_at_processes(JobStatus status)
     status.started = processes_->started;
     if (processes_->main.boot_id != os::boot_id())
         return lost(std::move(status), "the host was rebooted while the script ran");
-    if (is_supervised()) return status;
+    if (is_supervised()) {
+        tell_late_record(status);
+        return status;
+    }
     if (TRY(read_exit(files_, directory_, status))) return status;
     if (!stand_in_)
         stand_in_ = std::make_unique<StandIn>(directory_, files_, *processes_, std::move(main_));
@@ -82,6 +88,20 @@ Result<JobStatus> LocalRun::look_at_processes(JobStatus status)
     if (progress == StandIn::Progress::unknown) return lost(std::move(status), stand_in_->reason());
     if (progress == StandIn::Progress::published) TRY(read_exit(files_, directory_, status));
     return status;
+}
+
+// A supervisor whose record cannot be written tries on, for a day; the user must hear of it sooner.
+void LocalRun::tell_late_record(JobStatus& status)
+{
+    if (!main_ || lives(main_)) return;
+    const auto now = Deadline::clock::now();
+    if (!record_due_) record_due_ = now + record_patience;
+    if (now < *record_due_) return;
+    status.reason = fmt::format("the script has ended, but its supervisor (process {}) has not "
+                                "written down how: is {} on a "
+                                "full or read-only disk, or is that process stopped?",
+                                (lives(stub_) ? processes_->stub : processes_->guard).pid,
+                                os::in_quotes(directory_));
 }
 
 LocalRun::Wake LocalRun::next_wake()
@@ -98,6 +118,9 @@ LocalRun::Wake LocalRun::next_wake()
     const auto& last = lives(guard_) ? guard_ : stub_;
     Wake wake{{}, after(60s)};
     if (last) wake.descriptors.push_back(last->get());
+    if (lives(main_)) wake.descriptors.push_back(main_->get());
+    if (record_due_ && *record_due_ > Deadline::clock::now())
+        wake.at = std::min(wake.at, *record_due_);
     return wake;
 }
 

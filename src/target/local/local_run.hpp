@@ -41,6 +41,7 @@ private:
     Result<JobStatus> look_at_processes(JobStatus status);
     Result<bool> find_processes();
     bool is_supervised() const;
+    void tell_late_record(JobStatus& status);
 
     Path directory_;
     SealedFiles files_;
@@ -50,6 +51,7 @@ private:
     std::optional<os::Fd> guard_;
     std::unique_ptr<StandIn> stand_in_;
     std::optional<os::Fd> main_;
+    std::optional<Deadline> record_due_;  // set once the script has ended
 };
 
 }  // namespace ponk::target::local
