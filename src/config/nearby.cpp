@@ -16,13 +16,6 @@ namespace {
 constexpr std::size_t most_levels = 3;
 constexpr std::size_t most_folders = 500;
 
-// Also a link that leads nowhere and what is no file: those are to be told, not passed over.
-bool has_name(const os::Path& path)
-{
-    std::error_code error;
-    return std::filesystem::exists(std::filesystem::symlink_status(path, error));
-}
-
 bool is_folder(const os::Path& path)
 {
     std::error_code error;
