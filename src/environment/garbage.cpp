@@ -48,8 +48,11 @@ Result<std::int64_t> size_on_disk(const Path& folder)
 
 Result<> Cache::remove(const Record& record, const RemoveImage& remove_image) const
 {
-    const auto lock = TRY(FileLock::try_take(lock_path(record.id), FileLock::Kind::exclusive));
+    // A run that has just ended keeps it until its supervisor has gone, too.
+    const auto lock = FileLock::take(
+        lock_path(record.id), FileLock::Kind::exclusive, after(std::chrono::seconds(2)), {});
     if (!lock) {
+        if (lock.error().kind() != ErrorKind::timeout) return tl::unexpected(lock.error());
         return tl::unexpected(Error(ErrorKind::conflict,
                                     fmt::format("environment '{}' is in use", record.id),
                                     "Wait for the runs that use it, or cancel them."));
