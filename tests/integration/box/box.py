@@ -4,6 +4,7 @@ own where that can be had, so that its packets can be dropped. Everything is end
 import hashlib
 import os
 import pathlib
+import random
 import shutil
 import signal
 import socket
@@ -36,9 +37,10 @@ def run(*words, check=True):
 class Network:
     """A namespace with one line to it; `cut` drops all packets without a word to either side."""
 
-    def __init__(self, number):
+    def __init__(self):
+        number = random.choice([n for n in range(250) if not os.path.exists(f"/run/netns/ponk{n}")])
         self.name = f"ponk{number}"
-        self.near, self.far = f"10.213.{number % 250}.1", f"10.213.{number % 250}.2"
+        self.near, self.far = f"10.213.{number}.1", f"10.213.{number}.2"
         self.line, self.end = f"pk{number}a", f"pk{number}b"
 
     def start(self):

@@ -33,7 +33,7 @@ def machine(engine):
     reason = boxes.missing()
     if reason:
         pytest.skip(reason)
-    network = boxes.Network(os.getpid() % 1000)
+    network = boxes.Network()
     network.start()
     ours = boxes.Box(tempfile.mkdtemp(prefix="pb", dir="/tmp"), {"DOCKER_HOST": f"unix://{engine.socket}"}, network)
     ours.start()

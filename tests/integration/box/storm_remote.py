@@ -170,7 +170,7 @@ def weather(program, folder, cuts, seed):
     """The storm from beginning to end; returns what went wrong."""
     folder = pathlib.Path(folder)
     engine = engines.Engine(tempfile.mkdtemp(prefix="pd", dir="/tmp"), ["--live-restore"])
-    network = boxes.Network(os.getpid() % 1000)
+    network = boxes.Network()
     machine = boxes.Box(tempfile.mkdtemp(prefix="pb", dir="/tmp"), {"DOCKER_HOST": f"unix://{engine.socket}"}, network)
     storm = None
     try:
