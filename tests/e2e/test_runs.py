@@ -226,7 +226,10 @@ def test_a_run_that_removed_its_folder_says_that_nothing_is_left(ponk):
 
 
 def test_a_run_that_never_began_has_no_log_to_miss(ponk):
-    ponk.write("aml_config/local.compute", "type: local\npythonLocation: /no/such/python\n")
+    # There when the run is submitted; what it is shows when it is started.
+    program = ponk.write("python", "\x7fELF no program\n")
+    program.chmod(0o755)
+    ponk.write("aml_config/local.compute", f"type: local\npythonLocation: {program}\n")
     ponk.write("a.py", "print(1)\n")
     ponk.run("submit", "a.py", code=72)
     assert ponk.run("logs", "last").stdout == b""
