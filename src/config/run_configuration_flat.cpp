@@ -58,7 +58,12 @@ void read_flat_run(const Node& root, RunConfiguration& configuration, Report& re
         reader, "SparkDependenciesFile", configuration.spark_dependencies_file, report);
     Located<bool> managed = true;
     reader.read("ManagedEnvironment", managed);
-    if (managed.given()) configuration.user_managed_dependencies = {!*managed, managed.place};
+    // The first template wrote both down, and its local runs used the Python that was there.
+    const Node* conda = root.is_map() ? root.find("CondaFile") : nullptr;
+    const bool is_template = *managed && conda != nullptr && conda->is_null() &&
+                             !configuration.conda_dependencies_file.given();
+    if (managed.given() && !is_template)
+        configuration.user_managed_dependencies = {!*managed, managed.place};
 
     for (const auto* key : {"DataSourceSettings", "DataSourceSubstitutions"}) {
         if (const Node* value = reader.find(key)) {

@@ -92,6 +92,10 @@ TEST(RunConfiguration, ReadsTheFlatSchemaAsJson)
     EXPECT_EQ(*r.target, "docker");
     EXPECT_EQ(*r.conda_dependencies_file, "aml_config/conda_dependencies.yml");
     EXPECT_FALSE(*r.user_managed_dependencies);
+    EXPECT_FALSE(r.user_managed_dependencies.given());
+    const auto asked =
+        run("Target: local\nCondaFile:\nCondaDependenciesFile: c.yml\nManagedEnvironment: true\n");
+    EXPECT_TRUE(asked.user_managed_dependencies.given());
 }
 
 TEST(RunConfiguration, ReadsTheNestedSchemaIntoTheSameStruct)
