@@ -66,7 +66,7 @@ std::string facts_line(const Json& answer)
     if (answer.text("type").find("docker") != std::string::npos || facts["engine"].is_object())
         parts.push_back(engine_text(facts["engine"]));
     parts.push_back(gpu_text(facts["gpus"]));
-    if (!facts.text("python").empty()) parts.push_back("Python " + facts.text("python"));
+    if (!facts.text("python").empty()) parts.push_back(facts.text("python"));
     return printable(join(parts, "; "));
 }
 

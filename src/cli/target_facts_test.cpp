@@ -19,7 +19,7 @@ constexpr const char* gpu_box = R"({
                "live_restore": false, "runtimes": ["runc", "nvidia"]},
     "gpus": [{"name": "NVIDIA A100", "driver": "535.1", "memory": 1},
              {"name": "NVIDIA A100", "driver": "535.1", "memory": 1}],
-    "python": "3.10.12"},
+    "python": "Python 3.10.12"},
   "problems": [{"severity": "warning", "what": "live-restore is off", "hint": "Set it."}]})";
 
 TEST(TargetFacts, FitOnOneLine)

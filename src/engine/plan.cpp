@@ -6,6 +6,7 @@
 #include "config/config_file.hpp"
 #include "config/ignore_rules.hpp"
 #include "config/project.hpp"
+#include "config/run_configuration_reading.hpp"
 #include "engine/entry_point.hpp"
 #include "engine/plan_checks.hpp"
 #include "engine/spark_options.hpp"
@@ -156,7 +157,9 @@ Result<std::string> settle_conda_file(const Path& project,
                                         "read",
                                     "'ponk check' says what it is."));
     }
-    if (!named && !configuration.conda_dependencies_file.given()) return std::string();
+    // Every run configuration names the usual one, in projects without packages too.
+    const bool usual = file == config::default_conda_file;
+    if (!named && (usual || !configuration.conda_dependencies_file.given())) return std::string();
     return tl::unexpected(Error(ErrorKind::not_found,
                                 "conda file " + os::in_quotes(file) + " does not exist",
                                 "Name a file of the project, relative to its folder."));

@@ -183,3 +183,16 @@ def wait_for(ponk, *states, seconds=60):
         assert run["status"] not in ("Completed", "Failed", "Canceled", "Lost"), run
         time.sleep(0.1)
     raise AssertionError(f"still {run['status']}")
+
+
+def test_attached_engine_runs_a_folder_that_holds_nothing_but_the_script(docker):
+    for place in (docker.project / "aml_config").iterdir():
+        place.unlink()
+    docker.write("a.py", "print('inside')\n")
+
+    docker.run("attach", "localdocker", "--name", "mine")
+    compute = docker.project / "aml_config/mine.compute"
+    lines = [line for line in compute.read_text().splitlines() if not line.startswith("baseDockerImage")]
+    compute.write_text("\n".join([*lines, f"baseDockerImage: {engines.IMAGE}", ""]))
+
+    assert docker.text("submit", "-c", "mine", "a.py") == "inside\n"
