@@ -81,7 +81,7 @@ def test_environment_is_that_of_the_machine_and_secrets_arrive_hidden(away, mach
     assert away.text("submit", "-c", "plain", "a.py") == f"*** 14 {machine.home} True\n"
 
     for place in (machine.home / ".ponk").rglob("*"):
-        if place.is_file() and "/work/" not in str(place) and place.name != "log":
+        if place.is_file() and "work" not in place.parts and place.name != "log":
             assert b"tok-4711" not in place.read_bytes(), place
 
 
