@@ -74,4 +74,39 @@ private:
     InUse in_use_;
 };
 
+// An executor whose environments are on the machine where it runs.
+class ExecutorWithShelf : public Executor {
+public:
+    Result<EnvironmentList> environments(std::stop_token stop) override
+    {
+        return shelf_.list(stop);
+    }
+
+    Result<std::string> environment_lock(const std::string& /*machine*/,
+                                         const std::string& id,
+                                         std::stop_token /*stop*/) override
+    {
+        return shelf_.lock_text(id);
+    }
+
+    Result<> remove_environment(const std::string& /*machine*/,
+                                const std::string& id,
+                                std::stop_token /*stop*/) override
+    {
+        return shelf_.remove(id);
+    }
+
+    Result<EnvironmentGarbage> collect_environment_garbage(const EnvironmentRules& rules,
+                                                           std::stop_token stop) override
+    {
+        return shelf_.collect(rules, stop);
+    }
+
+protected:
+    explicit ExecutorWithShelf(EnvironmentShelf shelf) : shelf_(std::move(shelf)) {}
+
+private:
+    EnvironmentShelf shelf_;
+};
+
 }  // namespace ponk::target

@@ -33,14 +33,14 @@ using dockerapi::Engine;
 // Which engine has the run's container; in the run directory, so that it is known after any crash.
 constexpr const char* engine_file = "engine";
 
-class DockerExecutor final : public Executor {
+class DockerExecutor final : public ExecutorWithShelf {
 public:
     DockerExecutor(Options options, Installed installed, RunKeys keys)
-        : options_(std::move(options)), installed_(std::move(installed)), keys_(std::move(keys)),
-          shelf_(options_.home,
-                 environment::Form::image,
-                 environment::image_remover(),
-                 environment::is_image_in_use)
+        : ExecutorWithShelf({options.home,
+                             environment::Form::image,
+                             environment::image_remover(),
+                             environment::is_image_in_use}),
+          options_(std::move(options)), installed_(std::move(installed)), keys_(std::move(keys))
     {
     }
 
@@ -175,31 +175,6 @@ public:
         return engine ? remove_container(*engine, job, after(patience)) : Result<>();
     }
 
-    Result<EnvironmentList> environments(std::stop_token stop) override
-    {
-        return shelf_.list(stop);
-    }
-
-    Result<std::string> environment_lock(const std::string& /*machine*/,
-                                         const std::string& id,
-                                         std::stop_token /*stop*/) override
-    {
-        return shelf_.lock_text(id);
-    }
-
-    Result<> remove_environment(const std::string& /*machine*/,
-                                const std::string& id,
-                                std::stop_token /*stop*/) override
-    {
-        return shelf_.remove(id);
-    }
-
-    Result<EnvironmentGarbage> collect_environment_garbage(const EnvironmentRules& rules,
-                                                           std::stop_token stop) override
-    {
-        return shelf_.collect(rules, stop);
-    }
-
 private:
     [[nodiscard]] SealedFiles files_of(const std::string& run, const Path& directory) const
     {
@@ -254,7 +229,6 @@ private:
     RunKeys keys_;
     Watcher watcher_;
     HeldEnvironments held_;
-    EnvironmentShelf shelf_;
 };
 
 }  // namespace

@@ -29,11 +29,12 @@ using namespace std::chrono_literals;
 
 namespace {
 
-class LocalExecutor final : public Executor {
+class LocalExecutor final : public ExecutorWithShelf {
 public:
     LocalExecutor(Options options, Path stub, Path python, RunKeys keys)
-        : options_(std::move(options)), stub_(std::move(stub)), python_(std::move(python)),
-          keys_(std::move(keys)), shelf_(options_.home, environment::Form::prefix, {}, {})
+        : ExecutorWithShelf({options.home, environment::Form::prefix, {}, {}}),
+          options_(std::move(options)), stub_(std::move(stub)), python_(std::move(python)),
+          keys_(std::move(keys))
     {
     }
 
@@ -159,31 +160,6 @@ public:
         return clean_run_directory(files_of(job, directory), directory);
     }
 
-    Result<EnvironmentList> environments(std::stop_token stop) override
-    {
-        return shelf_.list(stop);
-    }
-
-    Result<std::string> environment_lock(const std::string& /*machine*/,
-                                         const std::string& id,
-                                         std::stop_token /*stop*/) override
-    {
-        return shelf_.lock_text(id);
-    }
-
-    Result<> remove_environment(const std::string& /*machine*/,
-                                const std::string& id,
-                                std::stop_token /*stop*/) override
-    {
-        return shelf_.remove(id);
-    }
-
-    Result<EnvironmentGarbage> collect_environment_garbage(const EnvironmentRules& rules,
-                                                           std::stop_token stop) override
-    {
-        return shelf_.collect(rules, stop);
-    }
-
 private:
     [[nodiscard]] SealedFiles files_of(const std::string& job, const Path& directory) const
     {
@@ -266,7 +242,6 @@ private:
     RunKeys keys_;
     Watcher watcher_;
     HeldEnvironments held_;
-    EnvironmentShelf shelf_;
     // Shared with the threads that are inside sync() for that run.
     Synced<std::map<std::string, std::shared_ptr<LocalRun>>> runs_;
 };
