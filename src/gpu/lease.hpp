@@ -67,8 +67,8 @@ private:
 
 // What keeps a waiting run from its GPUs.
 struct Waiting {
-    unsigned position = 1;      // 1: the next one
-    std::vector<Owner> ahead;   // those before us, first one first
+    unsigned position = 1;             // 1: the next one
+    std::vector<Owner> ahead;          // those before us, first one first
     std::vector<std::string> reasons;  // a sentence per GPU that is taken
 };
 

@@ -37,10 +37,10 @@ struct DeviceEvidence {
 struct Evidence {
     std::vector<DeviceEvidence> devices;
     std::int64_t samples = 0;
-    double seconds = 0;  // that were watched
-    std::string unmeasured;  // not empty: why nothing could be measured
+    double seconds = 0;                 // that were watched
+    std::string unmeasured;             // not empty: why nothing could be measured
     std::vector<std::string> findings;  // sentences about the run's processes, for a fall-back
-    std::string remains;  // not empty: processes that keep a GPU after the end
+    std::string remains;                // not empty: processes that keep a GPU after the end
 };
 
 struct Judgement {
