@@ -35,13 +35,18 @@ class Keyring:
                                         stderr=subprocess.DEVNULL)
         self.service.stdin.write(b"password")
         self.service.stdin.close()
-        for _ in range(200):
-            if subprocess.run(["secret-tool", "search", "no", "such"], env=self.environment, timeout=20,
-                              capture_output=True).returncode == 0 and self.ask("ReadAlias", "string:default").returncode == 0:
-                if b"/collection/" in self.ask("ReadAlias", "string:default").stdout:
-                    return
+        # Whoever asks for the service too early makes the bus start a second one, which nobody unlocks.
+        for _ in range(600):
+            if self.is_there() and b"/collection/" in self.ask("ReadAlias", "string:default").stdout:
+                return
             time.sleep(0.05)
         pytest.fail("the keyring did not start")
+
+    def is_there(self):
+        answer = subprocess.run(["dbus-send", "--session", "--print-reply", "--dest=org.freedesktop.DBus", "/",
+                                 "org.freedesktop.DBus.NameHasOwner", "string:org.freedesktop.secrets"],
+                                env=self.environment, timeout=20, capture_output=True)
+        return b"boolean true" in answer.stdout
 
     def ask(self, method, *arguments):
         return subprocess.run(["dbus-send", "--session", "--print-reply", "--dest=org.freedesktop.secrets",
