@@ -3,6 +3,7 @@
 
 #include "cli/exit_code.hpp"
 #include "daemon/daemon.hpp"
+#include "side/role.hpp"
 
 #include <cstdio>
 #include <exception>
@@ -31,6 +32,7 @@ ponk::Result<> run_daemon(const ponk::cli::DaemonOptions& wanted)
 int main(int argc, char** argv)
 {
     try {
+        if (ponk::side::is_wanted(argc, argv)) return ponk::side::main(argc, argv);
         return ponk::cli::main_entry(
             argc, argv, {.run_daemon = run_daemon, .samples = {ponk_samples, ponk_samples_end}});
     } catch (const std::exception& problem) {

@@ -41,7 +41,7 @@ MAY_USE = {
     "gpu": LOW | {"db", "net", "ssh", "dockerapi"},
     "target": LOW | {"config", "net", "ssh", "dockerapi", "snapshot", "environment", "gpu"},
     # The program on other machines: targets of that machine behind a connection.
-    "box": LOW | {"config", "net", "dockerapi", "snapshot", "environment", "target"},
+    "box": LOW | {"config", "net", "dockerapi", "snapshot", "environment", "target", "side"},
     "launch": LOW | {"config", "net", "target"},
     "engine": MIDDLE | {"store", "snapshot", "secrets", "environment", "gpu", "target", "launch"},
     "api": MIDDLE | {"store", "snapshot", "secrets", "environment", "gpu", "target", "launch", "engine"},
@@ -51,7 +51,8 @@ MAY_USE = {
     "cli": LOW | {"config", "query", "output", "net", "ssh"},
     # Programs of their own: the stub is libc and nothing of ours but plain values.
     "stub": set(),
-    "side": LOW | {"net", "gpu"},
+    # A role of two programs, beside each run with GPUs: starts it by the means of the targets.
+    "side": LOW | {"dockerapi", "gpu", "target"},
 }
 ANYTHING = {"main.cpp"}  # parses nothing, starts a role: may see everything
 

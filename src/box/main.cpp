@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // ponk-box serve --home FOLDER: the part of ponk on another machine. Speaks with a daemon through
-// standard input and output, as long as they are open; runs live on without it.
+// standard input and output, as long as they are open; runs live on without it. Under the name
+// ponk-side it is the process beside one of these runs.
 #include "base/hash.hpp"
 #include "box/server.hpp"
 #include "os/identity.hpp"
+#include "side/role.hpp"
 #include "target/embedded.hpp"
 #include "target/remote/message.hpp"
 
@@ -75,6 +77,10 @@ Result<> serve(const Path& home)
 int main(int argc, char** argv)
 {
     using namespace ponk;
+    if (side::is_wanted(argc, argv)) {
+        box::look_up_names_in_files();
+        return side::main(argc, argv);
+    }
     if (argc != 4 || std::strcmp(argv[1], "serve") != 0 || std::strcmp(argv[2], "--home") != 0) {
         std::fputs(
             "usage: ponk-box serve --home FOLDER\n"

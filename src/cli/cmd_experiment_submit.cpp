@@ -33,7 +33,12 @@ constexpr Option options[] = {
     {.name = "time-limit",
      .value = "TIME",
      .help = "End the run after so long: 90s, 30m, 12h, 7d."},
-    {.name = "gpus", .value = "N|IDS", .help = "GPUs to take.", .shown = Option::Shown::no},
+    {.name = "gpus",
+     .value = "N|all|none|IDS",
+     .help = "GPUs to take: how many, all, none, or which (indexes or the beginnings of their "
+             "UUIDs, with commas). Default: as the files say, else all of the machine, one where "
+             "its target says 'shared: true'."},
+    {.name = "no-wait", .help = "Fail when the GPUs are busy, instead of waiting for a turn."},
     {.name = "nodes", .value = "N", .help = "Machines to use.", .shown = Option::Shown::no},
 };
 constexpr Positional positionals[] = {
@@ -71,13 +76,11 @@ Outcome run(Context& context, const Invocation& words)
     if (words.has("wait") && words.has("async")) {
         return fail_usage("give '--wait' or '--async', not both");
     }
-    for (const std::string_view later : {"gpus", "nodes"}) {
-        if (!words.has(later)) continue;
-        return tl::unexpected(
-            Failure(Error(ErrorKind::invalid_argument,
-                          fmt::format("'--{}' is not built into this version", later),
-                          "Leave it out: a local script sees all that this machine has."),
-                    exit_code::not_built));
+    if (words.has("nodes")) {
+        return tl::unexpected(Failure(Error(ErrorKind::invalid_argument,
+                                            "'--nodes' is not built into this version",
+                                            "Leave it out: a run uses one machine."),
+                                      exit_code::not_built));
     }
     const os::Path project = TRY(context.project());
     TRY(check_target(project, words));
@@ -101,6 +104,8 @@ Outcome run(Context& context, const Invocation& words)
     body.set("tracked", !words.has("untracked"));
     body.set("wait", words.has("wait"));
     body.set("substitute", words.has("substitute"));
+    body.set("no_wait", words.has("no-wait"));
+    if (const auto gpus = words.value("gpus")) body.set("gpus", *gpus);
     body.set("time_limit_seconds", Json());
     if (const auto limit = words.value("time-limit")) {
         body.set("time_limit_seconds", TRY(as_usage(parse_time_span(*limit))));

@@ -86,6 +86,7 @@ Result<target::JobSpec> make_job_spec(const Context& context,
     }
     if (plan.container) spec.container = TRY(container_wish(context, *plan.container));
     spec.environment = TRY(environment_wish(context, run, plan));
+    spec.gpu = plan.gpu;
     if (ambient != nullptr) {
         spec.ambient = ambient->environment;
         spec.umask = ambient->umask;

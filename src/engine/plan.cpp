@@ -8,6 +8,7 @@
 #include "config/project.hpp"
 #include "config/run_configuration_reading.hpp"
 #include "engine/entry_point.hpp"
+#include "engine/gpu_plan.hpp"
 #include "engine/plan_checks.hpp"
 #include "engine/spark_options.hpp"
 #include "os/variables.hpp"
@@ -251,6 +252,7 @@ Result<PlanReport> make_plan(const Submission& submission)
             TRY(spark_options(key.path, configuration, submission.spark_dependencies));
     }
     plan.container = TRY(container_plan(resolved, report.notices));
+    plan.gpu = TRY(gpu_plan(resolved, submission));
     plan.substitute = submission.substitute;
     // Who asks for a preparation wants it built, whatever runs do.
     plan.prepare = *configuration.prepare_environment || plan.only_prepare;

@@ -8,6 +8,7 @@
 #include "engine/container_plan.hpp"
 #include "model/run.hpp"
 #include "os/file.hpp"
+#include "target/executor.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -44,6 +45,8 @@ struct Submission {
     std::optional<bool> tracked;
     std::optional<std::int64_t> time_limit_seconds;
     bool substitute = false;  // known replacements for packages that died since 2017
+    std::optional<std::string> gpus;  // overrides the files
+    target::GpuRequest::Busy gpus_busy = target::GpuRequest::Busy::wait;
     Ambient ambient;
 };
 
@@ -78,6 +81,7 @@ struct Plan {
     std::string conda_file;  // whose packages the target prepares; empty: the user's own affair
     bool prepare = true;     // `PrepareEnvironment`: build what is not there, or refuse
     bool substitute = false;
+    target::GpuRequest gpu;
     bool only_prepare = false;  // nothing is executed
     std::string lock_digest;    // of the lock that an earlier run had: exactly that environment
 };

@@ -89,10 +89,10 @@ Result<> Supervisor::carry_out(std::stop_token stop)
     const auto plan = TRY(plan_from_json(run_.configuration));
     executor_ = TRY(context_.executor(plan.target_type));
     if (run_.state < RunState::running) {
-        const bool launched = run_.state == RunState::starting && TRY(was_launched(stop));
+        const bool launched = run_.state >= RunState::queued && TRY(was_launched(stop));
         if (!launched) {
             TRY(wait_for_ambient(stop));
-            if (run_.state < RunState::starting) TRY(prepare(plan, stop));
+            if (run_.state < RunState::queued) TRY(prepare(plan, stop));
             if (plan.only_prepare) return finish_preparation();
             TRY(launch(plan, stop));
         }
@@ -107,8 +107,8 @@ Result<bool> Supervisor::was_launched(std::stop_token stop)
         asked = executor().sync(job(), directory(), {}, after(0ms), stop);
     if (!asked && asked.error().kind() == ErrorKind::not_found) return false;
     const auto status = TRY(asked);
-    return status.phase == target::JobPhase::running || status.phase == target::JobPhase::ended ||
-           status.phase == target::JobPhase::lost;
+    return status.phase == target::JobPhase::queued || status.phase == target::JobPhase::running ||
+           status.phase == target::JobPhase::ended || status.phase == target::JobPhase::lost;
 }
 
 Result<> Supervisor::wait_for_ambient(std::stop_token stop)
@@ -117,7 +117,7 @@ Result<> Supervisor::wait_for_ambient(std::stop_token stop)
     for (;;) {
         if (stop.stop_requested()) return fail(ErrorKind::cancelled, "the daemon stops");
         if (cancel_wished()) {
-            if (run_.state == RunState::starting) TRY(withdraw_launch(stop));
+            if (run_.state >= RunState::queued) TRY(withdraw_launch(stop));
             return fail(ErrorKind::cancelled, "cancelled before it had begun");
         }
         if (wishes_.lock()->ambient) return {};
@@ -127,7 +127,7 @@ Result<> Supervisor::wait_for_ambient(std::stop_token stop)
         if (!rung && rung.error().kind() == ErrorKind::timeout) break;
     }
     // A supervisor process started just before the crash must not begin later.
-    if (run_.state == RunState::starting) TRY(withdraw_launch(stop));
+    if (run_.state >= RunState::queued) TRY(withdraw_launch(stop));
     return tl::unexpected(
         Error(ErrorKind::unavailable,
               "the daemon was stopped before the run had begun; nothing was executed",

@@ -61,6 +61,8 @@ private:
     void note_reached();
     Result<> wait_for_ambient(std::stop_token stop);
     Result<> follow(const Plan& plan, std::stop_token stop);
+    void note_gpu(const std::string& text);
+    [[nodiscard]] Json final_gpu() const;
     Result<> finalize(const target::JobStatus& status, const Plan& plan, std::stop_token stop);
     void check_log(const model::ExitRecord& exit, target::Notices& notices);
     Result<> read_last_metrics(const Plan& plan, const std::stop_token& stop);
@@ -88,6 +90,9 @@ private:
     model::Run run_;  // the thread's own copy
     std::atomic<target::Executor*> executor_{nullptr};
     std::int64_t unreachable_since_ = 0;  // as it was told to who follows
+    std::int64_t queued_since_ = 0;       // CLOCK_BOOTTIME milliseconds
+    std::string gpu_text_;                // the state of its GPUs as it was last seen
+    std::string gpu_told_;                // what of it was told last
     Synced<Wishes> wishes_;
     os::Bell bell_;
     std::stop_source step_;  // ends the current blocking step when a cancel comes

@@ -134,12 +134,23 @@ Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
         }
         if (seen.phase == JobPhase::ended || seen.phase == JobPhase::lost)
             return finalize(seen, plan, stop);
-        if (seen.phase == JobPhase::running && run_.state == RunState::starting) {
+        note_gpu(seen.gpu);
+        if (seen.phase == JobPhase::queued && run_.state == RunState::starting) {
+            queued_since_ = boot_milliseconds();
+            TRY(move_to(RunState::queued));
+        }
+        if (seen.phase == JobPhase::running && run_.state < RunState::running) {
             store::RunChange change;
             change.started = seen.started;
             change.job = run_.job;
+            if (queued_since_ != 0)
+                run_.timings["queue"] = boot_milliseconds() - queued_since_;
             change.timings = run_.timings;
-            TRY(move_to(RunState::running, change));
+            if (!run_.gpu.is_null()) change.gpu = run_.gpu;
+            TRY(move_through(run_.state == RunState::queued
+                                 ? std::vector{RunState::starting, RunState::running}
+                                 : std::vector{RunState::running},
+                             change));
             if (const auto kept = keep_first_note(directory()); !kept)
                 context_.tell(run_.id, "notice", "its note: " + kept.error().message());
         }
@@ -205,7 +216,9 @@ Result<>
 Supervisor::finalize(const target::JobStatus& status, const Plan& plan, std::stop_token stop)
 {
     TRY(read_last_metrics(plan, stop));
+    note_gpu(status.gpu);
     store::RunChange change;
+    if (!run_.gpu.is_null()) change.gpu = final_gpu();
     change.job = run_.job;
     change.timings = run_.timings;
     if (status.exit) {
@@ -215,6 +228,7 @@ Supervisor::finalize(const target::JobStatus& status, const Plan& plan, std::sto
     const auto begin = boot_milliseconds();
     Result<target::Collected> outputs = target::Collected();
     std::vector<RunState> path;
+    if (run_.state == RunState::queued) path.push_back(RunState::starting);
     if (run_.state != RunState::finalizing) path.push_back(RunState::finalizing);
     if (plan.collect_outputs && executor().may_have_outputs(directory())) {
         // Worth a state of its own to be seen: this can take a while.
@@ -245,6 +259,12 @@ Supervisor::finalize(const target::JobStatus& status, const Plan& plan, std::sto
     if (exit.cause != "start-failure") change.exit_code = exit.status();
     if (const auto reason = reason_of(exit, plan)) change.error = hidden(*reason);
     auto state = end_state(exit);
+    if (const auto why = run_.gpu.text("enforced"); !why.empty() && !cancel_wished()) {
+        state = RunState::failed;
+        change.error = Error(ErrorKind::unavailable,
+                             "the run was ended because 'gpu: required' does not hold: " + why,
+                             "Mend what it names, or write 'gpu: auto' to let it run without.");
+    }
     if (!outputs) {
         change.error = hidden(outputs.error())
                            .within("collect outputs")

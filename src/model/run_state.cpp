@@ -29,7 +29,7 @@ constexpr std::array<std::array<bool, count>, count> table{{
     {false, true, true, true, false, false, false, true, true, false},    // NotStarted
     {false, false, true, true, false, false, false, true, true, false},   // Preparing
     {false, false, false, true, false, false, false, true, true, false},  // Queued
-    {false, false, false, false, true, true, false, true, true, true},    // Starting
+    {false, false, true, false, true, true, false, true, true, true},     // Starting
     {false, false, false, false, false, true, false, true, true, true},   // Running
     {false, false, false, false, false, false, true, true, true, true},   // Finalizing
     {},                                                                   // Completed

@@ -71,8 +71,10 @@ const char* read_spec(Job& job)
     char* at = text.bytes + sizeof first_line - 1;
     // No entry is shorter than "arg 0\n\n".
     job.argv = static_cast<char**>(std::calloc(text.size / 7 + 2, sizeof(char*)));
-    if (!job.argv) return "out of memory";
+    job.holds = static_cast<char**>(std::calloc(text.size / 7 + 2, sizeof(char*)));
+    if (!job.argv || !job.holds) return "out of memory";
     std::size_t count = 0;
+    std::size_t holds = 0;
     Entry entry{};
     while (next_entry(at, text.bytes + text.size, entry)) {
         const auto is = [&entry](const char* key) { return std::strcmp(entry.key, key) == 0; };
@@ -83,6 +85,7 @@ const char* read_spec(Job& job)
         if (is("umask")) job.umask = static_cast<mode_t>(std::strtoul(entry.value, nullptr, 8));
         if (is("time-limit-ms")) job.time_limit_ms = std::strtoll(entry.value, nullptr, 10);
         if (is("grace-ms")) job.grace_ms = std::strtoll(entry.value, nullptr, 10);
+        if (is("hold")) job.holds[holds++] = entry.value;
         if (is("arg")) job.argv[count++] = entry.value;
         if (is("end")) return job.program && count > 0 ? nullptr : "file 'spec' names no program";
     }

@@ -89,6 +89,21 @@ void claim_run()
     if (::access("claim", F_OK) != 0) refuse("cannot make 'claim' in the run directory", errno);
 }
 
+// A share of what the run was given (a GPU): whoever inherits the descriptor has it too, so it is
+// nobody else's while any process of the run lives.
+void take_shares(const Job& job)
+{
+    for (char** path = job.holds; *path; ++path) {
+        const int file = ::open(*path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        const int kept = file < 0 ? -1 : ::fcntl(file, F_DUPFD, 200);
+        struct flock whole {};
+        whole.l_type = F_RDLCK;
+        if (kept < 0 || ::fcntl(kept, F_OFD_SETLK, &whole) != 0)
+            refuse("cannot take a share of the lock of a GPU", errno);
+        ::close(file);
+    }
+}
+
 // Waits for the supervisor. True when it went without having published anything. The folder is not
 // asked: a quick reader may have removed it by now.
 bool supervisor_died(pid_t stub, const Shared& shared, const Supervisor& supervisor)
@@ -135,6 +150,7 @@ int own_run(const char* directory, const char* environment, int report_given, in
     keep_folder(folder);
     if (const char* wrong = read_spec(job)) refuse(wrong, 0);
     claim_run();
+    take_shares(job);
     const int log = ::open("log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (log < 0) refuse("cannot open 'log' in the run directory", errno);
     auto* memory =

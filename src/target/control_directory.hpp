@@ -43,6 +43,7 @@ struct StubSpec {
     std::string program;  // path of the file to execute, or a name to look up on the script's PATH
     std::string other_program;  // tried when that is not there; empty: none
     std::vector<std::string> argv;
+    std::vector<std::string> holds;  // lock files of which the run takes a share
     mode_t umask = 022;
     std::chrono::milliseconds time_limit{0};  // 0: none
     std::chrono::milliseconds grace{10'000};

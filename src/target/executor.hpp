@@ -63,6 +63,20 @@ struct EnvironmentWish {
     std::string lock;  // text of the lock that an earlier run had: exactly this again; else empty
 };
 
+// The GPUs that a run asks for.
+struct GpuRequest {
+    std::string wish;  // "all", "2", "GPU-…,GPU-…"; empty: none, and none is looked for
+    // By whom: `usual` is what every run gets, so a machine without GPUs is no error.
+    enum class Origin { usual, asked } origin = Origin::usual;
+    // `required`: a run that does not use its GPUs is ended, at once when it is plain that it
+    // cannot, else after `grace`.
+    enum class Need { wanted, required } need = Need::wanted;
+    enum class Busy { wait, refuse } busy = Busy::wait;
+    std::chrono::seconds grace{600};
+
+    [[nodiscard]] bool empty() const noexcept { return wish.empty(); }
+};
+
 // Everything an executor needs to carry out one run. Values only; `environment` may hold secrets
 // and is never stored.
 struct JobSpec {
@@ -85,6 +99,7 @@ struct JobSpec {
     BoxAddress box;
     ContainerWish container;
     EnvironmentWish environment;
+    GpuRequest gpu;
     std::vector<std::string> spark_options;  // PySpark: words for spark-submit before the script
     // Not empty: these words are executed as they are, instead of framework and script.
     std::vector<std::string> command;
@@ -94,6 +109,7 @@ struct JobSpec {
 };
 
 enum class JobPhase {
+    queued,    // waits for GPUs; `reason` says for whom
     starting,  // accepted, the script has not begun
     running,
     ended,    // `exit` holds how
@@ -108,6 +124,7 @@ struct JobStatus {
     std::int64_t started = 0;          // wall-clock milliseconds, 0 before the script began
     std::optional<model::ExitRecord> exit;
     std::string reason;  // why it is lost; while it is running: what keeps it from ending
+    std::string gpu;     // its GPUs as docs/design/gpu.md has them, JSON; empty: none were asked for
 };
 
 using Progress = std::function<void(const std::string& line)>;

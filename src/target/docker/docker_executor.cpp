@@ -9,6 +9,7 @@
 #include "os/identity.hpp"
 #include "target/command_line.hpp"
 #include "target/control_directory.hpp"
+#include "target/docker/container_file.hpp"
 #include "target/docker/container_layout.hpp"
 #include "target/docker/container_run.hpp"
 #include "target/docker/copied_tree.hpp"
@@ -18,6 +19,7 @@
 #include "target/facts.hpp"
 #include "target/managed_environment.hpp"
 #include "target/run_files.hpp"
+#include "target/side.hpp"
 #include "target/watcher.hpp"
 
 #include <sys/stat.h>
@@ -88,8 +90,11 @@ public:
                     ErrorKind::conflict, "a container '{}' of somebody else is there", name);
             // One that was started, or ended, is the run: starting it again would be a second one.
             if (there->status != "created") return name;
+            // Its side is about to start it.
+            if (is_side_alive(spec.directory)) return name;
             TRY(remove_container(engine, name, after(patience)));
         }
+        if (is_side_alive(spec.directory)) return name;
         if (spec.command.empty()) TRY(check_script(spec, spec.directory / control::work));
         if (!prepared)
             prepared = TRY(environment_of(
@@ -101,6 +106,10 @@ public:
             TRY(describe_container(spec, image, prepared ? &*prepared : nullptr, info, installed_));
         TRY(write_control_files(spec, container, keys_.of(spec.id.text())));
         TRY(os::replace_file(spec.directory / engine_file, engine.socket().native()));
+        if (needs_side(spec)) {
+            TRY(start_beside(spec, engine, container.spec, prepared ? &*prepared : nullptr, stop));
+            return name;
+        }
         TRY(create_container(engine, container.spec, after(patience), stop));
         auto started = fill_and_start(engine, spec, stop);
         if (!started) {
@@ -122,6 +131,7 @@ public:
         for (;;) {
             subscription.bell().silence();
             auto status = TRY(run.look(stop));
+            TRY(add_side(files_of(job, directory), directory, status));
             if (is_new(status, seen) || Deadline::clock::now() >= deadline) return status;
             // Files tell all but the sudden end of the container, which frees the run's lock.
             const auto again = after(subscription.works() ? 1000ms : 50ms);
@@ -213,6 +223,31 @@ private:
         const auto request = TRY(request_of(engine, spec, stop));
         if (!request) return std::nullopt;
         return TRY(prepare_environment(options_.home, spec, *request, progress, stop));
+    }
+
+    // A container with GPUs is created by the run's side, as soon as it has them.
+    Result<> start_beside(const JobSpec& spec,
+                          const Engine& engine,
+                          const dockerapi::ContainerSpec& container,
+                          const environment::Prepared* prepared,
+                          const std::stop_token& stop)
+    {
+        const SideJob job{.run = spec.id.text(),
+                          .script = spec.script,
+                          .request = spec.gpu,
+                          .lib = options_.home / "lib",
+                          .devices_are_chosen = chooses_devices(spec),
+                          .stub = {},
+                          .engine = engine.socket(),
+                          .container = to_json(container),
+                          .tree_is_copied = spec.container.tree == ContainerWish::Tree::copied};
+        return start_side({.job = job,
+                           .directory = spec.directory,
+                           .environment = keys_.of(spec.id.text()) + '\0',
+                           .ambient = spec.ambient,
+                           .lease = prepared && prepared->lease ? prepared->lease->fd() : -1},
+                          [this](os::Fd pidfd) { watcher_.reap_later(std::move(pidfd)); },
+                          stop);
     }
 
     Result<> fill_and_start(const Engine& engine, const JobSpec& spec, const std::stop_token& stop)

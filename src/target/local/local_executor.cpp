@@ -12,9 +12,10 @@
 #include "target/facts.hpp"
 #include "target/local/local_run.hpp"
 #include "target/local/own_python.hpp"
-#include "target/local/stub_start.hpp"
 #include "target/managed_environment.hpp"
 #include "target/run_files.hpp"
+#include "target/side.hpp"
+#include "target/stub_start.hpp"
 #include "target/watcher.hpp"
 #include "target/working_copy.hpp"
 
@@ -67,6 +68,7 @@ public:
         const auto job = spec.id.text();
         if (is_there(spec.directory / control::claim) && !TRY(withdraw_claim(spec.directory)))
             return job;
+        if (is_side_alive(spec.directory)) return job;
         // The lease goes on with the supervisor and the script.
         auto prepared = held_.take(spec.id);
         if (!prepared)
@@ -74,13 +76,17 @@ public:
                 spec, [](const std::string&) {}, stop));
         const auto environment = TRY(write_spec(spec, prepared ? &*prepared : nullptr, stop));
         if (!spec.shared_directory.empty()) TRY(os::make_directories(spec.shared_directory, 0755));
+        if (needs_side(spec)) {
+            TRY(start_beside(spec, environment, prepared ? lease_of(*prepared) : -1, stop));
+            return job;
+        }
         // A supervisor killed before the script began has done nothing: the next one may try.
         for (int attempt = 0; attempt < 20; ++attempt) {
             const auto said = TRY(start_stub({.program = stub_,
                                               .directory = spec.directory,
                                               .environment = environment,
                                               .lease = prepared ? lease_of(*prepared) : -1},
-                                             watcher_,
+                                             adopt(),
                                              stop));
             if (said == "started" || said == "claimed") return job;
             if (said.starts_with("error ")) {
@@ -107,6 +113,7 @@ public:
             subscription.bell().silence();
             open_up(directory);
             auto status = TRY(run->look());
+            TRY(add_side(files_of(job, directory), directory, status));
             // A script can remove its own folder before we have seen who it is.
             if (status.phase == JobPhase::starting && !is_there(directory))
                 return fail(ErrorKind::not_found, "{} is not there", os::in_quotes(directory));
@@ -115,6 +122,7 @@ public:
             if (is_new(status, seen) || Deadline::clock::now() >= deadline) return status;
             auto wake = run->next_wake();
             wake.descriptors.push_back(subscription.bell().fd());
+            if (status.phase == JobPhase::queued) wake.at = after(1s);  // files tell the rest
             if (!subscription.works()) wake.at = std::min(wake.at, after(50ms));
             const auto waited = os::wait_any(wake.descriptors, std::min(deadline, wake.at), stop);
             if (!waited && waited.error().kind() != ErrorKind::timeout)
@@ -185,6 +193,35 @@ private:
     static int lease_of(const environment::Prepared& prepared)
     {
         return prepared.lease ? prepared.lease->fd() : -1;
+    }
+
+    Adopt adopt()
+    {
+        return [this](os::Fd pidfd) { watcher_.reap_later(std::move(pidfd)); };
+    }
+
+    // A run with GPUs is started by its side, as soon as it has them.
+    Result<> start_beside(const JobSpec& spec,
+                          const std::string& environment,
+                          int lease,
+                          const std::stop_token& stop)
+    {
+        const SideJob job{.run = spec.id.text(),
+                          .script = spec.script,
+                          .request = spec.gpu,
+                          .lib = options_.home / "lib",
+                          .devices_are_chosen = chooses_devices(spec),
+                          .stub = stub_,
+                          .engine = {},
+                          .container = {},
+                          .tree_is_copied = false};
+        return start_side({.job = job,
+                           .directory = spec.directory,
+                           .environment = environment,
+                           .ambient = spec.ambient,
+                           .lease = lease},
+                          adopt(),
+                          stop);
     }
 
     // Returns key and environment as the supervisor wants them.

@@ -71,13 +71,15 @@ Notices parse_notices(const Json& list)
 
 Json to_json(const JobStatus& status)
 {
-    static constexpr const char* phases[] = {"starting", "running", "ended", "lost", "unknown"};
+    static constexpr const char* phases[] = {
+        "queued", "starting", "running", "ended", "lost", "unknown"};
     JsonObject out{{"phase", phases[static_cast<std::size_t>(status.phase)]},
                    {"log_length", status.log_length},
                    {"journal_length", status.journal_length},
                    {"started", status.started}};
     if (status.exit) out.set("exit", model::to_text(*status.exit));
     if (!status.reason.empty()) out.set("reason", status.reason);
+    if (!status.gpu.empty()) out.set("gpu", status.gpu);
     return out;
 }
 
@@ -85,7 +87,9 @@ Result<JobStatus> parse_job_status(const Json& head)
 {
     JobStatus status;
     const auto phase = head.text("phase");
-    if (phase == "starting") {
+    if (phase == "queued") {
+        status.phase = JobPhase::queued;
+    } else if (phase == "starting") {
         status.phase = JobPhase::starting;
     } else if (phase == "running") {
         status.phase = JobPhase::running;
@@ -103,6 +107,7 @@ Result<JobStatus> parse_job_status(const Json& head)
     status.journal_length = static_cast<std::uint64_t>(journal);
     status.started = head.integer("started");
     status.reason = head.text("reason");
+    status.gpu = head.text("gpu");
     if (const auto text = head.text("exit"); !text.empty())
         status.exit = TRY(model::parse_exit_record(text));
     if (status.phase == JobPhase::ended && !status.exit) return wrong("exit");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "target/local/stub_start.hpp"
+#include "target/stub_start.hpp"
 
 #include "base/text.hpp"
 #include "os/process.hpp"
@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-namespace ponk::target::local {
+namespace ponk::target {
 
 using namespace std::chrono_literals;
 
@@ -43,25 +43,29 @@ Result<std::string> read_report(const os::Fd& from, std::stop_token stop)
 
 }  // namespace
 
-Result<std::string> start_stub(const StubStart& start, Watcher& watcher, std::stop_token stop)
+Result<std::string> start_stub(const StubStart& start, const Adopt& adopt, std::stop_token stop)
 {
     const auto null = TRY(os::open_file("/dev/null", O_RDWR));
     const auto memory = TRY(in_memory(start.environment));
     auto report = TRY(os::make_pipe());
-    os::Command command{.argv = {start.program.string(), start.directory.string(), "3", "4"},
-                        .env = std::vector<std::string>(),
+    os::Command command{.argv = {start.name.empty() ? start.program.string() : start.name,
+                                 start.directory.string(),
+                                 "3",
+                                 "4"},
+                        .env = start.own_environment,
                         .descriptors = {{null.get(), 0},
                                         {null.get(), 1},
                                         {null.get(), 2},
                                         {memory.get(), 3},
-                                        {report.write.get(), 4}}};
+                                        {report.write.get(), 4}},
+                        .program = start.program.string()};
     if (start.lease >= 0) {
         command.argv.emplace_back("5");
         command.descriptors.emplace_back(start.lease, 5);
     }
     auto child = TRY(os::spawn(command));
     report.write.reset();
-    watcher.reap_later(std::move(child.pidfd));
+    adopt(std::move(child.pidfd));
     return read_report(report.read, stop);
 }
 
@@ -76,4 +80,4 @@ Result<bool> withdraw_claim(const Path& directory)
     return true;
 }
 
-}  // namespace ponk::target::local
+}  // namespace ponk::target

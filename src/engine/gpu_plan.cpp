@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/gpu_plan.hpp"
+
+#include "base/text.hpp"
+#include "engine/plan.hpp"
+#include "gpu/lease.hpp"
+#include "os/variables.hpp"
+
+#include <algorithm>
+
+namespace ponk::engine {
+
+namespace {
+
+using target::GpuRequest;
+
+// `CUDA_VISIBLE_DEVICES=1 ponk submit …`: the user's choice. Words that name no device (as
+// frameworks read them) hide all; that is the script's affair.
+std::string chosen_in_shell(const Submission& submission)
+{
+    auto chosen = os::variable(submission.ambient.environment, "CUDA_VISIBLE_DEVICES");
+    const bool names_devices =
+        !chosen.empty() && std::ranges::all_of(split(chosen, ','), [](const std::string& word) {
+            return parse_integer(word).value_or(-1) >= 0 || word.starts_with("GPU-") ||
+                   word.starts_with("MIG-");
+        });
+    return names_devices ? chosen : std::string();
+}
+
+Result<std::string> checked(const std::string& text)
+{
+    const auto wish = TRY(gpu::parse_wish(text));
+    return wish.kind == gpu::Wish::Kind::none ? std::string() : gpu::to_text(wish);
+}
+
+}  // namespace
+
+Result<GpuRequest> gpu_plan(const config::ResolvedConfiguration& resolved,
+                            const Submission& submission)
+{
+    const auto& target = resolved.target;
+    const bool required = *target.gpu == config::GpuWish::required;
+    GpuRequest request{.wish = {},
+                       .origin = GpuRequest::Origin::usual,
+                       .need = required ? GpuRequest::Need::required : GpuRequest::Need::wanted,
+                       .busy = submission.gpus_busy,
+                       .grace = std::chrono::seconds(*target.gpu_grace_seconds)};
+    if (submission.purpose == Submission::Purpose::prepare) return request;
+    const bool in_file = target.gpus.given() && !target.gpus->empty();
+    if (submission.gpus || in_file) {
+        request.wish = TRY(
+            checked(submission.gpus ? *submission.gpus : *target.gpus)
+                .map_error([&](const Error& error) {
+                    if (submission.gpus) return error.within("--gpus");
+                    return error.within(fmt::format("{}:{}:{}: gpus",
+                                                    target.file,
+                                                    target.gpus.place.line,
+                                                    target.gpus.place.column));
+                }));
+        request.origin = GpuRequest::Origin::asked;
+        if (request.wish.empty() && required) {
+            return tl::unexpected(Error(ErrorKind::invalid_argument,
+                                        "'gpu: required' and 'gpus: none' contradict each other",
+                                        "Ask for GPUs, or remove 'gpu: required'."));
+        }
+        return request;
+    }
+    if (*target.gpu == config::GpuWish::none) return request;
+    if (config::uses_docker(*target.type) && !*target.nvidia_docker && !required) return request;
+    request.wish = same_ignoring_case(*target.shared, "true") ? "1" : "all";
+    if (*target.type == config::TargetType::local) {
+        if (auto chosen = chosen_in_shell(submission); !chosen.empty())
+            request.wish = std::move(chosen);
+    }
+    return request;
+}
+
+Json to_json(const GpuRequest& request)
+{
+    return JsonObject{{"wish", request.wish},
+                      {"asked", request.origin == GpuRequest::Origin::asked},
+                      {"required", request.need == GpuRequest::Need::required},
+                      {"refuse", request.busy == GpuRequest::Busy::refuse},
+                      {"grace_seconds", static_cast<std::int64_t>(request.grace.count())}};
+}
+
+GpuRequest gpu_request_from(const Json& json)
+{
+    return {.wish = json.text("wish"),
+            .origin = json.boolean("asked") ? GpuRequest::Origin::asked : GpuRequest::Origin::usual,
+            .need =
+                json.boolean("required") ? GpuRequest::Need::required : GpuRequest::Need::wanted,
+            .busy = json.boolean("refuse") ? GpuRequest::Busy::refuse : GpuRequest::Busy::wait,
+            .grace = std::chrono::seconds(json.integer("grace_seconds", 600))};
+}
+
+}  // namespace ponk::engine

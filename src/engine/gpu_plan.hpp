@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/error.hpp"
+#include "base/json.hpp"
+#include "config/resolve.hpp"
+#include "target/executor.hpp"
+
+#include <optional>
+#include <string>
+
+namespace ponk::engine {
+
+struct Submission;
+
+// The GPUs of a run: what the command line says, else the run configuration, else the target; else
+// all of the machine, as in 2017, or one where the machine is shared with others. A container gets
+// some only when its target or its configuration says that it has any.
+Result<target::GpuRequest> gpu_plan(const config::ResolvedConfiguration& resolved,
+                                    const Submission& submission);
+
+Json to_json(const target::GpuRequest& request);
+target::GpuRequest gpu_request_from(const Json& json);
+
+}  // namespace ponk::engine

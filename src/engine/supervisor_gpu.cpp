@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// The GPUs of a run: told to who follows, and kept with it.
+#include "base/text.hpp"
+#include "engine/supervisor.hpp"
+#include "gpu/banner.hpp"
+#include "gpu/verdict.hpp"
+
+#include <fmt/format.h>
+
+namespace ponk::engine {
+
+namespace {
+
+std::string waiting_text(const Json& gpu)
+{
+    std::vector<std::string> reasons;
+    if (const auto& waiting = gpu["waiting"]; waiting.is_array()) {
+        for (const auto& item : waiting.as_array())
+            if (item.is_string()) reasons.push_back(item.as_string());
+    }
+    const auto position = gpu.integer("position", 1);
+    return fmt::format("waiting for GPUs, {} in the queue: {}",
+                       position == 1 ? "next" : fmt::format("number {}", position),
+                       join(reasons, "; "));
+}
+
+}  // namespace
+
+void Supervisor::note_gpu(const std::string& text)
+{
+    if (text.empty() || text == gpu_text_) return;
+    auto parsed = parse_json(text);
+    if (!parsed || !parsed->is_object()) return;
+    gpu_text_ = text;
+    const auto phase = parsed->text("phase");
+    if (phase == "queued") {
+        if (auto now = waiting_text(*parsed); now != gpu_told_) {
+            gpu_told_ = std::move(now);
+            tell("notice", gpu_told_);
+        }
+    } else if (gpu_told_ != "leased" && !(*parsed)["devices"].is_null()) {
+        gpu_told_ = "leased";
+        const auto inventory = gpu::inventory_from(*parsed);
+        if (inventory && !inventory->devices.empty())
+            tell("notice",
+                 gpu::banner(inventory->devices,
+                             inventory->driver_version,
+                             inventory->cuda_version));
+    }
+    run_.gpu = std::move(*parsed);
+}
+
+// What is kept when the run has ended. A side that was killed leaves no verdict, which is no pass.
+Json Supervisor::final_gpu() const
+{
+    if (run_.gpu.is_null() || !run_.gpu["verdict"].is_null()) return run_.gpu;
+    auto gpu = run_.gpu;
+    gpu.as_object().set("phase", "ended");
+    gpu.as_object().set("verdict", gpu::to_string(gpu::Verdict::unknown));
+    gpu.as_object().set("reason",
+                        "the process that watched the run's GPUs ended before the run did");
+    return gpu;
+}
+
+}  // namespace ponk::engine

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "side/gpu_journal.hpp"
+
+#include "base/hash.hpp"
+#include "model/metric_journal.hpp"
+#include "os/directory.hpp"
+#include "target/control_directory.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace ponk::side {
+
+GpuJournal::GpuJournal(const os::Path& directory,
+                       const std::string& run,
+                       const std::vector<gpu::Device>& devices,
+                       std::int64_t started)
+    : started_(started)
+{
+    for (unsigned i = 0; i < devices.size(); ++i)
+        places_.emplace(devices[i].uuid, i);
+    const auto folder = directory / target::control::journal;
+    static_cast<void>(os::make_directories(folder));
+    auto file =
+        os::open_file(folder / fmt::format("side-{}.journal", to_hex(random_bytes(4))),
+                      O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW,
+                      0600);
+    if (file) file_ = std::move(*file);
+    write(JsonObject{{"journal", 1}, {"run", run}, {"pid", ::getpid()}, {"time", started}});
+}
+
+void GpuJournal::write(const Json& payload)
+{
+    if (file_) static_cast<void>(os::write_all(file_.get(), model::journal_record(payload)));
+}
+
+void GpuJournal::add(const gpu::Sample& sample)
+{
+    for (const auto& device : sample.devices) {
+        const auto place = places_.find(device.uuid);
+        if (place == places_.end()) continue;
+        const auto log = [&](const char* name, const std::optional<double>& value, double factor) {
+            if (!value) return;
+            write(JsonObject{{"metric", fmt::format("system/gpu.{}.{}", place->second, name)},
+                             {"value", *value * factor},
+                             {"step", std::max<std::int64_t>(0, (sample.time - started_) / 1000)},
+                             {"time", sample.time}});
+        };
+        log("utilisation", device.utilisation, 100);
+        log("sm_activity", device.sm_activity, 100);
+        log("tensor_activity", device.tensor_activity, 100);
+        if (device.memory_used) log("memory_used", static_cast<double>(*device.memory_used), 1);
+        log("power", device.power_watts, 1);
+        log("temperature", device.temperature, 1);
+        if (device.energy_joules) {
+            const auto [first, added] =
+                first_energy_.emplace(device.uuid, *device.energy_joules);
+            log("energy", *device.energy_joules - first->second, 1);
+        }
+    }
+}
+
+}  // namespace ponk::side

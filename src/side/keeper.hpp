@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "gpu/fallback.hpp"
+#include "gpu/lease.hpp"
+#include "gpu/own_processes.hpp"
+#include "gpu/probe.hpp"
+#include "gpu/verdict.hpp"
+#include "side/gpu_journal.hpp"
+#include "side/start_run.hpp"
+#include "target/control_seal.hpp"
+#include "target/side.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ponk::side {
+
+using os::Path;
+
+// Where the one who started us hears whether the run is accepted; the first word counts.
+class Report {
+public:
+    explicit Report(os::Fd fd) : fd_(std::move(fd)) {}
+    void say(const std::string& word);
+    void refuse(const Error& error);
+    [[nodiscard]] bool was_heard() const noexcept { return !fd_; }
+
+private:
+    os::Fd fd_;
+};
+
+struct KeeperOptions {
+    target::SideJob job;
+    Path directory;
+    target::SealedFiles files;
+    std::string key;  // of the run, for its supervisor
+    std::vector<std::string> own_environment;
+    std::vector<std::string> run_environment;  // of the script; empty when it is in a container
+    os::Fd lease;                              // of the run's environment; may be none
+};
+
+// One run and its GPUs, from the queue to the verdict. One thread; every failure of the driver is
+// an answer (`unknown`), never the end of the run.
+class Keeper {
+public:
+    Keeper(KeeperOptions options, Report& report);
+
+    // Returns when the run is over and judged. An error only while nothing has been executed.
+    Result<> run();
+
+private:
+    enum class Turn { taken, cancelled };
+
+    Result<> look_for_gpus();
+    Result<> go_without(const std::string& why);
+    Result<Turn> take_gpus();
+    Result<gpu::LeaseFolder::Outcome> try_take(const gpu::LeaseFolder& folder,
+                                               const gpu::Ticket& ticket);
+    std::vector<std::string> strangers_on(const gpu::Device& device) const;
+    void tell_waiting(const gpu::Waiting& waiting);
+    Result<> start();
+    void watch();
+    void take_sample();
+    void look_at_processes();
+    void look_for_remains();
+    [[nodiscard]] gpu::RunProcesses known_processes() const;
+    void keep_required();
+    void judge();
+    void write_state();
+    void publish_cancelled();
+    void publish_failure(const Error& error);
+    bool pause(std::chrono::milliseconds span);
+    [[nodiscard]] bool is_cancelled() const;
+    [[nodiscard]] bool has_ended();
+
+    KeeperOptions options_;
+    Report& report_;
+    os::Fd changes_;  // inotify: something happened in the run directory
+    std::unique_ptr<gpu::Probe> probe_;
+    gpu::Inventory inventory_;
+    std::optional<gpu::Sample> last_sample_;
+    std::vector<gpu::Device> devices_;
+    std::vector<gpu::Lease> leases_;
+    std::unique_ptr<RunStarter> starter_;
+    std::optional<gpu::EvidenceCollector> collector_;
+    std::unique_ptr<GpuJournal> journal_;
+    JsonObject state_;
+    std::string written_;             // the state as it was last written
+    std::int64_t started_ = 0;        // CLOCK_BOOTTIME milliseconds
+    std::int64_t next_look_ = 0;
+    gpu::OwnProcesses own_{gpu::RunProcesses()};
+    bool touched_ = false;  // a process of the run had a context
+    std::vector<gpu::Finding> findings_;
+    std::string enforced_;  // why the run was ended
+    std::string remains_;   // who keeps a GPU after the end
+    std::optional<std::int64_t> unlocked_since_;
+};
+
+}  // namespace ponk::side

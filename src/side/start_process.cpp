@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
+#include "os/identity.hpp"
+#include "os/process.hpp"
+#include "side/start_run.hpp"
+#include "target/control_directory.hpp"
+#include "target/environment.hpp"
+#include "target/run_files.hpp"
+#include "target/stub_start.hpp"
+
+#include <csignal>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace ponk::side {
+
+namespace {
+
+class ProcessStarter final : public RunStarter {
+public:
+    explicit ProcessStarter(const StarterOptions& options) : options_(options) {}
+
+    Result<Json> start(const std::vector<gpu::Device>& devices,
+                       const std::vector<gpu::Lease>& leases) override
+    {
+        const auto file = options_.directory / target::control::spec;
+        auto spec = TRY(target::parse_stub_spec(TRY(os::read_file(file))));
+        spec.holds.clear();
+        for (const auto& lease : leases)
+            spec.holds.push_back(lease.file().native());
+        TRY(os::replace_file(file, to_text(spec), 0600, os::Durable::content));
+        target::Environment environment(options_.environment);
+        if (!options_.job.devices_are_chosen) {
+            for (const auto& [name, value] : device_variables(devices))
+                environment.set(name, value);
+        }
+        const auto bytes = options_.key + '\0' + environment.bytes();
+        const auto said = TRY(target::start_stub({.program = options_.job.stub,
+                                                  .directory = options_.directory,
+                                                  .environment = bytes,
+                                                  .lease = options_.lease},
+                                                 [this](os::Fd pidfd) { stub_ = std::move(pidfd); },
+                                                 {}));
+        if (said == "started" || said == "claimed") return Json();
+        return fail(ErrorKind::unavailable,
+                    "supervisor: {}",
+                    said.starts_with("error ") ? printable(said.substr(6))
+                                               : "it ended without a word");
+    }
+
+    void ask_to_end() override
+    {
+        const auto processes = target::read_processes(options_.files, options_.directory);
+        if (!processes || !*processes) return;
+        for (const auto& process : {(*processes)->stub, (*processes)->guard}) {
+            if (const auto pidfd = os::open_process(process))
+                ::syscall(SYS_pidfd_send_signal, pidfd->get(), SIGTERM, nullptr, 0);
+        }
+    }
+
+private:
+    StarterOptions options_;
+    os::Fd stub_;
+};
+
+}  // namespace
+
+std::unique_ptr<RunStarter> start_as_process(const StarterOptions& options)
+{
+    return std::make_unique<ProcessStarter>(options);
+}
+
+std::vector<std::pair<std::string, std::string>>
+device_variables(const std::vector<gpu::Device>& devices)
+{
+    if (devices.empty()) return {};
+    std::string uuids;
+    std::string indexes;
+    for (const auto& device : devices) {
+        uuids += (uuids.empty() ? "" : ",") + device.uuid;
+        indexes += (indexes.empty() ? "" : ",") + std::to_string(device.index);
+    }
+    if (devices.front().vendor == "amd") return {{"ROCR_VISIBLE_DEVICES", indexes}};
+    return {{"CUDA_VISIBLE_DEVICES", uuids}, {"CUDA_DEVICE_ORDER", "PCI_BUS_ID"}};
+}
+
+}  // namespace ponk::side

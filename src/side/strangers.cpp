@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "side/strangers.hpp"
+
+#include "base/text.hpp"
+#include "os/file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <pwd.h>
+#include <sys/stat.h>
+
+namespace ponk::side {
+
+namespace {
+
+// Memory that the driver itself keeps, and what a screen needs, is no sign of a run.
+std::uint64_t quiet_memory(const gpu::Device& device)
+{
+    return std::max<std::uint64_t>(std::uint64_t{1} << 30U, device.memory_total / 50);
+}
+
+std::string owner_of(pid_t pid)
+{
+    struct stat info {};
+    if (::stat(fmt::format("/proc/{}", pid).c_str(), &info) != 0) return {};
+    const auto* entry = ::getpwuid(info.st_uid);
+    return entry ? entry->pw_name : fmt::format("user {}", info.st_uid);
+}
+
+std::string describe(const gpu::DeviceProcess& process)
+{
+    auto text = fmt::format("process {}", process.pid);
+    if (const auto name = os::read_file(fmt::format("/proc/{}/comm", process.pid), 256))
+        text += fmt::format(" ({})", printable(trim(*name)));
+    if (const auto user = owner_of(process.pid); !user.empty()) text += " of " + user;
+    if (process.memory > 0) text += " holds " + byte_size_text(process.memory);
+    return text;
+}
+
+}  // namespace
+
+std::vector<std::string> describe_strangers(const gpu::Device& device, const gpu::Sample& sample)
+{
+    std::vector<std::string> out;
+    for (const auto& seen : sample.devices) {
+        if (seen.uuid != device.uuid) continue;
+        bool anybody = false;
+        for (const auto& process : seen.processes) {
+            anybody = true;
+            if (!process.draws_only) out.push_back(describe(process));
+        }
+        if (!seen.lost.empty()) out.push_back("the driver has lost it: " + seen.lost);
+        if (!anybody && seen.memory_used.value_or(0) > quiet_memory(device))
+            out.push_back(byte_size_text(*seen.memory_used) +
+                          " of its memory are held by a process that cannot be seen (one that "
+                          "died badly, or in another machine's container)");
+    }
+    return out;
+}
+
+std::vector<std::string> waiting_sentences(const gpu::Waiting& waiting)
+{
+    std::vector<std::string> out;
+    if (waiting.position > 1 && !waiting.ahead.empty()) {
+        const auto& next = waiting.ahead.back();
+        out.push_back(fmt::format("{} {} before this one in the queue, the nearest of {}",
+                                  waiting.ahead.size(),
+                                  waiting.ahead.size() == 1 ? "run is" : "runs are",
+                                  printable(next.user)));
+    }
+    out.insert(out.end(), waiting.reasons.begin(), waiting.reasons.end());
+    if (out.empty()) out.emplace_back("the GPUs are busy");
+    return out;
+}
+
+}  // namespace ponk::side

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// The second half of a keeper's life: the run is on its way.
+#include "base/text.hpp"
+#include "base/time.hpp"
+#include "gpu/fallback.hpp"
+#include "os/wait.hpp"
+#include "side/keeper.hpp"
+#include "target/control_directory.hpp"
+#include "target/run_files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <sys/stat.h>
+
+namespace ponk::side {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+// A run can be over in a moment, or take weeks.
+std::chrono::milliseconds sample_pause(std::int64_t age_ms)
+{
+    if (age_ms < 5'000) return 200ms;
+    return age_ms < 3'600'000 ? 1000ms : 5000ms;
+}
+
+constexpr auto sample_patience = 10s;
+// A supervisor in a container needs a moment before it holds the run's lock.
+constexpr std::int64_t lock_patience_ms = 10'000;
+constexpr std::chrono::seconds end_grace{10};
+// The driver's list of processes lags behind their end.
+constexpr int looks_for_remains = 20;
+
+std::uint64_t own_pid_namespace()
+{
+    struct stat info {};
+    return ::stat("/proc/self/ns/pid", &info) == 0 ? info.st_ino : 0;
+}
+
+}  // namespace
+
+bool Keeper::has_ended()
+{
+    if (const auto exit = options_.files.find(target::control::exit); exit && *exit) return true;
+    if (!target::is_there(options_.directory)) return true;
+    if (target::is_locked(options_.directory)) {
+        unlocked_since_.reset();
+        return false;
+    }
+    // Killed with all its supervisors, or not quite begun.
+    if (!unlocked_since_) unlocked_since_ = boot_milliseconds();
+    return boot_milliseconds() - *unlocked_since_ > lock_patience_ms;
+}
+
+// Pids in the file `pid` of a container are those that the container sees.
+gpu::RunProcesses Keeper::known_processes() const
+{
+    gpu::RunProcesses known;
+    known.container = starter_->container();
+    const auto processes = target::read_processes(options_.files, options_.directory);
+    if (!processes || !*processes) return known;
+    if (known.container.empty()) {
+        known.cgroup = (*processes)->cgroup;
+        for (const auto& process : {(*processes)->stub, (*processes)->guard, (*processes)->main})
+            if (process.pid > 0) known.roots.push_back({process.pid, process.start_ticks});
+    } else if ((*processes)->pid_namespace != own_pid_namespace()) {
+        known.pid_namespace = (*processes)->pid_namespace;
+    }
+    return known;
+}
+
+void Keeper::watch()
+{
+    auto next = boot_milliseconds();
+    while (!has_ended()) {
+        const auto now = boot_milliseconds();
+        if (now >= next) {
+            take_sample();
+            look_at_processes();
+            keep_required();
+            next = now + sample_pause(now - started_).count();
+            continue;
+        }
+        pause(std::chrono::milliseconds(std::min<std::int64_t>(next - now, 1000)));
+    }
+    take_sample();
+    look_for_remains();
+}
+
+void Keeper::take_sample()
+{
+    const auto sample = probe_->sample(after(sample_patience), {});
+    if (!sample) {
+        collector_->add_failure(sample.error());
+        return;
+    }
+    own_.set_run(known_processes());
+    own_.refresh();
+    collector_->add(*sample, [this](pid_t pid) { return own_.contains(pid); });
+    journal_->add(*sample);
+    last_sample_ = *sample;
+}
+
+// What speaks for a fall-back can only be seen while the processes live.
+void Keeper::look_at_processes()
+{
+    touched_ = touched_ || collector_->was_touched();
+    const auto now = boot_milliseconds();
+    if (touched_ || now < next_look_) return;
+    next_look_ = now + std::clamp<std::int64_t>(now - started_, 500, 60'000);
+    for (auto& finding :
+         gpu::find_fallback(own_.living(), devices_, inventory_, fallback_options())) {
+        const auto same = [&finding](const gpu::Finding& other) {
+            return other.code == finding.code;
+        };
+        if (std::ranges::none_of(findings_, same)) findings_.push_back(std::move(finding));
+    }
+}
+
+void Keeper::keep_required()
+{
+    if (options_.job.request.need != target::GpuRequest::Need::required || touched_ ||
+        !enforced_.empty())
+        return;
+    const auto certain =
+        std::ranges::find_if(findings_, [](const gpu::Finding& it) { return it.certain; });
+    if (certain != findings_.end()) {
+        enforced_ = certain->sentence;
+    } else if (const auto age = boot_milliseconds() - started_;
+               age >= std::chrono::milliseconds(options_.job.request.grace).count()) {
+        enforced_ = fmt::format("no process of the run touched a GPU in {} s", age / 1000);
+    }
+    if (enforced_.empty()) return;
+    state_.set("enforced", enforced_);
+    write_state();
+    static_cast<void>(target::request_end(options_.directory, end_grace));
+    starter_->ask_to_end();
+}
+
+// A process that the kernel cannot end, or memory that the driver does not give back.
+void Keeper::look_for_remains()
+{
+    for (int look = 0; look < looks_for_remains; ++look) {
+        std::vector<std::string> left;
+        if (!last_sample_) return;
+        for (const auto& device : last_sample_->devices) {
+            for (const auto& process : device.processes) {
+                if (std::ranges::any_of(devices_,
+                                        [&](const auto& own) { return own.uuid == device.uuid; }) &&
+                    own_.contains(process.pid))
+                    left.push_back(fmt::format("process {} of the run still holds {} of '{}'",
+                                               process.pid,
+                                               byte_size_text(process.memory),
+                                               device.uuid));
+            }
+        }
+        remains_ = join(left, "; ");
+        if (left.empty()) return;
+        os::sleep_for(100ms, {});
+        if (auto sample = probe_->sample(after(sample_patience), {}))
+            last_sample_ = std::move(*sample);
+    }
+}
+
+void Keeper::judge()
+{
+    auto evidence = collector_->evidence();
+    evidence.remains = remains_;
+    for (const auto& finding : findings_)
+        evidence.findings.push_back(finding.sentence);
+    const auto judgement = gpu::judge(evidence);
+    state_.set("phase", "ended");
+    state_.set("verdict", gpu::to_string(judgement.verdict));
+    state_.set("reason", judgement.reason);
+    state_.set("evidence", gpu::to_json(evidence));
+    write_state();
+}
+
+}  // namespace ponk::side
