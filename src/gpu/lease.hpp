@@ -2,14 +2,19 @@
 #pragma once
 
 #include "base/error.hpp"
-#include "base/json.hpp"
+#include "base/time.hpp"
 #include "gpu/device.hpp"
 #include "os/fd.hpp"
 #include "os/file.hpp"
 
+#include <chrono>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <sys/types.h>
+#include <utility>
 #include <vector>
 
 // Who uses which GPU of this machine, between all its users and without a daemon: kernel locks on
@@ -52,24 +57,40 @@ private:
     os::Fd fd_;
 };
 
+// What keeps a waiting run from its GPUs.
+struct Waiting {
+    unsigned position = 1;             // 1: the next one for what it asks
+    std::vector<Owner> ahead;          // those before us, first one first; a few of them
+    std::vector<std::string> reasons;  // a sentence per GPU that is taken
+};
+// How long to wait before asking again: short for the next one, long far behind.
+std::chrono::milliseconds pause_of(const Waiting& waiting);
+
 // A place in the queue, first come first served; given up when destroyed or when the process dies.
 class Ticket {
 public:
+    ~Ticket() { give_up(); }
+    Ticket(Ticket&&) noexcept = default;
+    Ticket& operator=(Ticket&& other) noexcept;
+    Ticket(const Ticket&) = delete;
+    Ticket& operator=(const Ticket&) = delete;
+
     [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
 
 private:
     friend class LeaseFolder;
+    Ticket() = default;
+    void give_up() noexcept;
+
     std::uint64_t number_ = 0;
     Path file_;
     os::Fd fd_;
     Wish wish_;
-};
-
-// What keeps a waiting run from its GPUs.
-struct Waiting {
-    unsigned position = 1;             // 1: the next one
-    std::vector<Owner> ahead;          // those before us, first one first
-    std::vector<std::string> reasons;  // a sentence per GPU that is taken
+    // While this one waits before us, we wait too, and one call of the kernel tells: a thousand
+    // who wait do not read each other's tickets again and again.
+    mutable os::Fd blocker_;
+    mutable Waiting seen_;
+    mutable Deadline look_again_{};
 };
 
 // The folder with the locks. Any number of processes and users at a time; an object belongs to one
@@ -87,7 +108,8 @@ public:
     Result<Ticket> queue(const Wish& wish, const Owner& owner) const;
 
     // All that the ticket asks for, or why it must wait on. A GPU with processes of others is
-    // taken, leased or not: `strangers` tells who they are, as sentences.
+    // taken, leased or not: `strangers` tells who they are, as sentences. Who has got its GPUs
+    // gives the ticket up, since those behind wait for it.
     using Strangers = std::function<std::vector<std::string>(const Device& device)>;
     struct Outcome {
         std::vector<Lease> leases;
@@ -99,8 +121,9 @@ public:
                              const std::vector<Device>& all,
                              const Strangers& strangers) const;
 
-    // Another share of a lease that this process's run has: for a holder that was started anew.
-    Result<Lease> share(const std::string& uuid) const;
+    // Another share of a lease that the run `run` has: for a holder that was started anew.
+    // `conflict` when another one has it, or nobody any more. An empty `run` is not compared.
+    Result<Lease> share(const std::string& uuid, const std::string& run = {}) const;
 
     // nullopt when it is free.
     Result<std::optional<Owner>> holder(const std::string& uuid) const;
@@ -108,7 +131,19 @@ public:
     Result<std::vector<std::pair<Owner, Wish>>> waiting() const;
 
 private:
+    struct Before;
+
     explicit LeaseFolder(Path path) : path_(std::move(path)) {}
+    static Result<Before> look_before(int folder,
+                                      const Ticket& ticket,
+                                      const std::vector<Device>& wanted,
+                                      const std::vector<Device>& all);
+    static Result<std::optional<Lease>> take_one(int folder,
+                                                 const Path& path,
+                                                 const Device& device,
+                                                 const Owner& owner,
+                                                 const std::vector<Device>& all);
+
     Path path_;
 };
 

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu/queue.hpp"
+
+#include "base/text.hpp"
+#include "gpu/lock_file.hpp"
+#include "os/directory.hpp"
+#include "os/unnamed_file.hpp"
+#include "os/wait.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace ponk::gpu {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::string_view ticket_prefix = "ticket-";
+constexpr std::size_t ticket_digits = 18;
+constexpr std::uint64_t last_number = 999'999'999'999'999'999;
+constexpr std::size_t most_told = 16;
+// Whoever numbers tickets needs a millisecond. One that was stopped meanwhile must not stop all.
+constexpr auto longest_numbering = 10s;
+
+std::string ticket_name(std::uint64_t number)
+{
+    return fmt::format("{}{:0{}}", ticket_prefix, number, ticket_digits);
+}
+
+std::optional<std::uint64_t> number_of(const std::string& name)
+{
+    if (name.size() != ticket_prefix.size() + ticket_digits || !name.starts_with(ticket_prefix))
+        return std::nullopt;
+    const auto digits = name.substr(ticket_prefix.size());
+    if (!std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; }))
+        return std::nullopt;
+    return std::stoull(digits);
+}
+
+// Numbers of all tickets, in order. Names that are none are left alone.
+Result<std::vector<std::uint64_t>> list_tickets(int folder)
+{
+    std::vector<std::uint64_t> numbers;
+    for (const auto& entry : TRY(os::list_directory(folder)))
+        if (const auto number = number_of(entry.name)) numbers.push_back(*number);
+    return numbers;
+}
+
+struct LiveTicket {
+    os::Fd fd;
+    LeaseNote note;
+};
+
+enum class Life { alive, dead, unknown };
+struct TicketState {
+    Life life = Life::unknown;
+    std::optional<LiveTicket> ticket;  // of one that is alive and counts
+};
+
+// A process that was stopped cannot use its turn, so it has none until it goes on.
+bool is_stopped(pid_t pid)
+{
+    if (pid <= 0) return false;
+    const auto stat = os::read_file(fmt::format("/proc/{}/stat", pid), 4096);
+    if (!stat) return false;
+    const auto end = stat->rfind(") ");  // the name before may hold anything
+    if (end == std::string::npos || end + 2 >= stat->size()) return false;
+    const char state = (*stat)[end + 2];
+    return state == 'T' || state == 't';
+}
+
+// A ticket gets its name with its lock held, so one without a lock is a dead one's. One that cannot
+// be read counts for nobody.
+TicketState look_at(int folder, std::uint64_t number)
+{
+    auto found = find_lock_file(folder, ticket_name(number), O_RDONLY);
+    if (!found || !*found) return {};
+    auto fd = std::move(**found);
+    const auto locked = is_locked(fd.get());
+    if (!locked) return {};
+    if (!*locked) return {.life = Life::dead, .ticket = std::nullopt};
+    auto note = read_lease_note(fd.get());
+    if (!note || !note->wish || is_stopped(note->owner.pid))
+        return {.life = Life::alive, .ticket = std::nullopt};
+    return {.life = Life::alive, .ticket = LiveTicket{std::move(fd), std::move(*note)}};
+}
+
+// One at a time gives out numbers. Without the lock (nullopt) it goes on as well, only that the
+// order of those who come at the same moment is loose then.
+Result<std::optional<os::Fd>> take_numbering(int folder)
+{
+    auto file = TRY(open_lock_file(folder, "queue"));
+    const auto deadline = after(longest_numbering);
+    for (auto pause = 1ms; !TRY(try_lock(file.get(), LockKind::exclusive));
+         pause = std::min<std::chrono::milliseconds>(pause * 2, 20ms)) {
+        if (std::chrono::steady_clock::now() >= deadline) return std::optional<os::Fd>();
+        os::sleep_for(pause, {});
+    }
+    return std::optional<os::Fd>(std::move(file));
+}
+
+// Only with the numbering in hand: nobody gets the number of a removed ticket meanwhile. Tickets of
+// others cannot be removed by us, nor must they.
+void remove_dead(int folder, const std::vector<std::uint64_t>& numbers)
+{
+    for (const auto number : numbers) {
+        const auto name = ticket_name(number);
+        struct stat info {};
+        if (::fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
+        if (::geteuid() != 0 && info.st_uid != ::geteuid()) continue;
+        if (look_at(folder, number).life == Life::dead) ::unlinkat(folder, name.c_str(), 0);
+    }
+}
+
+// What the owner of a ticket could take of the GPUs that we see.
+std::vector<Device> reach_of(const Wish& wish, const std::vector<Device>& all)
+{
+    auto devices = LeaseFolder::candidates(wish, all);
+    return devices ? std::move(*devices) : std::vector<Device>();  // it fails by itself
+}
+
+bool is_within(const Device& device, const std::vector<Device>& reach)
+{
+    return std::any_of(reach.begin(), reach.end(), [&](const Device& other) {
+        return exclude_each_other(device, other);
+    });
+}
+
+}  // namespace
+
+std::size_t needed_of(const Wish& wish, const std::vector<Device>& candidates)
+{
+    return wish.kind == Wish::Kind::count ? wish.count : candidates.size();
+}
+
+bool exclude_each_other(const Device& left, const Device& right)
+{
+    return left.uuid == right.uuid || left.card == right.uuid || right.card == left.uuid;
+}
+
+std::chrono::milliseconds pause_of(const Waiting& waiting)
+{
+    return std::min<std::chrono::milliseconds>(waiting.position * 100ms, 2s);
+}
+
+Ticket& Ticket::operator=(Ticket&& other) noexcept
+{
+    if (this == &other) return *this;
+    give_up();
+    number_ = other.number_;
+    file_ = std::move(other.file_);
+    fd_ = std::move(other.fd_);
+    wish_ = std::move(other.wish_);
+    blocker_ = std::move(other.blocker_);
+    seen_ = std::move(other.seen_);
+    look_again_ = other.look_again_;
+    return *this;
+}
+
+void Ticket::give_up() noexcept
+{
+    // Before the lock goes: a name without a lock would be a dead one's.
+    if (fd_ && is_named(AT_FDCWD, file_.native(), fd_.get())) ::unlink(file_.c_str());
+    fd_.reset();
+}
+
+Result<Ticket> LeaseFolder::queue(const Wish& wish, const Owner& owner) const
+{
+    const auto text = to_text(LeaseNote{.owner = owner, .wish = wish});
+    if (text.size() > lease_note_limit)
+        return fail(ErrorKind::invalid_argument, "too many GPUs are named");
+    const auto folder = TRY(open_lock_folder(path_));
+    const auto queueing = [&]() -> Result<Ticket> {
+        // Ready and locked before it has a name.
+        auto file = TRY(os::UnnamedFile::create(folder.get(), 0644));
+        if (::fchmod(file.fd(), 01644) != 0) return fail_errno(errno, "make a ticket");
+        TRY(os::write_all(file.fd(), text));
+        TRY(try_lock(file.fd(), LockKind::exclusive));
+        Ticket ticket;
+        ticket.wish_ = wish;
+        const auto numbering = TRY(take_numbering(folder.get()));
+        const auto numbers = TRY(list_tickets(folder.get()));
+        if (numbering) remove_dead(folder.get(), numbers);
+        auto number = numbers.empty() ? 0 : numbers.back();
+        do {
+            if (++number > last_number)
+                return fail(ErrorKind::conflict,
+                            "{} has no number left",
+                            os::in_quotes(path_ / ticket_name(number - 1)));
+        } while (TRY(file.link_as(ticket_name(number))) == os::UnnamedFile::Outcome::already_there);
+        ticket.number_ = number;
+        ticket.file_ = path_ / ticket_name(number);
+        ticket.fd_ = os::Fd(::fcntl(file.fd(), F_DUPFD_CLOEXEC, 0));
+        if (!ticket.fd_) {
+            ::unlink(ticket.file_.c_str());
+            return fail_errno(errno, "keep a ticket");
+        }
+        return ticket;
+    };
+    return queueing().map_error(while_doing("queue for GPUs in {}", os::in_quotes(path_)));
+}
+
+Result<LeaseFolder::Before> LeaseFolder::look_before(int folder,
+                                                     const Ticket& ticket,
+                                                     const std::vector<Device>& wanted,
+                                                     const std::vector<Device>& all)
+{
+    Before before;
+    const auto needed = needed_of(ticket.wish_, wanted);
+    for (const auto number : TRY(list_tickets(folder))) {
+        if (number >= ticket.number_) break;
+        auto state = look_at(folder, number);
+        if (!state.ticket) continue;
+        const auto reach = reach_of(*state.ticket->note.wish, all);
+        std::size_t left = wanted.size();
+        for (const auto& device : wanted) {
+            if (!is_within(device, reach)) continue;
+            before.spoken_for.insert(device.uuid);
+            --left;
+        }
+        if (left == wanted.size()) continue;
+        ++before.count;
+        if (before.ahead.size() < most_told) before.ahead.push_back(state.ticket->note.owner);
+        // The nearest one: it goes last.
+        if (left < needed) before.blocker = std::move(state.ticket->fd);
+    }
+    return before;
+}
+
+Result<std::vector<std::pair<Owner, Wish>>> LeaseFolder::waiting() const
+{
+    const auto folder = TRY(open_lock_folder(path_));
+    std::vector<std::pair<Owner, Wish>> waiting;
+    for (const auto number : TRY(list_tickets(folder.get()))) {
+        auto state = look_at(folder.get(), number);
+        if (state.ticket)
+            waiting.emplace_back(std::move(state.ticket->note.owner),
+                                 std::move(*state.ticket->note.wish));
+    }
+    return waiting;
+}
+
+}  // namespace ponk::gpu

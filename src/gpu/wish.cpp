@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
+#include "gpu/lease.hpp"
+
+#include <algorithm>
+
+namespace ponk::gpu {
+
+namespace {
+
+constexpr std::int64_t most_gpus = 4096;
+constexpr std::size_t longest_name = 200;
+
+tl::unexpected<Error> no_wish(std::string_view text, const std::string& why)
+{
+    return tl::unexpected(
+        Error(ErrorKind::invalid_argument,
+              "'" + printable(text.substr(0, longest_name)) + "' asks for no GPUs: " + why,
+              "Write a number, 'all', 'none', or UUIDs as 'ponk gpu list' shows them, separated "
+              "by commas (their beginnings will do; '0,1' and '0,' are places in that list)."));
+}
+
+bool is_name(std::string_view word)
+{
+    return !word.empty() && word.size() <= longest_name &&
+           std::all_of(word.begin(), word.end(), [](char letter) {
+               const auto byte = static_cast<unsigned char>(letter);
+               return byte > 0x20 && byte < 0x7f && letter != '\'' && letter != '"';
+           });
+}
+
+bool begins_with(std::string_view text, std::string_view beginning)
+{
+    return same_ignoring_case(text.substr(0, beginning.size()), beginning);
+}
+
+// A card in MIG mode cannot be used as such: its instances stand for it.
+bool has_instances(const Device& device, const std::vector<Device>& all)
+{
+    return std::any_of(all.begin(), all.end(), [&](const Device& other) {
+        return !other.card.empty() && other.card == device.uuid;
+    });
+}
+
+Result<Device> find_named(const std::string& name, const std::vector<Device>& all)
+{
+    std::vector<const Device*> found;
+    for (const auto& device : all) {
+        if (same_ignoring_case(device.uuid, name)) return device;
+        if (begins_with(device.uuid, name)) found.push_back(&device);
+    }
+    if (const auto index = parse_integer(name); index && found.empty()) {
+        for (const auto& device : all)
+            if (device.card.empty() && static_cast<std::int64_t>(device.index) == *index)
+                found.push_back(&device);
+    }
+    if (found.size() == 1) return *found.front();
+    if (found.empty()) {
+        std::vector<std::string> known;
+        for (const auto& device : all)
+            known.push_back(device.uuid);
+        return tl::unexpected(Error(ErrorKind::not_found,
+                                    "there is no GPU '" + printable(name) + "' on this machine",
+                                    known.empty()
+                                        ? "No GPU was found here; 'ponk gpu list' says why."
+                                        : "It has " + printable(join(known, ", ")) + "."));
+    }
+    return tl::unexpected(Error(ErrorKind::invalid_argument,
+                                fmt::format("'{}' is the beginning of {} GPUs: '{}', '{}'{}",
+                                            printable(name),
+                                            found.size(),
+                                            found[0]->uuid,
+                                            found[1]->uuid,
+                                            found.size() > 2 ? "…" : ""),
+                                "Write more of the UUID."));
+}
+
+Result<std::vector<Device>> find_all_named(const std::vector<std::string>& names,
+                                           const std::vector<Device>& all)
+{
+    std::vector<Device> devices;
+    for (const auto& name : names) {
+        auto device = TRY(find_named(name, all));
+        for (const auto& other : devices) {
+            if (other.uuid == device.uuid)
+                return fail(
+                    ErrorKind::invalid_argument, "GPU '{}' is asked for twice", device.uuid);
+            if (other.card == device.uuid || device.card == other.uuid)
+                return fail(ErrorKind::invalid_argument,
+                            "GPU '{}' is asked for together with a part of it, '{}'",
+                            other.card == device.uuid ? device.uuid : other.uuid,
+                            other.card == device.uuid ? other.uuid : device.uuid);
+        }
+        devices.push_back(std::move(device));
+    }
+    return devices;
+}
+
+}  // namespace
+
+Result<Wish> parse_wish(std::string_view text)
+{
+    const auto word = trim(text);
+    if (word == "none") return Wish{};
+    if (word == "all") return Wish{.kind = Wish::Kind::all, .count = 0, .uuids = {}};
+    if (word.empty()) return no_wish(text, "it is empty");
+    if (const auto count = parse_integer(word)) {
+        if (*count < 0 || *count > most_gpus)
+            return no_wish(text, fmt::format("a number is 0 to {}", most_gpus));
+        if (*count == 0) return Wish{};
+        return Wish{.kind = Wish::Kind::count, .count = static_cast<unsigned>(*count), .uuids = {}};
+    }
+    Wish wish{.kind = Wish::Kind::named, .count = 0, .uuids = {}};
+    // "0," is the GPU in place 0, while "0" is a number of GPUs.
+    const auto names = word.back() == ',' ? word.substr(0, word.size() - 1) : word;
+    for (const auto& part : split(names, ',')) {
+        const auto name = trim(part);
+        if (!is_name(name))
+            return no_wish(text, "'" + printable(name.substr(0, 60)) + "' is no name");
+        wish.uuids.emplace_back(name);
+    }
+    if (wish.uuids.size() > static_cast<std::size_t>(most_gpus))
+        return no_wish(text, "too many names");
+    return wish;
+}
+
+std::string to_text(const Wish& wish)
+{
+    switch (wish.kind) {
+    case Wish::Kind::none:
+        return "none";
+    case Wish::Kind::all:
+        return "all";
+    case Wish::Kind::count:
+        return std::to_string(wish.count);
+    case Wish::Kind::named:
+        return join(wish.uuids, ",") +
+               (wish.uuids.size() == 1 && parse_integer(wish.uuids.front()) ? "," : "");
+    }
+    return "none";
+}
+
+Result<std::vector<Device>> LeaseFolder::candidates(const Wish& wish,
+                                                    const std::vector<Device>& all)
+{
+    if (wish.kind == Wish::Kind::none) return std::vector<Device>();
+    if (wish.kind == Wish::Kind::named) return find_all_named(wish.uuids, all);
+    std::vector<Device> usable;
+    std::copy_if(all.begin(), all.end(), std::back_inserter(usable), [&](const Device& device) {
+        return !has_instances(device, all);
+    });
+    if (wish.kind == Wish::Kind::all && usable.empty())
+        return tl::unexpected(Error(ErrorKind::not_found,
+                                    "all GPUs of this machine are asked for, and it has none",
+                                    "'ponk gpu list' says why none was found."));
+    if (wish.kind == Wish::Kind::count && wish.count > usable.size())
+        return tl::unexpected(
+            Error(ErrorKind::invalid_argument,
+                  fmt::format(
+                      "{} GPUs are asked for, and this machine has {}", wish.count, usable.size()),
+                  fmt::format("Ask for {} at most, or choose another target.",
+                              usable.empty() ? "none" : std::to_string(usable.size()))));
+    return usable;
+}
+
+}  // namespace ponk::gpu

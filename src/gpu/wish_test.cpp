@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu/lease.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace ponk::gpu {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Device device(const std::string& uuid, unsigned index, const std::string& card = {})
+{
+    Device made;
+    made.uuid = uuid;
+    made.index = index;
+    made.card = card;
+    return made;
+}
+
+std::vector<std::string> names(const Result<std::vector<Device>>& devices)
+{
+    std::vector<std::string> uuids;
+    for (const auto& one : devices.value())
+        uuids.push_back(one.uuid);
+    return uuids;
+}
+
+TEST(Wish, IsReadAndWrittenInTheSameWords)
+{
+    for (const auto* text : {"none", "all", "1", "16", "GPU-1,GPU-2", "0,1", "0,", "MIG-7f"}) {
+        const auto wish = parse_wish(text);
+        ASSERT_TRUE(wish) << text;
+        EXPECT_EQ(to_text(*wish), text);
+    }
+    EXPECT_EQ(parse_wish("0")->kind, Wish::Kind::none);
+    EXPECT_EQ(parse_wish(" 2 ")->count, 2U);
+    EXPECT_THAT(parse_wish("GPU-1, GPU-2")->uuids, ElementsAre("GPU-1", "GPU-2"));
+}
+
+TEST(Wish, WordsThatAreNoneAreRefusedWithWhatIsAllowed)
+{
+    for (const auto* text : {"", "-1", "5000", "GPU-1,,GPU-2", ",", "two words", "GPU-\x1b[2J"}) {
+        const auto wish = parse_wish(text);
+        ASSERT_FALSE(wish) << text;
+        EXPECT_EQ(wish.error().kind(), ErrorKind::invalid_argument);
+        EXPECT_THAT(wish.error().hint(), HasSubstr("'all'"));
+        EXPECT_EQ(wish.error().message().find('\x1b'), std::string::npos);
+    }
+}
+
+TEST(Wish, FindsGpusByTheirBeginningAndPlace)
+{
+    const std::vector<Device> all{device("GPU-aa1", 0), device("GPU-ab2", 1)};
+
+    EXPECT_THAT(names(LeaseFolder::candidates(parse_wish("gpu-AB").value(), all)),
+                ElementsAre("GPU-ab2"));
+    EXPECT_THAT(names(LeaseFolder::candidates(parse_wish("1,0").value(), all)),
+                ElementsAre("GPU-ab2", "GPU-aa1"));
+    EXPECT_THAT(names(LeaseFolder::candidates(parse_wish("all").value(), all)),
+                ElementsAre("GPU-aa1", "GPU-ab2"));
+    EXPECT_TRUE(LeaseFolder::candidates(parse_wish("none").value(), all)->empty());
+}
+
+TEST(Wish, WhatTheMachineDoesNotHaveIsNamed)
+{
+    const std::vector<Device> all{device("GPU-aa1", 0), device("GPU-ab2", 1)};
+    const auto error = [&](const char* text) {
+        return LeaseFolder::candidates(parse_wish(text).value(), all).error();
+    };
+
+    EXPECT_EQ(error("GPU-zz").kind(), ErrorKind::not_found);
+    EXPECT_THAT(error("GPU-zz").hint(), HasSubstr("GPU-aa1"));
+    EXPECT_EQ(error("7,").kind(), ErrorKind::not_found);
+    EXPECT_EQ(error("3").kind(), ErrorKind::invalid_argument);
+    EXPECT_THAT(error("3").message(), HasSubstr("has 2"));
+    EXPECT_THAT(error("GPU-a").message(), HasSubstr("beginning of 2"));
+    EXPECT_THAT(error("GPU-aa,0").message(), HasSubstr("twice"));
+    EXPECT_EQ(LeaseFolder::candidates(parse_wish("all").value(), {}).error().kind(),
+              ErrorKind::not_found);
+}
+
+TEST(Wish, InstancesStandForTheirCard)
+{
+    const std::vector<Device> all{
+        device("GPU-1", 0), device("MIG-1", 0, "GPU-1"), device("MIG-2", 0, "GPU-1")};
+
+    EXPECT_THAT(names(LeaseFolder::candidates(parse_wish("all").value(), all)),
+                ElementsAre("MIG-1", "MIG-2"));
+    EXPECT_THAT(names(LeaseFolder::candidates(parse_wish("0,").value(), all)),
+                ElementsAre("GPU-1"));
+    EXPECT_FALSE(LeaseFolder::candidates(parse_wish("3").value(), all));
+    EXPECT_THAT(LeaseFolder::candidates(parse_wish("MIG-1,GPU-1").value(), all).error().message(),
+                HasSubstr("a part of it, 'MIG-1'"));
+}
+
+}  // namespace
+}  // namespace ponk::gpu
