@@ -48,15 +48,14 @@ Result<GpuRequest> gpu_plan(const config::ResolvedConfiguration& resolved,
     if (submission.purpose == Submission::Purpose::prepare) return request;
     const bool in_file = target.gpus.given() && !target.gpus->empty();
     if (submission.gpus || in_file) {
-        request.wish = TRY(
-            checked(submission.gpus ? *submission.gpus : *target.gpus)
-                .map_error([&](const Error& error) {
-                    if (submission.gpus) return error.within("--gpus");
-                    return error.within(fmt::format("{}:{}:{}: gpus",
-                                                    target.file,
-                                                    target.gpus.place.line,
-                                                    target.gpus.place.column));
-                }));
+        request.wish = TRY(checked(submission.gpus ? *submission.gpus : *target.gpus)
+                               .map_error([&](const Error& error) {
+                                   if (submission.gpus) return error.within("--gpus");
+                                   return error.within(fmt::format("{}:{}:{}: gpus",
+                                                                   target.file,
+                                                                   target.gpus.place.line,
+                                                                   target.gpus.place.column));
+                               }));
         request.origin = GpuRequest::Origin::asked;
         if (request.wish.empty() && required) {
             return tl::unexpected(Error(ErrorKind::invalid_argument,

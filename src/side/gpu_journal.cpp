@@ -21,10 +21,9 @@ GpuJournal::GpuJournal(const os::Path& directory,
         places_.emplace(devices[i].uuid, i);
     const auto folder = directory / target::control::journal;
     static_cast<void>(os::make_directories(folder));
-    auto file =
-        os::open_file(folder / fmt::format("side-{}.journal", to_hex(random_bytes(4))),
-                      O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW,
-                      0600);
+    auto file = os::open_file(folder / fmt::format("side-{}.journal", to_hex(random_bytes(4))),
+                              O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW,
+                              0600);
     if (file) file_ = std::move(*file);
     write(JsonObject{{"journal", 1}, {"run", run}, {"pid", ::getpid()}, {"time", started}});
 }
@@ -53,8 +52,7 @@ void GpuJournal::add(const gpu::Sample& sample)
         log("power", device.power_watts, 1);
         log("temperature", device.temperature, 1);
         if (device.energy_joules) {
-            const auto [first, added] =
-                first_energy_.emplace(device.uuid, *device.energy_joules);
+            const auto [first, added] = first_energy_.emplace(device.uuid, *device.energy_joules);
             log("energy", *device.energy_joules - first->second, 1);
         }
     }

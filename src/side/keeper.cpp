@@ -21,7 +21,6 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr auto probe_patience = 20s;
-constexpr auto queue_pause = 500ms;
 
 Json sentences(const std::vector<std::string>& list)
 {
@@ -101,11 +100,11 @@ Result<> Keeper::look_for_gpus()
     state_.set("cuda_version", inventory_.cuda_version);
     if (!inventory_.devices.empty()) return {};
     if (inventory_.problem) return tl::unexpected(*inventory_.problem);
-    return tl::unexpected(
-        Error(ErrorKind::not_found,
-              fmt::format("GPUs were asked for ('{}'), but this machine has none that a driver knows",
-                          options_.job.request.wish),
-              "'ponk gpu list' shows what each target has; '--gpus none' runs without."));
+    return tl::unexpected(Error(
+        ErrorKind::not_found,
+        fmt::format("GPUs were asked for ('{}'), but this machine has none that a driver knows",
+                    options_.job.request.wish),
+        "'ponk gpu list' shows what each target has; '--gpus none' runs without."));
 }
 
 // A run that gets what every run gets, where there is nothing to get.
@@ -142,8 +141,8 @@ Result<Keeper::Turn> Keeper::take_gpus()
     const auto wish = TRY(gpu::parse_wish(request.wish));
     TRY(gpu::LeaseFolder::candidates(wish, inventory_.devices));
     const auto folder = TRY(gpu::LeaseFolder::open(options_.own_environment));
-    const auto ticket = TRY(folder.queue(
-        wish, {os::user_name(), options_.job.run, ::getpid(), wall_milliseconds()}));
+    const auto ticket = TRY(
+        folder.queue(wish, {os::user_name(), options_.job.run, ::getpid(), wall_milliseconds()}));
     for (;;) {
         if (is_cancelled()) return Turn::cancelled;
         auto outcome = TRY(try_take(folder, ticket));
@@ -167,7 +166,7 @@ Result<Keeper::Turn> Keeper::take_gpus()
         }
         tell_waiting(*outcome.waiting);
         report_.say("queued");
-        pause(queue_pause);
+        pause(pause_of(*outcome.waiting));
     }
 }
 

@@ -88,8 +88,8 @@ private:
     std::optional<gpu::EvidenceCollector> collector_;
     std::unique_ptr<GpuJournal> journal_;
     JsonObject state_;
-    std::string written_;             // the state as it was last written
-    std::int64_t started_ = 0;        // CLOCK_BOOTTIME milliseconds
+    std::string written_;       // the state as it was last written
+    std::int64_t started_ = 0;  // CLOCK_BOOTTIME milliseconds
     std::int64_t next_look_ = 0;
     gpu::OwnProcesses own_{gpu::RunProcesses()};
     bool touched_ = false;  // a process of the run had a context

@@ -46,8 +46,8 @@ std::vector<std::string> own_environment()
 // nullopt when another process is beside this run already.
 Result<std::optional<os::Fd>> claim(const os::Path& directory)
 {
-    auto lock = TRY(os::open_file(
-        directory / target::control::side_lock, O_RDWR | O_CREAT | O_NOFOLLOW, 0600));
+    auto lock = TRY(
+        os::open_file(directory / target::control::side_lock, O_RDWR | O_CREAT | O_NOFOLLOW, 0600));
     struct flock whole {};
     whole.l_type = F_WRLCK;
     if (::fcntl(lock.get(), F_OFD_SETLK, &whole) != 0) return std::nullopt;

@@ -75,22 +75,22 @@ Result<SideJob> parse_side_job(std::string_view text)
 {
     using Request = GpuRequest;
     const auto json = TRY(parse_json(text));
-    SideJob job{.run = json.text("run"),
-                .script = json.text("script"),
-                .request = {.wish = json.text("wish"),
-                            .origin = json.boolean("asked") ? Request::Origin::asked
-                                                            : Request::Origin::usual,
-                            .need = json.boolean("required") ? Request::Need::required
-                                                             : Request::Need::wanted,
-                            .busy = json.boolean("refuse") ? Request::Busy::refuse
-                                                           : Request::Busy::wait,
-                            .grace = std::chrono::seconds(json.integer("grace", 600))},
-                .lib = json.text("lib"),
-                .devices_are_chosen = json.boolean("devices_are_chosen"),
-                .stub = json.text("stub"),
-                .engine = json.text("engine"),
-                .container = json["container"],
-                .tree_is_copied = json.boolean("tree_is_copied")};
+    SideJob job{
+        .run = json.text("run"),
+        .script = json.text("script"),
+        .request = {.wish = json.text("wish"),
+                    .origin =
+                        json.boolean("asked") ? Request::Origin::asked : Request::Origin::usual,
+                    .need =
+                        json.boolean("required") ? Request::Need::required : Request::Need::wanted,
+                    .busy = json.boolean("refuse") ? Request::Busy::refuse : Request::Busy::wait,
+                    .grace = std::chrono::seconds(json.integer("grace", 600))},
+        .lib = json.text("lib"),
+        .devices_are_chosen = json.boolean("devices_are_chosen"),
+        .stub = json.text("stub"),
+        .engine = json.text("engine"),
+        .container = json["container"],
+        .tree_is_copied = json.boolean("tree_is_copied")};
     if (job.run.empty() || job.request.empty() || (job.stub.empty() == job.container.is_null()))
         return fail(ErrorKind::damaged, "file 'side' does not say what to do");
     return job;

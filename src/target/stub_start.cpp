@@ -3,6 +3,7 @@
 
 #include "base/text.hpp"
 #include "os/process.hpp"
+#include "os/wait.hpp"
 #include "target/control_directory.hpp"
 
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "target/executor.hpp"
 #include "os/fd.hpp"
+#include "target/executor.hpp"
 
 #include <string>
 

@@ -77,10 +77,10 @@ Result<ContainerSpec> container_from(const Json& json)
     for (const auto& mount : json["mounts"].as_array()) {
         const auto parts = words_from(mount);
         if (parts.size() != 3) return damaged();
-        spec.mounts.push_back({parts[0],
-                               parts[1],
-                               parts[2] == "ro" ? Mount::Access::read_only
-                                                : Mount::Access::read_write});
+        spec.mounts.push_back(
+            {parts[0],
+             parts[1],
+             parts[2] == "ro" ? Mount::Access::read_only : Mount::Access::read_write});
     }
     spec.host_settings = json["host_settings"].as_object();
     return spec;
