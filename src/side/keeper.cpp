@@ -180,12 +180,14 @@ void Keeper::tell_waiting(const gpu::Waiting& waiting)
 Result<> Keeper::start()
 {
     write_state();
+    collector_.emplace(devices_);
+    if (last_sample_)
+        collector_->add(*last_sample_, [](pid_t) { return false; });
     auto way = TRY(starter_->start(devices_, leases_));
     if (!way.is_null()) state_.set("container", std::move(way));
     leases_.clear();  // the run has shares of its own now
     options_.lease.reset();
     started_ = boot_milliseconds();
-    collector_.emplace(devices_);
     journal_ = std::make_unique<GpuJournal>(
         options_.directory, options_.job.run, devices_, wall_milliseconds());
     write_state();

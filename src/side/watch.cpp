@@ -106,12 +106,14 @@ void Keeper::take_sample()
 // What speaks for a fall-back can only be seen while the processes live.
 void Keeper::look_at_processes()
 {
-    touched_ = touched_ || collector_->was_touched();
+    touched_ = std::ranges::any_of(collector_->evidence().devices,
+                                   [](const auto& device) { return !device.pids.empty(); });
     const auto now = boot_milliseconds();
     if (touched_ || now < next_look_) return;
     next_look_ = now + std::clamp<std::int64_t>(now - started_, 500, 60'000);
-    for (auto& finding :
-         gpu::find_fallback(own_.living(), devices_, inventory_, fallback_options())) {
+    auto leased = inventory_;
+    leased.devices = devices_;
+    for (auto& finding : gpu::find_fallback(own_.living(), leased)) {
         const auto same = [&finding](const gpu::Finding& other) {
             return other.code == finding.code;
         };
@@ -168,6 +170,11 @@ void Keeper::judge()
 {
     auto evidence = collector_->evidence();
     evidence.remains = remains_;
+    if (!touched_) {
+        for (auto& finding :
+             gpu::scan_scripts(options_.directory / target::control::work, options_.job.script))
+            findings_.push_back(std::move(finding));
+    }
     for (const auto& finding : findings_)
         evidence.findings.push_back(finding.sentence);
     const auto judgement = gpu::judge(evidence);
