@@ -37,6 +37,7 @@ Json to_json(const DeviceProcess& process)
 {
     JsonObject object{{"pid", process.pid}, {"memory", process.memory}};
     set_if(object, "sm_utilisation", process.sm_utilisation);
+    if (process.draws_only) object.set("draws_only", true);
     return object;
 }
 
@@ -84,7 +85,8 @@ DeviceSample device_sample_from(const Json& json)
     for (const auto& process : list(json, "processes")) {
         sample.processes.push_back({.pid = static_cast<pid_t>(process.integer("pid")),
                                     .memory = whole<std::uint64_t>(process, "memory").value_or(0),
-                                    .sm_utilisation = real(process, "sm_utilisation")});
+                                    .sm_utilisation = real(process, "sm_utilisation"),
+             .draws_only = process.boolean("draws_only")});
     }
     for (const auto& xid : list(json, "xids"))
         if (xid.is_integer()) sample.xids.push_back(static_cast<int>(xid.as_integer()));

@@ -44,6 +44,7 @@ struct DeviceProcess {
     pid_t pid = 0;
     std::uint64_t memory = 0;                // bytes; 0 when the driver does not tell
     std::optional<double> sm_utilisation{};  // 0…1 since the last sample, where the driver tells
+    bool draws_only = false;                 // has a context for graphics alone: a screen
 };
 
 // One device at one moment. Absent values are those the card or the driver does not tell.

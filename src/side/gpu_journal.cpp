@@ -2,6 +2,7 @@
 #include "side/gpu_journal.hpp"
 
 #include "base/hash.hpp"
+#include "base/text.hpp"
 #include "model/metric_journal.hpp"
 #include "os/directory.hpp"
 #include "target/control_directory.hpp"

@@ -181,8 +181,7 @@ Result<> Keeper::start()
 {
     write_state();
     collector_.emplace(devices_);
-    if (last_sample_)
-        collector_->add(*last_sample_, [](pid_t) { return false; });
+    if (last_sample_) collector_->add(*last_sample_, [](pid_t) { return false; });
     auto way = TRY(starter_->start(devices_, leases_));
     if (!way.is_null()) state_.set("container", std::move(way));
     leases_.clear();  // the run has shares of its own now
