@@ -64,6 +64,8 @@ step ssh ssh_suite
 step box tools/pytest.sh "$release" tests/integration/box
 # Four minutes of package installers: only when asked for (a run in a container prepares one above).
 [[ ${STEPS:-} == *environment* ]] && step environment tools/pytest.sh build/dev/tests/integration/environment/prepare_probe tests/integration/environment
+# Leases: 1,000 processes of two users on real lock files.
+step gpu ctest --preset dev -L gpu
 step storm storm
 step asan-build tools/build.sh asan unit_tests
 step asan ctest --preset asan -j "$jobs"

@@ -325,6 +325,36 @@ TEST_P(Leases, CardAndItsInstancesExcludeEachOther)
     EXPECT_THAT(part.waiting->reasons[0], HasSubstr("its card"));
 }
 
+// The question for strangers comes between the look at a lock and its taking: time for another who
+// does not keep to the queue.
+TEST_P(Leases, GpuThatAnotherTakesMeanwhileIsNotTakenTwice)
+{
+    all = {device("GPU-0", 0), device("GPU-1", 1, ""), device("MIG-1", 0, "GPU-0")};
+    const std::vector<std::pair<const char*, const char*>> pairs{
+        {"GPU-1", "GPU-1"}, {"GPU-0", "MIG-1"}, {"MIG-1", "GPU-0"}, {"GPU-1,MIG-1", "GPU-0"}};
+    for (const auto& [ours, theirs] : pairs) {
+        const auto early = folder.queue(wish(theirs), owner("early")).value();
+        const auto unread = fmt::format("ticket-{:018}", early.number());
+        ASSERT_EQ(::truncate((folder.path() / unread).c_str(), 0), 0);
+        const auto late = folder.queue(wish(ours), owner("late")).value();
+        LeaseFolder::Outcome first;
+        const auto meanwhile = [&](const Device&) {
+            if (first.leases.empty()) first = take(early, "early");
+            return std::vector<std::string>();
+        };
+
+        const auto second = folder.try_take(late, owner("late"), all, meanwhile).value();
+
+        EXPECT_EQ(first.leases.size(), 1U) << ours;
+        EXPECT_THAT(uuids(second), IsEmpty()) << ours;
+        EXPECT_TRUE(second.waiting);
+        EXPECT_EQ(folder.holder(theirs).value()->run, "early");
+        first = {};
+        for (const auto& one : all)
+            EXPECT_FALSE(folder.holder(one.uuid).value()) << one.uuid;
+    }
+}
+
 TEST_P(Leases, StoppedProcessLosesItsTurnUntilItGoesOn)
 {
     std::optional<Ticket> waiter;
@@ -394,6 +424,22 @@ TEST_P(Leases, ReplacedLockFileIsNotedAndTheNewOneTaken)
     ASSERT_EQ(::fstat(next.leases[0].fd(), &open), 0);
     EXPECT_EQ(named.st_ino, open.st_ino);
     EXPECT_FALSE(folder.share("GPU-0", "first"));
+}
+
+TEST_P(Leases, OneWhoWaitsAsksOnlyAfterTheOneBefore)
+{
+    const auto held = take_now("all");
+    std::optional first = folder.queue(wish("all"), owner("first")).value();
+    const auto second = folder.queue(wish("1"), owner("second")).value();
+    EXPECT_EQ(take(second).waiting->position, 2U);
+
+    // With the folder away nothing but the open ticket of the first can be asked.
+    const auto away = place / "away";
+    ASSERT_EQ(::rename(folder.path().c_str(), away.c_str()), 0);
+    EXPECT_EQ(take(second).waiting->position, 2U);
+    ASSERT_EQ(::rename(away.c_str(), folder.path().c_str()), 0);
+    first.reset();
+    EXPECT_EQ(take(second).waiting->position, 1U);
 }
 
 TEST_P(Leases, TicketsMove)

@@ -55,12 +55,6 @@ struct LiveTicket {
     LeaseNote note;
 };
 
-enum class Life { alive, dead, unknown };
-struct TicketState {
-    Life life = Life::unknown;
-    std::optional<LiveTicket> ticket;  // of one that is alive and counts
-};
-
 // A process that was stopped cannot use its turn, so it has none until it goes on.
 bool is_stopped(pid_t pid)
 {
@@ -73,20 +67,29 @@ bool is_stopped(pid_t pid)
     return state == 'T' || state == 't';
 }
 
-// A ticket gets its name with its lock held, so one without a lock is a dead one's. One that cannot
-// be read counts for nobody.
-TicketState look_at(int folder, std::uint64_t number)
+// One that cannot be opened counts for nobody.
+std::optional<os::Fd> open_ticket(int folder, std::uint64_t number)
 {
     auto found = find_lock_file(folder, ticket_name(number), O_RDONLY);
-    if (!found || !*found) return {};
-    auto fd = std::move(**found);
-    const auto locked = is_locked(fd.get());
-    if (!locked) return {};
-    if (!*locked) return {.life = Life::dead, .ticket = std::nullopt};
-    auto note = read_lease_note(fd.get());
-    if (!note || !note->wish || is_stopped(note->owner.pid))
-        return {.life = Life::alive, .ticket = std::nullopt};
-    return {.life = Life::alive, .ticket = LiveTicket{std::move(fd), std::move(*note)}};
+    return found ? std::move(*found) : std::nullopt;
+}
+
+// A ticket gets its name with its lock held, so one without a lock is a dead one's.
+bool is_dead(const os::Fd& ticket)
+{
+    const auto locked = is_locked(ticket.get());
+    return locked && !*locked;
+}
+
+// nullopt for a ticket that does not count: of a dead or a stopped process, or one that says
+// nothing that can be read.
+std::optional<LiveTicket> look_at(int folder, std::uint64_t number)
+{
+    auto fd = open_ticket(folder, number);
+    if (!fd || is_dead(*fd)) return std::nullopt;
+    auto note = read_lease_note(fd->get());
+    if (!note || !note->wish || is_stopped(note->owner.pid)) return std::nullopt;
+    return LiveTicket{std::move(*fd), std::move(*note)};
 }
 
 // One at a time gives out numbers. Without the lock (nullopt) it goes on as well, only that the
@@ -112,7 +115,8 @@ void remove_dead(int folder, const std::vector<std::uint64_t>& numbers)
         struct stat info {};
         if (::fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
         if (::geteuid() != 0 && info.st_uid != ::geteuid()) continue;
-        if (look_at(folder, number).life == Life::dead) ::unlinkat(folder, name.c_str(), 0);
+        const auto ticket = open_ticket(folder, number);
+        if (ticket && is_dead(*ticket)) ::unlinkat(folder, name.c_str(), 0);
     }
 }
 
@@ -213,9 +217,9 @@ Result<LeaseFolder::Before> LeaseFolder::look_before(int folder,
     const auto needed = needed_of(ticket.wish_, wanted);
     for (const auto number : TRY(list_tickets(folder))) {
         if (number >= ticket.number_) break;
-        auto state = look_at(folder, number);
-        if (!state.ticket) continue;
-        const auto reach = reach_of(*state.ticket->note.wish, all);
+        auto earlier = look_at(folder, number);
+        if (!earlier) continue;
+        const auto reach = reach_of(*earlier->note.wish, all);
         std::size_t left = wanted.size();
         for (const auto& device : wanted) {
             if (!is_within(device, reach)) continue;
@@ -224,9 +228,9 @@ Result<LeaseFolder::Before> LeaseFolder::look_before(int folder,
         }
         if (left == wanted.size()) continue;
         ++before.count;
-        if (before.ahead.size() < most_told) before.ahead.push_back(state.ticket->note.owner);
+        if (before.ahead.size() < most_told) before.ahead.push_back(earlier->note.owner);
         // The nearest one: it goes last.
-        if (left < needed) before.blocker = std::move(state.ticket->fd);
+        if (left < needed) before.blocker = std::move(earlier->fd);
     }
     return before;
 }
@@ -236,10 +240,8 @@ Result<std::vector<std::pair<Owner, Wish>>> LeaseFolder::waiting() const
     const auto folder = TRY(open_lock_folder(path_));
     std::vector<std::pair<Owner, Wish>> waiting;
     for (const auto number : TRY(list_tickets(folder.get()))) {
-        auto state = look_at(folder.get(), number);
-        if (state.ticket)
-            waiting.emplace_back(std::move(state.ticket->note.owner),
-                                 std::move(*state.ticket->note.wish));
+        if (auto ticket = look_at(folder.get(), number))
+            waiting.emplace_back(std::move(ticket->note.owner), std::move(*ticket->note.wish));
     }
     return waiting;
 }
