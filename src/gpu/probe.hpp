@@ -28,11 +28,12 @@ public:
 struct ProbeOptions {
     Path lib;                              // where programs of ours are installed
     std::vector<std::string> environment;  // "K=V": PATH finds nvidia-smi
+    Path root = "/";                       // of /sys, /dev and /proc; a made tree in tests
 };
 
 // True when there is any sign of a GPU driver here; costs a few stat() calls. PONK_GPU_PROBE names
-// a program that speaks the probe protocol instead of the drivers.
-bool may_have_gpus(const std::vector<std::string>& environment);
+// a program that speaks the probe protocol instead of the drivers, or is "none".
+bool may_have_gpus(const std::vector<std::string>& environment, const Path& root = "/");
 
 // The first way that works: PONK_GPU_PROBE, NVML, nvidia-smi, AMD's sysfs. Never fails for want of
 // GPUs: the inventory is empty then and says why.
