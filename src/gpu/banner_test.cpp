@@ -35,7 +35,7 @@ TEST(Banner, EachDeviceIsToldWithAllThatTheDriverKnows)
     instance.name = "NVIDIA H200 MIG 1g.18gb";
     auto bare = Device();
     bare.uuid = "GPU-2";
-    const auto path = os::Path(PONK_GOLDEN) / "banner.txt";
+    const auto path = os::Path(PONK_GOLDEN) / "gpu" / "banner.txt";
     const auto text = banner({h200(), instance, bare}, "580.65.06", "13.0");
 
     if (std::getenv("PONK_ACCEPT")) {

@@ -47,7 +47,8 @@ protected:
         for (int i = 0; i < 30; ++i)
             stat += " 5";
         put(folder / "stat", stat);
-        put(folder / "maps", os::read_file(Path(PONK_GOLDEN) / ("maps-" + maps + ".txt")).value());
+        put(folder / "maps",
+            os::read_file(Path(PONK_GOLDEN) / "gpu" / ("maps-" + maps + ".txt")).value());
         std::string words;
         for (const auto& word : environment)
             words += word + '\0';

@@ -57,15 +57,18 @@ Keeper::Keeper(KeeperOptions options, Report& report)
 
 Result<> Keeper::run()
 {
+    const auto found = look_for_gpus();
     const StarterOptions start_options{.job = options_.job,
                                        .directory = options_.directory,
                                        .files = options_.files,
                                        .environment = options_.run_environment,
                                        .key = options_.key,
+                                       .own_environment = options_.own_environment,
+                                       .driver_version = inventory_.driver_version,
                                        .lease = options_.lease.get()};
     starter_ = options_.job.container.is_null() ? start_as_process(start_options)
                                                 : start_as_container(start_options);
-    if (const auto found = look_for_gpus(); !found) {
+    if (!found) {
         // Nobody asked for them: the run is what counts.
         if (options_.job.request.origin == target::GpuRequest::Origin::asked ||
             options_.job.request.need == target::GpuRequest::Need::required)

@@ -1,1 +1,134 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
+#include "dockerapi/container.hpp"
+#include "gpu/container_way.hpp"
+#include "os/file.hpp"
+#include "side/start_run.hpp"
+#include "target/control_directory.hpp"
+#include "target/docker/container_file.hpp"
+#include "target/docker/container_layout.hpp"
+#include "target/docker/copied_tree.hpp"
+#include "target/environment.hpp"
+
+#include <fmt/format.h>
+
+namespace ponk::side {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+namespace layout = target::docker::layout;
+using dockerapi::ContainerSpec;
+using dockerapi::Engine;
+using dockerapi::Mount;
+
+constexpr auto patience = 120s;
+// Where the supervisor in the container finds the locks of its GPUs.
+constexpr const char* locks = "/.ponk/gpu-lock-";
+
+class ContainerStarter final : public RunStarter {
+public:
+    explicit ContainerStarter(const StarterOptions& options) : options_(options) {}
+
+    Result<Json> start(const std::vector<gpu::Device>& devices,
+                       const std::vector<gpu::Lease>& leases) override
+    {
+        auto spec = TRY(target::docker::container_from(options_.job.container));
+        name_ = spec.name;
+        engine_.emplace(TRY(Engine::connect(options_.job.engine, after(patience))));
+        Json way;
+        if (!devices.empty()) way = TRY(add_gpus(devices, spec));
+        TRY(hold(leases, spec));
+        TRY(remove_container(*engine_, name_, after(patience)));  // half made by who died before us
+        id_ = TRY(create_container(*engine_, spec, after(patience), {}));
+        const auto started = fill_and_start();
+        if (!started) {
+            static_cast<void>(remove_container(*engine_, name_, after(patience)));
+            return tl::unexpected(started.error());
+        }
+        return way;
+    }
+
+    void ask_to_end() override
+    {
+        if (engine_)
+            static_cast<void>(signal_container(*engine_, name_, "TERM", after(patience)));
+    }
+
+    [[nodiscard]] std::string container() const override { return id_; }
+
+private:
+    // The engine's runtimes read the container's variables, the script gets those of the file that
+    // its supervisor reads.
+    Result<Json> add_gpus(const std::vector<gpu::Device>& devices, ContainerSpec& spec)
+    {
+        const auto info = TRY(engine_->info(after(patience)));
+        const auto gpus = TRY(gpu::choose_container_way(
+            {.devices = devices,
+             .engine = engine_->version(),
+             .info = info,
+             .search = {.driver_version = options_.driver_version,
+                        .ask = gpu::ask_programs_of(options_.own_environment)}}));
+        gpu::add_gpus(gpus, {}, spec);
+        const auto file = options_.directory / target::control::environment;
+        const auto bytes = TRY(os::read_file(file));
+        auto words = split(bytes, '\0');
+        if (!words.empty() && words.back().empty()) words.pop_back();
+        if (words.empty()) return fail(ErrorKind::damaged, "the run's environment is empty");
+        const auto key = words.front();
+        words.erase(words.begin());
+        target::Environment environment(words);
+        for (const auto& word : gpus.environment) {
+            const auto equals = word.find('=');
+            const auto name = word.substr(0, equals);
+            const bool chosen = options_.job.devices_are_chosen && name == "CUDA_VISIBLE_DEVICES";
+            if (!chosen) environment.set(name, word.substr(equals + 1));
+        }
+        if (!options_.job.devices_are_chosen) {
+            for (const auto& [name, value] : device_variables(devices))
+                environment.set(name, value);
+        }
+        for (const auto& [name, front] : gpus.front) {
+            const auto rest = environment.get(name);
+            environment.set(name, rest.empty() ? front : front + ":" + rest);
+        }
+        TRY(os::replace_file(file, key + '\0' + environment.bytes(), 0600, os::Durable::no));
+        return gpu::to_json(gpus);
+    }
+
+    Result<> hold(const std::vector<gpu::Lease>& leases, ContainerSpec& spec)
+    {
+        const auto file = options_.directory / target::control::spec;
+        auto stub = TRY(target::parse_stub_spec(TRY(os::read_file(file))));
+        stub.holds.clear();
+        for (const auto& lease : leases) {
+            const auto inside = fmt::format("{}{}", locks, stub.holds.size());
+            spec.mounts.push_back({lease.file().native(), inside, Mount::Access::read_only});
+            stub.holds.push_back(inside);
+        }
+        return os::replace_file(file, to_text(stub), 0600, os::Durable::content);
+    }
+
+    Result<> fill_and_start()
+    {
+        if (options_.job.tree_is_copied)
+            TRY(target::docker::copy_tree_in(*engine_, name_, options_.directory, {}));
+        return start_container(*engine_, name_, after(patience), {})
+            .map_error(while_doing("start the container"));
+    }
+
+    StarterOptions options_;
+    std::string name_;
+    std::string id_;
+    std::optional<Engine> engine_;
+};
+
+}  // namespace
+
+std::unique_ptr<RunStarter> start_as_container(const StarterOptions& options)
+{
+    return std::make_unique<ContainerStarter>(options);
+}
+
+}  // namespace ponk::side

@@ -33,6 +33,8 @@ struct StarterOptions {
     const target::SealedFiles& files;
     std::vector<std::string> environment;  // of a run without a container: "K=V"
     std::string key;
+    std::vector<std::string> own_environment;  // of this process
+    std::string driver_version;
     int lease = -1;
 };
 

@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs with GPUs that are not there: real locks, real processes, a driver made of a file."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+import pytest
+
+PROBE = pathlib.Path(__file__).parents[1] / "support/fake_gpu_probe.py"
+
+
+class Gpus:
+    """The cards of the test, and whose processes are on them."""
+
+    def __init__(self, ponk, folder):
+        self.ponk, self.file = ponk, folder / "gpus.json"
+        ponk.environment.update(PONK_GPU_PROBE=str(PROBE), PONK_FAKE_GPUS=str(self.file), PONK_GPU_LOCKS=str(folder / "locks"))
+        self.set([{"name": "Card A"}, {"name": "Card B"}])
+
+    def set(self, devices, **more):
+        for device in devices:
+            device.setdefault("memory_total", 80 << 30)
+            device.setdefault("sample", {"utilisation": 0.0, "power_watts": 70, "temperature": 40})
+        self.write(dict(devices=devices, **more))
+
+    def write(self, state):
+        new = self.file.with_suffix(".new")
+        new.write_text(json.dumps(state))
+        new.rename(self.file)
+
+    def busy_with(self, word, utilisation=0.9, **more):
+        """The first card works for every process with this word in its command."""
+        state = json.loads(self.file.read_text())
+        state["devices"][0]["processes"] = [{"command": word, "memory": 5 << 30}]
+        state["devices"][0]["sample"].update(utilisation=utilisation, **more)
+        self.write(state)
+
+    def run(self, *words, **more):
+        self.ponk.run("submit", *words, **more)
+        return self.ponk.json("history", "info", "last")
+
+
+@pytest.fixture
+def gpus(ponk, tmp_path_factory):
+    return Gpus(ponk, tmp_path_factory.mktemp("gpus"))
+
+
+def wait_for(ponk, run, *states):
+    for _ in range(300):
+        record = ponk.json("history", "info", run)
+        if record["status"] in states:
+            return record
+        time.sleep(0.1)
+    raise AssertionError(record["status"])
+
+
+def test_a_run_that_works_on_its_gpu_is_confirmed_with_figures_and_metrics(gpus, ponk):
+    ponk.write("train.py", "import time; time.sleep(1.5)\n")
+    gpus.busy_with("train.py")
+    done = ponk.run("submit", "train.py")
+    said = done.stderr.decode()
+    record = ponk.json("history", "info", "last")
+
+    assert record["gpu_verdict"] == "confirmed", record["gpu_evidence"]
+    assert "Card A" in said and "available" in said  # the banner
+    assert "gpu: confirmed" in said
+    assert [device["name"] for device in record["gpu_evidence"]["devices"]] == ["Card A", "Card B"]
+    assert record["gpu_evidence"]["evidence"]["devices"][0]["worked_seconds"] > 0.5
+    assert record["metrics"]["system/gpu.0.utilisation"] == 90
+
+
+def test_the_script_sees_its_devices_by_uuid(gpus, ponk):
+    ponk.write("show.py", "import os; print(os.environ['CUDA_VISIBLE_DEVICES'], os.environ['CUDA_DEVICE_ORDER'])\n")
+    assert ponk.run("submit", "show.py").stdout == b"GPU-0,GPU-1 PCI_BUS_ID\n"
+    assert ponk.run("submit", "--gpus", "1", "show.py").stdout == b"GPU-0 PCI_BUS_ID\n"
+    assert ponk.run("submit", "--gpus", "GPU-1", "show.py").stdout == b"GPU-1 PCI_BUS_ID\n"
+    ponk.write("show.py", "import os; print(os.environ.get('CUDA_VISIBLE_DEVICES'))\n")
+    assert ponk.run("submit", "--gpus", "none", "show.py").stdout == b"None\n"
+    assert ponk.run("submit", "--env", "CUDA_VISIBLE_DEVICES=7", "show.py").stdout == b"7\n"
+    assert ponk.json("history", "info", "last")["gpu_verdict"] != "not-requested"
+
+
+def test_what_leaves_the_gpu_alone_is_a_fallback_and_says_why(gpus, ponk):
+    ponk.write("sleep.py", "import time; time.sleep(1)\n")
+    assert gpus.run("sleep.py")["gpu_verdict"] == "cpu-fallback"
+    ponk.write("hidden.py", "import os, time\nos.environ['CUDA_VISIBLE_DEVICES'] = ''\ntime.sleep(1)\n")
+    record = gpus.run("hidden.py")
+    assert record["gpu_verdict"] == "cpu-fallback" and "hidden.py:2" in json.dumps(record["gpu_evidence"])
+    record = gpus.run("--env", "CUDA_VISIBLE_DEVICES=-1", "sleep.py")
+    assert record["gpu_verdict"] == "cpu-fallback" and "CUDA_VISIBLE_DEVICES" in record["gpu_evidence"]["reason"]
+
+
+def test_memory_without_work_is_idle(gpus, ponk):
+    ponk.write("idle.py", "import time; time.sleep(1.5)\n")
+    gpus.busy_with("idle.py", utilisation=0.0)
+    assert gpus.run("idle.py")["gpu_verdict"] == "idle"
+
+
+def test_a_card_that_is_lost_is_told(gpus, ponk):
+    ponk.write("train.py", "import time; time.sleep(2)\n")
+    gpus.busy_with("train.py")
+    process = subprocess.Popen([ponk.program, "submit", "train.py"], cwd=ponk.project, env=ponk.environment,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(1)
+    gpus.busy_with("train.py", lost="fallen off the bus")
+    process.wait(60)
+    record = ponk.json("history", "info", "last")
+    assert record["gpu_verdict"] == "lost" and "fallen off the bus" in record["gpu_evidence"]["reason"]
+
+
+def test_gpus_not_asked_for_and_no_gpu_machine(gpus, ponk):
+    ponk.write("a.py", "print('ran')\n")
+    record = gpus.run("--gpus", "none", "a.py")
+    assert record["gpu_verdict"] == "not-requested" and record["gpu_evidence"] is None
+    gpus.write({"devices": []})
+    assert gpus.run("a.py")["gpu_verdict"] == "not-requested"
+    said = ponk.run("submit", "--gpus", "1", "a.py", code=None).stderr
+    assert b"ponk: error:" in said and b"has none" in said
+    gpus.write({"devices": [], "problem": {"kind": "unavailable", "message": "driver and library differ", "hint": "Restart it."}})
+    said = ponk.run("submit", "--gpus", "1", "a.py", code=None).stderr
+    assert b"driver and library differ" in said and b"Restart it." in said
+
+
+@pytest.mark.parametrize("wish,said", [("3", b"2"), ("GPU-9", b"GPU-9"), ("-1", b"--gpus"), ("x", b"--gpus"), ("GPU-", b"GPU-")])
+def test_wishes_that_cannot_be(gpus, ponk, wish, said):
+    ponk.write("a.py", "print('ran')\n")
+    done = ponk.run("submit", "--gpus", wish, "a.py", code=None)
+    assert done.returncode != 0 and said in done.stderr and b"hint:" in done.stderr, done.stderr
+
+
+def test_two_runs_on_one_card_queue_and_show_their_place(gpus, ponk):
+    gpus.set([{"name": "Only"}])
+    ponk.write("wait.py", "import os, time\nwhile not os.path.exists(os.environ['GO']): time.sleep(0.05)\n")
+    go = gpus.file.parent / "go"
+    ponk.environment["GO"] = str(go)
+    first = ponk.run("submit", "--async", "wait.py").stdout.decode().strip()
+    waiting = [subprocess.Popen([ponk.program, "submit", "wait.py"], cwd=ponk.project, env=ponk.environment,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)]
+    time.sleep(1)
+    waiting.append(subprocess.Popen([ponk.program, "submit", "wait.py"], cwd=ponk.project, env=ponk.environment,
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE))
+    time.sleep(1.5)
+    listed = {record["run_id"]: record for record in ponk.json("history", "list")}
+    assert sorted(record["status"] for record in listed.values()) == ["Queued", "Queued", "Running"]
+    refused = ponk.run("submit", "--no-wait", "wait.py", code=None)
+    assert refused.returncode != 0 and b"busy" in refused.stderr and first[-8:].encode() in refused.stderr
+    # The daemon may die: who waits keeps its place.
+    os.kill(ponk.json("daemon", "status")["pid"], signal.SIGKILL)
+    go.touch()
+    said = [process.communicate(timeout=60) for process in waiting]
+    assert all(process.returncode == 0 for process in waiting), said
+    assert b"number 2" in said[1][1] or b"before this one" in said[1][1], said[1][1]
+    ended = [wait_for(ponk, run, "Completed") for run in listed if run]
+    times = sorted((record["start_time_utc"], record["end_time_utc"]) for record in ended)
+    assert all(before[1] <= after[0] for before, after in zip(times, times[1:])), times
+    assert any(record["timings"]["queue"] > 1000 for record in ended)
+
+
+def test_cancel_leaves_the_queue(gpus, ponk):
+    gpus.set([{"name": "Only"}])
+    ponk.write("wait.py", "import time; time.sleep(60)\n")
+    first = ponk.run("submit", "--async", "wait.py").stdout.decode().strip()
+    waiting = subprocess.Popen([ponk.program, "submit", "wait.py"], cwd=ponk.project, env=ponk.environment,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    for _ in range(100):
+        queued = [record for record in ponk.json("history", "list") if record["status"] == "Queued"]
+        if queued:
+            break
+        time.sleep(0.1)
+    ponk.run("experiment", "cancel", queued[0]["run_id"])
+    waiting.communicate(timeout=30)
+    assert ponk.json("history", "info", queued[0]["run_id"])["status"] == "Canceled"
+    ponk.run("experiment", "cancel", first)
+    assert wait_for(ponk, first, "Canceled")
+    ponk.write("a.py", "print('ran')\n")
+    assert ponk.run("submit", "--no-wait", "a.py", timeout=30).stdout == b"ran\n"
+
+
+def pids_of(ponk, run):
+    text = (ponk.home / "runs" / run / "pid").read_text()
+    return {line.split()[0]: int(line.split()[1]) for line in text.splitlines() if line.split()[0] in ("stub", "guard", "main")}
+
+
+def test_the_card_is_kept_while_any_process_of_the_run_lives(gpus, ponk):
+    gpus.set([{"name": "Only"}])
+    ponk.write("work.py", "import time; time.sleep(60)\n")
+    ponk.write("a.py", "print('ran')\n")
+    run = ponk.run("submit", "--async", "work.py").stdout.decode().strip()
+    wait_for(ponk, run, "Running")
+    pids = pids_of(ponk, run)
+    for role in ("stub", "guard"):
+        os.kill(pids[role], signal.SIGKILL)
+        assert b"busy" in ponk.run("submit", "--no-wait", "a.py", code=None).stderr
+    os.kill(pids["main"], signal.SIGKILL)
+    wait_for(ponk, run, "Failed", "Lost")
+    assert ponk.run("submit", "--no-wait", "a.py").stdout == b"ran\n"
+
+
+def test_a_killed_watcher_hurts_nothing_and_is_no_pass(gpus, ponk):
+    ponk.write("work.py", "import time; time.sleep(2); print('done')\n")
+    gpus.busy_with("work.py")
+    run = ponk.run("submit", "--async", "work.py").stdout.decode().strip()
+    wait_for(ponk, run, "Running")
+    sides = subprocess.run(["pgrep", "-f", "^ponk-side .*" + run], capture_output=True, text=True).stdout.split()
+    assert len(sides) == 1
+    os.kill(int(sides[0]), signal.SIGKILL)
+    assert b"busy" in ponk.run("submit", "--gpus", "all", "--no-wait", "work.py", code=None).stderr
+    record = wait_for(ponk, run, "Completed")
+    assert record["gpu_verdict"] == "unknown" and ponk.run("logs", run).stdout == b"done\n"
+
+
+def test_a_foreign_process_counts_as_busy(gpus, ponk):
+    stranger = subprocess.Popen(["sleep", "4321"])
+    try:
+        gpus.set([{"name": "Only", "processes": [{"pid": stranger.pid, "memory": 3 << 30}]}])
+        ponk.write("a.py", "print('ran')\n")
+        said = ponk.run("submit", "--no-wait", "a.py", code=None).stderr.decode()
+        assert f"process {stranger.pid} (sleep)" in said and "3.0 GiB" in said, said
+    finally:
+        stranger.kill()
+        stranger.wait()
+
+
+def test_required_ends_a_run_at_once_on_evidence_else_after_the_grace(gpus, ponk):
+    ponk.write("aml_config/must.runconfig", "Target: local\nFramework: Python\ngpu: required\ngpuGrace: 2s\n")
+    ponk.write("sleep.py", "import time; time.sleep(60)\n")
+    done = ponk.run("submit", "-c", "must", "sleep.py", code=None, timeout=40)
+    record = ponk.json("history", "info", "last")
+    assert record["status"] == "Failed" and "gpu: required" in record["error"]["message"], record
+    assert b"no process of the run touched a GPU" in done.stderr
+    ponk.write("aml_config/must.runconfig", "Target: local\nFramework: Python\ngpu: required\n")
+    ponk.run("submit", "-c", "must", "--env", "CUDA_VISIBLE_DEVICES=-1", "sleep.py", code=None, timeout=40)
+    record = ponk.json("history", "info", "last")
+    assert record["status"] == "Failed" and "CUDA_VISIBLE_DEVICES" in record["error"]["message"], record
+    gpus.write({"devices": []})
+    done = ponk.run("submit", "-c", "must", "sleep.py", code=None, timeout=40)
+    assert done.returncode != 0 and b"has none" in done.stderr
+
+
+def test_a_driver_that_hangs_costs_the_verdict_not_the_run(gpus, ponk):
+    ponk.write("work.py", "import time; time.sleep(3); print('done')\n")
+    run = ponk.run("submit", "--async", "work.py").stdout.decode().strip()
+    wait_for(ponk, run, "Running")
+    state = json.loads(gpus.file.read_text())
+    gpus.write(dict(state, hang=True))
+    record = wait_for(ponk, run, "Completed")
+    assert record["gpu_verdict"] in ("unknown", "cpu-fallback") and ponk.run("logs", run).stdout == b"done\n"
