@@ -14,7 +14,8 @@ namespace {
 using testing::ElementsAre;
 using testing::SizeIs;
 
-const Path golden = Path(PONK_GOLDEN) / "history-v1.db";
+// The newest is what this version writes.
+const char* const versions[] = {"history-v1.db", "history-v2.db", "history-v3.db"};
 
 model::Run golden_run(const std::string& id, RunState state)
 {
@@ -44,6 +45,15 @@ model::Run golden_run(const std::string& id, RunState state)
 const std::string first_id = "01955211aa0370008000000000000001";
 const std::string second_id = "01955211aa0370008000000000000002";
 
+Json golden_gpu()
+{
+    return JsonObject{{"phase", "ended"},
+                      {"requested", "all"},
+                      {"verdict", "idle"},
+                      {"reason", "hardly at work"},
+                      {"evidence", JsonObject{{"samples", 9}}}};
+}
+
 void make_golden(History& history, const Path& file)
 {
     const auto run = golden_run(first_id, RunState::not_started);
@@ -55,7 +65,8 @@ void make_golden(History& history, const Path& file)
                                      {.exit_code = 3,
                                       .error = Error(ErrorKind::timeout, "too long", "Wait."),
                                       .started = 1'740'832'206'000,
-                                      .ended = 1'740'832'211'123}));
+                                      .ended = 1'740'832'211'123,
+                                      .gpu = golden_gpu()}));
     ASSERT_TRUE(history.record_metrics(
         run.id,
         {"m-1",
@@ -74,9 +85,18 @@ void make_golden(History& history, const Path& file)
     ASSERT_TRUE(history.backup_to(file));
 }
 
-TEST_F(HistoryTest, OpensADatabaseOfVersionOne)
+class GoldenHistory : public HistoryTest, public testing::WithParamInterface<const char*> {};
+
+INSTANTIATE_TEST_SUITE_P(Versions, GoldenHistory, testing::ValuesIn(versions), [](const auto& one) {
+    return "of" + std::to_string(one.index + 1);
+});
+
+TEST_P(GoldenHistory, OpensADatabaseOfEveryVersion)
 {
-    if (::getenv("PONK_ACCEPT") && !std::filesystem::exists(golden)) make_golden(*history_, golden);
+    const auto golden = Path(PONK_GOLDEN) / GetParam();
+    const bool newest = GetParam() == std::end(versions)[-1];
+    if (::getenv("PONK_ACCEPT") && newest && !std::filesystem::exists(golden))
+        make_golden(*history_, golden);
     history_.reset();
     const auto copy = place_.path() / "old";
     std::filesystem::create_directory(copy);
@@ -92,6 +112,9 @@ TEST_F(HistoryTest, OpensADatabaseOfVersionOne)
     expected.error = Error(ErrorKind::timeout, "too long", "Wait.");
     expected.started = 1'740'832'206'000;
     expected.ended = 1'740'832'211'123;
+    if (newest) expected.gpu = golden_gpu();
+    EXPECT_THAT(history->list_runs({.gpu_verdict = newest ? "idle" : "not-requested"}).value().runs,
+                SizeIs(newest ? 1 : 2));
     EXPECT_EQ(to_json(run_json(history->get_run(expected.id).value())),
               to_json(run_json(expected)));
     const auto active = history->active_runs().value();
