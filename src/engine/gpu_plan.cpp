@@ -33,10 +33,27 @@ Result<std::string> checked(const std::string& text)
     return wish.kind == gpu::Wish::Kind::none ? std::string() : gpu::to_text(wish);
 }
 
+// A run that is given no device by its own configuration need not be started to fail.
+Result<> check_not_hidden(const Variables& variables)
+{
+    for (const auto& [name, value] : variables) {
+        const auto first = trim(std::string_view(value).substr(0, value.find(',')));
+        if (name != "CUDA_VISIBLE_DEVICES" || (!first.empty() && first != "-1")) continue;
+        return tl::unexpected(
+            Error(ErrorKind::invalid_argument,
+                  fmt::format("'gpu: required', but the variable {} is '{}', which hides every GPU",
+                              name,
+                              printable(value)),
+                  "Leave the variable out: ponk sets it to the GPUs that the run gets."));
+    }
+    return {};
+}
+
 }  // namespace
 
 Result<GpuRequest> gpu_plan(const config::ResolvedConfiguration& resolved,
-                            const Submission& submission)
+                            const Submission& submission,
+                            const Variables& variables)
 {
     const auto& target = resolved.target;
     const bool required = *target.gpu == config::GpuWish::required;
@@ -46,6 +63,7 @@ Result<GpuRequest> gpu_plan(const config::ResolvedConfiguration& resolved,
                        .busy = submission.gpus_busy,
                        .grace = std::chrono::seconds(*target.gpu_grace_seconds)};
     if (submission.purpose == Submission::Purpose::prepare) return request;
+    if (required) TRY(check_not_hidden(variables));
     const bool in_file = target.gpus.given() && !target.gpus->empty();
     if (submission.gpus || in_file) {
         request.wish = TRY(checked(submission.gpus ? *submission.gpus : *target.gpus)

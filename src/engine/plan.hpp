@@ -44,7 +44,7 @@ struct Submission {
     Variables variables;
     std::optional<bool> tracked;
     std::optional<std::int64_t> time_limit_seconds;
-    bool substitute = false;  // known replacements for packages that died since 2017
+    bool substitute = false;          // known replacements for packages that died since 2017
     std::optional<std::string> gpus;  // overrides the files
     target::GpuRequest::Busy gpus_busy = target::GpuRequest::Busy::wait;
     Ambient ambient;

@@ -90,7 +90,6 @@ private:
     model::Run run_;  // the thread's own copy
     std::atomic<target::Executor*> executor_{nullptr};
     std::int64_t unreachable_since_ = 0;  // as it was told to who follows
-    std::int64_t queued_since_ = 0;       // CLOCK_BOOTTIME milliseconds
     std::string gpu_text_;                // the state of its GPUs as it was last seen
     std::string gpu_told_;                // what of it was told last
     Synced<Wishes> wishes_;

@@ -135,16 +135,13 @@ Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
         if (seen.phase == JobPhase::ended || seen.phase == JobPhase::lost)
             return finalize(seen, plan, stop);
         note_gpu(seen.gpu);
-        if (seen.phase == JobPhase::queued && run_.state == RunState::starting) {
-            queued_since_ = boot_milliseconds();
+        if (seen.phase == JobPhase::queued && run_.state == RunState::starting)
             TRY(move_to(RunState::queued));
-        }
         if (seen.phase == JobPhase::running && run_.state < RunState::running) {
             store::RunChange change;
             change.started = seen.started;
             change.job = run_.job;
-            if (queued_since_ != 0)
-                run_.timings["queue"] = boot_milliseconds() - queued_since_;
+            if (!run_.gpu.is_null()) run_.timings["queue"] = run_.gpu.integer("queue_ms");
             change.timings = run_.timings;
             if (!run_.gpu.is_null()) change.gpu = run_.gpu;
             TRY(move_through(run_.state == RunState::queued

@@ -143,6 +143,7 @@ Result<Keeper::Turn> Keeper::take_gpus()
     const auto& request = options_.job.request;
     const auto wish = TRY(gpu::parse_wish(request.wish));
     TRY(gpu::LeaseFolder::candidates(wish, inventory_.devices));
+    const auto since = boot_milliseconds();
     const auto folder = TRY(gpu::LeaseFolder::open(options_.own_environment));
     const auto ticket = TRY(
         folder.queue(wish, {os::user_name(), options_.job.run, ::getpid(), wall_milliseconds()}));
@@ -157,6 +158,7 @@ Result<Keeper::Turn> Keeper::take_gpus()
                 devices.push_back(gpu::to_json(device));
             state_.set("devices", std::move(devices));
             state_.set("phase", "leased");
+            state_.set("queue_ms", boot_milliseconds() - since);
             state_.erase("position");
             state_.erase("waiting");
             return Turn::taken;
