@@ -141,7 +141,6 @@ Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
             store::RunChange change;
             change.started = seen.started;
             change.job = run_.job;
-            if (!run_.gpu.is_null()) run_.timings["queue"] = run_.gpu.integer("queue_ms");
             change.timings = run_.timings;
             if (!run_.gpu.is_null()) change.gpu = run_.gpu;
             TRY(move_through(run_.state == RunState::queued

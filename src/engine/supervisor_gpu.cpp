@@ -47,6 +47,7 @@ void Supervisor::note_gpu(const std::string& text)
                      inventory->devices, inventory->driver_version, inventory->cuda_version));
     }
     run_.gpu = std::move(*parsed);
+    if (!run_.gpu["queue_ms"].is_null()) run_.timings["queue"] = run_.gpu.integer("queue_ms");
 }
 
 // What is kept when the run has ended. A side that was killed leaves no verdict, which is no pass.

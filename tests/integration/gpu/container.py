@@ -34,14 +34,13 @@ def make_image(environment):
     """A root of its own with this machine's Python and C library, copied; nothing of the driver."""
     python = os.path.realpath(sys.executable)
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
-    wanted = ["lib64", "usr/lib64", "bin", "lib", f"usr/lib/{version}", python.lstrip("/"), "usr/bin/sh", "usr/bin/dash", "usr/bin/env",
-              "etc/ld.so.conf", "etc/ld.so.conf.d", "etc/ld.so.cache", "etc/passwd"]
-    wanted += [name.lstrip("/") for name in glob.glob("/usr/lib/x86_64-linux-gnu/*.so*") + glob.glob("/lib/x86_64-linux-gnu/*.so*")
+    wanted = [f"usr/lib/{version}", python.lstrip("/"), "usr/bin/sh", "usr/bin/dash", "usr/bin/env", "etc/ld.so.conf",
+              "etc/ld.so.conf.d", "etc/ld.so.cache", "etc/passwd", "usr/lib64"]
+    wanted += [name for name in ("bin", "lib", "lib64") if os.path.islink("/" + name)]
+    wanted += [name.lstrip("/") for name in glob.glob("/usr/lib/x86_64-linux-gnu/*.so*")
                if not any(word in name for word in ("nvidia", "libcuda", "libnv", "libLLVM", "vdpau"))]
-    wanted = sorted({name for name in wanted if os.path.lexists("/" + name)
-                     and (os.path.islink("/" + name) or name not in ("bin", "lib", "lib64", "usr/lib64"))})
-    pack = subprocess.Popen(["tar", "-C", "/", "-c", "--no-recursion"] if False else ["tar", "-C", "/", "-c", *wanted],
-                            stdout=subprocess.PIPE)
+    wanted = sorted({name for name in wanted if os.path.lexists("/" + name)})
+    pack = subprocess.Popen(["tar", "-C", "/", "-c", *wanted], stdout=subprocess.PIPE)
     subprocess.run(["docker", "import", "-", IMAGE], env=environment, stdin=pack.stdout, check=True, stdout=subprocess.DEVNULL)
     pack.wait()
 
