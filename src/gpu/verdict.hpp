@@ -2,11 +2,15 @@
 #pragma once
 
 #include "base/json.hpp"
+#include "base/time.hpp"
 #include "gpu/device.hpp"
 
+#include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 // Whether a run used its GPUs, from what was seen of it. docs/design/gpu.md, "Verdict".
@@ -23,13 +27,18 @@ struct DeviceEvidence {
     std::int64_t samples = 0;
     std::uint64_t memory_peak = 0;  // by processes of the run, bytes
     double held_seconds = 0;        // a process of the run had a context
+    double measured_seconds = 0;    // of these: those for which the driver told whose work it was
     double worked_seconds = 0;      // the integral of activity while one had
-    double activity_mean = 0;       // over the time held, 0…1
+    double activity_mean = 0;       // over the time measured, 0…1
     double utilisation_peak = 0;
-    std::optional<double> energy_joules;  // from the first sample to the last
-    std::vector<pid_t> pids;              // of the run, the first few
-    bool shared = false;                  // others computed there too, so the work may be theirs
+    std::optional<double> sm_activity_mean;  // over the time measured, where the card tells it
+    std::optional<double> energy_joules;     // from the first sample to the last
+    std::vector<pid_t> pids;                 // of the run, the first few
+    bool shared = false;                     // others computed there too, so the work may be theirs
     std::string activity_from;  // "process", "sm-activity" or "utilisation": what was measured
+    // Seen while the driver listed no process at all: it may have hidden those of the run.
+    double unattributed_seconds = 0;
+    std::uint64_t unattributed_memory = 0;  // bytes above what was in use at first
     std::vector<int> xids;
     std::string lost;
 };
@@ -37,6 +46,7 @@ struct DeviceEvidence {
 struct Evidence {
     std::vector<DeviceEvidence> devices;
     std::int64_t samples = 0;
+    std::int64_t failures = 0;          // samples that the driver did not give
     double seconds = 0;                 // that were watched
     std::string unmeasured;             // not empty: why nothing could be measured
     std::vector<std::string> findings;  // sentences about the run's processes, for a fall-back
@@ -52,24 +62,44 @@ Judgement judge(const Evidence& evidence);
 Json to_json(const Evidence& evidence);
 Result<Evidence> evidence_from(const Json& json);
 
-// Adds up samples. `own` tells whether a pid belongs to the run.
+// Adds up samples, in the order of their moments. One thread.
 class EvidenceCollector {
 public:
     explicit EvidenceCollector(const std::vector<Device>& leased);
 
+    // Tells whether a pid belongs to the run.
     using IsOwn = std::function<bool(pid_t pid)>;
-    void add(const Sample& sample, const IsOwn& own);
+    // `moment` is of CLOCK_BOOTTIME: the wall clock of a sample jumps. What a sample tells counts
+    // for the time since the one before; so the first one, best taken before the run begins, is
+    // where counting starts.
+    void add(const Sample& sample, const IsOwn& own, std::int64_t moment_ms = boot_milliseconds());
     // The driver could not be asked at this moment.
     void add_failure(const Error& error);
     [[nodiscard]] const Evidence& evidence() const noexcept { return evidence_; }
 
 private:
-    struct Before;
+    // What must be remembered of a device from one sample to the next.
+    struct Track {
+        std::optional<std::int64_t> moment_ms;  // of the last sample that told of it
+        enum class Users { nobody, own, others } users = Users::nobody;
+        std::optional<double> energy;
+        std::optional<std::uint64_t> memory_at_first;
+        unsigned missing = 0;                  // samples in a row without it
+        std::array<double, 3> seconds_from{};  // by what was measured
+        double sm_worked = 0;
+        double sm_seconds = 0;
+    };
+    struct Users;
+    static Users users_of(const DeviceSample& sample, const IsOwn& own);
+    static void add_device(const DeviceSample& sample,
+                           const Users& users,
+                           double seconds,
+                           Track& track,
+                           DeviceEvidence& device);
+
     Evidence evidence_;
-    std::int64_t first_ = 0;
-    std::int64_t last_ = 0;
-    std::vector<std::optional<double>> first_energy_;
-    unsigned failures_ = 0;
+    std::optional<std::int64_t> moment_ms_;  // of the last sample
+    std::vector<Track> tracks_;
 };
 
 }  // namespace ponk::gpu

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu/verdict.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace ponk::gpu {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr pid_t own_pid = 100;
+constexpr pid_t other_pid = 200;
+constexpr std::uint64_t gib = std::uint64_t{1} << 30;
+
+bool is_own(pid_t pid)
+{
+    return pid < other_pid;
+}
+
+Device device(const std::string& uuid)
+{
+    Device device;
+    device.uuid = uuid;
+    device.name = "NVIDIA H200";
+    return device;
+}
+
+DeviceProcess process(pid_t pid, std::optional<double> activity = std::nullopt)
+{
+    return {.pid = pid, .memory = 2 * gib, .sm_utilisation = activity};
+}
+
+DeviceSample seen(std::optional<double> utilisation, std::vector<DeviceProcess> processes = {})
+{
+    DeviceSample sample;
+    sample.uuid = "GPU-1";
+    sample.utilisation = utilisation;
+    sample.processes = std::move(processes);
+    return sample;
+}
+
+DeviceSample on(const std::string& uuid, DeviceSample sample)
+{
+    sample.uuid = uuid;
+    return sample;
+}
+
+// A watch over one or more devices, a sample each second unless said otherwise.
+class Watch {
+public:
+    explicit Watch(const std::vector<std::string>& uuids = {"GPU-1"})
+        : collector_([&] {
+              std::vector<Device> devices;
+              for (const auto& uuid : uuids)
+                  devices.push_back(device(uuid));
+              return devices;
+          }())
+    {
+    }
+
+    Watch& sample(std::vector<DeviceSample> devices, std::int64_t after_ms = 1000)
+    {
+        moment_ += after_ms;
+        collector_.add({.time = 0, .devices = std::move(devices)}, is_own, moment_);
+        return *this;
+    }
+    Watch& samples(int times, const DeviceSample& device)
+    {
+        for (int i = 0; i < times; ++i)
+            sample({device});
+        return *this;
+    }
+    Watch& failures(int times)
+    {
+        for (int i = 0; i < times; ++i)
+            collector_.add_failure(Error(ErrorKind::unavailable, "the driver hangs"));
+        return *this;
+    }
+
+    [[nodiscard]] const Evidence& evidence() const { return collector_.evidence(); }
+    [[nodiscard]] const DeviceEvidence& first() const { return evidence().devices.at(0); }
+    [[nodiscard]] Judgement judged() const { return judge(evidence()); }
+
+private:
+    EvidenceCollector collector_;
+    std::int64_t moment_ = 1'000'000;
+};
+
+#define EXPECT_VERDICT(watch, expected, words)                                                     \
+    do {                                                                                           \
+        const auto judged = (watch).judged();                                                      \
+        EXPECT_STREQ(to_string(judged.verdict), expected) << judged.reason;                        \
+        EXPECT_THAT(judged.reason, HasSubstr(words));                                              \
+    } while (false)
+
+TEST(Verdict, WordsSurviveTheirText)
+{
+    for (const auto verdict : {Verdict::confirmed,
+                               Verdict::idle,
+                               Verdict::cpu_fallback,
+                               Verdict::lost,
+                               Verdict::unknown,
+                               Verdict::not_requested})
+        EXPECT_EQ(parse_verdict(to_string(verdict)), verdict);
+    EXPECT_FALSE(parse_verdict("passed"));
+}
+
+TEST(Verdict, WorkOfTheRunsOwnProcessIsConfirmedWithItsFigures)
+{
+    Watch watch;
+    watch.samples(1, seen(0.0)).samples(10, seen(0.9, {process(own_pid)}));
+
+    EXPECT_VERDICT(
+        watch, "confirmed", "held 2.0 GiB on 'NVIDIA H200', busy 9.0 s of 10.0 s (90 %)");
+    EXPECT_EQ(watch.first().activity_from, "utilisation");
+    EXPECT_EQ(watch.first().pids, std::vector<pid_t>{own_pid});
+}
+
+TEST(Verdict, SmallKernelsCountAsWorkAndTheirShareOfTheProcessorsIsTold)
+{
+    auto sample = seen(0.8, {process(own_pid)});
+    sample.sm_activity = 0.004;
+    Watch watch;
+    watch.samples(1, seen(0.0)).samples(20, sample);
+
+    EXPECT_VERDICT(watch, "confirmed", "(80 %); SM activity 0.4 %");
+}
+
+TEST(Verdict, LongRunWithLittleShareIsConfirmedByItsSeconds)
+{
+    Watch watch;
+    watch.samples(1, seen(0.0)).samples(1000, seen(0.006, {process(own_pid)}));
+
+    EXPECT_VERDICT(watch, "confirmed", "busy 6.0 s of 1000.0 s (0.6 %)");
+}
+
+TEST(Verdict, AllocatingAndWaitingIsIdle)
+{
+    Watch watch;
+    watch.samples(1, seen(0.0)).samples(1, seen(0.2, {process(own_pid)}));
+    watch.samples(60, seen(0.0, {process(own_pid)}));
+
+    EXPECT_VERDICT(watch, "idle", "hardly at work: busy 0.20 s of 61.0 s (0.3 %)");
+}
+
+TEST(Verdict, NobodyOnTheDeviceIsAFallbackWithWhatWasFound)
+{
+    Watch watch;
+    watch.samples(30, seen(0.0));
+
+    EXPECT_VERDICT(watch,
+                   "cpu-fallback",
+                   "no process of the run was seen on 'NVIDIA H200' in 30 samples over 29.0 s");
+    auto evidence = watch.evidence();
+    evidence.findings = {"PyTorch is built for the CPU only"};
+    EXPECT_THAT(judge(evidence).reason, HasSubstr("probable reason: PyTorch is built for the CPU"));
+}
+
+TEST(Verdict, WorkOfOthersIsNeverTheRuns)
+{
+    Watch absent;
+    absent.samples(30, seen(1.0, {process(other_pid, 1.0)}));
+    EXPECT_VERDICT(absent, "cpu-fallback", "processes of others were on 'NVIDIA H200' too");
+
+    Watch idle;
+    idle.samples(30, seen(1.0, {process(other_pid, 1.0), process(own_pid, 0.0)}));
+    EXPECT_VERDICT(idle, "idle", "processes of others");
+
+    Watch untold;
+    untold.samples(30, seen(1.0, {process(other_pid), process(own_pid)}));
+    EXPECT_VERDICT(untold, "unknown", "does not tell whose work it was");
+
+    Watch worked;
+    worked.samples(30, seen(1.0, {process(other_pid, 0.5), process(own_pid, 0.5)}));
+    EXPECT_VERDICT(worked, "confirmed", "busy 14.5 s of 29.0 s");
+    EXPECT_EQ(worked.first().activity_from, "process");
+    EXPECT_TRUE(worked.first().shared);
+}
+
+TEST(Verdict, TrailOfSomeoneWhoJustLeftIsNotTheRuns)
+{
+    Watch watch;
+    for (int i = 0; i < 10; ++i)
+        watch.samples(1, seen(1.0, {process(other_pid)})).samples(1, seen(1.0, {process(own_pid)}));
+
+    EXPECT_EQ(watch.first().worked_seconds, 0);
+    EXPECT_VERDICT(watch, "unknown", "");
+}
+
+TEST(Verdict, WorkThatTheDriverHidesIsUnknownNotAFallback)
+{
+    Watch busy;
+    busy.samples(30, seen(0.7));
+    EXPECT_VERDICT(busy, "unknown", "did not tell whose processes");
+
+    Watch holding;
+    auto empty = seen(0.0);
+    empty.memory_used = gib / 2;
+    auto full = empty;
+    full.memory_used = 3 * gib;
+    holding.samples(1, empty).samples(5, full);
+    EXPECT_VERDICT(holding, "unknown", "2.5 GiB more in use");
+}
+
+TEST(Verdict, ActivityThatIsNotToldIsUnknownNotIdle)
+{
+    Watch watch;
+    watch.samples(30, seen(std::nullopt, {process(own_pid)}));
+
+    EXPECT_VERDICT(watch, "unknown", "does not tell how much they worked");
+}
+
+TEST(Verdict, ShortRunsAreNotGuessed)
+{
+    EXPECT_VERDICT(Watch(), "unknown", "0 samples");
+    EXPECT_VERDICT(Watch().samples(1, seen(0.0)), "unknown", "1 sample over");
+    EXPECT_VERDICT(Watch().samples(1, seen(0.9, {process(own_pid)})), "unknown", "seen once only");
+    EXPECT_VERDICT(
+        Watch().samples(1, seen(0.0)).sample({seen(0.0)}, 300), "unknown", "over 0.30 s");
+    EXPECT_VERDICT(Watch().samples(1, seen(0.0)).sample({seen(0.5, {process(own_pid)})}, 400),
+                   "confirmed",
+                   "busy 0.20 s of 0.40 s");
+}
+
+TEST(Verdict, ProcessThatIsGoneCountsByWhatTheDriverTellsOfItAfterwards)
+{
+    DeviceProcess gone{.pid = own_pid, .memory = 0, .sm_utilisation = 0.6};
+    Watch watch;
+    watch.samples(1, seen(0.0)).samples(1, seen(0.0, {gone})).samples(2, seen(0.0));
+
+    EXPECT_VERDICT(watch, "confirmed", "had a context on 'NVIDIA H200', busy 0.60 s of 1.0 s");
+}
+
+TEST(Verdict, DriverThatCannotBeAskedIsUnknown)
+{
+    EXPECT_VERDICT(Watch().failures(5), "unknown", "nothing could be measured: the driver hangs");
+    EXPECT_VERDICT(Watch().samples(4, seen(0.0)).failures(9), "unknown", "only 4 of 13 times");
+    EXPECT_VERDICT(
+        Watch().samples(4, seen(1.0, {process(own_pid)})).failures(9), "confirmed", "busy 3.0 s");
+}
+
+TEST(Verdict, DeviceThatVanishesIsLostWhateverWasDoneBefore)
+{
+    Watch told;
+    auto gone = seen(std::nullopt);
+    gone.lost = "GPU is lost";
+    told.samples(9, seen(1.0, {process(own_pid)})).samples(1, gone);
+    EXPECT_VERDICT(told,
+                   "lost",
+                   "was lost during the run: GPU is lost; until then processes of the run held 2.0 "
+                   "GiB, busy 8.0 s");
+
+    Watch event;
+    auto fallen = seen(0.0);
+    fallen.xids = {31, 79};
+    event.samples(3, seen(0.0)).samples(1, fallen);
+    EXPECT_VERDICT(event, "lost", "fallen off the bus (Xid 79); no process of the run");
+    EXPECT_EQ(event.first().xids, (std::vector<int>{31, 79}));
+
+    Watch unlisted;
+    unlisted.samples(3, seen(0.0)).sample({}).sample({});
+    EXPECT_VERDICT(unlisted, "cpu-fallback", "");
+    unlisted.sample({});
+    EXPECT_VERDICT(unlisted, "lost", "no longer lists it");
+}
+
+TEST(Verdict, EventsThatAreTheScriptsOwnFaultAreNoLoss)
+{
+    auto fault = seen(0.9, {process(own_pid)});
+    fault.xids = {31};
+    Watch watch;
+    watch.samples(5, fault);
+
+    EXPECT_VERDICT(watch, "confirmed", "");
+    EXPECT_EQ(watch.first().xids, std::vector<int>{31});
+}
+
+TEST(Verdict, DeviceThatIsMissingForAMomentIsMeasuredOnAfterwards)
+{
+    Watch watch;
+    watch.samples(2, seen(1.0, {process(own_pid)}))
+        .sample({})
+        .samples(2, seen(1.0, {process(own_pid)}));
+
+    EXPECT_DOUBLE_EQ(watch.first().worked_seconds, 4);
+    EXPECT_EQ(watch.first().samples, 4);
+    EXPECT_VERDICT(watch, "confirmed", "");
+}
+
+TEST(Verdict, DevicesThatStayedUnusedAreNamed)
+{
+    Watch watch({"GPU-1", "GPU-2", "GPU-3"});
+    for (int i = 0; i < 11; ++i)
+        watch.sample({seen(1.0, {process(own_pid)}),
+                      on("GPU-2", seen(0.0, {process(own_pid)})),
+                      on("GPU-3", seen(0.0))});
+
+    EXPECT_VERDICT(watch, "confirmed", "on 2 of 3 GPUs, busy 10.0 s of 20.0 s (50 %)");
+    EXPECT_THAT(watch.judged().reason, HasSubstr("held but hardly used: GPU 1 'NVIDIA H200'"));
+    EXPECT_THAT(watch.judged().reason, HasSubstr("unused: GPU 2 'NVIDIA H200'"));
+}
+
+TEST(Verdict, DeviceThatWasNeverToldOfForbidsToSpeakOfAFallback)
+{
+    Watch watch({"GPU-1", "GPU-2"});
+    for (int i = 0; i < 9; ++i)
+        watch.sample({seen(0.0)});
+
+    EXPECT_VERDICT(watch, "unknown", "told nothing of GPU 1");
+}
+
+TEST(Verdict, ClocksAndCountersThatJumpAddNothing)
+{
+    Watch watch;
+    auto sample = seen(1.0, {process(own_pid)});
+    for (const double energy : {1000.0, 1500.0, 100.0, 300.0}) {
+        sample.energy_joules = energy;
+        watch.sample({sample});
+    }
+    EXPECT_DOUBLE_EQ(*watch.first().energy_joules, 700);
+    watch.sample({sample}, -50'000);
+    EXPECT_DOUBLE_EQ(watch.first().worked_seconds, 3);
+    watch.sample({sample}, 8 * 3'600'000);  // slept overnight
+    EXPECT_LE(watch.first().worked_seconds, 20);
+    EXPECT_LE(watch.evidence().seconds, 20);
+}
+
+TEST(Verdict, ValuesOutOfTheirRangeAreHeldToIt)
+{
+    Watch watch;
+    watch.samples(3, seen(40.0, {process(own_pid, -3.0)}));
+    EXPECT_DOUBLE_EQ(watch.first().worked_seconds, 2);
+    watch.samples(1, seen(std::numeric_limits<double>::quiet_NaN(), {process(own_pid)}));
+    EXPECT_DOUBLE_EQ(watch.first().worked_seconds, 2);
+    EXPECT_DOUBLE_EQ(watch.first().measured_seconds, 2);
+}
+
+TEST(Verdict, WhatKeepsTheDeviceAfterTheEndIsTold)
+{
+    Watch watch;
+    watch.samples(5, seen(1.0, {process(own_pid)}));
+    auto evidence = watch.evidence();
+    evidence.remains = "process 100 still holds 2 GiB of it";
+
+    EXPECT_THAT(judge(evidence).reason, HasSubstr("; process 100 still holds"));
+}
+
+TEST(Verdict, EvidenceSurvivesTheTripThroughJson)
+{
+    Watch watch({"GPU-1", "GPU-2"});
+    auto sample = seen(0.5, {process(own_pid, 0.25)});
+    sample.sm_activity = 0.1;
+    sample.energy_joules = 9;
+    sample.xids = {13};
+    auto hidden = on("GPU-2", seen(0.4));
+    watch.sample({sample, hidden}).sample({sample, hidden}).failures(1);
+    auto evidence = watch.evidence();
+    evidence.findings = {"one"};
+    evidence.remains = "two";
+    evidence.unmeasured = "three";
+    evidence.devices[1].lost = "four";
+
+    const auto again = evidence_from(to_json(evidence));
+
+    ASSERT_TRUE(again);
+    EXPECT_EQ(to_json(*again), to_json(evidence));
+    EXPECT_EQ(judge(*again).reason, judge(evidence).reason);
+    EXPECT_FALSE(evidence_from(Json("text")));
+}
+
+}  // namespace
+}  // namespace ponk::gpu
