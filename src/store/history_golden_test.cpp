@@ -14,7 +14,8 @@ namespace {
 using testing::ElementsAre;
 using testing::SizeIs;
 
-const Path golden = Path(PONK_GOLDEN) / "history-v1.db";
+// The newest is what this version writes.
+const char* const versions[] = {"history-v1.db", "history-v2.db"};
 
 model::Run golden_run(const std::string& id, RunState state)
 {
@@ -74,9 +75,18 @@ void make_golden(History& history, const Path& file)
     ASSERT_TRUE(history.backup_to(file));
 }
 
-TEST_F(HistoryTest, OpensADatabaseOfVersionOne)
+class GoldenHistory : public HistoryTest, public testing::WithParamInterface<const char*> {};
+
+INSTANTIATE_TEST_SUITE_P(Versions, GoldenHistory, testing::ValuesIn(versions), [](const auto& one) {
+    return "of" + std::to_string(one.index + 1);
+});
+
+TEST_P(GoldenHistory, OpensADatabaseOfEveryVersion)
 {
-    if (::getenv("PONK_ACCEPT") && !std::filesystem::exists(golden)) make_golden(*history_, golden);
+    const auto golden = Path(PONK_GOLDEN) / GetParam();
+    const bool newest = GetParam() == std::end(versions)[-1];
+    if (::getenv("PONK_ACCEPT") && newest && !std::filesystem::exists(golden))
+        make_golden(*history_, golden);
     history_.reset();
     const auto copy = place_.path() / "old";
     std::filesystem::create_directory(copy);
