@@ -48,10 +48,18 @@ protected:
     net::Response
     call(const std::string& method, std::vector<std::string> path, const Json& body = {})
     {
+        return call(method, std::move(path), {}, body);
+    }
+    net::Response call(const std::string& method,
+                       std::vector<std::string> path,
+                       std::vector<std::pair<std::string, std::string>> query,
+                       const Json& body)
+    {
         net::Request request;
         request.method = method;
         request.path = {"api", "v1"};
         request.path.insert(request.path.end(), path.begin(), path.end());
+        request.query = std::move(query);
         if (!body.is_null()) request.body = to_json(body);
         return dispatch(*services_, request);
     }
@@ -151,6 +159,47 @@ TEST_F(Api, SecretsOfARunAreMaskedUnlessItsOwnerAsks)
     EXPECT_EQ(call("GET", {"secrets"}).body.find("hunter2"), std::string::npos);
 }
 
+TEST_F(Api, VerdictsOnGpusAreToldAndFiltered)
+{
+    const auto id = *RunId::parse(submit().text("run_id"));
+    submit();
+    const Json evidence = JsonObject{{"phase", "ended"}, {"reason", "nobody was there"}};
+    auto gpu = evidence;
+    gpu.as_object().set("verdict", "cpu-fallback");
+    ASSERT_TRUE(history_->update_run(id, {.gpu = gpu}));
+
+    const auto run = body(call("GET", {"runs", id.text()}));
+    const auto listed = body(call("GET", {"runs"}, {{"gpu", "cpu-fallback"}}, {}));
+
+    EXPECT_EQ(run.text("gpu_verdict"), "cpu-fallback");
+    EXPECT_TRUE(run["gpu_evidence"] == evidence);
+    ASSERT_EQ(listed["runs"].as_array().size(), 1U);
+    EXPECT_EQ(listed["runs"].as_array()[0].text("run_id"), id.text());
+    EXPECT_EQ(call("GET", {"runs"}, {{"gpu", "passed"}}, {}).status, 400);
+}
+
+TEST_F(Api, MetricsAreFoundByTheBeginningOfTheirNames)
+{
+    const auto id = *RunId::parse(submit().text("run_id"));
+    std::vector<model::MetricPoint> points;
+    for (const char* key : {"loss", "system", "system.x", "zeta"})
+        points.push_back({.key = key, .value = 1});
+    for (int i = 0; i < 700; ++i)
+        points.push_back({.key = fmt::format("system/gpu.{:03}.power", i), .value = 1});
+    ASSERT_TRUE(history_->record_metrics(id, {"side", 0, 9, points}));
+
+    const auto metrics = [&](const char* prefix) {
+        const auto text =
+            drain(call("GET", {"runs", id.text(), "metrics"}, {{"prefix", prefix}}, {}));
+        return parse_json(text).value()["metrics"].as_object().size();
+    };
+
+    EXPECT_EQ(metrics("system/"), 700U);
+    EXPECT_EQ(metrics("system/gpu.1"), 100U);
+    EXPECT_EQ(metrics("none"), 0U);
+    EXPECT_EQ(metrics(""), 704U);
+}
+
 TEST(RunJson, LooksAsDocumented)
 {
     model::Run run;
@@ -172,6 +221,14 @@ TEST(RunJson, LooksAsDocumented)
     run.timings = {{"run", 5123}};
     run.error = Error(ErrorKind::timeout, "the time limit of 5 s was reached", "Raise it.");
     run.evidence = JsonObject{{"signal", 11}};
+    run.gpu = JsonObject{{"phase", "ended"},
+                         {"requested", "all"},
+                         {"required", false},
+                         {"devices", JsonArray()},
+                         {"verdict", "idle"},
+                         {"reason", "processes of the run held 2.0 GiB"},
+                         {"evidence", JsonObject{{"samples", 9}}},
+                         {"enforced", ""}};
     run.tags = {{"k", "v"}, {"param.lr", "0.1"}};
     constexpr auto list = model::MetricPoint::Form::list;
     const std::vector<model::MetricPoint> two{{"curve", 3}, {"curve", 2}};

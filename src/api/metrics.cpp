@@ -17,6 +17,7 @@ constexpr std::int64_t most_points = 100'000;
 
 struct Wanted {
     std::optional<std::string> key;     // this one alone
+    std::string prefix;                 // of the names that are wanted
     std::optional<std::size_t> points;  // reduced to so many per key; none: all of them
     std::size_t keys = std::numeric_limits<std::size_t>::max();
 };
@@ -28,6 +29,7 @@ public:
     MetricsSource(const Services& services, RunId id, Wanted wanted)
         : services_(services), id_(std::move(id)), wanted_(std::move(wanted))
     {
+        if (!wanted_.prefix.empty()) last_key_ = wanted_.prefix;
     }
 
     void attach(std::function<void()> /*ring*/) override {}
@@ -82,8 +84,11 @@ private:
             TRY(services_.history().latest_metrics(id_, {last_key_, std::size_t{keys_at_a_time}}));
         fetched_all_ = more.size() < keys_at_a_time;
         if (!more.empty()) last_key_ = more.back().point.key;
-        for (auto& metric : more)
-            keys_.push_back(std::move(metric));
+        for (auto& metric : more) {
+            // They come in order: behind the wanted ones there are no more.
+            fetched_all_ = fetched_all_ || !metric.point.key.starts_with(wanted_.prefix);
+            if (metric.point.key.starts_with(wanted_.prefix)) keys_.push_back(std::move(metric));
+        }
         return {};
     }
 
@@ -146,6 +151,7 @@ Result<net::Response> show_metrics(const Services& services, const Call& call)
 {
     const auto id = TRY(run_of(services, call));
     Wanted wanted{.key = call.request.parameter("key"),
+                  .prefix = call.request.parameter("prefix").value_or(""),
                   .points = TRY(number_of(call.request, "points", most_points))};
     if (const auto limit = TRY(number_of(call.request, "limit", most_points))) wanted.keys = *limit;
     net::Response response;

@@ -5,6 +5,7 @@
 #include "engine/artifacts.hpp"
 #include "engine/run_note.hpp"
 #include "engine/run_secrets.hpp"
+#include "gpu/verdict.hpp"
 
 #include <algorithm>
 
@@ -20,6 +21,11 @@ Result<store::RunFilter> filter_of(const Services& services, const net::Request&
     filter.project = request.parameter("project").value_or("");
     filter.script = request.parameter("script").value_or("");
     filter.target = request.parameter("target").value_or("");
+    filter.gpu_verdict = request.parameter("gpu").value_or("");
+    if (!filter.gpu_verdict.empty() && !gpu::parse_verdict(filter.gpu_verdict))
+        return fail(ErrorKind::invalid_argument,
+                    "'{}' is no verdict on GPUs",
+                    printable(filter.gpu_verdict));
     if (const auto word = request.parameter("state")) {
         filter.state = model::parse_run_state(*word);
         if (!filter.state)

@@ -102,6 +102,7 @@ Json record_of(const model::Run& run, const Plan& plan)
                       {"plan", to_json(shown)},
                       {"git", run.git},
                       {"evidence", run.evidence},
+                      {"gpu", run.gpu},
                       {"ponk_version", own_version()}};
 }
 

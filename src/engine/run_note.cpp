@@ -59,6 +59,7 @@ Json note_of(const Run& run)
                       {"git", run.git},
                       {"environment", run.environment},
                       {"evidence", run.evidence},
+                      {"gpu", run.gpu},
                       {"warnings", JsonArray(run.warnings.begin(), run.warnings.end())},
                       {"configuration", run.configuration}};
 }
@@ -116,6 +117,7 @@ std::optional<Run> parse_note(const os::Path& file)
     run.git = (*note)["git"];
     run.evidence = (*note)["evidence"];
     run.environment = (*note)["environment"];
+    run.gpu = (*note)["gpu"];
     run.configuration = (*note)["configuration"];
     apply_plan(*plan, run);
     read_lists(*note, run);

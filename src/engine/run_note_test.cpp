@@ -43,6 +43,7 @@ protected:
         run.tags = {{"k", "v"}};
         run.git = JsonObject{{"commit", "c"}};
         run.evidence = JsonObject{{"signal", 0}};
+        run.gpu = JsonObject{{"phase", "ended"}, {"verdict", "confirmed"}};
         run.warnings = {"something was left out"};
         run.configuration = to_json(plan);
         return run;
@@ -75,6 +76,7 @@ TEST_F(RunNotes, TheLastOneTellsAllOfAnEndedRun)
     EXPECT_EQ(read->script_name, "train.py");
     EXPECT_EQ(read->arguments, (std::vector<std::string>{"--epochs", "3"}));
     EXPECT_TRUE(read->git == run.git);
+    EXPECT_TRUE(read->gpu == run.gpu);
 }
 
 TEST_F(RunNotes, ATornLastOneLeavesTheFirstAndTheExitRecord)

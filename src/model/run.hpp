@@ -50,6 +50,7 @@ struct Run {
     Json configuration;  // all that a rerun needs; secrets by name only
     Json environment;    // what was prepared for it: id, builder, digests; null: the user's own
     Json evidence;       // what the supervisor saw at the end: signal, memory, oom, log checksum
+    Json gpu;  // its GPUs: devices, place in the queue, verdict; null: none were asked for
     std::vector<std::string> warnings;  // sentences: what was left out, healed, found damaged
 };
 

@@ -22,4 +22,18 @@ Json tags_json(const Run& run)
     return tags;
 }
 
+std::string gpu_verdict(const Run& run)
+{
+    if (run.gpu.is_null()) return std::string(gpu_not_requested);
+    const auto verdict = run.gpu.text("verdict");
+    return verdict.empty() ? "unknown" : verdict;
+}
+
+Json gpu_evidence_json(const Run& run)
+{
+    Json evidence = run.gpu;
+    if (evidence.is_object()) evidence.as_object().erase("verdict");
+    return evidence;
+}
+
 }  // namespace ponk::model

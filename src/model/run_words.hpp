@@ -4,6 +4,7 @@
 #include "base/json.hpp"
 #include "model/run.hpp"
 
+#include <string>
 #include <string_view>
 
 namespace ponk::model {
@@ -16,5 +17,14 @@ inline constexpr std::string_view parameter_prefix = "param.";
 Json params_json(const Run& run);
 // All other tags.
 Json tags_json(const Run& run);
+
+// Metrics that ponk measures for a run begin with this; the script's own are apart from them.
+inline constexpr std::string_view system_prefix = "system/";
+
+inline constexpr std::string_view gpu_not_requested = "not-requested";
+// Whether the run used its GPUs: "confirmed", …; "unknown" as long as nothing was judged.
+std::string gpu_verdict(const Run& run);
+// All else about its GPUs; null when none were asked for.
+Json gpu_evidence_json(const Run& run);
 
 }  // namespace ponk::model

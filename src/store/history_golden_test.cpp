@@ -15,7 +15,7 @@ using testing::ElementsAre;
 using testing::SizeIs;
 
 // The newest is what this version writes.
-const char* const versions[] = {"history-v1.db", "history-v2.db"};
+const char* const versions[] = {"history-v1.db", "history-v2.db", "history-v3.db"};
 
 model::Run golden_run(const std::string& id, RunState state)
 {
@@ -45,6 +45,15 @@ model::Run golden_run(const std::string& id, RunState state)
 const std::string first_id = "01955211aa0370008000000000000001";
 const std::string second_id = "01955211aa0370008000000000000002";
 
+Json golden_gpu()
+{
+    return JsonObject{{"phase", "ended"},
+                      {"requested", "all"},
+                      {"verdict", "idle"},
+                      {"reason", "hardly at work"},
+                      {"evidence", JsonObject{{"samples", 9}}}};
+}
+
 void make_golden(History& history, const Path& file)
 {
     const auto run = golden_run(first_id, RunState::not_started);
@@ -56,7 +65,8 @@ void make_golden(History& history, const Path& file)
                                      {.exit_code = 3,
                                       .error = Error(ErrorKind::timeout, "too long", "Wait."),
                                       .started = 1'740'832'206'000,
-                                      .ended = 1'740'832'211'123}));
+                                      .ended = 1'740'832'211'123,
+                                      .gpu = golden_gpu()}));
     ASSERT_TRUE(history.record_metrics(
         run.id,
         {"m-1",
@@ -102,6 +112,9 @@ TEST_P(GoldenHistory, OpensADatabaseOfEveryVersion)
     expected.error = Error(ErrorKind::timeout, "too long", "Wait.");
     expected.started = 1'740'832'206'000;
     expected.ended = 1'740'832'211'123;
+    if (newest) expected.gpu = golden_gpu();
+    EXPECT_THAT(history->list_runs({.gpu_verdict = newest ? "idle" : "not-requested"}).value().runs,
+                SizeIs(newest ? 1 : 2));
     EXPECT_EQ(to_json(run_json(history->get_run(expected.id).value())),
               to_json(run_json(expected)));
     const auto active = history->active_runs().value();

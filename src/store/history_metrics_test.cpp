@@ -249,13 +249,14 @@ TEST_F(MetricsTest, NoFilterSortsOrReadsAllRuns)
     auto database =
         db::Database::open({.folder = folder_, .name = "history", .schema = history_schema()})
             .value();
-    for (unsigned mask = 0; mask < 32; ++mask) {
+    for (unsigned mask = 0; mask < 64; ++mask) {
         RunFilter filter;
         if (mask & 1U) filter.project = "p";
         if (mask & 2U) filter.state = RunState::failed;
         if (mask & 4U) filter.script = "s";
         if (mask & 8U) filter.target = "t";
         if (mask & 16U) filter.before = RunId::make();
+        if (mask & 32U) filter.gpu_verdict = "confirmed";
         const auto plan = database->read([&](db::Connection& reader) -> Result<std::string> {
             auto statement = TRY(
                 reader.prepare("EXPLAIN QUERY PLAN " + filtered_sql(filter, Order::newest_first)));
@@ -266,7 +267,7 @@ TEST_F(MetricsTest, NoFilterSortsOrReadsAllRuns)
         });
         ASSERT_TRUE(plan) << plan.error().message();
         EXPECT_EQ(plan->find("TEMP B-TREE"), std::string::npos) << *plan;
-        const bool selective = (mask & 15U) != 0;
+        const bool selective = (mask & 47U) != 0;
         EXPECT_TRUE(!selective || plan->find("USING INDEX run_by_") != std::string::npos) << *plan;
     }
 }

@@ -49,6 +49,7 @@ model::Run full_run()
     run.git = JsonObject{{"commit", "abc"}, {"dirty", true}};
     run.configuration = JsonObject{{"k", JsonArray{1, 2.5, nullptr}}};
     run.evidence = JsonObject{{"signal", 11}};
+    run.gpu = JsonObject{{"phase", "leased"}, {"devices", JsonArray{"x"}}};
     return run;
 }
 
@@ -245,6 +246,34 @@ TEST_F(HistoryTest, PagesHoldEveryRunOnceNewestFirst)
     EXPECT_THAT(history_->list_runs({.project = "odd", .script = "a.py"}).value().runs, SizeIs(2));
     EXPECT_THAT(history_->list_runs({.state = RunState::failed}).value().runs, IsEmpty());
     EXPECT_EQ(history_->list_runs({.before = RunId::make()}).error().kind(), ErrorKind::not_found);
+}
+
+TEST_F(HistoryTest, RunsAreFilteredByTheVerdictOnTheirGpus)
+{
+    const auto plain = add().id;
+    const auto waiting = add().id;
+    const auto used = add("p2").id;
+    ASSERT_TRUE(history_->update_run(waiting, {.gpu = JsonObject{{"phase", "queued"}}}));
+    ASSERT_TRUE(history_->update_run(
+        used, {.gpu = JsonObject{{"verdict", "confirmed"}, {"reason", "it worked"}}}));
+    const auto only = [&](const RunFilter& filter) {
+        const auto runs = history_->list_runs(filter).value().runs;
+        return runs.size() == 1 ? runs[0].id : RunId();
+    };
+
+    EXPECT_EQ(only({.gpu_verdict = "confirmed"}), used);
+    EXPECT_EQ(only({.project = "p2", .gpu_verdict = "confirmed"}), used);
+    EXPECT_THAT(history_->list_runs({.project = "p1", .gpu_verdict = "confirmed"}).value().runs,
+                IsEmpty());
+    EXPECT_EQ(only({.gpu_verdict = "unknown"}), waiting);
+    EXPECT_EQ(only({.gpu_verdict = "not-requested"}), plain);
+
+    const auto json = run_json(history_->get_run(used).value());
+    EXPECT_EQ(json.text("gpu_verdict"), "confirmed");
+    EXPECT_TRUE(json["gpu_evidence"] == Json(JsonObject{{"reason", "it worked"}}));
+    const auto none = run_json(history_->get_run(plain).value());
+    EXPECT_EQ(none.text("gpu_verdict"), "not-requested");
+    EXPECT_TRUE(none["gpu_evidence"].is_null());
 }
 
 TEST_F(HistoryTest, HiddenAndTaggedRunsAreFiltered)

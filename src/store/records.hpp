@@ -49,6 +49,7 @@ struct RunFilter {
     std::optional<model::RunState> state;
     std::string script;
     std::string target;
+    std::string gpu_verdict;
     std::optional<std::pair<std::string, std::string>> tag;
     Hidden hidden = Hidden::leave_out;
     std::optional<RunId> before;  // runs older than this one
@@ -79,6 +80,7 @@ struct RunChange {
     std::optional<Json> configuration;
     std::optional<Json> evidence;
     std::optional<Json> environment;
+    std::optional<Json> gpu;
     std::vector<std::string> warnings;  // added to those that are there, each once
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/run_filter.hpp"
 
+#include "model/run_words.hpp"
 #include "store/run_row.hpp"
 
 namespace ponk::store {
@@ -15,6 +16,12 @@ std::string conditions(const RunFilter& filter)
     if (filter.state) sql += " AND state = ?";
     if (!filter.script.empty()) sql += " AND script_name = ?";
     if (!filter.target.empty()) sql += " AND target = ?";
+    if (!filter.gpu_verdict.empty()) {
+        sql += " AND gpu_verdict = ?";
+        // So that the indexes serve, which have only those.
+        if (filter.gpu_verdict != model::gpu_not_requested)
+            sql += " AND gpu_verdict <> 'not-requested'";
+    }
     if (filter.tag) sql += " AND run.row IN (SELECT run FROM tag WHERE key = ? AND value = ?)";
     if (filter.before) sql += " AND run.row < ?";
     return sql;
@@ -38,6 +45,7 @@ select_filtered(db::Connection& connection, const RunFilter& filter, Order order
     if (filter.state) statement.bind(model::to_string(*filter.state));
     if (!filter.script.empty()) statement.bind(filter.script);
     if (!filter.target.empty()) statement.bind(filter.target);
+    if (!filter.gpu_verdict.empty()) statement.bind(filter.gpu_verdict);
     if (filter.tag) statement.bind(filter.tag->first, filter.tag->second);
     if (filter.before) statement.bind(TRY(get_run_row(connection, *filter.before)));
     statement.bind(static_cast<std::int64_t>(limit));

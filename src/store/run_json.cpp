@@ -78,6 +78,8 @@ Json run_json(const model::Run& run)
                       {"configuration", run.configuration},
                       {"environment", run.environment},
                       {"evidence", run.evidence},
+                      {"gpu_verdict", model::gpu_verdict(run)},
+                      {"gpu_evidence", model::gpu_evidence_json(run)},
                       {"warnings", JsonArray(run.warnings.begin(), run.warnings.end())}};
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "model/run_words.hpp"
 
 #include <algorithm>
 
@@ -51,6 +52,7 @@ Json details_json(const Run& run)
     details.append("configuration", run.configuration);
     details.append("evidence", run.evidence);
     if (!run.environment.is_null()) details.append("environment", run.environment);
+    if (!run.gpu.is_null()) details.append("gpu", run.gpu);
     if (!run.warnings.empty())
         details.append("warnings", JsonArray(run.warnings.begin(), run.warnings.end()));
     return details;
@@ -70,6 +72,7 @@ void read_details(const Json& details, Run& run)
     run.configuration = details["configuration"];
     run.evidence = details["evidence"];
     run.environment = details["environment"];
+    run.gpu = details["gpu"];
     if (const auto& arguments = details["arguments"]; arguments.is_array()) {
         for (const auto& argument : arguments.as_array()) {
             if (argument.is_string()) run.arguments.push_back(argument.as_string());
@@ -199,8 +202,8 @@ insert_run(db::Connection& connection, std::int64_t project_row, const Run& run)
     auto statement = TRY(connection.prepare(
         "INSERT INTO run(id, reversed_id, project, number, name, state, exit_code, script_name,"
         " target, created, started, ended, snapshot, outputs, job, hidden, cancel_requested, "
-        "details)"
-        " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+        "details, gpu_verdict)"
+        " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
     statement.bind(run.id.text(),
                    reversed(run.id.text()),
                    project_row,
@@ -218,7 +221,8 @@ insert_run(db::Connection& connection, std::int64_t project_row, const Run& run)
                    run.job,
                    int{run.hidden},
                    int{run.cancel_requested},
-                   details);
+                   details,
+                   model::gpu_verdict(run));
     TRY(statement.run());
     const auto row = connection.last_row();
     TRY(write_tags(connection, row, run));
@@ -232,7 +236,8 @@ Result<> overwrite_run(db::Connection& connection, const StoredRun& stored)
     auto statement = TRY(connection.prepare(
         // Only what may change: each column named here costs its indexes a write.
         "UPDATE run SET name = ?, state = ?, exit_code = ?, started = ?, ended = ?, snapshot = ?,"
-        " outputs = ?, job = ?, hidden = ?, cancel_requested = ?, details = ? WHERE row = ?"));
+        " outputs = ?, job = ?, hidden = ?, cancel_requested = ?, details = ?,"
+        " gpu_verdict = ? WHERE row = ?"));
     statement.bind(run.name,
                    model::to_string(run.state),
                    run.exit_code,
@@ -244,6 +249,7 @@ Result<> overwrite_run(db::Connection& connection, const StoredRun& stored)
                    int{run.hidden},
                    int{run.cancel_requested},
                    details,
+                   model::gpu_verdict(run),
                    stored.row);
     return statement.run();
 }

@@ -39,6 +39,7 @@ void apply(const RunChange& change, Run& run)
     take(change.configuration, run.configuration);
     take(change.evidence, run.evidence);
     take(change.environment, run.environment);
+    take(change.gpu, run.gpu);
     for (const auto& warning : change.warnings) {
         if (std::find(run.warnings.begin(), run.warnings.end(), warning) == run.warnings.end())
             run.warnings.push_back(warning);
