@@ -2,7 +2,9 @@
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/context.hpp"
+#include "cli/gpu_view.hpp"
 #include "cli/run_view.hpp"
+#include "model/run_words.hpp"
 
 #include <algorithm>
 #include <map>
@@ -40,6 +42,7 @@ constexpr std::string_view left_out[] = {"run_id",
                                          "metrics",
                                          "timings",
                                          "attachments",
+                                         "gpu_evidence",
                                          "duration_ms"};
 
 // Metrics whose name is that of a field of the run: they have no field of their own.
@@ -62,6 +65,8 @@ JsonArray compare_fields(const JsonArray& runs, bool equal_too)
     for (const Json& run : runs) {
         for (const auto& [key, value] : run.as_object()) {
             if (std::ranges::count(left_out, key) > 0) continue;
+            // What ponk measures differs in every run too.
+            if (!equal_too && key.starts_with(model::system_prefix)) continue;
             if (std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
         }
     }
@@ -83,7 +88,8 @@ JsonArray compare_fields(const JsonArray& runs, bool equal_too)
             values.push_back(run[key]);
             differ = differ || !(run[key] == runs[0][key]);
         }
-        if (!differ && !equal_too) continue;
+        const bool verdicts = key == "gpu_verdict" && std::ranges::any_of(runs, wants_gpus);
+        if (!differ && !equal_too && !verdicts) continue;
         rows.push_back(
             JsonObject{{"field", key}, {"values", std::move(values)}, {"equal", !differ}});
     }

@@ -4,13 +4,16 @@
 #include "cli/commands.hpp"
 #include "cli/common_options.hpp"
 #include "cli/context.hpp"
+#include "cli/gpu_view.hpp"
 #include "cli/log_stream.hpp"
+#include "cli/metric_series.hpp"
 #include "cli/run_view.hpp"
 #include "cli/terminal_filter.hpp"
+#include "model/run_words.hpp"
+#include "net/target.hpp"
 #include "output/chart.hpp"
 #include "output/terminal.hpp"
 
-#include <cmath>
 #include <unistd.h>
 
 namespace ponk::cli {
@@ -35,24 +38,7 @@ constexpr std::size_t most_names = 200;
 constexpr int most_points = 400;
 constexpr std::size_t tail_lines = 20;
 
-output::Series series_of(const std::string& name, const Json& metric)
-{
-    output::Series series{.name = printable(name), .y = {}, .x = {}};
-    if (!metric["points"].is_array()) return series;
-    double last_step = -HUGE_VAL;
-    for (const Json& point : metric["points"].as_array()) {
-        if (!point.is_array() || point.as_array().size() < 3) continue;
-        const Json& value = point.as_array()[2];
-        const double step = point.as_array()[0].is_number() ? point.as_array()[0].as_double() : 0;
-        if (!value.is_number() || step < last_step) continue;
-        last_step = step;
-        series.x.push_back(step);
-        series.y.push_back(value.as_double());
-    }
-    return series;
-}
-
-// The curves of all metrics with more than one point.
+// The curves of all metrics of the script with more than one point.
 Result<std::string> charts(Daemon& daemon, const std::string& id, const output::Terminal& terminal)
 {
     const Json answer = TRY(daemon.get(
@@ -61,6 +47,7 @@ Result<std::string> charts(Daemon& daemon, const std::string& id, const output::
     std::size_t drawn = 0;
     if (!answer["metrics"].is_object()) return text;
     for (const auto& [name, metric] : answer["metrics"].as_object()) {
+        if (name.starts_with(model::system_prefix)) continue;
         const output::Series series = series_of(name, metric);
         if (series.y.size() < 2 || drawn == most_charts) continue;
         ++drawn;
@@ -74,18 +61,42 @@ Result<std::string> charts(Daemon& daemon, const std::string& id, const output::
 std::string metrics_table(const Json& record, const output::Terminal& terminal)
 {
     JsonObject shown;
-    const auto& metrics = record["metrics"].as_object();
-    for (const auto& [name, value] : metrics) {
+    const Json metrics = script_metrics(record["metrics"]);
+    for (const auto& [name, value] : metrics.as_object()) {
         if (shown.size() == most_names) break;
         shown.append(name, value);
     }
-    const auto left_out = static_cast<std::int64_t>(metrics.size() - shown.size()) +
+    const auto left_out = static_cast<std::int64_t>(metrics.as_object().size() - shown.size()) +
                           record.integer("metrics_left_out");
+    if (shown.empty() && left_out == 0) return {};
     std::string text =
         output::render(brief_metrics(Json(std::move(shown))), output::Format::table, terminal);
     if (left_out > 0)
         text +=
             fmt::format("… and {} more: ponk history export {}\n", left_out, record.text("run_id"));
+    return text;
+}
+
+// What ponk measured beside the script's own metrics: GPUs as curves, the rest by its latest
+// values.
+Result<std::string>
+system_part(Daemon& daemon, const Json& record, const output::Terminal& terminal)
+{
+    const Json measured = system_metrics(record["metrics"]);
+    if (measured.as_object().empty()) return std::string();
+    const Json answer = TRY(daemon.get(fmt::format("/runs/{}/metrics?prefix={}&points={}&limit={}",
+                                                   record.text("run_id"),
+                                                   net::percent_encode(model::system_prefix),
+                                                   most_points,
+                                                   most_names)));
+    std::string text = gpu_charts(answer["metrics"], terminal);
+    JsonObject rest;
+    for (const auto& [name, value] : measured.as_object()) {
+        if (!is_charted(name) && rest.size() < most_names) rest.append(name, value);
+    }
+    if (!rest.empty())
+        text += "\n" + output::render(
+                           brief_metrics(Json(std::move(rest))), output::Format::table, terminal);
     return text;
 }
 
@@ -148,9 +159,11 @@ Outcome run(Context& context, const Invocation& words)
     Daemon* daemon = TRY(context.daemon());
     if (record["metrics"].is_object() && !record["metrics"].as_object().empty()) {
         output::Terminal terminal = output::detect_terminal(STDOUT_FILENO);
-        TRY(Context::print_text("\n" + metrics_table(record, terminal)));
+        if (const auto table = metrics_table(record, terminal); !table.empty())
+            TRY(Context::print_text("\n" + table));
         if (terminal.width == 0) terminal.width = 80;
         TRY(Context::print_text(TRY(charts(*daemon, id, terminal))));
+        TRY(Context::print_text(TRY(system_part(*daemon, record, terminal))));
     }
     const std::string status = record.text("status");
     if (status == "Failed" || status == "Lost") {
@@ -165,8 +178,9 @@ Outcome run(Context& context, const Invocation& words)
 constinit const Command cmd_history_info = {
     .path = "history info",
     .summary = "Show all that is known of a run",
-    .description = "On a terminal: its record, its metrics with a chart of each series, and for a "
-                   "failed run the end of its log. Without RUN: the newest run of the project.",
+    .description = "On a terminal: its record, its metrics with a chart of each series, charts of "
+                   "its GPUs where it had some, and for a failed run the end of its log. Without "
+                   "RUN: the newest run of the project.",
     .options = options,
     .positionals = positionals,
     .examples = examples,

@@ -19,6 +19,8 @@ constexpr std::string_view states[] = {"NotStarted",
                                        "Failed",
                                        "Canceled",
                                        "Lost"};
+constexpr std::string_view verdicts[] = {
+    "confirmed", "idle", "cpu-fallback", "lost", "unknown", "not-requested"};
 constexpr Option options[] = {
     {.name = "limit",
      .brief = "n",
@@ -36,6 +38,11 @@ constexpr Option options[] = {
      .value = "NAME",
      .help = "Only runs on this target.",
      .complete = Complete::target},
+    {.name = "gpu",
+     .value = "VERDICT",
+     .help = "Only runs with this verdict on their GPUs.",
+     .complete = Complete::choice,
+     .choices = verdicts},
     {.name = "all-projects", .brief = "A", .help = "Runs of every project, not of this one."},
     {.name = "hidden", .help = "Hidden and untracked runs too."},
 };
@@ -58,8 +65,10 @@ Outcome run(Context& context, const Invocation& words)
         limit = static_cast<std::size_t>(*number);
     }
     std::string filters;
-    for (const auto& [option, field] :
-         {std::pair{"status", "state"}, {"script", "script"}, {"target", "target"}}) {
+    for (const auto& [option, field] : {std::pair{"status", "state"},
+                                        {"script", "script"},
+                                        {"target", "target"},
+                                        {"gpu", "gpu"}}) {
         if (const auto value = words.value(option)) {
             filters += fmt::format("&{}={}", field, net::percent_encode(*value));
         }
@@ -81,7 +90,8 @@ Outcome run(Context& context, const Invocation& words)
         context.note("the newest {} are shown; '--limit N' shows more", table_limit);
     }
     if (table && runs.empty()) {
-        const bool chosen = words.has("status") || words.has("script") || words.has("target");
+        const bool chosen =
+            words.has("status") || words.has("script") || words.has("target") || words.has("gpu");
         context.note("{}", chosen ? "no run is like that" : "no runs yet: ponk submit SCRIPT");
         if (!chosen && !words.has("all-projects")) context.point_to_enclosing_project();
     }

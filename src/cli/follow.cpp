@@ -3,6 +3,7 @@
 
 #include "base/text.hpp"
 #include "cli/event_printer.hpp"
+#include "cli/gpu_view.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/log_stream.hpp"
 #include "cli/run_view.hpp"
@@ -55,7 +56,7 @@ std::string metrics_line(const Json& run)
 {
     constexpr std::size_t most = 8;
     const output::Terminal terminal = output::detect_terminal(STDERR_FILENO);
-    const Json metrics = brief_metrics(run["metrics"]);
+    const Json metrics = brief_metrics(script_metrics(run["metrics"]));
     std::vector<std::string> parts;
     for (const auto& [name, value] : metrics.as_object()) {
         if (parts.size() == most) {
@@ -145,6 +146,7 @@ void report_end(const Context& context, const Json& run)
         context.note("{}", run["error"].text("message"));
         if (!run["error"].text("hint").empty()) context.note("{}", run["error"].text("hint"));
     }
+    if (wants_gpus(run)) context.note("gpu: {}", printable(gpu_sentence(run)));
     const std::string metrics = metrics_line(run);
     if (!metrics.empty()) context.note("metrics: {}", metrics);
     context.note("more: ponk history info {}", brief);

@@ -3,6 +3,8 @@
 
 #include "base/text.hpp"
 #include "base/time.hpp"
+#include "cli/gpu_view.hpp"
+#include "model/run_words.hpp"
 #include "output/cell.hpp"
 
 #include <algorithm>
@@ -75,7 +77,8 @@ Json row_of(const Json& run, const std::vector<MetricColumn>& metrics, std::stri
         {"start_time_utc", brief_time(run.text("start_time_utc", run.text("created_utc")), now)},
         {"duration",
          run["duration_ms"].is_integer() ? Json(brief_duration_text(run.integer("duration_ms")))
-                                         : Json()}};
+                                         : Json()},
+        {"gpu_verdict", brief_gpu(run)}};
     for (const MetricColumn& metric : metrics) {
         const Json& value = run["metrics"][metric.name];
         row.set(metric.key, fits_a_column(value) ? brief_value(value) : Json());
@@ -106,11 +109,13 @@ View view_of_runs(const JsonArray& runs, Projects projects)
 {
     std::vector<MetricColumn> metrics;
     bool named = false;
+    bool with_gpus = false;
     for (const Json& run : runs) {
         named = named || !run.text("name").empty();
+        with_gpus = with_gpus || wants_gpus(run);
         if (!run["metrics"].is_object()) continue;
         for (const auto& [name, value] : run["metrics"].as_object()) {
-            if (!fits_a_column(value)) continue;
+            if (!fits_a_column(value) || name.starts_with(model::system_prefix)) continue;
             const bool clash = run[name] != value;
             const auto known = std::ranges::find(metrics, name, &MetricColumn::name);
             if (known == metrics.end()) {
@@ -131,6 +136,9 @@ View view_of_runs(const JsonArray& runs, Projects projects)
                     {.key = "duration", .align = right, .min = whole},
                     {.key = "script_name", .title = "script", .min = 12},
                     {.key = "start_time_utc", .title = "start (UTC)", .min = whole}};
+    if (with_gpus)
+        view.columns.insert(view.columns.begin() + 5,
+                            {.key = "gpu_verdict", .title = "gpu", .min = whole});
     // Numbers count in each project, so its name stands beside them.
     if (projects == Projects::several)
         view.columns.insert(view.columns.begin() + 1,
@@ -268,7 +276,7 @@ View view_of_run(const Json& run)
         }
         rows.set("timings", join(parts, ", "));
     }
-    add("gpu_verdict");
+    add_gpu_rows(run, rows);
     add("attachments");
     return {.rows = std::move(rows), .columns = {}};
 }
