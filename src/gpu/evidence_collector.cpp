@@ -64,10 +64,13 @@ void note_loss(const DeviceSample& sample, DeviceEvidence& device)
 
 struct EvidenceCollector::Users {
     bool own = false;
+    bool unseen = false;
     bool others = false;
     std::vector<pid_t> pids;
     std::uint64_t memory = 0;        // of the run's
     std::optional<double> activity;  // of the run's, where the driver tells it by process
+    std::uint64_t unseen_memory = 0;
+    double unseen_activity = 0;
 };
 
 EvidenceCollector::EvidenceCollector(const std::vector<Device>& leased) : tracks_(leased.size())
@@ -80,12 +83,21 @@ EvidenceCollector::EvidenceCollector(const std::vector<Device>& leased) : tracks
     }
 }
 
-EvidenceCollector::Users EvidenceCollector::users_of(const DeviceSample& sample, const IsOwn& own)
+EvidenceCollector::Users EvidenceCollector::users_of(const DeviceSample& sample,
+                                                     const WhoseProcess& whose)
 {
     Users users;
     for (const auto& process : sample.processes) {
-        if (!own(process.pid)) {
+        const auto who = whose(process.pid);
+        if (who == Whose::others) {
             users.others = true;
+            continue;
+        }
+        if (who == Whose::unseen) {
+            users.unseen = true;
+            users.unseen_memory += process.memory;
+            users.unseen_activity =
+                std::min(1.0, users.unseen_activity + share(process.sm_utilisation).value_or(0));
             continue;
         }
         users.own = true;
@@ -97,6 +109,29 @@ EvidenceCollector::Users EvidenceCollector::users_of(const DeviceSample& sample,
     return users;
 }
 
+// What may have been the run's, but cannot be told to be.
+void EvidenceCollector::add_unattributed(const DeviceSample& sample,
+                                         const Users& users,
+                                         double seconds,
+                                         const Track& track,
+                                         DeviceEvidence& device)
+{
+    auto activity = users.unseen_activity;
+    auto memory = users.unseen_memory;
+    // While nobody else is there, what the device as a whole does and holds is theirs.
+    if (!users.others &&
+        (track.users == Track::Users::nobody || track.users == Track::Users::unseen)) {
+        activity = std::max({activity,
+                             share(sample.sm_activity).value_or(0),
+                             share(sample.utilisation).value_or(0)});
+        if (seconds > 0 && sample.memory_used && track.memory_at_first &&
+            *sample.memory_used > *track.memory_at_first)
+            memory = std::max(memory, *sample.memory_used - *track.memory_at_first);
+    }
+    device.unattributed_seconds += activity * seconds;
+    device.unattributed_memory = std::max(device.unattributed_memory, memory);
+}
+
 // Work of the device as a whole is the run's only where nobody else was there, now and at the
 // sample before: what is told covers the time in between.
 void EvidenceCollector::add_device(const DeviceSample& sample,
@@ -105,7 +140,8 @@ void EvidenceCollector::add_device(const DeviceSample& sample,
                                    Track& track,
                                    DeviceEvidence& device)
 {
-    const bool alone = users.own && !users.others && track.users != Track::Users::others;
+    const bool alone = users.own && !users.unseen && !users.others &&
+                       (track.users == Track::Users::own || track.users == Track::Users::nobody);
     const auto sm_activity = share(sample.sm_activity);
     const auto utilisation = share(sample.utilisation);
     if (users.own) {
@@ -128,14 +164,8 @@ void EvidenceCollector::add_device(const DeviceSample& sample,
             track.sm_worked += *sm_activity * seconds;
             track.sm_seconds += seconds;
         }
-    } else if (!users.others && track.users == Track::Users::nobody) {
-        device.unattributed_seconds +=
-            std::max(sm_activity.value_or(0), utilisation.value_or(0)) * seconds;
-        if (seconds > 0 && sample.memory_used && track.memory_at_first &&
-            *sample.memory_used > *track.memory_at_first)
-            device.unattributed_memory =
-                std::max(device.unattributed_memory, *sample.memory_used - *track.memory_at_first);
     }
+    if (!users.own) add_unattributed(sample, users, seconds, track, device);
     if (users.others) device.shared = true;
     if (device.measured_seconds > 0) {
         device.activity_mean = device.worked_seconds / device.measured_seconds;
@@ -147,6 +177,12 @@ void EvidenceCollector::add_device(const DeviceSample& sample,
 }
 
 void EvidenceCollector::add(const Sample& sample, const IsOwn& own, std::int64_t moment_ms)
+{
+    const WhoseProcess whose = [&own](pid_t pid) { return own(pid) ? Whose::own : Whose::others; };
+    add(sample, whose, moment_ms);
+}
+
+void EvidenceCollector::add(const Sample& sample, const WhoseProcess& whose, std::int64_t moment_ms)
 {
     ++evidence_.samples;
     evidence_.unmeasured.clear();
@@ -167,14 +203,15 @@ void EvidenceCollector::add(const Sample& sample, const IsOwn& own, std::int64_t
         if (!found->lost.empty()) continue;  // nothing else in it is true
         ++device.samples;
         track.missing = 0;
-        const auto users = users_of(*found, own);
+        const auto users = users_of(*found, whose);
         if (!track.memory_at_first) track.memory_at_first = found->memory_used;
         add_device(*found, users, step(track.moment_ms, moment_ms), track, device);
         add_energy(found->energy_joules, track.energy, device.energy_joules);
         track.moment_ms = moment_ms;
-        track.users = users.others ? Track::Users::others
-                      : users.own  ? Track::Users::own
-                                   : Track::Users::nobody;
+        track.users = users.others   ? Track::Users::others
+                      : users.unseen ? Track::Users::unseen
+                      : users.own    ? Track::Users::own
+                                     : Track::Users::nobody;
     }
 }
 

@@ -141,21 +141,22 @@ void OwnProcesses::refresh()
     }
 }
 
-bool OwnProcesses::contains(pid_t pid)
+Whose OwnProcesses::whose(pid_t pid)
 {
     auto process = find_stat(proc_, pid);
-    if (!process) return seen_.contains(pid);
+    if (!process) return seen_.contains(pid) ? Whose::own : Whose::unseen;
     unmarked_.erase(pid);
     const auto start_ticks = process->start_ticks;
     for (int i = 0; process && i < most_ancestors; ++i) {
         const auto belongs_here = belongs(*process);
         if (belongs_here == Belongs::yes)
             seen_[pid] = {.start_ticks = start_ticks, .looks_since_end = 0};
-        if (belongs_here != Belongs::as_parent) return belongs_here == Belongs::yes;
-        if (process->parent <= 0) return false;
+        if (belongs_here != Belongs::as_parent)
+            return belongs_here == Belongs::yes ? Whose::own : Whose::others;
+        if (process->parent <= 0) return Whose::others;
         process = find_stat(proc_, process->parent);
     }
-    return false;
+    return Whose::others;
 }
 
 std::vector<pid_t> OwnProcesses::living() const

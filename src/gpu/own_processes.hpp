@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gpu/process_facts.hpp"
+#include "gpu/verdict.hpp"
 
 #include <cstdint>
 #include <map>
@@ -40,7 +41,8 @@ public:
     void refresh();
     // Looks at the process itself when it lives, else at what was seen before. Cheap; at each
     // sample.
-    [[nodiscard]] bool contains(pid_t pid);
+    [[nodiscard]] bool contains(pid_t pid) { return whose(pid) == Whose::own; }
+    [[nodiscard]] Whose whose(pid_t pid);
     // The living ones, in the order of their pids.
     [[nodiscard]] std::vector<pid_t> living() const;
 

@@ -86,7 +86,8 @@ TEST(OwnProcesses, DescendantsBelongAndSiblingsDoNot)
     EXPECT_THAT(own.living(), ElementsAre(10, 11, 12));
     EXPECT_TRUE(own.contains(12));
     EXPECT_FALSE(own.contains(20));
-    EXPECT_FALSE(own.contains(99));
+    EXPECT_EQ(own.whose(20), Whose::others);
+    EXPECT_EQ(own.whose(99), Whose::unseen);
 }
 
 TEST(OwnProcesses, RootIsKnownByItsStartTimeToo)

@@ -36,7 +36,8 @@ struct DeviceEvidence {
     std::vector<pid_t> pids;                 // of the run, the first few
     bool shared = false;                     // others computed there too, so the work may be theirs
     std::string activity_from;  // "process", "sm-activity" or "utilisation": what was measured
-    // Seen while the driver listed no process at all: it may have hidden those of the run.
+    // Of processes that are not seen here, or while the driver listed none at all: it may have been
+    // the run.
     double unattributed_seconds = 0;
     std::uint64_t unattributed_memory = 0;  // bytes above what was in use at first
     std::vector<int> xids;
@@ -62,16 +63,24 @@ Judgement judge(const Evidence& evidence);
 Json to_json(const Evidence& evidence);
 Result<Evidence> evidence_from(const Json& json);
 
+// Who a process is that a driver names by its pid. `unseen`: there is none of that pid here: it has
+// ended and was not known before, or lives where its pid is not told (a container around us).
+enum class Whose { own, others, unseen };
+
 // Adds up samples, in the order of their moments. One thread.
 class EvidenceCollector {
 public:
     explicit EvidenceCollector(const std::vector<Device>& leased);
 
-    // Tells whether a pid belongs to the run.
+    using WhoseProcess = std::function<Whose(pid_t pid)>;
+    // The same where each process can be told.
     using IsOwn = std::function<bool(pid_t pid)>;
     // `moment` is of CLOCK_BOOTTIME: the wall clock of a sample jumps. What a sample tells counts
     // for the time since the one before; so the first one, best taken before the run begins, is
     // where counting starts.
+    void add(const Sample& sample,
+             const WhoseProcess& whose,
+             std::int64_t moment_ms = boot_milliseconds());
     void add(const Sample& sample, const IsOwn& own, std::int64_t moment_ms = boot_milliseconds());
     // The driver could not be asked at this moment.
     void add_failure(const Error& error);
@@ -81,7 +90,7 @@ private:
     // What must be remembered of a device from one sample to the next.
     struct Track {
         std::optional<std::int64_t> moment_ms;  // of the last sample that told of it
-        enum class Users { nobody, own, others } users = Users::nobody;
+        enum class Users { nobody, own, unseen, others } users = Users::nobody;
         std::optional<double> energy;
         std::optional<std::uint64_t> memory_at_first;
         unsigned missing = 0;                  // samples in a row without it
@@ -90,7 +99,12 @@ private:
         double sm_seconds = 0;
     };
     struct Users;
-    static Users users_of(const DeviceSample& sample, const IsOwn& own);
+    static Users users_of(const DeviceSample& sample, const WhoseProcess& whose);
+    static void add_unattributed(const DeviceSample& sample,
+                                 const Users& users,
+                                 double seconds,
+                                 const Track& track,
+                                 DeviceEvidence& device);
     static void add_device(const DeviceSample& sample,
                            const Users& users,
                            double seconds,

@@ -10,6 +10,12 @@ namespace {
 
 constexpr pid_t own_pid = 1;
 constexpr pid_t other_pid = 2;
+constexpr pid_t unseen_pid = 3;
+
+Whose whose(pid_t pid)
+{
+    return pid == own_pid ? Whose::own : pid == other_pid ? Whose::others : Whose::unseen;
+}
 
 std::optional<double> activity()
 {
@@ -43,7 +49,8 @@ DeviceSample without_own_work(const std::string& uuid, bool& others_before)
     if (own)
         sample.processes.push_back(
             process(own_pid, *rc::gen::element<std::optional<double>>(std::nullopt, 0.0)));
-    if (others) sample.processes.push_back(process(other_pid, activity()));
+    if (others)
+        sample.processes.push_back(process(*rc::gen::element(other_pid, unseen_pid), activity()));
     if (!own || others || others_before) {
         sample.utilisation = activity();
         sample.sm_activity = activity();
@@ -81,8 +88,7 @@ RC_GTEST_PROP(VerdictProperty, NothingIsConfirmedWithoutWorkOfTheRun, ())
             sample.devices.push_back(
                 without_own_work(place == 0 ? "GPU-1" : "GPU-2", others[place]));
         }
-        collector.add(
-            sample, [](pid_t pid) { return pid == own_pid; }, moment);
+        collector.add(sample, EvidenceCollector::WhoseProcess(whose), moment);
     }
 
     const auto judged = judge(collector.evidence());
@@ -110,7 +116,7 @@ RC_GTEST_PROP(VerdictProperty, WorkIsNeverMoreThanTheTimeThatItWasSeenIn, ())
         if (*rc::gen::arbitrary<bool>()) device.processes.push_back(process(own_pid, activity()));
         if (*rc::gen::arbitrary<bool>()) device.processes.push_back(process(other_pid, activity()));
         collector.add(
-            {.time = 0, .devices = {device}}, [](pid_t pid) { return pid == own_pid; }, moment);
+            {.time = 0, .devices = {device}}, EvidenceCollector::WhoseProcess(whose), moment);
     }
 
     const auto& device = collector.evidence().devices[0];

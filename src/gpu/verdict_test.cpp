@@ -14,9 +14,11 @@ constexpr pid_t own_pid = 100;
 constexpr pid_t other_pid = 200;
 constexpr std::uint64_t gib = std::uint64_t{1} << 30;
 
-bool is_own(pid_t pid)
+constexpr pid_t unseen_pid = 300;
+
+Whose whose(pid_t pid)
 {
-    return pid < other_pid;
+    return pid < other_pid ? Whose::own : pid < unseen_pid ? Whose::others : Whose::unseen;
 }
 
 Device device(const std::string& uuid)
@@ -63,7 +65,7 @@ public:
     Watch& sample(std::vector<DeviceSample> devices, std::int64_t after_ms = 1000)
     {
         moment_ += after_ms;
-        collector_.add({.time = 0, .devices = std::move(devices)}, is_own, moment_);
+        collector_.add({.time = 0, .devices = std::move(devices)}, whose, moment_);
         return *this;
     }
     Watch& samples(int times, const DeviceSample& device)
@@ -202,6 +204,26 @@ TEST(Verdict, WorkThatTheDriverHidesIsUnknownNotAFallback)
     full.memory_used = 3 * gib;
     holding.samples(1, empty).samples(5, full);
     EXPECT_VERDICT(holding, "unknown", "2.5 GiB more in use");
+}
+
+TEST(Verdict, ProcessesThatAreNotSeenHereMayBeTheRuns)
+{
+    Watch hidden;
+    hidden.samples(30, seen(0.7, {process(unseen_pid)}));
+    EXPECT_VERDICT(hidden, "unknown", "busy 20.3 s and had 2.0 GiB more in use");
+    EXPECT_FALSE(hidden.first().shared);
+
+    Watch waiting;
+    waiting.samples(30, seen(0.0, {process(unseen_pid)}));
+    EXPECT_VERDICT(waiting, "unknown", "did not tell whose processes");
+
+    Watch beside;
+    beside.samples(30, seen(1.0, {process(unseen_pid, 0.9), process(own_pid, 0.0)}));
+    EXPECT_VERDICT(beside, "idle", "");
+
+    Watch after;
+    after.samples(1, seen(0.0, {process(unseen_pid)})).samples(9, seen(0.9, {process(own_pid)}));
+    EXPECT_VERDICT(after, "confirmed", "busy 7.2 s of 8.0 s");
 }
 
 TEST(Verdict, ActivityThatIsNotToldIsUnknownNotIdle)
