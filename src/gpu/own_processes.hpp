@@ -36,7 +36,7 @@ public:
 
     // More is known of the run: what was seen before stays.
     void set_run(RunProcesses run) { run_ = std::move(run); }
-    // Looks at all processes of the machine, some 10 µs for each: every few seconds, so that those
+    // Looks at all processes of the machine, tens of µs for each: every few seconds, so that those
     // are known which never show on a GPU while they live.
     void refresh();
     // Looks at the process itself when it lives, else at what was seen before. Cheap; at each

@@ -23,13 +23,12 @@ std::optional<std::string> read_proc(const Path& proc, pid_t pid, const char* na
     const auto file = os::open_file(proc / std::to_string(pid) / name, O_RDONLY | O_NONBLOCK);
     if (!file) return std::nullopt;
     std::string text;
+    char piece[16384];
     while (text.size() < largest) {
-        const auto at = text.size();
-        text.resize(at + 65536);
-        const auto got = ::read(file->get(), text.data() + at, 65536);
+        const auto got = ::read(file->get(), piece, sizeof piece);
         if (got < 0) return std::nullopt;
-        text.resize(at + static_cast<std::size_t>(got));
         if (got == 0) break;
+        text.append(piece, static_cast<std::size_t>(got));
     }
     return text;
 }
