@@ -33,6 +33,7 @@ bool all_from(const std::vector<Device>& devices, std::string_view vendor)
 std::vector<std::string> uuids_of(const std::vector<Device>& devices)
 {
     std::vector<std::string> uuids;
+    uuids.reserve(devices.size());
     for (const auto& device : devices)
         uuids.push_back(device.uuid);
     return uuids;
@@ -76,9 +77,14 @@ JsonArray request_of(const char* driver, const std::vector<std::string>& ids)
 {
     JsonObject request{
         {"Driver", driver}, {"Count", 0}, {"DeviceIDs", JsonArray(ids.begin(), ids.end())}};
-    if (std::string_view(driver).empty())
-        request.set("Capabilities", JsonArray{JsonArray{"gpu", "compute", "utility"}});
-    return {request};
+    if (std::string_view(driver).empty()) {
+        JsonArray alternatives;  // one list of what is needed together
+        alternatives.emplace_back(JsonArray{"gpu", "compute", "utility"});
+        request.set("Capabilities", std::move(alternatives));
+    }
+    JsonArray requests;
+    requests.emplace_back(std::move(request));
+    return requests;
 }
 
 ContainerGpus by_request(const ContainerQuestion& question, const Toolkit& toolkit)
@@ -246,7 +252,7 @@ void add_gpus(const ContainerGpus& gpus,
         if (rest.empty()) rest = os::variable(image_environment, name);
         if (rest.empty() && name == "PATH")
             rest = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-        set(name + "=" + value + (rest.empty() ? "" : ":" + rest));
+        set(fmt::format("{}={}{}{}", name, value, rest.empty() ? "" : ":", rest));
     }
     for (const auto& [name, value] : gpus.host_settings) {
         auto* there = spec.host_settings.find(name);

@@ -67,11 +67,10 @@ bool is_for_us(const Path& file)
     const auto fd = os::open_regular(file);
     if (!fd) return false;
     const auto bytes = os::read_at(fd->get(), 0, sizeof(Elf64_Ehdr));
-    if (!bytes || bytes->size() < sizeof(Elf64_Ehdr)) return false;
+    if (!bytes || bytes->size() < sizeof(Elf64_Ehdr) || !bytes->starts_with(ELFMAG)) return false;
     Elf64_Ehdr header{};
     std::copy_n(bytes->data(), sizeof header, reinterpret_cast<char*>(&header));
-    return std::equal(ELFMAG, ELFMAG + SELFMAG, header.e_ident) &&
-           header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_machine == own_machine;
+    return header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_machine == own_machine;
 }
 
 // Every driver library that the machine knows of, those of its loader first. Paths are below root.

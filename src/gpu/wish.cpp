@@ -57,6 +57,7 @@ Result<Device> find_named(const std::string& name, const std::vector<Device>& al
     if (found.size() == 1) return *found.front();
     if (found.empty()) {
         std::vector<std::string> known;
+        known.reserve(all.size());
         for (const auto& device : all)
             known.push_back(device.uuid);
         return tl::unexpected(Error(ErrorKind::not_found,
