@@ -229,7 +229,8 @@ Result<net::Response> clean_run(const Services& services, const Call& call)
 {
     const auto run = TRY(run_record(services, call));
     return net::json_response(
-        JsonObject{{"freed_bytes", TRY(engine::clean_run(services.context(), run))}});
+        JsonObject{{"freed_bytes", TRY(engine::clean_run(services.context(), run))},
+                   {"elsewhere", run.target_type.starts_with("remote")}});
 }
 
 Result<net::Response> diagnose_run(const Services& services, const Call& call)

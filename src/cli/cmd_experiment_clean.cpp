@@ -36,18 +36,36 @@ Outcome run(Context& context, const Invocation& words)
         ids.push_back(TRY(context.run(TRY(run_name(words)))).text("run_id"));
     }
     std::int64_t freed = 0;
+    std::size_t left = 0;
+    std::size_t elsewhere = 0;
     for (const std::string& id : ids) {
-        const Json answer = TRY(daemon->send("POST", "/runs/" + id + "/clean", Json(JsonObject{})));
-        freed += answer.integer("freed_bytes");
+        const auto answer = daemon->send("POST", "/runs/" + id + "/clean", Json(JsonObject{}));
+        if (!answer && ids.size() == 1) return tl::unexpected(answer.error());
+        if (!answer) {  // its machine may be away; the others are not
+            context.note("run {}: not cleaned: {}", id.substr(24), answer.error().message());
+            ++left;
+            continue;
+        }
+        freed += answer->integer("freed_bytes");
+        elsewhere += answer->boolean("elsewhere") ? 1 : 0;
     }
     const std::string runs = fmt::format("{} run{}", ids.size(), ids.size() == 1 ? "" : "s");
     std::string message =
-        fmt::format("{} of {} freed", byte_size_text(static_cast<std::uint64_t>(freed)), runs);
+        freed == 0 ? ""
+                   : fmt::format(
+                         "{} of {} freed", byte_size_text(static_cast<std::uint64_t>(freed)), runs);
     if (ids.empty()) message = "no run of this project has ended: nothing to clean";
-    if (!ids.empty() && freed == 0)
+    if (!ids.empty() && freed == 0 && elsewhere == 0)
         message = fmt::format("nothing to free: {} without a working copy", runs);
+    if (elsewhere > 0)
+        message += fmt::format("{}the working copies of {} on other machines are removed",
+                               freed > 0 ? "; " : "",
+                               elsewhere == 1 ? "1 run" : fmt::format("{} runs", elsewhere));
+    if (left > 0) message += fmt::format("; {} could not be cleaned", left);
     return context.done(message,
-                        {{"freed_bytes", freed}, {"runs", static_cast<std::int64_t>(ids.size())}});
+                        {{"freed_bytes", freed},
+                         {"runs", static_cast<std::int64_t>(ids.size() - left)},
+                         {"not_cleaned", static_cast<std::int64_t>(left)}});
 }
 
 }  // namespace

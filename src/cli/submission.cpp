@@ -9,15 +9,20 @@
 
 namespace ponk::cli {
 
-Result<JsonObject> submission_basics(const RunId& id)
+Json own_environment()
 {
     JsonArray environment;
     for (char** variable = environ; *variable != nullptr; ++variable) {
         environment.emplace_back(std::string_view(*variable));
     }
+    return environment;
+}
+
+Result<JsonObject> submission_basics(const RunId& id)
+{
     JsonObject body;
     body.set("run_id", id.text());
-    body.set("environment", std::move(environment));
+    body.set("environment", own_environment());
     body.set("umask", own_umask());
     return body;
 }

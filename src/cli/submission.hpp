@@ -20,6 +20,9 @@ inline constexpr std::chrono::minutes submit_limit{10};
 enum class Until { recorded, launched };
 Result<Json> submit(Context& context, const std::string& path, const Json& body, Until until);
 
+// "K=V" words: the daemon looks for engines and programs as this shell would.
+Json own_environment();
+
 // Run id, our environment and umask.
 Result<JsonObject> submission_basics(const RunId& id);
 

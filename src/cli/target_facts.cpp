@@ -2,6 +2,7 @@
 #include "cli/target_facts.hpp"
 
 #include "base/text.hpp"
+#include "cli/submission.hpp"
 
 #include <algorithm>
 #include <map>
@@ -43,7 +44,9 @@ ask_facts(Context& context, const os::Path& project, const std::string& target)
     Daemon* server = TRY(context.daemon());
     auto answer = server->send("POST",
                                "/targets/check",
-                               JsonObject{{"project", project.string()}, {"target", target}},
+                               JsonObject{{"project", project.string()},
+                                          {"target", target},
+                                          {"environment", own_environment()}},
                                Daemon::Repeat::when_broken,
                                look_limit);
     if (answer) return std::optional<Json>(std::move(*answer));

@@ -91,11 +91,13 @@ private:
     std::string written_;       // the state as it was last written
     std::int64_t started_ = 0;  // CLOCK_BOOTTIME milliseconds
     std::int64_t next_look_ = 0;
+    std::int64_t next_refresh_ = 0;
     gpu::OwnProcesses own_{gpu::RunProcesses()};
     bool touched_ = false;  // a process of the run had a context
     std::vector<gpu::Finding> findings_;
-    std::string enforced_;  // why the run was ended
-    std::string remains_;   // who keeps a GPU after the end
+    bool confirmed_ = false;  // a certain one was seen a second time
+    std::string enforced_;    // why the run was ended
+    std::string remains_;     // who keeps a GPU after the end
     std::optional<std::int64_t> unlocked_since_;
 };
 

@@ -52,8 +52,7 @@ public:
 
     void ask_to_end() override
     {
-        if (engine_)
-            static_cast<void>(signal_container(*engine_, name_, "TERM", after(patience)));
+        if (engine_) static_cast<void>(signal_container(*engine_, name_, "TERM", after(patience)));
     }
 
     [[nodiscard]] std::string container() const override { return id_; }

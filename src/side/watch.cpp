@@ -96,9 +96,13 @@ void Keeper::take_sample()
         collector_->add_failure(sample.error());
         return;
     }
-    own_.set_run(known_processes());
-    own_.refresh();
-    collector_->add(*sample, [this](pid_t pid) { return own_.contains(pid); });
+    // A look at all processes costs more than a sample does.
+    if (const auto now = boot_milliseconds(); now >= next_refresh_) {
+        next_refresh_ = now + std::clamp<std::int64_t>(now - started_, 200, 5000);
+        own_.set_run(known_processes());
+        own_.refresh();
+    }
+    collector_->add(*sample, [this](pid_t pid) { return own_.whose(pid); });
     journal_->add(*sample);
     last_sample_ = *sample;
 }
@@ -117,7 +121,12 @@ void Keeper::look_at_processes()
         const auto same = [&finding](const gpu::Finding& other) {
             return other.code == finding.code;
         };
-        if (std::ranges::none_of(findings_, same)) findings_.push_back(std::move(finding));
+        // Once can be a moment between two programs.
+        if (std::ranges::any_of(findings_, same)) {
+            confirmed_ = confirmed_ || finding.certain;
+        } else {
+            findings_.push_back(std::move(finding));
+        }
     }
 }
 
@@ -128,7 +137,7 @@ void Keeper::keep_required()
         return;
     const auto certain =
         std::ranges::find_if(findings_, [](const gpu::Finding& it) { return it.certain; });
-    if (certain != findings_.end()) {
+    if (certain != findings_.end() && confirmed_) {
         enforced_ = certain->sentence;
     } else if (const auto age = boot_milliseconds() - started_;
                age >= std::chrono::milliseconds(options_.job.request.grace).count()) {
