@@ -193,7 +193,6 @@ class Checks:
     def required(self):
         (self.project / "aml_config").mkdir(exist_ok=True)
         (self.project / "aml_config" / "must.runconfig").write_text("Target: local\nFramework: Python\ngpu: required\ngpuGrace: 3s\n")
-        done = self.run("submit", "-c", "must", "-o", "json", "sleep.py", "60")
         (self.project / "long.py").write_text("import time; time.sleep(60)\n")
         began = time.time()
         record, said = self.submit("-c", "must", "long.py")
@@ -243,7 +242,7 @@ def main():
     words = argparse.ArgumentParser(description=__doc__)
     words.add_argument("ponk")
     words.add_argument("--docker")
-    words.add_argument("--only")
+    words.add_argument("--only", help="only the checks with this word in their names")
     words = words.parse_args()
     folder = pathlib.Path(tempfile.mkdtemp(prefix="ponk-gpu-"))
     checks = Checks(os.path.abspath(words.ponk), folder, words.only)
