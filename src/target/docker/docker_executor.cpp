@@ -16,6 +16,7 @@
 #include "target/docker/run_image.hpp"
 #include "target/embedded.hpp"
 #include "target/facts.hpp"
+#include "target/gpu_look.hpp"
 #include "target/managed_environment.hpp"
 #include "target/run_files.hpp"
 #include "target/watcher.hpp"
@@ -166,6 +167,11 @@ public:
         return machine_facts(options_.home, wish.ambient, EngineWish::required, stop);
     }
 
+    Result<Json> gpus(const FactsWish& wish, std::stop_token stop) override
+    {
+        return gpus_.look(wish.ambient, stop);
+    }
+
     Result<> clean(const std::string& job, const Path& directory) override
     {
         held_.drop(job);
@@ -229,6 +235,7 @@ private:
     RunKeys keys_;
     Watcher watcher_;
     HeldEnvironments held_;
+    GpuLook gpus_{options_.home / "lib"};
 };
 
 }  // namespace
