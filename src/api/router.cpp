@@ -50,6 +50,7 @@ const std::vector<Route>& routes()
         {"DELETE", "/projects/{project}", write, delete_project},
         {"GET", "/projects/{project}/assets", read, list_assets},
         {"POST", "/targets/check", write, check_target},
+        {"POST", "/gpus", read, list_gpus},
         {"GET", "/secrets", read, list_secrets},
         {"PUT", "/secrets/{name}", write, put_secret},
         {"DELETE", "/secrets/{name}", write, delete_secret},

@@ -59,6 +59,7 @@ Result<Reply> Calls::carry_out(const Json& head,
     if (call == "collected") return note_collected(head);
     if (call == "clean") return clean(head, stop);
     if (call == "facts") return facts(head, stop);
+    if (call == "gpus") return gpus(head, stop);
     if (call == "has-objects") return has_objects(payload, stop);
     if (call == "put-objects") return put_objects(head, std::move(payload), stop);
     if (call == "get-objects") return get_objects(head, stop);
@@ -245,6 +246,12 @@ Result<Reply> Calls::clean(const Json& head, std::stop_token stop)
 Result<Reply> Calls::facts(const Json& head, std::stop_token stop)
 {
     auto found = TRY(TRY(executor_for(head))->facts({{}, environment_}, stop));
+    return Reply{std::move(found.as_object())};
+}
+
+Result<Reply> Calls::gpus(const Json& head, std::stop_token stop)
+{
+    auto found = TRY(TRY(executor_for(head))->gpus({{}, environment_}, stop));
     return Reply{std::move(found.as_object())};
 }
 

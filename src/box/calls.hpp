@@ -58,6 +58,7 @@ private:
     Result<Reply> note_collected(const Json& head);
     Result<Reply> clean(const Json& head, std::stop_token stop);
     Result<Reply> facts(const Json& head, std::stop_token stop);
+    Result<Reply> gpus(const Json& head, std::stop_token stop);
     Result<Reply> keep_environments(const Json& head, std::stop_token stop);
     Result<Reply> has_objects(const std::string& payload, const std::stop_token& stop);
     Result<Reply> put_objects(const Json& head, std::string payload, const std::stop_token& stop);

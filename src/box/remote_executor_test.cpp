@@ -423,6 +423,14 @@ TEST_P(RemoteExecutor, FactsComeFromTheOtherMachine)
     EXPECT_GT((*facts)["facts"].integer("free_disk"), 0);
 }
 
+TEST_P(RemoteExecutor, GpusComeFromTheOtherMachine)
+{
+    const auto gpus = executor().gpus({.box = {.address = "box"}, .ambient = {}}, {});
+
+    ASSERT_TRUE(gpus) << gpus.error().message();
+    EXPECT_TRUE((*gpus)["devices"].is_array());
+}
+
 TEST_P(RemoteExecutor, AnObjectDamagedThereIsSentAgain)
 {
     start(job("hello"));

@@ -79,8 +79,8 @@ struct Group {
 };
 
 std::span<const Group> groups();
-// Groups and commands that the documents name and this version has not: "gpu", "computetarget
-// setup".
+// Groups and commands that the documents name and this version has not: "sweep", "computetarget
+// start".
 Words later_commands();
 std::span<const Command* const> commands();
 // Accepted by every command.

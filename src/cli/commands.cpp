@@ -21,6 +21,7 @@ constexpr Group all_groups[] = {
      .old_names = runconfiguration_old_names,
      .summary = "How scripts run"},
     {.name = "environment", .summary = "Packages that were installed for runs"},
+    {.name = "gpu", .summary = "GPUs of the targets, and who uses them"},
     {.name = "secret", .summary = "Passwords and tokens for runs"},
     {.name = "daemon", .summary = "The process behind the commands"},
 };
@@ -64,6 +65,8 @@ constexpr const Command* all_commands[] = {
     &cmd_environment_list,
     &cmd_environment_show,
     &cmd_environment_remove,
+    &cmd_gpu_list,
+    &cmd_gpu_watch,
     &cmd_secret_set,
     &cmd_secret_list,
     &cmd_secret_remove,
@@ -81,7 +84,7 @@ constexpr const Command* all_commands[] = {
 };
 
 constexpr std::string_view all_later_commands[] = {
-    "gpu", "ui", "sweep", "notebook", "token", "computetarget start", "computetarget stop"};
+    "ui", "sweep", "notebook", "token", "computetarget start", "computetarget stop"};
 
 constexpr std::string_view formats[] = {"table", "json", "jsonc", "tsv", "yaml"};
 constexpr Option all_global_options[] = {

@@ -44,6 +44,8 @@ extern const Command cmd_runconfiguration_delete;
 extern const Command cmd_environment_list;
 extern const Command cmd_environment_show;
 extern const Command cmd_environment_remove;
+extern const Command cmd_gpu_list;
+extern const Command cmd_gpu_watch;
 extern const Command cmd_secret_set;
 extern const Command cmd_secret_list;
 extern const Command cmd_secret_remove;

@@ -172,10 +172,11 @@ Result<Json> Daemon::get(const std::string& path, milliseconds limit)
 Result<net::Reply> Daemon::call(std::string_view method,
                                 const std::string& path,
                                 const std::string& body,
-                                Deadline deadline)
+                                Deadline deadline,
+                                std::stop_token stop)
 {
     const auto begin = Deadline::clock::now();
-    auto reply = client_.call(method, "/api/v1" + path, body, deadline);
+    auto reply = client_.call(method, "/api/v1" + path, body, deadline, std::move(stop));
     if (trace_ == Trace::yes) tell(method, path, begin, reply);
     return reply;
 }
@@ -184,16 +185,17 @@ Result<Json> Daemon::send(std::string_view method,
                           const std::string& path,
                           const Json& body,
                           Repeat repeat,
-                          milliseconds limit)
+                          milliseconds limit,
+                          std::stop_token stop)
 {
     const std::string text = body.is_null() ? std::string() : to_json(body);
     const Deadline deadline = after(limit);
-    auto reply = call(method, path, text, deadline);
+    auto reply = call(method, path, text, deadline, stop);
     for (int left = 5; !reply && reply.error().kind() == ErrorKind::unavailable && left > 0 &&
                        repeat == Repeat::when_broken && Deadline::clock::now() < deadline;
          --left) {
         TRY(again());
-        reply = call(method, path, text, deadline);
+        reply = call(method, path, text, deadline, stop);
     }
     if (!reply) {
         if (reply.error().kind() != ErrorKind::timeout) return tl::unexpected(reply.error());

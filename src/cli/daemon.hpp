@@ -44,7 +44,8 @@ public:
                       const std::string& path,
                       const Json& body = {},
                       Repeat repeat = Repeat::never,
-                      std::chrono::milliseconds limit = answer_limit);
+                      std::chrono::milliseconds limit = answer_limit,
+                      std::stop_token stop = {});
     // The body of a GET, as it comes. `quiet` bounds the time without a byte.
     Result<> stream(const std::string& path,
                     const net::Client::Sink& sink,
@@ -75,7 +76,8 @@ private:
     Result<net::Reply> call(std::string_view method,
                             const std::string& path,
                             const std::string& body,
-                            Deadline deadline);
+                            Deadline deadline,
+                            std::stop_token stop = {});
 
     os::Path home_;
     net::Client client_;

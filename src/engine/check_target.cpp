@@ -8,15 +8,9 @@
 
 namespace ponk::engine {
 
-Result<Json> check_target(const Context& context,
-                          const Path& project,
-                          const std::string& name,
-                          const std::vector<std::string>& environment,
-                          const std::stop_token& stop)
+Result<target::FactsWish> facts_wish(const config::ComputeTarget& target,
+                                     const std::vector<std::string>& environment)
 {
-    const auto target = TRY(config::load_target(TRY(config::open_project(project)), name));
-    const std::string type = config::to_string(*target.type);
-    auto* const executor = TRY(context.executor(type));
     target::FactsWish wish{.box = {}, .ambient = environment};
     if (const auto box = TRY(box_plan(target, environment))) {
         wish.box = {.address = box->address,
@@ -26,6 +20,19 @@ Result<Json> check_target(const Context& context,
                     .key = box->private_key,
                     .agent = os::variable(environment, "SSH_AUTH_SOCK")};
     }
+    return wish;
+}
+
+Result<Json> check_target(const Context& context,
+                          const Path& project,
+                          const std::string& name,
+                          const std::vector<std::string>& environment,
+                          const std::stop_token& stop)
+{
+    const auto target = TRY(config::load_target(TRY(config::open_project(project)), name));
+    const std::string type = config::to_string(*target.type);
+    auto* const executor = TRY(context.executor(type));
+    const auto wish = TRY(facts_wish(target, environment));
     JsonObject answer{{"target", target.name}, {"type", type}, {"address", *target.address}};
     auto found = executor->facts(wish, stop);
     if (!found && found.error().kind() == ErrorKind::cancelled)

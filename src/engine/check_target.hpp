@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "config/compute.hpp"
 #include "engine/context.hpp"
+#include "target/executor.hpp"
 
 #include <stop_token>
 #include <string>
@@ -17,5 +19,9 @@ Result<Json> check_target(const Context& context,
                           const std::string& target,
                           const std::vector<std::string>& environment,
                           const std::stop_token& stop);
+
+// How an executor finds the target; `environment` is the asker's.
+Result<target::FactsWish> facts_wish(const config::ComputeTarget& target,
+                                     const std::vector<std::string>& environment);
 
 }  // namespace ponk::engine

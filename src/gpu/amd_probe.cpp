@@ -113,6 +113,8 @@ std::vector<AmdProbe::Card> AmdProbe::find_cards() const
         if (device.name.empty()) device.name = "AMD GPU " + word_in(folder / "device");
         device.clock_mhz = clocks_in(folder / "pp_dpm_sclk").highest;
         device.memory_total = number_in(folder / "mem_info_vram_total").value_or(0);
+        if (const auto microwatts = sensor(folder, {"power1_cap"}))
+            device.power_limit = static_cast<double>(*microwatts) / 1e6;
         const auto used = number_in(folder / "mem_info_vram_used").value_or(0);
         device.memory_free = device.memory_total - std::min(used, device.memory_total);
         for (const auto& line : split(word_in(folder / "uevent"), '\n'))

@@ -28,6 +28,7 @@ protected:
         put(card + "gpu_busy_percent", "64\n");
         put(card + "pp_dpm_sclk", "0: 132Mhz\n1: 1300Mhz *\n2: 2100Mhz\n");
         put(card + "hwmon/hwmon7/power1_average", "421000000\n");
+        put(card + "hwmon/hwmon7/power1_cap", "750000000\n");
         put(card + "hwmon/hwmon7/temp1_input", "48000\n");
         put(card + "drm/card1/x", "");
         put(card + "drm/renderD128/x", "");
@@ -69,6 +70,7 @@ TEST_F(Amd, CardThatComputesIsListedAndGraphicsOfAProcessorAreNot)
     EXPECT_EQ(device.compute_capability, "gfx942");
     EXPECT_EQ(device.clock_mhz, 2100U);
     EXPECT_EQ(device.pci_bus_id, "0000:C1:00.0");
+    EXPECT_DOUBLE_EQ(device.power_limit, 750);
     EXPECT_EQ(device.memory_free, 200'000'000'000U);
     EXPECT_THAT(device.nodes, ElementsAre("/dev/dri/renderD128"));
 }

@@ -111,6 +111,7 @@ Json to_json(const Device& device)
     for (const auto& node : device.nodes)
         nodes.emplace_back(node);
     object.set("nodes", std::move(nodes));
+    if (device.power_limit > 0) object.set("power_limit_watts", device.power_limit);
     return object;
 }
 
@@ -151,7 +152,8 @@ Result<Device> device_from(const Json& json)
                   .pci_bus_id = json.text("pci_bus_id"),
                   .memory_total = whole<std::uint64_t>(json, "memory_total").value_or(0),
                   .memory_free = whole<std::uint64_t>(json, "memory_free").value_or(0),
-                  .nodes = {}};
+                  .nodes = {},
+                  .power_limit = real(json, "power_limit_watts").value_or(0)};
     // The name of a lock file is made of it.
     if (device.uuid.empty() || device.uuid.size() > 200 ||
         device.uuid.find_first_of(std::string("/\0", 2)) != std::string::npos)

@@ -27,6 +27,7 @@ struct Device {
     std::uint64_t memory_free = 0;
     // Device files that a process needs for this GPU alone ("/dev/nvidia0", "/dev/dri/renderD128").
     std::vector<std::string> nodes;
+    double power_limit = 0;  // watts; 0 when not known
 };
 
 struct Inventory {

@@ -29,6 +29,7 @@ minor = 3
 memory = 150754820096 4000000000
 utilisation = 97
 power = 612345
+power_limit = 700000
 energy = 987654321
 temperature = 61
 ecc = 0
@@ -74,6 +75,7 @@ TEST_F(Nvml, TellsAllOfACard)
     EXPECT_EQ(device.memory_total, 150'754'820'096U);
     EXPECT_EQ(device.memory_free, 146'754'820'096U);
     EXPECT_THAT(device.nodes, ElementsAre("/dev/nvidia3"));
+    EXPECT_DOUBLE_EQ(device.power_limit, 700);
 }
 
 TEST_F(Nvml, SamplesWhatTheCardTellsAndNothingElse)
@@ -85,6 +87,9 @@ TEST_F(Nvml, SamplesWhatTheCardTellsAndNothingElse)
 
     ASSERT_TRUE(sample) << sample.error().message();
     ASSERT_EQ(sample->devices.size(), 1U);
+    // Asked for the cards in between, it goes on counting.
+    ASSERT_TRUE(nvml.inventory(after(20s), {}));
+    EXPECT_TRUE(nvml.sample(after(20s), {})->devices.at(0).sm_activity);
     const auto& device = sample->devices[0];
     EXPECT_DOUBLE_EQ(device.utilisation.value(), 0.97);
     EXPECT_DOUBLE_EQ(device.sm_activity.value(), 0.42);

@@ -134,6 +134,7 @@ void add_instances(const XmlElement& gpu,
         auto device = card;
         device.uuid = name->uuid;
         device.card = card.uuid;
+        device.power_limit = 0;  // it has a share of the card's
         device.index = static_cast<unsigned>(report.inventory.devices.size());
         device.name = card.name + " MIG " + name->profile;
         device.memory_total = byte_count(instance.text_at("fb_memory_usage/total")).value_or(0);
@@ -211,6 +212,11 @@ Result<SmiReport> parse_smi_report(std::string_view xml, const std::vector<SmiIn
         device.pci_bus_id = short_bus_id(gpu.attribute("id"));
         device.memory_total = byte_count(gpu.text_at("fb_memory_usage/total")).value_or(0);
         device.memory_free = byte_count(gpu.text_at("fb_memory_usage/free")).value_or(0);
+        device.power_limit = first_figure(gpu,
+                                          {"gpu_power_readings/current_power_limit",
+                                           "gpu_power_readings/enforced_power_limit",
+                                           "power_readings/enforced_power_limit"})
+                                 .value_or(0);
         if (const auto minor = number(gpu.text_at("minor_number")))
             device.nodes.push_back(fmt::format("/dev/nvidia{}", *minor));
         // Through the reader of the protocol, which refuses names that are unfit for files.

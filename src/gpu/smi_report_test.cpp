@@ -31,6 +31,7 @@ TEST(SmiReport, CardsAreRead)
     EXPECT_EQ(device.name, "NVIDIA A100-SXM4-80GB");
     EXPECT_EQ(device.pci_bus_id, "0000:0B:00.0");
     EXPECT_EQ(device.clock_mhz, 1410U);
+    EXPECT_DOUBLE_EQ(device.power_limit, 400);
     EXPECT_EQ(device.memory_total, std::uint64_t{81920} << 20U);
     EXPECT_EQ(device.memory_free, std::uint64_t{70992} << 20U);
     EXPECT_THAT(device.nodes, ElementsAre("/dev/nvidia2"));

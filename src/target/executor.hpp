@@ -216,6 +216,12 @@ public:
         return fail(ErrorKind::unavailable, "targets of this type cannot be looked at");
     }
 
+    // The target's GPUs, who uses them and how much: docs/design/gpu.md, "GPUs for people".
+    virtual Result<Json> gpus(const FactsWish& /*wish*/, std::stop_token /*stop*/)
+    {
+        return fail(ErrorKind::unavailable, "GPUs of targets of this type cannot be looked at");
+    }
+
     // Removes the run's tree and control files from the target (our copy of the log stays).
     virtual Result<> clean(const std::string& job, const Path& directory) = 0;
 

@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "dockerapi/endpoint.hpp"
 #include "dockerapi/engine.hpp"
+#include "gpu/probe.hpp"
 #include "os/process.hpp"
 #include "os/variables.hpp"
 
@@ -68,15 +69,18 @@ public:
     void look_for_gpus()
     {
         JsonArray gpus;
-        const auto said = run({"nvidia-smi",
-                               "--query-gpu=name,driver_version,memory.total",
-                               "--format=csv,noheader"});
-        for (const auto& line : split(said.value_or(""), '\n')) {
-            const auto fields = split(line, ',');
-            if (fields.size() != 3) continue;
-            gpus.emplace_back(JsonObject{{"name", trim(fields[0])},
-                                         {"driver", trim(fields[1])},
-                                         {"memory", trim(fields[2])}});
+        const auto found = ask_driver();
+        if (!found) {
+            warn(found.error().message(), found.error().hint());
+        } else {
+            for (const auto& device : found->devices) {
+                gpus.emplace_back(
+                    JsonObject{{"name", device.name},
+                               {"uuid", device.uuid},
+                               {"driver", found->driver_version},
+                               {"memory", fmt::format("{} MiB", device.memory_total >> 20U)}});
+            }
+            if (found->problem) warn(found->problem->message(), found->problem->hint());
         }
         has_gpus_ = !gpus.empty();
         facts_.set("gpus", std::move(gpus));
@@ -113,6 +117,13 @@ public:
     }
 
 private:
+    Result<gpu::Inventory> ask_driver()
+    {
+        auto probe = TRY(gpu::open_probe(
+            {.lib = home_ / "lib", .environment = environment_}, after(30s), stop_));
+        return probe->inventory(after(15s), stop_);
+    }
+
     void judge(const dockerapi::Version& version, const dockerapi::Info& info)
     {
         if (!info.live_restore && !version.podman)

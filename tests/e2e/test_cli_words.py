@@ -79,8 +79,7 @@ def test_machine_that_is_not_there_leaves_nothing_behind(ponk, words):
 
 
 @pytest.mark.parametrize("words, named", [
-    (["gpu"], "ponk gpu"),
-    (["ml", "gpu", "list"], "ponk gpu"),
+    (["ml", "ui"], "ponk ui"),
     (["ui"], "ponk ui"),
     (["sweep", "start", "x.py"], "ponk sweep"),
     (["notebook", "start"], "ponk notebook"),

@@ -17,7 +17,8 @@ is another one. A file that is not there means no GPUs; one that is no JSON mean
      "devices": [                        or a number: so many cards with default values
        {"uuid": "GPU-0",                 default GPU-<index>; also "card", "name", "vendor",
                                          "compute_capability", "clock_mhz", "pci_bus_id",
-                                         "memory_total", "memory_free", "nodes"
+                                         "memory_total", "memory_free", "nodes",
+                                         "power_limit_watts"
         "absent": true,                  the driver does not list it (any more)
         "sample": {"utilisation": 0.9, "sm_activity": 0.7, "memory_used": 1000, "power_watts": 300,
                    "energy_joules": 5, "temperature": 60, "clock_mhz": 1900, "xids": [79],
@@ -32,7 +33,8 @@ by the clock.
 
 An entry of "processes" stands for every process for which all of these hold: "word" is in its environment
 or command line, "environment" in its environment, "command" in its command line (words parted by a blank),
-"program" in the name of its program. Processes that end are no longer listed. This program itself never is.
+"program" in the name of its program. A process that two
+entries fit is as the last one says. Processes that end are no longer listed. This program itself never is.
 """
 import json
 import os
@@ -73,7 +75,8 @@ def pids_of(entry):
 def inventory_entry(index, device):
     entry = {"uuid": "GPU-%d" % index, "index": index, "name": "Fake GPU", "vendor": "nvidia",
              "compute_capability": "9.0", "clock_mhz": 1980, "pci_bus_id": "0000:%02X:00.0" % (index + 1),
-             "memory_total": 80 << 30, "memory_free": 80 << 30, "nodes": ["/dev/nvidia%d" % index]}
+             "memory_total": 80 << 30, "memory_free": 80 << 30, "nodes": ["/dev/nvidia%d" % index],
+             "power_limit_watts": 700}
     entry.update((key, value) for key, value in device.items() if key in entry or key == "card")
     if "memory_free" not in device:
         entry["memory_free"] = max(0, entry["memory_total"] - sample_entry(index, device)["memory_used"])
@@ -83,14 +86,13 @@ def inventory_entry(index, device):
 def sample_entry(index, device):
     entry = {"uuid": device.get("uuid", "GPU-%d" % index)}
     entry.update(device.get("sample", {}))
-    processes = []
+    found = {}
     for described in device.get("processes", []):
         for pid in pids_of(described):
-            process = {"pid": pid, "memory": described.get("memory", 0)}
+            found[pid] = {"pid": pid, "memory": described.get("memory", 0)}
             if "sm_utilisation" in described:
-                process["sm_utilisation"] = described["sm_utilisation"]
-            processes.append(process)
-    entry["processes"] = processes
+                found[pid]["sm_utilisation"] = described["sm_utilisation"]
+    processes = entry["processes"] = list(found.values())
     entry.setdefault("memory_used", sum(process["memory"] for process in processes))
     if "power_watts" in entry:
         entry.setdefault("energy_joules", round(entry["power_watts"] * time.monotonic(), 3))

@@ -18,6 +18,7 @@ void describe_card(const Library& library, Card& card)
         library.compute_capability(card.handle, &major, &minor) == success)
         std::snprintf(card.capability, sizeof card.capability, "%d.%d", major, minor);
     if (library.max_clock) library.max_clock(card.handle, clock_sm, &card.max_clock);
+    if (library.power_limit) library.power_limit(card.handle, &card.power_limit);
     PciInfo pci{};
     if (library.pci_info && library.pci_info(card.handle, &pci) == success)
         std::snprintf(
@@ -77,14 +78,34 @@ void add_devices(Machine& machine, unsigned number)
         number);
 }
 
-void forget_devices(Machine& machine)
+// The devices of the last time, whose counters go on where they are listed again.
+Device earlier[most_devices];
+unsigned earlier_count = 0;
+
+void set_devices_aside(Machine& machine)
 {
-    for (unsigned i = 0; i < machine.device_count; ++i) {
-        for (const GpmSample sample : machine.devices[i].gpm)
-            if (sample && machine.library.gpm_free) machine.library.gpm_free(sample);
-        machine.devices[i] = Device();
-    }
+    earlier_count = machine.device_count;
+    for (unsigned i = 0; i < machine.device_count; ++i)
+        earlier[i] = machine.devices[i];
     machine.device_count = 0;
+}
+
+void take_counters_over(Machine& machine)
+{
+    for (unsigned i = 0; i < earlier_count; ++i) {
+        auto& old = earlier[i];
+        for (unsigned k = 0; k < machine.device_count; ++k) {
+            auto& device = machine.devices[k];
+            if (device.gpm[0] || std::strcmp(old.uuid, device.uuid) != 0) continue;
+            std::memcpy(device.gpm, old.gpm, sizeof device.gpm);
+            device.gpm_time = old.gpm_time;
+            old.gpm[0] = nullptr;
+            old.gpm[1] = nullptr;
+        }
+        for (const GpmSample sample : old.gpm)
+            if (sample && machine.library.gpm_free) machine.library.gpm_free(sample);
+    }
+    earlier_count = 0;
 }
 
 // Cards in `found` take over what was kept of them; events go on when they are the same as before.
@@ -180,6 +201,8 @@ void write_device(const Machine& machine, unsigned index, Text& out)
         }
     }
     out.close(']');
+    if (card.power_limit != 0 && !device.is_instance)
+        out.member("power_limit_watts", card.power_limit / 1000.0);
     out.close('}');
 }
 
@@ -216,7 +239,7 @@ void enumerate(Machine& machine)
     int cuda = 0;
     if (library.cuda_version && library.cuda_version(&cuda) == success)
         std::snprintf(machine.cuda, sizeof machine.cuda, "%d.%d", cuda / 1000, cuda % 1000 / 10);
-    forget_devices(machine);
+    set_devices_aside(machine);
     unsigned count = 0;
     const int counted = library.count(&count);
     static Card found[most_cards];
@@ -241,6 +264,7 @@ void enumerate(Machine& machine)
     take_cards(machine, found, usable);
     for (unsigned i = 0; i < machine.card_count; ++i)
         add_devices(machine, i);
+    take_counters_over(machine);
     if (machine.device_count == 0 && !machine.problem.kind) {
         machine.problem.say("unavailable", "the NVIDIA driver %s finds no GPU", machine.driver);
         machine.problem.advise("'lspci | grep -i nvidia' shows whether the machine sees one, 'sudo "

@@ -94,6 +94,10 @@ void find_figures(void* at, Library& library)
     find(at, library.memory_v2, "nvmlDeviceGetMemoryInfo_v2");
     find(at, library.utilisation, "nvmlDeviceGetUtilizationRates");
     find(at, library.power, "nvmlDeviceGetPowerUsage");
+    find(at,
+         library.power_limit,
+         "nvmlDeviceGetEnforcedPowerLimit",
+         "nvmlDeviceGetPowerManagementLimit");
     find(at, library.energy, "nvmlDeviceGetTotalEnergyConsumption");
     find(at, library.temperature, "nvmlDeviceGetTemperature");
     find(at, library.temperature_v1, "nvmlDeviceGetTemperatureV");

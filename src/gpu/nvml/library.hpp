@@ -27,6 +27,7 @@ struct Library {
     int (*memory_v2)(Handle, MemoryV2*) = nullptr;
     int (*utilisation)(Handle, Utilisation*) = nullptr;
     int (*power)(Handle, unsigned*) = nullptr;
+    int (*power_limit)(Handle, unsigned*) = nullptr;
     int (*energy)(Handle, std::uint64_t*) = nullptr;
     int (*temperature)(Handle, int, unsigned*) = nullptr;
     int (*temperature_v1)(Handle, TemperatureV1*) = nullptr;

@@ -5,10 +5,10 @@
 // is absent is not supported.
 //   [driver]    init, version, cuda; hang = yes: every call waits for ever; crash = yes
 //   [gpu]       uuid, name, capability, max_clock, clock, pci (domain bus device), minor, memory
-//               (total used), utilisation, power, energy, temperature, ecc, mig (0 or 1), gpm (SM
-//               and tensor percent), xid, status (of every call); repeated: compute, graphics, mps
-//               (pid memory, "?" when it is not told), busy (pid percent); wide = yes: entries of
-//               processes are longer than they should be
+//               (total used), utilisation, power, power_limit, energy, temperature, ecc, mig (0 or
+//               1), gpm (SM and tensor percent), xid, status (of every call); repeated: compute,
+//               graphics, mps (pid memory, "?" when it is not told), busy (pid percent); wide =
+//               yes: entries of processes are longer than they should be
 //   [instance]  uuid, name, memory, ids (GPU and compute instance), gpm, compute
 #include "gpu/nvml/declarations.hpp"
 
@@ -278,6 +278,10 @@ int nvmlDeviceGetMemoryInfo_v2(Handle handle, MemoryV2* out)
 int nvmlDeviceGetPowerUsage(Handle device, unsigned* out)
 {
     return one_number(device, "power", out);
+}
+int nvmlDeviceGetEnforcedPowerLimit(Handle device, unsigned* out)
+{
+    return one_number(device, "power_limit", out);
 }
 int nvmlDeviceGetTotalEnergyConsumption(Handle handle, std::uint64_t* out)
 {

@@ -17,6 +17,7 @@
 #include "target/docker/run_image.hpp"
 #include "target/embedded.hpp"
 #include "target/facts.hpp"
+#include "target/gpu_look.hpp"
 #include "target/managed_environment.hpp"
 #include "target/run_files.hpp"
 #include "target/side.hpp"
@@ -176,6 +177,11 @@ public:
         return machine_facts(options_.home, wish.ambient, EngineWish::required, stop);
     }
 
+    Result<Json> gpus(const FactsWish& wish, std::stop_token stop) override
+    {
+        return gpus_.look(wish.ambient, stop);
+    }
+
     Result<> clean(const std::string& job, const Path& directory) override
     {
         held_.drop(job);
@@ -264,6 +270,7 @@ private:
     RunKeys keys_;
     Watcher watcher_;
     HeldEnvironments held_;
+    GpuLook gpus_{options_.home / "lib"};
 };
 
 }  // namespace

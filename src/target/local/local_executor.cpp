@@ -10,6 +10,7 @@
 #include "target/embedded.hpp"
 #include "target/environment.hpp"
 #include "target/facts.hpp"
+#include "target/gpu_look.hpp"
 #include "target/local/local_run.hpp"
 #include "target/local/own_python.hpp"
 #include "target/managed_environment.hpp"
@@ -161,6 +162,11 @@ public:
         return machine_facts(options_.home, wish.ambient, EngineWish::none, stop);
     }
 
+    Result<Json> gpus(const FactsWish& wish, std::stop_token stop) override
+    {
+        return gpus_.look(wish.ambient, stop);
+    }
+
     Result<> clean(const std::string& job, const Path& directory) override
     {
         held_.drop(job);
@@ -279,6 +285,7 @@ private:
     RunKeys keys_;
     Watcher watcher_;
     HeldEnvironments held_;
+    GpuLook gpus_{options_.home / "lib"};
     // Shared with the threads that are inside sync() for that run.
     Synced<std::map<std::string, std::shared_ptr<LocalRun>>> runs_;
 };

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "gpu/device.hpp"
 #include "target/remote/frame.hpp"
 #include "target/remote/message.hpp"
 #include "target/remote/run_copy.hpp"
@@ -84,6 +85,33 @@ TEST(Frame, OfAStatusHasTheBytesOfTheGoldenFile)
     const auto files = parse_growing_files((*frame)->head["files"]);
     ASSERT_TRUE(files);
     EXPECT_EQ(files->at(1).name, "journal/m-1");
+}
+
+TEST(Frame, OfGpusHasTheBytesOfTheGoldenFile)
+{
+    gpu::Device card{
+        .uuid = "GPU-1", .name = "Card", .vendor = "nvidia", .nodes = {"/dev/nvidia0"}};
+    auto device = to_json(card).as_object();
+    device.set("sample", JsonObject{{"utilisation", 0.5}, {"memory_used", 7}});
+    device.set(
+        "processes",
+        JsonArray{JsonObject{
+            {"pid", 42}, {"memory", 7}, {"user", "ann"}, {"program", "python3"}, {"run", Json()}}});
+    auto head = to_json(gpu::Inventory{.way = "nvml", .driver_version = "580.1"}).as_object();
+    head.set("time", 17);
+    head.set("devices", JsonArray{std::move(device)});
+    const auto bytes = encode({FrameKind::answer, 9, head, ""}).value();
+    const os::Path file = os::Path(PONK_GOLDEN) / "box-protocol/gpus-answer.frame";
+    if (std::getenv("PONK_UPDATE_GOLDEN")) {
+        ASSERT_TRUE(os::replace_file(file, bytes, 0644));
+    }
+
+    EXPECT_EQ(os::read_file(file).value(), bytes);
+    const auto frame = parse(os::read_file(file).value());
+    ASSERT_TRUE(frame && *frame);
+    const auto back = gpu::inventory_from((*frame)->head);
+    ASSERT_TRUE(back) << back.error().message();
+    EXPECT_EQ(back->devices.at(0).nodes.at(0), "/dev/nvidia0");
 }
 
 TEST(Frame, ComesOutWholeFromPiecesOfAnySize)

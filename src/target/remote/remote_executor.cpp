@@ -147,6 +147,14 @@ public:
             .head;
     }
 
+    Result<Json> gpus(const FactsWish& wish, std::stop_token stop) override
+    {
+        const auto connection = TRY(options_.boxes->get(wish.box, BoxPool::Attempt::now, stop));
+        return TRY(connection->call(
+                       {.call = "gpus", .head = {{"type", options_.type}}}, after(patience), stop))
+            .head;
+    }
+
     Result<EnvironmentList> environments(std::stop_token stop) override
     {
         EnvironmentList all;

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/asker.hpp"
+#include "api/handlers.hpp"
+#include "engine/list_gpus.hpp"
+
+namespace ponk::api {
+
+Result<net::Response> list_gpus(const Services& services, const Call& call)
+{
+    const auto body = TRY(body_of(call));
+    const os::Path project = body.text("project");
+    if (!project.is_absolute())
+        return fail(ErrorKind::invalid_argument, "'project' must be an absolute path");
+    return net::json_response(TRY(engine::list_gpus(
+        services.context(), project, body.text("target", "local"), environment_of(body), {})));
+}
+
+}  // namespace ponk::api

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "cli/context.hpp"
+#include "config/project.hpp"
+
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace ponk::cli {
+
+// Whose GPUs are meant: the targets named with -t, else all of the project that runs can go to.
+tl::expected<std::vector<std::string>, Failure> gpu_targets(const config::Project& project,
+                                                            const Invocation& words);
+
+// One answer of POST /gpus (docs/design/gpu.md, "GPUs for people").
+Result<Json> ask_gpus(Daemon& daemon,
+                      const os::Path& project,
+                      const std::string& target,
+                      std::stop_token stop = {});
+
+// The devices of several answers, each with its `targets`, `address`, `driver_version` and
+// `cuda_version`. A machine that is several targets (its Python, its containers) counts once.
+JsonArray devices_of(const std::vector<Json>& answers);
+
+// "1.5 of 80.0 GiB".
+std::string memory_text(const Json& device);
+// "97 %"; a dash where it is not known.
+std::string percent_text(const Json& value);
+// Who has it: of the lease, else of the processes; empty when nobody has.
+std::string holder_text(const Json& device);
+
+}  // namespace ponk::cli
