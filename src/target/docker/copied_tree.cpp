@@ -172,7 +172,6 @@ Result<> copy_tree_in(const dockerapi::Engine& engine,
                       const Path& directory,
                       std::stop_token stop)
 {
-    TRY(os::replace_file(directory / copied_mark, ""));
     TreeTar tar(directory / control::work);
     return dockerapi::copy_in(
                engine,

@@ -30,9 +30,6 @@ namespace {
 
 using dockerapi::Engine;
 
-// Which engine has the run's container; in the run directory, so that it is known after any crash.
-constexpr const char* engine_file = "engine";
-
 class DockerExecutor final : public ExecutorWithShelf {
 public:
     DockerExecutor(Options options, Installed installed, RunKeys keys)
@@ -40,7 +37,8 @@ public:
                              environment::Form::image,
                              environment::image_remover(),
                              environment::is_image_in_use}),
-          options_(std::move(options)), installed_(std::move(installed)), keys_(std::move(keys))
+          options_(std::move(options)), installed_(std::move(installed)), keys_(std::move(keys)),
+          notes_(options_.home)
     {
     }
 
@@ -87,7 +85,10 @@ public:
                 return fail(
                     ErrorKind::conflict, "a container '{}' of somebody else is there", name);
             // One that was started, or ended, is the run: starting it again would be a second one.
-            if (there->status != "created") return name;
+            if (there->status != "created") {
+                static_cast<void>(note(spec, engine, ContainerNote::Stage::started));
+                return name;
+            }
             TRY(remove_container(engine, name, after(patience)));
         }
         if (spec.command.empty()) TRY(check_script(spec, spec.directory / control::work));
@@ -100,13 +101,15 @@ public:
         const auto container =
             TRY(describe_container(spec, image, prepared ? &*prepared : nullptr, info, installed_));
         TRY(write_control_files(spec, container, keys_.of(spec.id.text())));
-        TRY(os::replace_file(spec.directory / engine_file, engine.socket().native()));
+        TRY(note(spec, engine, ContainerNote::Stage::given));
         TRY(create_container(engine, container.spec, after(patience), stop));
         auto started = fill_and_start(engine, spec, stop);
         if (!started) {
             static_cast<void>(remove_container(engine, name, after(patience)));
             return tl::unexpected(started.error());
         }
+        // It runs: a disk that is full now must not make us say otherwise.
+        static_cast<void>(note(spec, engine, ContainerNote::Stage::started));
         return name;
     }
 
@@ -117,8 +120,7 @@ public:
                            std::stop_token stop) override
     {
         const Watcher::Subscription subscription(watcher_, directory);
-        const auto socket = TRY(os::read_file_if_any(directory / engine_file, 4096));
-        const ContainerRun run(directory, files_of(job, directory), socket.value_or(""), job);
+        const ContainerRun run(directory, files_of(job, directory), notes_, job);
         for (;;) {
             subscription.bell().silence();
             auto status = TRY(run.look(stop));
@@ -138,7 +140,7 @@ public:
         held_.drop(job);
         if (!is_there(directory) || TRY(files_of(job, directory).find(control::exit))) return {};
         const auto noted = request_end(directory, grace);
-        const auto engine = TRY(engine_of(directory, {}));
+        const auto engine = TRY(engine_of(job, {}));
         if (!engine) return noted;  // it was never launched
         TRY(signal_container(*engine, job, "TERM", after(patience)));
         return noted;
@@ -149,16 +151,19 @@ public:
                               const BeforeStoring& before,
                               std::stop_token stop) override
     {
-        if (is_there(directory / copied_mark)) {
-            const auto engine = TRY(engine_of(directory, stop));
-            if (engine) TRY(copy_outputs_home(*engine, job, directory, stop));
-        }
+        const auto note = TRY(notes_.find(job));
+        if (note && note->tree == ContainerWish::Tree::copied)
+            TRY(copy_outputs_home(
+                TRY(Engine::connect(note->socket, after(patience), stop)), job, directory, stop));
         return collect_outputs(options_.trees, directory, before, stop);
     }
 
     [[nodiscard]] bool may_have_outputs(const Path& directory) const override
     {
-        return is_there(directory / copied_mark) || is_there(directory / control::work / "outputs");
+        // What was copied is in the container; a run directory has its run's name.
+        const auto note = notes_.find(directory.filename());
+        return !note || (*note && (*note)->tree == ContainerWish::Tree::copied) ||
+               is_there(directory / control::work / "outputs");
     }
 
     Result<Json> facts(const FactsWish& wish, std::stop_token stop) override
@@ -171,8 +176,9 @@ public:
         held_.drop(job);
         TRY(clean_run_directory(files_of(job, directory), directory));
         TRY(os::remove_tree(directory / "home"));
-        const auto engine = TRY(engine_of(directory, {}));
-        return engine ? remove_container(*engine, job, after(patience)) : Result<>();
+        const auto engine = TRY(engine_of(job, {}));
+        if (engine) TRY(remove_container(*engine, job, after(patience)));
+        return notes_.remove(job);
     }
 
 private:
@@ -182,11 +188,16 @@ private:
     }
 
     // The engine that the run was given to; nullopt before that.
-    Result<std::optional<Engine>> engine_of(const Path& directory, const std::stop_token& stop)
+    Result<std::optional<Engine>> engine_of(const std::string& run, const std::stop_token& stop)
     {
-        const auto socket = TRY(os::read_file_if_any(directory / engine_file, 4096));
-        if (!socket) return std::nullopt;
-        return TRY(Engine::connect(*socket, after(patience), stop));
+        const auto note = TRY(notes_.find(run));
+        if (!note) return std::nullopt;
+        return TRY(Engine::connect(note->socket, after(patience), stop));
+    }
+
+    Result<> note(const JobSpec& spec, const Engine& engine, ContainerNote::Stage stage) const
+    {
+        return notes_.write(spec.id.text(), {engine.socket(), spec.container.tree, stage});
     }
 
     Result<Engine> connect(const JobSpec& spec, const std::stop_token& stop)
@@ -227,6 +238,7 @@ private:
     Options options_;
     Installed installed_;
     RunKeys keys_;
+    ContainerNotes notes_;
     Watcher watcher_;
     HeldEnvironments held_;
 };
