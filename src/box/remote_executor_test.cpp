@@ -39,6 +39,9 @@ constexpr std::pair<const char*, const char*> scripts[] = {
      "head -c 9000000 /dev/zero | tr '\\0' x; mkdir -p outputs/deep; "
      "head -c 20000000 /dev/urandom >outputs/deep/model; sha256sum <outputs/deep/model; "
      "ln -s deep/model outputs/link; echo s3cret >outputs/s3cret.txt"},
+    {"steal.sh",
+     "cd \"$PONK_RUN_DIRECTORY\"; mv journal j2; ln -s \"$HOME/ssh\" journal; sleep 0.3; echo "
+     "done"},
     {"journal.sh",
      "printf abc >\"$PONK_RUN_DIRECTORY/journal/m-1\"; sleep 0.1; "
      "printf def >>\"$PONK_RUN_DIRECTORY/journal/m-1\""},
@@ -278,6 +281,20 @@ TEST_P(RemoteExecutor, MetricJournalsGrowHere)
 
     EXPECT_EQ(status.journal_length, 6U);
     EXPECT_EQ(os::read_file(spec.directory / "journal/m-1").value(), "abcdef");
+}
+
+TEST_P(RemoteExecutor, ALinkInThePlaceOfTheJournalsBringsNothingHome)
+{
+    const auto theirs = root_ / "machine/user/ssh";
+    ASSERT_TRUE(os::make_directories(theirs));
+    ASSERT_TRUE(os::replace_file(theirs / "authorized_keys", "ssh-ed25519 mine"));
+    const auto spec = job("steal");
+    start(spec);
+
+    EXPECT_EQ(follow(spec).exit->status(), 0);
+
+    EXPECT_EQ(log_of(spec), "done\n");
+    EXPECT_TRUE(os::list_directory(spec.directory / "journal")->empty());
 }
 
 TEST_P(RemoteExecutor, CutsLoseAndDoubleNothing)

@@ -3,11 +3,10 @@
 
 #include "base/hash.hpp"
 #include "base/text.hpp"
-#include "os/directory.hpp"
 #include "target/control_directory.hpp"
+#include "target/journals.hpp"
 
 #include <algorithm>
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -41,11 +40,9 @@ bool is_name_of_a_run(const std::string& name)
 std::vector<GrowingFile> growing_files(const Path& directory)
 {
     std::vector<GrowingFile> out{{control::log, size_of(directory / control::log)}};
-    const auto entries = os::list_directory(directory / control::journal);
-    if (!entries) return out;
-    for (const auto& entry : *entries) {
-        if (entry.type != DT_REG || out.size() == most_files) continue;
-        out.push_back({journals + entry.name, size_of(directory / control::journal / entry.name)});
+    for (auto& journal : Journals::of(directory).list()) {
+        if (out.size() == most_files) break;
+        out.push_back({journals + journal.name, journal.size});
     }
     return out;
 }
@@ -53,6 +50,7 @@ std::vector<GrowingFile> growing_files(const Path& directory)
 Result<Increment> read_increment(const Path& directory, const std::vector<GrowingFile>& there)
 {
     Increment out;
+    const auto folder = Journals::of(directory);
     for (auto& file : growing_files(directory)) {
         const auto same = [&file](const GrowingFile& other) { return other.name == file.name; };
         const auto known = std::find_if(there.begin(), there.end(), same);
@@ -66,7 +64,9 @@ Result<Increment> read_increment(const Path& directory, const std::vector<Growin
             break;
         }
         // A link that took its place since leads nowhere.
-        const auto opened = os::open_regular(directory / file.name, os::Links::refuse);
+        const auto opened = file.name == control::log
+                                ? os::open_regular(directory / file.name, os::Links::refuse)
+                                : folder.open(file.name.substr(journals.size()));
         if (!opened) continue;
         const auto bytes = TRY(os::read_at(opened->get(), file.offset, room));
         file.size = bytes.size();
