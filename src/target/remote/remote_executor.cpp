@@ -8,6 +8,7 @@
 #include "target/control_seal.hpp"
 #include "target/remote/box_file.hpp"
 #include "target/remote/message.hpp"
+#include "target/remote/object_peer.hpp"
 #include "target/remote/output_names.hpp"
 #include "target/remote/remote_place.hpp"
 #include "target/remote/run_copy.hpp"
@@ -30,7 +31,7 @@ constexpr auto place_patience = 12h;
 constexpr auto outage_patience = 120s;
 // The longest that one question may stay open on the box.
 constexpr auto longest_poll = 25s;
-constexpr int most_rounds = 4;
+constexpr std::size_t most_rounds = 4;
 
 // In the run directory: the run ended and wrote no outputs.
 constexpr const char* no_outputs = "no-outputs";
@@ -311,7 +312,8 @@ private:
                                  const std::stop_token& stop)
     {
         TreeSender sender(options_.home, options_.objects, spec);
-        for (int round = 0; round < most_rounds; ++round) {
+        auto rounds = most_rounds;
+        for (std::size_t round = 0; round < rounds; ++round) {
             const auto answer =
                 TRY(connection.call({.call = call,
                                      .head = {{"type", options_.type}, {"spec", to_json(spec)}},
@@ -322,6 +324,8 @@ private:
                 sender.remember();
                 return answer;
             }
+            // One answer names so many objects and no more.
+            if (round == 0) rounds += TRY(sender.object_count()) / most_digests;
             std::optional<std::vector<Digest>> known;
             if (answer.head.boolean("manifest")) known = TRY(unpack_digests(answer.payload));
             TRY(sender.send(connection, known, progress, stop)

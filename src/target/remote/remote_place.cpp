@@ -55,9 +55,20 @@ TreeSender::TreeSender(const Path& home, const snapshot::ObjectStore& objects, c
 {
 }
 
-Result<std::vector<Digest>> TreeSender::candidates() const
+Result<const std::vector<Digest>*> TreeSender::objects()
 {
-    auto all = snapshot::objects_of(TRY(objects_.read_manifest(spec_.snapshot)));
+    if (!all_) all_ = snapshot::objects_of(TRY(objects_.read_manifest(spec_.snapshot)));
+    return &*all_;
+}
+
+Result<std::size_t> TreeSender::object_count()
+{
+    return TRY(objects())->size();
+}
+
+Result<std::vector<Digest>> TreeSender::candidates()
+{
+    auto all = *TRY(objects());
     const auto text = os::read_file(last_, 4096);
     Digest id;
     if (!text || !parse_digest(trim(*text), id) || !TRY(objects_.contains(id))) return all;
