@@ -122,7 +122,8 @@ Result<Reply> Calls::place(const Json& head, const target::Progress& progress, s
     if (auto reply = TRY(lacking(spec, stop))) return std::move(*reply);
     const auto lock = TRY(runs_.lock(spec.id, stop));
     TRY(os::make_directories(spec.directory));
-    TRY(RunFolders::write_digest(spec.directory, mark::snapshot, spec.snapshot));
+    TRY(runs_.note(spec.id, mark::type, head.text("type")));
+    TRY(runs_.note(spec.id, mark::snapshot, spec.snapshot.text()));
     const auto placed = executor->place(spec, progress, stop);
     // An object that turned out damaged was set aside: it is sent again.
     if (!placed && placed.error().kind() == ErrorKind::damaged) {
@@ -212,14 +213,14 @@ Result<Reply> Calls::collect(const Json& head, std::stop_token stop)
     const auto subject = TRY(subject_of(head));
     TRY(lease_.touch(stop));
     const auto lock = TRY(runs_.lock(subject.id, stop));
-    if (const auto stored = RunFolders::read_digest(subject.directory, mark::outputs)) {
+    if (const auto stored = runs_.find_digest(subject.id, mark::outputs)) {
         if (TRY(objects_.contains(*stored))) return Reply{{{"outputs", stored->text()}}};
     }
     const auto collected =
         TRY(subject.executor->collect(subject.id.text(), subject.directory, {}, stop));
     Reply reply{{{"notices", to_json(collected.notices)}}};
     if (collected.outputs) {
-        TRY(RunFolders::write_digest(subject.directory, mark::outputs, *collected.outputs));
+        TRY(runs_.note(subject.id, mark::outputs, collected.outputs->text()));
         reply.head.set("outputs", collected.outputs->text());
     }
     return reply;
@@ -228,7 +229,7 @@ Result<Reply> Calls::collect(const Json& head, std::stop_token stop)
 Result<Reply> Calls::note_collected(const Json& head)
 {
     const auto subject = TRY(subject_of(head));
-    TRY(os::replace_file(subject.directory / mark::collected, "", 0600, os::Durable::no));
+    if (target::is_there(subject.directory)) TRY(runs_.note(subject.id, mark::collected, "yes"));
     return Reply();
 }
 
@@ -240,6 +241,16 @@ Result<Reply> Calls::clean(const Json& head, std::stop_token stop)
     TRY(subject.executor->clean(subject.id.text(), subject.directory));
     TRY(runs_.remove(subject.id));
     return Reply();
+}
+
+Result<> Calls::remove_garbage(const RunId& run)
+{
+    const auto lock = TRY(runs_.try_lock(run));
+    if (!lock) return {};  // somebody is busy with it
+    const auto type = runs_.find_note(run, mark::type).value_or("");
+    if (const auto found = executors_.find(type); found != executors_.end())
+        TRY(found->second->clean(run.text(), runs_.of(run)));
+    return runs_.remove(run);
 }
 
 Result<Reply> Calls::facts(const Json& head, std::stop_token stop)
@@ -273,7 +284,8 @@ Result<Reply> Calls::get_objects(const Json& head, const std::stop_token& stop)
 void Calls::collect_garbage(const std::stop_token& stop)
 {
     lease_.release_if_idle(lease_time);
-    static_cast<void>(collect_garbage_if_due(home_, objects_, runs_, stop));
+    const auto remove = [this](const RunId& run) { return remove_garbage(run); };
+    static_cast<void>(collect_garbage_if_due(home_, objects_, runs_, remove, stop));
 }
 
 }  // namespace ponk::box

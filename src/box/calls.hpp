@@ -57,6 +57,7 @@ private:
     Result<Reply> collect(const Json& head, std::stop_token stop);
     Result<Reply> note_collected(const Json& head);
     Result<Reply> clean(const Json& head, std::stop_token stop);
+    Result<> remove_garbage(const RunId& run);
     Result<Reply> facts(const Json& head, std::stop_token stop);
     Result<Reply> keep_environments(const Json& head, std::stop_token stop);
     Result<Reply> has_objects(const std::string& payload, const std::stop_token& stop);

@@ -42,6 +42,8 @@ constexpr std::pair<const char*, const char*> scripts[] = {
     {"steal.sh",
      "cd \"$PONK_RUN_DIRECTORY\"; mv journal j2; ln -s \"$HOME/ssh\" journal; sleep 0.3; echo "
      "done"},
+    {"forge.sh",
+     "echo \"$1\" >\"$PONK_RUN_DIRECTORY/outputs\"; mkdir outputs; echo mine >outputs/model.txt"},
     {"journal.sh",
      "printf abc >\"$PONK_RUN_DIRECTORY/journal/m-1\"; sleep 0.1; "
      "printf def >>\"$PONK_RUN_DIRECTORY/journal/m-1\""},
@@ -407,6 +409,35 @@ TEST_P(RemoteExecutor, CleaningLeavesNothingThere)
 
     EXPECT_FALSE(std::filesystem::exists(root_ / "machine/user/.ponk/runs" / spec.id.text()));
     EXPECT_EQ(follow(spec).exit->status(), 0) << "our copy stays";
+}
+
+TEST_P(RemoteExecutor, WhatWasFetchedIsToldToTheMachine)
+{
+    for (const char* script : {"hello", "output"}) {
+        const auto spec = job(script);
+        start(spec);
+        ASSERT_EQ(follow(spec).exit->status(), 0);
+        const auto note = root_ / "machine/user/.ponk/notes" / spec.id.text() / "collected";
+        if (executor().may_have_outputs(spec.directory)) {
+            EXPECT_FALSE(is_there(note)) << "its outputs are still there alone";
+            ASSERT_TRUE(executor().collect(spec.id.text(), spec.directory, {}, {}));
+        }
+        EXPECT_TRUE(is_there(note)) << script;
+    }
+}
+
+TEST_P(RemoteExecutor, AScriptCannotNameOtherOutputsThanItsOwn)
+{
+    auto spec = job("forge");
+    spec.arguments = {target_.spec.snapshot.text()};
+    start(spec);
+    ASSERT_EQ(follow(spec).exit->status(), 0);
+
+    const auto collected = executor().collect(spec.id.text(), spec.directory, {}, {});
+
+    ASSERT_TRUE(collected) << collected.error().message();
+    ASSERT_TRUE(collected->outputs);
+    EXPECT_NE(*collected->outputs, target_.spec.snapshot);
 }
 
 TEST_P(RemoteExecutor, AFolderThatIsGoneThereIsALostRun)

@@ -120,12 +120,11 @@ public:
         Collected collected;
         collected.notices = parse_notices(answer.head["notices"]);
         Digest id;
-        if (!parse_digest(answer.head.text("outputs"), id)) return collected;
-        TRY(fetch_tree(*connection, options_.objects, id, tell, stop));
-        collected.outputs = TRY(renamed(id, directory, before));
-        // Now the box may forget them some day.
-        static_cast<void>(
-            connection->call({.call = "collected", .head = about(job)}, after(patience), stop));
+        if (parse_digest(answer.head.text("outputs"), id)) {
+            TRY(fetch_tree(*connection, options_.objects, id, tell, stop));
+            collected.outputs = TRY(renamed(id, directory, before));
+        }
+        tell_fetched(*connection, job, stop);
         return collected;
     }
 
@@ -230,6 +229,15 @@ private:
     [[nodiscard]] SealedFiles files_of(const std::string& run, const Path& directory) const
     {
         return {directory, keys_.of(run)};
+    }
+
+    // All that the run left is with us: some day the box may forget it. What it does not hear it
+    // keeps.
+    void
+    tell_fetched(BoxConnection& connection, const std::string& job, const std::stop_token& stop)
+    {
+        static_cast<void>(
+            connection.call({.call = "collected", .head = about(job)}, after(patience), stop));
     }
 
     [[nodiscard]] JsonObject about(const std::string& job) const
@@ -371,6 +379,11 @@ private:
             status.exit.reset();
         } else if (status.phase == JobPhase::ended) {
             TRY(settle_end(job, directory, answer.head, status));
+            if (status.exit && is_there(directory / no_outputs)) {
+                if (const auto connection =
+                        options_.boxes->get(box, BoxPool::Attempt::when_due, stop))
+                    tell_fetched(**connection, job, stop);
+            }
         } else if (status.phase == JobPhase::lost) {
             status.reason = fmt::format("'{}': {}", name_of(box), status.reason);
         }
