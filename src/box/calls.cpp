@@ -31,16 +31,20 @@ Result<std::unique_ptr<Calls>> Calls::make(const Path& home, std::vector<std::st
 {
     TRY(open_home(home));
     auto objects = TRY(snapshot::ObjectStore::open(home / "store"));
-    std::unique_ptr<Calls> calls(new Calls(home, std::move(environment), std::move(objects)));
+    std::unique_ptr<Calls> calls(
+        new Calls(home, TRY(HomeIdentity::of(home)), std::move(environment), std::move(objects)));
     const auto trees = target::trees_of(calls->objects_);
     calls->executors_.emplace("remote", TRY(target::local::make_executor({home, trees})));
     calls->executors_.emplace("remotedocker", TRY(target::docker::make_executor({home, trees})));
     return calls;
 }
 
-Calls::Calls(Path home, std::vector<std::string> environment, snapshot::ObjectStore objects)
-    : home_(std::move(home)), environment_(std::move(environment)), objects_(std::move(objects)),
-      runs_(home_), lease_(objects_.root())
+Calls::Calls(Path home,
+             HomeIdentity identity,
+             std::vector<std::string> environment,
+             snapshot::ObjectStore objects)
+    : home_(std::move(home)), identity_(std::move(identity)), environment_(std::move(environment)),
+      objects_(std::move(objects)), runs_(home_), lease_(objects_.root())
 {
 }
 
@@ -48,6 +52,18 @@ Result<Reply> Calls::carry_out(const Json& head,
                                std::string payload,
                                const target::Progress& progress,
                                const std::stop_token& stop)
+{
+    TRY(identity_.check());
+    auto reply = dispatch(head, std::move(payload), progress, stop);
+    // What was not found meanwhile may only have gone with the folder.
+    if (!reply || reply->head.find("phase") != nullptr) TRY(identity_.check());
+    return reply;
+}
+
+Result<Reply> Calls::dispatch(const Json& head,
+                              std::string payload,
+                              const target::Progress& progress,
+                              const std::stop_token& stop)
 {
     const auto call = head.text("call");
     if (call == "sync") return sync(head, stop);

@@ -42,6 +42,7 @@ constexpr std::pair<const char*, const char*> scripts[] = {
     {"steal.sh",
      "cd \"$PONK_RUN_DIRECTORY\"; mv journal j2; ln -s \"$HOME/ssh\" journal; sleep 0.3; echo "
      "done"},
+    {"late.sh", "echo ready; sleep 3; exit 4"},
     {"forge.sh",
      "echo \"$1\" >\"$PONK_RUN_DIRECTORY/outputs\"; mkdir outputs; echo mine >outputs/model.txt"},
     {"journal.sh",
@@ -460,6 +461,39 @@ TEST_P(RemoteExecutor, AFolderThatIsGoneThereIsALostRun)
     ASSERT_TRUE(status) << status.error().message();
     EXPECT_EQ(status->phase, JobPhase::lost);
     EXPECT_THAT(status->reason, HasSubstr("'box'"));
+}
+
+// As when a disk is not mounted for a while.
+TEST_P(RemoteExecutor, AnotherFolderInThePlaceOfTheHomeIsAnOutageAndNoEnd)
+{
+    for (const bool cut : {true, false}) {
+        const auto spec = job("late");
+        start(spec);
+        follow(spec, JobPhase::running);
+        const auto home = root_ / "machine/user/.ponk";
+        const auto aside = root_ / "machine/user/aside";
+        std::filesystem::rename(home, aside);
+        if (cut) ::kill(site->machine.pid, SIGKILL);
+        JobStatus seen{.phase = JobPhase::running};
+        for (int i = 0; i < 8; ++i) {
+            const auto status =
+                executor().sync(spec.id.text(), spec.directory, seen, after(100ms), {});
+            ASSERT_FALSE(status && status->phase == JobPhase::lost) << status->reason;
+            std::this_thread::sleep_for(100ms);
+        }
+        const auto outage = executor().outage(spec.directory);
+        ASSERT_TRUE(outage);
+        EXPECT_THAT(outage->reason, HasSubstr("is its disk mounted?"));
+        EXPECT_FALSE(executor().cancel(spec.id.text(), spec.directory, 1s)) << "not heard";
+
+        EXPECT_TRUE(os::remove_tree(home));
+        std::filesystem::rename(aside, home);
+
+        const auto status = follow_patiently(spec, [] {});
+        ASSERT_TRUE(status.exit) << status.reason;
+        EXPECT_EQ(status.exit->status(), 4);
+        EXPECT_FALSE(executor().outage(spec.directory));
+    }
 }
 
 TEST_P(RemoteExecutor, FactsComeFromTheOtherMachine)

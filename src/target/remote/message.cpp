@@ -25,7 +25,8 @@ Json to_json(const Hello& hello)
                       {"program", hello.program},
                       {"boot", hello.boot},
                       {"home", hello.home},
-                      {"architecture", hello.architecture}};
+                      {"architecture", hello.architecture},
+                      {"identity", hello.identity}};
 }
 
 Result<Hello> parse_hello(const Json& head)
@@ -40,7 +41,8 @@ Result<Hello> parse_hello(const Json& head)
     return Hello{.program = head.text("program"),
                  .boot = head.text("boot"),
                  .home = head.text("home"),
-                 .architecture = head.text("architecture")};
+                 .architecture = head.text("architecture"),
+                 .identity = head.text("identity")};
 }
 
 Json error_to_json(const Error& error)

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "target/remote/remote_executor.hpp"
 
+#include "base/text.hpp"
 #include "dockerapi/registry.hpp"
 #include "os/wait.hpp"
 #include "snapshot/lease.hpp"
 #include "target/control_directory.hpp"
 #include "target/control_seal.hpp"
 #include "target/remote/box_file.hpp"
+#include "target/remote/homes_there.hpp"
 #include "target/remote/message.hpp"
 #include "target/remote/object_peer.hpp"
 #include "target/remote/output_names.hpp"
@@ -64,11 +66,15 @@ public:
     Result<std::string> launch(const JobSpec& spec, std::stop_token stop) override
     {
         const auto sent = TRY(with_login(spec, stop));
-        TRY(ask(spec.box,
-                {.call = "launch", .head = {{"type", options_.type}, {"spec", to_json(sent)}}},
-                after(5min),
-                stop));
-        TRY(os::replace_file(spec.directory / launched, "", 0600, os::Durable::no));
+        const auto connection =
+            TRY(options_.boxes->get(spec.box, BoxPool::Attempt::when_due, stop));
+        TRY(call(*connection,
+                 spec.box,
+                 {.call = "launch", .head = {{"type", options_.type}, {"spec", to_json(sent)}}},
+                 after(5min),
+                 stop));
+        TRY(os::replace_file(
+            spec.directory / launched, connection->hello().identity + "\n", 0600, os::Durable::no));
         return spec.id.text();
     }
 
@@ -99,7 +105,12 @@ public:
         if (!box && box.error().kind() == ErrorKind::not_found) return {};  // no box heard of it
         auto head = about(job);
         head.set("grace", static_cast<std::int64_t>(grace.count()));
-        return ask(TRY(box), {.call = "cancel", .head = std::move(head)}, after(patience), {})
+        const auto connection = TRY(reach(directory, TRY(box), {}));
+        return call(*connection,
+                    *box,
+                    {.call = "cancel", .head = std::move(head)},
+                    after(patience),
+                    {})
             .map([](const auto&) {});
     }
 
@@ -110,7 +121,7 @@ public:
     {
         if (is_there(directory / no_outputs)) return Collected();
         const auto box = TRY(read_box(directory));
-        const auto connection = TRY(options_.boxes->get(box, BoxPool::Attempt::when_due, stop));
+        const auto connection = TRY(reach(directory, box, stop));
         const auto lease = TRY(snapshot::Lease::take(options_.objects.root(), "outputs", stop));
         const Progress tell = [&](const std::string& line) {
             if (options_.tell) options_.tell(job, line);
@@ -136,7 +147,9 @@ public:
     [[nodiscard]] std::optional<Outage> outage(const Path& directory) const override
     {
         const auto box = read_box(directory);
-        return box ? options_.boxes->outage(*box) : std::nullopt;
+        if (!box) return std::nullopt;
+        if (const auto outage = options_.boxes->outage(*box)) return outage;
+        return homes_.outage(directory);
     }
 
     Result<Json> facts(const FactsWish& wish, std::stop_token stop) override
@@ -264,10 +277,38 @@ private:
                        const std::stop_token& stop)
     {
         const auto connection = TRY(options_.boxes->get(box, BoxPool::Attempt::when_due, stop));
-        return connection->call(std::move(request), deadline, stop)
+        return call(*connection, box, std::move(request), deadline, stop);
+    }
+
+    static Result<Answer> call(BoxConnection& connection,
+                               const BoxAddress& box,
+                               BoxConnection::Request request,
+                               Deadline deadline,
+                               const std::stop_token& stop)
+    {
+        return connection.call(std::move(request), deadline, stop)
             .map_error([&](const Error& error) {
-                return connection->broken() ? error.within("'" + name_of(box) + "'") : error;
+                return connection.broken() ? error.within("'" + name_of(box) + "'") : error;
             });
+    }
+
+    // The connection to the folder that the run was given to; `unavailable` when there is another
+    // one in its place.
+    Result<std::shared_ptr<BoxConnection>>
+    reach(const Path& directory, const BoxAddress& box, const std::stop_token& stop)
+    {
+        auto connection = TRY(options_.boxes->get(box, BoxPool::Attempt::when_due, stop));
+        const auto given = os::read_file(directory / launched, 4096);
+        if (!given || trim(*given).empty() || trim(*given) == connection->hello().identity)
+            return connection;
+        const auto reason =
+            fmt::format("'{}': ponk's folder '{}' there is another one than the run was given to: "
+                        "is its disk mounted?",
+                        name_of(box),
+                        printable(connection->hello().home));
+        // A ponk-box that is started anew looks again.
+        if (homes_.missing(directory, reason)) options_.boxes->drop(box);
+        return fail(ErrorKind::unavailable, "{}", reason);
     }
 
     // The box has its own logins; what the one who submits has here goes along and is kept nowhere.
@@ -357,8 +398,19 @@ private:
         head.set("seen", to_json(JobStatus{.phase = seen.phase, .started = seen.started}));
         head.set("files", to_json(growing_files(directory)));
         head.set("wait", static_cast<std::int64_t>(wait.count()));
-        auto asked =
-            ask(box, {.call = "sync", .head = std::move(head)}, after(wait + patience), stop);
+        const auto connection = TRY(reach(directory, box, stop));
+        auto asked = call(*connection,
+                          box,
+                          {.call = "sync", .head = std::move(head)},
+                          after(wait + patience),
+                          stop);
+        if (!asked && asked.error().kind() == ErrorKind::unavailable && !connection->broken()) {
+            // It answers, and cannot say anything about the run.
+            const auto reason = fmt::format("'{}': {}", name_of(box), asked.error().message());
+            if (homes_.missing(directory, reason)) options_.boxes->drop(box);
+        } else if (!connection->broken()) {
+            homes_.found(directory);
+        }
         if (!asked && asked.error().kind() == ErrorKind::not_found &&
             is_there(directory / launched) && !options_.boxes->outage(box)) {
             JobStatus gone{.phase = JobPhase::lost};
@@ -380,9 +432,7 @@ private:
         } else if (status.phase == JobPhase::ended) {
             TRY(settle_end(job, directory, answer.head, status));
             if (status.exit && is_there(directory / no_outputs)) {
-                if (const auto connection =
-                        options_.boxes->get(box, BoxPool::Attempt::when_due, stop))
-                    tell_fetched(**connection, job, stop);
+                tell_fetched(*connection, job, stop);
             }
         } else if (status.phase == JobPhase::lost) {
             status.reason = fmt::format("'{}': {}", name_of(box), status.reason);
@@ -422,6 +472,7 @@ private:
 
     Options options_;
     RunKeys keys_;
+    HomesThere homes_;
     Synced<std::set<std::string>> again_;  // runs whose log is fetched a second time
 };
 
