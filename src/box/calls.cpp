@@ -197,10 +197,7 @@ Result<Reply> Calls::sync(const Json& head, std::stop_token stop)
     }
     auto seen = TRY(parse_job_status(head["seen"]));
     const auto there = TRY(parse_growing_files(head["files"]));
-    for (const auto& file : there) {
-        auto& length = file.name == target::control::log ? seen.log_length : seen.journal_length;
-        length += file.offset;
-    }
+    add_lengths(subject.directory, there, seen);
     const auto wait = std::clamp<std::int64_t>(head.integer("wait"), 0, 60'000);
     const auto status = TRY(subject.executor->sync(
         subject.id.text(), subject.directory, seen, after(std::chrono::milliseconds(wait)), stop));

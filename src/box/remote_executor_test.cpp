@@ -42,6 +42,12 @@ constexpr std::pair<const char*, const char*> scripts[] = {
     {"steal.sh",
      "cd \"$PONK_RUN_DIRECTORY\"; mv journal j2; ln -s \"$HOME/ssh\" journal; sleep 0.3; echo "
      "done"},
+    {"clutter.sh",
+     "exec python3 -c 'import os, sys\n"
+     "for i in range(9900):\n"
+     " n = (os.environ[\"PONK_RUN_DIRECTORY\"] + \"/journal/\").encode()\n"
+     " open(n + b\"\\x01\" * 250 + b\"%05d\" % i, \"w\").close()\n"
+     "sys.exit(6)'"},
     {"late.sh", "echo ready; sleep 3; exit 4"},
     {"forge.sh",
      "echo \"$1\" >\"$PONK_RUN_DIRECTORY/outputs\"; mkdir outputs; echo mine >outputs/model.txt"},
@@ -298,6 +304,14 @@ TEST_P(RemoteExecutor, ALinkInThePlaceOfTheJournalsBringsNothingHome)
 
     EXPECT_EQ(log_of(spec), "done\n");
     EXPECT_TRUE(os::list_directory(spec.directory / "journal")->empty());
+}
+
+TEST_P(RemoteExecutor, ManyOddNamesAmongTheJournalsKeepNobodyFromTheEnd)
+{
+    const auto spec = job("clutter");
+    start(spec);
+
+    EXPECT_EQ(follow(spec).exit->status(), 6);
 }
 
 TEST_P(RemoteExecutor, CutsLoseAndDoubleNothing)

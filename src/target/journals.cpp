@@ -5,9 +5,19 @@
 #include "os/tree.hpp"
 #include "target/control_directory.hpp"
 
+#include <algorithm>
 #include <dirent.h>
 
 namespace ponk::target {
+
+bool Journals::is_name(std::string_view name)
+{
+    const auto fits = [](char c) {
+        return c > ' ' && c <= '~' && c != '"' && c != '\\' && c != '/';
+    };
+    return !name.empty() && name.size() <= 255 && name != "." && name != ".." &&
+           std::all_of(name.begin(), name.end(), fits);
+}
 
 Journals Journals::of(const Path& directory)
 {
@@ -23,7 +33,8 @@ std::vector<Journals::File> Journals::list() const
         folder_ ? os::list_directory(folder_->fd()) : Result<std::vector<os::Entry>>();
     if (!entries) return out;
     for (const auto& entry : *entries) {
-        if (entry.type != DT_REG) continue;
+        if (out.size() == most) break;
+        if (entry.type != DT_REG || !is_name(entry.name)) continue;
         os::FileStatus status;
         if (os::status_at(folder_->fd(), entry.name.c_str(), status) != 0 || !status.is_file())
             continue;
@@ -34,7 +45,7 @@ std::vector<Journals::File> Journals::list() const
 
 Result<os::Fd> Journals::open(const std::string& name) const
 {
-    if (!folder_ || name.find('/') != std::string::npos)
+    if (!folder_ || !is_name(name))
         return fail(ErrorKind::not_found, "there is no journal {}", os::in_quotes(name));
     return os::open_regular(folder_->path() / name, os::Links::refuse);
 }

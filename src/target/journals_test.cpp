@@ -6,6 +6,7 @@
 
 #include <gmock/gmock.h>
 
+#include <fstream>
 #include <sys/stat.h>
 
 namespace ponk::target {
@@ -22,7 +23,7 @@ protected:
     }
     void put(const std::string& name, const std::string& text)
     {
-        EXPECT_TRUE(os::replace_file(run_ / "journal" / name, text));
+        std::ofstream(run_ / "journal" / name) << text;
     }
     std::uint64_t length() const
     {
@@ -53,6 +54,31 @@ TEST_F(JournalsOfARun, AreThePlainFiles)
     EXPECT_FALSE(Journals::of(run_).open("3-link"));
     EXPECT_FALSE(Journals::of(run_).open("5-pipe"));
     EXPECT_FALSE(Journals::of(run_).open("../log"));
+}
+
+TEST_F(JournalsOfARun, WithOddNamesOrInGreatNumberFitIntoAMessage)
+{
+    for (std::size_t i = 0; i < Journals::most + 50; ++i)
+        put(fmt::format("{:0>250}", i), "x");
+    for (const char* name : {"\x01odd", "quo\"te", "back\\slash", "um\xc3\xa4", "\xff", "a b"})
+        put(name, "y");
+
+    const auto increment = remote::read_increment(run_, {});
+
+    ASSERT_TRUE(increment);
+    EXPECT_EQ(increment->files.size(), Journals::most + 1);
+    EXPECT_TRUE(increment->bytes == "said" + std::string(Journals::most, 'x'));
+    const auto frame = remote::encode({remote::FrameKind::answer,
+                                       1,
+                                       JsonObject{{"files", to_json(increment->files)}},
+                                       increment->bytes});
+    EXPECT_TRUE(frame) << frame.error().message();
+    EXPECT_TRUE(remote::parse_growing_files(to_json(remote::growing_files(run_))));
+    EXPECT_EQ(length(), Journals::most);
+    JobStatus seen;
+    remote::add_lengths(run_, {{"log", 4, 0}, {"journal/gone", 7, 0}}, seen);
+    EXPECT_EQ(seen.log_length, 4U);
+    EXPECT_EQ(seen.journal_length, 0U) << "of what is not here nobody waits for more";
 }
 
 TEST_F(JournalsOfARun, BehindALinkAreNone)

@@ -7,6 +7,10 @@ namespace ponk::target::remote {
 
 namespace {
 
+// A script decides how many files there are to be said something about, and how they are called.
+constexpr std::size_t most_notices = 200;
+constexpr std::size_t longest_notice = 4096;
+
 tl::unexpected<Error> wrong(std::string_view what)
 {
     return fail(ErrorKind::damaged, "a message of the other side: '{}' is missing or wrong", what);
@@ -58,7 +62,15 @@ Error parse_error(const Json& head)
 
 Json to_json(const Notices& notices)
 {
-    return JsonArray(notices.begin(), notices.end());
+    JsonArray out;
+    for (const auto& notice : notices) {
+        if (out.size() == most_notices) {
+            out.emplace_back(fmt::format("and {} more like these", notices.size() - out.size()));
+            break;
+        }
+        out.emplace_back(notice.substr(0, longest_notice));
+    }
+    return out;
 }
 
 Notices parse_notices(const Json& list)
@@ -66,7 +78,8 @@ Notices parse_notices(const Json& list)
     Notices out;
     if (!list.is_array()) return out;
     for (const auto& item : list.as_array()) {
-        if (item.is_string()) out.push_back(item.as_string());
+        if (out.size() > most_notices) break;
+        if (item.is_string()) out.push_back(item.as_string().substr(0, longest_notice));
     }
     return out;
 }

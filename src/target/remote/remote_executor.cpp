@@ -33,6 +33,7 @@ constexpr auto place_patience = 12h;
 constexpr auto outage_patience = 120s;
 // The longest that one question may stay open on the box.
 constexpr auto longest_poll = 25s;
+constexpr auto pause = 500ms;
 constexpr std::size_t most_rounds = 4;
 
 // In the run directory: the run ended and wrote no outputs.
@@ -88,9 +89,12 @@ public:
         if (TRY(read_exit(files_of(job, directory), directory, ours))) return ours;
         const auto box = TRY(read_box(directory));
         for (;;) {
+            const auto asked = Deadline::clock::now();
             auto status = TRY(sync_once(job, directory, box, seen, deadline, stop));
             if (is_new(status, seen) || Deadline::clock::now() >= deadline) return status;
-            if (status.phase == JobPhase::unknown && !os::sleep_for(500ms, stop))
+            // An answer that came at once and said nothing new would come again.
+            const bool soon = Deadline::clock::now() - asked < pause;
+            if ((soon || status.phase == JobPhase::unknown) && !os::sleep_for(pause, stop))
                 return fail(ErrorKind::cancelled, "stopped while waiting");
         }
     }
