@@ -187,6 +187,14 @@ TEST_F(Transfer, AnObjectThatExpandsToSomethingElseIsRefused)
     EXPECT_TRUE(receive(file));
 }
 
+TEST_F(Transfer, OnlyWhatIsMeantForThemIsAmongWhatOthersName)
+{
+    const auto a = sha256("a");
+    const auto b = sha256("b");
+
+    EXPECT_EQ(among({b, sha256("another project's"), b}, {a, b}), std::vector<Digest>{b});
+}
+
 TEST_F(Transfer, PartsWithoutSenseAreRefused)
 {
     const auto digest = sha256("x");

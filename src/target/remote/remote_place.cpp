@@ -88,7 +88,8 @@ Result<> TreeSender::send(BoxConnection& connection,
 {
     BoxObjects peer(connection);
     Teller teller(progress, "sending the project");
-    auto missing = known ? *known : TRY(peer.missing(TRY(candidates()), stop));
+    auto missing = known ? snapshot::among(*known, *TRY(objects()))
+                         : TRY(peer.missing(TRY(candidates()), stop));
     if (!known) missing.push_back(spec_.snapshot);
     return snapshot::send_objects(
         objects_,
