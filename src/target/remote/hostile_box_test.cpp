@@ -128,5 +128,57 @@ TEST_F(HostileBoxes, GetNoObjectsButThoseOfTheTree)
     EXPECT_THAT(sent, testing::Contains(spec.snapshot));
 }
 
+constexpr const char* forged =
+    "no room\x1b]0;owned\x07\x1b[2K\x9b\r\nponk: run Completed\xe2\x80\xae";
+
+bool is_harmless(const std::string& text)
+{
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const auto byte = static_cast<unsigned char>(text[i]);
+        if (text[i] == '\n' && text.compare(i, 5, "\n    ") == 0) continue;
+        if (byte < 0x20 || byte == 0x7f) return false;
+    }
+    return text.find("\xe2\x80\xae") == std::string::npos;
+}
+
+TEST_F(HostileBoxes, CannotWriteOnTheTerminal)
+{
+    const auto target = executor([](const Frame& request) -> std::vector<Frame> {
+        const auto call = request.head.text("call");
+        if (call == "facts")
+            return {answer({{"facts", JsonObject{{"os", forged}}},
+                            {"problems", JsonArray{JsonObject{{"what", forged}}}}})};
+        if (call == "sync")
+            return {answer({{"phase", "lost"},
+                            {"log_length", 0},
+                            {"journal_length", 0},
+                            {"reason", forged},
+                            {"files", JsonArray()}})};
+        return {{FrameKind::failure, 0, JsonObject{{"message", forged}, {"hint", forged}}, {}}};
+    });
+    const auto spec = job();
+
+    const auto placed = target->place(spec, {}, {});
+
+    ASSERT_FALSE(placed);
+    EXPECT_TRUE(is_harmless(placed.error().message())) << placed.error().message();
+    EXPECT_TRUE(is_harmless(placed.error().hint()));
+    EXPECT_THAT(placed.error().message(), HasSubstr("no room"));
+    const auto status = target->sync(spec.id.text(), spec.directory, {}, after(5s), {});
+    ASSERT_TRUE(status) << status.error().message();
+    EXPECT_TRUE(is_harmless(status->reason)) << status->reason;
+    const auto facts = target->facts({.box = spec.box, .ambient = {}}, {});
+    ASSERT_TRUE(facts);
+    EXPECT_TRUE(is_harmless((*facts)["facts"].text("os")));
+    EXPECT_TRUE(is_harmless((*facts)["problems"].as_array().at(0).text("what")));
+}
+
+TEST(ShownText, KeepsLinesOfToolsApartFromOurs)
+{
+    EXPECT_EQ(shown_text("pip failed:\n  no such package"), "pip failed:\n      no such package");
+    EXPECT_LT(shown_text(std::string(1 << 20, 'x')).size(), 100'000U);
+    EXPECT_EQ(shown_texts(JsonObject{{"lock", "a\n"}, {"k", "a\tb"}}).text("lock"), "a\n");
+}
+
 }  // namespace
 }  // namespace ponk::target::remote

@@ -54,14 +54,14 @@ public:
         const auto answer = TRY(bring("place", spec, progress, stop));
         Placed placed{.notices = parse_notices(answer.head["notices"]), .environment = {}};
         if (const auto& used = answer.head["environment"]; used.is_object())
-            placed.environment = TRY(parse_environment_used(used));
+            placed.environment = TRY(parse_environment_used(shown_texts(used)));
         return placed;
     }
 
     Result<Examination> examine(const JobSpec& spec, std::stop_token stop) override
     {
         const auto answer = TRY(bring("examine", spec, {}, stop));
-        return parse_examination(answer.head["examination"]);
+        return parse_examination(shown_texts(answer.head["examination"]));
     }
 
     Result<std::string> launch(const JobSpec& spec, std::stop_token stop) override
@@ -159,9 +159,10 @@ public:
     Result<Json> facts(const FactsWish& wish, std::stop_token stop) override
     {
         const auto connection = TRY(options_.boxes->get(wish.box, BoxPool::Attempt::now, stop));
-        return TRY(connection->call(
-                       {.call = "facts", .head = {{"type", options_.type}}}, after(patience), stop))
-            .head;
+        return shown_texts(
+            TRY(connection->call(
+                    {.call = "facts", .head = {{"type", options_.type}}}, after(patience), stop))
+                .head);
     }
 
     Result<EnvironmentList> environments(std::stop_token stop) override
@@ -169,7 +170,7 @@ public:
         EnvironmentList all;
         for (const auto& box : known_boxes(options_.home, options_.type)) {
             const auto answer = ask(box, about_environments("environments"), after(patience), stop);
-            auto list = answer ? parse_environment_list(answer->head["environments"])
+            auto list = answer ? parse_environment_list(shown_texts(answer->head["environments"]))
                                : Result<EnvironmentList>(tl::unexpected(answer.error()));
             if (!list) {
                 all.problems.push_back(list.error().message());
@@ -212,7 +213,7 @@ public:
             auto request = about_environments("collect-environments");
             request.head.set("rules", to_json(rules));
             const auto answer = ask(box, std::move(request), after(10min), stop);
-            auto garbage = answer ? parse_environment_garbage(answer->head["garbage"])
+            auto garbage = answer ? parse_environment_garbage(shown_texts(answer->head["garbage"]))
                                   : Result<EnvironmentGarbage>(tl::unexpected(answer.error()));
             if (!garbage) {
                 all.problems.push_back(garbage.error().message());
