@@ -31,16 +31,20 @@ Result<std::unique_ptr<Calls>> Calls::make(const Path& home, std::vector<std::st
 {
     TRY(open_home(home));
     auto objects = TRY(snapshot::ObjectStore::open(home / "store"));
-    std::unique_ptr<Calls> calls(new Calls(home, std::move(environment), std::move(objects)));
+    std::unique_ptr<Calls> calls(
+        new Calls(home, TRY(HomeIdentity::of(home)), std::move(environment), std::move(objects)));
     const auto trees = target::trees_of(calls->objects_);
     calls->executors_.emplace("remote", TRY(target::local::make_executor({home, trees})));
     calls->executors_.emplace("remotedocker", TRY(target::docker::make_executor({home, trees})));
     return calls;
 }
 
-Calls::Calls(Path home, std::vector<std::string> environment, snapshot::ObjectStore objects)
-    : home_(std::move(home)), environment_(std::move(environment)), objects_(std::move(objects)),
-      runs_(home_), lease_(objects_.root())
+Calls::Calls(Path home,
+             HomeIdentity identity,
+             std::vector<std::string> environment,
+             snapshot::ObjectStore objects)
+    : home_(std::move(home)), identity_(std::move(identity)), environment_(std::move(environment)),
+      objects_(std::move(objects)), runs_(home_), lease_(objects_.root())
 {
 }
 
@@ -48,6 +52,18 @@ Result<Reply> Calls::carry_out(const Json& head,
                                std::string payload,
                                const target::Progress& progress,
                                const std::stop_token& stop)
+{
+    TRY(identity_.check());
+    auto reply = dispatch(head, std::move(payload), progress, stop);
+    // What was not found meanwhile may only have gone with the folder.
+    if (!reply || reply->head.find("phase") != nullptr) TRY(identity_.check());
+    return reply;
+}
+
+Result<Reply> Calls::dispatch(const Json& head,
+                              std::string payload,
+                              const target::Progress& progress,
+                              const std::stop_token& stop)
 {
     const auto call = head.text("call");
     if (call == "sync") return sync(head, stop);
@@ -123,7 +139,8 @@ Result<Reply> Calls::place(const Json& head, const target::Progress& progress, s
     if (auto reply = TRY(lacking(spec, stop))) return std::move(*reply);
     const auto lock = TRY(runs_.lock(spec.id, stop));
     TRY(os::make_directories(spec.directory));
-    TRY(RunFolders::write_digest(spec.directory, mark::snapshot, spec.snapshot));
+    TRY(runs_.note(spec.id, mark::type, head.text("type")));
+    TRY(runs_.note(spec.id, mark::snapshot, spec.snapshot.text()));
     const auto placed = executor->place(spec, progress, stop);
     // An object that turned out damaged was set aside: it is sent again.
     if (!placed && placed.error().kind() == ErrorKind::damaged) {
@@ -181,10 +198,7 @@ Result<Reply> Calls::sync(const Json& head, std::stop_token stop)
     }
     auto seen = TRY(parse_job_status(head["seen"]));
     const auto there = TRY(parse_growing_files(head["files"]));
-    for (const auto& file : there) {
-        auto& length = file.name == target::control::log ? seen.log_length : seen.journal_length;
-        length += file.offset;
-    }
+    add_lengths(subject.directory, there, seen);
     const auto wait = std::clamp<std::int64_t>(head.integer("wait"), 0, 60'000);
     const auto status = TRY(subject.executor->sync(
         subject.id.text(), subject.directory, seen, after(std::chrono::milliseconds(wait)), stop));
@@ -213,14 +227,14 @@ Result<Reply> Calls::collect(const Json& head, std::stop_token stop)
     const auto subject = TRY(subject_of(head));
     TRY(lease_.touch(stop));
     const auto lock = TRY(runs_.lock(subject.id, stop));
-    if (const auto stored = RunFolders::read_digest(subject.directory, mark::outputs)) {
+    if (const auto stored = runs_.find_digest(subject.id, mark::outputs)) {
         if (TRY(objects_.contains(*stored))) return Reply{{{"outputs", stored->text()}}};
     }
     const auto collected =
         TRY(subject.executor->collect(subject.id.text(), subject.directory, {}, stop));
     Reply reply{{{"notices", to_json(collected.notices)}}};
     if (collected.outputs) {
-        TRY(RunFolders::write_digest(subject.directory, mark::outputs, *collected.outputs));
+        TRY(runs_.note(subject.id, mark::outputs, collected.outputs->text()));
         reply.head.set("outputs", collected.outputs->text());
     }
     return reply;
@@ -229,7 +243,7 @@ Result<Reply> Calls::collect(const Json& head, std::stop_token stop)
 Result<Reply> Calls::note_collected(const Json& head)
 {
     const auto subject = TRY(subject_of(head));
-    TRY(os::replace_file(subject.directory / mark::collected, "", 0600, os::Durable::no));
+    if (target::is_there(subject.directory)) TRY(runs_.note(subject.id, mark::collected, "yes"));
     return Reply();
 }
 
@@ -241,6 +255,16 @@ Result<Reply> Calls::clean(const Json& head, std::stop_token stop)
     TRY(subject.executor->clean(subject.id.text(), subject.directory));
     TRY(runs_.remove(subject.id));
     return Reply();
+}
+
+Result<> Calls::remove_garbage(const RunId& run)
+{
+    const auto lock = TRY(runs_.try_lock(run));
+    if (!lock) return {};  // somebody is busy with it
+    const auto type = runs_.find_note(run, mark::type).value_or("");
+    if (const auto found = executors_.find(type); found != executors_.end())
+        TRY(found->second->clean(run.text(), runs_.of(run)));
+    return runs_.remove(run);
 }
 
 Result<Reply> Calls::facts(const Json& head, std::stop_token stop)
@@ -280,7 +304,8 @@ Result<Reply> Calls::get_objects(const Json& head, const std::stop_token& stop)
 void Calls::collect_garbage(const std::stop_token& stop)
 {
     lease_.release_if_idle(lease_time);
-    static_cast<void>(collect_garbage_if_due(home_, objects_, runs_, stop));
+    const auto remove = [this](const RunId& run) { return remove_garbage(run); };
+    static_cast<void>(collect_garbage_if_due(home_, objects_, runs_, remove, stop));
 }
 
 }  // namespace ponk::box

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "box/home.hpp"
 #include "box/lease_keeper.hpp"
 #include "box/run_folders.hpp"
 #include "snapshot/object_store.hpp"
@@ -31,6 +32,8 @@ public:
                             const target::Progress& progress,
                             const std::stop_token& stop);
 
+    [[nodiscard]] const std::string& identity() const noexcept { return identity_.text(); }
+
     // Once a day: takes away what no run needs.
     void collect_garbage(const std::stop_token& stop);
 
@@ -41,7 +44,14 @@ private:
         target::Executor* executor;
     };
 
-    Calls(Path home, std::vector<std::string> environment, snapshot::ObjectStore objects);
+    Calls(Path home,
+          HomeIdentity identity,
+          std::vector<std::string> environment,
+          snapshot::ObjectStore objects);
+    Result<Reply> dispatch(const Json& head,
+                           std::string payload,
+                           const target::Progress& progress,
+                           const std::stop_token& stop);
     Result<target::Executor*> executor_for(const Json& head);
     Result<Subject> subject_of(const Json& head);
     Result<target::JobSpec> spec_of(const Json& head);
@@ -57,6 +67,7 @@ private:
     Result<Reply> collect(const Json& head, std::stop_token stop);
     Result<Reply> note_collected(const Json& head);
     Result<Reply> clean(const Json& head, std::stop_token stop);
+    Result<> remove_garbage(const RunId& run);
     Result<Reply> facts(const Json& head, std::stop_token stop);
     Result<Reply> gpus(const Json& head, std::stop_token stop);
     Result<Reply> keep_environments(const Json& head, std::stop_token stop);
@@ -65,6 +76,7 @@ private:
     Result<Reply> get_objects(const Json& head, const std::stop_token& stop);
 
     Path home_;
+    HomeIdentity identity_;
     std::vector<std::string> environment_;
     snapshot::ObjectStore objects_;
     RunFolders runs_;

@@ -20,15 +20,6 @@ std::int64_t changed_ms(const Path& path)
     return std::int64_t{info.st_mtim.tv_sec} * 1000;
 }
 
-// Over, fetched, and nobody of it lives.
-bool may_go(const Path& directory)
-{
-    const bool fetched = target::is_there(directory / mark::collected) ||
-                         !target::is_there(directory / target::control::work / "outputs");
-    return target::is_there(directory / target::control::exit) && fetched &&
-           !target::is_locked(directory);
-}
-
 }  // namespace
 
 Result<snapshot::GarbageReport> collect_garbage(const Path& home,
@@ -41,9 +32,11 @@ Result<snapshot::GarbageReport> collect_garbage(const Path& home,
     const auto keep = space && *space < rules.little_space ? rules.keep_when_full : rules.keep;
     const auto oldest = rules.now_ms - std::chrono::milliseconds(rules.keep).count();
     for (const auto& run : runs.all()) {
-        const auto directory = runs.of(run);
-        if (may_go(directory) && changed_ms(directory / target::control::exit) < oldest)
-            TRY(runs.remove(run));
+        // The daemon's word counts; the files of the run are its script's.
+        const auto fetched = runs.noted_ms(run, mark::collected);
+        if (fetched == 0 || fetched >= oldest || target::is_locked(runs.of(run))) continue;
+        // One that cannot go now, because its engine is away, goes another day.
+        static_cast<void>(rules.remove(run));
     }
     snapshot::GarbageOptions options;
     options.now_ms = rules.now_ms;
@@ -53,7 +46,7 @@ Result<snapshot::GarbageReport> collect_garbage(const Path& home,
         std::vector<Digest> live;
         for (const auto& run : runs.all()) {
             for (const auto* name : {mark::snapshot, mark::outputs}) {
-                const auto digest = RunFolders::read_digest(runs.of(run), name);
+                const auto digest = runs.find_digest(run, name);
                 // One that is not here, of a transfer that was cut, keeps nothing alive.
                 if (digest && TRY(objects.contains(*digest))) live.push_back(*digest);
             }
@@ -66,6 +59,7 @@ Result<snapshot::GarbageReport> collect_garbage(const Path& home,
 Result<> collect_garbage_if_due(const Path& home,
                                 const snapshot::ObjectStore& objects,
                                 const RunFolders& runs,
+                                const std::function<Result<>(const RunId& run)>& remove,
                                 const std::stop_token& stop)
 {
     const auto done = home / "garbage";
@@ -75,7 +69,7 @@ Result<> collect_garbage_if_due(const Path& home,
     const auto lock =
         TRY(os::FileLock::try_take(home / "garbage.lock", os::FileLock::Kind::exclusive));
     if (!lock) return {};
-    TRY(collect_garbage(home, objects, runs, {.now_ms = now}, stop));
+    TRY(collect_garbage(home, objects, runs, {.now_ms = now, .remove = remove}, stop));
     return os::replace_file(done, "", 0600, os::Durable::no);
 }
 

@@ -37,7 +37,7 @@ protected:
     {
         const auto id = RunId::make();
         EXPECT_TRUE(os::make_directories(runs_.of(id) / "work/outputs"));
-        EXPECT_TRUE(RunFolders::write_digest(runs_.of(id), mark::snapshot, snapshot));
+        EXPECT_TRUE(runs_.note(id, mark::snapshot, snapshot.text()));
         return id;
     }
     void put(const RunId& id, const char* name)
@@ -46,17 +46,21 @@ protected:
     }
     Result<snapshot::GarbageReport> collect(std::uint64_t little_space = 0)
     {
-        return collect_garbage(
-            home_,
-            objects_,
-            runs_,
-            {.now_ms = wall_milliseconds() + month_ms, .little_space = little_space},
-            {});
+        return collect_garbage(home_,
+                               objects_,
+                               runs_,
+                               {.now_ms = wall_milliseconds() + month_ms,
+                                .little_space = little_space,
+                                .remove = [this](const RunId& run) { return remove_(run); }},
+                               {});
     }
 
     Path home_;
     RunFolders runs_;
     snapshot::ObjectStore objects_;
+    std::function<Result<>(const RunId&)> remove_ = [this](const RunId& run) {
+        return runs_.remove(run);
+    };
 };
 
 TEST_F(Garbage, WhatARunNeedsStaysHoweverOldAndFull)
@@ -78,12 +82,43 @@ TEST_F(Garbage, ARunThatEndedAndWasFetchedGoes)
     const auto snapshot = tree("old");
     const auto id = run(snapshot);
     put(id, "exit");
-    put(id, mark::collected);
+    ASSERT_TRUE(runs_.note(id, mark::collected, "yes"));
 
     const auto report = collect();
 
     ASSERT_TRUE(report) << report.error().message();
     EXPECT_FALSE(std::filesystem::exists(runs_.of(id)));
+    EXPECT_EQ(report->trashed_objects, 2U);
+}
+
+TEST_F(Garbage, ALogThatNobodyFetchedStays)
+{
+    const auto id = run(tree("old"));
+    ASSERT_TRUE(os::remove_tree(runs_.of(id) / "work"));
+    put(id, "exit");
+    put(id, "log");
+    put(id, "collected");  // by its script
+
+    ASSERT_TRUE(collect(~std::uint64_t{0}));
+
+    EXPECT_TRUE(std::filesystem::exists(runs_.of(id) / "log"));
+}
+
+TEST_F(Garbage, ARunThatCannotBeRemovedStopsNothing)
+{
+    std::vector<RunId> gone;
+    remove_ = [&](const RunId& run) -> Result<> {
+        gone.push_back(run);
+        return fail(ErrorKind::unavailable, "its engine is away");
+    };
+    for (const char* text : {"one", "two"})
+        ASSERT_TRUE(runs_.note(run(tree(text)), mark::collected, "yes"));
+    tree("other");
+
+    const auto report = collect();
+
+    ASSERT_TRUE(report) << report.error().message();
+    EXPECT_EQ(gone.size(), 2U);
     EXPECT_EQ(report->trashed_objects, 2U);
 }
 

@@ -2,6 +2,7 @@
 #include "box/home.hpp"
 
 #include "os/private_folder.hpp"
+#include "target/control_seal.hpp"
 
 #include <sys/statvfs.h>
 #include <sys/vfs.h>
@@ -48,6 +49,22 @@ Result<> open_home(const Path& home)
                                         advice));
     }
     return {};
+}
+
+Result<HomeIdentity> HomeIdentity::of(const Path& home)
+{
+    const auto file = home / "run.key";
+    const auto keys = TRY(target::RunKeys::load(file));
+    return HomeIdentity(home, TRY(os::read_file(file, 4096)), keys.of("home"));
+}
+
+Result<> HomeIdentity::check() const
+{
+    const auto now = os::read_file(home_ / "run.key", 4096);
+    if (now && *now == key_) return {};
+    return fail(ErrorKind::unavailable,
+                "ponk's folder {} on that machine is gone or another one: is its disk mounted?",
+                os::in_quotes(home_));
 }
 
 }  // namespace ponk::box

@@ -64,7 +64,8 @@ Result<> serve(const Path& home)
         target::remote::to_json(target::remote::Hello{.program = sha256(program).text(),
                                                       .boot = os::boot_id(),
                                                       .home = home.native(),
-                                                      .architecture = target::own_processor()});
+                                                      .architecture = target::own_processor(),
+                                                      .identity = calls->identity()});
     Server server(*calls, std::move(in), std::move(out));
     const auto served = server.serve(hello);
     ::alarm(farewell_seconds);

@@ -39,6 +39,18 @@ constexpr std::pair<const char*, const char*> scripts[] = {
      "head -c 9000000 /dev/zero | tr '\\0' x; mkdir -p outputs/deep; "
      "head -c 20000000 /dev/urandom >outputs/deep/model; sha256sum <outputs/deep/model; "
      "ln -s deep/model outputs/link; echo s3cret >outputs/s3cret.txt"},
+    {"steal.sh",
+     "cd \"$PONK_RUN_DIRECTORY\"; mv journal j2; ln -s \"$HOME/ssh\" journal; sleep 0.3; echo "
+     "done"},
+    {"clutter.sh",
+     "exec python3 -c 'import os, sys\n"
+     "for i in range(9900):\n"
+     " n = (os.environ[\"PONK_RUN_DIRECTORY\"] + \"/journal/\").encode()\n"
+     " open(n + b\"\\x01\" * 250 + b\"%05d\" % i, \"w\").close()\n"
+     "sys.exit(6)'"},
+    {"late.sh", "echo ready; sleep 3; exit 4"},
+    {"forge.sh",
+     "echo \"$1\" >\"$PONK_RUN_DIRECTORY/outputs\"; mkdir outputs; echo mine >outputs/model.txt"},
     {"journal.sh",
      "printf abc >\"$PONK_RUN_DIRECTORY/journal/m-1\"; sleep 0.1; "
      "printf def >>\"$PONK_RUN_DIRECTORY/journal/m-1\""},
@@ -280,6 +292,28 @@ TEST_P(RemoteExecutor, MetricJournalsGrowHere)
     EXPECT_EQ(os::read_file(spec.directory / "journal/m-1").value(), "abcdef");
 }
 
+TEST_P(RemoteExecutor, ALinkInThePlaceOfTheJournalsBringsNothingHome)
+{
+    const auto theirs = root_ / "machine/user/ssh";
+    ASSERT_TRUE(os::make_directories(theirs));
+    ASSERT_TRUE(os::replace_file(theirs / "authorized_keys", "ssh-ed25519 mine"));
+    const auto spec = job("steal");
+    start(spec);
+
+    EXPECT_EQ(follow(spec).exit->status(), 0);
+
+    EXPECT_EQ(log_of(spec), "done\n");
+    EXPECT_TRUE(os::list_directory(spec.directory / "journal")->empty());
+}
+
+TEST_P(RemoteExecutor, ManyOddNamesAmongTheJournalsKeepNobodyFromTheEnd)
+{
+    const auto spec = job("clutter");
+    start(spec);
+
+    EXPECT_EQ(follow(spec).exit->status(), 6);
+}
+
 TEST_P(RemoteExecutor, CutsLoseAndDoubleNothing)
 {
     const auto spec = job("count");
@@ -392,6 +426,35 @@ TEST_P(RemoteExecutor, CleaningLeavesNothingThere)
     EXPECT_EQ(follow(spec).exit->status(), 0) << "our copy stays";
 }
 
+TEST_P(RemoteExecutor, WhatWasFetchedIsToldToTheMachine)
+{
+    for (const char* script : {"hello", "output"}) {
+        const auto spec = job(script);
+        start(spec);
+        ASSERT_EQ(follow(spec).exit->status(), 0);
+        const auto note = root_ / "machine/user/.ponk/notes" / spec.id.text() / "collected";
+        if (executor().may_have_outputs(spec.directory)) {
+            EXPECT_FALSE(is_there(note)) << "its outputs are still there alone";
+            ASSERT_TRUE(executor().collect(spec.id.text(), spec.directory, {}, {}));
+        }
+        EXPECT_TRUE(is_there(note)) << script;
+    }
+}
+
+TEST_P(RemoteExecutor, AScriptCannotNameOtherOutputsThanItsOwn)
+{
+    auto spec = job("forge");
+    spec.arguments = {target_.spec.snapshot.text()};
+    start(spec);
+    ASSERT_EQ(follow(spec).exit->status(), 0);
+
+    const auto collected = executor().collect(spec.id.text(), spec.directory, {}, {});
+
+    ASSERT_TRUE(collected) << collected.error().message();
+    ASSERT_TRUE(collected->outputs);
+    EXPECT_NE(*collected->outputs, target_.spec.snapshot);
+}
+
 TEST_P(RemoteExecutor, AFolderThatIsGoneThereIsALostRun)
 {
     const auto spec = job("wait");
@@ -412,6 +475,39 @@ TEST_P(RemoteExecutor, AFolderThatIsGoneThereIsALostRun)
     ASSERT_TRUE(status) << status.error().message();
     EXPECT_EQ(status->phase, JobPhase::lost);
     EXPECT_THAT(status->reason, HasSubstr("'box'"));
+}
+
+// As when a disk is not mounted for a while.
+TEST_P(RemoteExecutor, AnotherFolderInThePlaceOfTheHomeIsAnOutageAndNoEnd)
+{
+    for (const bool cut : {true, false}) {
+        const auto spec = job("late");
+        start(spec);
+        follow(spec, JobPhase::running);
+        const auto home = root_ / "machine/user/.ponk";
+        const auto aside = root_ / "machine/user/aside";
+        std::filesystem::rename(home, aside);
+        if (cut) ::kill(site->machine.pid, SIGKILL);
+        JobStatus seen{.phase = JobPhase::running};
+        for (int i = 0; i < 8; ++i) {
+            const auto status =
+                executor().sync(spec.id.text(), spec.directory, seen, after(100ms), {});
+            ASSERT_FALSE(status && status->phase == JobPhase::lost) << status->reason;
+            std::this_thread::sleep_for(100ms);
+        }
+        const auto outage = executor().outage(spec.directory);
+        ASSERT_TRUE(outage);
+        EXPECT_THAT(outage->reason, HasSubstr("is its disk mounted?"));
+        EXPECT_FALSE(executor().cancel(spec.id.text(), spec.directory, 1s)) << "not heard";
+
+        EXPECT_TRUE(os::remove_tree(home));
+        std::filesystem::rename(aside, home);
+
+        const auto status = follow_patiently(spec, [] {});
+        ASSERT_TRUE(status.exit) << status.reason;
+        EXPECT_EQ(status.exit->status(), 4);
+        EXPECT_FALSE(executor().outage(spec.directory));
+    }
 }
 
 TEST_P(RemoteExecutor, FactsComeFromTheOtherMachine)

@@ -5,6 +5,7 @@
 #include "os/directory.hpp"
 
 #include <dirent.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace ponk::box {
@@ -31,9 +32,16 @@ Result<os::FileLock> RunFolders::lock(const RunId& run, std::stop_token stop) co
     return lock;
 }
 
+Result<std::optional<os::FileLock>> RunFolders::try_lock(const RunId& run) const
+{
+    TRY(os::make_directories(home_ / "locks"));
+    return os::FileLock::try_take(home_ / "locks" / run.text(), os::FileLock::Kind::exclusive);
+}
+
 Result<> RunFolders::remove(const RunId& run) const
 {
     TRY(os::remove_tree(of(run)));
+    TRY(os::remove_tree(home_ / "notes" / run.text()));
     ::unlink((home_ / "locks" / run.text()).c_str());
     return {};
 }
@@ -50,18 +58,34 @@ std::vector<RunId> RunFolders::all() const
     return out;
 }
 
-Result<> RunFolders::write_digest(const Path& directory, const char* name, const Digest& digest)
+Result<> RunFolders::note(const RunId& run, const char* name, const std::string& text) const
 {
-    if (read_digest(directory, name) == digest) return {};
-    return os::replace_file(directory / name, digest.text() + "\n");
+    if (find_note(run, name) == text) return {};
+    const auto file = note_file(run, name);
+    TRY(os::make_directories(file.parent_path()));
+    return os::replace_file(file, text + "\n");
 }
 
-std::optional<Digest> RunFolders::read_digest(const Path& directory, const char* name)
+std::optional<std::string> RunFolders::find_note(const RunId& run, const char* name) const
 {
-    const auto text = os::read_file(directory / name, 4096);
+    const auto text = os::read_file(note_file(run, name), 4096);
+    if (!text) return std::nullopt;
+    return std::string(trim(*text));
+}
+
+std::optional<Digest> RunFolders::find_digest(const RunId& run, const char* name) const
+{
+    const auto text = find_note(run, name);
     Digest digest;
-    if (!text || !parse_digest(trim(*text), digest)) return std::nullopt;
+    if (!text || !parse_digest(*text, digest)) return std::nullopt;
     return digest;
+}
+
+std::int64_t RunFolders::noted_ms(const RunId& run, const char* name) const
+{
+    struct stat info {};
+    if (::stat(note_file(run, name).c_str(), &info) != 0) return 0;
+    return std::int64_t{info.st_mtim.tv_sec} * 1000;
 }
 
 }  // namespace ponk::box

@@ -14,14 +14,16 @@ namespace ponk::box {
 
 using os::Path;
 
-// Files of a run directory that only this machine has.
+// Notes about a run that only this machine has.
 namespace mark {
+constexpr const char* type = "type";            // of its target
 constexpr const char* snapshot = "snapshot";    // the tree's manifest
 constexpr const char* outputs = "outputs";      // the manifest of what it wrote
-constexpr const char* collected = "collected";  // all of that is with the daemon
+constexpr const char* collected = "collected";  // log, record and outputs are with the daemon
 }  // namespace mark
 
-// The runs of this machine: HOME/runs/ID. A value.
+// The runs of this machine: HOME/runs/ID, and HOME/notes/ID for what their scripts must not change.
+// A value.
 class RunFolders {
 public:
     explicit RunFolders(Path home) : home_(std::move(home)) {}
@@ -30,15 +32,24 @@ public:
     // What changes a run is done by one process at a time: after a cut, the ponk-box of the old
     // connection may go on for a moment.
     Result<os::FileLock> lock(const RunId& run, std::stop_token stop) const;
+    // nullopt while somebody else has it.
+    [[nodiscard]] Result<std::optional<os::FileLock>> try_lock(const RunId& run) const;
     // Takes everything of the run away.
     Result<> remove(const RunId& run) const;
     [[nodiscard]] std::vector<RunId> all() const;
 
-    // A digest kept in a file of the run directory.
-    static Result<> write_digest(const Path& directory, const char* name, const Digest& digest);
-    static std::optional<Digest> read_digest(const Path& directory, const char* name);
+    Result<> note(const RunId& run, const char* name, const std::string& text) const;
+    [[nodiscard]] std::optional<std::string> find_note(const RunId& run, const char* name) const;
+    [[nodiscard]] std::optional<Digest> find_digest(const RunId& run, const char* name) const;
+    // When the note was last written, wall clock; 0: never.
+    [[nodiscard]] std::int64_t noted_ms(const RunId& run, const char* name) const;
 
 private:
+    [[nodiscard]] Path note_file(const RunId& run, const char* name) const
+    {
+        return home_ / "notes" / run.text() / name;
+    }
+
     Path home_;
 };
 

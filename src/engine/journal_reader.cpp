@@ -3,7 +3,6 @@
 
 #include "model/metric_journal.hpp"
 #include "model/run_words.hpp"
-#include "os/directory.hpp"
 
 #include <fmt/format.h>
 
@@ -22,7 +21,7 @@ constexpr int pieces_at_a_time = 16;
 }  // namespace
 
 JournalReader::JournalReader(const Context& context, RunId run)
-    : context_(context), run_(std::move(run)), folder_(context_.run_directory(run_) / "journal")
+    : context_(context), run_(std::move(run)), directory_(context_.run_directory(run_))
 {
 }
 
@@ -52,12 +51,11 @@ JournalReader::Progress JournalReader::read_some(const RunSecrets& secrets)
     int pieces = pieces_at_a_time;
     unread_ = false;
     next_ = after(interval);
-    const auto entries = os::list_directory(folder_);
-    if (!entries) return Progress::done;  // no metrics so far
-    for (const auto& entry : *entries) {
+    const auto journals = target::Journals::of(directory_);
+    for (const auto& entry : journals.list()) {
         // The script can put anything here, under any name.
         if (secrets.hide(entry.name) != entry.name) continue;
-        if (read_journal(entry.name, secrets, pieces) == Progress::done) continue;
+        if (read_journal(journals, entry.name, secrets, pieces) == Progress::done) continue;
         unread_ = true;
         next_ = {};
         return Progress::more;
@@ -65,10 +63,12 @@ JournalReader::Progress JournalReader::read_some(const RunSecrets& secrets)
     return Progress::done;
 }
 
-JournalReader::Progress
-JournalReader::read_journal(const std::string& name, const RunSecrets& secrets, int& pieces)
+JournalReader::Progress JournalReader::read_journal(const target::Journals& journals,
+                                                    const std::string& name,
+                                                    const RunSecrets& secrets,
+                                                    int& pieces)
 {
-    const auto file = os::open_regular(folder_ / name, os::Links::refuse);
+    const auto file = journals.open(name);
     const auto offset = context_.history.journal_offset(run_, name);
     if (!file || !offset) return Progress::done;
     for (auto at = *offset;;) {

@@ -5,6 +5,7 @@
 #include "base/time.hpp"
 #include "engine/context.hpp"
 #include "engine/run_secrets.hpp"
+#include "target/journals.hpp"
 
 #include <cstdint>
 #include <string>
@@ -31,11 +32,14 @@ public:
     [[nodiscard]] Deadline due() const;
 
 private:
-    Progress read_journal(const std::string& name, const RunSecrets& secrets, int& pieces);
+    Progress read_journal(const target::Journals& journals,
+                          const std::string& name,
+                          const RunSecrets& secrets,
+                          int& pieces);
 
     const Context& context_;
     RunId run_;
-    Path folder_;
+    Path directory_;
     std::uint64_t length_ = 0;
     bool unread_ = false;
     Deadline next_{};

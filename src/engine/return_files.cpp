@@ -172,7 +172,8 @@ Result<ReturnReport> return_files(const Context& context,
                                   mode_t umask)
 {
     const auto work = context.run_directory(run.id) / "work";
-    const auto from = os::open_file(work, O_RDONLY | O_DIRECTORY);
+    // A link that the script put in its place leads to files that are none of the run.
+    const auto from = os::open_file(work, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
     if (!from) {
         return tl::unexpected(Error(
             ErrorKind::not_found,

@@ -152,7 +152,7 @@ Result<> write_first_note(const os::Path& directory, const Run& run)
 
 Result<> keep_first_note(const os::Path& directory)
 {
-    const auto file = TRY(os::open_file(directory / first_note, O_RDONLY));
+    const auto file = TRY(os::open_regular(directory / first_note, os::Links::refuse));
     if (::fsync(file.get()) != 0) return fail_errno(errno, "flush '{}'", first_note);
     return os::sync_directory(directory);
 }

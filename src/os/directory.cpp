@@ -189,8 +189,13 @@ Result<> remove_tree(const Path& path)
         return {};
     }
     {
-        ::chmod(path.c_str(), 0700);
-        const auto folder = TRY(open_file(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+        Fd folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+        if (!folder && errno == EACCES) {  // a folder without our own permission bits
+            ::fchmodat(AT_FDCWD, path.c_str(), 0700, AT_SYMLINK_NOFOLLOW);
+            folder.reset(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+        }
+        if (!folder) return fail_errno(errno, "open {}", in_quotes(path));
+        ::fchmod(folder.get(), 0700);
         TRY(remove_contents(folder.get()).map_error(while_doing("{}", in_quotes(path))));
     }
     if (::rmdir(path.c_str()) != 0) return fail_errno(errno, "remove {}", in_quotes(path));

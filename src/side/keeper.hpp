@@ -38,7 +38,7 @@ struct KeeperOptions {
     target::SealedFiles files;
     std::string key;  // of the run, for its supervisor
     std::vector<std::string> own_environment;
-    std::vector<std::string> run_environment;  // of the script; empty when it is in a container
+    std::vector<std::string> run_environment;  // of the script
     os::Fd lease;                              // of the run's environment; may be none
 };
 

@@ -6,7 +6,7 @@
 #include "side/start_run.hpp"
 #include "target/control_directory.hpp"
 #include "target/docker/container_file.hpp"
-#include "target/docker/container_layout.hpp"
+#include "target/docker/container_note.hpp"
 #include "target/docker/copied_tree.hpp"
 #include "target/environment.hpp"
 
@@ -18,7 +18,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-namespace layout = target::docker::layout;
 using dockerapi::ContainerSpec;
 using dockerapi::Engine;
 using dockerapi::Mount;
@@ -29,7 +28,10 @@ constexpr const char* locks = "/.ponk/gpu-lock-";
 
 class ContainerStarter final : public RunStarter {
 public:
-    explicit ContainerStarter(const StarterOptions& options) : options_(options) {}
+    explicit ContainerStarter(const StarterOptions& options)
+        : options_(options), environment_(options.environment)
+    {
+    }
 
     Result<Json> start(const std::vector<gpu::Device>& devices,
                        const std::vector<gpu::Lease>& leases) override
@@ -44,6 +46,7 @@ public:
         id_ = TRY(create_container(*engine_, spec, after(patience), {}));
         const auto started = fill_and_start();
         if (!started) {
+            static_cast<void>(os::remove_tree(options_.directory / target::control::environment));
             static_cast<void>(remove_container(*engine_, name_, after(patience)));
             return tl::unexpected(started.error());
         }
@@ -70,29 +73,20 @@ private:
              .search = {.driver_version = options_.driver_version,
                         .ask = gpu::ask_programs_of(options_.own_environment)}}));
         gpu::add_gpus(gpus, {}, spec);
-        const auto file = options_.directory / target::control::environment;
-        const auto bytes = TRY(os::read_file(file));
-        auto words = split(bytes, '\0');
-        if (!words.empty() && words.back().empty()) words.pop_back();
-        if (words.empty()) return fail(ErrorKind::damaged, "the run's environment is empty");
-        const auto key = words.front();
-        words.erase(words.begin());
-        target::Environment environment(words);
         for (const auto& word : gpus.environment) {
             const auto equals = word.find('=');
             const auto name = word.substr(0, equals);
             const bool chosen = options_.job.devices_are_chosen && name == "CUDA_VISIBLE_DEVICES";
-            if (!chosen) environment.set(name, word.substr(equals + 1));
+            if (!chosen) environment_.set(name, word.substr(equals + 1));
         }
         if (!options_.job.devices_are_chosen) {
             for (const auto& [name, value] : device_variables(devices))
-                environment.set(name, value);
+                environment_.set(name, value);
         }
         for (const auto& [name, front] : gpus.front) {
-            const auto rest = environment.get(name);
-            environment.set(name, rest.empty() ? front : front + ":" + rest);
+            const auto rest = environment_.get(name);
+            environment_.set(name, rest.empty() ? front : front + ":" + rest);
         }
-        TRY(os::replace_file(file, key + '\0' + environment.bytes(), 0600, os::Durable::no));
         return gpu::to_json(gpus);
     }
 
@@ -113,11 +107,24 @@ private:
     {
         if (options_.job.tree_is_copied)
             TRY(target::docker::copy_tree_in(*engine_, name_, options_.directory, {}));
-        return start_container(*engine_, name_, after(patience), {})
-            .map_error(while_doing("start the container"));
+        // Read and removed by the supervisor before anything else.
+        TRY(os::replace_file(options_.directory / target::control::environment,
+                             options_.key + '\0' + environment_.bytes(),
+                             0600,
+                             os::Durable::no));
+        TRY(start_container(*engine_, name_, after(patience), {})
+                .map_error(while_doing("start the container")));
+        using target::docker::ContainerNote;
+        const auto tree = options_.job.tree_is_copied ? target::ContainerWish::Tree::copied
+                                                      : target::ContainerWish::Tree::mounted;
+        static_cast<void>(target::docker::ContainerNotes(options_.job.lib.parent_path())
+                              .write(options_.job.run,
+                                     {options_.job.engine, tree, ContainerNote::Stage::started}));
+        return {};
     }
 
     StarterOptions options_;
+    target::Environment environment_;
     std::string name_;
     std::string id_;
     std::optional<Engine> engine_;

@@ -31,7 +31,7 @@ struct StarterOptions {
     const target::SideJob& job;
     const Path& directory;
     const target::SealedFiles& files;
-    std::vector<std::string> environment;  // of a run without a container: "K=V"
+    std::vector<std::string> environment;  // of the script: "K=V"
     std::string key;
     std::vector<std::string> own_environment;  // of this process
     std::string driver_version;

@@ -4,6 +4,7 @@
 #include <zstd.h>
 
 #include <cstring>
+#include <utility>
 
 namespace ponk::snapshot {
 
@@ -13,6 +14,8 @@ namespace {
 constexpr std::size_t smallest_compressed = std::size_t{16} << 10;
 constexpr std::size_t sample_size = std::size_t{64} << 10;
 constexpr int level = 1;
+// Level 1 needs 19; a frame that asks for more than 8 MiB is none of ours.
+constexpr int longest_window_log = 23;
 
 // Worth the time to expand it again: at least an eighth smaller.
 bool pays(std::size_t before, std::size_t after)
@@ -66,6 +69,77 @@ Result<std::string_view> ObjectEncoder::encode(std::string_view content)
     std::memcpy(state_->buffer.data(), compressed_magic.data(), compressed_magic.size());
     std::memcpy(state_->buffer.data() + compressed_magic.size(), &length, sizeof length);
     return std::string_view(state_->buffer).substr(0, *size + compressed_head_size);
+}
+
+struct ContentCheck::State {
+    enum class Form { unknown, plain, compressed, wrong } form = Form::unknown;
+    std::string head;  // until the form is known
+    Sha256 hash;
+    ZSTD_DCtx* context = ZSTD_createDCtx();
+    std::string buffer;
+    std::uint64_t left = 0;  // of the content that the head promises
+    bool ended = false;      // the frame is whole
+
+    ~State() { ZSTD_freeDCtx(context); }
+};
+
+ContentCheck::ContentCheck() : state_(std::make_unique<State>()) {}
+ContentCheck::~ContentCheck() = default;
+
+void ContentCheck::take(std::string_view bytes)
+{
+    using Form = State::Form;
+    auto& state = *state_;
+    if (state.form == Form::unknown) {
+        state.head += bytes;
+        if (state.head.size() < compressed_head_size) return;
+        const auto first = std::exchange(state.head, {});
+        if (!is_compressed(first)) {
+            state.form = Form::plain;
+            state.hash.update(first);
+            return;
+        }
+        state.left = *compressed_content_size(first);
+        state.form = state.left > largest_content ? Form::wrong : Form::compressed;
+        ZSTD_DCtx_setParameter(state.context, ZSTD_d_windowLogMax, longest_window_log);
+        state.buffer.resize(ZSTD_DStreamOutSize());
+        expand(std::string_view(first).substr(compressed_head_size));
+    } else if (state.form == Form::plain) {
+        state.hash.update(bytes);
+    } else {
+        expand(bytes);
+    }
+}
+
+void ContentCheck::expand(std::string_view bytes)
+{
+    auto& state = *state_;
+    ZSTD_inBuffer in{bytes.data(), bytes.size(), 0};
+    for (bool full = false; state.form == State::Form::compressed && (in.pos < in.size || full);) {
+        ZSTD_outBuffer out{state.buffer.data(), state.buffer.size(), 0};
+        const auto rest = state.ended ? 0 : ZSTD_decompressStream(state.context, &out, &in);
+        if (state.ended || ZSTD_isError(rest) != 0 || out.pos > state.left) {
+            state.form = State::Form::wrong;
+            return;
+        }
+        state.left -= out.pos;
+        state.hash.update(std::string_view(state.buffer).substr(0, out.pos));
+        state.ended = rest == 0;
+        full = !state.ended && out.pos == out.size;
+    }
+}
+
+bool ContentCheck::holds(const Digest& digest)
+{
+    auto& state = *state_;
+    if (state.form == State::Form::unknown) {  // too short for a head
+        if (is_compressed(state.head)) return false;
+        state.hash.update(state.head);
+    } else if (state.form == State::Form::wrong ||
+               (state.form == State::Form::compressed && (!state.ended || state.left > 0))) {
+        return false;
+    }
+    return state.hash.finish() == digest;
 }
 
 std::optional<std::uint64_t> compressed_content_size(std::string_view head)

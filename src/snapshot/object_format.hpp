@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/error.hpp"
+#include "base/hash.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -37,6 +38,28 @@ public:
 
 private:
     struct State;
+    std::unique_ptr<State> state_;
+};
+
+// Takes the file of an object piece by piece and tells what it holds, in little memory however
+// large that is: the file may come from somebody who wants ours. One thread.
+class ContentCheck {
+public:
+    // What is larger when expanded is nothing that could be read back.
+    static constexpr std::uint64_t largest_content = std::uint64_t{1} << 30;
+
+    ContentCheck();
+    ~ContentCheck();
+    ContentCheck(const ContentCheck&) = delete;
+    ContentCheck& operator=(const ContentCheck&) = delete;
+
+    void take(std::string_view bytes);
+    // After the last piece: true when the content has this digest.
+    bool holds(const Digest& digest);
+
+private:
+    struct State;
+    void expand(std::string_view bytes);
     std::unique_ptr<State> state_;
 };
 

@@ -144,6 +144,18 @@ Result<std::vector<Digest>> missing_objects(const ObjectStore& store,
     return out;
 }
 
+std::vector<Digest> among(const std::vector<Digest>& named, const std::vector<Digest>& ours)
+{
+    std::unordered_set<std::string> left;
+    for (const auto& digest : ours)
+        left.insert(key_of(digest));
+    std::vector<Digest> out;
+    for (const auto& digest : named) {
+        if (left.erase(key_of(digest)) > 0) out.push_back(digest);
+    }
+    return out;
+}
+
 Result<> send_objects(const ObjectStore& store,
                       ObjectPeer& peer,
                       const std::vector<Digest>& digests,

@@ -61,6 +61,10 @@ Result<std::vector<Digest>> missing_objects(const ObjectStore& store,
                                             const std::vector<Digest>& digests,
                                             const std::stop_token& stop);
 
+// Of what somebody else named, what is in `ours`, each once: who asks for objects gets none but
+// those that were meant for it.
+std::vector<Digest> among(const std::vector<Digest>& named, const std::vector<Digest>& ours);
+
 // Sends objects, several batches at once. Repeats nothing that the peer has said it holds.
 Result<> send_objects(const ObjectStore& store,
                       ObjectPeer& peer,

@@ -19,10 +19,9 @@ namespace {
 bool is_sound(std::string_view file, const Digest& digest)
 {
     if (!is_compressed(file)) return sha256(file) == digest;
-    const auto size = compressed_content_size(file);
-    if (!size || *size > chunked_above) return false;
-    std::string content(*size, '\0');
-    return decode_object(file, content.data(), content.size()) && sha256(content) == digest;
+    ContentCheck check;
+    check.take(file);
+    return check.holds(digest);
 }
 
 tl::unexpected<Error> not_itself(const Digest& digest)
@@ -69,14 +68,14 @@ public:
 private:
     Result<> finish(int fd)
     {
-        Sha256 hash;
+        ContentCheck check;
         for (std::uint64_t at = 0;;) {
             const auto piece = TRY(os::read_at(fd, at, std::size_t{1} << 20));
             if (piece.empty()) break;
-            hash.update(piece);
+            check.take(piece);
             at += piece.size();
         }
-        if (hash.finish() != digest_) {
+        if (!check.holds(digest_)) {
             ::unlink(path_.c_str());
             return not_itself(digest_);
         }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
 #include "snapshot/snapshot_test_support.hpp"
 #include "snapshot/transfer.hpp"
 
@@ -147,6 +148,51 @@ TEST_F(Transfer, ALargeObjectComesInPartsAndResumes)
     EXPECT_EQ(*other.read(digest), content);
     EXPECT_LT(box.bytes, content.size() - longest_part + 1000);
     EXPECT_EQ(received_so_far(other, digest), 0U);
+}
+
+// The manifest of a tree with very many files is one object, compressed, of any size.
+TEST_F(Transfer, ACompressedObjectOfAnySizeArrives)
+{
+    const auto text = to_hex(noise(9 << 20, 11));
+    const auto smaller = text.substr(0, 1 << 20);
+    std::string repeated;
+    for (int i = 0; i < 12; ++i)
+        repeated += smaller;
+    const auto in_parts = *store_.put(text);
+    const auto whole = *store_.put(repeated);
+
+    must(send_objects(store_, peer_, {whole, in_parts}, {}, {}));
+
+    EXPECT_EQ(*other_.read(whole), repeated);
+    EXPECT_EQ(*other_.read(in_parts), text);
+}
+
+TEST_F(Transfer, AnObjectThatExpandsToSomethingElseIsRefused)
+{
+    const auto digest = *store_.put(std::string(20 << 20, 'x'));
+    const auto file = *os::read_file(store_.root() / "objects" / object_name(digest));
+    const auto receive = [&](std::string bytes) {
+        return receive_batch(other_, {{{digest, 0, bytes.size(), bytes.size()}}, bytes});
+    };
+    auto longer = file;
+    longer[12] = '\x01';  // a size of four gigabytes more
+    EXPECT_FALSE(receive(longer));
+    auto shorter = file;
+    shorter[8] = '\x01';
+    EXPECT_FALSE(receive(shorter));
+    EXPECT_FALSE(receive(file.substr(0, file.size() - 1)));
+    EXPECT_FALSE(receive(file + "x"));
+    EXPECT_FALSE(receive(file.substr(0, 10)));
+    EXPECT_FALSE(*other_.contains(digest));
+    EXPECT_TRUE(receive(file));
+}
+
+TEST_F(Transfer, OnlyWhatIsMeantForThemIsAmongWhatOthersName)
+{
+    const auto a = sha256("a");
+    const auto b = sha256("b");
+
+    EXPECT_EQ(among({b, sha256("another project's"), b}, {a, b}), std::vector<Digest>{b});
 }
 
 TEST_F(Transfer, PartsWithoutSenseAreRefused)

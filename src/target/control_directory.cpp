@@ -175,7 +175,7 @@ Result<> request_end(const Path& directory, std::chrono::seconds grace)
 
 bool is_locked(const Path& directory)
 {
-    const auto lock = os::open_file(directory / control::lock, O_RDWR);
+    const auto lock = os::open_file(directory / control::lock, O_RDWR | O_NOFOLLOW | O_NONBLOCK);
     if (!lock) return false;
     struct flock whole {};
     whole.l_type = F_WRLCK;

@@ -25,6 +25,23 @@ std::string seal_of(const std::string& key, const std::string& name, std::string
     return sha256(key + ":" + inner).text();
 }
 
+// nullopt when there is no such file, or none that we can read, as we can all of ours.
+Result<std::optional<std::string>> read_own(const Path& path)
+{
+    const auto file = os::open_regular(path, os::Links::refuse);
+    if (!file) {
+        struct stat info {};
+        const bool closed = ::lstat(path.c_str(), &info) == 0 && (info.st_mode & S_IRUSR) == 0;
+        if (closed || file.error().kind() == ErrorKind::not_found) return std::nullopt;
+        return tl::unexpected(file.error());
+    }
+    struct stat info {};
+    if (::fstat(file->get(), &info) != 0)
+        return fail_errno(errno, "look at {}", os::in_quotes(path));
+    if (static_cast<std::uint64_t>(info.st_size) > size_limit) return std::nullopt;
+    return TRY(os::read_at(file->get(), 0, static_cast<std::size_t>(info.st_size)));
+}
+
 bool is_key(std::string_view text)
 {
     const auto bytes = from_hex(text);
@@ -57,7 +74,7 @@ std::string RunKeys::of(std::string_view run) const
 
 Result<std::optional<std::string>> SealedFiles::find(const std::string& name) const
 {
-    auto text = os::read_file_if_any(directory_ / name, size_limit);
+    auto text = read_own(directory_ / name);
     if (!text && text.error().kind() != ErrorKind::invalid_argument) return text;
     if (!text || !*text) return std::nullopt;
     const auto ends = std::string_view("seal \n").size() + key_digits + last_line.size();

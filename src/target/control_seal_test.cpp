@@ -69,6 +69,15 @@ TEST_F(ControlSeal, PublishesOnceAndOverWhatIsNotItsOwn)
     EXPECT_TRUE(files_.is_taken("exit"));
 }
 
+TEST_F(ControlSeal, WhatIsBehindALinkIsNotOurs)
+{
+    ASSERT_TRUE(files_.publish("exit", "first\nend\n"));
+    std::filesystem::rename(place_.path() / "exit", place_.path() / "elsewhere");
+    std::filesystem::create_symlink("elsewhere", place_.path() / "exit");
+
+    EXPECT_EQ(files_.find("exit").value(), std::nullopt);
+}
+
 TEST_F(ControlSeal, KeysAreKeptAndDifferByRun)
 {
     const auto file = place_.path() / "run.key";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "target/run_files.hpp"
 
-#include "os/directory.hpp"
+#include "target/journals.hpp"
 
 #include <sys/stat.h>
 
@@ -12,16 +12,15 @@ namespace {
 std::uint64_t size_of(const Path& file)
 {
     struct stat info {};
-    return ::stat(file.c_str(), &info) == 0 ? static_cast<std::uint64_t>(info.st_size) : 0;
+    if (::lstat(file.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return 0;
+    return static_cast<std::uint64_t>(info.st_size);
 }
 
-std::uint64_t size_of_journals(const Path& folder)
+std::uint64_t size_of_journals(const Path& directory)
 {
     std::uint64_t sum = 0;
-    if (const auto entries = os::list_directory(folder)) {
-        for (const auto& entry : *entries)
-            sum += size_of(folder / entry.name);
-    }
+    for (const auto& journal : Journals::of(directory).list())
+        sum += journal.size;
     return sum;
 }
 
@@ -30,7 +29,7 @@ std::uint64_t size_of_journals(const Path& folder)
 void read_lengths(const Path& directory, JobStatus& status)
 {
     status.log_length = size_of(directory / control::log);
-    status.journal_length = size_of_journals(directory / control::journal);
+    status.journal_length = size_of_journals(directory);
 }
 
 Result<bool> read_exit(const SealedFiles& files, const Path& directory, JobStatus& status)

@@ -29,7 +29,7 @@ struct SideJob {
     Path lib;  // where programs of ours are installed
     // The script's own choice of devices by a variable of the configuration: left as it is.
     bool devices_are_chosen = false;
-    Path stub;  // of a run without a container; its environment comes through a descriptor
+    Path stub;  // of a run without a container
     // Of a run in a container: the engine's socket, and the container but for its GPUs.
     Path engine;
     Json container;
@@ -51,7 +51,7 @@ bool chooses_devices(const JobSpec& spec);
 struct SideStart {
     const SideJob& job;
     const Path& directory;
-    const std::string& environment;  // key and, without a container, the script's environment
+    const std::string& environment;  // key, and the script's environment
     const std::vector<std::string>& ambient;
     int lease = -1;  // kept open while it waits, and handed to the supervisor
 };

@@ -3,8 +3,7 @@
 
 #include "os/directory.hpp"
 #include "target/control_directory.hpp"
-
-#include <sys/stat.h>
+#include "target/run_folder.hpp"
 
 namespace ponk::target {
 
@@ -34,19 +33,15 @@ Result<Collected> collect_outputs(const TreeStore& trees,
                                   const BeforeStoring& before,
                                   std::stop_token stop)
 {
-    const auto outputs = directory / control::work / "outputs";
-    open_up(directory / control::work);
-    open_up(outputs);
-    struct stat info {};
-    if (::lstat(outputs.c_str(), &info) != 0) return Collected();
-    // A link could lead anywhere; only a real folder is ours to store.
-    if (!S_ISDIR(info.st_mode)) {
-        const auto* what = S_ISLNK(info.st_mode) ? "a link, which is not followed" : "no folder";
-        return Collected{{}, {fmt::format("'outputs' is {}: nothing was collected", what)}};
-    }
-    if (TRY(os::list_directory(outputs)).empty()) return Collected();
-    if (before) TRY(before(outputs));
-    auto collected = TRY(trees.store(outputs, std::move(stop)));
+    const auto outputs = RunFolder::open(directory, Path(control::work) / "outputs");
+    if (!outputs && outputs.error().kind() == ErrorKind::not_found) return Collected();
+    if (!outputs && outputs.error().kind() == ErrorKind::conflict)
+        return Collected{{}, {outputs.error().message() + ": nothing was collected"}};
+    if (!outputs) return tl::unexpected(outputs.error());
+    if (TRY(os::list_directory(outputs->fd())).empty()) return Collected();
+    const auto in_words = [&outputs](const Error& error) { return outputs->in_words(error); };
+    if (before) TRY(before(outputs->path()).map_error(in_words));
+    auto collected = TRY(trees.store(outputs->path(), std::move(stop)).map_error(in_words));
     for (auto& notice : collected.notices)
         notice = "outputs: " + notice;
     return collected;

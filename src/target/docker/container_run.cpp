@@ -60,8 +60,10 @@ JobStatus ContainerRun::ask_engine(JobStatus status, std::stop_token stop) const
         other.reason = error.message();
         return other;
     };
-    if (socket_.empty()) return status;  // never given to an engine
-    const auto engine = dockerapi::Engine::connect(socket_, after(20s), stop);
+    const auto note = notes_.find(container_);
+    if (!note) return unknown(note.error());
+    if (!*note) return status;  // never given to an engine
+    const auto engine = dockerapi::Engine::connect((*note)->socket, after(20s), stop);
     if (!engine) return unknown(engine.error());
     const auto container = find_container(*engine, container_, after(20s), stop);
     if (!container) return unknown(container.error());
@@ -69,7 +71,9 @@ JobStatus ContainerRun::ask_engine(JobStatus status, std::stop_token stop) const
     auto late = status;
     if (const auto found = read_exit(files_, directory_, late); found && *found) return late;
     if (!*container) {
-        if (status.phase == JobPhase::starting) return status;  // nobody ever began it
+        // Without a trace of its processes it is not known to have begun, unless we began it.
+        if (status.phase == JobPhase::starting && (*note)->stage == ContainerNote::Stage::given)
+            return status;
         return lost(std::move(status), "its container was removed while the script ran");
     }
     const auto& state = **container;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "target/control_seal.hpp"
+#include "target/docker/container_note.hpp"
 #include "target/executor.hpp"
 
 namespace ponk::target::docker {
@@ -10,8 +11,8 @@ namespace ponk::target::docker {
 // is silent.
 class ContainerRun {
 public:
-    ContainerRun(Path directory, SealedFiles files, Path socket, std::string container)
-        : directory_(std::move(directory)), files_(std::move(files)), socket_(std::move(socket)),
+    ContainerRun(Path directory, SealedFiles files, ContainerNotes notes, std::string container)
+        : directory_(std::move(directory)), files_(std::move(files)), notes_(std::move(notes)),
           container_(std::move(container))
     {
     }
@@ -23,7 +24,7 @@ private:
 
     Path directory_;
     SealedFiles files_;
-    Path socket_;
+    ContainerNotes notes_;
     std::string container_;
 };
 

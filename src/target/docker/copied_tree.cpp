@@ -6,6 +6,7 @@
 #include "os/directory.hpp"
 #include "target/control_directory.hpp"
 #include "target/docker/container_layout.hpp"
+#include "target/run_folder.hpp"
 
 #include <deque>
 #include <fcntl.h>
@@ -20,6 +21,7 @@ using dockerapi::TarEntry;
 using dockerapi::TarReader;
 
 constexpr std::size_t piece = 256 * 1024;
+constexpr const char* unfinished_outputs = "outputs.new";
 
 // The tree of a run as a tar stream, one entry after the other. Folders come before what they hold.
 class TreeTar {
@@ -150,6 +152,19 @@ private:
     os::Fd file_;
 };
 
+// `work/`, or a new one where the script put something else: the container has the run's tree, this
+// was only what it was made from.
+Result<RunFolder> work_folder(const Path& directory)
+{
+    auto work = RunFolder::open(directory, control::work);
+    if (work ||
+        (work.error().kind() != ErrorKind::conflict && work.error().kind() != ErrorKind::not_found))
+        return work;
+    TRY(os::remove_tree(directory / control::work));
+    TRY(os::make_directories(directory / control::work));
+    return RunFolder::open(directory, control::work);
+}
+
 }  // namespace
 
 Result<> copy_tree_in(const dockerapi::Engine& engine,
@@ -157,7 +172,6 @@ Result<> copy_tree_in(const dockerapi::Engine& engine,
                       const Path& directory,
                       std::stop_token stop)
 {
-    TRY(os::replace_file(directory / copied_mark, ""));
     TreeTar tar(directory / control::work);
     return dockerapi::copy_in(
                engine,
@@ -174,10 +188,11 @@ Result<> copy_outputs_home(const dockerapi::Engine& engine,
                            std::stop_token stop)
 {
     // A new folder, renamed when whole: a repeated call begins anew and a cut one leaves nothing.
-    const auto building = directory / "outputs.new";
+    const auto building = directory / unfinished_outputs;
     TRY(os::remove_tree(building));
     TRY(os::make_directories(building));
-    Unpacker unpacker(TRY(os::open_file(building, O_RDONLY | O_DIRECTORY)));
+    const auto folder = TRY(RunFolder::open(directory, unfinished_outputs));
+    Unpacker unpacker(TRY(os::open_beneath(folder.fd(), ".", O_RDONLY | O_DIRECTORY)));
     TarReader reader(
         {.begin = [&unpacker](const TarEntry& entry) { return unpacker.begin(entry); },
          .data = [&unpacker](std::string_view bytes) { return unpacker.data(bytes); }});
@@ -195,11 +210,13 @@ Result<> copy_outputs_home(const dockerapi::Engine& engine,
     if (!copied && copied.error().kind() == ErrorKind::not_found) return os::remove_tree(building);
     TRY(Result<>(copied).map_error(while_doing("copy outputs out of the container")));
     TRY(reader.finish());
-    const auto home = directory / control::work / "outputs";
-    TRY(os::remove_tree(home));
-    const auto made = building / "outputs";
-    if (::rename(made.c_str(), home.c_str()) != 0)
-        return fail_errno(errno, "put the outputs at {}", os::in_quotes(home));
+    const auto work = TRY(work_folder(directory));
+    TRY(os::remove_tree(work.path() / "outputs").map_error([&work](const Error& error) {
+        return work.in_words(error);
+    }));
+    if (::renameat(folder.fd(), "outputs", work.fd(), "outputs") != 0)
+        return fail_errno(
+            errno, "put the outputs at {}", os::in_quotes(directory / control::work / "outputs"));
     return os::remove_tree(building);
 }
 

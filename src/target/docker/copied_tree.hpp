@@ -13,9 +13,6 @@ namespace ponk::target::docker {
 
 using os::Path;
 
-// In the run directory: this run's tree was copied.
-constexpr const char* copied_mark = "copied";
-
 // Copies `work/` of the run directory into the container that was created but not started.
 Result<> copy_tree_in(const dockerapi::Engine& engine,
                       const std::string& container,

@@ -33,9 +33,6 @@ namespace {
 
 using dockerapi::Engine;
 
-// Which engine has the run's container; in the run directory, so that it is known after any crash.
-constexpr const char* engine_file = "engine";
-
 class DockerExecutor final : public ExecutorWithShelf {
 public:
     DockerExecutor(Options options, Installed installed, RunKeys keys)
@@ -43,7 +40,8 @@ public:
                              environment::Form::image,
                              environment::image_remover(),
                              environment::is_image_in_use}),
-          options_(std::move(options)), installed_(std::move(installed)), keys_(std::move(keys))
+          options_(std::move(options)), installed_(std::move(installed)), keys_(std::move(keys)),
+          notes_(options_.home)
     {
     }
 
@@ -90,7 +88,10 @@ public:
                 return fail(
                     ErrorKind::conflict, "a container '{}' of somebody else is there", name);
             // One that was started, or ended, is the run: starting it again would be a second one.
-            if (there->status != "created") return name;
+            if (there->status != "created") {
+                static_cast<void>(note(spec, engine, ContainerNote::Stage::started));
+                return name;
+            }
             // Its side is about to start it.
             if (is_side_alive(spec.directory)) return name;
             TRY(remove_container(engine, name, after(patience)));
@@ -106,9 +107,9 @@ public:
         const auto container =
             TRY(describe_container(spec, image, prepared ? &*prepared : nullptr, info, installed_));
         TRY(write_control_files(spec, container, keys_.of(spec.id.text())));
-        TRY(os::replace_file(spec.directory / engine_file, engine.socket().native()));
+        TRY(note(spec, engine, ContainerNote::Stage::given));
         if (needs_side(spec)) {
-            TRY(start_beside(spec, engine, container.spec, prepared ? &*prepared : nullptr, stop));
+            TRY(start_beside(spec, engine, container, prepared ? &*prepared : nullptr, stop));
             return name;
         }
         TRY(create_container(engine, container.spec, after(patience), stop));
@@ -117,6 +118,8 @@ public:
             static_cast<void>(remove_container(engine, name, after(patience)));
             return tl::unexpected(started.error());
         }
+        // It runs: a disk that is full now must not make us say otherwise.
+        static_cast<void>(note(spec, engine, ContainerNote::Stage::started));
         return name;
     }
 
@@ -127,8 +130,7 @@ public:
                            std::stop_token stop) override
     {
         const Watcher::Subscription subscription(watcher_, directory);
-        const auto socket = TRY(os::read_file_if_any(directory / engine_file, 4096));
-        const ContainerRun run(directory, files_of(job, directory), socket.value_or(""), job);
+        const ContainerRun run(directory, files_of(job, directory), notes_, job);
         for (;;) {
             subscription.bell().silence();
             auto status = TRY(run.look(stop));
@@ -149,7 +151,7 @@ public:
         held_.drop(job);
         if (!is_there(directory) || TRY(files_of(job, directory).find(control::exit))) return {};
         const auto noted = request_end(directory, grace);
-        const auto engine = TRY(engine_of(directory, {}));
+        const auto engine = TRY(engine_of(job, {}));
         if (!engine) return noted;  // it was never launched
         TRY(signal_container(*engine, job, "TERM", after(patience)));
         return noted;
@@ -160,16 +162,19 @@ public:
                               const BeforeStoring& before,
                               std::stop_token stop) override
     {
-        if (is_there(directory / copied_mark)) {
-            const auto engine = TRY(engine_of(directory, stop));
-            if (engine) TRY(copy_outputs_home(*engine, job, directory, stop));
-        }
+        const auto note = TRY(notes_.find(job));
+        if (note && note->tree == ContainerWish::Tree::copied)
+            TRY(copy_outputs_home(
+                TRY(Engine::connect(note->socket, after(patience), stop)), job, directory, stop));
         return collect_outputs(options_.trees, directory, before, stop);
     }
 
     [[nodiscard]] bool may_have_outputs(const Path& directory) const override
     {
-        return is_there(directory / copied_mark) || is_there(directory / control::work / "outputs");
+        // What was copied is in the container; a run directory has its run's name.
+        const auto note = notes_.find(directory.filename());
+        return !note || (*note && (*note)->tree == ContainerWish::Tree::copied) ||
+               is_there(directory / control::work / "outputs");
     }
 
     Result<Json> facts(const FactsWish& wish, std::stop_token stop) override
@@ -187,8 +192,9 @@ public:
         held_.drop(job);
         TRY(clean_run_directory(files_of(job, directory), directory));
         TRY(os::remove_tree(directory / "home"));
-        const auto engine = TRY(engine_of(directory, {}));
-        return engine ? remove_container(*engine, job, after(patience)) : Result<>();
+        const auto engine = TRY(engine_of(job, {}));
+        if (engine) TRY(remove_container(*engine, job, after(patience)));
+        return notes_.remove(job);
     }
 
 private:
@@ -198,11 +204,16 @@ private:
     }
 
     // The engine that the run was given to; nullopt before that.
-    Result<std::optional<Engine>> engine_of(const Path& directory, const std::stop_token& stop)
+    Result<std::optional<Engine>> engine_of(const std::string& run, const std::stop_token& stop)
     {
-        const auto socket = TRY(os::read_file_if_any(directory / engine_file, 4096));
-        if (!socket) return std::nullopt;
-        return TRY(Engine::connect(*socket, after(patience), stop));
+        const auto note = TRY(notes_.find(run));
+        if (!note) return std::nullopt;
+        return TRY(Engine::connect(note->socket, after(patience), stop));
+    }
+
+    Result<> note(const JobSpec& spec, const Engine& engine, ContainerNote::Stage stage) const
+    {
+        return notes_.write(spec.id.text(), {engine.socket(), spec.container.tree, stage});
     }
 
     Result<Engine> connect(const JobSpec& spec, const std::stop_token& stop)
@@ -234,10 +245,12 @@ private:
     // A container with GPUs is created by the run's side, as soon as it has them.
     Result<> start_beside(const JobSpec& spec,
                           const Engine& engine,
-                          const dockerapi::ContainerSpec& container,
+                          const DescribedContainer& container,
                           const environment::Prepared* prepared,
                           const std::stop_token& stop)
     {
+        // It can wait for long: until the start, what may be secret is in its memory alone.
+        TRY(os::remove_tree(spec.directory / control::environment));
         const SideJob job{.run = spec.id.text(),
                           .script = spec.script,
                           .request = spec.gpu,
@@ -245,15 +258,16 @@ private:
                           .devices_are_chosen = chooses_devices(spec),
                           .stub = {},
                           .engine = engine.socket(),
-                          .container = to_json(container),
+                          .container = to_json(container.spec),
                           .tree_is_copied = spec.container.tree == ContainerWish::Tree::copied};
-        return start_side({.job = job,
-                           .directory = spec.directory,
-                           .environment = keys_.of(spec.id.text()) + '\0',
-                           .ambient = spec.ambient,
-                           .lease = prepared && prepared->lease ? prepared->lease->fd() : -1},
-                          [this](os::Fd pidfd) { watcher_.reap_later(std::move(pidfd)); },
-                          stop);
+        return start_side(
+            {.job = job,
+             .directory = spec.directory,
+             .environment = keys_.of(spec.id.text()) + '\0' + container.environment,
+             .ambient = spec.ambient,
+             .lease = prepared && prepared->lease ? prepared->lease->fd() : -1},
+            [this](os::Fd pidfd) { watcher_.reap_later(std::move(pidfd)); },
+            stop);
     }
 
     Result<> fill_and_start(const Engine& engine, const JobSpec& spec, const std::stop_token& stop)
@@ -268,6 +282,7 @@ private:
     Options options_;
     Installed installed_;
     RunKeys keys_;
+    ContainerNotes notes_;
     Watcher watcher_;
     HeldEnvironments held_;
     GpuLook gpus_{options_.home / "lib"};

@@ -19,8 +19,8 @@ struct Options {
 // mounted into it; the engine's own log and exit code are only evidence for when that one is
 // silent.
 //
-// A job's text is the run's id, which is the container's name. The file `engine` of the run
-// directory names the engine's socket.
+// A job's text is the run's id, which is the container's name. `containers/ID` below the home names
+// the engine's socket.
 Result<std::unique_ptr<Executor>> make_executor(Options options);
 
 }  // namespace ponk::target::docker

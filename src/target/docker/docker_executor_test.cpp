@@ -10,6 +10,7 @@
 #include <gmock/gmock.h>
 
 #include <cstdlib>
+#include <thread>
 
 namespace ponk::target {
 namespace {
@@ -29,6 +30,14 @@ constexpr std::pair<const char*, const char*> scripts[] = {
      "import os; print(os.getcwd(), os.getuid(), os.environ['HOME'], os.getpid() > 1,"
      " os.environ.get('AZUREML_NATIVE_SHARE_DIRECTORY'), os.environ.get('SECRET'),"
      " open('/proc/self/status').read().split('CapEff:')[1].split()[0])"},
+    {"vanish.py",
+     "import os, time\nfor name in ('pid', 'engine', 'lock'):\n"
+     "    try: os.unlink('/.ponk/run/' + name)\n    except OSError: pass\n"
+     "print('gone', flush=True); time.sleep(100)"},
+    {"fifo.py",
+     "import os\nfor name in ('pid', 'engine', 'copied'):\n"
+     "    try: os.unlink('/.ponk/run/' + name)\n    except OSError: pass\n"
+     "    os.mkfifo('/.ponk/run/' + name)\nprint('put', flush=True); raise SystemExit(5)"},
     {"eat.py", "print('eating'); x = []\nwhile True: x.append(bytearray(16 << 20))"},
 };
 
@@ -125,6 +134,44 @@ TEST_P(DockerExecutor, AContainerKilledFromOutsideIsLostWithTheEvidence)
     ASSERT_TRUE(signal_container(engine(), spec.id.text(), "KILL", after(10s)));
 
     EXPECT_THAT(follow(spec, JobPhase::lost).reason, HasSubstr("code 137 and left no record"));
+}
+
+TEST_P(DockerExecutor, AScriptThatTakesItsTracesAwayIsFollowedByTheEngine)
+{
+    const auto spec = job("vanish");
+    start(spec);
+    while (log_of(spec) != "gone\n")
+        std::this_thread::sleep_for(10ms);
+    const auto alive = target_.executor->sync(spec.id.text(), spec.directory, {}, after(1s), {});
+    ASSERT_TRUE(alive) << alive.error().message();
+    EXPECT_NE(alive->phase, JobPhase::lost) << alive->reason;
+
+    ASSERT_TRUE(signal_container(engine(), spec.id.text(), "KILL", after(10s)));
+
+    EXPECT_THAT(follow(spec, JobPhase::lost).reason, HasSubstr("code 137 and left no record"));
+}
+
+TEST_P(DockerExecutor, AScriptThatTookItsTracesAwayCanBeCancelledAndCleaned)
+{
+    const auto spec = job("vanish");
+    start(spec);
+    while (log_of(spec) != "gone\n")
+        std::this_thread::sleep_for(10ms);
+
+    ASSERT_TRUE(target_.executor->cancel(spec.id.text(), spec.directory, 1s));
+
+    EXPECT_EQ(follow(spec).exit->cause, "cancel");
+    ASSERT_TRUE(target_.executor->clean(spec.id.text(), spec.directory));
+    EXPECT_EQ(find_container(engine(), spec.id.text(), after(10s), {}).value(), std::nullopt);
+}
+
+TEST_P(DockerExecutor, PipesInThePlaceOfOurFilesStopNobody)
+{
+    const auto spec = job("fifo");
+    start(spec);
+
+    EXPECT_EQ(follow(spec).exit->status(), 5);
+    EXPECT_TRUE(target_.executor->collect(spec.id.text(), spec.directory, {}, {}));
 }
 
 TEST_P(DockerExecutor, AContainerRemovedFromOutsideIsLost)

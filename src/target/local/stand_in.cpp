@@ -248,10 +248,13 @@ bool StandIn::survivors_are_gone()
 // A slice at a time, so that the caller can be stopped.
 Result<bool> StandIn::hash_log()
 {
-    auto log = os::open_file(directory_ / control::log, O_RDONLY);
-    if (!log)
-        return log.error().kind() == ErrorKind::not_found ? Result<bool>(true)
-                                                          : tl::unexpected(log.error());
+    auto log = os::open_regular(directory_ / control::log, os::Links::refuse);
+    if (!log) {
+        // Not there any more, or something else in its place.
+        const auto kind = log.error().kind();
+        if (kind == ErrorKind::not_found || kind == ErrorKind::invalid_argument) return true;
+        return tl::unexpected(log.error());
+    }
     for (int slice = 0; slice < 64; ++slice) {
         const auto bytes = TRY(os::read_at(log->get(), hashed_, std::size_t{1} << 20));
         if (bytes.empty()) return true;

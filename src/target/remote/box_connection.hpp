@@ -40,6 +40,7 @@ struct Hello {
     std::string boot;     // boot id of its machine
     std::string home;     // its folder
     std::string architecture;
+    std::string identity;  // of that folder: another one in its place has another
 };
 
 // The daemon's end of one stream: any number of requests at once, each with a deadline and a stop

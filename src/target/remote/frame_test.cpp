@@ -155,6 +155,18 @@ TEST(Frame, TooLongIsNotSent)
     EXPECT_FALSE(encode(frame));
 }
 
+TEST(Notices, AreBoundedHoweverManyThereAre)
+{
+    const Notices many(1000, std::string(20'000, '\x01'));
+
+    const auto list = to_json(many);
+
+    EXPECT_TRUE(encode({FrameKind::answer, 1, JsonObject{{"notices", list}}, {}}));
+    const auto back = parse_notices(list);
+    EXPECT_EQ(back.size(), 201U);
+    EXPECT_THAT(back.back(), HasSubstr("and 800 more"));
+}
+
 TEST(Greeting, IsFoundBehindNoiseHoweverItIsCut)
 {
     const auto text = "Last login: today\n\n" + std::string(greeting) + "rest";

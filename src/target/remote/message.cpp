@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "target/remote/message.hpp"
 
+#include "base/text.hpp"
+
 #include <cstring>
 
 namespace ponk::target::remote {
 
 namespace {
+
+// A script decides how many files there are to be said something about, and how they are called.
+constexpr std::size_t most_notices = 200;
+constexpr std::size_t longest_notice = 4096;
+constexpr std::size_t longest_text = std::size_t{64} << 10;
+constexpr std::size_t most_lines = 200;
 
 tl::unexpected<Error> wrong(std::string_view what)
 {
@@ -25,7 +33,8 @@ Json to_json(const Hello& hello)
                       {"program", hello.program},
                       {"boot", hello.boot},
                       {"home", hello.home},
-                      {"architecture", hello.architecture}};
+                      {"architecture", hello.architecture},
+                      {"identity", hello.identity}};
 }
 
 Result<Hello> parse_hello(const Json& head)
@@ -37,26 +46,67 @@ Result<Hello> parse_hello(const Json& head)
                     version,
                     protocol_version);
     }
-    return Hello{.program = head.text("program"),
-                 .boot = head.text("boot"),
-                 .home = head.text("home"),
-                 .architecture = head.text("architecture")};
+    return Hello{.program = printable(head.text("program")),
+                 .boot = printable(head.text("boot")),
+                 .home = printable(head.text("home")),
+                 .architecture = printable(head.text("architecture")),
+                 .identity = printable(head.text("identity"))};
 }
 
 Json error_to_json(const Error& error)
 {
-    return JsonObject{
-        {"kind", to_string(error.kind())}, {"message", error.message()}, {"hint", error.hint()}};
+    return JsonObject{{"kind", to_string(error.kind())},
+                      {"message", error.message().substr(0, longest_text)},
+                      {"hint", error.hint().substr(0, longest_text)}};
 }
 
 Error parse_error(const Json& head)
 {
-    return {error_kind_from(head.text("kind")), head.text("message"), head.text("hint")};
+    return {error_kind_from(head.text("kind")),
+            shown_text(head.text("message")),
+            shown_text(head.text("hint"))};
+}
+
+std::string shown_text(std::string_view text)
+{
+    std::string out;
+    std::size_t lines = 0;
+    for (const auto& line : split(text.substr(0, longest_text), '\n')) {
+        if (++lines > most_lines) break;
+        // What a tool said comes in lines; behind the first they stand apart from those of ours.
+        if (lines > 1) out += "\n    ";
+        out += printable(line);
+    }
+    return out;
+}
+
+Json shown_texts(const Json& answer)
+{
+    if (answer.is_string()) return shown_text(answer.as_string());
+    if (answer.is_array()) {
+        JsonArray out;
+        for (const auto& item : answer.as_array())
+            out.push_back(shown_texts(item));
+        return out;
+    }
+    if (!answer.is_object()) return answer;
+    JsonObject out;
+    for (const auto& [name, value] : answer.as_object())
+        out.set(printable(name), name == "lock" ? value : shown_texts(value));
+    return out;
 }
 
 Json to_json(const Notices& notices)
 {
-    return JsonArray(notices.begin(), notices.end());
+    JsonArray out;
+    for (const auto& notice : notices) {
+        if (out.size() == most_notices) {
+            out.emplace_back(fmt::format("and {} more like these", notices.size() - out.size()));
+            break;
+        }
+        out.emplace_back(notice.substr(0, longest_notice));
+    }
+    return out;
 }
 
 Notices parse_notices(const Json& list)
@@ -64,7 +114,8 @@ Notices parse_notices(const Json& list)
     Notices out;
     if (!list.is_array()) return out;
     for (const auto& item : list.as_array()) {
-        if (item.is_string()) out.push_back(item.as_string());
+        if (out.size() > most_notices) break;
+        if (item.is_string()) out.push_back(shown_text(item.as_string().substr(0, longest_notice)));
     }
     return out;
 }
@@ -106,10 +157,16 @@ Result<JobStatus> parse_job_status(const Json& head)
     status.log_length = static_cast<std::uint64_t>(log);
     status.journal_length = static_cast<std::uint64_t>(journal);
     status.started = head.integer("started");
-    status.reason = head.text("reason");
+    status.reason = shown_text(head.text("reason"));
     status.gpu = head.text("gpu");
-    if (const auto text = head.text("exit"); !text.empty())
+    if (const auto text = head.text("exit"); !text.empty()) {
         status.exit = TRY(model::parse_exit_record(text));
+        for (auto* word : {&status.exit->by,
+                           &status.exit->cause,
+                           &status.exit->message,
+                           &status.exit->oom_evidence})
+            *word = shown_text(*word);
+    }
     if (status.phase == JobPhase::ended && !status.exit) return wrong("exit");
     return status;
 }

@@ -22,6 +22,12 @@ Result<Hello> parse_hello(const Json& head);
 Json error_to_json(const Error& error);
 Error parse_error(const Json& head);
 
+// Text of the other side that people will see: no control characters, no lines that could pass for
+// ours, an end.
+std::string shown_text(std::string_view text);
+// The same for all texts of an answer but the files in it ("lock").
+Json shown_texts(const Json& answer);
+
 // All of a spec but what belongs to the machine that sends it: directory, source, ambient, box.
 Json to_json(const JobSpec& spec);
 Result<JobSpec> parse_job_spec(const Json& head);

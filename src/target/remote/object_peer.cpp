@@ -57,7 +57,7 @@ Result<std::vector<Digest>> BoxObjects::missing(const std::vector<Digest>& diges
                                        digests.begin() + static_cast<std::ptrdiff_t>(end));
         const auto answer = TRY(connection_.call(
             {.call = "has-objects", .payload = pack_digests(some)}, after(patience), stop));
-        const auto missing = TRY(unpack_digests(answer.payload));
+        const auto missing = snapshot::among(TRY(unpack_digests(answer.payload)), some);
         out.insert(out.end(), missing.begin(), missing.end());
     }
     return out;

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "target/remote/remote_executor.hpp"
 
+#include "base/text.hpp"
 #include "dockerapi/registry.hpp"
 #include "os/wait.hpp"
 #include "snapshot/lease.hpp"
 #include "target/control_directory.hpp"
 #include "target/control_seal.hpp"
 #include "target/remote/box_file.hpp"
+#include "target/remote/homes_there.hpp"
 #include "target/remote/message.hpp"
+#include "target/remote/object_peer.hpp"
 #include "target/remote/output_names.hpp"
 #include "target/remote/remote_place.hpp"
 #include "target/remote/run_copy.hpp"
@@ -30,7 +33,8 @@ constexpr auto place_patience = 12h;
 constexpr auto outage_patience = 120s;
 // The longest that one question may stay open on the box.
 constexpr auto longest_poll = 25s;
-constexpr int most_rounds = 4;
+constexpr auto pause = 500ms;
+constexpr std::size_t most_rounds = 4;
 
 // In the run directory: the run ended and wrote no outputs.
 constexpr const char* no_outputs = "no-outputs";
@@ -50,24 +54,28 @@ public:
         const auto answer = TRY(bring("place", spec, progress, stop));
         Placed placed{.notices = parse_notices(answer.head["notices"]), .environment = {}};
         if (const auto& used = answer.head["environment"]; used.is_object())
-            placed.environment = TRY(parse_environment_used(used));
+            placed.environment = TRY(parse_environment_used(shown_texts(used)));
         return placed;
     }
 
     Result<Examination> examine(const JobSpec& spec, std::stop_token stop) override
     {
         const auto answer = TRY(bring("examine", spec, {}, stop));
-        return parse_examination(answer.head["examination"]);
+        return parse_examination(shown_texts(answer.head["examination"]));
     }
 
     Result<std::string> launch(const JobSpec& spec, std::stop_token stop) override
     {
         const auto sent = TRY(with_login(spec, stop));
-        TRY(ask(spec.box,
-                {.call = "launch", .head = {{"type", options_.type}, {"spec", to_json(sent)}}},
-                after(5min),
-                stop));
-        TRY(os::replace_file(spec.directory / launched, "", 0600, os::Durable::no));
+        const auto connection =
+            TRY(options_.boxes->get(spec.box, BoxPool::Attempt::when_due, stop));
+        TRY(call(*connection,
+                 spec.box,
+                 {.call = "launch", .head = {{"type", options_.type}, {"spec", to_json(sent)}}},
+                 after(5min),
+                 stop));
+        TRY(os::replace_file(
+            spec.directory / launched, connection->hello().identity + "\n", 0600, os::Durable::no));
         return spec.id.text();
     }
 
@@ -81,9 +89,12 @@ public:
         if (TRY(read_exit(files_of(job, directory), directory, ours))) return ours;
         const auto box = TRY(read_box(directory));
         for (;;) {
+            const auto asked = Deadline::clock::now();
             auto status = TRY(sync_once(job, directory, box, seen, deadline, stop));
             if (is_new(status, seen) || Deadline::clock::now() >= deadline) return status;
-            if (status.phase == JobPhase::unknown && !os::sleep_for(500ms, stop))
+            // An answer that came at once and said nothing new would come again.
+            const bool soon = Deadline::clock::now() - asked < pause;
+            if ((soon || status.phase == JobPhase::unknown) && !os::sleep_for(pause, stop))
                 return fail(ErrorKind::cancelled, "stopped while waiting");
         }
     }
@@ -98,7 +109,12 @@ public:
         if (!box && box.error().kind() == ErrorKind::not_found) return {};  // no box heard of it
         auto head = about(job);
         head.set("grace", static_cast<std::int64_t>(grace.count()));
-        return ask(TRY(box), {.call = "cancel", .head = std::move(head)}, after(patience), {})
+        const auto connection = TRY(reach(directory, TRY(box), {}));
+        return call(*connection,
+                    *box,
+                    {.call = "cancel", .head = std::move(head)},
+                    after(patience),
+                    {})
             .map([](const auto&) {});
     }
 
@@ -109,7 +125,7 @@ public:
     {
         if (is_there(directory / no_outputs)) return Collected();
         const auto box = TRY(read_box(directory));
-        const auto connection = TRY(options_.boxes->get(box, BoxPool::Attempt::when_due, stop));
+        const auto connection = TRY(reach(directory, box, stop));
         const auto lease = TRY(snapshot::Lease::take(options_.objects.root(), "outputs", stop));
         const Progress tell = [&](const std::string& line) {
             if (options_.tell) options_.tell(job, line);
@@ -119,12 +135,11 @@ public:
         Collected collected;
         collected.notices = parse_notices(answer.head["notices"]);
         Digest id;
-        if (!parse_digest(answer.head.text("outputs"), id)) return collected;
-        TRY(fetch_tree(*connection, options_.objects, id, tell, stop));
-        collected.outputs = TRY(renamed(id, directory, before));
-        // Now the box may forget them some day.
-        static_cast<void>(
-            connection->call({.call = "collected", .head = about(job)}, after(patience), stop));
+        if (parse_digest(answer.head.text("outputs"), id)) {
+            TRY(fetch_tree(*connection, options_.objects, id, tell, stop));
+            collected.outputs = TRY(renamed(id, directory, before));
+        }
+        tell_fetched(*connection, job, stop);
         return collected;
     }
 
@@ -136,15 +151,18 @@ public:
     [[nodiscard]] std::optional<Outage> outage(const Path& directory) const override
     {
         const auto box = read_box(directory);
-        return box ? options_.boxes->outage(*box) : std::nullopt;
+        if (!box) return std::nullopt;
+        if (const auto outage = options_.boxes->outage(*box)) return outage;
+        return homes_.outage(directory);
     }
 
     Result<Json> facts(const FactsWish& wish, std::stop_token stop) override
     {
         const auto connection = TRY(options_.boxes->get(wish.box, BoxPool::Attempt::now, stop));
-        return TRY(connection->call(
-                       {.call = "facts", .head = {{"type", options_.type}}}, after(patience), stop))
-            .head;
+        return shown_texts(
+            TRY(connection->call(
+                    {.call = "facts", .head = {{"type", options_.type}}}, after(patience), stop))
+                .head);
     }
 
     Result<Json> gpus(const FactsWish& wish, std::stop_token stop) override
@@ -160,7 +178,7 @@ public:
         EnvironmentList all;
         for (const auto& box : known_boxes(options_.home, options_.type)) {
             const auto answer = ask(box, about_environments("environments"), after(patience), stop);
-            auto list = answer ? parse_environment_list(answer->head["environments"])
+            auto list = answer ? parse_environment_list(shown_texts(answer->head["environments"]))
                                : Result<EnvironmentList>(tl::unexpected(answer.error()));
             if (!list) {
                 all.problems.push_back(list.error().message());
@@ -203,7 +221,7 @@ public:
             auto request = about_environments("collect-environments");
             request.head.set("rules", to_json(rules));
             const auto answer = ask(box, std::move(request), after(10min), stop);
-            auto garbage = answer ? parse_environment_garbage(answer->head["garbage"])
+            auto garbage = answer ? parse_environment_garbage(shown_texts(answer->head["garbage"]))
                                   : Result<EnvironmentGarbage>(tl::unexpected(answer.error()));
             if (!garbage) {
                 all.problems.push_back(garbage.error().message());
@@ -239,6 +257,15 @@ private:
         return {directory, keys_.of(run)};
     }
 
+    // All that the run left is with us: some day the box may forget it. What it does not hear it
+    // keeps.
+    void
+    tell_fetched(BoxConnection& connection, const std::string& job, const std::stop_token& stop)
+    {
+        static_cast<void>(
+            connection.call({.call = "collected", .head = about(job)}, after(patience), stop));
+    }
+
     [[nodiscard]] JsonObject about(const std::string& job) const
     {
         return {{"type", options_.type}, {"run", job}};
@@ -263,10 +290,38 @@ private:
                        const std::stop_token& stop)
     {
         const auto connection = TRY(options_.boxes->get(box, BoxPool::Attempt::when_due, stop));
-        return connection->call(std::move(request), deadline, stop)
+        return call(*connection, box, std::move(request), deadline, stop);
+    }
+
+    static Result<Answer> call(BoxConnection& connection,
+                               const BoxAddress& box,
+                               BoxConnection::Request request,
+                               Deadline deadline,
+                               const std::stop_token& stop)
+    {
+        return connection.call(std::move(request), deadline, stop)
             .map_error([&](const Error& error) {
-                return connection->broken() ? error.within("'" + name_of(box) + "'") : error;
+                return connection.broken() ? error.within("'" + name_of(box) + "'") : error;
             });
+    }
+
+    // The connection to the folder that the run was given to; `unavailable` when there is another
+    // one in its place.
+    Result<std::shared_ptr<BoxConnection>>
+    reach(const Path& directory, const BoxAddress& box, const std::stop_token& stop)
+    {
+        auto connection = TRY(options_.boxes->get(box, BoxPool::Attempt::when_due, stop));
+        const auto given = os::read_file(directory / launched, 4096);
+        if (!given || trim(*given).empty() || trim(*given) == connection->hello().identity)
+            return connection;
+        const auto reason =
+            fmt::format("'{}': ponk's folder '{}' there is another one than the run was given to: "
+                        "is its disk mounted?",
+                        name_of(box),
+                        printable(connection->hello().home));
+        // A ponk-box that is started anew looks again.
+        if (homes_.missing(directory, reason)) options_.boxes->drop(box);
+        return fail(ErrorKind::unavailable, "{}", reason);
     }
 
     // The box has its own logins; what the one who submits has here goes along and is kept nowhere.
@@ -319,7 +374,8 @@ private:
                                  const std::stop_token& stop)
     {
         TreeSender sender(options_.home, options_.objects, spec);
-        for (int round = 0; round < most_rounds; ++round) {
+        auto rounds = most_rounds;
+        for (std::size_t round = 0; round < rounds; ++round) {
             const auto answer =
                 TRY(connection.call({.call = call,
                                      .head = {{"type", options_.type}, {"spec", to_json(spec)}},
@@ -330,6 +386,8 @@ private:
                 sender.remember();
                 return answer;
             }
+            // One answer names so many objects and no more.
+            if (round == 0) rounds += TRY(sender.object_count()) / most_digests;
             std::optional<std::vector<Digest>> known;
             if (answer.head.boolean("manifest")) known = TRY(unpack_digests(answer.payload));
             TRY(sender.send(connection, known, progress, stop)
@@ -353,8 +411,19 @@ private:
         head.set("seen", to_json(JobStatus{.phase = seen.phase, .started = seen.started}));
         head.set("files", to_json(growing_files(directory)));
         head.set("wait", static_cast<std::int64_t>(wait.count()));
-        auto asked =
-            ask(box, {.call = "sync", .head = std::move(head)}, after(wait + patience), stop);
+        const auto connection = TRY(reach(directory, box, stop));
+        auto asked = call(*connection,
+                          box,
+                          {.call = "sync", .head = std::move(head)},
+                          after(wait + patience),
+                          stop);
+        if (!asked && asked.error().kind() == ErrorKind::unavailable && !connection->broken()) {
+            // It answers, and cannot say anything about the run.
+            const auto reason = fmt::format("'{}': {}", name_of(box), asked.error().message());
+            if (homes_.missing(directory, reason)) options_.boxes->drop(box);
+        } else if (!connection->broken()) {
+            homes_.found(directory);
+        }
         if (!asked && asked.error().kind() == ErrorKind::not_found &&
             is_there(directory / launched) && !options_.boxes->outage(box)) {
             JobStatus gone{.phase = JobPhase::lost};
@@ -375,6 +444,9 @@ private:
             status.exit.reset();
         } else if (status.phase == JobPhase::ended) {
             TRY(settle_end(job, directory, answer.head, status));
+            if (status.exit && is_there(directory / no_outputs)) {
+                tell_fetched(*connection, job, stop);
+            }
         } else if (status.phase == JobPhase::lost) {
             status.reason = fmt::format("'{}': {}", name_of(box), status.reason);
         }
@@ -413,6 +485,7 @@ private:
 
     Options options_;
     RunKeys keys_;
+    HomesThere homes_;
     Synced<std::set<std::string>> again_;  // runs whose log is fetched a second time
 };
 

@@ -25,8 +25,9 @@ struct Options {
 // out as if it were a target of that machine. Log and journals are copied here as they grow, the
 // exit record when they are whole.
 //
-// A job's text is the run's id. The file `box` of the run directory names the machine, so that a
-// daemon that is started later finds it.
+// A job's text is the run's id. The file `launched` of the run directory holds the identity of the
+// folder there that the run was given to. The file `box` of the run directory names the machine, so
+// that a daemon that is started later finds it.
 Result<std::unique_ptr<Executor>> make_executor(Options options);
 
 }  // namespace ponk::target::remote

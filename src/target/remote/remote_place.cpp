@@ -55,9 +55,20 @@ TreeSender::TreeSender(const Path& home, const snapshot::ObjectStore& objects, c
 {
 }
 
-Result<std::vector<Digest>> TreeSender::candidates() const
+Result<const std::vector<Digest>*> TreeSender::objects()
 {
-    auto all = snapshot::objects_of(TRY(objects_.read_manifest(spec_.snapshot)));
+    if (!all_) all_ = snapshot::objects_of(TRY(objects_.read_manifest(spec_.snapshot)));
+    return &*all_;
+}
+
+Result<std::size_t> TreeSender::object_count()
+{
+    return TRY(objects())->size();
+}
+
+Result<std::vector<Digest>> TreeSender::candidates()
+{
+    auto all = *TRY(objects());
     const auto text = os::read_file(last_, 4096);
     Digest id;
     if (!text || !parse_digest(trim(*text), id) || !TRY(objects_.contains(id))) return all;
@@ -77,7 +88,8 @@ Result<> TreeSender::send(BoxConnection& connection,
 {
     BoxObjects peer(connection);
     Teller teller(progress, "sending the project");
-    auto missing = known ? *known : TRY(peer.missing(TRY(candidates()), stop));
+    auto missing = known ? snapshot::among(*known, *TRY(objects()))
+                         : TRY(peer.missing(TRY(candidates()), stop));
     if (!known) missing.push_back(spec_.snapshot);
     return snapshot::send_objects(
         objects_,

@@ -18,15 +18,19 @@ public:
                   const std::optional<std::vector<Digest>>& known,
                   const Progress& progress,
                   const std::stop_token& stop);
+    // How many objects the tree has.
+    Result<std::size_t> object_count();
     // The box has all of it now.
     void remember() const;
 
 private:
-    Result<std::vector<Digest>> candidates() const;
+    Result<const std::vector<Digest>*> objects();
+    Result<std::vector<Digest>> candidates();
 
     const snapshot::ObjectStore& objects_;
     const JobSpec& spec_;
     Path last_;
+    std::optional<std::vector<Digest>> all_;  // of the tree, once they were asked for
 };
 
 // Fetches the tree `id` from a box into our store.

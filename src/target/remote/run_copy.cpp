@@ -3,21 +3,21 @@
 
 #include "base/hash.hpp"
 #include "base/text.hpp"
-#include "os/directory.hpp"
 #include "target/control_directory.hpp"
+#include "target/journals.hpp"
 
 #include <algorithm>
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <unordered_map>
 
 namespace ponk::target::remote {
 
 namespace {
 
 constexpr std::size_t most_at_once = std::size_t{2} << 20;
-constexpr std::size_t most_files = 10'000;
+constexpr std::size_t most_files = Journals::most + 1;  // and the log
 const std::string journals = std::string(control::journal) + "/";
 
 std::uint64_t size_of(const Path& file)
@@ -30,35 +30,47 @@ std::uint64_t size_of(const Path& file)
 bool is_name_of_a_run(const std::string& name)
 {
     if (name == control::log) return true;
-    if (!name.starts_with(journals)) return false;
-    const auto rest = name.substr(journals.size());
-    return !rest.empty() && rest.size() <= 255 && rest != "." && rest != ".." &&
-           rest.find('/') == std::string::npos && rest.find('\0') == std::string::npos;
+    return name.starts_with(journals) && Journals::is_name(name.substr(journals.size()));
+}
+
+std::unordered_map<std::string_view, std::uint64_t> by_name(const std::vector<GrowingFile>& files)
+{
+    std::unordered_map<std::string_view, std::uint64_t> out;
+    for (const auto& file : files)
+        out.emplace(file.name, file.offset);
+    return out;
 }
 
 }  // namespace
 
+void add_lengths(const Path& directory, const std::vector<GrowingFile>& there, JobStatus& seen)
+{
+    const auto lengths = by_name(there);
+    for (const auto& file : growing_files(directory)) {
+        const auto known = lengths.find(file.name);
+        if (known == lengths.end()) continue;
+        (file.name == control::log ? seen.log_length : seen.journal_length) += known->second;
+    }
+}
+
 std::vector<GrowingFile> growing_files(const Path& directory)
 {
     std::vector<GrowingFile> out{{control::log, size_of(directory / control::log)}};
-    const auto entries = os::list_directory(directory / control::journal);
-    if (!entries) return out;
-    for (const auto& entry : *entries) {
-        if (entry.type != DT_REG || out.size() == most_files) continue;
-        out.push_back({journals + entry.name, size_of(directory / control::journal / entry.name)});
-    }
+    for (const auto& journal : Journals::of(directory).list())
+        out.push_back({journals + journal.name, journal.size});
     return out;
 }
 
 Result<Increment> read_increment(const Path& directory, const std::vector<GrowingFile>& there)
 {
     Increment out;
+    const auto folder = Journals::of(directory);
+    const auto lengths = by_name(there);
     for (auto& file : growing_files(directory)) {
-        const auto same = [&file](const GrowingFile& other) { return other.name == file.name; };
-        const auto known = std::find_if(there.begin(), there.end(), same);
+        const auto known = lengths.find(file.name);
         const auto length = file.offset;
-        file.offset = known == there.end() ? 0 : known->offset;
-        if (file.offset == length && known != there.end()) continue;
+        file.offset = known == lengths.end() ? 0 : known->second;
+        if (file.offset == length && known != lengths.end()) continue;
         if (file.offset > length) file.offset = 0;
         const auto room = most_at_once - std::min(most_at_once, out.bytes.size());
         if (room == 0 && length > file.offset) {
@@ -66,7 +78,9 @@ Result<Increment> read_increment(const Path& directory, const std::vector<Growin
             break;
         }
         // A link that took its place since leads nowhere.
-        const auto opened = os::open_regular(directory / file.name, os::Links::refuse);
+        const auto opened = file.name == control::log
+                                ? os::open_regular(directory / file.name, os::Links::refuse)
+                                : folder.open(file.name.substr(journals.size()));
         if (!opened) continue;
         const auto bytes = TRY(os::read_at(opened->get(), file.offset, room));
         file.size = bytes.size();

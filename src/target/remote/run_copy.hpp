@@ -20,6 +20,9 @@ struct GrowingFile {
 // Log and journals of a run directory on this machine, with their lengths.
 std::vector<GrowingFile> growing_files(const Path& directory);
 
+// The box's end: adds to `seen` how much of the files that are here now the daemon has.
+void add_lengths(const Path& directory, const std::vector<GrowingFile>& there, JobStatus& seen);
+
 // The box's end: bytes behind what the daemon has, as much as fits into one answer. A file that is
 // shorter than that was cut by the script: all of it is sent again.
 struct Increment {

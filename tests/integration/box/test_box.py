@@ -71,6 +71,21 @@ def test_second_submit_sends_nothing_and_changed_file_alone_travels(away, machin
     assert len(new) == 2, "the file and the manifest"
 
 
+def test_very_many_files_travel_both_ways(away, machine):
+    """Trees whose lists of files have more than 8 MiB, which is one object."""
+    long = "n" * 240
+    (away.project / "data").mkdir()
+    for number in range(28_000):
+        (away.project / "data" / f"{long}{number}").touch()
+    away.write("a.py", f"import os\nnames = os.listdir('data')\nprint(len(names))\nos.mkdir('outputs')\n"
+                       "for name in names: open('outputs/' + name, 'w').close()\n")
+
+    assert away.text("submit", "-c", "plain", "a.py", timeout=300) == "28000\n"
+
+    run = away.json("history", "info", "last")
+    assert run["status"] == "Completed" and run["attachments"].count("outputs/") == 28_000
+
+
 def test_environment_is_that_of_the_machine_and_secrets_arrive_hidden(away, machine):
     away.run("secret", "set", "TOKEN", input=b"tok-4711-xyzzy\n")
     away.write("aml_config/plain.runconfig", (away.project / "aml_config/plain.runconfig").read_text() +

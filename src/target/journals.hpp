@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "target/run_folder.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ponk::target {
+
+// The metric journals of a run directory (docs/design/metric-journal.md): plain files of the folder
+// `journal`, and nothing that the script put in the place of one. Bounded in number and in what
+// their names are made of, so that a list of them fits into a message. Not shared between threads.
+class Journals {
+public:
+    static constexpr std::size_t most = 10'000;
+    // Up to 255 visible ASCII characters that JSON writes as they are.
+    static bool is_name(std::string_view name);
+
+    struct File {
+        std::string name;
+        std::uint64_t size = 0;
+    };
+
+    // There are none when there is no such folder, or a link has its name.
+    static Journals of(const Path& directory);
+
+    // Sorted by name; the first of them when there are more than `most`.
+    [[nodiscard]] std::vector<File> list() const;
+    // For reading.
+    [[nodiscard]] Result<os::Fd> open(const std::string& name) const;
+
+private:
+    explicit Journals(std::optional<RunFolder> folder) : folder_(std::move(folder)) {}
+    std::optional<RunFolder> folder_;
+};
+
+}  // namespace ponk::target
