@@ -36,8 +36,6 @@ void read_line(std::string_view line, Resolved& out)
     if (key == "hostkeyalias" && value != "none") out.key_alias = value;
     if (key == "userknownhostsfile") out.known_hosts = split(value, ' ');
     if (key == "globalknownhostsfile") out.host_files = split(value, ' ');
-    if ((key == "proxyjump" || key == "proxycommand") && value != "none")
-        out.way = Resolved::Way::through_jump;
 }
 
 }  // namespace

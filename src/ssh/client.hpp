@@ -26,7 +26,6 @@ struct Resolved {
     std::string key_alias = {};                 // the name in known_hosts, if it is another
     std::vector<std::string> known_hosts = {};  // the user's own files
     std::vector<std::string> host_files = {};   // those of the machine
-    enum class Way { direct, through_jump } way = Way::direct;
 };
 
 // How the user's ssh is called for one box. Describes commands and starts none. A value.
