@@ -6,6 +6,7 @@ import pathlib
 import random
 import shutil
 import signal
+import stat
 import subprocess
 import time
 
@@ -126,6 +127,63 @@ def test_detach_works_when_the_box_is_gone_and_says_what_stays(ponk, attach, ssh
 
     assert b"the key stays on" in done.stderr and b"refuses connections" in done.stderr and b"ponk of" in done.stderr
     assert not any((ponk.home / "ssh").iterdir()) and len(box_user.authorized.splitlines()) == 1
+
+
+@pytest.fixture
+def scratch(ground, me):
+    """A folder for everybody on the box, like /tmp."""
+    place = ground / "every one's"
+    place.mkdir()
+    place.chmod(0o1777)
+    yield place
+    shutil.rmtree(place)
+
+
+def use_scratch(ponk, name, place):
+    file = ponk.project / f"aml_config/{name}.compute"
+    file.write_text(file.read_text() + f'scratch: "{place}"\n')
+
+
+@pytest.mark.parametrize("planted", ["folder", "link", "bin"])
+def test_program_that_another_user_put_in_our_place_is_not_executed(ponk, attach, box_user, me, scratch, planted):
+    attach("--password", PASSWORD, kind="remote")
+    (program,) = (box_user.home / ".ponk/bin").iterdir()
+    ponk.run("daemon", "stop")
+    # As large as the program itself, under its very name.
+    script = f"#!/bin/sh\nid -un >{scratch}/trapped\nexit 0\n".encode().replace(b"every one's", b"every?one?s")
+    evil = scratch / "evil"
+    (evil / "bin").mkdir(parents=True)
+    (evil / "bin" / program.name).write_bytes(script + b"#" * (program.stat().st_size - len(script)))
+    (evil / "bin" / program.name).chmod(0o755)
+    uid = box_user.home.stat().st_uid
+    subprocess.run(["chown", "-R", f"{me.name}:", str(evil)], check=True)  # whose login does not matter
+    ours = scratch / f"ponk-{uid}"
+    if planted == "folder":
+        evil.rename(ours)
+    elif planted == "link":
+        ours.symlink_to(evil)
+        os.chown(ours, me.home.stat().st_uid, -1, follow_symlinks=False)
+    else:
+        ours.mkdir(mode=0o700)
+        os.chown(ours, uid, -1)
+        (ours / "bin").symlink_to(evil / "bin")
+        os.chown(ours / "bin", uid, -1, follow_symlinks=False)
+    use_scratch(ponk, "box", scratch)
+
+    done = ponk.run("computetarget", "check", "box", code=None)
+
+    assert done.returncode != 0 and not (scratch / "trapped").exists()
+    assert b"belongs to another user" in done.stdout + done.stderr and str(ours).encode() in done.stdout + done.stderr
+
+
+def test_scratch_of_everybody_is_served(ponk, attach, box_user, scratch):
+    attach("--password", PASSWORD, kind="remote")
+    use_scratch(ponk, "box", scratch)
+
+    ponk.run("computetarget", "check", "box", code=None)
+
+    ours = scratch / f"ponk-{box_user.home.stat().st_uid}"
+    assert stat.S_IMODE(ours.stat().st_mode) == 0o700 and any((ours / "bin").iterdir())
 
 
 def test_detach_removes_files_of_ponk_and_only_those(ponk, attach, box_user):
