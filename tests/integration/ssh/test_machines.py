@@ -98,6 +98,74 @@ def test_detach_removes_the_key_there_and_here(ponk, attach, box_user):
     assert masters(ponk) == []
 
 
+class SmallDisk:
+    """~/.ssh of the box's user on a disk that can be filled."""
+
+    def __init__(self, user):
+        self.user = user
+        self.place = user.home / ".ssh"
+
+    def __enter__(self):
+        self.place.mkdir(mode=0o700)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size=32k,mode=700,uid={self.user.home.stat().st_uid}", "tmpfs",
+                        str(self.place)], check=True)
+        return self
+
+    def fill(self):
+        with open(self.place / "full", "wb", buffering=0) as stream:
+            try:
+                while stream.write(b"x" * 512):
+                    pass
+            except OSError:
+                pass
+
+    def __exit__(self, *_):
+        subprocess.run(["umount", "-l", str(self.place)], check=True)
+
+
+OTHERS = "# a note\nssh-rsa AAAAB3Nz%s ann\n" % ("x" * 3000)
+
+
+def test_detach_leaves_the_keys_of_others_where_the_disk_there_is_full(ponk, attach, box_user):
+    with SmallDisk(box_user) as disk:
+        box_user.write(".ssh/authorized_keys", OTHERS)
+        attach("--password", PASSWORD)
+        before = box_user.authorized
+        disk.fill()
+
+        done = ponk.run("computetarget", "detach", "box", "-o", "json")
+
+        assert box_user.authorized == before
+        assert json.loads(done.stdout)["key_removed"] is False and b"No space left" in done.stderr, done.stderr
+        assert {place.name for place in disk.place.iterdir()} == {"authorized_keys", "full"}
+
+
+def test_attach_leaves_the_keys_of_others_where_the_disk_there_is_full(ponk, attach, box_user):
+    with SmallDisk(box_user) as disk:
+        box_user.write(".ssh/authorized_keys", OTHERS)
+        disk.fill()
+
+        done = attach("--password", PASSWORD, code=69)
+
+        assert box_user.authorized == OTHERS and b"adding the key" in done.stderr
+        assert {place.name for place in disk.place.iterdir()} == {"authorized_keys", "full"}
+
+
+def test_keys_kept_elsewhere_stay_there_with_their_rights(ponk, attach, box_user):
+    kept = box_user.write("dotfiles/keys", OTHERS.rstrip(), 0o640)
+    box_user.write(".ssh/config", "")
+    (box_user.home / ".ssh/authorized_keys").symlink_to("../dotfiles/keys")
+    attach("--password", PASSWORD)
+    assert kept.read_text().startswith(OTHERS) and len(kept.read_text().splitlines()) == 3
+    kept.chmod(0o644)
+
+    ponk.run("computetarget", "detach", "box")
+
+    assert kept.read_text() == OTHERS and (box_user.home / ".ssh/authorized_keys").is_symlink()
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o644 and kept.stat().st_uid == box_user.home.stat().st_uid
+    assert [place.name for place in kept.parent.iterdir()] == ["keys"]
+
+
 def test_detach_can_keep_the_key_for_the_next_time(ponk, attach, box_user):
     attach("--password", PASSWORD)
 
