@@ -261,10 +261,112 @@ def test_detach_removes_files_of_ponk_and_only_those(ponk, attach, box_user):
     ponk.run("computetarget", "detach", "box", "--remove-files", "--yes")
     assert not (box_user.home / ".ponk").exists()
     attach("--password", PASSWORD, name="two")
+    ours = f"precious/ponk-{box_user.home.stat().st_uid}"
     box_user.write("precious/data", "x")
+    box_user.write(f"{ours}/data", "x", 0o600)
     (ponk.project / "aml_config/two.compute").write_text((ponk.project / "aml_config/two.compute").read_text() + "scratch: ~/precious\n")
     done = ponk.run("computetarget", "detach", "two", "--remove-files", "--yes")
     assert b"is no folder of ponk" in done.stderr and (box_user.home / "precious/data").exists()
+    assert (box_user.home / ours / "data").exists()
+
+
+PLAIN = "Target: {0}\nFramework: Python\nPrepareEnvironment: false\nCondaDependenciesFile: null\nSparkDependenciesFile: null\n"
+
+
+def submit(ponk, script, *words, target="box"):
+    ponk.write(f"aml_config/{target}.runconfig", PLAIN.format(target))
+    ponk.write("a.py", script)
+    subprocess.run(["chown", "-R", f"{ponk.user.name}:", str(ponk.project)], check=True)
+    return ponk.run("submit", "-c", target, *words, "a.py", timeout=120)
+
+
+def cancel(ponk, run):
+    ponk.run("experiment", "cancel", run, timeout=120)
+    end = time.monotonic() + 90
+    while ponk.json("history", "info", run)["status"] != "Canceled":
+        assert time.monotonic() < end, ponk.json("history", "info", run)
+        time.sleep(0.3)
+
+
+def test_detach_is_refused_while_a_run_goes_on_there(ponk, attach, box_user):
+    attach("--password", PASSWORD, kind="remote")
+    submit(ponk, "import time; print('on', flush=True); time.sleep(600)\n", "--async")
+    run = ponk.json("history", "last")["run_id"]
+    before = (folder_of(ponk) / "settings.json").read_text()
+
+    for words in ([], ["--remove-files", "--yes"], ["--keep-key", "--remove-files", "--yes"]):
+        done = ponk.run("computetarget", "detach", "box", *words, code=73)
+        assert run.encode() in done.stderr and b"--force" in done.stderr
+
+    assert (ponk.project / "aml_config/box.compute").exists() and (folder_of(ponk) / "settings.json").read_text() == before
+    assert len(box_user.authorized.splitlines()) == 1 and (box_user.home / ".ponk/runs" / run).exists()
+    # Where the way stays, nobody is stranded.
+    attach(name="other", kind="remote", fingerprint=False)
+    ponk.run("computetarget", "detach", "other")
+    cancel(ponk, run)
+    ponk.run("computetarget", "detach", "box")
+    assert box_user.authorized == ""
+
+
+def test_detach_by_force_lets_a_run_go_on(ponk, attach, box_user):
+    attach("--password", PASSWORD, kind="remote")
+    submit(ponk, "import time; time.sleep(600)\n", "--async")
+    run = ponk.json("history", "last")["run_id"]
+
+    ponk.run("computetarget", "detach", "box", "--force")
+    assert box_user.authorized == ""
+
+    attach("--password", PASSWORD, kind="remote", name="again")
+    cancel(ponk, run)
+
+
+def test_detach_removes_files_below_scratch(ponk, attach, box_user, scratch):
+    attach("--password", PASSWORD, kind="remote")
+    use_scratch(ponk, "box", scratch)
+    submit(ponk, "import os; os.mkdir('locked'); open('locked/x', 'w'); os.chmod('locked', 0o500)\n")
+    ours = scratch / f"ponk-{box_user.home.stat().st_uid}"
+    assert any((ours / "runs").iterdir())
+
+    done = ponk.run("computetarget", "detach", "box", "--remove-files", "--yes", "-o", "json")
+
+    assert json.loads(done.stdout)["files_removed"] is True, done.stderr
+    assert not ours.exists() and scratch.exists() and (box_user.home / ".ponk").exists()
+
+
+def test_detach_leaves_the_runs_of_other_machines(ponk, attach, box_user):
+    attach("--password", PASSWORD, kind="remote")
+    submit(ponk, "print(1)\n")
+    run = ponk.json("history", "last")["run_id"]
+    runs = box_user.home / ".ponk/runs"
+    other = "0" * len(run)
+    shutil.copytree(runs / run, runs / other)
+    subprocess.run(["chown", "-R", f"{box_user.name}:", str(runs / other)], check=True)
+
+    done = ponk.run("computetarget", "detach", "box", "--remove-files", "--yes", "-o", "json")
+
+    assert json.loads(done.stdout)["files_removed"] is False
+    assert b"not of this machine" in done.stderr and other.encode() in done.stderr
+    assert (runs / other).exists() and not (runs / run).exists() and (box_user.home / ".ponk/store").exists()
+
+
+def test_attaches_at_once_all_count_and_the_last_detach_takes_the_key(ponk, attach, box_user):
+    names = ["one", "two", "three", "four"]
+    started = [attach("--password", PASSWORD, name=name, kind="remote", run=ponk.start) for name in names]
+    for process in started:
+        out, err = process.communicate(timeout=200)
+        assert process.returncode == 0, err
+
+    settings = json.loads((folder_of(ponk) / "settings.json").read_text())
+    assert {pathlib.Path(target).stem for target in settings["targets"]} == set(names)
+    assert len(box_user.authorized.splitlines()) == 1
+    leaving = [ponk.start("computetarget", "detach", name) for name in names[:3]]
+    for process in leaving:
+        assert process.wait(timeout=200) == 0, process.stderr.read()
+    assert len(box_user.authorized.splitlines()) == 1
+    close_master(ponk)
+    assert b"not let us in" not in ponk.run("computetarget", "check", "four", code=None).stderr
+    ponk.run("computetarget", "detach", "four")
+    assert box_user.authorized == "" and not any((ponk.home / "ssh").iterdir())
 
 
 @pytest.fixture
