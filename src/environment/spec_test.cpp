@@ -52,6 +52,16 @@ TEST(Address, ARenewedSignatureIsTheSameAddressButAnotherSelectionIsNot)
     EXPECT_THAT(identity("version=1&sig=abc"), Not(HasSubstr("version")));
 }
 
+TEST(Address, CredentialsAreWhatLetsOneInAndNothingElse)
+{
+    EXPECT_THAT(
+        credentials_in("--extra-index-url https://ann:hunt%40r22@host.example/simple\n"
+                       "see 'https://h.example/x?page=seventeen&sig=abcdefgh', or "
+                       "(https://tok-123456@git.example/y), https://c.example/t/tk-987654/m "
+                       "git+ssh://git-user@host.example/z https://a:b@short.example"),
+        ElementsAre("hunt%40r22", "hunt@r22", "abcdefgh", "tok-123456", "tk-987654"));
+}
+
 TEST(Address, ARedactorHidesTheValuesOutsideOfAddressesToo)
 {
     Redactor redactor;
