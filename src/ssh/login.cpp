@@ -69,6 +69,9 @@ tl::expected<void, Refusal> open_with_password(const Client& client,
     if (!server) return refuse(server.error());
     Opening opening{.asking = Asking::helper,
                     .options = {"PubkeyAuthentication=no",
+                                "PasswordAuthentication=yes",
+                                "KbdInteractiveAuthentication=yes",
+                                "ChallengeResponseAuthentication=yes",
                                 "PreferredAuthentications=password,keyboard-interactive",
                                 "NumberOfPasswordPrompts=1"}};
     auto opened = open_master(asking(client, **server), opening, deadline, std::move(stop));

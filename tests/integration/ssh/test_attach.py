@@ -362,6 +362,22 @@ def test_machine_that_asks_for_something_else_gets_no_password(ponk, me):
         assert machine.asked > 0 and PASSWORD not in "".join(machine.told) and nothing_left(ponk)
 
 
+@pytest.mark.parametrize("words", [
+    "StdinNull yes", "PasswordAuthentication no", "PubkeyAuthentication no", "PreferredAuthentications hostbased",
+    "SessionType none", "ForkAfterAuthentication yes", "PasswordAuthentication no\nKbdInteractiveAuthentication no\nStdinNull yes",
+])
+def test_settings_of_the_users_own_sessions_do_not_count_for_ours(ponk, attach, me, box_user, words):
+    me.write(".ssh/config", "IgnoreUnknown UseKeychain\nHost *\nUseKeychain yes\n" + words + "\n")
+
+    attach("--password", PASSWORD)
+
+    assert len(box_user.authorized.splitlines()) == 1
+    close_master(ponk)
+    assert b"not let us in" not in ponk.run("computetarget", "check", "box", code=None).stderr
+    ponk.run("computetarget", "detach", "box")
+    assert box_user.authorized == ""
+
+
 @pytest.mark.parametrize("noise", [
     "echo welcome to the box; echo 'and here is a line without an end: ' >&2; printf more",
     "set -v; echo loud", "cat /dev/zero | head -c 300000",
