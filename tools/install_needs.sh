@@ -19,7 +19,7 @@ packages_of() {
                      zlib1g-dev libminizip-dev libsqlite3-dev $cross" ;;
         run) echo "python3 python3-numpy" ;;
         test) echo "libgtest-dev libgmock-dev librapidcheck-dev python3-pytest python3-numpy python3-venv
-                    python3-yaml clang-format git qemu-user-static procps libfaketime dbus-daemon|dbus gnome-keyring
+                    python3-yaml python3-paramiko clang-format git qemu-user-static procps libfaketime dbus-daemon|dbus gnome-keyring
                     libsecret-tools docker.io debootstrap xfsprogs btrfs-progs openssh-client openssh-server sudo passwd
                     iproute2" ;;
         fuzz) echo "clang libclang-rt-14-dev|libclang-rt-dev" ;;

@@ -3,6 +3,7 @@
 
 #include "base/text.hpp"
 #include "cli/ask.hpp"
+#include "cli/box_lock.hpp"
 #include "ssh/host_key.hpp"
 #include "ssh/key_pair.hpp"
 #include "ssh/login.hpp"
@@ -60,6 +61,7 @@ Error refused_key(const ssh::Address& address, const os::Path& file, const ssh::
 
 Result<BoxLogin> BoxLogin::make(Context& context, const ssh::Access& access)
 {
+    auto lock = TRY(lock_box(context, access));
     const bool fresh = !ssh::BoxFolder(access.home, access.address).exists();
     auto client = TRY(ssh::make_client(access));
     auto box = client.resolve(soon(), {});
@@ -69,7 +71,7 @@ Result<BoxLogin> BoxLogin::make(Context& context, const ssh::Access& access)
         return tl::unexpected(box.error());
     }
     client.use_known_hosts(box->known_hosts);
-    BoxLogin login(context, access, std::move(client), std::move(*box));
+    BoxLogin login(context, access, std::move(client), std::move(*box), std::move(lock));
     login.folder_ = fresh ? Folder::fresh : Folder::was_there;
     login.before_ = TRY(login.client_.folder().read_settings());
     return login;
@@ -78,14 +80,16 @@ Result<BoxLogin> BoxLogin::make(Context& context, const ssh::Access& access)
 BoxLogin::BoxLogin(Context& context,
                    const ssh::Access& access,
                    ssh::Client client,
-                   ssh::Resolved box)
-    : context_(&context), access_(access), client_(std::move(client)), box_(std::move(box))
+                   ssh::Resolved box,
+                   os::FileLock lock)
+    : context_(&context), access_(access), client_(std::move(client)), box_(std::move(box)),
+      lock_(std::move(lock))
 {
 }
 
 BoxLogin::BoxLogin(BoxLogin&& other) noexcept
     : context_(other.context_), access_(std::move(other.access_)),
-      client_(std::move(other.client_)), box_(std::move(other.box_)),
+      client_(std::move(other.client_)), box_(std::move(other.box_)), lock_(std::move(other.lock_)),
       before_(std::move(other.before_)), folder_(other.folder_), installed_(other.installed_),
       done_(std::exchange(other.done_, true))
 {
@@ -303,6 +307,7 @@ Result<> BoxLogin::keep(const os::Path& compute_file)
         settings->targets.push_back(compute_file.string());
     TRY(client_.folder().write_settings(*settings));
     done_ = true;
+    lock_.reset();
     return {};
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cli/context.hpp"
+#include "os/file_lock.hpp"
 #include "ssh/connection.hpp"
 #include "ssh/failure.hpp"
 #include "ssh/host_key.hpp"
@@ -43,7 +44,11 @@ public:
 
 private:
     enum class Folder { fresh, was_there };
-    BoxLogin(Context& context, const ssh::Access& access, ssh::Client client, ssh::Resolved box);
+    BoxLogin(Context& context,
+             const ssh::Access& access,
+             ssh::Client client,
+             ssh::Resolved box,
+             os::FileLock lock);
 
     Result<> settle_host_key(const std::optional<std::string>& fingerprint);
     Result<> ask_about(const ssh::HostKey& key) const;
@@ -62,6 +67,7 @@ private:
     ssh::Access access_;
     ssh::Client client_;
     ssh::Resolved box_;
+    std::optional<os::FileLock> lock_;     // until it is kept: attaches to one box take turns
     std::optional<ssh::Settings> before_;  // settings that were there
     Folder folder_ = Folder::fresh;
     bool installed_ = false;

@@ -52,17 +52,22 @@ if has live-restore; then
     if [ -s "$file" ]; then
         cp -p "$file" "$file.before-ponk"
         python3 - "$file" <<'END'
-import json, sys
-path = sys.argv[1]
+import json, os, shutil, sys
+path = os.path.realpath(sys.argv[1])
 with open(path) as stream:
     settings = json.load(stream)
 settings["live-restore"] = True
-with open(path, "w") as stream:
+shutil.copy2(path, path + ".new")
+with open(path + ".new", "w") as stream:
     json.dump(settings, stream, indent=2)
     stream.write("\n")
+    stream.flush()
+    os.fsync(stream.fileno())
+os.rename(path + ".new", path)
 END
     else
-        printf '{\n  "live-restore": true\n}\n' > "$file"
+        printf '{\n  "live-restore": true\n}\n' > "$file.new"
+        mv "$file.new" "$file"
     fi
     if systemd; then systemctl reload docker 2>/dev/null || :
     elif [ -s /run/docker.pid ]; then kill -HUP "$(cat /run/docker.pid)" || :

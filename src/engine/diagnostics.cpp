@@ -5,6 +5,7 @@
 #include "engine/artifacts.hpp"
 #include "engine/plan.hpp"
 #include "engine/zip_file.hpp"
+#include "environment/address.hpp"
 #include "secrets/redactor.hpp"
 #include "snapshot/materialise.hpp"
 
@@ -16,11 +17,37 @@ namespace {
 
 using Patterns = std::shared_ptr<const secrets::RedactionPatterns>;
 
-// Everything that may be secret: stored secrets, and plain values of environment variables, where
-// people of 2017 had to put their keys.
-Result<Patterns> patterns_of(const Context& context, const Plan& plan)
+constexpr std::uint64_t largest_text = 1 << 20;
+
+// Addresses in files of the project: indexes and wheels with "user:password@" or a signature. What
+// cannot be read is told when the file itself is added.
+void add_credentials(const Context& context,
+                     const model::Run& run,
+                     std::vector<std::string>& values)
+{
+    Digest id;
+    if (!parse_digest(run.snapshot, id)) return;
+    const auto manifest = context.objects.read_manifest(id);
+    if (!manifest) return;
+    for (const auto& entry : manifest->entries()) {
+        if (!entry.is_file() || entry.size > largest_text) continue;
+        std::string text;
+        [[maybe_unused]] const auto read = snapshot::stream_file(
+            context.objects, *manifest, entry.path, [&text](std::string_view bytes) -> Result<> {
+                text += bytes;
+                return {};
+            });
+        for (auto& value : environment::credentials_in(text))
+            values.push_back(std::move(value));
+    }
+}
+
+// Everything that may be secret: stored secrets, plain values of environment variables, where
+// people of 2017 had to put their keys, and what lets one in to the addresses in the project.
+Result<Patterns> patterns_of(const Context& context, const model::Run& run, const Plan& plan)
 {
     auto values = TRY(context.secrets.values_for_redaction(secret_names(plan)));
+    add_credentials(context, run, values);
     for (const auto& [name, value] : plan.variables) {
         if (!secrets::reference_name(value) && value.size() >= 8) values.push_back(value);
     }
@@ -112,7 +139,7 @@ Result<Diagnostics>
 write_diagnostics(const Context& context, const model::Run& run, const Path& destination)
 {
     const auto plan = TRY(plan_from_json(run.configuration));
-    const auto patterns = TRY(patterns_of(context, plan));
+    const auto patterns = TRY(patterns_of(context, run, plan));
     auto path = destination.empty() ? Path(run.project_path) : destination;
     std::error_code problem;
     if (std::filesystem::is_directory(path, problem))

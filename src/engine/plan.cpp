@@ -11,6 +11,7 @@
 #include "engine/gpu_plan.hpp"
 #include "engine/plan_checks.hpp"
 #include "engine/spark_options.hpp"
+#include "os/contained_path.hpp"
 #include "os/variables.hpp"
 
 #include <algorithm>
@@ -148,8 +149,14 @@ Result<std::string> settle_conda_file(const Path& project,
     const auto& file =
         named ? submission.conda_dependencies : *configuration.conda_dependencies_file;
     if (file.empty()) return std::string();
-    if (std::filesystem::is_regular_file(project / file))
-        return Path(file).lexically_normal().native();
+    if (std::filesystem::is_regular_file(project / file)) {
+        const auto inside = os::contained_path(project, file);
+        if (inside) return inside->lexically_relative(project).native();
+        return tl::unexpected(Error(ErrorKind::invalid_argument,
+                                    "conda file " + inside.error().message(),
+                                    "What a run is made of is stored with it: copy the file into "
+                                    "the project."));
+    }
     // With a name that is no file, the run would silently do without the packages it needs.
     if (config::has_name(project / file)) {
         return tl::unexpected(Error(ErrorKind::invalid_argument,

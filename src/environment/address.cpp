@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
 
 namespace ponk::environment {
 
@@ -156,6 +157,55 @@ std::vector<std::string> secrets_in(std::string_view text)
         for (const auto& word : split(address.query.of(text), '&')) {
             const auto equals = word.find('=');
             if (equals != std::string::npos && word.size() - equals > 16)
+                keep(std::string_view(word).substr(equals + 1));
+        }
+        done = address.end;
+    }
+    return found;
+}
+
+namespace {
+
+std::string percent_decoded(std::string_view text)
+{
+    std::string out;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const auto digits = text.substr(i, 3);
+        const auto byte = digits.size() == 3 && digits[0] == '%' ? from_hex(digits.substr(1))
+                                                                 : std::optional<std::string>();
+        out += byte.value_or(std::string(1, text[i]));
+        if (byte) i += 2;
+    }
+    return out;
+}
+
+}  // namespace
+
+std::vector<std::string> credentials_in(std::string_view text)
+{
+    constexpr std::size_t shortest_credential = 6;
+    std::vector<std::string> found;
+    const auto keep = [&found](std::string_view value) {
+        // What stands behind an address in a text is none of it.
+        while (!value.empty() &&
+               std::string_view(",;.)]}\\").find(value.back()) != std::string_view::npos)
+            value.remove_suffix(1);
+        if (value.size() < shortest_credential) return;
+        found.emplace_back(value);
+        if (auto decoded = percent_decoded(value); decoded != value)
+            found.push_back(std::move(decoded));
+    };
+    std::size_t done = 0;
+    for (std::size_t colon = text.find("://"); colon != std::string_view::npos;
+         colon = text.find("://", done)) {
+        const auto address = address_at(text, colon);
+        const auto user = address.user.of(text);
+        const auto separator = user.find(':');
+        keep(separator == std::string_view::npos ? user : user.substr(separator + 1));
+        keep(address.token.of(text));
+        for (const auto& word : split(address.query.of(text), '&')) {
+            const auto equals = word.find('=');
+            if (equals != std::string::npos && is_credential(word.substr(0, equals)))
                 keep(std::string_view(word).substr(equals + 1));
         }
         done = address.end;

@@ -19,6 +19,11 @@ std::string address_identity(std::string_view text);
 // The hidden parts themselves, to be looked for in what tools print. None shorter than 4 bytes.
 std::vector<std::string> secrets_in(std::string_view text);
 
+// What lets one in, and no more: passwords and tokens before "@", tokens of conda servers,
+// signatures and keys in queries; as written and with their "%40" read. For texts in which an
+// address is not about packages and a query may be anything. None shorter than 6 bytes.
+std::vector<std::string> credentials_in(std::string_view text);
+
 // Hides addresses' secrets and the given values in lines that tools print.
 class Redactor {
 public:

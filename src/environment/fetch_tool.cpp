@@ -49,11 +49,8 @@ fetch_tool(const ToolAddress& address, const Python& carrier, const BuildContext
     own.folder = folder;
     own.held_lock = lock.fd();
     TRY(own.run("fetch",
-                {carrier.program.string(),
-                 script.string(),
-                 address.url,
-                 address.digest,
-                 program.string()})
+                {carrier.program.string(), script.string(), address.digest, program.string()},
+                {"PONK_FETCH_ADDRESS=" + address.url})
             .map_error([&](const Error& error) {
                 return Error(error.kind(),
                              fmt::format("fetch '{}', which PONK_CONDA names: {}",

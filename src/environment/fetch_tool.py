@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Brings one program: python fetch_tool.py URL SHA256 TARGET
+"""Brings one program: python fetch_tool.py SHA256 TARGET
 
-The address gives the program itself, or a tar archive that has one of its name in bin/ (as
+Its address is in the variable PONK_FETCH_ADDRESS: it may hold a token, and everybody sees arguments.
+It gives the program itself, or a tar archive that has one of its name in bin/ (as
 micromamba's do). Nothing is there before its checksum is right.
 """
 import hashlib
@@ -12,7 +13,8 @@ import tarfile
 import urllib.request
 
 
-def main(url, digest, target):
+def main(digest, target):
+    url = os.environ.pop("PONK_FETCH_ADDRESS")
     print("fetching %s" % os.path.basename(target), flush=True)
     with urllib.request.urlopen(url, timeout=60) as answer:
         data = answer.read()

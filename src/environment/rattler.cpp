@@ -45,13 +45,16 @@ Error not_installed(const Error& error)
 
 }  // namespace
 
-Result<> BuildContext::run(std::string name, std::vector<std::string> argv) const
+Result<> BuildContext::run(std::string name,
+                           std::vector<std::string> argv,
+                           const std::vector<std::string>& variables) const
 {
-    const ToolRun tool{.name = std::move(name),
-                       .argv = std::move(argv),
-                       .environment = installer_environment(settings),
-                       .directory = folder,
-                       .held_lock = held_lock};
+    ToolRun tool{.name = std::move(name),
+                 .argv = std::move(argv),
+                 .environment = installer_environment(settings),
+                 .directory = folder,
+                 .held_lock = held_lock};
+    tool.environment.insert(tool.environment.end(), variables.begin(), variables.end());
     return run_tool(tool, redactor, progress, deadline, stop);
 }
 

@@ -20,7 +20,10 @@ struct BuildContext {
     int held_lock = -1;
     Path folder;  // private, for plans and scripts; goes or stays with the environment
 
-    [[nodiscard]] Result<> run(std::string name, std::vector<std::string> argv) const;
+    // `variables` ("K=V") are the tool's own; what must not be seen goes there, never into `argv`.
+    [[nodiscard]] Result<> run(std::string name,
+                               std::vector<std::string> argv,
+                               const std::vector<std::string>& variables = {}) const;
 };
 
 // conda packages to be linked by py-rattler.

@@ -52,6 +52,16 @@ TEST(Address, ARenewedSignatureIsTheSameAddressButAnotherSelectionIsNot)
     EXPECT_THAT(identity("version=1&sig=abc"), Not(HasSubstr("version")));
 }
 
+TEST(Address, CredentialsAreWhatLetsOneInAndNothingElse)
+{
+    EXPECT_THAT(
+        credentials_in("--extra-index-url https://ann:hunt%40r22@host.example/simple\n"
+                       "see 'https://h.example/x?page=seventeen&sig=abcdefgh', or "
+                       "(https://tok-123456@git.example/y), https://c.example/t/tk-987654/m "
+                       "git+ssh://git-user@host.example/z https://a:b@short.example"),
+        ElementsAre("hunt%40r22", "hunt@r22", "abcdefgh", "tok-123456", "tk-987654"));
+}
+
 TEST(Address, ARedactorHidesTheValuesOutsideOfAddressesToo)
 {
     Redactor redactor;
@@ -134,6 +144,55 @@ TEST(Wishes, WhatCannotBeServedIsRefusedWithItsPlace)
         EXPECT_THAT(wishes.error().message(), HasSubstr("conda.yml:3:7"));
         EXPECT_THAT(wishes.error().hint(), Not(IsEmpty())) << line;
     }
+}
+
+TEST(Wishes, PathsThatLeaveTheProjectAreRefusedWithTheirPlace)
+{
+    const os::TestFolder folder;
+    const auto project = folder.path() / "project";
+    const auto thesis = folder.path() / "thesis";
+    const char* wheel = "tool-1.0-py3-none-any.whl";
+    ASSERT_TRUE(os::make_directories(project / "wheels"));
+    ASSERT_TRUE(os::make_directories(thesis));
+    ASSERT_TRUE(os::replace_file(thesis / wheel, "x"));
+    ASSERT_TRUE(os::replace_file(thesis / "more.txt", "the secret"));
+    std::filesystem::create_symlink("../thesis", project / "linked");
+    std::filesystem::create_symlink(thesis / "more.txt", project / "more.txt");
+    std::filesystem::create_symlink("../../thesis/" + std::string(wheel),
+                                    project / "wheels" / wheel);
+    for (const std::string& line : {std::string("--find-links ../thesis"),
+                                    "--find-links " + thesis.string(),
+                                    "--find-links=file://" + thesis.string(),
+                                    std::string("-f linked"),
+                                    std::string("-f wheels"),
+                                    "--extra-index-url file://" + thesis.string(),
+                                    "../thesis/" + std::string(wheel),
+                                    "linked/" + std::string(wheel),
+                                    "wheels/" + std::string(wheel),
+                                    (thesis / wheel).string(),
+                                    "file://" + (thesis / wheel).string(),
+                                    "tool @ file://localhost" + (thesis / wheel).string(),
+                                    std::string("-r ../thesis/more.txt"),
+                                    std::string("-r more.txt")}) {
+        const auto text = fmt::format("dependencies:\n  - pip:\n    - \"{}\"\n", line);
+        const auto wishes = read_wishes(conda_of(text), project, "conda.yml");
+        ASSERT_FALSE(wishes.has_value()) << line;
+        EXPECT_THAT(wishes.error().message(), HasSubstr("conda.yml:3:7")) << line;
+        EXPECT_THAT(wishes.error().message(), HasSubstr("reaches outside the project")) << line;
+        EXPECT_THAT(wishes.error().message(), Not(HasSubstr("the secret")));
+        EXPECT_THAT(wishes.error().hint(), HasSubstr("PIP_FIND_LINKS"));
+    }
+}
+
+TEST(Wishes, LinesOfARequirementsFileAreNamedByThatFile)
+{
+    const os::TestFolder folder;
+    ASSERT_TRUE(os::make_directories(folder.path() / "deps"));
+    ASSERT_TRUE(os::replace_file(folder.path() / "deps/more.txt", "six\n\n-f ../../x\n"));
+    const auto wishes = read_wishes(
+        conda_of("dependencies:\n  - pip: [-r deps/more.txt]\n"), folder.path(), "conda.yml");
+    ASSERT_FALSE(wishes.has_value());
+    EXPECT_THAT(wishes.error().message(), HasSubstr("deps/more.txt:3:1"));
 }
 
 TEST(Key, DoesNotDependOnTheOrderOfPackagesNorOnBlanks)

@@ -4,11 +4,13 @@
 #include "base/text.hpp"
 #include "config/package.hpp"
 #include "environment/address.hpp"
+#include "os/contained_path.hpp"
 #include "os/directory.hpp"
 
 #include <algorithm>
 #include <fcntl.h>
 #include <unistd.h>
+#include <utility>
 
 namespace ponk::environment {
 
@@ -31,12 +33,15 @@ Result<Digest> digest_of(const Path& path)
     }
 }
 
-// Names and sizes tell that a folder of packages changed; their bytes may be gigabytes.
-Result<std::string> listing_of(const Path& folder)
+// Names and sizes tell that a folder of packages changed; their bytes may be gigabytes. What is in
+// it must not lead out of the project either.
+Result<std::string> listing_of(const Path& folder, const Path& project)
 {
     Sha256 hash;
     for (const auto& entry : TRY(os::list_directory(folder))) {
         std::error_code problem;
+        if (std::filesystem::is_symlink(folder / entry.name, problem))
+            TRY(os::contained_path(project, folder / entry.name));
         const auto size = std::filesystem::file_size(folder / entry.name, problem);
         hash.update(fmt::format("{}\n{}\n", entry.name, problem ? 0 : size));
     }
@@ -60,9 +65,24 @@ bool comes_with_python(const Package& package)
            (package.name == "pip" || package.name == "setuptools" || package.name == "wheel");
 }
 
+// "file:///srv/x", "file:x" and "name @ file:///srv/x" name a path.
+std::optional<std::string> path_of_address(std::string_view text)
+{
+    if (const auto at = text.find(" @ "); at != std::string_view::npos)
+        text = trim(text.substr(at + 3));
+    if (!lower(text).starts_with("file:")) return std::nullopt;
+    text.remove_prefix(5);
+    if (text.starts_with("//")) text.remove_prefix(2);
+    if (text.starts_with("localhost/")) text.remove_prefix(9);
+    return std::string(text.substr(0, text.find('#')));
+}
+
 class WishReader {
 public:
-    WishReader(const Path& project, const std::string& file) : project_(project), file_(file) {}
+    WishReader(const Path& project, const std::string& file)
+        : project_(project), file_(file), current_(file)
+    {
+    }
 
     Result<Wishes> read(const config::CondaEnvironment& environment)
     {
@@ -92,7 +112,33 @@ public:
 private:
     [[nodiscard]] std::string at(const Package& package) const
     {
-        return fmt::format("{}:{}:{}", file_, package.place.line, package.place.column);
+        return fmt::format("{}:{}:{}", current_, package.place.line, package.place.column);
+    }
+
+    // A dependency file comes with a project, from whomever that comes: it names what was
+    // snapshotted with it, and nothing else of the machine that builds.
+    [[nodiscard]] Result<Path>
+    inside(const Package& package, const Path& folder, const std::string& name) const
+    {
+        auto path = os::contained_path(project_, folder / name);
+        if (path) return path;
+        return tl::unexpected(refusal(package, path.error()));
+    }
+
+    [[nodiscard]] Error refusal(const Package& package, const Error& error) const
+    {
+        if (error.kind() != ErrorKind::invalid_argument) {
+            return error
+                .within(
+                    fmt::format("{}: '{}'", at(package), printable(without_secrets(package.text))))
+                .with_hint("Keep the file in the project and name it relative to the project.");
+        }
+        return {ErrorKind::invalid_argument,
+                fmt::format("{}: '{}' reaches outside the project",
+                            at(package),
+                            printable(without_secrets(package.text))),
+                "Copy what it names into the project. A folder of packages or an index on the "
+                "machine that builds is named by PIP_FIND_LINKS or PIP_INDEX_URL there."};
     }
 
     Result<> add_conda(const Package& package, std::vector<Package>& with_python)
@@ -124,6 +170,7 @@ private:
         case Package::Kind::path:
             return add_file(package, folder);
         case Package::Kind::url:
+            if (path_of_address(package.text)) return add_file(package, folder);
             wishes_.pip.push_back({package.text, package.name});
             return {};
         case Package::Kind::name:
@@ -159,13 +206,18 @@ private:
         }
         PipLine line{text, {}, true, {}};
         // A folder of wheels may be named relative to the project.
+        const auto value = option_value(text);
+        const auto local = path_of_address(value);
         if (is_option(text, "--find-links", "-f")) {
-            const auto value = option_value(text);
-            if (value.find("://") == std::string::npos && !value.empty()) {
-                line.folder = (folder / value).lexically_normal();
-                line.folder_identity = fmt::format("{}#{}", value, TRY(listing_of(line.folder)));
+            if (local || (value.find("://") == std::string::npos && !value.empty())) {
+                line.folder = TRY(inside(package, folder, local.value_or(value)));
+                const auto listing = listing_of(line.folder, project_);
+                if (!listing) return tl::unexpected(refusal(package, listing.error()));
+                line.folder_identity = fmt::format("{}#{}", value, *listing);
                 line.text = "--find-links " + line.folder.string();
             }
+        } else if (local) {
+            TRY(inside(package, folder, *local));
         }
         wishes_.pip.push_back(std::move(line));
         return {};
@@ -173,12 +225,8 @@ private:
 
     Result<> add_file(const Package& package, const Path& folder)
     {
-        std::string name = package.text;
-        if (name.starts_with("file://"))
-            name.erase(0, 7);
-        else if (name.starts_with("file:"))
-            name.erase(0, 5);
-        const Path path = (folder / name).lexically_normal();
+        const auto name = path_of_address(package.text).value_or(package.text);
+        const Path path = TRY(inside(package, folder, name));
         std::error_code problem;
         if (std::filesystem::is_directory(path, problem)) {
             return tl::unexpected(Error(ErrorKind::invalid_argument,
@@ -189,13 +237,7 @@ private:
                                         "name that."));
         }
         auto digest = digest_of(path);
-        if (!digest) {
-            return tl::unexpected(
-                digest.error()
-                    .within(fmt::format("{}: '{}'", at(package), printable(package.text)))
-                    .with_hint("Keep the file in the project and name it relative to the "
-                               "project."));
-        }
+        if (!digest) return tl::unexpected(refusal(package, digest.error()));
         wishes_.pip.push_back({path.string(), package.name, false, LocalFile{path, *digest}});
         return {};
     }
@@ -204,12 +246,15 @@ private:
     {
         if (depth >= deepest_inclusion)
             return fail(ErrorKind::invalid_argument, "{}: files name each other", at(package));
-        const Path path = (folder / option_value(package.text)).lexically_normal();
+        const Path path = TRY(inside(package, folder, option_value(package.text)));
         const auto text = TRY(os::read_file(path, std::uint64_t{4} << 20)
                                   .map_error(while_doing("{}: '{}'", at(package), package.text)));
+        const auto outer = std::exchange(current_, path.lexically_relative(project_).native());
         std::string held;
+        config::Place place{0, 1};
         for (const auto& raw : split(text, '\n')) {
             std::string_view line = trim(raw);
+            ++place.line;
             if (line.starts_with('#')) continue;
             if (const auto comment = line.find(" #"); comment != std::string_view::npos)
                 line = trim(line.substr(0, comment));
@@ -219,17 +264,18 @@ private:
             }
             held.append(line);
             if (!trim(held).empty()) {
-                const auto item =
-                    config::parse_package(held, package.place, config::Installer::pip);
+                const auto item = config::parse_package(held, place, config::Installer::pip);
                 TRY(add_pip(item, path.parent_path(), depth + 1));
             }
             held.clear();
         }
+        current_ = outer;
         return {};
     }
 
     const Path& project_;
     const std::string& file_;
+    std::string current_;  // the file that is being read: itself, or one of requirements
     Wishes wishes_;
 };
 

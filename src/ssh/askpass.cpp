@@ -8,7 +8,7 @@
 #include "os/variables.hpp"
 #include "os/wait.hpp"
 
-#include <atomic>
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <fcntl.h>
@@ -65,6 +65,31 @@ Result<> ask(const char* socket, const char* question)
     return os::write_all(STDOUT_FILENO, line.text());
 }
 
+std::optional<pid_t> parent_of(pid_t process)
+{
+    const auto status = os::read_file(fmt::format("/proc/{}/status", process), 64 << 10);
+    if (!status) return std::nullopt;
+    constexpr std::string_view mark = "PPid:";
+    for (const auto& line : split(*status, '\n')) {
+        if (!line.starts_with(mark)) continue;
+        const auto number = parse_integer(trim(std::string_view(line).substr(mark.size())));
+        if (number) return static_cast<pid_t>(*number);
+    }
+    return std::nullopt;
+}
+
+// ssh starts the program that asks, and one that goes to a jump host is itself started by ours.
+Question::Asker asker_of(int connection)
+{
+    ucred peer{};
+    socklen_t size = sizeof peer;
+    if (::getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
+        return Question::Asker::somebody_else;
+    const auto asker = parent_of(peer.pid);
+    const bool ours = asker && parent_of(*asker) == ::getpid();
+    return ours ? Question::Asker::started_by_us : Question::Asker::somebody_else;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<AskServer>> AskServer::start(const BoxFolder& folder, Answer answer)
@@ -116,7 +141,7 @@ void AskServer::serve_one(int connection, const std::stop_token& stop) const
     if (!peer || *peer != ::geteuid()) return;
     const auto question = read_message(connection, after(seconds(20)), stop);
     if (!question) return;
-    const auto answer = answer_(*question);
+    const auto answer = answer_({*question, asker_of(connection)});
     const Secret sent(answer ? "+" + answer->text() : std::string("-"));
     [[maybe_unused]] const auto done = send_message(connection, sent.text());
 }
@@ -131,38 +156,54 @@ std::optional<int> run_as_askpass(int argc, char** argv)
     return ask(socket, argv[1]) ? 0 : 1;
 }
 
-AskServer::Answer answer_password(Secret password, const Resolved& box)
+PasswordAnswer::PasswordAnswer(Secret password, const Resolved& box)
+    : state_(std::make_shared<Synced<State>>(State{.password = std::move(password)}))
 {
-    struct State {
-        Secret password;
-        std::string owner;
-        bool jumps;
-        bool asked = false;
-    };
-    // Shared by the copies that std::function may make of the lambda.
-    auto state = std::make_shared<State>();
-    state->password = std::move(password);
-    state->owner = box.user + "@" + lower(box.host);
-    state->jumps = box.way == Resolved::Way::through_jump;
-    return [state](const std::string& question) -> std::optional<Secret> {
-        const auto text = lower(question);
-        if (state->asked || text.find("password") == std::string::npos) return std::nullopt;
-        const bool ours = question.find(state->owner) != std::string::npos;
-        // Old versions do not say whose password they want; with a jump host on the way that could
-        // be anybody's.
-        if (!ours && (state->jumps || question.find('@') != std::string::npos)) return std::nullopt;
-        state->asked = true;
-        Secret answer(std::string(state->password.text()));
-        state->password.forget();
-        return answer;
-    };
+    const auto host = box.key_alias.empty() ? lower(box.host) : box.key_alias;
+    owner_ = box.user + "@" + host;
+    // OpenSSH cuts both.
+    short_owner_ = box.user.substr(0, 30) + "@" + host.substr(0, 128);
 }
 
-AskServer::Answer answer_passphrase(Secret passphrase)
+std::optional<Secret> PasswordAnswer::operator()(const Question& question)
+{
+    if (question.asker != Question::Asker::started_by_us) return std::nullopt;
+    const auto asks_for_password = [&] {
+        if (question.text == short_owner_ + "'s password: ") return true;
+        std::string_view words = question.text;
+        const auto mark = "(" + owner_ + ") ";
+        // Since OpenSSH 8.5 it says whose question it passes on; before, the words stand alone.
+        if (words.starts_with(mark)) {
+            words.remove_prefix(mark.size());
+        } else if (words.starts_with('(') || words.ends_with("'s password: ")) {
+            return false;
+        }
+        return lower(words).find("password") != std::string::npos;
+    };
+    auto state = state_->lock();
+    if (!asks_for_password()) {
+        state->other_question = question.text.substr(0, 200);
+        return std::nullopt;
+    }
+    if (state->given) return std::nullopt;
+    state->given = true;
+    Secret answer(std::string(state->password.text()));
+    state->password.forget();
+    return answer;
+}
+
+AskServer::Answer answer_passphrase(Secret passphrase, const os::Path& key_file)
 {
     auto state = std::make_shared<Secret>(std::move(passphrase));
-    return [state](const std::string& question) -> std::optional<Secret> {
-        if (lower(question).find("passphrase") == std::string::npos) return std::nullopt;
+    // ssh's own words, and those of ssh-keygen, older and newer.
+    const std::vector<std::string> questions{
+        fmt::format("Enter passphrase for key '{}': ", key_file.string().substr(0, 100)),
+        "Enter passphrase: ",
+        fmt::format("Enter passphrase for \"{}\": ", key_file.string())};
+    return [state, questions](const Question& question) -> std::optional<Secret> {
+        if (question.asker != Question::Asker::started_by_us ||
+            std::ranges::find(questions, question.text) == questions.end())
+            return std::nullopt;
         return Secret(std::string(state->text()));
     };
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/synced.hpp"
 #include "os/fd.hpp"
 #include "ssh/client.hpp"
 #include "ssh/secret.hpp"
@@ -17,11 +18,21 @@
 // argument, an environment variable or a file.
 namespace ponk::ssh {
 
+// What a program asks, and on whose behalf. The text of a question is half the other side's: a jump
+// host may ask in the box's words. Which process asks is nobody's to forge: the program that we
+// started ourselves talks to the box, one further down (a jump host's ssh) to somebody else.
+struct Question {
+    enum class Asker { started_by_us, somebody_else };
+
+    std::string text;
+    Asker asker = Asker::somebody_else;
+};
+
 // Answers ssh's questions while it lives. Its thread calls the function, one question at a time.
 class AskServer {
 public:
     // nullopt: no answer, which ssh takes as a refusal.
-    using Answer = std::function<std::optional<Secret>(const std::string& question)>;
+    using Answer = std::function<std::optional<Secret>(const Question& question)>;
 
     static Result<std::unique_ptr<AskServer>> start(const BoxFolder& folder, Answer answer);
     ~AskServer();
@@ -45,9 +56,32 @@ private:
 // The hidden mode, for main: nothing when we were not started by ssh to ask. Else the exit code.
 std::optional<int> run_as_askpass(int argc, char** argv);
 
-// Answers the one question for the password on the box, once; never one of a jump host.
-AskServer::Answer answer_password(Secret password, const Resolved& box);
-// Answers questions for the passphrase of a key.
-AskServer::Answer answer_passphrase(Secret passphrase);
+// Gives the password of the box once, to the ssh that talks to the box itself and asks in the very
+// words of OpenSSH for it. Shared by the thread that answers and the one that waits for ssh.
+class PasswordAnswer {
+public:
+    PasswordAnswer(Secret password, const Resolved& box);
+
+    std::optional<Secret> operator()(const Question& question);
+
+    [[nodiscard]] bool was_given() const { return state_->lock()->given; }
+    // The box's own question that was none for its password ("Verification code: "); empty: none.
+    [[nodiscard]] std::string other_question() const { return state_->lock()->other_question; }
+
+private:
+    struct State {
+        Secret password;
+        bool given = false;
+        std::string other_question = {};
+    };
+
+    std::string owner_;        // "ann@box", as ssh names it before a box's question
+    std::string short_owner_;  // as it names it in its own
+    std::shared_ptr<Synced<State>> state_;
+};
+
+// Answers the question for the passphrase of that key: of ssh and ssh-keygen that we started, never
+// of one that goes to a jump host.
+AskServer::Answer answer_passphrase(Secret passphrase, const os::Path& key_file);
 
 }  // namespace ponk::ssh

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ssh/client.hpp"
 
+#include "base/synced.hpp"
 #include "base/text.hpp"
 #include "os/variables.hpp"
 #include "ssh/failure.hpp"
 
 #include <fcntl.h>
+#include <map>
+#include <utility>
 
 namespace ponk::ssh {
 namespace {
@@ -36,8 +39,6 @@ void read_line(std::string_view line, Resolved& out)
     if (key == "hostkeyalias" && value != "none") out.key_alias = value;
     if (key == "userknownhostsfile") out.known_hosts = split(value, ' ');
     if (key == "globalknownhostsfile") out.host_files = split(value, ' ');
-    if ((key == "proxyjump" || key == "proxycommand") && value != "none")
-        out.way = Resolved::Way::through_jump;
 }
 
 }  // namespace
@@ -70,9 +71,16 @@ std::vector<std::string> Client::common_options() const
                                       std::string("RemoteCommand=none"),
                                       std::string("RequestTTY=no"),
                                       std::string("Tunnel=no"),
+                                      std::string("AddKeysToAgent=no"),
                                       std::string("LogLevel=INFO")}) {
         words.emplace_back("-o");
         words.push_back(option);
+    }
+    // What somebody set for their own sessions would take our standard input away, or the session.
+    if (dialect_ == Dialect::with_sessions) {
+        for (const char* option :
+             {"StdinNull=no", "SessionType=default", "ForkAfterAuthentication=no"})
+            words.insert(words.end(), {"-o", option});
     }
     return words;
 }
@@ -83,6 +91,11 @@ void Client::add_identity(std::vector<std::string>& argv) const
     const std::string file =
         settings_.identity == Identity::own ? "./key" : literal_path(settings_.key_file);
     argv.insert(argv.end(), {"-o", "IdentitiesOnly=yes", "-o", "IdentityFile=" + file});
+    // Where the user's file switches keys off, or prefers something else, ours is meant all the
+    // same.
+    argv.insert(argv.end(), {"-o", "PubkeyAuthentication=yes"});
+    if (settings_.identity == Identity::own)
+        argv.insert(argv.end(), {"-o", "PreferredAuthentications=publickey"});
 }
 
 os::Command Client::command(const std::vector<std::string>& options, const std::string& tail) const
@@ -111,12 +124,14 @@ os::Command Client::command(const std::vector<std::string>& options, const std::
 Result<Resolved> Client::resolve(Deadline deadline, std::stop_token stop) const
 {
     // Only what the user's own files say about it.
-    os::Command asked{
-        .argv = {"ssh", "-G"}, .env = environment_, .session = os::Command::Session::own};
+    os::Command asked{.argv = {"ssh", "-G", "-o", "RemoteCommand=none"},
+                      .env = environment_,
+                      .session = os::Command::Session::own};
     if (!address_.user.empty()) asked.argv.insert(asked.argv.end(), {"-l", address_.user});
     if (address_.port)
         asked.argv.insert(asked.argv.end(), {"-p", fmt::format("{}", *address_.port)});
-    asked.argv.insert(asked.argv.end(), {"--", address_.host});
+    // The command is never run; a file that sends every session into the background wants one.
+    asked.argv.insert(asked.argv.end(), {"--", address_.host, "exit"});
     const auto output = os::run(asked, std::min(deadline, after(seconds(20))), std::move(stop));
     if (!output) {
         if (output.error().kind() == ErrorKind::not_found)
@@ -136,6 +151,40 @@ Result<Resolved> Client::resolve(Deadline deadline, std::stop_token stop) const
     return resolved;
 }
 
+Dialect dialect_of(std::string_view version)
+{
+    constexpr std::string_view mark = "OpenSSH_";
+    const auto begin = version.find(mark);
+    if (begin == std::string_view::npos) return Dialect::plain;
+    const auto rest = version.substr(begin + mark.size());
+    const auto dot = rest.find('.');
+    const auto end = rest.find_first_not_of("0123456789", dot + 1);
+    if (dot == std::string_view::npos) return Dialect::plain;
+    const auto major = parse_integer(rest.substr(0, dot));
+    const auto minor = parse_integer(rest.substr(dot + 1, end - dot - 1));
+    if (!major || !minor) return Dialect::plain;
+    return std::pair(*major, *minor) >= std::pair<std::int64_t, std::int64_t>(8, 7)
+               ? Dialect::with_sessions
+               : Dialect::plain;
+}
+
+namespace {
+
+// Asked once per process and PATH: it does not change while we run.
+Dialect own_dialect(const std::vector<std::string>& environment)
+{
+    static Synced<std::map<std::string, Dialect>> known;
+    const auto path = os::variable(environment, "PATH");
+    if (const auto all = known.lock(); all->contains(path)) return all->at(path);
+    const auto asked = os::run({.argv = {"ssh", "-V"}, .env = environment}, after(seconds(10)), {});
+    if (!asked) return Dialect::plain;
+    const auto dialect = dialect_of(asked->err + asked->out);
+    known.lock()->emplace(path, dialect);
+    return dialect;
+}
+
+}  // namespace
+
 Result<Client> make_client(const Access& access)
 {
     TRY(check_host(access.address.host));
@@ -147,7 +196,9 @@ Result<Client> make_client(const Access& access)
         settings.identity = Identity::file;
         settings.key_file = access.private_key;
     }
-    return Client(access, std::move(settings));
+    Client client(access, std::move(settings));
+    client.use_dialect(own_dialect(access.environment));
+    return client;
 }
 
 }  // namespace ponk::ssh

@@ -6,6 +6,7 @@
 #include "ssh/box_folder.hpp"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ponk::ssh {
@@ -26,8 +27,16 @@ struct Resolved {
     std::string key_alias = {};                 // the name in known_hosts, if it is another
     std::vector<std::string> known_hosts = {};  // the user's own files
     std::vector<std::string> host_files = {};   // those of the machine
-    enum class Way { direct, through_jump } way = Way::direct;
 };
+
+// What the ssh at hand understands. A word that it does not know ends it.
+enum class Dialect {
+    plain,
+    with_sessions  // StdinNull, SessionType, ForkAfterAuthentication: OpenSSH 8.7 and newer
+};
+
+// By what `ssh -V` says.
+Dialect dialect_of(std::string_view version);
 
 // How the user's ssh is called for one box. Describes commands and starts none. A value.
 class Client {
@@ -51,6 +60,7 @@ public:
     void use_environment(std::vector<std::string> words) { environment_ = std::move(words); }
     void use_settings(Settings settings) { settings_ = std::move(settings); }
     void use_known_hosts(std::vector<std::string> files) { known_hosts_ = std::move(files); }
+    void use_dialect(Dialect dialect) { dialect_ = dialect; }
 
     // `options` come before the common ones and so are stronger: "Name=value", or words of ssh's
     // own ("-N"). `tail` stands behind the host: the command on the box.
@@ -66,6 +76,7 @@ private:
     std::vector<std::string> environment_;
     Settings settings_;
     std::string socket_ = "master";
+    Dialect dialect_ = Dialect::plain;
     std::vector<std::string> known_hosts_{"~/.ssh/known_hosts", "~/.ssh/known_hosts2"};
 };
 

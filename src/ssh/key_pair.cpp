@@ -9,39 +9,81 @@
 namespace ponk::ssh {
 namespace {
 
-// `take` gives the line and the key in it. The last line of the file may lack its newline. A link
-// is followed: who keeps that file elsewhere keeps it there.
-constexpr const char* install_script = R"sh(
+// What both scripts share. A file of keys lets people in, also others than us: it is never written
+// in place, but a whole copy is made beside it, looked at, and given its name, so that a full disk
+// or a cut leaves it as it was. A link is followed: who keeps that file elsewhere keeps it there.
+// The lock is among ponks of several machines; what else may have written is seen before the
+// exchange.
+constexpr const char* key_file_script = R"sh(
 set -eu
 umask 077
+complain() { echo "$1" >&2; exit "${2:-3}"; }
+cd "$HOME" || complain "there is no home folder '$HOME'"
+file=.ssh/authorized_keys kept=
+trap '[ -z "$kept" ] || rm -f "$kept"' EXIT
+lock() {
+    if command -v flock >/dev/null 2>&1; then exec 9<.ssh; flock -w 20 9 2>/dev/null || :; fi
+}
+# Makes $kept, a copy of the file with its rights; it ends with a newline.
+copy() {
+    if [ -L "$file" ]; then
+        real=$(readlink -f "$file") && [ -n "$real" ] || complain "the link '$HOME/$file' leads nowhere"
+    else
+        real=$HOME/$file
+    fi
+    kept=$(mktemp "${real%/*}/.ponk-XXXXXX")
+    if [ -e "$real" ]; then
+        before=$(cksum < "$real")
+        cp -p "$real" "$kept"
+        cmp -s "$real" "$kept" || complain "'$real' could not be copied: is the disk full?"
+        if [ -n "$(tail -c 1 "$kept" | tr -d '\n')" ]; then echo >> "$kept"; fi
+    else
+        before=
+    fi
+}
+publish() {
+    now=
+    [ ! -e "$real" ] || now=$(cksum < "$real")
+    [ "$now" = "$before" ] || complain "somebody else changed '$real' at the same moment; try again"
+    mv -f "$kept" "$real"
+    kept=
+    if command -v restorecon >/dev/null 2>&1; then restorecon -F .ssh "$real" >/dev/null 2>&1 || :; fi
+}
+lines() { grep -c "$@" || [ $? -eq 1 ]; }
+)sh";
+
+// `take` gives the line and the key in it.
+constexpr const char* install_script = R"sh(
 take; line=$value
 take; blob=$value
-cd "$HOME" || { echo "there is no home folder '$HOME'" >&2; exit 3; }
 mkdir -p .ssh
-file=.ssh/authorized_keys
-[ -e "$file" ] || : > "$file"
-if ! grep -qF -- "$blob" "$file"; then
-    if [ -s "$file" ] && [ -n "$(tail -c 1 "$file" | tr -d '\n')" ]; then printf '\n' >> "$file"; fi
-    printf '%s\n' "$line" >> "$file"
+lock
+if [ ! -e "$file" ] || ! grep -qF -- "$blob" "$file"; then
+    copy
+    printf '%s\n' "$line" >> "$kept"
+    [ "$(tail -n 1 "$kept")" = "$line" ] || complain "the line could not be written: is the disk full?"
+    publish
 fi
 chmod 700 .ssh
 chmod 600 "$file"
-if command -v restorecon >/dev/null 2>&1; then restorecon -F .ssh "$file" >/dev/null 2>&1 || :; fi
 grep -qF -- "$blob" "$file"
 )sh";
 
 constexpr const char* remove_script = R"sh(
-set -eu
-umask 077
 take; blob=$value
-cd "$HOME"
-file=.ssh/authorized_keys
 [ -e "$file" ] || exit 0
-grep -qF -- "$blob" "$file" || exit 0
-kept=$(mktemp .ssh/ponk-XXXXXX)
-grep -vF -- "$blob" "$file" > "$kept" || :
-cat "$kept" > "$file"
-rm -f "$kept"
+lock
+ours=$(lines -F -e "$blob" "$file")
+[ "$ours" -gt 0 ] || exit 0
+copy
+all=$(lines '' "$kept")
+full=$kept
+kept=$(mktemp "${real%/*}/.ponk-XXXXXX")
+trap 'rm -f "$full"; [ -z "$kept" ] || rm -f "$kept"' EXIT
+cp -p "$full" "$kept"
+grep -vF -e "$blob" "$full" > "$kept" || [ $? -eq 1 ] || complain "the other keys could not be written: is the disk full?"
+[ "$(lines '' "$kept")" -eq "$((all - ours))" ] || complain "the other keys could not be written: is the disk full?"
+publish
 ! grep -qF -- "$blob" "$file"
 )sh";
 
@@ -101,8 +143,10 @@ Result<> install_key(Connection& connection,
                      Deadline deadline,
                      std::stop_token stop)
 {
-    const auto output =
-        TRY(connection.run(install_script, {line, blob_of(line)}, deadline, std::move(stop)));
+    const auto output = TRY(connection.run(std::string(key_file_script) + install_script,
+                                           {line, blob_of(line)},
+                                           deadline,
+                                           std::move(stop)));
     return require_success(output, connection.address(), "adding the key");
 }
 
@@ -111,7 +155,8 @@ remove_key(Connection& connection, const std::string& line, Deadline deadline, s
 {
     const auto blob = blob_of(line);
     if (blob.empty()) return fail(ErrorKind::invalid_argument, "there is no key to remove");
-    const auto output = TRY(connection.run(remove_script, {blob}, deadline, std::move(stop)));
+    const auto output = TRY(connection.run(
+        std::string(key_file_script) + remove_script, {blob}, deadline, std::move(stop)));
     return require_success(output, connection.address(), "removing the key");
 }
 

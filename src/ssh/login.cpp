@@ -40,6 +40,22 @@ Result<> check_passphrase(const Client& client, Deadline deadline, std::stop_tok
               "Leave '--private-key-passphrase' out to be asked."));
 }
 
+// Nobody is told that a password is wrong which was never sent.
+Refusal not_asked(const Address& address, const std::string& question)
+{
+    const auto what =
+        question.empty()
+            ? fmt::format("'{}' turned us away without asking for the password", address.text())
+            : fmt::format("'{}' did not ask for the password but: '{}'",
+                          address.text(),
+                          printable(trim(question)));
+    return {Cause::other,
+            Error(ErrorKind::unavailable,
+                  what,
+                  "The password was not sent. Give '--private-key-file FILE' with a key that it "
+                  "knows, or load one into your agent ('ssh-add') and leave the password out.")};
+}
+
 }  // namespace
 
 tl::expected<void, Refusal> open_with_password(const Client& client,
@@ -48,21 +64,32 @@ tl::expected<void, Refusal> open_with_password(const Client& client,
                                                Deadline deadline,
                                                std::stop_token stop)
 {
-    const auto server =
-        AskServer::start(client.folder(), answer_password(std::move(password), box));
+    const PasswordAnswer answer(std::move(password), box);
+    const auto server = AskServer::start(client.folder(), answer);
     if (!server) return refuse(server.error());
     Opening opening{.asking = Asking::helper,
                     .options = {"PubkeyAuthentication=no",
+                                "PasswordAuthentication=yes",
+                                "KbdInteractiveAuthentication=yes",
+                                "ChallengeResponseAuthentication=yes",
                                 "PreferredAuthentications=password,keyboard-interactive",
                                 "NumberOfPasswordPrompts=1"}};
-    return open_master(asking(client, **server), opening, deadline, std::move(stop));
+    auto opened = open_master(asking(client, **server), opening, deadline, std::move(stop));
+    if (opened || opened.error().cause != Cause::denied || answer.was_given()) return opened;
+    // Who takes no passwords at all is told so by the caller.
+    const auto& methods = opened.error().methods;
+    if (methods.find("password") == std::string::npos &&
+        methods.find("keyboard-interactive") == std::string::npos)
+        return opened;
+    return tl::unexpected(not_asked(client.address(), answer.other_question()));
 }
 
 tl::expected<void, Refusal>
 open_with_key_file(const Client& client, Secret passphrase, Deadline deadline, std::stop_token stop)
 {
     const bool needed = !passphrase.text().empty();
-    const auto server = AskServer::start(client.folder(), answer_passphrase(std::move(passphrase)));
+    const auto server = AskServer::start(
+        client.folder(), answer_passphrase(std::move(passphrase), client.settings().key_file));
     if (!server) return refuse(server.error());
     const auto asked = asking(client, **server);
     if (needed) {

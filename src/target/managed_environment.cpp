@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "config/conda.hpp"
 #include "config/config_file.hpp"
+#include "os/contained_path.hpp"
 #include "target/control_directory.hpp"
 #include "target/environment.hpp"
 
@@ -19,8 +20,10 @@ struct ReadFile {
 Result<ReadFile> read_conda_file(const JobSpec& spec)
 {
     config::Report report(spec.environment.file);
-    const auto root =
-        config::load_document(spec.directory / control::work / spec.environment.file, report);
+    const auto path =
+        TRY(os::contained_path(spec.directory / control::work, spec.environment.file)
+                .map_error(while_doing("conda file {}", os::in_quotes(spec.environment.file))));
+    const auto root = config::load_document(path, report);
     if (!root) return tl::unexpected(config::to_error(report.take()));
     ReadFile file{config::read_conda(*root, report), {}};
     if (report.has_errors()) return tl::unexpected(config::to_error(report.take()));

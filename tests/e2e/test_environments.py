@@ -65,6 +65,29 @@ def test_a_local_run_is_user_managed_unless_it_says_otherwise(managed):
     assert managed.text("submit", "who.py").startswith(str(managed.home / "envs"))
 
 
+@pytest.mark.parametrize("line", ["--find-links ../../../thesis", "-r notes.txt", "../thesis/tinytool-1.0-py3-none-any.whl"])
+def test_dependency_files_do_not_reach_outside_the_project(managed, line):
+    thesis = managed.project.parent / "thesis"
+    thesis.mkdir()
+    (thesis / "notes.txt").write_text("a private line\n")
+    (managed.project / "notes.txt").symlink_to(thesis / "notes.txt")
+    managed.write("aml_config/conda_dependencies.yml", conda(line, "tinytool==1.0"))
+
+    done = managed.run("submit", "show.py", code=None)
+
+    assert done.returncode != 0 and b"aml_config/conda_dependencies.yml:5:7" in done.stderr, done.stderr
+    assert b"reaches outside the project" in done.stderr and b"a private line" not in done.stderr
+
+
+def test_conda_file_of_another_folder_is_refused(managed):
+    (managed.project.parent / "other.yml").write_text(conda("tinytool==1.0"))
+    managed.write("aml_config/local.runconfig", CONFIGURATION + "CondaDependenciesFile: ../other.yml\n")
+
+    done = managed.run("submit", "show.py", code=None)
+
+    assert done.returncode != 0 and b"'../other.yml' lies outside" in done.stderr, done.stderr
+
+
 def test_prepare_builds_is_recorded_and_check_tells(managed):
     managed.write("aml_config/local.runconfig", CONFIGURATION + "PrepareEnvironment: false\n")
     refused = managed.run("submit", "show.py", code=72)

@@ -94,6 +94,23 @@ def test_no_encoding_shows_a_secret_in_a_served_log(ponk, name):
             assert_silent(member.encode() + archive.read(member), member)
 
 
+def test_diagnostics_hide_the_credentials_of_package_indexes(ponk):
+    ponk.write("aml_config/conda_dependencies.yml",
+               "dependencies:\n  - pip:\n    - --extra-index-url https://ann:hunter22-x@pypi.example/simple\n"
+               "    - https://store.example/tool-1.0-py3-none-any.whl?sv=2017&sig=Zm9vYmFyYmF6cXV4\n    - -r more.txt\n")
+    ponk.write("more.txt", "--index-url https://tok-0123456789@index.example/simple\n")
+    ponk.write("x.py", "print('log in to https://ann:hunter22-x@pypi.example with hunter22-x, kept: pypi.example')\n")
+    ponk.run("submit", "x.py", code=None)
+    ponk.run("experiment", "diagnostics", "-r", "last")
+
+    with zipfile.ZipFile(next(ponk.project.glob("*.zip"))) as archive:
+        everything = {name: archive.read(name) for name in archive.namelist()}
+    for value in (b"hunter22-x", b"Zm9vYmFyYmF6cXV4", b"tok-0123456789"):
+        assert [name for name, text in everything.items() if value in text] == []
+    assert b"https://ann:***@pypi.example/simple" in everything["project/aml_config/conda_dependencies.yml"]
+    assert b"kept: pypi.example" in everything["driver_log.txt"]
+
+
 TELLER = r'''
 import os, sys
 import ponk

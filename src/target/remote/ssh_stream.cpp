@@ -4,10 +4,12 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "os/variables.hpp"
+#include "ssh/box_home.hpp"
 #include "ssh/connection.hpp"
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <unistd.h>
 
 namespace ponk::target::remote {
@@ -27,49 +29,39 @@ struct Program {
 };
 using Programs = std::map<std::string, Program>;  // by processor
 
-// Sets h, the folder of ponk on that machine.
-std::string find_home(const BoxAddress& box)
-{
-    return fmt::format(R"sh(h={}
-case "$h" in
-  "") h="$HOME/.ponk" ;;
-  "~/"*) h="$HOME/${{h#??}}/ponk-$(id -u)" ;;
-  *) h="$h/ponk-$(id -u)" ;;
-esac
-)sh",
-                       shell_word(box.scratch));
-}
-
 // Becomes ponk-box, or says that it is needed and for what.
 std::string serve_command(const BoxAddress& box, const Programs& programs)
 {
     std::string cases;
     for (const auto& [processor, program] : programs)
         cases += fmt::format("{}) n={} s={};; ", processor, program.name(), program.bytes.size());
-    return find_home(box) + fmt::format(R"sh(m=$(uname -m)
+    return ssh::find_box_home(box.scratch) + fmt::format(R"sh(m=$(uname -m)
 [ "$m" = arm64 ] && m=aarch64
 n= s=
 case "$m" in {}esac
 b="$h/bin/$n"
-if [ -n "$n" ] && [ -f "$b" ] && [ "$(wc -c <"$b")" -eq "$s" ]; then exec "$b" serve --home "$h"; fi
+if [ -n "$n" ] && [ -f "$b" ] && [ "$(wc -c <"$b")" -eq "$s" ]; then
+  require_ours "$h/bin"
+  require_ours "$b"
+  exec "$b" serve --home "$h"
+fi
 printf '\n\001ponk-box-needed %s\n' "$m"
 )sh",
-                                        cases);
+                                                         cases);
 }
 
 // Takes the program from standard input. A connection that is cut looks like its end: so the size
 // is compared before it gets its name.
 std::string install_command(const BoxAddress& box, const Program& program)
 {
-    return find_home(box) + fmt::format(R"sh(umask 077
-mkdir -p "$h/bin" || exit 1
-t="$h/bin/.new-$$"
+    return ssh::find_box_home(box.scratch) + ssh::make_box_home() +
+           fmt::format(R"sh(t="$h/bin/.new-$$"
 cat >"$t" && [ "$(wc -c <"$t")" -eq {} ] && chmod 700 "$t" && mv -f "$t" "$h/bin/{}" && echo installed && exit 0
 rm -f "$t"
 exit 1
 )sh",
-                                        program.bytes.size(),
-                                        program.name());
+                       program.bytes.size(),
+                       program.name());
 }
 
 // What is there to read now, without waiting.
@@ -83,6 +75,20 @@ std::string drain(int fd)
         if (got <= 0) break;
     }
     return text;
+}
+
+// ponk-box and the script that starts it speak in two lines: what, and the next step.
+std::optional<Error> own_words(std::string_view said)
+{
+    constexpr std::string_view own = "ponk-box: ";
+    const auto lines = split(said, '\n');
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        if (lines[i].starts_with(own))
+            return Error(ErrorKind::unavailable,
+                         printable(lines[i].substr(own.size())),
+                         i + 1 < lines.size() ? printable(lines[i + 1]) : "");
+    }
+    return std::nullopt;
 }
 
 class Connector {
@@ -155,16 +161,8 @@ private:
     static Error refusal(ssh::Child& child, const std::string& early, Deadline deadline)
     {
         const auto exit = child.wait(std::min(deadline, after(5s)), {});
-        const auto said = std::string(trim(drain(child.err.get()) + early)).substr(0, 600);
-        // ponk-box speaks in two lines: what, and the next step.
-        const auto lines = split(said, '\n');
-        constexpr std::string_view own = "ponk-box: ";
-        for (std::size_t i = 0; i < lines.size(); ++i) {
-            if (lines[i].starts_with(own))
-                return {ErrorKind::unavailable,
-                        printable(lines[i].substr(own.size())),
-                        i + 1 < lines.size() ? printable(lines[i + 1]) : ""};
-        }
+        const auto said = std::string(trim(drain(child.err.get()) + early)).substr(0, 1200);
+        if (const auto told = own_words(said)) return *told;
         const bool denied = exit && exit->status() == 126;
         return {ErrorKind::unavailable,
                 fmt::format("ponk-box cannot be executed on that machine: {}", printable(said)),
@@ -184,7 +182,9 @@ private:
         child.in.reset();
         const auto exit = TRY(child.wait(deadline, stop));
         if (sent && exit.status() == 0) return {};
-        const auto said = trim(drain(child.err.get()));
+        const auto words = drain(child.err.get());
+        if (const auto told = own_words(words)) return tl::unexpected(*told);
+        const auto said = trim(words);
         return tl::unexpected(
             Error(ErrorKind::unavailable,
                   fmt::format("ponk-box could not be copied to that machine: {}",

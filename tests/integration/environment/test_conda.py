@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """conda packages from a channel made here, linked by py-rattler from PyPI."""
+import glob
 import hashlib
+import http.server
 import json
 import os
 import stat
+import threading
 
 import pytest
 
@@ -95,6 +98,43 @@ def test_a_conda_tool_that_is_there_goes_first_and_sees_no_secret_in_its_argumen
         assert "marker" not in json.dumps(answer) and "marker" not in bench.progress
         with open(answer["record"]["prefix"] + "/conda-meta/numpy.json") as stream:
             assert "marker" not in stream.read()
+
+
+def test_a_token_in_the_address_of_a_tool_is_in_no_command_line(bench, tmp_path):
+    token = b"marker-0123456789"
+    stand_in(str(tmp_path), "micromamba",
+             'while [ "$1" != --prefix ]; do shift; done\n/usr/bin/python3 -m venv "$2" && mkdir "$2/conda-meta"\n')
+    program = (tmp_path / "micromamba").read_bytes()
+    seen = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            for place in glob.glob("/proc/[0-9]*/cmdline"):
+                try:
+                    with open(place, "rb") as stream:
+                        seen.append(stream.read())
+                except OSError:
+                    pass
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(program)
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        bench.home = str(tmp_path / "home-of-its-own")
+        bench.conda("dependencies:\n  - numpy\n")
+        bench.variables.update(no_proxy="*", PONK_CONDA="http://127.0.0.1:%d/micromamba?sig=%s#sha256=%s" % (
+            server.server_port, token.decode(), hashlib.sha256(program).hexdigest()))
+        answer = bench.prepare()
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert answer["built"] and any(b"fetch_tool.py" in words for words in seen)
+    assert not [words for words in seen if token in words]
 
 
 def test_a_tool_named_by_its_address_is_fetched_once_and_only_with_its_checksum(bench, tmp_path):

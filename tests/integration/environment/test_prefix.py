@@ -24,6 +24,24 @@ def offline(bench):
     return bench
 
 
+@pytest.mark.parametrize("way", ["parent", "link", "wheel behind a link"])
+def test_nothing_outside_the_project_is_installed_or_copied(offline, tmp_path, way):
+    thesis = tmp_path / "thesis"
+    thesis.mkdir()
+    wheel = os.path.basename(str(write_wheel(str(thesis), "stranger", "1.0")))
+    folder = {"parent": "../thesis", "link": "papers", "wheel behind a link": "wheelhouse"}[way]
+    if way == "link":
+        os.symlink("../thesis", os.path.join(offline.root, "papers"))
+    if way == "wheel behind a link":
+        os.makedirs(os.path.join(offline.root, folder))
+        os.symlink(str(thesis / wheel), os.path.join(offline.root, folder, wheel))
+    offline.pip("--find-links %s" % folder, "stranger")
+
+    refused = offline.call()
+
+    assert "conda_dependencies.yml:4:7" in refused["error"] and "outside the project" in refused["error"], refused
+
+
 def test_uv_builds_from_pypi_and_the_lock_repeats_it(bench, uv, pypi):
     bench.path = uv + ":" + bench.path
     bench.pip("six==1.16.0", "iniconfig")

@@ -6,6 +6,7 @@ import stat
 import subprocess
 
 import box as boxes
+import hostile
 import pytest
 import yaml
 
@@ -322,6 +323,59 @@ def test_jump_host_and_alias_of_the_users_own_config(ponk, sshd, me, box_user):
         assert "Accepted password" not in (jump.folder / "log").read_text()
     finally:
         jump.remove()
+
+
+@pytest.mark.parametrize("question", ["{user}@127.0.0.1's password: ", "({user}@127.0.0.1) Password: ", "Password: "])
+def test_jump_host_that_asks_in_the_words_of_the_box_is_told_nothing(ponk, sshd, me, box_user, question):
+    with hostile.HostileServer(question.format(user=box_user.name), friendly=1) as jump:
+        me.write(".ssh/known_hosts", jump.known_hosts_line() + sshd.known_hosts_line())
+        me.write(".ssh/config", f"Host jump\n  HostName 127.0.0.2\n  Port {jump.port}\n  User {box_user.name}\n"
+                                f"Host gpubox\n  HostName 127.0.0.1\n  Port {sshd.port}\n  User {box_user.name}\n"
+                                "  ProxyJump jump\n")
+
+        login = ponk.run("attach", "remotedocker", "--name", "box", "--address", "gpubox", "--password", PASSWORD, code=69)
+
+        assert jump.asked > 0 and b"jump host" in login.stderr, login.stderr
+        assert PASSWORD not in "".join(jump.told)
+
+
+def test_passphrase_of_a_key_is_not_for_a_jump_host(ponk, sshd, me, box_user):
+    key = give_key(me, box_user, passphrase="open-sesame-1001")
+    with hostile.HostileServer(f"Enter passphrase for key '{key}': ", friendly=1) as jump:
+        me.write(".ssh/known_hosts", jump.known_hosts_line() + sshd.known_hosts_line())
+        me.write(".ssh/config", f"Host 127.0.0.1\n  ProxyJump {box_user.name}@127.0.0.2:{jump.port}\n")
+
+        ponk.run("attach", "remotedocker", "--name", "box", "--address", f"127.0.0.1:{sshd.port}", "--username", box_user.name,
+                 "--private-key-file", key, "--private-key-passphrase", "open-sesame-1001", code=69)
+
+        assert jump.asked > 0 and "open-sesame-1001" not in "".join(jump.told)
+
+
+def test_machine_that_asks_for_something_else_gets_no_password(ponk, me):
+    with hostile.HostileServer("Verification code: ", host="127.0.0.1") as machine:
+        me.write(".ssh/known_hosts", machine.known_hosts_line())
+
+        done = ponk.run("attach", "remote", "--name", "box", "--address", f"127.0.0.1:{machine.port}", "--username", "ann",
+                        "--password", PASSWORD, code=69)
+
+        assert b"did not ask for the password but: '(ann@127.0.0.1) Verification code:'" in done.stderr, done.stderr
+        assert machine.asked > 0 and PASSWORD not in "".join(machine.told) and nothing_left(ponk)
+
+
+@pytest.mark.parametrize("words", [
+    "StdinNull yes", "PasswordAuthentication no", "PubkeyAuthentication no", "PreferredAuthentications hostbased",
+    "SessionType none", "ForkAfterAuthentication yes", "PasswordAuthentication no\nKbdInteractiveAuthentication no\nStdinNull yes",
+])
+def test_settings_of_the_users_own_sessions_do_not_count_for_ours(ponk, attach, me, box_user, words):
+    me.write(".ssh/config", "IgnoreUnknown UseKeychain\nHost *\nUseKeychain yes\n" + words + "\n")
+
+    attach("--password", PASSWORD)
+
+    assert len(box_user.authorized.splitlines()) == 1
+    close_master(ponk)
+    assert b"not let us in" not in ponk.run("computetarget", "check", "box", code=None).stderr
+    ponk.run("computetarget", "detach", "box")
+    assert box_user.authorized == ""
 
 
 @pytest.mark.parametrize("noise", [

@@ -6,6 +6,7 @@ import pathlib
 import random
 import shutil
 import signal
+import stat
 import subprocess
 import time
 
@@ -97,6 +98,74 @@ def test_detach_removes_the_key_there_and_here(ponk, attach, box_user):
     assert masters(ponk) == []
 
 
+class SmallDisk:
+    """~/.ssh of the box's user on a disk that can be filled."""
+
+    def __init__(self, user):
+        self.user = user
+        self.place = user.home / ".ssh"
+
+    def __enter__(self):
+        self.place.mkdir(mode=0o700)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size=32k,mode=700,uid={self.user.home.stat().st_uid}", "tmpfs",
+                        str(self.place)], check=True)
+        return self
+
+    def fill(self):
+        with open(self.place / "full", "wb", buffering=0) as stream:
+            try:
+                while stream.write(b"x" * 512):
+                    pass
+            except OSError:
+                pass
+
+    def __exit__(self, *_):
+        subprocess.run(["umount", "-l", str(self.place)], check=True)
+
+
+OTHERS = "# a note\nssh-rsa AAAAB3Nz%s ann\n" % ("x" * 3000)
+
+
+def test_detach_leaves_the_keys_of_others_where_the_disk_there_is_full(ponk, attach, box_user):
+    with SmallDisk(box_user) as disk:
+        box_user.write(".ssh/authorized_keys", OTHERS)
+        attach("--password", PASSWORD)
+        before = box_user.authorized
+        disk.fill()
+
+        done = ponk.run("computetarget", "detach", "box", "-o", "json")
+
+        assert box_user.authorized == before
+        assert json.loads(done.stdout)["key_removed"] is False and b"No space left" in done.stderr, done.stderr
+        assert {place.name for place in disk.place.iterdir()} == {"authorized_keys", "full"}
+
+
+def test_attach_leaves_the_keys_of_others_where_the_disk_there_is_full(ponk, attach, box_user):
+    with SmallDisk(box_user) as disk:
+        box_user.write(".ssh/authorized_keys", OTHERS)
+        disk.fill()
+
+        done = attach("--password", PASSWORD, code=69)
+
+        assert box_user.authorized == OTHERS and b"adding the key" in done.stderr
+        assert {place.name for place in disk.place.iterdir()} == {"authorized_keys", "full"}
+
+
+def test_keys_kept_elsewhere_stay_there_with_their_rights(ponk, attach, box_user):
+    kept = box_user.write("dotfiles/keys", OTHERS.rstrip(), 0o640)
+    box_user.write(".ssh/config", "")
+    (box_user.home / ".ssh/authorized_keys").symlink_to("../dotfiles/keys")
+    attach("--password", PASSWORD)
+    assert kept.read_text().startswith(OTHERS) and len(kept.read_text().splitlines()) == 3
+    kept.chmod(0o644)
+
+    ponk.run("computetarget", "detach", "box")
+
+    assert kept.read_text() == OTHERS and (box_user.home / ".ssh/authorized_keys").is_symlink()
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o644 and kept.stat().st_uid == box_user.home.stat().st_uid
+    assert [place.name for place in kept.parent.iterdir()] == ["keys"]
+
+
 def test_detach_can_keep_the_key_for_the_next_time(ponk, attach, box_user):
     attach("--password", PASSWORD)
 
@@ -128,6 +197,63 @@ def test_detach_works_when_the_box_is_gone_and_says_what_stays(ponk, attach, ssh
     assert not any((ponk.home / "ssh").iterdir()) and len(box_user.authorized.splitlines()) == 1
 
 
+@pytest.fixture
+def scratch(ground, me):
+    """A folder for everybody on the box, like /tmp."""
+    place = ground / "every one's"
+    place.mkdir()
+    place.chmod(0o1777)
+    yield place
+    shutil.rmtree(place)
+
+
+def use_scratch(ponk, name, place):
+    file = ponk.project / f"aml_config/{name}.compute"
+    file.write_text(file.read_text() + f'scratch: "{place}"\n')
+
+
+@pytest.mark.parametrize("planted", ["folder", "link", "bin"])
+def test_program_that_another_user_put_in_our_place_is_not_executed(ponk, attach, box_user, me, scratch, planted):
+    attach("--password", PASSWORD, kind="remote")
+    (program,) = (box_user.home / ".ponk/bin").iterdir()
+    ponk.run("daemon", "stop")
+    # As large as the program itself, under its very name.
+    script = f"#!/bin/sh\nid -un >{scratch}/trapped\nexit 0\n".encode().replace(b"every one's", b"every?one?s")
+    evil = scratch / "evil"
+    (evil / "bin").mkdir(parents=True)
+    (evil / "bin" / program.name).write_bytes(script + b"#" * (program.stat().st_size - len(script)))
+    (evil / "bin" / program.name).chmod(0o755)
+    uid = box_user.home.stat().st_uid
+    subprocess.run(["chown", "-R", f"{me.name}:", str(evil)], check=True)  # whose login does not matter
+    ours = scratch / f"ponk-{uid}"
+    if planted == "folder":
+        evil.rename(ours)
+    elif planted == "link":
+        ours.symlink_to(evil)
+        os.chown(ours, me.home.stat().st_uid, -1, follow_symlinks=False)
+    else:
+        ours.mkdir(mode=0o700)
+        os.chown(ours, uid, -1)
+        (ours / "bin").symlink_to(evil / "bin")
+        os.chown(ours / "bin", uid, -1, follow_symlinks=False)
+    use_scratch(ponk, "box", scratch)
+
+    done = ponk.run("computetarget", "check", "box", code=None)
+
+    assert done.returncode != 0 and not (scratch / "trapped").exists()
+    assert b"belongs to another user" in done.stdout + done.stderr and str(ours).encode() in done.stdout + done.stderr
+
+
+def test_scratch_of_everybody_is_served(ponk, attach, box_user, scratch):
+    attach("--password", PASSWORD, kind="remote")
+    use_scratch(ponk, "box", scratch)
+
+    ponk.run("computetarget", "check", "box", code=None)
+
+    ours = scratch / f"ponk-{box_user.home.stat().st_uid}"
+    assert stat.S_IMODE(ours.stat().st_mode) == 0o700 and any((ours / "bin").iterdir())
+
+
 def test_detach_removes_files_of_ponk_and_only_those(ponk, attach, box_user):
     attach("--password", PASSWORD)
     box_user.write(".ponk/bin/ponk-box-0123", "x")
@@ -135,10 +261,112 @@ def test_detach_removes_files_of_ponk_and_only_those(ponk, attach, box_user):
     ponk.run("computetarget", "detach", "box", "--remove-files", "--yes")
     assert not (box_user.home / ".ponk").exists()
     attach("--password", PASSWORD, name="two")
+    ours = f"precious/ponk-{box_user.home.stat().st_uid}"
     box_user.write("precious/data", "x")
+    box_user.write(f"{ours}/data", "x", 0o600)
     (ponk.project / "aml_config/two.compute").write_text((ponk.project / "aml_config/two.compute").read_text() + "scratch: ~/precious\n")
     done = ponk.run("computetarget", "detach", "two", "--remove-files", "--yes")
     assert b"is no folder of ponk" in done.stderr and (box_user.home / "precious/data").exists()
+    assert (box_user.home / ours / "data").exists()
+
+
+PLAIN = "Target: {0}\nFramework: Python\nPrepareEnvironment: false\nCondaDependenciesFile: null\nSparkDependenciesFile: null\n"
+
+
+def submit(ponk, script, *words, target="box"):
+    ponk.write(f"aml_config/{target}.runconfig", PLAIN.format(target))
+    ponk.write("a.py", script)
+    subprocess.run(["chown", "-R", f"{ponk.user.name}:", str(ponk.project)], check=True)
+    return ponk.run("submit", "-c", target, *words, "a.py", timeout=120)
+
+
+def cancel(ponk, run):
+    ponk.run("experiment", "cancel", run, timeout=120)
+    end = time.monotonic() + 90
+    while ponk.json("history", "info", run)["status"] != "Canceled":
+        assert time.monotonic() < end, ponk.json("history", "info", run)
+        time.sleep(0.3)
+
+
+def test_detach_is_refused_while_a_run_goes_on_there(ponk, attach, box_user):
+    attach("--password", PASSWORD, kind="remote")
+    submit(ponk, "import time; print('on', flush=True); time.sleep(600)\n", "--async")
+    run = ponk.json("history", "last")["run_id"]
+    before = (folder_of(ponk) / "settings.json").read_text()
+
+    for words in ([], ["--remove-files", "--yes"], ["--keep-key", "--remove-files", "--yes"]):
+        done = ponk.run("computetarget", "detach", "box", *words, code=73)
+        assert run.encode() in done.stderr and b"--force" in done.stderr
+
+    assert (ponk.project / "aml_config/box.compute").exists() and (folder_of(ponk) / "settings.json").read_text() == before
+    assert len(box_user.authorized.splitlines()) == 1 and (box_user.home / ".ponk/runs" / run).exists()
+    # Where the way stays, nobody is stranded.
+    attach(name="other", kind="remote", fingerprint=False)
+    ponk.run("computetarget", "detach", "other")
+    cancel(ponk, run)
+    ponk.run("computetarget", "detach", "box")
+    assert box_user.authorized == ""
+
+
+def test_detach_by_force_lets_a_run_go_on(ponk, attach, box_user):
+    attach("--password", PASSWORD, kind="remote")
+    submit(ponk, "import time; time.sleep(600)\n", "--async")
+    run = ponk.json("history", "last")["run_id"]
+
+    ponk.run("computetarget", "detach", "box", "--force")
+    assert box_user.authorized == ""
+
+    attach("--password", PASSWORD, kind="remote", name="again")
+    cancel(ponk, run)
+
+
+def test_detach_removes_files_below_scratch(ponk, attach, box_user, scratch):
+    attach("--password", PASSWORD, kind="remote")
+    use_scratch(ponk, "box", scratch)
+    submit(ponk, "import os; os.mkdir('locked'); open('locked/x', 'w'); os.chmod('locked', 0o500)\n")
+    ours = scratch / f"ponk-{box_user.home.stat().st_uid}"
+    assert any((ours / "runs").iterdir())
+
+    done = ponk.run("computetarget", "detach", "box", "--remove-files", "--yes", "-o", "json")
+
+    assert json.loads(done.stdout)["files_removed"] is True, done.stderr
+    assert not ours.exists() and scratch.exists() and (box_user.home / ".ponk").exists()
+
+
+def test_detach_leaves_the_runs_of_other_machines(ponk, attach, box_user):
+    attach("--password", PASSWORD, kind="remote")
+    submit(ponk, "print(1)\n")
+    run = ponk.json("history", "last")["run_id"]
+    runs = box_user.home / ".ponk/runs"
+    other = "0" * len(run)
+    shutil.copytree(runs / run, runs / other)
+    subprocess.run(["chown", "-R", f"{box_user.name}:", str(runs / other)], check=True)
+
+    done = ponk.run("computetarget", "detach", "box", "--remove-files", "--yes", "-o", "json")
+
+    assert json.loads(done.stdout)["files_removed"] is False
+    assert b"not of this machine" in done.stderr and other.encode() in done.stderr
+    assert (runs / other).exists() and not (runs / run).exists() and (box_user.home / ".ponk/store").exists()
+
+
+def test_attaches_at_once_all_count_and_the_last_detach_takes_the_key(ponk, attach, box_user):
+    names = ["one", "two", "three", "four"]
+    started = [attach("--password", PASSWORD, name=name, kind="remote", run=ponk.start) for name in names]
+    for process in started:
+        out, err = process.communicate(timeout=200)
+        assert process.returncode == 0, err
+
+    settings = json.loads((folder_of(ponk) / "settings.json").read_text())
+    assert {pathlib.Path(target).stem for target in settings["targets"]} == set(names)
+    assert len(box_user.authorized.splitlines()) == 1
+    leaving = [ponk.start("computetarget", "detach", name) for name in names[:3]]
+    for process in leaving:
+        assert process.wait(timeout=200) == 0, process.stderr.read()
+    assert len(box_user.authorized.splitlines()) == 1
+    close_master(ponk)
+    assert b"not let us in" not in ponk.run("computetarget", "check", "four", code=None).stderr
+    ponk.run("computetarget", "detach", "four")
+    assert box_user.authorized == "" and not any((ponk.home / "ssh").iterdir())
 
 
 @pytest.fixture

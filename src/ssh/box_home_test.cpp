@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
+#include "os/process.hpp"
+#include "os/test_folder.hpp"
+#include "ssh/box_home.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace ponk::ssh {
+namespace {
+
+constexpr uid_t stranger = 54321;
+
+class BoxHome : public testing::Test {
+protected:
+    void SetUp() override
+    {
+        scratch_ = folder_.path() / "it's scratch";
+        home_ = scratch_ / fmt::format("ponk-{}", ::getuid());
+        ASSERT_TRUE(os::make_directories(scratch_));
+        ASSERT_EQ(::chmod(scratch_.c_str(), 01777), 0);
+    }
+    // What `after` says once the folder was found, or the complaint.
+    [[nodiscard]] std::string run(const std::string& after_that = "printf '<%s>' \"$h\"") const
+    {
+        const auto script = find_box_home(scratch_.string()) + after_that;
+        const auto done = os::run(
+            {.argv = {"/bin/sh", "-c", "set -u\n" + script}}, after(std::chrono::seconds(30)), {});
+        if (!done) return done.error().message();
+        return done->exit.status() == 0 ? done->out : done->err;
+    }
+    [[nodiscard]] bool refuses(std::string_view words) const
+    {
+        const auto said = run();
+        EXPECT_NE(said.find(words), std::string::npos) << said;
+        EXPECT_TRUE(said.starts_with("ponk-box: ")) << said;
+        return said.find(words) != std::string::npos;
+    }
+    [[nodiscard]] std::string found() const { return "<" + home_.string() + ">"; }
+
+    os::TestFolder folder_;
+    os::Path scratch_;
+    os::Path home_;
+};
+
+TEST_F(BoxHome, IsFoundBeforeItIsThereAndMadeForUsAlone)
+{
+    EXPECT_EQ(run(), found());
+    EXPECT_EQ(run(make_box_home() + "echo made"), "made\n");
+    struct stat info {};
+    ASSERT_EQ(::stat((home_ / "bin").c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 07777U, 0700U);
+    EXPECT_EQ(run(), found());
+    EXPECT_EQ(run(make_box_home() + "echo again"), "again\n");
+}
+
+TEST_F(BoxHome, IsRefusedWhereOthersMayWrite)
+{
+    ASSERT_TRUE(os::make_directories(home_, 0700));
+    for (const mode_t mode : {0777U, 0702U, 0770U}) {
+        ASSERT_EQ(::chmod(home_.c_str(), mode), 0);
+        EXPECT_TRUE(refuses("can be written to by others"));
+    }
+    ASSERT_EQ(::chmod(home_.c_str(), 0755), 0);
+    EXPECT_EQ(run(), found());
+}
+
+TEST_F(BoxHome, IsRefusedWhereEverybodyMayExchangeIt)
+{
+    ASSERT_TRUE(os::make_directories(home_, 0700));
+    ASSERT_EQ(::chmod(scratch_.c_str(), 0777), 0);
+    EXPECT_TRUE(refuses("everybody can exchange what is in"));
+}
+
+TEST_F(BoxHome, ALinkOfOurOwnIsFollowed)
+{
+    ASSERT_TRUE(os::make_directories(folder_.path() / "large disk", 0700));
+    ASSERT_EQ(::symlink((folder_.path() / "large disk").c_str(), home_.c_str()), 0);
+    EXPECT_EQ(run(), found());
+    ASSERT_EQ(::chmod((folder_.path() / "large disk").c_str(), 0777), 0);
+    EXPECT_TRUE(refuses("can be written to by others"));
+}
+
+TEST_F(BoxHome, OfAnotherUserIsRefused)
+{
+    if (::geteuid() != 0) GTEST_SKIP() << "only root can give files to another user";
+    ASSERT_TRUE(os::make_directories(home_, 0755));
+    ASSERT_EQ(::lchown(home_.c_str(), stranger, stranger), 0);
+    EXPECT_TRUE(refuses("belongs to another user (uid 54321)"));
+    EXPECT_EQ(run(make_box_home() + "echo made").find("made"), std::string::npos);
+}
+
+TEST_F(BoxHome, ALinkOfAnotherUserIsRefused)
+{
+    if (::geteuid() != 0) GTEST_SKIP() << "only root can give files to another user";
+    ASSERT_TRUE(os::make_directories(folder_.path() / "ours", 0700));
+    ASSERT_EQ(::symlink((folder_.path() / "ours").c_str(), home_.c_str()), 0);
+    ASSERT_EQ(::lchown(home_.c_str(), stranger, stranger), 0);
+    EXPECT_TRUE(refuses("belongs to another user (uid 54321)"));
+    // One that leads nowhere is no invitation to make what it names.
+    ASSERT_EQ(::rmdir((folder_.path() / "ours").c_str()), 0);
+    EXPECT_TRUE(refuses("belongs to another user (uid 54321)"));
+    EXPECT_NE(::access((folder_.path() / "ours").c_str(), F_OK), 0);
+}
+
+}  // namespace
+}  // namespace ponk::ssh
