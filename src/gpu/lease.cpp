@@ -169,7 +169,7 @@ Result<LeaseFolder::Outcome> LeaseFolder::try_take(const Ticket& ticket,
     ticket.blocker_ = std::move(before.blocker);
     // Far behind a place changes slowly, and a look costs more.
     ticket.look_again_ =
-        now + std::clamp<std::chrono::milliseconds>(before.count * 200ms, 1s, 5min);
+        now + std::clamp<std::chrono::milliseconds>(before.count * 100ms, 1s, 1min);
     ticket.seen_ = waiting;
     outcome.waiting = std::move(waiting);
     return outcome;

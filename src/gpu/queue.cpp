@@ -3,12 +3,13 @@
 
 #include "base/text.hpp"
 #include "gpu/lock_file.hpp"
-#include "os/directory.hpp"
+#include "os/tree.hpp"
 #include "os/unnamed_file.hpp"
 #include "os/wait.hpp"
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -23,6 +24,8 @@ constexpr std::string_view ticket_prefix = "ticket-";
 constexpr std::size_t ticket_digits = 18;
 constexpr std::uint64_t last_number = 999'999'999'999'999'999;
 constexpr std::size_t most_told = 16;
+// So many tickets are looked at by one who has a long way to go; the rest are counted.
+constexpr std::size_t most_looked_at = 64;
 // Whoever numbers tickets needs a millisecond. One that was stopped meanwhile must not stop all.
 constexpr auto longest_numbering = 10s;
 
@@ -31,22 +34,29 @@ std::string ticket_name(std::uint64_t number)
     return fmt::format("{}{:0{}}", ticket_prefix, number, ticket_digits);
 }
 
-std::optional<std::uint64_t> number_of(const std::string& name)
+std::optional<std::uint64_t> number_of(std::string_view name)
 {
     if (name.size() != ticket_prefix.size() + ticket_digits || !name.starts_with(ticket_prefix))
         return std::nullopt;
-    const auto digits = name.substr(ticket_prefix.size());
-    if (!std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; }))
-        return std::nullopt;
-    return std::stoull(digits);
+    std::uint64_t number = 0;
+    const auto [end, failed] =
+        std::from_chars(name.data() + ticket_prefix.size(), name.data() + name.size(), number);
+    if (failed != std::errc() || end != name.data() + name.size()) return std::nullopt;
+    return number;
 }
 
 // Numbers of all tickets, in order. Names that are none are left alone.
 Result<std::vector<std::uint64_t>> list_tickets(int folder)
 {
+    // Opened anew: where a listing stands belongs to the open folder.
+    const os::Fd opened(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    os::NameList list;
+    if (const int failed = opened ? list.read(opened.get()) : errno)
+        return fail_errno(failed, "list the tickets");
     std::vector<std::uint64_t> numbers;
-    for (const auto& entry : TRY(os::list_directory(folder)))
-        if (const auto number = number_of(entry.name)) numbers.push_back(*number);
+    for (const auto& name : list.names())
+        if (const auto number = number_of(name.text)) numbers.push_back(*number);
+    std::sort(numbers.begin(), numbers.end());
     return numbers;
 }
 
@@ -99,7 +109,7 @@ Result<std::optional<os::Fd>> take_numbering(int folder)
     auto file = TRY(open_lock_file(folder, "queue"));
     const auto deadline = after(longest_numbering);
     for (auto pause = 1ms; !TRY(try_lock(file.get(), LockKind::exclusive));
-         pause = std::min<std::chrono::milliseconds>(pause * 2, 20ms)) {
+         pause = std::min<std::chrono::milliseconds>(pause * 2, 50ms)) {
         if (std::chrono::steady_clock::now() >= deadline) return std::optional<os::Fd>();
         os::sleep_for(pause, {});
     }
@@ -107,16 +117,21 @@ Result<std::optional<os::Fd>> take_numbering(int folder)
 }
 
 // Only with the numbering in hand: nobody gets the number of a removed ticket meanwhile. Tickets of
-// others cannot be removed by us, nor must they.
+// others cannot be removed by us, nor must they. After many living ones it is enough: the oldest
+// are looked at first, and all become that.
 void remove_dead(int folder, const std::vector<std::uint64_t>& numbers)
 {
+    std::size_t living = 0;
     for (const auto number : numbers) {
         const auto name = ticket_name(number);
         struct stat info {};
         if (::fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
         if (::geteuid() != 0 && info.st_uid != ::geteuid()) continue;
         const auto ticket = open_ticket(folder, number);
-        if (ticket && is_dead(*ticket)) ::unlinkat(folder, name.c_str(), 0);
+        if (ticket && is_dead(*ticket))
+            ::unlinkat(folder, name.c_str(), 0);
+        else if (++living == most_looked_at)
+            break;
     }
 }
 
@@ -214,11 +229,13 @@ Result<LeaseFolder::Before> LeaseFolder::look_before(int folder,
                                                      const std::vector<Device>& all)
 {
     Before before;
+    auto numbers = TRY(list_tickets(folder));
+    numbers.erase(std::lower_bound(numbers.begin(), numbers.end(), ticket.number_), numbers.end());
     const auto needed = needed_of(ticket.wish_, wanted);
-    for (const auto number : TRY(list_tickets(folder))) {
-        if (number >= ticket.number_) break;
+    std::vector<Owner> ahead;  // the nearest one first
+    const auto look = [&](std::uint64_t number) {
         auto earlier = look_at(folder, number);
-        if (!earlier) continue;
+        if (!earlier) return;
         const auto reach = reach_of(*earlier->note.wish, all);
         std::size_t left = wanted.size();
         for (const auto& device : wanted) {
@@ -226,12 +243,26 @@ Result<LeaseFolder::Before> LeaseFolder::look_before(int folder,
             before.spoken_for.insert(device.uuid);
             --left;
         }
-        if (left == wanted.size()) continue;
+        if (left == wanted.size()) return;
         ++before.count;
-        if (before.ahead.size() < most_told) before.ahead.push_back(earlier->note.owner);
+        ahead.push_back(std::move(earlier->note.owner));
         // The nearest one: it goes last.
-        if (left < needed) before.blocker = std::move(earlier->fd);
+        if (left < needed && !before.blocker) before.blocker = std::move(earlier->fd);
+    };
+    while (!numbers.empty() && !(before.blocker && numbers.size() > most_looked_at)) {
+        look(numbers.back());
+        numbers.pop_back();
     }
+    if (!numbers.empty()) {
+        // We cannot go anyway: who stands between the first ones and the nearest does not matter.
+        before.count += static_cast<unsigned>(numbers.size() - most_looked_at);
+        ahead.clear();
+        for (std::size_t i = most_looked_at; i > 0; --i)
+            look(numbers[i - 1]);
+    }
+    std::reverse(ahead.begin(), ahead.end());
+    if (ahead.size() > most_told) ahead.resize(most_told);
+    before.ahead = std::move(ahead);
     return before;
 }
 

@@ -61,6 +61,7 @@ private:
 
     void start()
     {
+        board_.processes = options_.processes;
         auto gate = os::make_pipe().value();
         for (std::size_t i = 0; i < options_.processes; ++i) {
             auto& slot = board_.slots[i];

@@ -67,6 +67,7 @@ struct Slot {
 struct Board {
     static constexpr std::size_t most = 20'000;
 
+    std::size_t processes;
     std::atomic<std::uint64_t> clock;
     std::array<std::atomic<int>, gpu::storm::cells> owner;  // slot + 1, or 0
     std::atomic<unsigned> double_owners;

@@ -55,7 +55,8 @@ void sleep_about(std::mt19937& random, microseconds longest)
 class Process {
 public:
     Process(Board& board, std::size_t number, unsigned seed, LeaseFolder folder)
-        : board_(board), slot_(board.slots[number]), number_(static_cast<int>(number) + 1),
+        : board_(board), longest_(std::max<microseconds>(25ms, board.processes * 25us)),
+          slot_(board.slots[number]), number_(static_cast<int>(number) + 1),
           run_("run-" + std::to_string(number)), random_(seed), folder_(std::move(folder))
     {
     }
@@ -127,7 +128,8 @@ private:
                 slot_.decided = decided;
                 return std::move(*outcome);
             }
-            const auto pause = std::min<microseconds>(outcome->waiting->position * 1ms, 25ms);
+            // Far behind it asks so seldom that all together leave the processors to the others.
+            const auto pause = std::min<microseconds>(outcome->waiting->position * 1ms, longest_);
             ::usleep(static_cast<useconds_t>(pause.count()));
         }
     }
@@ -188,6 +190,7 @@ private:
     }
 
     Board& board_;
+    microseconds longest_;
     Slot& slot_;
     int number_;
     std::string run_;
