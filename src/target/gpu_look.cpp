@@ -2,6 +2,7 @@
 #include "target/gpu_look.hpp"
 
 #include "os/wait.hpp"
+#include "target/gpu_leases.hpp"
 #include "target/gpu_processes.hpp"
 
 #include <algorithm>
@@ -99,6 +100,7 @@ Result<Json> GpuLook::look(const std::vector<std::string>& environment, const st
             devices.emplace_back(std::move(entry));
         }
     }
+    add_leases(devices, environment);
     answer.set("devices", std::move(devices));
     // One that failed to start may do better next time.
     if (!inventory.devices.empty()) give_back(std::move(open));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "gpu/lease.hpp"
 #include "os/identity.hpp"
 #include "os/process.hpp"
 #include "os/test_folder.hpp"
@@ -27,7 +28,8 @@ protected:
     std::vector<std::string> environment_{"PATH=/usr/bin:/bin",
                                           "PONK_GPU_PROBE=" PONK_FAKE_GPU_PROBE,
                                           "PONK_FAKE_GPUS=" +
-                                              (folder_.path() / "gpus.json").native()};
+                                              (folder_.path() / "gpus.json").native(),
+                                          "PONK_GPU_LOCKS=" + (folder_.path() / "locks").native()};
     GpuLook look_{folder_.path() / "lib"};
 };
 
@@ -68,6 +70,32 @@ TEST_F(Look, AsksTheSameProgramAgainAndSeesWhatChanged)
 
     ASSERT_TRUE(gpus);
     EXPECT_DOUBLE_EQ((*gpus)["devices"].as_array().at(0)["sample"]["utilisation"].as_double(), 1);
+}
+
+TEST_F(Look, LeaseIsToldWithItsOwnerUntilItIsGivenBack)
+{
+    say(R"({"devices": [{"uuid": "GPU-A"}]})");
+    const auto lease_of = [&] {
+        return (*look_.look(environment_, {}))["devices"].as_array().at(0)["lease"];
+    };
+    const auto locks = gpu::LeaseFolder::open(environment_);
+    ASSERT_TRUE(locks) << locks.error().message();
+    const auto wish = gpu::parse_wish("all");
+    const gpu::Owner owner{.user = "ann", .run = "r1", .pid = ::getpid(), .since = 5};
+    gpu::Device card;
+    card.uuid = "GPU-A";
+    EXPECT_TRUE(lease_of().is_null());
+
+    {
+        const auto ticket = locks->queue(*wish, owner);
+        ASSERT_TRUE(ticket) << ticket.error().message();
+        const auto taken = locks->try_take(
+            *ticket, owner, {card}, [](const auto&) { return std::vector<std::string>(); });
+        ASSERT_TRUE(taken && taken->leases.size() == 1);
+        EXPECT_EQ(lease_of().text("user"), "ann");
+        EXPECT_EQ(lease_of().text("run"), "r1");
+    }
+    EXPECT_TRUE(lease_of().is_null());
 }
 
 TEST_F(Look, MachineWithoutGpusSaysSoAndWhy)
