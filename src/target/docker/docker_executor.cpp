@@ -64,6 +64,15 @@ public:
         return placed;
     }
 
+    bool wants_login(const JobSpec& spec, std::stop_token stop) override
+    {
+        if (spec.container.has_login()) return false;
+        const auto engine = connect(spec, stop);
+        if (!engine) return false;
+        const auto image = find_image(*engine, wanted_image(spec), after(patience), stop);
+        return image && !*image;
+    }
+
     Result<Examination> examine(const JobSpec& spec, std::stop_token stop) override
     {
         const auto engine = TRY(connect(spec, stop));

@@ -220,6 +220,10 @@ TEST_P(DockerExecutor, AnImageThatCannotBeHadIsNamed)
 
     ASSERT_FALSE(placed);
     EXPECT_THAT(placed.error().message(), HasSubstr("localhost:1/nobody/nothing"));
+    EXPECT_TRUE(target_.executor->wants_login(spec, {}));
+    spec.container.registry_username = "ann";
+    EXPECT_FALSE(target_.executor->wants_login(spec, {})) << "it had one";
+    EXPECT_FALSE(target_.executor->wants_login(job("hello"), {})) << "the image is there";
 }
 
 TEST_P(DockerExecutor, CleaningRemovesTheContainer)

@@ -66,12 +66,12 @@ public:
 
     Result<std::string> launch(const JobSpec& spec, std::stop_token stop) override
     {
-        const auto sent = TRY(with_login(spec, stop));
         const auto connection =
             TRY(options_.boxes->get(spec.box, BoxPool::Attempt::when_due, stop));
         TRY(call(*connection,
                  spec.box,
-                 {.call = "launch", .head = {{"type", options_.type}, {"spec", to_json(sent)}}},
+                 {.call = "launch",
+                  .head = {{"type", options_.type}, {"spec", to_json(without_login(spec))}}},
                  after(5min),
                  stop));
         TRY(os::replace_file(
@@ -316,11 +316,22 @@ private:
         return fail(ErrorKind::unavailable, "{}", reason);
     }
 
-    // The box has its own logins; what the one who submits has here goes along and is kept nowhere.
-    Result<JobSpec> with_login(const JobSpec& spec, const std::stop_token& stop)
+    // A box has its own logins and mostly the image too: it gets ours when it says that it could not
+    // do without.
+    static JobSpec without_login(const JobSpec& spec)
     {
         auto sent = spec;
-        if (spec.container.image.empty() || !spec.container.registry_username.empty()) return sent;
+        sent.container.registry_username.clear();
+        sent.container.registry_password.clear();
+        sent.container.registry_token.clear();
+        return sent;
+    }
+
+    // What the job names, else what the one who submits has here; it is kept nowhere.
+    static Result<JobSpec> with_login(const JobSpec& spec, const std::stop_token& stop)
+    {
+        auto sent = spec;
+        if (spec.container.image.empty() || spec.container.has_login()) return sent;
         const auto registry = dockerapi::registry_of(spec.container.image);
         if (const auto login = TRY(dockerapi::find_login(registry, spec.ambient, stop))) {
             sent.container.registry_username = login->username;
@@ -339,7 +350,6 @@ private:
         TRY(os::make_directories(spec.directory / control::journal));
         TRY(write_box(spec.directory, spec.box));
         TRY(remember_box(options_.home, options_.type, spec.box));
-        const auto sent = TRY(with_login(spec, stop));
         bool met = false;
         auto deadline = after(outage_patience);
         for (;;) {
@@ -350,7 +360,7 @@ private:
                 return tl::unexpected(connection.error());
             if (connection) {
                 met = true;
-                auto done = bring_through(**connection, call, sent, progress, stop);
+                auto done = bring_through(**connection, call, spec, progress, stop);
                 if (done || !(*connection)->broken()) return done;
                 if (progress) progress("the connection was cut; trying again");
                 deadline = after(outage_patience);
@@ -366,14 +376,22 @@ private:
                                  const std::stop_token& stop)
     {
         TreeSender sender(options_.home, options_.objects, spec);
+        auto sent = without_login(spec);
         auto rounds = most_rounds;
         for (std::size_t round = 0; round < rounds; ++round) {
             const auto answer =
                 TRY(connection.call({.call = call,
-                                     .head = {{"type", options_.type}, {"spec", to_json(spec)}},
+                                     .head = {{"type", options_.type}, {"spec", to_json(sent)}},
                                      .progress = progress},
                                     after(place_patience),
                                     stop));
+            if (answer.head.boolean("login")) {
+                const bool tried = sent.container.has_login();
+                if (!tried) sent = TRY(with_login(spec, stop));
+                if (tried || !sent.container.has_login())
+                    return tl::unexpected(parse_error(answer.head["error"]));
+                continue;
+            }
             if (!answer.head.boolean("incomplete")) {
                 sender.remember();
                 return answer;
