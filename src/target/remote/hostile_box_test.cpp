@@ -220,6 +220,32 @@ TEST_F(HostileBoxes, WithoutALoginForThemTheirErrorIsTold)
     EXPECT_EQ(places, 1);
 }
 
+TEST_F(HostileBoxes, CannotFillOurMemoryOrDiskWithProgress)
+{
+    const auto target = executor([](const Frame&) -> std::vector<Frame> {
+        std::vector<Frame> out(
+            2000, {FrameKind::progress, 0, JsonObject{{"line", std::string(5000, 'x')}}, {}});
+        out.push_back(answer({}));
+        return out;
+    });
+    std::uint64_t heard = 0;
+    std::size_t longest = 0;
+
+    const auto placed = target->place(job(),
+                                      [&](const std::string& line) {
+                                          heard += line.size();
+                                          longest = std::max(longest, line.size());
+                                      },
+                                      {});
+
+    ASSERT_TRUE(placed) << placed.error().message();
+    EXPECT_LE(longest, longest_line);
+    EXPECT_GT(heard, 0U);
+    EXPECT_LE(heard, 5U << 20U);
+    EXPECT_FALSE(
+        encode({FrameKind::progress, 1, JsonObject{{"line", std::string(longest_word, 'x')}}, {}}));
+}
+
 TEST(ShownText, KeepsLinesOfToolsApartFromOurs)
 {
     EXPECT_EQ(shown_text("pip failed:\n  no such package"), "pip failed:\n      no such package");

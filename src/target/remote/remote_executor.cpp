@@ -7,6 +7,7 @@
 #include "snapshot/lease.hpp"
 #include "target/control_directory.hpp"
 #include "target/control_seal.hpp"
+#include "target/remote/bounded_progress.hpp"
 #include "target/remote/box_file.hpp"
 #include "target/remote/homes_there.hpp"
 #include "target/remote/message.hpp"
@@ -51,7 +52,7 @@ public:
     Result<Placed>
     place(const JobSpec& spec, const Progress& progress, std::stop_token stop) override
     {
-        const auto answer = TRY(bring("place", spec, progress, stop));
+        const auto answer = TRY(bring("place", spec, bounded(progress), stop));
         Placed placed{.notices = parse_notices(answer.head["notices"]), .environment = {}};
         if (const auto& used = answer.head["environment"]; used.is_object())
             placed.environment = TRY(parse_environment_used(shown_texts(used)));
@@ -127,11 +128,14 @@ public:
         const auto box = TRY(read_box(directory));
         const auto connection = TRY(reach(directory, box, stop));
         const auto lease = TRY(snapshot::Lease::take(options_.objects.root(), "outputs", stop));
-        const Progress tell = [&](const std::string& line) {
+        const auto tell = bounded([this, job](const std::string& line) {
             if (options_.tell) options_.tell(job, line);
-        };
-        const auto answer = TRY(connection->call(
-            {.call = "collect", .head = about(job), .progress = tell}, after(24h), stop));
+        });
+        const auto answer = TRY(call(*connection,
+                                     box,
+                                     {.call = "collect", .head = about(job), .progress = tell},
+                                     after(24h),
+                                     stop));
         Collected collected;
         collected.notices = parse_notices(answer.head["notices"]);
         Digest id;
@@ -316,8 +320,8 @@ private:
         return fail(ErrorKind::unavailable, "{}", reason);
     }
 
-    // A box has its own logins and mostly the image too: it gets ours when it says that it could not
-    // do without.
+    // A box has its own logins and mostly the image too: it gets ours when it says that it could
+    // not do without.
     static JobSpec without_login(const JobSpec& spec)
     {
         auto sent = spec;
@@ -361,7 +365,8 @@ private:
             if (connection) {
                 met = true;
                 auto done = bring_through(**connection, call, spec, progress, stop);
-                if (done || !(*connection)->broken()) return done;
+                if (!done && !(*connection)->broken()) return done;
+                if (done) return done;
                 if (progress) progress("the connection was cut; trying again");
                 deadline = after(outage_patience);
             }
