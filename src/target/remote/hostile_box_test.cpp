@@ -246,6 +246,19 @@ TEST_F(HostileBoxes, CannotFillOurMemoryOrDiskWithProgress)
         encode({FrameKind::progress, 1, JsonObject{{"line", std::string(longest_word, 'x')}}, {}}));
 }
 
+TEST_F(HostileBoxes, AFullDiskIsToldWithTheMachine)
+{
+    const auto target = executor([](const Frame&) -> std::vector<Frame> {
+        return {{FrameKind::failure, 0, error_to_json(system_error(ENOSPC, "write 'x'")), {}}};
+    });
+
+    const auto placed = target->place(job(), {}, {});
+
+    ASSERT_FALSE(placed);
+    EXPECT_THAT(placed.error().message(), HasSubstr("'box': write 'x'"));
+    EXPECT_THAT(placed.error().hint(), HasSubstr("On 'box': The disk is full"));
+}
+
 TEST(ShownText, KeepsLinesOfToolsApartFromOurs)
 {
     EXPECT_EQ(shown_text("pip failed:\n  no such package"), "pip failed:\n      no such package");

@@ -18,6 +18,7 @@
 #include "target/run_files.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <set>
 
 namespace ponk::target::remote {
@@ -41,6 +42,17 @@ constexpr std::size_t most_rounds = 4;
 constexpr const char* no_outputs = "no-outputs";
 // The box has said that it accepted the run.
 constexpr const char* launched = "launched";
+
+// Advice about a disk is of use only to who knows whose it is.
+Error of_machine(const Error& error, const BoxAddress& box)
+{
+    for (const int problem : {ENOSPC, EDQUOT, EROFS}) {
+        if (error.hint().empty() || error.hint() != system_error(problem, "").hint()) continue;
+        return error.within("'" + name_of(box) + "'")
+            .with_hint(fmt::format("On '{}': {}", name_of(box), error.hint()));
+    }
+    return error;
+}
 
 class RemoteExecutor final : public Executor {
 public:
@@ -297,7 +309,8 @@ private:
     {
         return connection.call(std::move(request), deadline, stop)
             .map_error([&](const Error& error) {
-                return connection.broken() ? error.within("'" + name_of(box) + "'") : error;
+                return connection.broken() ? error.within("'" + name_of(box) + "'")
+                                           : of_machine(error, box);
             });
     }
 
@@ -365,7 +378,8 @@ private:
             if (connection) {
                 met = true;
                 auto done = bring_through(**connection, call, spec, progress, stop);
-                if (!done && !(*connection)->broken()) return done;
+                if (!done && !(*connection)->broken())
+                    return tl::unexpected(of_machine(done.error(), spec.box));
                 if (done) return done;
                 if (progress) progress("the connection was cut; trying again");
                 deadline = after(outage_patience);
