@@ -146,6 +146,8 @@ Result<Reply> Calls::place(const Json& head, const target::Progress& progress, s
     if (!placed && placed.error().kind() == ErrorKind::damaged) {
         if (auto reply = TRY(lacking(spec, stop))) return std::move(*reply);
     }
+    if (!placed && executor->wants_login(spec, stop))
+        return Reply{{{"login", true}, {"error", error_to_json(placed.error())}}};
     if (!placed) return tl::unexpected(placed.error());
     return Reply{{{"notices", to_json(placed->notices)},
                   {"environment", placed->environment ? to_json(*placed->environment) : Json()}}};

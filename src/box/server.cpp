@@ -119,7 +119,10 @@ void Server::begin(Frame frame)
 void Server::answer(const Frame& frame, const std::stop_token& stop)
 {
     const target::Progress progress = [&](const std::string& line) {
-        send({FrameKind::progress, frame.request, JsonObject{{"line", line}}, {}});
+        send({FrameKind::progress,
+              frame.request,
+              JsonObject{{"line", line.substr(0, longest_line)}},
+              {}});
     };
     auto reply = calls_.carry_out(frame.head, frame.payload, progress, stop);
     if (reply) {

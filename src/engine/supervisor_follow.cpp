@@ -247,6 +247,10 @@ Supervisor::finalize(const target::JobStatus& status, const Plan& plan, std::sto
     if (stop.stop_requested()) return fail(ErrorKind::cancelled, "the daemon stops");
     if (outputs && outputs->outputs) change.outputs = outputs->outputs->text();
     auto notices = outputs ? std::move(outputs->notices) : target::Notices();
+    if (status.exit && status.exit->disk_full > 0)
+        notices.emplace_back(
+            "the disk that holds its log, on the machine where it ran, was full: what "
+            "it said last may be missing, and may be why it ended");
     if (status.exit) check_log(*status.exit, notices);
     change.warnings = tell_warnings(std::move(notices));
     change.timings["collect"] = boot_milliseconds() - begin;

@@ -23,9 +23,9 @@ struct NamedField {
 };
 
 // The order is the order of the lines.
-const std::array<NamedField, 17>& fields()
+const std::array<NamedField, 18>& fields()
 {
-    static const std::array<NamedField, 17> list{{
+    static const std::array<NamedField, 18> list{{
         {"code", &ExitRecord::code},
         {"signal", &ExitRecord::signal},
         {"by", &ExitRecord::by},
@@ -43,6 +43,7 @@ const std::array<NamedField, 17>& fields()
         {"oom-evidence", &ExitRecord::oom_evidence},
         {"survivors", &ExitRecord::survivors},
         {"unkillable", &ExitRecord::unkillable},
+        {"disk-full", &ExitRecord::disk_full},
     }};
     return list;
 }

@@ -23,6 +23,7 @@ ExitRecord sample()
     record.oom_evidence = "cgroup 2: 0 before, 1 after";
     record.survivors = 2;
     record.unkillable = 1;
+    record.disk_full = 1;
     return record;
 }
 

@@ -3,6 +3,7 @@
 
 #include "stub/files.hpp"
 
+#include <cerrno>
 #include <ctime>
 #include <fcntl.h>
 #include <sys/inotify.h>
@@ -69,7 +70,8 @@ bool Log::look(std::uint64_t budget)
     const auto size = size_of(reader_);
     mark(size);
     if (size + reserve / 2 > reserved_end_) {
-        ::fallocate(fd_, FALLOC_FL_KEEP_SIZE, static_cast<off_t>(size), reserve);
+        const int failed = ::fallocate(fd_, FALLOC_FL_KEEP_SIZE, static_cast<off_t>(size), reserve);
+        if (failed != 0 && (errno == ENOSPC || errno == EDQUOT)) full_ = true;
         reserved_end_ = size + reserve;
     }
     if (size < hashed_) {  // somebody cut it
@@ -102,6 +104,7 @@ void Log::begin_writing()
 
 void Log::finish(char* digest)
 {
+    look(0);  // a script that filled the reserve between two looks: is there room behind it?
     reserved_end_ = ~std::uint64_t{0} / 2;  // no more
     while (look(~std::uint64_t{0}))
         continue;

@@ -22,6 +22,8 @@ public:
     // After the last writer is gone: gives the reserve back, computes the rest.
     void finish(char* digest);
     [[nodiscard]] std::uint64_t length() const { return hashed_; }
+    // The disk had no room to reserve: what the script said last may not have got through.
+    [[nodiscard]] bool was_full() const { return full_; }
 
 private:
     void mark(std::uint64_t size);
@@ -35,6 +37,7 @@ private:
     std::uint64_t begun_ = 0;  // up to here the kernel was asked to write to the disk
     std::uint64_t reserved_end_ = 0;
     std::uint64_t marked_size_ = 0;
+    bool full_ = false;
     std::int64_t started_ = 0;
     std::int64_t next_mark_ = 0;
     Sha256 hash_;

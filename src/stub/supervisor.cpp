@@ -350,6 +350,7 @@ void Supervisor::write_record(Line<8192>& record)
                static_cast<long long>(oom.kills));
     number("survivors", survivors_);
     number("unkillable", unkillable_);
+    number("disk-full", log_.was_full() ? 1 : 0);
     add_seal(record, job_.key, "exit");
 }
 

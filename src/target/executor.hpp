@@ -35,6 +35,11 @@ struct ContainerWish {
     std::string registry_username;       // empty: what the user's Docker client knows
     std::string registry_password;
     std::string registry_token;  // an identity token, instead of the password
+
+    [[nodiscard]] bool has_login() const noexcept
+    {
+        return !registry_username.empty() || !registry_token.empty();
+    }
 };
 
 // Another machine that a run goes to, on targets that have one.
@@ -172,6 +177,10 @@ public:
     // Brings the tree to the target and makes the environment ready. Repeating it is harmless.
     virtual Result<Placed>
     place(const JobSpec& spec, const Progress& progress, std::stop_token stop) = 0;
+
+    // After `place` has failed: it might succeed with a login for the image's registry, which the
+    // job does not have.
+    virtual bool wants_login(const JobSpec& /*spec*/, std::stop_token /*stop*/) { return false; }
 
     // Brings the tree as `place` does and tells what else `place` would have to do; builds and
     // pulls nothing. `clean` removes what it brought.

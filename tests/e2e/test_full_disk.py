@@ -137,6 +137,22 @@ print('the end', flush=True)
     assert ponk.text("logs", run).endswith("the end\n")
 
 
+def test_a_log_that_does_not_fit_is_told(ponk, disk):
+    ponk.write("a.py", f"""import sys
+with open({str(disk.ballast)!r}, 'ab', buffering=0) as out:
+    try:
+        while True: out.write(b'b' * 4096)
+    except OSError: pass
+for _ in range(1000): sys.stdout.write('x' * 9999 + '\\n')
+""")
+    done = ponk.run("submit", "a.py", code=None)
+    disk.free()
+
+    assert done.returncode != 0
+    assert wait_for(lambda: ponk.json("history", "last")["status"] == "Failed")
+    assert any("disk that holds its log" in text for text in ponk.json("history", "last")["warnings"])
+
+
 def test_outputs_that_do_not_fit_are_told_and_not_lost(ponk, disk, tmp_path):
     # Two names: the file cannot become an object by a link and must be copied.
     ponk.write("a.py", f"""import os

@@ -18,6 +18,10 @@ namespace {
 using dockerapi::ContainerSpec;
 using dockerapi::Mount;
 
+// Threads count too: enough for every worker of a large machine, too few to take the machine from
+// everybody else. `--pids-limit` among the arguments says otherwise.
+constexpr std::int64_t most_processes = 16384;
+
 bool is_copied(const JobSpec& spec)
 {
     return spec.container.tree == ContainerWish::Tree::copied;
@@ -104,6 +108,7 @@ Result<DescribedContainer> describe_container(const JobSpec& spec,
     container.user = engine.rootless ? "0:0" : fmt::format("{}:{}", ::getuid(), ::getgid());
     container.directory = "/";
     container.labels = {{layout::run_label, spec.id.text()}, {layout::token_label, spec.token}};
+    container.process_limit = most_processes;
     add_mounts(spec, installed, container);
     if (!spec.container.shm_size.empty())
         container.shared_memory = TRY(parse_byte_size(spec.container.shm_size));

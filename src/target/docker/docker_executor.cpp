@@ -24,6 +24,7 @@
 #include "target/watcher.hpp"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace ponk::target::docker {
 
@@ -32,6 +33,23 @@ using namespace std::chrono_literals;
 namespace {
 
 using dockerapi::Engine;
+
+// The file of the script's variables, which may hold secrets: gone unless a supervisor takes it.
+class SecretFile {
+public:
+    explicit SecretFile(Path file) : file_(std::move(file)) {}
+    ~SecretFile()
+    {
+        if (!kept_) ::unlink(file_.c_str());
+    }
+    SecretFile(const SecretFile&) = delete;
+    SecretFile& operator=(const SecretFile&) = delete;
+    void keep() { kept_ = true; }
+
+private:
+    Path file_;
+    bool kept_ = false;
+};
 
 class DockerExecutor final : public ExecutorWithShelf {
 public:
@@ -65,6 +83,15 @@ public:
         TRY(describe_base(engine, spec, *placed.environment, stop));
         placed.prepare_ms = boot_milliseconds() - begin - materialised;
         return placed;
+    }
+
+    bool wants_login(const JobSpec& spec, std::stop_token stop) override
+    {
+        if (spec.container.has_login()) return false;
+        const auto engine = connect(spec, stop);
+        if (!engine) return false;
+        const auto image = find_image(*engine, wanted_image(spec), after(patience), stop);
+        return image && !*image;
     }
 
     Result<Examination> examine(const JobSpec& spec, std::stop_token stop) override
@@ -106,10 +133,12 @@ public:
         const auto info = TRY(engine.info(after(patience), stop));
         const auto container =
             TRY(describe_container(spec, image, prepared ? &*prepared : nullptr, info, installed_));
+        SecretFile secrets(spec.directory / control::environment);
         TRY(write_control_files(spec, container, keys_.of(spec.id.text())));
         TRY(note(spec, engine, ContainerNote::Stage::given));
         if (needs_side(spec)) {
             TRY(start_beside(spec, engine, container, prepared ? &*prepared : nullptr, stop));
+            secrets.keep();  // written anew by the side, for the supervisor
             return name;
         }
         TRY(create_container(engine, container.spec, after(patience), stop));
@@ -118,6 +147,7 @@ public:
             static_cast<void>(remove_container(engine, name, after(patience)));
             return tl::unexpected(started.error());
         }
+        secrets.keep();  // for the supervisor, which removes it
         // It runs: a disk that is full now must not make us say otherwise.
         static_cast<void>(note(spec, engine, ContainerNote::Stage::started));
         return name;
@@ -135,6 +165,9 @@ public:
             subscription.bell().silence();
             auto status = TRY(run.look(stop));
             TRY(add_side(files_of(job, directory), directory, status));
+            // A supervisor that was killed at its first moment has not taken it.
+            if (status.phase == JobPhase::ended || status.phase == JobPhase::lost)
+                ::unlink((directory / control::environment).c_str());
             if (is_new(status, seen) || Deadline::clock::now() >= deadline) return status;
             // Files tell all but the sudden end of the container, which frees the run's lock.
             const auto again = after(subscription.works() ? 1000ms : 50ms);

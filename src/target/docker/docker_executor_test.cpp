@@ -220,6 +220,39 @@ TEST_P(DockerExecutor, AnImageThatCannotBeHadIsNamed)
 
     ASSERT_FALSE(placed);
     EXPECT_THAT(placed.error().message(), HasSubstr("localhost:1/nobody/nothing"));
+    EXPECT_TRUE(target_.executor->wants_login(spec, {}));
+    spec.container.registry_username = "ann";
+    EXPECT_FALSE(target_.executor->wants_login(spec, {})) << "it had one";
+    EXPECT_FALSE(target_.executor->wants_login(job("hello"), {})) << "the image is there";
+}
+
+TEST_P(DockerExecutor, AContainerThatCannotStartLeavesNoSecretBehind)
+{
+    auto spec = job("hello");
+    spec.variables = {{"SECRET", "s3cr3t-value"}};
+    spec.container.arguments = {"--device=/dev/nonexistent4"};
+    ASSERT_TRUE(target_.executor->place(spec, [](const std::string&) {}, {}));
+
+    EXPECT_FALSE(target_.executor->launch(spec, {}));
+
+    EXPECT_FALSE(is_there(spec.directory / control::environment));
+}
+
+TEST_P(DockerExecutor, ProcessesHaveAGenerousLimitThatCanBeChanged)
+{
+    for (const auto& [words, limit] :
+         std::vector<std::pair<std::vector<std::string>, std::int64_t>>{
+             {{}, 16384}, {{"--pids-limit=77"}, 77}, {{"--pids-limit", "-1"}, -1}}) {
+        auto spec = job("hello");
+        spec.container.arguments = words;
+        start(spec);
+        EXPECT_EQ(follow(spec).exit->status(), 0);
+        const auto shown =
+            engine().json("GET", "/containers/" + spec.id.text() + "/json", {}, after(10s));
+        ASSERT_TRUE(shown);
+        const auto& seen = (*shown)["HostConfig"]["PidsLimit"];
+        EXPECT_EQ(seen.is_null() ? -1 : seen.as_integer(), limit);
+    }
 }
 
 TEST_P(DockerExecutor, CleaningRemovesTheContainer)

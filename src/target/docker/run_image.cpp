@@ -36,7 +36,7 @@ const std::string& wanted_image(const JobSpec& spec)
 Result<std::optional<dockerapi::Login>> login_for(const JobSpec& spec, const std::stop_token& stop)
 {
     const auto registry = dockerapi::registry_of(spec.container.image);
-    if (!spec.container.registry_username.empty() || !spec.container.registry_token.empty())
+    if (spec.container.has_login())
         return dockerapi::Login{.username = spec.container.registry_username,
                                 .password = spec.container.registry_password,
                                 .identity_token = spec.container.registry_token,

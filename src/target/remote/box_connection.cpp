@@ -17,6 +17,7 @@ namespace {
 constexpr auto ask_after = 15s;
 constexpr auto give_up_after = 45s;
 constexpr std::size_t most_noise_shown = 300;
+constexpr std::size_t most_waiting_lines = 500;
 
 std::string shown(std::string_view text)
 {
@@ -179,7 +180,9 @@ void BoxConnection::take_frame(Frame frame)
     if (found == state->waiting.end()) return;  // nobody waits any more, or a pong
     auto& mine = *found->second;
     if (frame.kind == FrameKind::progress) {
-        mine.lines.push_back(frame.head.text("line"));
+        // Who asked may be slow: what it has not heard yet is not kept without end.
+        if (mine.lines.size() >= most_waiting_lines) mine.lines.pop_front();
+        mine.lines.push_back(frame.head.text("line").substr(0, longest_line));
     } else if (frame.kind == FrameKind::answer) {
         mine.answer = Answer{std::move(frame.head), std::move(frame.payload)};
     } else if (frame.kind == FrameKind::failure) {

@@ -30,12 +30,29 @@ bool is_kind(unsigned char byte)
            byte <= static_cast<unsigned char>(FrameKind::pong);
 }
 
+bool carries_much(unsigned char kind)
+{
+    return kind >= static_cast<unsigned char>(FrameKind::request) &&
+           kind <= static_cast<unsigned char>(FrameKind::failure);
+}
+
+std::size_t most_head(unsigned char kind)
+{
+    return carries_much(kind) ? longest_head : longest_word;
+}
+
+std::size_t most_payload(unsigned char kind)
+{
+    return carries_much(kind) ? longest_payload : 0;
+}
+
 }  // namespace
 
 Result<std::string> encode(const Frame& frame)
 {
     const auto head = frame.head.is_null() ? std::string() : to_json(frame.head);
-    if (head.size() > longest_head || frame.payload.size() > longest_payload) {
+    const auto kind = static_cast<unsigned char>(frame.kind);
+    if (head.size() > most_head(kind) || frame.payload.size() > most_payload(kind)) {
         return fail(ErrorKind::invalid_argument,
                     "a message of {} and {} bytes is too long for a box",
                     head.size(),
@@ -69,7 +86,7 @@ Result<std::optional<Frame>> FrameParser::next()
     const std::size_t head_size = number_at(rest, 0);
     const std::size_t payload_size = number_at(rest, 4);
     const auto kind = static_cast<unsigned char>(rest[12]);
-    if (head_size > longest_head || payload_size > longest_payload || !is_kind(kind) ||
+    if (!is_kind(kind) || head_size > most_head(kind) || payload_size > most_payload(kind) ||
         rest.substr(13, 3) != std::string_view("\0\0\0", 3))
         return fail(ErrorKind::damaged, "the other side sent something that is no message");
     if (rest.size() < frame_prefix + head_size + payload_size) return std::nullopt;

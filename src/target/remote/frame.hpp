@@ -40,6 +40,10 @@ inline constexpr std::string_view greeting = "\n\x01ponk-box-stream 1\n";
 inline constexpr std::size_t frame_prefix = 16;
 inline constexpr std::size_t longest_head = std::size_t{8} << 20;
 inline constexpr std::size_t longest_payload = std::size_t{16} << 20;
+// Of frames that only say a word: all but requests, answers and failures.
+inline constexpr std::size_t longest_word = std::size_t{64} << 10;
+// A line of progress is cut here.
+inline constexpr std::size_t longest_line = 4096;
 
 // Takes bytes as they come and gives frames. One thread.
 class FrameParser {

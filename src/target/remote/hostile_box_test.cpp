@@ -173,6 +173,92 @@ TEST_F(HostileBoxes, CannotWriteOnTheTerminal)
     EXPECT_TRUE(is_harmless((*facts)["problems"].as_array().at(0).text("what")));
 }
 
+TEST_F(HostileBoxes, GetALoginOnlyWhenTheyCannotDoWithoutAndOnlyForTheImage)
+{
+    for (const bool has_image : {true, false}) {
+        auto spec = job();
+        spec.container.image = "registry.example/team/base:1";
+        spec.container.registry_username = "ann";
+        spec.container.registry_password = "pa55word";
+        std::vector<std::string> heard;
+        const auto target = executor([&](const Frame& request) -> std::vector<Frame> {
+            const auto password = request.head["spec"]["container"].text("registry_password");
+            heard.push_back(request.head.text("call") + " " + password);
+            if (!has_image && password.empty() && request.head.text("call") == "place")
+                return {answer({{"login", true},
+                                {"error", error_to_json(Error(ErrorKind::not_found, "denied"))}})};
+            return {answer({})};
+        });
+
+        ASSERT_TRUE(target->place(spec, {}, {}));
+        ASSERT_TRUE(target->launch(spec, {}));
+
+        if (has_image) {
+            EXPECT_THAT(heard, testing::ElementsAre("place ", "launch "));
+        } else {
+            EXPECT_THAT(heard, testing::ElementsAre("place ", "place pa55word", "launch "));
+        }
+    }
+}
+
+TEST_F(HostileBoxes, WithoutALoginForThemTheirErrorIsTold)
+{
+    auto spec = job();
+    spec.container.image = "registry.example/team/base:1";
+    spec.ambient = {"HOME=/nowhere", "PATH=/nowhere"};
+    int places = 0;
+    const auto target = executor([&](const Frame&) -> std::vector<Frame> {
+        ++places;
+        return {answer(
+            {{"login", true}, {"error", error_to_json(Error(ErrorKind::not_found, "denied"))}})};
+    });
+
+    const auto placed = target->place(spec, {}, {});
+
+    ASSERT_FALSE(placed);
+    EXPECT_EQ(placed.error().message(), "denied");
+    EXPECT_EQ(places, 1);
+}
+
+TEST_F(HostileBoxes, CannotFillOurMemoryOrDiskWithProgress)
+{
+    const auto target = executor([](const Frame&) -> std::vector<Frame> {
+        std::vector<Frame> out(
+            2000, {FrameKind::progress, 0, JsonObject{{"line", std::string(5000, 'x')}}, {}});
+        out.push_back(answer({}));
+        return out;
+    });
+    std::uint64_t heard = 0;
+    std::size_t longest = 0;
+
+    const auto placed = target->place(job(),
+                                      [&](const std::string& line) {
+                                          heard += line.size();
+                                          longest = std::max(longest, line.size());
+                                      },
+                                      {});
+
+    ASSERT_TRUE(placed) << placed.error().message();
+    EXPECT_LE(longest, longest_line);
+    EXPECT_GT(heard, 0U);
+    EXPECT_LE(heard, 5U << 20U);
+    EXPECT_FALSE(
+        encode({FrameKind::progress, 1, JsonObject{{"line", std::string(longest_word, 'x')}}, {}}));
+}
+
+TEST_F(HostileBoxes, AFullDiskIsToldWithTheMachine)
+{
+    const auto target = executor([](const Frame&) -> std::vector<Frame> {
+        return {{FrameKind::failure, 0, error_to_json(system_error(ENOSPC, "write 'x'")), {}}};
+    });
+
+    const auto placed = target->place(job(), {}, {});
+
+    ASSERT_FALSE(placed);
+    EXPECT_THAT(placed.error().message(), HasSubstr("'box': write 'x'"));
+    EXPECT_THAT(placed.error().hint(), HasSubstr("On 'box': The disk is full"));
+}
+
 TEST(ShownText, KeepsLinesOfToolsApartFromOurs)
 {
     EXPECT_EQ(shown_text("pip failed:\n  no such package"), "pip failed:\n      no such package");

@@ -7,6 +7,7 @@
 #include "snapshot/lease.hpp"
 #include "target/control_directory.hpp"
 #include "target/control_seal.hpp"
+#include "target/remote/bounded_progress.hpp"
 #include "target/remote/box_file.hpp"
 #include "target/remote/homes_there.hpp"
 #include "target/remote/message.hpp"
@@ -17,6 +18,7 @@
 #include "target/run_files.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <set>
 
 namespace ponk::target::remote {
@@ -41,6 +43,17 @@ constexpr const char* no_outputs = "no-outputs";
 // The box has said that it accepted the run.
 constexpr const char* launched = "launched";
 
+// Advice about a disk is of use only to who knows whose it is.
+Error of_machine(const Error& error, const BoxAddress& box)
+{
+    for (const int problem : {ENOSPC, EDQUOT, EROFS}) {
+        if (error.hint().empty() || error.hint() != system_error(problem, "").hint()) continue;
+        return error.within("'" + name_of(box) + "'")
+            .with_hint(fmt::format("On '{}': {}", name_of(box), error.hint()));
+    }
+    return error;
+}
+
 class RemoteExecutor final : public Executor {
 public:
     RemoteExecutor(Options options, RunKeys keys)
@@ -51,7 +64,7 @@ public:
     Result<Placed>
     place(const JobSpec& spec, const Progress& progress, std::stop_token stop) override
     {
-        const auto answer = TRY(bring("place", spec, progress, stop));
+        const auto answer = TRY(bring("place", spec, bounded(progress), stop));
         Placed placed{.notices = parse_notices(answer.head["notices"]), .environment = {}};
         if (const auto& used = answer.head["environment"]; used.is_object())
             placed.environment = TRY(parse_environment_used(shown_texts(used)));
@@ -66,12 +79,12 @@ public:
 
     Result<std::string> launch(const JobSpec& spec, std::stop_token stop) override
     {
-        const auto sent = TRY(with_login(spec, stop));
         const auto connection =
             TRY(options_.boxes->get(spec.box, BoxPool::Attempt::when_due, stop));
         TRY(call(*connection,
                  spec.box,
-                 {.call = "launch", .head = {{"type", options_.type}, {"spec", to_json(sent)}}},
+                 {.call = "launch",
+                  .head = {{"type", options_.type}, {"spec", to_json(without_login(spec))}}},
                  after(5min),
                  stop));
         TRY(os::replace_file(
@@ -127,11 +140,14 @@ public:
         const auto box = TRY(read_box(directory));
         const auto connection = TRY(reach(directory, box, stop));
         const auto lease = TRY(snapshot::Lease::take(options_.objects.root(), "outputs", stop));
-        const Progress tell = [&](const std::string& line) {
+        const auto tell = bounded([this, job](const std::string& line) {
             if (options_.tell) options_.tell(job, line);
-        };
-        const auto answer = TRY(connection->call(
-            {.call = "collect", .head = about(job), .progress = tell}, after(24h), stop));
+        });
+        const auto answer = TRY(call(*connection,
+                                     box,
+                                     {.call = "collect", .head = about(job), .progress = tell},
+                                     after(24h),
+                                     stop));
         Collected collected;
         collected.notices = parse_notices(answer.head["notices"]);
         Digest id;
@@ -301,7 +317,8 @@ private:
     {
         return connection.call(std::move(request), deadline, stop)
             .map_error([&](const Error& error) {
-                return connection.broken() ? error.within("'" + name_of(box) + "'") : error;
+                return connection.broken() ? error.within("'" + name_of(box) + "'")
+                                           : of_machine(error, box);
             });
     }
 
@@ -324,11 +341,22 @@ private:
         return fail(ErrorKind::unavailable, "{}", reason);
     }
 
-    // The box has its own logins; what the one who submits has here goes along and is kept nowhere.
-    Result<JobSpec> with_login(const JobSpec& spec, const std::stop_token& stop)
+    // A box has its own logins and mostly the image too: it gets ours when it says that it could
+    // not do without.
+    static JobSpec without_login(const JobSpec& spec)
     {
         auto sent = spec;
-        if (spec.container.image.empty() || !spec.container.registry_username.empty()) return sent;
+        sent.container.registry_username.clear();
+        sent.container.registry_password.clear();
+        sent.container.registry_token.clear();
+        return sent;
+    }
+
+    // What the job names, else what the one who submits has here; it is kept nowhere.
+    static Result<JobSpec> with_login(const JobSpec& spec, const std::stop_token& stop)
+    {
+        auto sent = spec;
+        if (spec.container.image.empty() || spec.container.has_login()) return sent;
         const auto registry = dockerapi::registry_of(spec.container.image);
         if (const auto login = TRY(dockerapi::find_login(registry, spec.ambient, stop))) {
             sent.container.registry_username = login->username;
@@ -347,7 +375,6 @@ private:
         TRY(os::make_directories(spec.directory / control::journal));
         TRY(write_box(spec.directory, spec.box));
         TRY(remember_box(options_.home, options_.type, spec.box));
-        const auto sent = TRY(with_login(spec, stop));
         bool met = false;
         auto deadline = after(outage_patience);
         for (;;) {
@@ -358,8 +385,10 @@ private:
                 return tl::unexpected(connection.error());
             if (connection) {
                 met = true;
-                auto done = bring_through(**connection, call, sent, progress, stop);
-                if (done || !(*connection)->broken()) return done;
+                auto done = bring_through(**connection, call, spec, progress, stop);
+                if (!done && !(*connection)->broken())
+                    return tl::unexpected(of_machine(done.error(), spec.box));
+                if (done) return done;
                 if (progress) progress("the connection was cut; trying again");
                 deadline = after(outage_patience);
             }
@@ -374,14 +403,22 @@ private:
                                  const std::stop_token& stop)
     {
         TreeSender sender(options_.home, options_.objects, spec);
+        auto sent = without_login(spec);
         auto rounds = most_rounds;
         for (std::size_t round = 0; round < rounds; ++round) {
             const auto answer =
                 TRY(connection.call({.call = call,
-                                     .head = {{"type", options_.type}, {"spec", to_json(spec)}},
+                                     .head = {{"type", options_.type}, {"spec", to_json(sent)}},
                                      .progress = progress},
                                     after(place_patience),
                                     stop));
+            if (answer.head.boolean("login")) {
+                const bool tried = sent.container.has_login();
+                if (!tried) sent = TRY(with_login(spec, stop));
+                if (tried || !sent.container.has_login())
+                    return tl::unexpected(parse_error(answer.head["error"]));
+                continue;
+            }
             if (!answer.head.boolean("incomplete")) {
                 sender.remember();
                 return answer;
