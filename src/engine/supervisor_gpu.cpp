@@ -43,8 +43,8 @@ void Supervisor::note_gpu(const std::string& text)
         const auto inventory = gpu::inventory_from(*parsed);
         if (inventory && !inventory->devices.empty())
             tell("notice",
-                 gpu::banner(
-                     inventory->devices, inventory->driver_version, inventory->cuda_version));
+                 std::string(trim(gpu::banner(
+                     inventory->devices, inventory->driver_version, inventory->cuda_version))));
     }
     run_.gpu = std::move(*parsed);
     if (!run_.gpu["queue_ms"].is_null()) run_.timings["queue"] = run_.gpu.integer("queue_ms");

@@ -33,8 +33,8 @@ std::vector<Finding> find_fallback(const std::vector<pid_t>& pids,
                                    const Inventory& leased,
                                    const ProcessView& view = {});
 
-// Places in the script and the project's Python files that hide devices, never certain: whether a
-// line is reached is not known. `script` is relative to `folder`.
+// Places in the script, and in what it imports from the project, that hide devices; never certain:
+// whether a line is reached is not known. `script` is relative to `folder`.
 std::vector<Finding> scan_scripts(const Path& folder, const std::string& script);
 
 }  // namespace ponk::gpu

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.hpp"
 #include "gpu/fallback.hpp"
-#include "os/directory.hpp"
+#include "os/file.hpp"
 
 #include <algorithm>
 #include <array>
-#include <dirent.h>
 #include <set>
 
 namespace ponk::gpu {
@@ -15,10 +14,8 @@ namespace {
 // A project may be large, and its text is somebody's: the scan is for a reason in a sentence, and
 // ends where it would cost more than that.
 constexpr std::size_t most_files = 500;
-constexpr std::size_t most_entries = 20'000;
 constexpr std::uint64_t largest_file = std::uint64_t{1} << 20;
 constexpr std::uint64_t most_bytes = std::uint64_t{16} << 20;
-constexpr std::size_t deepest = 6;
 constexpr std::size_t most_findings = 3;
 
 constexpr std::array<std::string_view, 3> variables{
@@ -74,13 +71,14 @@ public:
     {
         const auto name = relative.lexically_normal().generic_string();
         if (is_done() || !seen_.insert(name).second) return;
-        ++files_;
         const auto text = os::read_file(folder_ / relative, largest_file);
         if (!text) return;
         bytes_ += text->size();
+        ++files_;
         std::size_t number = 0;
         for (const auto& line : split(*text, '\n')) {
             ++number;
+            follow(line, relative.parent_path());
             const auto what = hides(line);
             if (!what || findings_.size() >= most_findings) continue;
             findings_.push_back({"script-hides-devices",
@@ -89,42 +87,38 @@ public:
         }
     }
 
-    void folder(const Path& relative, std::size_t depth)
-    {
-        const auto entries = os::list_directory(folder_ / relative);
-        if (!entries || depth > deepest) return;
-        // Folders last: what is near the script says more.
-        for (const auto& entry : *entries)
-            if (++entries_ < most_entries && entry.type == DT_REG && entry.name.ends_with(".py"))
-                file(relative / entry.name);
-        for (const auto& entry : *entries)
-            if (!is_done() && entry.type == DT_DIR && !is_foreign(relative / entry.name))
-                folder(relative / entry.name, depth + 1);
-    }
-
     std::vector<Finding> take() { return std::move(findings_); }
 
 private:
     [[nodiscard]] bool is_done() const
     {
-        return files_ >= most_files || bytes_ >= most_bytes || entries_ >= most_entries ||
-               findings_.size() >= most_findings;
+        return files_ >= most_files || bytes_ >= most_bytes || findings_.size() >= most_findings;
     }
-    // Installed packages, results and hidden folders are no part of the project's own text.
-    [[nodiscard]] bool is_foreign(const Path& relative) const
+    // Modules that lie in the project: beside the file that names them, or below its folder.
+    void follow(std::string_view line, const Path& beside)
     {
-        const auto name = relative.filename().string();
-        std::error_code failed;
-        return name.starts_with(".") || name == "site-packages" || name == "node_modules" ||
-               name == "outputs" || name == "__pycache__" ||
-               std::filesystem::exists(folder_ / relative / "pyvenv.cfg", failed) ||
-               std::filesystem::exists(folder_ / relative / "conda-meta", failed);
+        auto text = trim(line);
+        const bool from = text.starts_with("from ");
+        if (!from && !text.starts_with("import ")) return;
+        text.remove_prefix(from ? 5 : 7);
+        for (const auto& part :
+             split(text.substr(0, from ? text.find(" import") : text.size()), ',')) {
+            auto name = std::string(trim(part));
+            name = name.substr(0, name.find(' '));
+            const auto first = name.find_first_not_of('.');
+            if (first == std::string::npos) continue;
+            name = name.substr(first);
+            std::replace(name.begin(), name.end(), '.', '/');
+            for (const auto& base : {beside, Path()}) {
+                for (const auto* rest : {".py", "/__init__.py"})
+                    file((base / (name + rest)).lexically_normal());
+            }
+        }
     }
 
     Path folder_;
     std::set<std::string> seen_;
     std::size_t files_ = 0;
-    std::size_t entries_ = 0;
     std::uint64_t bytes_ = 0;
     std::vector<Finding> findings_;
 };
@@ -135,7 +129,6 @@ std::vector<Finding> scan_scripts(const Path& folder, const std::string& script)
 {
     Scan scan(folder);
     if (!script.empty() && Path(script).is_relative()) scan.file(script);
-    scan.folder({}, 0);
     return scan.take();
 }
 

@@ -66,17 +66,19 @@ TEST_F(ScriptScan, ReadingOrNamingItIsNoAssignment)
     }
 }
 
-TEST_F(ScriptScan, ProjectsOtherFilesAreReadAndForeignOnesAreNot)
+TEST_F(ScriptScan, WhatTheScriptImportsFromTheProjectIsReadAndNothingElse)
 {
     const std::string hiding = "os.environ['CUDA_VISIBLE_DEVICES'] = '-1'\n";
-    put("train.py", "import lib.setup\n");
+    put("code/train.py", "import os, near as n\nfrom lib.setup import x\nimport torch\n");
+    put("code/near.py", "from . import far\nfrom .deep import y\nimport near\n");
+    put("code/deep/__init__.py", hiding);
     put("lib/setup.py", "\n" + hiding);
-    put("venv/pyvenv.cfg", "");
-    put("venv/lib/x.py", hiding);
-    put(".git/y.py", hiding);
-    put("notes.txt", hiding);
+    put("other.py", hiding);
+    put("torch.txt", hiding);
 
-    EXPECT_THAT(sentences(), testing::ElementsAre(HasSubstr("'lib/setup.py:2'")));
+    EXPECT_THAT(sentences("code/train.py"),
+                testing::UnorderedElementsAre(HasSubstr("'code/deep/__init__.py:1'"),
+                                              HasSubstr("'lib/setup.py:2'")));
 }
 
 TEST_F(ScriptScan, AbsentScriptsAndBytesThatAreNoTextAreNoTrouble)

@@ -22,8 +22,8 @@ namespace {
 // A run can be over in a moment, or take weeks.
 std::chrono::milliseconds sample_pause(std::int64_t age_ms)
 {
-    if (age_ms < 5'000) return 200ms;
-    return age_ms < 3'600'000 ? 1000ms : 5000ms;
+    if (age_ms < 5'000) return 250ms;
+    return age_ms < 3'600'000 ? 2000ms : 5000ms;
 }
 
 constexpr auto sample_patience = 10s;

@@ -76,7 +76,7 @@ class Checks:
         self.project.mkdir()
         self.environment = dict(os.environ, PONK_HOME=str(folder / "home"), PONK_GPU_LOCKS=str(folder / "locks"))
         for name, text in {"train.py": TRAIN, "sleep.py": SLEEP, "idle.py": IDLE, "hidden.py": HIDDEN, "workers.py": WORKERS,
-                           "short.py": SHORT}.items():
+                           "short.py": SHORT, "nothing.py": ""}.items():
             (self.project / name).write_text(text)
 
     def run(self, *words, code=None, timeout=300):
@@ -143,7 +143,7 @@ class Checks:
 
     def holder(self):
         """True while nobody else can have the card: a run that does not wait is refused."""
-        done = self.run("submit", "--gpus", "1", "--no-wait", "sleep.py", timeout=60)
+        done = self.run("submit", "--gpus", "1", "--no-wait", "nothing.py", timeout=60)
         return done.returncode != 0 and "busy" in done.stderr, done.stderr
 
     def queue(self):
@@ -251,7 +251,7 @@ def main():
         print(checks.run("gpu", "list").stdout)
         record = checks.verdict("PyTorch training", "confirmed", "train.py", "8")
         if record:
-            print(checks.run("history", "info", record["run_id"]).stdout)
+            print(checks.run("history", "info", record["run_id"], "-o", "table").stdout)
             banner = checks.run("submit", "short.py")
             print("--- stderr of a submit\n" + banner.stderr)
         checks.verdict("sleep", "cpu-fallback", "sleep.py")
