@@ -212,6 +212,8 @@ private:
     void check_path()
     {
         if (installer_ == Installer::conda) return warn_wheel_in_conda_list();
+        // One that is named relative to the project travels with it.
+        if (package_.text.find_first_of("/~") != 0 && !package_.text.starts_with("file:")) return;
         report_.notice(package_.place,
                        "local-path",
                        fmt::format("'{}' must exist on the machine that builds the environment",
