@@ -6,10 +6,12 @@
 #include "engine/store_project.hpp"
 #include "engine/supervisor.hpp"
 #include "target/control_directory.hpp"
+#include "target/remote/box_advice.hpp"
 
 #include <fmt/format.h>
 
 #include <fcntl.h>
+#include <utility>
 
 namespace ponk::engine {
 
@@ -24,6 +26,17 @@ Json git_json(const std::optional<snapshot::GitInfo>& git)
                       {"branch", git->branch},
                       {"remote", git->remote},
                       {"dirty", git->dirty ? Json(*git->dirty) : Json()}};
+}
+
+// As far as messages name it.
+target::BoxAddress box_of(const Plan& plan)
+{
+    target::BoxAddress box;
+    if (!plan.box) return box;
+    box.address = plan.box->address;
+    box.port = plan.box->port;
+    box.user = plan.box->user;
+    return box;
 }
 
 }  // namespace
@@ -41,7 +54,9 @@ Result<> Supervisor::prepare(const Plan& plan, std::stop_token stop)
     }
     TRY(write_first_note(directory(), run_));
     const auto begin = boot_milliseconds();
-    auto placed = TRY(place(plan, change, lease));
+    auto placed = TRY(place(plan, change, lease).map_error([&](const Error& error) {
+        return target::remote::advise_for_box(error, box_of(plan), plan.target);
+    }));
     change.warnings = tell_warnings(std::move(placed.notices));
     change.timings["materialise"] = boot_milliseconds() - begin - placed.prepare_ms;
     change.timings["prepare"] = placed.prepare_ms;

@@ -313,11 +313,18 @@ private:
         TreeSender sender(options_.home, options_.objects, spec);
         for (int round = 0; round < most_rounds; ++round) {
             const auto answer =
-                TRY(connection.call({.call = call,
-                                     .head = {{"type", options_.type}, {"spec", to_json(spec)}},
-                                     .progress = progress},
-                                    after(place_patience),
-                                    stop));
+                TRY(connection
+                        .call({.call = call,
+                               .head = {{"type", options_.type}, {"spec", to_json(spec)}},
+                               .progress = progress},
+                              after(place_patience),
+                              stop)
+                        .map_error([&](const Error& error) {
+                            // What is missing is missing there, and whoever reads it is here.
+                            return connection.broken() || error.kind() == ErrorKind::cancelled
+                                       ? error
+                                       : error.within("on '" + name_of(spec.box) + "'");
+                        }));
             if (!answer.head.boolean("incomplete")) {
                 sender.remember();
                 return answer;
