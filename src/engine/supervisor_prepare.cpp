@@ -112,7 +112,13 @@ Result<bool> Supervisor::find_noted_snapshot(store::RunChange& change)
 Result<target::Placed>
 Supervisor::place(const Plan& plan, store::RunChange& change, std::optional<snapshot::Lease>& lease)
 {
-    const auto progress = [this, &plan](const std::string& line) { tell_progress(plan, line); };
+    // Something that takes long has begun: from now on the record tells what will be run, and who
+    // waits only for that may go.
+    bool told = false;
+    const auto progress = [&](const std::string& line) {
+        if (!std::exchange(told, true)) record_snapshot(change);
+        tell_progress(plan, line);
+    };
     auto placed = executor().place(TRY(job_spec(plan)), progress, step_.get_token());
     if (placed || (placed.error().kind() != ErrorKind::damaged &&
                    placed.error().kind() != ErrorKind::not_found))
@@ -130,6 +136,16 @@ Supervisor::place(const Plan& plan, store::RunChange& change, std::optional<snap
                              os::in_quotes(run_.project_path) + " (" + placed.error().message() +
                              ")");
     return again;
+}
+
+void Supervisor::record_snapshot(const store::RunChange& change)
+{
+    store::RunChange known;
+    known.snapshot = run_.snapshot;
+    known.git = run_.git;
+    known.timings = change.timings;
+    // Not the only chance: the change of state that follows brings it again.
+    if (context_.history.update_run(run_.id, known)) context_.notifier.ring(run_.id);
 }
 
 Result<snapshot::SnapshotReport> Supervisor::store_files(const Plan& plan, std::stop_token stop)
