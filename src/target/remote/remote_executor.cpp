@@ -2,8 +2,10 @@
 #include "target/remote/remote_executor.hpp"
 
 #include "dockerapi/registry.hpp"
+#include "os/late_notice.hpp"
 #include "os/wait.hpp"
 #include "snapshot/lease.hpp"
+#include "ssh/box_folder.hpp"
 #include "target/control_directory.hpp"
 #include "target/control_seal.hpp"
 #include "target/remote/box_file.hpp"
@@ -31,6 +33,8 @@ constexpr auto outage_patience = 120s;
 // The longest that one question may stay open on the box.
 constexpr auto longest_poll = 25s;
 constexpr int most_rounds = 4;
+// How long a machine may be silent before somebody who waits is told.
+constexpr auto patient_silence = 3s;
 
 // In the run directory: the run ended and wrote no outputs.
 constexpr const char* no_outputs = "no-outputs";
@@ -288,8 +292,14 @@ private:
         bool met = false;
         auto deadline = after(outage_patience);
         for (;;) {
-            const auto connection = options_.boxes->get(
-                spec.box, met ? BoxPool::Attempt::when_due : BoxPool::Attempt::now, stop);
+            const auto connection = [&] {
+                const os::LateNotice slow(patient_silence, [&] {
+                    if (progress && !met)
+                        progress(fmt::format("'{}' has not answered yet", name_of(spec.box)));
+                });
+                return options_.boxes->get(
+                    spec.box, met ? BoxPool::Attempt::when_due : BoxPool::Attempt::now, stop);
+            }();
             // Whoever was never met may not exist; one that was comes back.
             if (!connection && (!met || Deadline::clock::now() >= deadline))
                 return tl::unexpected(connection.error());
