@@ -159,7 +159,7 @@ public:
             auto list = answer ? parse_environment_list(answer->head["environments"])
                                : Result<EnvironmentList>(tl::unexpected(answer.error()));
             if (!list) {
-                all.problems.push_back(list.error().message());
+                if (!was_given_up(box, list.error())) all.problems.push_back(told(list.error()));
                 continue;
             }
             for (auto& entry : list->entries) {
@@ -202,7 +202,8 @@ public:
             auto garbage = answer ? parse_environment_garbage(answer->head["garbage"])
                                   : Result<EnvironmentGarbage>(tl::unexpected(answer.error()));
             if (!garbage) {
-                all.problems.push_back(garbage.error().message());
+                if (!was_given_up(box, garbage.error()))
+                    all.problems.push_back(told(garbage.error()));
                 continue;
             }
             all.freed += garbage->freed;
@@ -229,6 +230,26 @@ public:
 
 private:
     using Answer = BoxConnection::Answer;
+
+    static std::string told(const Error& error)
+    {
+        return error.hint().empty() ? error.message()
+                                    : fmt::format("{} ({})", error.message(), error.hint());
+    }
+
+    // A machine whose host key nobody knows any more was detached: no target leads there, and what
+    // it keeps is no affair of ours until one does.
+    bool was_given_up(const BoxAddress& box, const Error& error) const
+    {
+        if (error.kind() != ErrorKind::conflict) return false;
+        auto address = ssh::parse_address(box.address, box.user);
+        if (!address) return false;
+        if (box.port != 0) address->port = box.port;
+        const auto settings = ssh::BoxFolder(options_.home, *address).read_settings();
+        if (!settings || *settings) return false;
+        forget_box(options_.home, options_.type, box);
+        return true;
+    }
 
     [[nodiscard]] SealedFiles files_of(const std::string& run, const Path& directory) const
     {
