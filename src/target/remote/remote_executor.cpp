@@ -132,6 +132,25 @@ public:
         return collected;
     }
 
+    Result<std::optional<Digest>>
+    fetch_work(const std::string& job, const Path& directory, std::stop_token stop) override
+    {
+        const auto box = TRY(read_box(directory));
+        const auto connection = TRY(options_.boxes->get(box, BoxPool::Attempt::when_due, stop));
+        const auto answer =
+            TRY(connection->call({.call = "work", .head = about(job)}, after(1h), stop)
+                    .map_error([&](const Error& error) {
+                        return error.kind() == ErrorKind::not_found
+                                   ? error.within("on '" + name_of(box) + "'")
+                                   : error;
+                    }));
+        Digest id;
+        if (!parse_digest(answer.head.text("tree"), id))
+            return fail(ErrorKind::damaged, "'{}' names no tree", name_of(box));
+        TRY(fetch_tree(*connection, options_.objects, id, {}, stop));
+        return id;
+    }
+
     [[nodiscard]] bool may_have_outputs(const Path& directory) const override
     {
         return !is_there(directory / no_outputs);
