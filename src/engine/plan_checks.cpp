@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "config/conda.hpp"
 #include "config/config_file.hpp"
+#include "config/run_configuration_reading.hpp"
 #include "os/process.hpp"
 #include "os/variables.hpp"
 
@@ -130,7 +131,10 @@ void note_unused_conda_file(const Submission& submission,
 {
     const bool named = !submission.conda_dependencies.empty();
     const auto& run = resolved.run;
-    const auto& file = named ? submission.conda_dependencies : *run.conda_dependencies_file;
+    const std::string file = named ? submission.conda_dependencies
+                             : run.schema == config::RunSchema::built_in
+                                 ? std::string(config::default_conda_file)
+                                 : *run.conda_dependencies_file;
     std::error_code problem;
     if (file.empty() || !std::filesystem::is_regular_file(report.project / file, problem)) return;
     const bool asked = named || submission.purpose == Submission::Purpose::prepare;
