@@ -16,7 +16,16 @@ constexpr std::int64_t longest_wait = 3600;
 bool reached(model::RunState state, std::string_view until)
 {
     if (model::is_terminal(state)) return true;
-    return until == "started" && state >= model::RunState::running;
+    return (until == "started" || until == "accepted") && state >= model::RunState::running;
+}
+
+// Nobody needs to wait for what comes now: its files are taken, and it is the target's turn.
+bool accepted(const Services& services, const RunId& id, model::RunState state)
+{
+    if (state == model::RunState::queued || services.engine.outage(id)) return true;
+    if (state != model::RunState::preparing) return false;
+    const auto run = services.history().find_run(id);
+    return run && *run && !(*run)->snapshot.empty();
 }
 
 class WaitSource final : public net::BodySource {
@@ -41,7 +50,8 @@ public:
     Step next(std::string& out) override
     {
         const auto state = services_.history().find_state(id_);
-        if (state && *state && !reached(**state, until_) && Deadline::clock::now() < deadline_)
+        if (state && *state && !reached(**state, until_) && Deadline::clock::now() < deadline_ &&
+            !(until_ == "accepted" && accepted(services_, id_, **state)))
             return Step::waiting;
         const auto run = services_.history().get_run(id_);
         const auto json =

@@ -15,6 +15,7 @@
 #include "target/remote/run_copy.hpp"
 
 #include <algorithm>
+#include <sys/stat.h>
 
 namespace ponk::box {
 
@@ -73,6 +74,7 @@ Result<Reply> Calls::dispatch(const Json& head,
     if (call == "cancel") return cancel(head, stop);
     if (call == "collect") return collect(head, stop);
     if (call == "collected") return note_collected(head);
+    if (call == "work") return store_work(head, stop);
     if (call == "clean") return clean(head, stop);
     if (call == "facts") return facts(head, stop);
     if (call == "gpus") return gpus(head, stop);
@@ -247,6 +249,20 @@ Result<Reply> Calls::note_collected(const Json& head)
     const auto subject = TRY(subject_of(head));
     if (target::is_there(subject.directory)) TRY(runs_.note(subject.id, mark::collected, "yes"));
     return Reply();
+}
+
+Result<Reply> Calls::store_work(const Json& head, std::stop_token stop)
+{
+    const auto subject = TRY(subject_of(head));
+    TRY(lease_.touch(stop));
+    const auto lock = TRY(runs_.lock(subject.id, stop));
+    const auto work = subject.directory / target::control::work;
+    struct stat info {};
+    if (::lstat(work.c_str(), &info) != 0 || !S_ISDIR(info.st_mode))
+        return fail(ErrorKind::not_found, "there is no working copy any more");
+    const auto stored = TRY(target::trees_of(objects_).store(work, std::move(stop)));
+    if (!stored.outputs) return fail(ErrorKind::damaged, "the working copy has no tree");
+    return Reply{{{"tree", stored.outputs->text()}}};
 }
 
 Result<Reply> Calls::clean(const Json& head, std::stop_token stop)

@@ -51,6 +51,7 @@ constexpr std::pair<const char*, const char*> scripts[] = {
     {"late.sh", "echo ready; sleep 3; exit 4"},
     {"forge.sh",
      "echo \"$1\" >\"$PONK_RUN_DIRECTORY/outputs\"; mkdir outputs; echo mine >outputs/model.txt"},
+    {"beside.sh", "mkdir made; echo new >made/here.txt"},
     {"journal.sh",
      "printf abc >\"$PONK_RUN_DIRECTORY/journal/m-1\"; sleep 0.1; "
      "printf def >>\"$PONK_RUN_DIRECTORY/journal/m-1\""},
@@ -542,6 +543,58 @@ TEST_P(RemoteExecutor, AnObjectDamagedThereIsSentAgain)
 
     EXPECT_EQ(follow(spec).exit->status(), 0);
     EXPECT_EQ(log_of(spec), "hello\n");
+}
+
+TEST_P(RemoteExecutor, FilesBesideTheOutputsCanBeBroughtToo)
+{
+    const auto spec = job("beside");
+    start(spec);
+    ASSERT_EQ(follow(spec).exit->status(), 0);
+    const auto work = executor().fetch_work(spec.id.text(), spec.directory, {});
+    ASSERT_TRUE(work) << work.error().message();
+    ASSERT_TRUE(*work);
+    const auto manifest = site->objects.read_manifest(**work).value();
+    ASSERT_NE(manifest.find("made/here.txt"), nullptr);
+    EXPECT_EQ(snapshot::read_file(site->objects, manifest, "made/here.txt", 0, 100).value(),
+              "new\n");
+    ASSERT_TRUE(executor().clean(spec.id.text(), spec.directory));
+    const auto gone = executor().fetch_work(spec.id.text(), spec.directory, {});
+    ASSERT_FALSE(gone);
+    EXPECT_EQ(gone.error().kind(), ErrorKind::not_found);
+}
+
+TEST_P(RemoteExecutor, WhatCarriedABrokenConnectionIsGoneBeforeAnybodyAsksAgain)
+{
+    const auto spec = job("journal");
+    ASSERT_TRUE(executor().place(spec, {}, {}));
+    const pid_t carrier = site->machine.pid;
+    ASSERT_GT(carrier, 0);
+    ASSERT_EQ(::kill(carrier, SIGKILL), 0);
+    // A child that ended is a process until somebody has waited for it.
+    for (int i = 0; i < 6'000 && ::kill(carrier, 0) == 0; ++i)
+        std::this_thread::sleep_for(5ms);
+    EXPECT_NE(::kill(carrier, 0), 0);
+}
+
+TEST_P(RemoteExecutor, MachineThatWasDetachedIsForgottenAndOneThatIsAwayIsToldOf)
+{
+    const auto spec = job("journal");
+    ASSERT_TRUE(executor().place(spec, {}, {}));
+    site->boxes = std::make_shared<BoxPool>(
+        [](const BoxAddress&, Deadline, const std::stop_token&) -> Result<Stream> {
+            return fail(ErrorKind::unavailable, "no way to the machine");
+        });
+    const auto executor_over = [&](std::shared_ptr<BoxPool> boxes) {
+        return remote::make_executor({root_ / "home", "remote", site->objects, boxes, {}}).value();
+    };
+    EXPECT_EQ(executor_over(site->boxes)->environments({}).value().problems.size(), 1U);
+    const auto strange = std::make_shared<BoxPool>(
+        [](const BoxAddress&, Deadline, const std::stop_token&) -> Result<Stream> {
+            return fail(ErrorKind::conflict, "the host key of 'box' is not known yet");
+        });
+    EXPECT_TRUE(executor_over(strange)->environments({}).value().problems.empty());
+    EXPECT_TRUE(executor_over(site->boxes)->environments({}).value().problems.empty())
+        << "nobody asks a machine that was given up";
 }
 
 }  // namespace

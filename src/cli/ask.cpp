@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <csignal>
 #include <fcntl.h>
+#include <poll.h>
+#include <sys/signalfd.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -51,16 +53,19 @@ Result<std::string> read_all_input()
     return text;
 }
 
-// Echo is off while this lives. Signals that would end us are held back until it is on again.
+// Echo is off while this lives. A signal that would end us ends the reading instead; it has its
+// effect once the echo is on again.
 class Silence {
 public:
     explicit Silence(int terminal) : terminal_(terminal)
     {
-        sigset_t ending;
-        ::sigemptyset(&ending);
-        for (const int number : {SIGTERM, SIGHUP, SIGQUIT, SIGTSTP})
-            ::sigaddset(&ending, number);
-        ::sigprocmask(SIG_BLOCK, &ending, &mask_);
+        sigset_t held;
+        ::sigemptyset(&held);
+        for (const int number : {SIGTERM, SIGHUP, SIGQUIT})
+            ::sigaddset(&held, number);
+        signals_ = os::Fd(::signalfd(-1, &held, SFD_CLOEXEC | SFD_NONBLOCK));
+        ::sigaddset(&held, SIGTSTP);
+        ::sigprocmask(SIG_BLOCK, &held, &mask_);
         known_ = ::tcgetattr(terminal_, &before_) == 0;
         if (!known_) return;
         termios quiet = before_;
@@ -75,8 +80,22 @@ public:
     Silence(const Silence&) = delete;
     Silence& operator=(const Silence&) = delete;
 
+    // Waits for something to read; else the signal that came.
+    [[nodiscard]] int wait() const
+    {
+        pollfd ends[] = {{terminal_, POLLIN, 0}, {signals_.get(), POLLIN, 0}};
+        while (::poll(ends, 2, -1) < 0 && errno == EINTR) {
+        }
+        signalfd_siginfo info{};
+        if ((ends[1].revents & POLLIN) == 0 ||
+            ::read(signals_.get(), &info, sizeof info) != ssize_t{sizeof info})
+            return 0;
+        return static_cast<int>(info.ssi_signo);
+    }
+
 private:
     int terminal_;
+    os::Fd signals_;
     bool known_ = false;
     termios before_{};
     sigset_t mask_{};
@@ -118,11 +137,17 @@ Result<std::string> read_secret(std::string_view prompt)
     const os::Fd terminal = TRY(os::open_file("/dev/tty", O_RDWR));
     TRY(os::write_all(terminal.get(), fmt::format("{}: ", prompt)));
     std::string text;
+    int signal = 0;
     {
         const Silence silence(terminal.get());
-        text = TRY(read_line(terminal.get()));
+        signal = silence.wait();  // what is typed comes as a whole line
+        if (signal == 0) text = TRY(read_line(terminal.get()));
     }
     TRY(os::write_all(terminal.get(), "\n"));
+    if (signal != 0) {
+        ::raise(signal);
+        return fail(ErrorKind::cancelled, "not done: interrupted");
+    }
     // With signals off, Ctrl-C arrives as a byte.
     if (text.find('\x03') != text.npos) return fail(ErrorKind::cancelled, "not done: interrupted");
     return text;

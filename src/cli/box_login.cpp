@@ -48,13 +48,17 @@ Error refused_password(const ssh::Address& address, const ssh::Refusal& refusal)
 Error refused_key(const ssh::Address& address, const os::Path& file, const ssh::Refusal& refusal)
 {
     if (refusal.cause != ssh::Cause::denied) return refusal.error;
-    return {ErrorKind::unavailable,
-            fmt::format("'{}' does not take the key {}, or has no such user",
-                        address.text(),
-                        os::in_quotes(file)),
-            fmt::format("Is its public part in ~/.ssh/authorized_keys there? 'ssh-copy-id -i {}' "
-                        "puts it there with a password.",
-                        shell_word(file.string()))};
+    return {
+        ErrorKind::unavailable,
+        fmt::format("'{}' does not take the key {}, or has no such user",
+                    address.text(),
+                    os::in_quotes(file)),
+        fmt::format(
+            "Is its public part in ~/.ssh/authorized_keys there? 'ssh-copy-id -i {}{} {}' "
+            "puts it there with a password.",
+            shell_word(file.string()),
+            address.port ? fmt::format(" -p {}", *address.port) : "",
+            shell_word(address.user.empty() ? address.host : address.user + "@" + address.host))};
 }
 
 }  // namespace
@@ -136,6 +140,8 @@ Result<> BoxLogin::log_in(Credentials given)
     TRY(settle_host_key(given.fingerprint));
     if (!given.key_file.empty()) return with_key_file(given);
     if (given.password) return with_password(std::move(*given.password));
+    // The key that was made for this machine earlier opens it, whatever the user's own do.
+    if (before_ && before_->identity == ssh::Identity::own && TRY(works_already())) return {};
     return as_user(given);
 }
 
@@ -219,8 +225,12 @@ Result<> BoxLogin::with_key_file(Credentials& given)
     }
     const auto open = ssh::open_with_key_file(client_, std::move(passphrase), soon(), {});
     if (!open) return tl::unexpected(refused_key(access_.address, given.key_file, open.error()));
-    if (kind == ssh::KeyFile::open && given.own_key == Credentials::OwnKey::when_needed)
+    if (kind == ssh::KeyFile::open && given.own_key == Credentials::OwnKey::when_needed) {
+        context_->note("runs reach '{}' with the key {} from now on",
+                       access_.address.text(),
+                       os::in_quotes(given.key_file));
         return client_.folder().write_settings(settings);
+    }
     if (kind == ssh::KeyFile::has_passphrase)
         context_->note("your key has a passphrase, which nobody can type for a run at night: a key "
                        "is made for this box and added there");

@@ -180,7 +180,18 @@ constinit const Command cmd_computetarget_attach = {
         "and 'attach --name … --type TYPE'. A machine reached by SSH shows its host key, which is "
         "asked about once or compared with '--fingerprint'. A password is used once, to add a key "
         "made for that machine to its ~/.ssh/authorized_keys, and is kept nowhere. Your own keys, "
-        "agent and ~/.ssh/config work as they do for ssh. When it fails, nothing is left behind.",
+        "agent and ~/.ssh/config work as they do for ssh. When it fails, nothing is left behind.\n"
+        "NAME.compute is yours to edit. Its keys: 'baseDockerImage' (the image that environments "
+        "are built on), 'sharedVolumes' (false: the project is copied into the container and "
+        "back), "
+        "'shmSize' (/dev/shm of the container: 512m, 1g), 'nvidiaDocker' (true: containers get "
+        "GPUs), 'gpus' (how many, all, none, or which), 'gpu' (auto, required, none), 'gpuGrace', "
+        "'shared' (true: others use the machine too), 'buildNetwork' (network of the steps that "
+        "build an image: host, none, or a network's name), 'scratch' (a folder of the machine for "
+        "runs and environments instead of ~/.ponk), 'nativeSharedDirectory' (where the folder that "
+        "outlives runs is), 'pythonLocation' (interpreter of a local or remote target), "
+        "'userManagedEnvironment' (false on a remote target: packages are installed there), "
+        "'address', 'username', 'privateKey'. 'ponk check' tells what it makes of them.",
     .options = options,
     .positionals = positionals,
     .examples = examples,

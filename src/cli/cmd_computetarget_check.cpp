@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/context.hpp"
 #include "cli/interpreter.hpp"
@@ -7,14 +8,22 @@
 #include "cli/target_access.hpp"
 #include "cli/target_facts.hpp"
 #include "config/project.hpp"
+#include "ssh/host_key.hpp"
+#include "ssh/master.hpp"
 
 namespace ponk::cli {
 namespace {
 
-constexpr Option options[] = {named::target_option};
+constexpr Option options[] = {
+    named::target_option,
+    {.name = "fingerprint",
+     .value = "SHA256:…",
+     .help = "Accept this host key from now on, when the machine shows it: after it was set up "
+             "anew."}};
 constexpr Positional positionals[] = {named::target};
 constexpr Example examples[] = {
     {"ponk computetarget check box", "Can runs be sent to it, and what would be better?"},
+    {"ponk computetarget check box --fingerprint SHA256:…", "It was set up anew; its files stay."},
 };
 
 Outcome check_local(Context& context, const config::ComputeTarget& target)
@@ -29,13 +38,35 @@ Outcome check_local(Context& context, const config::ComputeTarget& target)
          {"version", python.version}});
 }
 
+// The target's files and key stay as they are; only which machine we believe to be it changes.
+Outcome
+accept_host_key(Context& context, const config::ComputeTarget& target, const std::string& text)
+{
+    const auto fingerprint = ssh::parse_fingerprint(text);
+    if (!fingerprint) return fail_usage("'{}' is no fingerprint", printable(text));
+    auto client = TRY(ssh::make_client(TRY(access_of(TRY(context.home()), target))));
+    const auto limit = std::chrono::seconds(60);
+    client.use_known_hosts(TRY(client.resolve(after(limit), {})).known_hosts);
+    const auto key = TRY(ssh::learn_matching_key(client, *fingerprint, after(limit), {}));
+    ssh::discard_master(client);
+    TRY(ssh::remember_host_key(client.folder(), key));
+    context.note("the {} host key {} of '{}' is accepted",
+                 key.short_type(),
+                 key.fingerprint,
+                 client.address().text());
+    return exit_code::success;
+}
+
 Outcome run(Context& context, const Invocation& words)
 {
     const config::Project project = TRY(config::open_project(TRY(context.project())));
     const config::ComputeTarget target =
         TRY(config::load_target(project, TRY(named::name_of(words))));
     TRY(require_runs(target));
+    if (words.has("fingerprint") && !config::uses_ssh(*target.type))
+        return fail_usage("target '{}' is not reached by SSH: it has no host key", target.name);
     if (*target.type == config::TargetType::local) return check_local(context, target);
+    if (const auto text = words.value("fingerprint")) TRY(accept_host_key(context, target, *text));
     // From here first: what keeps us out has more to say here, where somebody can answer.
     if (config::uses_ssh(*target.type)) TRY(reach_box(context, target));
     const auto answer = TRY(ask_facts(context, project.root, target.name));
@@ -69,7 +100,8 @@ constinit const Command cmd_computetarget_check = {
                    "(version, API, "
                    "rights, rootless, live-restore), GPU driver and runtimes, Python, free disk. "
                    "Every problem "
-                   "comes with the next step; nothing is changed.",
+                   "comes with the next step; nothing is changed but the host key that "
+                   "'--fingerprint' accepts.",
     .options = options,
     .positionals = positionals,
     .examples = examples,

@@ -43,14 +43,15 @@ Outcome run(Context& context, const Invocation& /*words*/)
         rows.push_back(row_of(entry));
     const auto right = output::Align::right;
     View view{.rows = std::move(rows),
-              .columns = {{.key = "id", .min = brief},
-                          {.key = "target"},
-                          {.key = "form", .min = 6},
-                          {.key = "builder"},
-                          {.key = "packages", .align = right, .min = 8},
-                          {.key = "size", .align = right, .min = 8},
-                          {.key = "last_used", .title = "last used (UTC)", .min = 16},
-                          {.key = "in_use", .title = "in use", .min = 6}},
+              // What names it and what it takes is never cut; the rest gives way from the right.
+              .columns = {{.key = "id", .min = output::whole},
+                          {.key = "target", .min = output::whole},
+                          {.key = "size", .align = right, .min = output::whole},
+                          {.key = "last_used", .title = "last used (UTC)", .min = output::whole},
+                          {.key = "in_use", .title = "in use", .min = output::whole},
+                          {.key = "packages", .align = right, .min = output::whole},
+                          {.key = "form", .min = output::whole},
+                          {.key = "builder", .min = 12}},
               .exact = list};
     return context.print(list, view);
 }

@@ -38,9 +38,7 @@ Outcome run(Context& context, const Invocation& words)
         record = TRY(daemon->get("/runs/" + id + "/wait?timeout=10"));
     }
     if (context.format() == output::Format::table && !context.has_query()) {
-        return context.done(record["end_time_utc"].is_null()
-                                ? fmt::format("run {} is being cancelled", id)
-                                : fmt::format("run {} is {}", id, record.text("status")));
+        return context.done(cancel_text(record));
     }
     return context.print(record);
 }
@@ -51,7 +49,8 @@ constinit const Command cmd_experiment_cancel = {
     .path = "experiment cancel",
     .aliases = aliases,
     .summary = "End a run",
-    .description = "Asks every process of the run to end and kills what is left after a grace.",
+    .description = "Asks every process of the run to end and kills what is left after a grace. On "
+                   "a machine that is out of reach that is done when it is back.",
     .options = options,
     .positionals = positionals,
     .examples = examples,

@@ -47,7 +47,7 @@ Outcome run(Context& context, const Invocation& words)
             continue;
         }
         freed += answer->integer("freed_bytes");
-        elsewhere += answer->boolean("elsewhere") ? 1 : 0;
+        if (answer->boolean("elsewhere")) ++elsewhere;
     }
     const std::string runs = fmt::format("{} run{}", ids.size(), ids.size() == 1 ? "" : "s");
     std::string message =

@@ -32,20 +32,7 @@ constexpr Example examples[] = {
 struct Asked {
     JsonObject body;
     bool builds = false;  // else the Python of the target is the user's affair
-    std::string unused;   // then: the conda file that a reader may think is installed
 };
-
-// The conda file that the configuration or the command line names, where it is there.
-std::string conda_file(const config::Project& project,
-                       const config::RunConfiguration& run,
-                       const Invocation& words)
-{
-    const auto file = words.value("conda-dependencies").value_or(*run.conda_dependencies_file);
-    std::error_code problem;
-    const bool there =
-        !file.empty() && std::filesystem::is_regular_file(project.root / file, problem);
-    return there ? file : "";
-}
 
 tl::expected<Asked, Failure> read_words(Context& context, const Invocation& words)
 {
@@ -64,8 +51,7 @@ tl::expected<Asked, Failure> read_words(Context& context, const Invocation& word
     if (words.has("untracked")) body.set("tracked", false);
     return Asked{std::move(body),
                  config::uses_docker(*resolved.target.type) ||
-                     config::builds_environment(resolved.run, resolved.target),
-                 conda_file(project, resolved.run, words)};
+                     config::builds_environment(resolved.run, resolved.target)};
 }
 
 std::string ready_text(const Json& outlook)
@@ -95,12 +81,23 @@ JsonObject fields_of(const Json& outlook)
     return fields;
 }
 
+// The same command line, to build what it looked for.
+std::string without_check(const Invocation& words)
+{
+    std::string line = "ponk experiment prepare -c " +
+                       shell_word(words.value("run-configuration").value_or("local"));
+    for (const auto* option : {"target", "conda-dependencies", "spark-dependencies"}) {
+        if (const auto value = words.value(option))
+            line += fmt::format(" --{} {}", option, shell_word(*value));
+    }
+    return words.has("substitute") ? line + " --substitute" : line;
+}
+
 // Why not, and what would help.
 Failure not_ready(const Json& outlook, const Invocation& words)
 {
     std::string reason = outlook.text("reason");
-    std::string hint = fmt::format("'ponk experiment prepare -c {}' makes it.",
-                                   shell_word(words.value("run-configuration").value_or("local")));
+    std::string hint = fmt::format("'{}' makes it.", without_check(words));
     if (outlook["remarks"].is_array()) {
         for (const Json& remark : outlook["remarks"].as_array()) {
             if (remark.text("severity") != "error") continue;
@@ -154,10 +151,6 @@ Outcome run(Context& context, const Invocation& words)
     const Asked asked = TRY(read_words(context, words));
     if (words.has("check") || !asked.builds) {
         Daemon* daemon = TRY(context.daemon());
-        if (!asked.builds && !asked.unused.empty()) {
-            context.note("'{}' is not installed: this target runs with the packages that are there",
-                         printable(asked.unused));
-        }
         return check_only(context,
                           TRY(daemon->send("POST",
                                            "/environments/check",

@@ -30,7 +30,7 @@ Outcome run(Context& context, const Invocation& words)
     const Json record = TRY(submit(context,
                                    "/runs/" + old.text("run_id") + "/rerun",
                                    body,
-                                   words.has("async") ? Until::launched : Until::recorded));
+                                   words.has("async") ? Until::accepted : Until::recorded));
     if (words.has("async")) return print_started(context, record);
     context.note("RunId: {}", record.text("run_id"));
     return follow_run(context, record.text("run_id"));

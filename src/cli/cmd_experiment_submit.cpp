@@ -111,7 +111,7 @@ Outcome run(Context& context, const Invocation& words)
         body.set("time_limit_seconds", TRY(as_usage(parse_time_span(*limit))));
     }
     const Json record =
-        TRY(submit(context, "/runs", body, words.has("async") ? Until::launched : Until::recorded));
+        TRY(submit(context, "/runs", body, words.has("async") ? Until::accepted : Until::recorded));
     if (words.has("async")) return print_started(context, record);
     context.note("RunId: {}", record.text("run_id"));
     return follow_run(context, record.text("run_id"));

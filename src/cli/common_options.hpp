@@ -46,7 +46,7 @@ inline constexpr Positional environment = {.name = "ENVIRONMENT",
 inline constexpr Option machine = {
     .name = "machine",
     .value = "ADDRESS",
-    .help = "The machine that has it, when several have one of that id."};
+    .help = "The machine that has it, when several have one of that id; 'here' is this one."};
 
 inline constexpr Option yes = {.name = "yes", .brief = "y", .help = "Do not ask for confirmation."};
 

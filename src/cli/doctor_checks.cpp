@@ -14,6 +14,7 @@
 #include <map>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 namespace ponk::cli {
 namespace {
@@ -254,6 +255,21 @@ JsonArray check_project(const os::Path& folder)
     return checks;
 }
 
+JsonArray target_lines(const std::string& title, const Json& answer)
+{
+    JsonArray lines;
+    std::string facts = answer.boolean("reachable") ? facts_line(answer) : "";
+    if (!facts.empty() && is_ready(answer))
+        lines.push_back(check_result(title, ok, std::exchange(facts, "")));
+    for (const auto& [severity, what, hint] : problems_of(answer)) {
+        const bool error = severity == "error";
+        const auto told =
+            error && !facts.empty() ? fmt::format("{} ({})", what, std::exchange(facts, "")) : what;
+        lines.push_back(check_result(title, error ? bad : warn, told, hint));
+    }
+    return lines;
+}
+
 namespace {
 
 void add_target(JsonArray& checks,
@@ -290,11 +306,9 @@ void add_target(JsonArray& checks,
                                           : "its engine is asked by a run"));
         return;
     }
-    if ((*answer)->boolean("reachable"))
-        checks.push_back(check_result(title, ok, facts_line(**answer)));
-    for (const auto& [severity, what, hint] : problems_of(**answer)) {
-        checks.push_back(check_result(title, severity == "error" ? bad : warn, what, hint));
-    }
+    JsonArray lines = target_lines(title, **answer);
+    for (Json& line : lines)
+        checks.push_back(std::move(line));
 }
 
 }  // namespace

@@ -24,6 +24,10 @@ JsonArray check_programs();
 // project.
 JsonArray check_project(const os::Path& folder);
 
+// What the check of a target found (docs/design/api.md, "A check"). One that runs cannot use has no
+// line "ok": what is known of its machine stands in the line that fails.
+JsonArray target_lines(const std::string& title, const Json& answer);
+
 // Every target of the project that is another machine or an engine: reached, and what is found
 // there.
 JsonArray check_targets(Context& context);

@@ -45,6 +45,25 @@ TEST(Help, reads_as_reviewed)
     expect_golden("help-submit-narrow.txt", help_text(line({"submit", "--help"}), 50));
 }
 
+TEST(Help, names_the_keys_of_a_target)
+{
+    const auto text = help_text(line({"attach", "--help"}), 80);
+    for (const auto* key : {"baseDockerImage",
+                            "sharedVolumes",
+                            "shmSize",
+                            "nvidiaDocker",
+                            "gpus",
+                            "gpuGrace",
+                            "shared",
+                            "buildNetwork",
+                            "scratch",
+                            "nativeSharedDirectory",
+                            "pythonLocation",
+                            "userManagedEnvironment",
+                            "privateKey"})
+        EXPECT_THAT(text, HasSubstr(std::string("'") + key + "'"));
+}
+
 TEST(Help, fits_the_terminal_for_every_command)
 {
     for (const Command* command : commands()) {

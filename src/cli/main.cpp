@@ -10,6 +10,7 @@
 #include "cli/parse.hpp"
 #include "ssh/askpass.hpp"
 
+#include <csignal>
 #include <cstring>
 #include <unistd.h>
 
@@ -73,6 +74,17 @@ std::optional<output::Format> asked_format(const std::vector<std::string>& words
     return format;
 }
 
+// Who reads our output and has enough goes away (`ponk runs | head`): we end as every program does
+// then, without a word, even where whoever started us ignores that signal.
+void end_with_the_reader()
+{
+    sigset_t broken_pipe;
+    ::sigemptyset(&broken_pipe);
+    ::sigaddset(&broken_pipe, SIGPIPE);
+    ::signal(SIGPIPE, SIG_DFL);
+    ::pthread_sigmask(SIG_UNBLOCK, &broken_pipe, nullptr);
+}
+
 int run(std::vector<std::string> words, char** argv, const Entry& entry)
 {
     const auto parsed = parse(words);
@@ -104,6 +116,7 @@ int run(std::vector<std::string> words, char** argv, const Entry& entry)
 int main_entry(int argc, char** argv, const Entry& entry)
 {
     if (const auto asked = ssh::run_as_askpass(argc, argv)) return *asked;
+    end_with_the_reader();
     std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
     if (argc > 0 && started_as_az(argv[0])) {
         if (words.empty() || words[0] != "ml") {

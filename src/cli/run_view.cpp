@@ -69,7 +69,7 @@ Json row_of(const Json& run, const std::vector<MetricColumn>& metrics, std::stri
     JsonObject row{
         {"run_id", brief_id(run)},
         {"run_number", run["run_number"]},
-        {"status", run["status"]},
+        {"status", brief_status(run)},
         {"exit_code", run["exit_code"]},
         {"script_name", run["script_name"]},
         {"name", run["name"]},
@@ -103,6 +103,30 @@ std::string brief_id(const Json& run)
 {
     const std::string id = run.text("run_id");
     return id.size() > 8 ? id.substr(id.size() - 8) : id;
+}
+
+std::string brief_status(const Json& run)
+{
+    const std::string status = run.text("status");
+    if (!run["end_time_utc"].is_null()) return status;
+    std::vector<std::string> remarks;
+    if (run["unreachable"].is_object()) remarks.emplace_back("unreachable");
+    if (run.boolean("cancel_requested")) remarks.emplace_back("cancel asked");
+    return remarks.empty() ? status : fmt::format("{} ({})", status, join(remarks, ", "));
+}
+
+std::string cancel_text(const Json& run)
+{
+    const std::string id = run.text("run_id");
+    if (!run["end_time_utc"].is_null()) return fmt::format("run {} is {}", id, run.text("status"));
+    const Json& outage = run["unreachable"];
+    if (!outage.is_object()) return fmt::format("run {} is being cancelled", id);
+    return fmt::format(
+        "run {} cannot be told yet: its machine is out of reach since {} ({}); it is "
+        "cancelled when the machine is back, unless it has ended by then",
+        id,
+        outage.text("since"),
+        printable(outage.text("reason")));
 }
 
 View view_of_runs(const JsonArray& runs, Projects projects)
@@ -224,7 +248,12 @@ View view_of_run(const Json& run)
     };
     for (const std::string_view key : {"run_id", "run_number", "name", "status", "exit_code"})
         add(key);
-    if (run["error"].is_object()) rows.set("error", run["error"].text("message"));
+    if (run["error"].is_object()) {
+        rows.set("error", run["error"].text("message"));
+        if (!run["error"].text("hint").empty()) rows.set("hint", run["error"].text("hint"));
+    }
+    if (run.boolean("cancel_requested") && run["end_time_utc"].is_null())
+        rows.set("cancel_requested", true);
     if (const Json& outage = run["unreachable"]; outage.is_object())
         rows.set("unreachable",
                  fmt::format("the target cannot be reached since {}: {}",

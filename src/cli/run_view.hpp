@@ -11,6 +11,12 @@ namespace ponk::cli {
 // The last eight digits of a run id: what tables show.
 std::string brief_id(const Json& run);
 
+// Its state, with what a reader should know of a run that is under way: "Running (unreachable)".
+std::string brief_status(const Json& run);
+
+// What is to be said after a request to cancel this run.
+std::string cancel_text(const Json& run);
+
 // Runs as table rows: short id, status, script, times, and a column for each metric (scalars that
 // one of them has, in order of first sight). Runs of several projects have a column for it: its
 // folder's name, or the whole path where two folders have the same.

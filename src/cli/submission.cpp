@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "cli/event_printer.hpp"
 #include "cli/own_umask.hpp"
+#include "cli/run_view.hpp"
 
 #include <unistd.h>
 
@@ -36,10 +37,14 @@ Result<Json> submit(Context& context, const std::string& path, const Json& body,
     const auto id = record.text("run_id");
     EventPrinter events(context, daemon->beside(), id);
     const Deadline deadline = after(submit_limit);
+    // Its files are taken once its record names the snapshot; a build, a queue or an outage is
+    // nothing to wait for.
     while (record["start_time_utc"].is_null() && record["end_time_utc"].is_null() &&
            Deadline::clock::now() < deadline) {
-        record = TRY(daemon->get("/runs/" + id + "/wait?until=started&timeout=10",
+        record = TRY(daemon->get("/runs/" + id + "/wait?until=accepted&timeout=10",
                                  std::chrono::seconds(20)));
+        if (!record.text("snapshot").empty() && record.text("status") != "Starting") break;
+        if (record["unreachable"].is_object() && !record.text("snapshot").empty()) break;
     }
     events.catch_up();
     return record;
@@ -114,6 +119,9 @@ Result<std::int64_t> parse_time_span(std::string_view text)
 
 Outcome print_started(Context& context, const Json& run)
 {
+    if (run["start_time_utc"].is_null() && run["end_time_utc"].is_null())
+        context.note("its script has not begun yet; 'ponk logs --follow {}' follows it",
+                     brief_id(run));
     if (context.asked_format() || context.has_query()) return context.print(run);
     TRY(Context::print_text(run.text("run_id") + "\n"));
     return exit_code::success;

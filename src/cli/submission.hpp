@@ -15,9 +15,10 @@ namespace ponk::cli {
 inline constexpr std::chrono::minutes submit_limit{10};
 
 // Sends a submission (or a rerun) and sees to it that a daemon restarted before the launch hears it
-// again. With `Until::launched` it tells what happens and returns once the snapshot is taken and
-// the script has begun, so that the project may be changed; else as soon as the run is recorded.
-enum class Until { recorded, launched };
+// again. With `Until::accepted` it tells what happens and returns once the snapshot is taken, so
+// that the project may be changed, and the script has begun or something else that takes long (a
+// build, a queue); else as soon as the run is recorded.
+enum class Until { recorded, accepted };
 Result<Json> submit(Context& context, const std::string& path, const Json& body, Until until);
 
 // "K=V" words: the daemon looks for engines and programs as this shell would.

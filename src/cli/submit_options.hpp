@@ -33,6 +33,9 @@ inline constexpr Option substitute = {
     .help = "Put known replacements in the place of packages that died since 2017 and of known "
             "slips; each is shown and recorded."};
 inline constexpr Option async = {
-    .name = "async", .brief = "a", .help = "Do not follow the run: print its id and return."};
+    .name = "async",
+    .brief = "a",
+    .help = "Do not follow the run: print its id and return, as soon as the project's files may be "
+            "changed."};
 
 }  // namespace ponk::cli::common

@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "cli/ask.hpp"
 #include "os/identity.hpp"
+#include "os/late_notice.hpp"
 #include "ssh/login.hpp"
 
 #include <unistd.h>
@@ -43,7 +44,14 @@ Result<ssh::Connection> reach_box(Context& context, const config::ComputeTarget&
 {
     const auto limit = std::chrono::seconds(60);
     auto connection = TRY(ssh::Connection::make(TRY(access_of(TRY(context.home()), target))));
-    const auto reached = connection.try_connect(after(limit), {});
+    const auto reached = [&] {
+        const os::LateNotice slow(std::chrono::seconds(3), [&] {
+            context.note("'{}' has not answered yet; waiting up to {} s",
+                         connection.client().address().text(),
+                         limit.count());
+        });
+        return connection.try_connect(after(limit), {});
+    }();
     if (reached) return connection;
     const bool asks = connection.client().settings().identity != ssh::Identity::own;
     if (reached.error().cause != ssh::Cause::denied || !asks || !has_terminal())

@@ -13,9 +13,13 @@ namespace {
 // The first look at a box copies our helper there.
 constexpr std::chrono::seconds look_limit{180};
 
-std::string engine_text(const Json& engine)
+std::string engine_text(const Json& facts)
 {
-    if (!engine.is_object()) return "no container engine";
+    const Json& engine = facts["engine"];
+    if (!engine.is_object())
+        return facts.text("closed_engine").empty() ? "no container engine"
+                                                   : "a container engine that cannot be used ('" +
+                                                         facts.text("closed_engine") + "')";
     std::string text = engine.text("name", "engine") + " " + engine.text("version");
     if (!engine.text("api").empty()) text += " (API " + engine.text("api") + ")";
     if (engine.boolean("rootless")) text += ", rootless";
@@ -67,7 +71,7 @@ std::string facts_line(const Json& answer)
             byte_size_text(static_cast<std::uint64_t>(facts["free_disk"].as_double())) + " free");
     std::vector<std::string> parts{join(machine, ", ")};
     if (answer.text("type").find("docker") != std::string::npos || facts["engine"].is_object())
-        parts.push_back(engine_text(facts["engine"]));
+        parts.push_back(engine_text(facts));
     parts.push_back(gpu_text(facts["gpus"]));
     if (!facts.text("python").empty()) parts.push_back(facts.text("python"));
     return printable(join(parts, "; "));
@@ -106,7 +110,8 @@ void note_facts(const Context& context, const std::string& target, const Json& a
 {
     if (answer.boolean("reachable")) context.note("{}: {}", target, facts_line(answer));
     for (const auto& [severity, what, hint] : problems_of(answer)) {
-        context.note("{}: {}", severity, printable(what));
+        // "error:" is the mark of a command that failed, and this one may not have.
+        context.note("{}: {}", severity == "error" ? "problem" : severity, printable(what));
         if (!hint.empty()) context.note("hint: {}", printable(hint));
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cli/doctor_checks.hpp"
 #include "cli/target_facts.hpp"
 
 #include <gtest/gtest.h>
@@ -30,6 +31,27 @@ TEST(TargetFacts, FitOnOneLine)
     EXPECT_EQ(facts_line(answer(R"({"type": "remotedocker", "facts": {"system": "Debian 12",
                                     "engine": null, "gpus": []}})")),
               "Debian 12; no container engine; no GPU");
+    EXPECT_EQ(facts_line(answer(R"({"type": "remotedocker", "facts": {"system": "Debian 12",
+                                    "engine": null, "closed_engine": "/run/d.sock", "gpus": []}})")),
+              "Debian 12; a container engine that cannot be used ('/run/d.sock'); no GPU");
+}
+
+TEST(TargetFacts, ATargetThatCannotBeUsedHasNoLineThatSaysOk)
+{
+    const auto broken =
+        target_lines("target 'x'", answer(R"({"type": "remotedocker", "reachable": true,
+                   "facts": {"system": "Debian 12", "engine": null, "gpus": []},
+                   "problems": [{"severity": "warning", "what": "little space", "hint": "Free."},
+                                {"severity": "error", "what": "no engine", "hint": "Get one."}]})"));
+    ASSERT_EQ(broken.size(), 2U);
+    EXPECT_EQ(broken[0].text("status"), "warn");
+    EXPECT_EQ(broken[1].text("status"), "fail");
+    EXPECT_EQ(broken[1].text("message"), "no engine (Debian 12; no container engine; no GPU)");
+    EXPECT_EQ(broken[1].text("hint"), "Get one.");
+    const auto fine = target_lines("target 'x'", answer(gpu_box));
+    ASSERT_EQ(fine.size(), 2U);
+    EXPECT_EQ(fine[0].text("status"), "ok");
+    EXPECT_EQ(fine[1].text("status"), "warn");
 }
 
 TEST(TargetFacts, AWarningDoesNotKeepRunsAwayAndAnErrorDoes)

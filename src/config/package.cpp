@@ -212,11 +212,21 @@ private:
     void check_path()
     {
         if (installer_ == Installer::conda) return warn_wheel_in_conda_list();
+        // One that is named relative to the project travels with it.
+        if (package_.text.find_first_of("/~") != 0 && !package_.text.starts_with("file:")) return;
         report_.notice(package_.place,
                        "local-path",
                        fmt::format("'{}' must exist on the machine that builds the environment",
                                    printable(package_.text)),
                        "Keep the file in the project and name it relative to the project.");
+    }
+
+    // For what has one right answer, which need not be written down.
+    static std::string with_offer(std::string_view hint)
+    {
+        return fmt::format("{} '--substitute' of 'submit' and 'experiment prepare' does so without "
+                           "changing the file.",
+                           hint);
     }
 
     void check_name()
@@ -230,18 +240,19 @@ private:
         if (is_standard_module(package_.name) && package_.version.empty()) {
             warn("stdlib-package",
                  fmt::format("'{}' is a module of Python itself, not a package", package_.name),
-                 "Remove the line.");
+                 with_offer("Remove the line."));
             return;
         }
         if (installer_ == Installer::pip) check_pip_name();
         const auto* gone = find_retired_package(package_.name);
         if (gone == nullptr) return;
         auto message = fmt::format("the package '{}' {}", package_.name, gone->what);
+        auto hint =
+            gone->substitute.empty() ? std::string(gone->instead) : with_offer(gone->instead);
         if (gone->installs) {
-            report_.notice(
-                package_.place, "package-gone", std::move(message), std::string(gone->instead));
+            report_.notice(package_.place, "package-gone", std::move(message), std::move(hint));
         } else {
-            warn("package-gone", std::move(message), std::string(gone->instead));
+            warn("package-gone", std::move(message), std::move(hint));
         }
     }
 
@@ -253,16 +264,16 @@ private:
                  fmt::format("'{}' is the name for import; the package is called '{}'",
                              package_.name,
                              distribution),
-                 fmt::format("Write '{}'.", distribution));
+                 with_offer(fmt::format("Write '{}'.", distribution)));
         }
         if (package_.version.size() > 1 && package_.version[0] == '=' &&
             package_.version[1] != '=') {
             warn("pip-single-equals",
                  fmt::format("pip cannot read '{}': a version follows '=='",
                              printable(package_.text)),
-                 fmt::format("Write '{}={}'.",
-                             printable(package_.text.substr(0, package_.text.find('='))),
-                             printable(package_.version)));
+                 with_offer(fmt::format("Write '{}={}'.",
+                                        printable(package_.text.substr(0, package_.text.find('='))),
+                                        printable(package_.version))));
         }
     }
 

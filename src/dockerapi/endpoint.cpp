@@ -7,12 +7,19 @@
 
 #include <fmt/format.h>
 
+#include <string_view>
 #include <sys/stat.h>
 #include <unistd.h>
 
 namespace ponk::dockerapi {
 
 namespace {
+
+// How messages about an engine that is not to be had begin; they may come from another machine, as
+// text.
+constexpr std::string_view absent = "no Docker engine: there is no socket ";
+constexpr std::string_view closed = "this user may not talk to the Docker engine at ";
+constexpr std::string_view silent = "no Docker engine listens at ";
 
 bool listens_at(const Path& path)
 {
@@ -64,6 +71,36 @@ Result<Path> find_socket(const std::vector<std::string>& environment)
         if (listens_at(place) && ::access(place.c_str(), W_OK) == 0) return place;
     // There, but closed to this user: connecting says what to do.
     return system;
+}
+
+Error explain_unreachable(const Path& socket, const Error& error)
+{
+    const auto place = os::in_quotes(socket);
+    struct stat info {};
+    if (::stat(socket.c_str(), &info) != 0) {
+        return {ErrorKind::unavailable,
+                fmt::format("{}{}", absent, place),
+                "Install Docker or Podman and start it, or name its socket in DOCKER_HOST."};
+    }
+    if (::access(socket.c_str(), W_OK) != 0) {
+        return {ErrorKind::unavailable,
+                fmt::format("{}{}", closed, place),
+                "Run `sudo usermod -aG docker $USER` and log in again, or use a rootless engine."};
+    }
+    if (error.kind() == ErrorKind::unavailable &&
+        error.message().find("broke") == std::string::npos) {
+        return {ErrorKind::unavailable,
+                fmt::format("{}{}", silent, place),
+                "Start it (`sudo systemctl start docker`)."};
+    }
+    return error;
+}
+
+bool is_unreachable(const Error& error)
+{
+    for (const auto begin : {absent, closed, silent})
+        if (error.message().find(begin) != std::string::npos) return true;
+    return false;
 }
 
 }  // namespace ponk::dockerapi

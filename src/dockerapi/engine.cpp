@@ -2,14 +2,13 @@
 #include "dockerapi/engine.hpp"
 
 #include "base/text.hpp"
+#include "dockerapi/endpoint.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
 #include <optional>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace ponk::dockerapi {
 
@@ -55,29 +54,6 @@ Error refused(const net::Reply& reply)
                       : reply.status == 400 ? ErrorKind::invalid_argument
                                             : ErrorKind::unavailable;
     return {kind, "the Docker engine says: " + printable(message), advice_for(message)};
-}
-
-Error explain_unreachable(const Path& socket, const Error& error)
-{
-    struct stat info {};
-    if (::stat(socket.c_str(), &info) != 0) {
-        return {ErrorKind::unavailable,
-                fmt::format("no Docker engine: there is no socket {}", os::in_quotes(socket)),
-                "Install Docker or Podman and start it, or name its socket in DOCKER_HOST."};
-    }
-    if (::access(socket.c_str(), W_OK) != 0) {
-        return {
-            ErrorKind::unavailable,
-            fmt::format("this user may not talk to the Docker engine at {}", os::in_quotes(socket)),
-            "Run `sudo usermod -aG docker $USER` and log in again, or use a rootless engine."};
-    }
-    if (error.kind() == ErrorKind::unavailable &&
-        error.message().find("broke") == std::string::npos) {
-        return {ErrorKind::unavailable,
-                fmt::format("no Docker engine listens at {}", os::in_quotes(socket)),
-                "Start it (`sudo systemctl start docker`)."};
-    }
-    return error;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/base64.hpp"
+#include "dockerapi/build_cache.hpp"
 #include "dockerapi/progress.hpp"
 
 #include <gmock/gmock.h>
@@ -117,6 +118,20 @@ TEST(PullProgress, ARefusalIsAnErrorWithAdvice)
     ASSERT_FALSE(progress.result());
     EXPECT_EQ(progress.result().error().kind(), ErrorKind::not_found);
     EXPECT_THAT(progress.result().error().hint(), HasSubstr("docker login"));
+}
+
+TEST(BuildCache, EntriesSayWhoNeedsThem)
+{
+    const auto usage = parse_json(R"({"BuildCache": [
+        {"ID": "ab1", "Type": "regular", "Description": "mount / from exec /x", "InUse": false,
+         "Shared": true, "Size": 7}, {"ID": "cd2", "InUse": true, "Shared": false, "Size": 9}]})");
+    const auto entries = build_cache_of(*usage);
+    ASSERT_EQ(entries.size(), 2U);
+    EXPECT_EQ(entries[0].description, "mount / from exec /x");
+    EXPECT_TRUE(entries[0].shared);
+    EXPECT_TRUE(entries[1].in_use);
+    EXPECT_EQ(entries[1].size, 9);
+    EXPECT_TRUE(build_cache_of(*parse_json("{}")).empty());
 }
 
 }  // namespace

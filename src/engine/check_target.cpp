@@ -5,8 +5,27 @@
 #include "config/resolve.hpp"
 #include "engine/plan.hpp"
 #include "os/variables.hpp"
+#include "target/remote/box_advice.hpp"
 
 namespace ponk::engine {
+
+namespace {
+
+// Remarks of another machine, with the command that mends what they tell.
+Json advised(const Json& problems, const target::BoxAddress& box, const std::string& name)
+{
+    if (!problems.is_array()) return problems;
+    JsonArray told;
+    for (Json problem : problems.as_array()) {
+        if (!problem.is_object()) continue;
+        const Error error(ErrorKind::unavailable, problem.text("what"), problem.text("hint"));
+        problem.as_object().set("hint", target::remote::advise_for_box(error, box, name).hint());
+        told.push_back(std::move(problem));
+    }
+    return told;
+}
+
+}  // namespace
 
 Result<target::FactsWish> facts_wish(const config::ComputeTarget& target,
                                      const std::vector<std::string>& environment)
@@ -40,7 +59,7 @@ Result<Json> check_target(const Context& context,
     answer.set("reachable", found.has_value());
     answer.set("facts", found ? (*found)["facts"] : Json());
     if (found) {
-        answer.set("problems", (*found)["problems"]);
+        answer.set("problems", advised((*found)["problems"], wish.box, target.name));
     } else {
         answer.set("problems",
                    JsonArray{JsonObject{{"severity", "error"},

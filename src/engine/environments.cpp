@@ -47,10 +47,45 @@ Told ask_all(const Context& context, const std::stop_token& stop)
     return told;
 }
 
-std::string shown(const target::EnvironmentEntry& entry)
+constexpr std::size_t most_named = 6;  // in a hint
+
+// "'a', 'b' or 'c'", each once.
+std::string one_of(std::vector<std::string> names)
 {
-    return entry.machine.empty() ? "'" + entry.id + "'"
-                                 : fmt::format("'{}' on '{}'", entry.id, printable(entry.machine));
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    const auto more = names.size() > most_named;
+    if (more) names.resize(most_named);
+    std::string text;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (i > 0) text += i + 1 == names.size() && !more ? " or " : ", ";
+        text += names[i];
+    }
+    return more ? text + ", …" : text;
+}
+
+std::string machine_word(const target::EnvironmentEntry& entry)
+{
+    return entry.machine.empty() ? std::string(this_machine) : entry.machine;
+}
+
+Error several(const std::vector<FoundEnvironment>& found, const std::string& name)
+{
+    std::vector<std::string> ids;
+    std::vector<std::string> machines;
+    for (const auto& one : found) {
+        ids.push_back("'" + one.entry.id + "'");
+        machines.push_back("'--machine " + shell_word(printable(machine_word(one.entry))) + "'");
+    }
+    const bool alike =
+        std::all_of(ids.begin(), ids.end(), [&](const auto& id) { return id == ids[0]; });
+    if (alike)
+        return {ErrorKind::conflict,
+                fmt::format("{} machines have environment '{}'", found.size(), printable(name)),
+                fmt::format("Say which is meant: {}.", one_of(std::move(machines)))};
+    return {ErrorKind::conflict,
+            fmt::format("'{}' is the beginning of {} environments", printable(name), found.size()),
+            fmt::format("Write more of it: {}.", one_of(std::move(ids)))};
 }
 
 }  // namespace
@@ -71,27 +106,28 @@ Result<FoundEnvironment> find_environment(const Context& context,
                                           const std::stop_token& stop)
 {
     auto told = ask_all(context, stop);
-    std::erase_if(told.found, [&](const FoundEnvironment& found) {
-        return name.empty() || !found.entry.id.starts_with(name) ||
-               (!machine.empty() && found.entry.machine != machine);
+    return choose_environment(std::move(told.found), name, machine, told.problems);
+}
+
+Result<FoundEnvironment> choose_environment(std::vector<FoundEnvironment> found,
+                                            const std::string& name,
+                                            const std::string& machine,
+                                            const std::vector<std::string>& problems)
+{
+    std::erase_if(found, [&](const FoundEnvironment& one) {
+        return name.empty() || !one.entry.id.starts_with(name) ||
+               (!machine.empty() && machine_word(one.entry) != machine);
     });
-    if (told.found.empty()) {
+    if (found.empty()) {
         auto message = fmt::format("there is no environment '{}'", printable(name));
-        for (const auto& problem : told.problems)
+        if (!machine.empty()) message += fmt::format(" on machine '{}'", printable(machine));
+        for (const auto& problem : problems)
             message += "; " + problem;
         return tl::unexpected(
             Error(ErrorKind::not_found, message, "`ponk environment list` shows those that are."));
     }
-    if (told.found.size() > 1) {
-        return tl::unexpected(Error(ErrorKind::conflict,
-                                    fmt::format("'{}' is the beginning of {} environments",
-                                                printable(name),
-                                                told.found.size()),
-                                    fmt::format("Write more of it: {} or {}.",
-                                                shown(told.found[0].entry),
-                                                shown(told.found[1].entry))));
-    }
-    return std::move(told.found.front());
+    if (found.size() > 1) return tl::unexpected(several(found, name));
+    return std::move(found.front());
 }
 
 target::EnvironmentRules environment_rules(const std::vector<std::string>& variables)

@@ -4,6 +4,7 @@
 #include "engine/job_spec.hpp"
 #include "engine/preparation_part.hpp"
 #include "engine/store_project.hpp"
+#include "target/remote/box_advice.hpp"
 
 namespace ponk::engine {
 
@@ -20,7 +21,9 @@ Result<target::Examination> examine(const Context& context,
     TRY(os::make_directories(spec.directory));
     auto found = executor->examine(spec, stop);
     static_cast<void>(executor->clean(run.id.text(), spec.directory));
-    return found;
+    return found.map_error([&](const Error& error) {
+        return target::remote::advise_for_box(error, spec.box, outlook.plan.plan.target);
+    });
 }
 
 }  // namespace

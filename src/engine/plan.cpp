@@ -283,6 +283,8 @@ Result<PlanReport> make_plan(const Submission& submission)
         plan.interpreter.clear();
     TRY(check_language(report));
     TRY(check_named_files(submission, report));
+    if (!config::builds_environment(configuration, target))
+        note_unused_conda_file(submission, resolved, report);
     TRY(check_interpreter(submission, resolved, report));
     return report;
 }

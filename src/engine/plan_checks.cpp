@@ -2,6 +2,9 @@
 #include "engine/plan_checks.hpp"
 
 #include "base/text.hpp"
+#include "config/conda.hpp"
+#include "config/config_file.hpp"
+#include "config/run_configuration_reading.hpp"
 #include "os/process.hpp"
 #include "os/variables.hpp"
 
@@ -63,6 +66,20 @@ bool names_python(const std::string& line)
     return word.find("python") != std::string::npos || word.find("pypy") != std::string::npos;
 }
 
+// More than Python and what comes with it; a file that cannot be read is nobody's affair here.
+bool lists_packages(const Path& project, const std::string& file)
+{
+    config::Report report(file);
+    const auto root = config::load_document(project / file, report);
+    if (!root) return false;
+    const auto conda = config::read_conda(*root, report);
+    const auto plain = [](const config::Package& package) {
+        return package.name == "python" || package.name == "pip" || package.name == "setuptools" ||
+               package.name == "wheel";
+    };
+    return !conda.pip.empty() || !std::all_of(conda.conda.begin(), conda.conda.end(), plain);
+}
+
 }  // namespace
 
 Result<> check_language(const PlanReport& report)
@@ -95,12 +112,6 @@ Result<> check_named_files(const Submission& submission, PlanReport& report)
     const Plan& plan = report.plan;
     if (!submission.conda_dependencies.empty()) {
         TRY(require_file(report.project, "conda", submission.conda_dependencies));
-        if (plan.conda_file.empty())
-            report.notices.push_back(fmt::format(
-                "conda file {} is not used: on target '{}' the script runs with the packages that "
-                "its Python has",
-                os::in_quotes(submission.conda_dependencies),
-                printable(plan.target)));
     }
     if (!submission.spark_dependencies.empty()) {
         TRY(require_file(report.project, "Spark dependencies", submission.spark_dependencies));
@@ -112,6 +123,39 @@ Result<> check_named_files(const Submission& submission, PlanReport& report)
                             printable(plan.run_configuration)));
     }
     return {};
+}
+
+void note_unused_conda_file(const Submission& submission,
+                            const config::ResolvedConfiguration& resolved,
+                            PlanReport& report)
+{
+    const bool named = !submission.conda_dependencies.empty();
+    const auto& run = resolved.run;
+    const std::string file = named ? submission.conda_dependencies
+                             : run.schema == config::RunSchema::built_in
+                                 ? std::string(config::default_conda_file)
+                                 : *run.conda_dependencies_file;
+    std::error_code problem;
+    if (file.empty() || !std::filesystem::is_regular_file(report.project / file, problem)) return;
+    const bool asked = named || submission.purpose == Submission::Purpose::prepare;
+    if (!asked && !lists_packages(report.project, file)) return;
+    // Who says so decides where the word that changes it belongs.
+    const bool by_target = *resolved.target.type != config::TargetType::local &&
+                           *resolved.target.user_managed_environment;
+    const std::string_view word = by_target ? "userManagedEnvironment: false"
+                                  : run.schema == config::RunSchema::nested_2018
+                                      ? "userManagedDependencies: false"
+                                      : "ManagedEnvironment: true";
+    const std::string place = by_target ? os::in_quotes(resolved.target.file)
+                              : run.schema == config::RunSchema::built_in ? "a run configuration"
+                                                                          : os::in_quotes(run.file);
+    report.notices.push_back(
+        fmt::format("conda file {} is not used: on target '{}' the script runs with the packages "
+                    "that its Python has ('{}' in {} has them installed)",
+                    os::in_quotes(file),
+                    printable(report.plan.target),
+                    word,
+                    place));
 }
 
 Result<> check_interpreter(const Submission& submission,

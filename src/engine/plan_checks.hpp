@@ -6,9 +6,15 @@
 
 namespace ponk::engine {
 
-// Dependency files that the command line names: each must be there; one that this run does not use
-// gets a notice.
+// Dependency files that the command line names: each must be there; a Spark file that this run does
+// not use gets a notice.
 Result<> check_named_files(const Submission& submission, PlanReport& report);
+
+// For a run whose packages are the user's affair: tells that the conda file is not installed, when
+// it was named on purpose or lists packages.
+void note_unused_conda_file(const Submission& submission,
+                            const config::ResolvedConfiguration& resolved,
+                            PlanReport& report);
 
 // Python runs every script; one of another language is told before a run is recorded, not by a
 // syntax error in its log.

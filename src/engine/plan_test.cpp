@@ -125,6 +125,35 @@ TEST_F(Plans, ANamedFileThatTheRunDoesNotUseGetsANotice)
     EXPECT_TRUE(report->notices[0].starts_with("conda file 'more.yml' is not used"));
 }
 
+TEST_F(Plans, PackagesThatNobodyInstallsAreToldOnce)
+{
+    write("aml_config/conda_dependencies.yml", "dependencies:\n- python=3.6\n- pip\n");
+    EXPECT_TRUE(make_plan(submission())->notices.empty()) << "it asks for nothing but Python";
+    write("aml_config/conda_dependencies.yml",
+          "dependencies:\n- python=3.6\n- pip:\n  - tensorflow==1.4\n");
+    write("aml_config/box.compute", "type: remote\naddress: gpu1\nusername: ann\n");
+    write("aml_config/box.runconfig", "Target: box\nFramework: Python\n");
+    const auto here = make_plan(submission());
+    ASSERT_TRUE(here) << here.error().message();
+    ASSERT_EQ(here->notices.size(), 1U);
+    EXPECT_TRUE(here->notices[0].starts_with(
+        "conda file 'aml_config/conda_dependencies.yml' is not used: on target 'local'"));
+    EXPECT_NE(here->notices[0].find("ManagedEnvironment: true"), std::string::npos);
+
+    auto wanted = submission();
+    wanted.run_configuration = "box";
+    const auto there = make_plan(wanted);
+    ASSERT_TRUE(there) << there.error().message();
+    ASSERT_EQ(there->notices.size(), 1U);
+    EXPECT_NE(there->notices[0].find("'userManagedEnvironment: false' in 'aml_config/box.compute'"),
+              std::string::npos)
+        << there->notices[0];
+    write("aml_config/box.compute",
+          "type: remote\naddress: gpu1\nusername: ann\nuserManagedEnvironment: false\n");
+    for (const auto& notice : make_plan(wanted)->notices)
+        EXPECT_EQ(notice.find("is not used"), std::string::npos) << notice;
+}
+
 TEST_F(Plans, NoScriptAtAllSaysHowToNameOne)
 {
     const auto report = make_plan(submission(std::nullopt));

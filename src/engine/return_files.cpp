@@ -3,7 +3,10 @@
 #include "base/text.hpp"
 #include "engine/artifacts.hpp"
 #include "os/directory.hpp"
+#include "os/tree.hpp"
+#include "snapshot/lease.hpp"
 #include "snapshot/manifest.hpp"
+#include "snapshot/materialise.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -11,6 +14,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 namespace ponk::engine {
 
@@ -163,6 +167,52 @@ private:
     mode_t umask_;
 };
 
+// Where the files of a run are to be had: its working copy, or a copy of the one on another machine
+// that lives as long as this.
+class Source {
+public:
+    static Result<Source> find(const Context& context, const model::Run& run)
+    {
+        const auto directory = context.run_directory(run.id);
+        Source source;
+        source.folder_ = directory / "work";
+        std::error_code problem;
+        if (std::filesystem::is_directory(source.folder_, problem)) return source;
+        const auto lease = TRY(snapshot::Lease::take(context.objects.root(), "return", {}));
+        const auto executor = context.executor(run.target_type);
+        const auto fetched = executor ? (*executor)->fetch_work(run.id.text(), directory, {})
+                                      : Result<std::optional<Digest>>(std::nullopt);
+        const bool gone = fetched ? !*fetched : fetched.error().kind() == ErrorKind::not_found;
+        if (gone) {
+            return tl::unexpected(Error(
+                ErrorKind::not_found,
+                "the working copy of run '" + run.id.text() + "' is gone",
+                "'ponk history download' gets its outputs, 'ponk project restore' its snapshot."));
+        }
+        if (!fetched) return tl::unexpected(fetched.error().within("bring the working copy"));
+        source.folder_ = directory / ("returned-" + to_hex(random_bytes(4)));
+        source.ours_ = true;
+        TRY(snapshot::materialise(context.objects, **fetched, source.folder_));
+        return source;
+    }
+    ~Source()
+    {
+        if (ours_) static_cast<void>(os::remove_tree(folder_));
+    }
+    Source(Source&& other) noexcept
+        : folder_(std::move(other.folder_)), ours_(std::exchange(other.ours_, false))
+    {
+    }
+    Source& operator=(Source&&) = delete;
+
+    [[nodiscard]] const Path& folder() const noexcept { return folder_; }
+
+private:
+    Source() = default;
+    Path folder_;
+    bool ours_ = false;
+};
+
 }  // namespace
 
 Result<ReturnReport> return_files(const Context& context,
@@ -171,22 +221,16 @@ Result<ReturnReport> return_files(const Context& context,
                                   Overwrite overwrite,
                                   mode_t umask)
 {
-    const auto work = context.run_directory(run.id) / "work";
+    const auto source = TRY(Source::find(context, run));
     // A link that the script put in its place leads to files that are none of the run.
-    const auto from = os::open_file(work, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-    if (!from) {
-        return tl::unexpected(Error(
-            ErrorKind::not_found,
-            "the working copy of run '" + run.id.text() + "' is gone",
-            "'ponk history download' gets its outputs, 'ponk project restore' its snapshot."));
-    }
+    const auto from = TRY(os::open_file(source.folder(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
     TRY(os::make_directories(destination, 0777));
     const auto to = TRY(os::open_file(destination, O_RDONLY | O_DIRECTORY));
     Digest digest;
     if (!parse_digest(run.snapshot, digest))
         return fail(ErrorKind::not_found, "run '{}' has no snapshot", run.id.text());
     const auto before = TRY(context.objects.read_manifest(digest));
-    Returning returning(from->get(), to.get(), before, overwrite, umask);
+    Returning returning(from.get(), to.get(), before, overwrite, umask);
     TRY(returning.folder({}));
     return std::move(returning.report);
 }

@@ -52,6 +52,7 @@ private:
     Result<snapshot::Lease>
     take_snapshot(const Plan& plan, store::RunChange& change, std::stop_token stop);
     Result<bool> find_noted_snapshot(store::RunChange& change);
+    void record_snapshot(const store::RunChange& change);
     Result<> launch(const Plan& plan, std::stop_token stop);
     Result<> withdraw_launch(const std::stop_token& stop);
     Result<bool> was_launched(std::stop_token stop);

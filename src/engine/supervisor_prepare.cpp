@@ -6,10 +6,12 @@
 #include "engine/store_project.hpp"
 #include "engine/supervisor.hpp"
 #include "target/control_directory.hpp"
+#include "target/remote/box_advice.hpp"
 
 #include <fmt/format.h>
 
 #include <fcntl.h>
+#include <utility>
 
 namespace ponk::engine {
 
@@ -24,6 +26,17 @@ Json git_json(const std::optional<snapshot::GitInfo>& git)
                       {"branch", git->branch},
                       {"remote", git->remote},
                       {"dirty", git->dirty ? Json(*git->dirty) : Json()}};
+}
+
+// As far as messages name it.
+target::BoxAddress box_of(const Plan& plan)
+{
+    target::BoxAddress box;
+    if (!plan.box) return box;
+    box.address = plan.box->address;
+    box.port = plan.box->port;
+    box.user = plan.box->user;
+    return box;
 }
 
 }  // namespace
@@ -41,7 +54,9 @@ Result<> Supervisor::prepare(const Plan& plan, std::stop_token stop)
     }
     TRY(write_first_note(directory(), run_));
     const auto begin = boot_milliseconds();
-    auto placed = TRY(place(plan, change, lease));
+    auto placed = TRY(place(plan, change, lease).map_error([&](const Error& error) {
+        return target::remote::advise_for_box(error, box_of(plan), plan.target);
+    }));
     change.warnings = tell_warnings(std::move(placed.notices));
     change.timings["materialise"] = boot_milliseconds() - begin - placed.prepare_ms;
     change.timings["prepare"] = placed.prepare_ms;
@@ -97,7 +112,13 @@ Result<bool> Supervisor::find_noted_snapshot(store::RunChange& change)
 Result<target::Placed>
 Supervisor::place(const Plan& plan, store::RunChange& change, std::optional<snapshot::Lease>& lease)
 {
-    const auto progress = [this, &plan](const std::string& line) { tell_progress(plan, line); };
+    // Something that takes long has begun: from now on the record tells what will be run, and who
+    // waits only for that may go.
+    bool told = false;
+    const auto progress = [&](const std::string& line) {
+        if (!std::exchange(told, true)) record_snapshot(change);
+        tell_progress(plan, line);
+    };
     auto placed = executor().place(TRY(job_spec(plan)), progress, step_.get_token());
     if (placed || (placed.error().kind() != ErrorKind::damaged &&
                    placed.error().kind() != ErrorKind::not_found))
@@ -115,6 +136,16 @@ Supervisor::place(const Plan& plan, store::RunChange& change, std::optional<snap
                              os::in_quotes(run_.project_path) + " (" + placed.error().message() +
                              ")");
     return again;
+}
+
+void Supervisor::record_snapshot(const store::RunChange& change)
+{
+    store::RunChange known;
+    known.snapshot = run_.snapshot;
+    known.git = run_.git;
+    known.timings = change.timings;
+    // Not the only chance: the change of state that follows brings it again.
+    if (context_.history.update_run(run_.id, known)) context_.notifier.ring(run_.id);
 }
 
 Result<snapshot::SnapshotReport> Supervisor::store_files(const Plan& plan, std::stop_token stop)

@@ -10,6 +10,7 @@
 #include "environment/image_names.hpp"
 #include "environment/image_settings.hpp"
 #include "environment/python_version.hpp"
+#include "environment/telling_line.hpp"
 
 #include <algorithm>
 
@@ -164,17 +165,34 @@ add_pip_part(const ImageWork& work, const BuildContext& context, BuildContextFil
     return settings.proxies;
 }
 
-Error explain_build_failure(const Error& error, const BuildContext& context)
-{
-    const auto text = context.redactor.clean(error.message());
-    auto hint = error.hint().empty() ? advice_for(text) : error.hint();
-    if (hint.starts_with("The package index cannot be reached"))
-        hint += " In an image's build the network can be another: 'buildNetwork: host' in the "
-                ".compute file (or PONK_BUILD_NETWORK=host) uses the machine's own.";
-    return {error.kind(), text, std::move(hint)};
-}
-
 }  // namespace
+
+Error explain_build_failure(const Error& error, const Redactor& redactor)
+{
+    auto text = redactor.clean(error.message());
+    const auto newline = text.find('\n');
+    const auto output = newline == std::string::npos ? std::string() : text.substr(newline + 1);
+    // The engine names the command of the step; why it failed is in what the step printed.
+    if (const auto told = telling_line(output); !told.empty())
+        text = fmt::format("a step of the image's build failed: {}\n{}\n{}",
+                           told,
+                           output,
+                           text.substr(0, newline));
+    auto hint = error.hint().empty() ? advice_for(text) : error.hint();
+    constexpr const char* other_network =
+        "'buildNetwork: host' in the .compute file (or PONK_BUILD_NETWORK=host) uses the machine's "
+        "own.";
+    const auto lowered = lower(text);
+    if (hint.starts_with("The package index cannot be reached"))
+        hint += fmt::format(" In an image's build the network can be another: {}", other_network);
+    else if (lowered.find("network") != std::string::npos &&
+             lowered.find("not found") != std::string::npos &&
+             kind_of_failure(output) == ErrorKind::unavailable)
+        hint = fmt::format("The engine has no such network for builds: {}", other_network);
+    const auto kind =
+        error.kind() == ErrorKind::unavailable ? kind_of_failure(output) : error.kind();
+    return {kind, std::move(text), std::move(hint)};
+}
 
 std::string ImagePlan::builder() const
 {
@@ -283,8 +301,9 @@ Result<std::string> build_environment_image(const ImageWork& work, const BuildCo
                    context.progress(context.redactor.clean(line));
                },
                context.stop)
-        .map_error(
-            [&context](const Error& error) { return explain_build_failure(error, context); });
+        .map_error([&context](const Error& error) {
+            return explain_build_failure(error, context.redactor);
+        });
 }
 
 Result<Lock>

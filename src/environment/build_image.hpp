@@ -42,6 +42,9 @@ struct ImageWork {
 // Builds and tags the image; returns its id.
 Result<std::string> build_environment_image(const ImageWork& work, const BuildContext& context);
 
+// The engine's error with the reason in its first line, without secrets, and what to do.
+Error explain_build_failure(const Error& error, const Redactor& redactor);
+
 // The text of the Dockerfile, without anything secret in it.
 std::string dockerfile_for(const ImageWork& work, const std::string& base);
 

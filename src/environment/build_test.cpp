@@ -145,7 +145,8 @@ TEST(Tool, ItsErrorHoldsTheEndOfItsOutputWithoutSecretsAndAdvice)
     EXPECT_THAT(lines, ElementsAre("out", "err", "no end"));
     const auto failed = run("echo using hunter22; echo 'No space left on device'; exit 3");
     ASSERT_FALSE(failed);
-    EXPECT_EQ(failed.error().message(), "pip ended with 3:\nusing ***\nNo space left on device");
+    EXPECT_EQ(failed.error().message(),
+              "pip ended with 3: No space left on device\nusing ***\nNo space left on device");
     EXPECT_THAT(failed.error().hint(), HasSubstr("Free disk space"));
 }
 

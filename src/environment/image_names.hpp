@@ -10,6 +10,8 @@ constexpr const char* environment_label = "ponk.environment";
 constexpr const char* base_label = "ponk.base";
 constexpr const char* builder_label = "ponk.builder";
 constexpr const char* image_prefix = "/opt/ponk/env";
+// Where the steps of a build see what they need; their commands name it.
+constexpr const char* build_mount = "/ponk-build/";
 constexpr const char* image_lock = "/opt/ponk/lock.json";
 
 inline std::string image_tag(const std::string& key)

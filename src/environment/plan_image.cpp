@@ -6,6 +6,8 @@
 #include "environment/preparation.hpp"
 #include "environment/python_version.hpp"
 
+#include <algorithm>
+
 namespace ponk::environment {
 
 using namespace std::chrono_literals;
@@ -64,7 +66,10 @@ find_built(const dockerapi::Engine& engine, const std::string& key, const std::s
     return image;
 }
 
-Record record_of(const dockerapi::Image& image, const std::string& engine_id, const ImageWish& wish)
+Record record_of(const dockerapi::Image& image,
+                 const dockerapi::Image& base,
+                 const std::string& engine_id,
+                 const ImageWish& wish)
 {
     Record record;
     record.image = image.id;
@@ -74,7 +79,7 @@ Record record_of(const dockerapi::Image& image, const std::string& engine_id, co
     record.builder = image.label(builder_label);
     record.prefix = image_prefix;
     record.interpreter = fmt::format("{}/bin/python", image_prefix);
-    record.size = image.size;
+    record.size = std::max<std::int64_t>(image.size - base.size, 0);
     return record;
 }
 
@@ -153,7 +158,7 @@ Result<Built> build(const EnvironmentSpec& spec,
     auto image = TRY(find_built(wish.engine, key_of(spec), context.stop));
     if (!image) return fail(ErrorKind::unavailable, "the engine lost the image it has built");
     Built built;
-    built.record = record_of(*image, engine_id, wish);
+    built.record = record_of(*image, base, engine_id, wish);
     built.record.builder = plan.builder();
     built.record.choice = plan.reason;
     built.lock = TRY(read_image_lock(wish.engine, image->id, context.stop));
@@ -195,14 +200,14 @@ Result<Preparation> plan_image(const Settings& settings,
         const auto examined = TRY(examine(spec, wish, base, settings, token));
         return std::pair(examined.plan.builder(), examined.plan.reason);
     };
-    preparation.adopt = [wish, key = key_of(spec), engine = info.id](
+    preparation.adopt = [wish, base, key = key_of(spec), engine = info.id](
                             const std::stop_token& token) -> Result<std::optional<Built>> {
         const auto image = TRY(find_built(wish.engine, key, token));
         if (!image) return std::nullopt;
         // One without its list is built anew.
         auto lock = read_image_lock(wish.engine, image->id, token);
         if (!lock) return std::nullopt;
-        return Built{record_of(*image, engine, wish), std::move(*lock)};
+        return Built{record_of(*image, base, engine, wish), std::move(*lock)};
     };
     preparation.build =
         [spec, wish, base, engine = info.id, lock = request.lock](const BuildContext& context) {

@@ -25,9 +25,33 @@ Result<Asked> read_request(const Request& request)
     auto conda = request.conda;
     Asked asked;
     if (request.substitutions == Request::Substitutions::known)
-        asked.substitutions = substitute(conda);
+        asked.substitutions = substitute(conda, request.gpus);
     asked.wishes = TRY(read_wishes(conda, request.root, request.file));
     return asked;
+}
+
+// A build may have failed for a name that died or was never right.
+Error offer_substitutes(const Error& error, const Request& request)
+{
+    if (request.substitutions == Request::Substitutions::known || request.lock ||
+        error.kind() == ErrorKind::cancelled)
+        return error;
+    auto conda = request.conda;
+    const auto known = substitute(conda, request.gpus);
+    if (known.empty()) return error;
+    std::vector<std::string> names;
+    for (const auto& one : known)
+        names.push_back("'" + printable(one.from) + "'");
+    constexpr std::size_t most = 4;
+    if (names.size() > most) {
+        names.resize(most);
+        names.emplace_back("…");
+    }
+    return error.with_hint(
+        fmt::format("{}{}'--substitute' puts known replacements in the place of {}.",
+                    error.hint(),
+                    error.hint().empty() ? "" : " ",
+                    join(names, ", ")));
 }
 
 Result<Preparation> plan(const Settings& settings,
@@ -261,7 +285,10 @@ Result<Prepared> prepare(const Settings& settings,
 {
     auto asked = TRY(read_request(request));
     auto preparation = TRY(plan(settings, request, std::move(asked.wishes), progress, stop));
-    auto prepared = TRY(Work(settings, request, progress, stop, std::move(preparation)).run());
+    auto prepared =
+        TRY(Work(settings, request, progress, stop, std::move(preparation))
+                .run()
+                .map_error([&](const Error& error) { return offer_substitutes(error, request); }));
     prepared.substitutions = std::move(asked.substitutions);
     return prepared;
 }

@@ -38,6 +38,7 @@ struct Request {
     std::optional<ImageWish> image;  // absent: a prefix on this machine
     std::optional<Lock> lock;        // exactly this again, instead of a new resolution
     enum class Substitutions { none, known } substitutions = Substitutions::none;
+    Gpus gpus = Gpus::some;  // of the target; decides between replacements
 };
 
 struct Prepared {

@@ -2,6 +2,7 @@
 #include "environment/remove_image.hpp"
 
 #include "base/text.hpp"
+#include "dockerapi/build_cache.hpp"
 #include "dockerapi/container.hpp"
 #include "dockerapi/image.hpp"
 #include "environment/image_names.hpp"
@@ -13,6 +14,12 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr auto patience = 60s;
+
+bool is_step_of_ours(const dockerapi::BuildCacheEntry& entry)
+{
+    return entry.description.find(build_mount) != std::string::npos ||
+           entry.description.find(image_prefix) != std::string::npos;
+}
 
 Error other_engine(const Record& record)
 {
@@ -56,8 +63,12 @@ Cache::RemoveImage image_remover()
                                   users.front()),
                       "Wait for the run, or cancel it."));
         }
-        return dockerapi::remove_image(engine, image_tag(record.key), after(patience))
-            .map_error(while_doing("remove the image of environment '{}'", record.id));
+        TRY(dockerapi::remove_image(engine, image_tag(record.key), after(patience))
+                .map_error(while_doing("remove the image of environment '{}'", record.id)));
+        // Its layers are the build cache's now. Only steps of ours go, and none that another image
+        // needs; an engine that does not want to is no failure: the image is gone.
+        static_cast<void>(dockerapi::prune_build_cache(engine, is_step_of_ours, after(patience)));
+        return {};
     };
 }
 

@@ -70,21 +70,31 @@ std::set<std::string> texts_of(const Json& list)
     return texts;
 }
 
-// "+added -removed", or empty.
+// "added 'x', 'y', removed 'z'", or empty. In quotes, since options begin with signs of their own.
 std::string difference(const Json& before, const Json& after)
 {
     const auto old_texts = texts_of(before);
     const auto new_texts = texts_of(after);
     std::vector<std::string> words;
-    for (const auto& text : new_texts)
-        if (!old_texts.contains(text)) words.push_back("+" + text);
-    for (const auto& text : old_texts)
-        if (!new_texts.contains(text)) words.push_back("-" + text);
+    const auto add = [&words](std::string_view what, const auto& texts, const auto& others) {
+        for (const auto& text : texts) {
+            if (others.contains(text)) continue;
+            words.push_back(fmt::format("{}'{}'", what, text));
+            what = "";
+        }
+    };
+    add("added ", new_texts, old_texts);
+    add("removed ", old_texts, new_texts);
     const auto more = words.size() - std::min(words.size(), most_changes_shown);
     words.resize(words.size() - more);
     if (more > 0) words.push_back(fmt::format("and {} more", more));
     if (words.empty() && !(before == after)) return "another order";
-    return join(words, " ");
+    return join(words, ", ");
+}
+
+std::string or_any(const std::string& text)
+{
+    return text.empty() ? "any" : "'" + text + "'";
 }
 
 }  // namespace
@@ -159,7 +169,8 @@ std::string describe_change(const Json& before, const Json& after)
         const auto old_text = before.text(key);
         const auto new_text = after.text(key);
         if (old_text != new_text)
-            parts.push_back(fmt::format("{}: '{}' instead of '{}'", what, new_text, old_text));
+            parts.push_back(
+                fmt::format("{}: {} instead of {}", what, or_any(new_text), or_any(old_text)));
     }
     if (before.text("lock") != after.text("lock"))
         parts.emplace_back(after.text("lock").empty() ? "it is no longer built from a lock"

@@ -35,8 +35,8 @@ Json describe(const EnvironmentSpec& spec);
 std::string key_of(const EnvironmentSpec& spec);
 bool is_key(std::string_view text);
 
-// What changed between two canonical forms, for people: "the pip list changed: +numpy==1.26
-// -numpy==1.25"; empty when nothing did.
+// What changed between two canonical forms, for people: "the pip list changed: added
+// 'numpy==1.26', removed 'numpy==1.25'"; empty when nothing did.
 std::string describe_change(const Json& before, const Json& after);
 
 }  // namespace ponk::environment

@@ -260,7 +260,12 @@ TEST(Change, SaysWhichLinesCameAndWent)
     const auto before = describe(spec_of("dependencies:\n  - pip: [numpy==1.25, six]\n"));
     auto after = spec_of("dependencies:\n  - pip: [numpy==1.26, six]\n");
     EXPECT_EQ(describe_change(before, describe(after)),
-              "the pip list changed: +numpy==1.26 -numpy==1.25");
+              "the pip list changed: added 'numpy==1.26', removed 'numpy==1.25'");
+    const auto option =
+        describe(spec_of("dependencies:\n  - python=3.11\n  - pip: [numpy==1.25, --no-index]\n"));
+    EXPECT_EQ(describe_change(option, before),
+              "the pip list changed: added 'six', removed '--no-index'"
+              "; the Python asked for changed: any instead of '=3.11'");
     after.base = "cpython 3.12.1";
     EXPECT_THAT(
         describe_change(before, describe(after)),
@@ -275,7 +280,7 @@ TEST(Substitution, ReplacesWhatHasOneRightAnswerAndTellsEach)
                  "    - tensorflow-gpu==1.4.0\n    - sklearn\n    - json\n    - numpy=1.13\n"
                  "    - cntk\n    - --index-url https://azuremlsdktestpypi.azureedge.net/x\n"
                  "    - requests==2\n");
-    const auto done = substitute(environment);
+    const auto done = substitute(environment, Gpus::some);
     std::vector<std::string> pip;
     for (const auto& package : environment.pip)
         pip.push_back(package.text);
@@ -289,7 +294,17 @@ TEST(Substitution, ReplacesWhatHasOneRightAnswerAndTellsEach)
     EXPECT_EQ(to_text(done[2], "conda.yml"),
               "conda.yml:5:7: 'tensorflow[and-cuda]' instead of 'tensorflow-gpu==1.4.0': the "
               "package 'tensorflow-gpu' was withdrawn from PyPI in 2022");
-    EXPECT_THAT(substitute(environment), IsEmpty());
+    EXPECT_THAT(substitute(environment, Gpus::some), IsEmpty());
+}
+
+TEST(Substitution, BringsNoCudaToATargetWithoutGpus)
+{
+    auto environment = conda_of("dependencies:\n  - pip: [tensorflow-gpu==1.4.0]\n");
+    const auto done = substitute(environment, Gpus::none);
+    ASSERT_EQ(environment.pip.size(), 1U);
+    EXPECT_EQ(environment.pip[0].text, "tensorflow");
+    ASSERT_EQ(done.size(), 1U);
+    EXPECT_THAT(done[0].why, HasSubstr("gives no GPU"));
 }
 
 }  // namespace

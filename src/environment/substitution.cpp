@@ -64,6 +64,16 @@ std::optional<Answer> answer_for_pip_name(const Package& package)
     return std::nullopt;
 }
 
+// Without a GPU the same package, less what is for GPUs alone.
+void leave_out_cuda(Answer& answer)
+{
+    constexpr std::string_view extra = "[and-cuda]";
+    const auto at = answer.to.find(extra);
+    if (at == std::string::npos) return;
+    answer.to.erase(at, extra.size());
+    answer.why += ", and this target gives no GPU";
+}
+
 std::optional<Answer> answer_for(const Package& package, Installer installer)
 {
     if (package.kind == Package::Kind::url || package.kind == Package::Kind::option)
@@ -76,16 +86,19 @@ std::optional<Answer> answer_for(const Package& package, Installer installer)
     return answer_from(config::find_retired_package(package.name), installer, "the package");
 }
 
-std::vector<Package>
-replaced(const std::vector<Package>& packages, Installer installer, std::vector<Substitution>& done)
+std::vector<Package> replaced(const std::vector<Package>& packages,
+                              Installer installer,
+                              Gpus gpus,
+                              std::vector<Substitution>& done)
 {
     std::vector<Package> kept;
     for (const auto& package : packages) {
-        const auto answer = answer_for(package, installer);
+        auto answer = answer_for(package, installer);
         if (!answer) {
             kept.push_back(package);
             continue;
         }
+        if (gpus == Gpus::none) leave_out_cuda(*answer);
         done.push_back({package.place, without_secrets(package.text), answer->to, answer->why});
         if (!answer->to.empty())
             kept.push_back(config::parse_package(answer->to, package.place, installer));
@@ -136,12 +149,12 @@ Json to_json(const std::vector<Substitution>& substitutions)
     return list;
 }
 
-std::vector<Substitution> substitute(config::CondaEnvironment& environment)
+std::vector<Substitution> substitute(config::CondaEnvironment& environment, Gpus gpus)
 {
     std::vector<Substitution> done;
     replace_old_python(environment, done);
-    environment.conda = replaced(environment.conda, Installer::conda, done);
-    environment.pip = replaced(environment.pip, Installer::pip, done);
+    environment.conda = replaced(environment.conda, Installer::conda, gpus, done);
+    environment.pip = replaced(environment.pip, Installer::pip, gpus, done);
     return done;
 }
 

@@ -22,7 +22,9 @@ std::string to_text(const Substitution& substitution, const std::string& file);
 Json to_json(const std::vector<Substitution>& substitutions);
 
 // Replaces what died since 2017 and known slips, as far as one right answer exists; only done when
-// the user asks. Returns what was replaced, which is shown and recorded with the run.
-std::vector<Substitution> substitute(config::CondaEnvironment& environment);
+// the user asks. Returns what was replaced, which is shown and recorded with the run. `gpus`:
+// whether the target has some; where it has none, gigabytes of CUDA are of no use.
+enum class Gpus { none, some };
+std::vector<Substitution> substitute(config::CondaEnvironment& environment, Gpus gpus);
 
 }  // namespace ponk::environment

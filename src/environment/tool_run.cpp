@@ -2,6 +2,7 @@
 #include "environment/tool_run.hpp"
 
 #include "base/text.hpp"
+#include "environment/telling_line.hpp"
 #include "os/wait.hpp"
 
 #include <array>
@@ -100,8 +101,9 @@ Error failure(const ToolRun& tool, const os::Exit& exit, const std::string& tail
     const auto how = exit.signal != 0 ? fmt::format("was ended by signal {}", exit.signal)
                                       : fmt::format("ended with {}", exit.code);
     auto message = fmt::format("{} {}", tool.name, how);
-    if (!tail.empty()) message += ":\n" + tail;
-    return {ErrorKind::unavailable, std::move(message), advice_for(tail)};
+    // The first line is the one that is always shown.
+    if (!tail.empty()) message += fmt::format(": {}\n{}", telling_line(tail), tail);
+    return {kind_of_failure(tail), std::move(message), advice_for(tail)};
 }
 
 }  // namespace

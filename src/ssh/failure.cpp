@@ -59,6 +59,37 @@ bool came_through_jump(std::string_view said)
     return said.find("UNKNOWN port 65535") != std::string_view::npos;
 }
 
+// "SHA256:…" that the machine shows now, as ssh reports a changed key; empty when it does not.
+std::string shown_fingerprint(std::string_view said)
+{
+    const auto begin = said.find("SHA256:");
+    if (begin == std::string_view::npos) return {};
+    const auto rest = said.substr(begin);
+    auto text = rest.substr(0, rest.find_first_of(" \t\r\n"));
+    if (text.ends_with('.')) text.remove_suffix(1);
+    return printable(text);
+}
+
+// Both keys, as far as ssh names them: the new one, and the line that holds the old one.
+std::string keys_text(std::string_view said)
+{
+    std::string text;
+    if (const auto shown = shown_fingerprint(said); !shown.empty())
+        text = fmt::format(": it shows {}", shown);
+    for (const auto& line : split(said, '\n')) {
+        const auto at = line.find(" key in ");
+        if (!line.starts_with("Offending") || at == std::string::npos) continue;
+        const auto place = trim(std::string_view(line).substr(at + 8));
+        const auto file = place.substr(0, place.rfind(':'));
+        text += fmt::format("{} known is the one in {} ('ssh-keygen -lf {}' shows it)",
+                            text.empty() ? ":" : ",",
+                            printable(place),
+                            shell_word(printable(file)));
+        break;
+    }
+    return text;
+}
+
 std::string denied_text(const Address& address, std::string_view said)
 {
     const auto methods = offered_methods(said);
@@ -149,11 +180,14 @@ Error error_of(Cause cause, const Address& address, std::string_view said)
                 fmt::format("'{}' does not answer on port {}", address.host, port),
                 "Is the machine on, is the address right, and does its firewall let you through?"};
     case Cause::host_key_changed:
-        return {Kind::conflict,
-                fmt::format("the host key of '{}' is not the one that is known", name),
-                "Somebody may be listening in, or the machine was set up anew. Ask its owner for "
-                "the fingerprint; if the change is right, detach the target and attach it again "
-                "with '--fingerprint SHA256:…'."};
+        return {
+            Kind::conflict,
+            fmt::format(
+                "the host key of '{}' is not the one that is known{}", name, keys_text(said)),
+            fmt::format("Somebody may be listening in, or the machine was set up anew. Ask its "
+                        "owner for the fingerprint; if the change is right, 'ponk "
+                        "computetarget check TARGET --fingerprint {}' accepts it.",
+                        shown_fingerprint(said).empty() ? "SHA256:…" : shown_fingerprint(said))};
     case Cause::host_key_unknown:
         return {Kind::conflict,
                 fmt::format("the host key of '{}' is not known yet", name),

@@ -84,5 +84,24 @@ TEST(SshFailure, ShowsUnknownWordsWithoutControlCharacters)
     EXPECT_NE(error.message().find("odd \\x1b[31mred"), std::string::npos) << error.message();
 }
 
+TEST(Failure, ChangedHostKeyIsToldWithBothKeysAndWhatAcceptsIt)
+{
+    constexpr const char* said = "@    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @\r\n"
+                                 "The fingerprint for the ED25519 key sent by the remote host is\n"
+                                 "SHA256:0123456789abcdefghijklmnopqrstuvwxyzABCDEFG.\r\n"
+                                 "Offending ED25519 key in /home/ann/.ponk/ssh/1/known_hosts:1\r\n"
+                                 "Host key verification failed.\r\n";
+    const auto error = error_from({.user = "ann", .host = "box"}, said);
+    EXPECT_EQ(error.kind(), ErrorKind::conflict);
+    EXPECT_NE(error.message().find("it shows SHA256:0123456789abcdefghijklmnopqrstuvwxyzABCDEFG, "
+                                   "known is the one in /home/ann/.ponk/ssh/1/known_hosts:1"),
+              std::string::npos)
+        << error.message();
+    EXPECT_NE(error.hint().find("computetarget check TARGET --fingerprint "
+                                "SHA256:0123456789abcdefghijklmnopqrstuvwxyzABCDEFG'"),
+              std::string::npos)
+        << error.hint();
+}
+
 }  // namespace
 }  // namespace ponk::ssh

@@ -223,8 +223,9 @@ Error changed_key_error(const Client& client,
     }
     std::string hint =
         "Somebody may be listening in, or the machine was set up anew: ask its owner for the "
-        "fingerprint of the new key. If it is right, attach it again with '--fingerprint " +
-        shown.fingerprint + "'.";
+        "fingerprint of the new key. If it is right, 'ponk computetarget check TARGET "
+        "--fingerprint " +
+        shown.fingerprint + "' accepts it.";
     if (!foreign.empty())
         hint += fmt::format(" 'ssh-keygen -R {} -f {}' forgets the old key in your own file.",
                             shell_word(shown.name),

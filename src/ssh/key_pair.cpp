@@ -160,6 +160,15 @@ remove_key(Connection& connection, const std::string& line, Deadline deadline, s
     return require_success(output, connection.address(), "removing the key");
 }
 
+bool is_public_key(std::string_view text)
+{
+    const auto first = text.substr(0, text.find('\n'));
+    for (const std::string_view type : {"ssh-", "ecdsa-sha2-", "sk-ssh-", "sk-ecdsa-"}) {
+        if (first.starts_with(type) && first.find(" AAAA") != std::string_view::npos) return true;
+    }
+    return text.starts_with("---- BEGIN SSH2 PUBLIC KEY");
+}
+
 Result<KeyFile> inspect_key_file(const Client& client,
                                  const os::Path& file,
                                  Deadline deadline,
@@ -167,6 +176,15 @@ Result<KeyFile> inspect_key_file(const Client& client,
 {
     if (::access(file.c_str(), R_OK) != 0)
         return fail_errno(errno, "private key {}", os::in_quotes(file));
+    if (const auto text = os::read_file(file, 1 << 16); text && is_public_key(*text)) {
+        return tl::unexpected(
+            Error(ErrorKind::invalid_argument,
+                  fmt::format("{} is a public key, not the private one", os::in_quotes(file)),
+                  file.extension() == ".pub"
+                      ? fmt::format("Name the private file: {}.",
+                                    os::in_quotes(os::Path(file).replace_extension()))
+                      : "Name the private file: it begins with '-----BEGIN'."));
+    }
     // The empty passphrase is no secret.
     const auto output = TRY(os::run({.argv = {"ssh-keygen", "-y", "-P", "", "-f", file.string()},
                                      .env = client.environment(),

@@ -4,6 +4,7 @@
 #include "ssh/connection.hpp"
 
 #include <string>
+#include <string_view>
 
 namespace ponk::ssh {
 
@@ -22,6 +23,9 @@ Result<> remove_key(Connection& connection,
                     const std::string& line,
                     Deadline deadline,
                     std::stop_token stop);
+
+// The public half, which people name by mistake.
+bool is_public_key(std::string_view text);
 
 // What a private key file is. `invalid_argument` when it is no key, or one that ssh will not use.
 enum class KeyFile { open, has_passphrase };

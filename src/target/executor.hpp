@@ -129,7 +129,7 @@ struct JobStatus {
     std::int64_t started = 0;          // wall-clock milliseconds, 0 before the script began
     std::optional<model::ExitRecord> exit;
     std::string reason;  // why it is lost; while it is running: what keeps it from ending
-    std::string gpu;     // its GPUs as docs/design/gpu.md has them, JSON; empty: none were asked for
+    std::string gpu;  // its GPUs as docs/design/gpu.md has them, JSON; empty: none were asked for
 };
 
 using Progress = std::function<void(const std::string& line)>;
@@ -209,6 +209,14 @@ public:
                                       const Path& directory,
                                       const BeforeStoring& before,
                                       std::stop_token stop) = 0;
+
+    // Brings the working copy of a run whose files are on another machine, as it is now, into our
+    // store (whose lease the caller holds); nullopt: it is `work/` of `directory`.
+    virtual Result<std::optional<Digest>>
+    fetch_work(const std::string& /*job*/, const Path& /*directory*/, std::stop_token /*stop*/)
+    {
+        return std::nullopt;
+    }
 
     // False when it is plain without asking anybody that `collect` would bring nothing.
     [[nodiscard]] virtual bool may_have_outputs(const Path& /*directory*/) const { return true; }

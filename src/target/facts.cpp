@@ -9,6 +9,7 @@
 #include "os/variables.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <sys/utsname.h>
 
 namespace ponk::target {
@@ -95,7 +96,13 @@ public:
         const auto socket = dockerapi::find_socket(environment_);
         if (!socket) return complain(socket.error());
         const auto engine = dockerapi::Engine::connect(*socket, after(20s), stop_);
-        if (!engine) return complain(engine.error());
+        if (!engine) {
+            // There, but of no use: that is something else than none.
+            std::error_code ignored;
+            if (std::filesystem::exists(*socket, ignored))
+                facts_.set("closed_engine", socket->native());
+            return complain(engine.error());
+        }
         const auto info = engine->info(after(20s), stop_);
         if (!info) return complain(info.error());
         const auto& version = engine->version();

@@ -8,6 +8,8 @@
 #include "target/control_directory.hpp"
 #include "target/environment.hpp"
 
+#include <filesystem>
+
 namespace ponk::target {
 
 namespace {
@@ -29,6 +31,16 @@ Result<ReadFile> read_conda_file(const JobSpec& spec)
     if (report.has_errors()) return tl::unexpected(config::to_error(report.take()));
     file.diagnostics = report.take();
     return file;
+}
+
+// On the machine that runs it. What every run gets says nothing about a machine without GPUs.
+bool may_have_gpus(const GpuRequest& request)
+{
+    if (request.empty()) return false;
+    if (request.origin == GpuRequest::Origin::asked) return true;
+    std::error_code ignored;
+    return std::filesystem::exists("/dev/nvidiactl", ignored) ||
+           std::filesystem::exists("/dev/dxg", ignored);
 }
 
 Error not_prepared(const EnvironmentWish& wish, const environment::Outlook& outlook)
@@ -82,6 +94,7 @@ Result<std::optional<environment::Request>> environment_request(const JobSpec& s
                                  .lock = std::nullopt};
     if (wish.substitutions == EnvironmentWish::Substitutions::known)
         request.substitutions = environment::Request::Substitutions::known;
+    request.gpus = may_have_gpus(spec.gpu) ? environment::Gpus::some : environment::Gpus::none;
     if (!wish.lock.empty())
         request.lock = TRY(environment::parse_lock(wish.lock).map_error(
             while_doing("the lock of the earlier run's environment")));

@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+from test_output import on_terminal
 from wheels import write_wheel
 
 CONFIGURATION = "Target: local\nFramework: Python\nManagedEnvironment: true\n"
@@ -49,7 +50,7 @@ def test_managed_local_environment_is_built_once_and_says_why_it_is_built_anew(m
     managed.write("aml_config/conda_dependencies.yml", conda("tinytool==2.0"))
     third = managed.run("submit", "show.py")
     assert third.stdout.decode().split()[0] == "2.0"
-    assert b"the pip list changed: +tinytool==2.0 -tinytool==1.0" in third.stderr
+    assert b"the pip list changed: added 'tinytool==2.0', removed 'tinytool==1.0'" in third.stderr
     assert len(environments(managed)) == 2
 
 
@@ -137,6 +138,22 @@ def test_ctrl_c_cancels_a_build_and_leaves_nothing(managed):
     assert environments(managed) == [] and not [name for name in os.listdir(managed.home / "envs") if not name.startswith(".")]
 
 
+def test_async_gives_the_id_while_the_environment_is_built(managed):
+    go = managed.wheels / "go"
+    slow_package(managed, f"import os, time\nwhile not os.path.exists({str(go)!r}): time.sleep(0.05)\n"
+                          "from setuptools import setup\nsetup(name='slow', version='1.0', py_modules=[])\n")
+    started = managed.run("submit", "--async", "show.py")
+    run = started.stdout.decode().strip()
+    # It is being prepared, its files are taken, and the project may be changed.
+    record = managed.json("history", "info", run)
+    assert (record["status"], record["start_time_utc"]) == ("Preparing", None) and record["snapshot"]
+    assert b"has not begun yet" in started.stderr and b"ponk logs --follow" in started.stderr
+    managed.write("show.py", "print('another')\n")
+    go.write_text("")
+    assert managed.text("logs", "--follow", run).startswith("1.0 ")
+    assert managed.json("history", "info", run)["status"] == "Completed"
+
+
 def test_record_keeps_the_lock_and_rerun_builds_exactly_it_again(managed):
     managed.write("aml_config/conda_dependencies.yml", conda("tinytool"))
     managed.run("submit", "show.py")
@@ -169,6 +186,7 @@ def test_a_run_holds_its_environment_even_without_a_daemon(managed):
     managed.write("wait.py", "import os, time, tinytool\nprint('up', flush=True)\n"
                              "while not os.path.exists('go'): time.sleep(0.05)\nimport json; print('imported')\n")
     managed.run("submit", "--async", "wait.py")
+    wait_until(lambda: managed.json("history", "info", "last")["status"] == "Running", 60)
     run = managed.json("history", "info", "last")
     environment = run["environment"]["id"]
     assert [entry["in_use"] for entry in environments(managed)] == [True]
@@ -225,6 +243,14 @@ def test_list_and_show(managed):
     assert entry["form"] == "prefix" and entry["packages"] == 1 and entry["size"] > 4096 and entry["target"] == "local"
     table = managed.text("environment", "list", "-o", "table")
     assert entry["id"][:12] in table and "last used" in table and "prefix" in table
+    # On a narrow terminal what names it and what it takes stays whole; the rest gives way.
+    target = "a_rather_long_name_of_a_target"
+    managed.write(f"aml_config/{target}.compute", "type: local\n")
+    managed.write("aml_config/conda_dependencies.yml", conda("tinytool==2.0"))
+    managed.run("experiment", "prepare", "-c", "local", "-t", target)
+    narrow = on_terminal(managed, "environment", "list", width=80)
+    assert target in narrow and "iB" in narrow and "…" not in narrow.split("more column")[0], narrow
+    managed.run("environment", "remove", environments(managed)[0]["id"])
     shown = managed.json("environment", "show", entry["id"][:6])
     assert [(p["name"], p["version"]) for p in shown["lock"]["packages"]] == [("tinytool", "1.0")]
     assert "tinytool" in managed.text("environment", "show", entry["id"], "-o", "table")
@@ -238,15 +264,21 @@ def test_what_died_is_told_and_replaced_on_request(managed):
     told = managed.run("experiment", "prepare", "-c", "local", "--check", code=66)
     assert b"'sklearn'" in told.stderr and b"scikit-learn" in told.stderr
     assert b"'os'" in told.stderr
+    assert b"ponk experiment prepare -c local' makes it" in told.stderr
 
+    checked = managed.run("experiment", "prepare", "-c", "local", "--check", "--substitute", code=66)
+    assert b"'ponk experiment prepare -c local --substitute' makes it" in checked.stderr
     made = managed.run("experiment", "prepare", "-c", "local", "--substitute", "-o", "json")
     replaced = json.loads(made.stdout)["environment"]["substitutions"]
     assert [(one["from"], one["to"]) for one in replaced] == [("sklearn", "scikit-learn"), ("os", None)]
     assert b"'scikit-learn' instead of 'sklearn'" in made.stderr
     assert managed.text("submit", "--substitute", "show.py").startswith("1.0 ")
     assert managed.json("history", "info", "last")["environment"]["built"] is False
-    # Without it the file counts as it is.
-    assert managed.run("submit", "show.py", code=72).returncode == 72
+    # Without it the file counts as it is, and the failure tells what would help.
+    failed = managed.run("submit", "show.py", code=72).stderr
+    assert b"'--substitute' puts known replacements in the place of 'sklearn', 'os'" in failed
+    last = failed.decode().splitlines()[-1]
+    assert last.startswith("ponk: error: ") and "sklearn" in last and not last.endswith(":")
 
 
 def test_too_little_space_is_said_before_anything_is_built(managed):

@@ -139,7 +139,7 @@ def test_prepare_says_what_it_did_and_what_not(ponk):
     ponk.write("aml_config/conda_dependencies.yml", "name: x\ndependencies:\n  - python=3.11\n")
     done = ponk.run("experiment", "prepare", "-c", "local", "-o", "table")
     assert b"/usr/bin/python3" in done.stdout and b"nothing was made" in done.stdout
-    assert b"'aml_config/conda_dependencies.yml' is not installed" in done.stderr
+    assert b"'aml_config/conda_dependencies.yml' is not used" in done.stderr
     for kind, why in (("slurm", b"not built into this version"),
                       ("batchai", b"switched off")):
         ponk.write("aml_config/far.compute", f"type: {kind}\naddress: h\nusername: u\n")

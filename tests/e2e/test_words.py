@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import pty
 import shutil
 import signal
 import subprocess
@@ -269,3 +270,37 @@ def test_cancel_in_a_pipe_tells_of_the_cancel(ponk):
     ponk.run("submit", "--async", "x.py")
     assert json.loads(ponk.text("cancel", "last", "--grace", "1s"))["cancel_requested"] is True
     ponk.run("experiment", "status", "last")
+
+
+def test_a_reader_that_goes_away_is_no_error(ponk):
+    """Also under a parent that ignores the signal, as many services and notebooks do."""
+    ponk.write("x.py", "print('said')\n")
+    ponk.run("submit", "x.py")
+    for words in (["runs"], ["logs", "last"], ["help"]):
+        reader, writer = os.pipe()
+        os.close(reader)
+        done = subprocess.run([ponk.program, *words], cwd=ponk.project, env=ponk.environment, stdout=writer, timeout=60,
+                              stderr=subprocess.PIPE, restore_signals=False)  # Python itself ignores SIGPIPE
+        os.close(writer)
+        assert (done.returncode, done.stderr) == (-signal.SIGPIPE, b""), words
+
+
+def test_a_signal_ends_a_question_for_a_secret(ponk):
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(ponk.project)
+        os.execve(ponk.program, [ponk.program, "secret", "set", "key"], ponk.environment)
+    asked = b""
+    while b": " not in asked:
+        asked += os.read(terminal, 4096)
+    os.kill(pid, signal.SIGTERM)
+    deadline = time.monotonic() + 30
+    ended, status = os.waitpid(pid, os.WNOHANG)
+    while ended == 0 and time.monotonic() < deadline:
+        time.sleep(0.02)
+        ended, status = os.waitpid(pid, os.WNOHANG)
+    if ended == 0:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+    os.close(terminal)
+    assert ended == pid and os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGTERM

@@ -5,6 +5,7 @@
 #include "target/remote/message.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace ponk::target::remote {
 
@@ -126,15 +127,21 @@ std::optional<Error> BoxConnection::broken()
 void BoxConnection::break_off(const Error& why)
 {
     auto said = stream_.complaint ? shown(stream_.complaint()) : std::string();
-    auto state = state_.lock();
-    if (state->broken) return;
-    state->broken =
-        Error(ErrorKind::unavailable, said.empty() ? why.message() : why.message() + ": " + said);
-    for (const auto& [number, waiting] : state->waiting) {
-        if (!waiting->answer) waiting->answer = tl::unexpected(*state->broken);
+    std::function<void()> end;
+    {
+        auto state = state_.lock();
+        if (state->broken) return;
+        state->broken = Error(ErrorKind::unavailable,
+                              said.empty() ? why.message() : why.message() + ": " + said);
+        for (const auto& [number, waiting] : state->waiting) {
+            if (!waiting->answer) waiting->answer = tl::unexpected(*state->broken);
+        }
+        state->waiting.clear();
+        end = std::exchange(stream_.end, nullptr);
     }
-    state->waiting.clear();
     changed_.notify_all();
+    // Whoever holds us may not look at us for long: what carried the stream goes now.
+    if (end) end();
 }
 
 void BoxConnection::read(const std::stop_token& stop)

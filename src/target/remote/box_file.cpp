@@ -6,6 +6,8 @@
 #include "target/remote/box_pool.hpp"
 #include "target/remote/message.hpp"
 
+#include <unistd.h>
+
 namespace ponk::target::remote {
 
 namespace {
@@ -15,6 +17,11 @@ constexpr const char* box_file = "box";
 std::string brief(const std::string& text)
 {
     return sha256(text).text().substr(0, 16);
+}
+
+Path place_of(const Path& home, const std::string& type, const BoxAddress& box)
+{
+    return home / "boxes" / type / brief(name_of(box) + "\n" + box.scratch);
 }
 
 }  // namespace
@@ -41,12 +48,16 @@ Result<BoxAddress> read_box(const Path& directory)
 
 Result<> remember_box(const Path& home, const std::string& type, const BoxAddress& box)
 {
-    const auto folder = home / "boxes" / type;
-    const auto file = folder / brief(name_of(box) + "\n" + box.scratch);
+    const auto file = place_of(home, type, box);
     const auto text = to_json(to_json(box)) + "\n";
     if (TRY(os::read_file_if_any(file, 1 << 16)) == text) return {};
-    TRY(os::make_directories(folder));
+    TRY(os::make_directories(file.parent_path()));
     return os::replace_file(file, text, 0600, os::Durable::no);
+}
+
+void forget_box(const Path& home, const std::string& type, const BoxAddress& box)
+{
+    ::unlink(place_of(home, type, box).c_str());
 }
 
 std::vector<BoxAddress> known_boxes(const Path& home, const std::string& type)

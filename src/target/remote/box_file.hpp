@@ -13,6 +13,8 @@ Result<BoxAddress> read_box(const Path& directory);
 // Machines that runs of this type were given to, so that what they keep can be asked for later.
 Result<> remember_box(const Path& home, const std::string& type, const BoxAddress& box);
 std::vector<BoxAddress> known_boxes(const Path& home, const std::string& type);
+// Until the next run goes there.
+void forget_box(const Path& home, const std::string& type, const BoxAddress& box);
 
 // The last snapshot of a project that a machine was seen to hold as a whole: the next one differs
 // little. `source` is the project's folder.

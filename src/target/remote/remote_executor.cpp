@@ -3,8 +3,10 @@
 
 #include "base/text.hpp"
 #include "dockerapi/registry.hpp"
+#include "os/late_notice.hpp"
 #include "os/wait.hpp"
 #include "snapshot/lease.hpp"
+#include "ssh/box_folder.hpp"
 #include "target/control_directory.hpp"
 #include "target/control_seal.hpp"
 #include "target/remote/bounded_progress.hpp"
@@ -37,6 +39,8 @@ constexpr auto outage_patience = 120s;
 constexpr auto longest_poll = 25s;
 constexpr auto pause = 500ms;
 constexpr std::size_t most_rounds = 4;
+// How long a machine may be silent before somebody who waits is told.
+constexpr auto patient_silence = 3s;
 
 // In the run directory: the run ended and wrote no outputs.
 constexpr const char* no_outputs = "no-outputs";
@@ -159,6 +163,25 @@ public:
         return collected;
     }
 
+    Result<std::optional<Digest>>
+    fetch_work(const std::string& job, const Path& directory, std::stop_token stop) override
+    {
+        const auto box = TRY(read_box(directory));
+        const auto connection = TRY(options_.boxes->get(box, BoxPool::Attempt::when_due, stop));
+        const auto answer =
+            TRY(connection->call({.call = "work", .head = about(job)}, after(1h), stop)
+                    .map_error([&](const Error& error) {
+                        return error.kind() == ErrorKind::not_found
+                                   ? error.within("on '" + name_of(box) + "'")
+                                   : error;
+                    }));
+        Digest id;
+        if (!parse_digest(answer.head.text("tree"), id))
+            return fail(ErrorKind::damaged, "'{}' names no tree", name_of(box));
+        TRY(fetch_tree(*connection, options_.objects, id, {}, stop));
+        return id;
+    }
+
     [[nodiscard]] bool may_have_outputs(const Path& directory) const override
     {
         return !is_there(directory / no_outputs);
@@ -197,7 +220,7 @@ public:
             auto list = answer ? parse_environment_list(shown_texts(answer->head["environments"]))
                                : Result<EnvironmentList>(tl::unexpected(answer.error()));
             if (!list) {
-                all.problems.push_back(list.error().message());
+                if (!was_given_up(box, list.error())) all.problems.push_back(told(list.error()));
                 continue;
             }
             for (auto& entry : list->entries) {
@@ -240,7 +263,8 @@ public:
             auto garbage = answer ? parse_environment_garbage(shown_texts(answer->head["garbage"]))
                                   : Result<EnvironmentGarbage>(tl::unexpected(answer.error()));
             if (!garbage) {
-                all.problems.push_back(garbage.error().message());
+                if (!was_given_up(box, garbage.error()))
+                    all.problems.push_back(told(garbage.error()));
                 continue;
             }
             all.freed += garbage->freed;
@@ -267,6 +291,26 @@ public:
 
 private:
     using Answer = BoxConnection::Answer;
+
+    static std::string told(const Error& error)
+    {
+        return error.hint().empty() ? error.message()
+                                    : fmt::format("{} ({})", error.message(), error.hint());
+    }
+
+    // A machine whose host key nobody knows any more was detached: no target leads there, and what
+    // it keeps is no affair of ours until one does.
+    bool was_given_up(const BoxAddress& box, const Error& error) const
+    {
+        if (error.kind() != ErrorKind::conflict) return false;
+        auto address = ssh::parse_address(box.address, box.user);
+        if (!address) return false;
+        if (box.port != 0) address->port = box.port;
+        const auto settings = ssh::BoxFolder(options_.home, *address).read_settings();
+        if (!settings || *settings) return false;
+        forget_box(options_.home, options_.type, box);
+        return true;
+    }
 
     [[nodiscard]] SealedFiles files_of(const std::string& run, const Path& directory) const
     {
@@ -378,8 +422,14 @@ private:
         bool met = false;
         auto deadline = after(outage_patience);
         for (;;) {
-            const auto connection = options_.boxes->get(
-                spec.box, met ? BoxPool::Attempt::when_due : BoxPool::Attempt::now, stop);
+            const auto connection = [&] {
+                const os::LateNotice slow(patient_silence, [&] {
+                    if (progress && !met)
+                        progress(fmt::format("'{}' has not answered yet", name_of(spec.box)));
+                });
+                return options_.boxes->get(
+                    spec.box, met ? BoxPool::Attempt::when_due : BoxPool::Attempt::now, stop);
+            }();
             // Whoever was never met may not exist; one that was comes back.
             if (!connection && (!met || Deadline::clock::now() >= deadline))
                 return tl::unexpected(connection.error());
@@ -407,11 +457,18 @@ private:
         auto rounds = most_rounds;
         for (std::size_t round = 0; round < rounds; ++round) {
             const auto answer =
-                TRY(connection.call({.call = call,
-                                     .head = {{"type", options_.type}, {"spec", to_json(sent)}},
-                                     .progress = progress},
-                                    after(place_patience),
-                                    stop));
+                TRY(connection
+                        .call({.call = call,
+                               .head = {{"type", options_.type}, {"spec", to_json(sent)}},
+                               .progress = progress},
+                              after(place_patience),
+                              stop)
+                        .map_error([&](const Error& error) {
+                            // What is missing is missing there, and whoever reads it is here.
+                            return connection.broken() || error.kind() == ErrorKind::cancelled
+                                       ? error
+                                       : error.within("on '" + name_of(spec.box) + "'");
+                        }));
             if (answer.head.boolean("login")) {
                 const bool tried = sent.container.has_login();
                 if (!tried) sent = TRY(with_login(spec, stop));

@@ -123,7 +123,10 @@ def test_machine_that_is_away_is_a_flag_and_cancel_waits_for_it(away, machine):
         assert flag["since"] and machine.address in flag["reason"]
         assert away.json("history", "info", "last")["status"] == "Running"
         assert "cannot be reached" in away.text("experiment", "status", run["run_id"], "-o", "table")
-        away.run("cancel", run["run_id"])
+        assert "Running (unreachable)" in away.text("runs", "-o", "table")
+        told = away.text("cancel", run["run_id"], "-o", "table")
+        assert "cannot be told yet" in told and machine.address in told
+        assert "(unreachable, cancel asked)" in away.text("runs", "-o", "table")
         assert away.json("history", "info", "last")["status"] == "Running"
     finally:
         machine.network.mend()
@@ -188,6 +191,24 @@ def test_clean_takes_everything_of_the_run_away_there(away, machine):
 
     assert not (machine.home / ".ponk/runs" / run["run_id"]).exists()
     assert away.text("logs", run["run_id"]) == "1\n"
+
+
+@pytest.mark.parametrize("configuration", ["plain", "docker"])
+def test_return_brings_files_that_are_no_outputs(away, machine, configuration):
+    away.write("kept.txt", "as it was\n")
+    away.write("a.py", "import os\nos.makedirs('made')\nopen('made/new.txt', 'w').write('new')\nopen('kept.txt', 'a').write('and more')\n")
+    away.run("submit", "-c", configuration, "a.py")
+
+    done = away.json("experiment", "return", "last")
+
+    assert done["copied"] == ["made/new.txt"] and done["skipped"] == ["kept.txt"], done
+    assert (away.project / "made/new.txt").read_text() == "new"
+    away.run("experiment", "return", "last", "--overwrite")
+    assert (away.project / "kept.txt").read_text() == "as it was\nand more"
+    run = away.json("history", "info", "last")
+    assert not list((away.home / "runs" / run["run_id"]).glob("returned-*"))
+    away.run("experiment", "clean", run["run_id"])
+    assert b"is gone" in away.run("experiment", "return", run["run_id"], code=66).stderr
 
 
 def test_check_tells_what_the_machine_is_and_has(away, machine, engine):

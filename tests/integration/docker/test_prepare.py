@@ -60,15 +60,22 @@ def test_prepare_check_submit_list_show_remove(prepared, engine):
 
     prepared.write("aml_config/conda_dependencies.yml", conda("tinytool==2.0"))
     again = prepared.run("submit", "-c", "docker", "show.py", timeout=300)
-    assert again.stdout == b"2.0\n" and b"the pip list changed: +tinytool==2.0 -tinytool==1.0" in again.stderr
+    assert again.stdout == b"2.0\n" and b"the pip list changed: added 'tinytool==2.0', removed 'tinytool==1.0'" in again.stderr
 
     entries = prepared.json("environment", "list")
     assert [entry["form"] for entry in entries] == ["image", "image"] and all(entry["size"] > 1e6 for entry in entries)
     shown = prepared.json("environment", "show", had["id"])
     assert [package["name"] for package in shown["lock"]["packages"]] == ["tinytool"]
+    # What it takes is its own: the base is shared and stays when it goes.
+    whole, base = (int(engine.docker("inspect", "-f", "{{.Size}}", name)) for name in (had["image"], engines.IMAGE))
+    assert next(entry["size"] for entry in entries if entry["id"] == had["id"]) == whole - base
     # Containers of runs that have ended do not keep an image.
     prepared.run("environment", "remove", had["id"])
     assert had["image"] not in engine.docker("images", "-aq", "--no-trunc")
+    # Nor does the engine's build cache keep its layers.
+    cache = json.loads(engine.docker("system", "df", "-v", "--format", "{{json .BuildCache}}"))
+    left = [step for step in cache if "/ponk-build/" in step["Description"] and step["Shared"] in ("false", False)]
+    assert left == [], left
 
     # Exactly that again, though another is wanted now and the image is gone.
     rerun = prepared.run("experiment", "rerun", run["run_id"], timeout=300)

@@ -211,7 +211,7 @@ def test_an_image_that_carries_its_own_conda_uses_it_and_a_changed_pip_list_leav
     assert "yes" == run(engine, answer, "sh", "-c", "grep -rlq %s /opt/ponk || echo yes" % MARKER)
     images.conda(text % (MARKER, "2.0"))
     changed = images.prepare(**wish)
-    assert changed["reason"] == "built because the pip list changed: +tinytool==2.0 -tinytool==1.0"
+    assert changed["reason"] == "built because the pip list changed: added 'tinytool==2.0', removed 'tinytool==1.0'"
     cached = [line for line in images.progress.splitlines() if "create.sh" in line]
     assert cached and all("(cached)" in line for line in cached)
 

@@ -81,7 +81,7 @@ def test_a_rebuild_says_what_changed_and_returning_rebuilds_nothing(offline):
     first = offline.prepare()
     assert first["reason"] == "built because it is the first environment of this project on 't'"
     offline.pip("tinytool==2.0")
-    assert offline.prepare()["reason"] == "built because the pip list changed: +tinytool==2.0 -tinytool==1.0"
+    assert offline.prepare()["reason"] == "built because the pip list changed: added 'tinytool==2.0', removed 'tinytool==1.0'"
     offline.pip("tinytool==1.0")
     assert not offline.prepare()["built"]
 

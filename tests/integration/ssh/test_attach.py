@@ -68,6 +68,13 @@ def test_second_attach_needs_no_password_and_adds_no_second_key(ponk, attach, bo
     assert read(ponk, "again.compute")["type"] == read(ponk, "third.compute")["type"] == "remotedocker"
 
 
+def test_key_that_was_made_for_the_box_serves_when_one_is_wished_for(ponk, attach, box_user):
+    attach("--password", PASSWORD)
+    authorized = box_user.authorized
+    attach("--use-azureml-ssh-key", name="again")
+    assert box_user.authorized == authorized
+
+
 def test_existing_keys_of_the_box_stay_as_they_are(attach, box_user):
     box_user.write(".ssh/authorized_keys", "# mine\nssh-rsa AAAAB3Nz other", 0o664)
 
@@ -143,8 +150,17 @@ def test_changed_host_key_is_refused_with_both_fingerprints_and_the_next_step(po
 
     assert before.encode() in done.stderr and sshd.fingerprint().encode() in done.stderr
     assert b"--fingerprint" in done.stderr and b"nothing was sent" in done.stderr
-    assert b"not the one that is known" in ponk.run("computetarget", "check", "box", code=73).stderr
-    # What the message says to do, works.
+    refused = ponk.run("computetarget", "check", "box", code=73).stderr
+    assert b"not the one that is known" in refused and sshd.fingerprint().encode() in refused
+    # What the message says to do, works, and the target's file stays as somebody edited it.
+    edited = ponk.project / "aml_config/box.compute"
+    edited.write_text(edited.read_text() + "# mine\n")
+    ponk.run("computetarget", "check", "box", "--fingerprint", before, code=None)
+    ponk.run("computetarget", "check", "box", code=73)
+    accepted = ponk.run("computetarget", "check", "box", "--fingerprint", sshd.fingerprint(), code=None)
+    assert accepted.returncode in (0, 65) and b"is accepted" in accepted.stderr
+    assert ponk.run("computetarget", "check", "box", code=None).returncode in (0, 65)
+    assert edited.read_text().endswith("# mine\n")
     attach("--password", PASSWORD, name="other")
     ponk.run("computetarget", "check", "box", code=None)
 
@@ -273,6 +289,13 @@ def test_file_that_is_no_key_is_named(ponk, attach, me):
     assert b"is no private key" in attach("--private-key-file", text, code=65).stderr
     assert b"notes2.txt" in attach("--private-key-file", me.home / "notes2.txt", code=66).stderr
     assert nothing_left(ponk)
+
+
+def test_public_key_is_not_taken_for_one_with_wrong_rights(ponk, attach, me):
+    public = me.write("mykey.pub", "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHs me\n")
+    os.chmod(public, 0o644)
+    done = attach("--private-key-file", str(public), code=65)
+    assert b"is a public key" in done.stderr and b"mykey'" in done.stderr and b"chmod" not in done.stderr
 
 
 def test_everything_that_is_missing_is_asked_for_on_a_terminal(ponk, sshd, box_user):
