@@ -150,7 +150,9 @@ TEST_F(Plans, PackagesThatNobodyInstallsAreToldOnce)
         << there->notices[0];
     write("aml_config/box.compute",
           "type: remote\naddress: gpu1\nusername: ann\nuserManagedEnvironment: false\n");
-    for (const auto& notice : make_plan(wanted)->notices)
+    const auto managed = make_plan(wanted);
+    ASSERT_TRUE(managed) << managed.error().message();
+    for (const auto& notice : managed->notices)
         EXPECT_EQ(notice.find("is not used"), std::string::npos) << notice;
 }
 

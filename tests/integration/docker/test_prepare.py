@@ -41,6 +41,10 @@ def wait_for(ponk, state, limit=60):
         time.sleep(0.1)
 
 
+def build_cache(engine):
+    return json.loads(engine.docker("system", "df", "-v", "--format", "{{json .BuildCache}}"))
+
+
 def test_prepare_check_submit_list_show_remove(prepared, engine):
     before = prepared.run("experiment", "prepare", "-c", "docker", "--check", "-o", "json", code=66, timeout=120)
     assert json.loads(before.stdout)["builder"] == "venv in the image"
@@ -70,11 +74,12 @@ def test_prepare_check_submit_list_show_remove(prepared, engine):
     whole, base = (int(engine.docker("inspect", "-f", "{{.Size}}", name)) for name in (had["image"], engines.IMAGE))
     assert next(entry["size"] for entry in entries if entry["id"] == had["id"]) == whole - base
     # Containers of runs that have ended do not keep an image.
+    assert any("/ponk-build/" in step["Description"] for step in build_cache(engine))
     prepared.run("environment", "remove", had["id"])
     assert had["image"] not in engine.docker("images", "-aq", "--no-trunc")
     # Nor does the engine's build cache keep its layers.
-    cache = json.loads(engine.docker("system", "df", "-v", "--format", "{{json .BuildCache}}"))
-    left = [step for step in cache if "/ponk-build/" in step["Description"] and step["Shared"] in ("false", False)]
+    left = [step for step in build_cache(engine)
+            if "/ponk-build/" in step["Description"] and step["Shared"] in ("false", False)]
     assert left == [], left
 
     # Exactly that again, though another is wanted now and the image is gone.
