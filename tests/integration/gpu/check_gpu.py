@@ -205,7 +205,7 @@ class Checks:
             for kind, words in (("without", ["--gpus", "none"]), ("with", ["--gpus", "1"])):
                 run, _ = self.submit(*words, "train.py", "8")
                 text = self.run("logs", run["run_id"]).stdout
-                steps[kind].append(int(text.split("steps")[1].split()[0]))
+                steps[kind].append(int(text.rsplit("steps", 1)[1].split()[0]))
         best = {kind: max(values) for kind, values in steps.items()}
         self.rows.append(("training steps in 8 s, without and with sampling", "within noise", f"{best['without']} and {best['with']}",
                           f"{100 * (best['with'] / best['without'] - 1):+.2f} %", str(steps)))
