@@ -33,12 +33,13 @@ public:
         auto in = TRY(os::make_pipe());
         auto out = TRY(os::make_pipe());
         auto serving = std::make_shared<std::jthread>(
-            [this, in = std::move(in.read), out = std::move(out.write)] { serve(in, out); });
+            [this, in = std::move(in.read), out = std::move(out.write)](
+                const std::stop_token& stop) { serve(in, out, stop); });
         return Stream{std::move(out.read), std::move(in.write), [serving] {}, {}};
     }
 
 private:
-    void serve(const os::Fd& in, const os::Fd& out)
+    void serve(const os::Fd& in, const os::Fd& out, const std::stop_token& stop)
     {
         const auto say = [&out](const Frame& frame) {
             static_cast<void>(os::write_all(out.get(), encode(frame).value()));
@@ -47,7 +48,7 @@ private:
         say({FrameKind::hello, 0, to_json(Hello{.boot = "b", .home = "/h"}), {}});
         FrameParser parser;
         for (;;) {
-            const auto bytes = read_some(in.get(), after(60s), {});
+            const auto bytes = read_some(in.get(), after(60s), stop);
             if (!bytes || bytes->empty()) return;
             parser.take(*bytes);
             while (const auto frame = parser.next().value()) {
