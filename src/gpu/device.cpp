@@ -86,7 +86,7 @@ DeviceSample device_sample_from(const Json& json)
         sample.processes.push_back({.pid = static_cast<pid_t>(process.integer("pid")),
                                     .memory = whole<std::uint64_t>(process, "memory").value_or(0),
                                     .sm_utilisation = real(process, "sm_utilisation"),
-             .draws_only = process.boolean("draws_only")});
+                                    .draws_only = process.boolean("draws_only")});
     }
     for (const auto& xid : list(json, "xids"))
         if (xid.is_integer()) sample.xids.push_back(static_cast<int>(xid.as_integer()));

@@ -54,8 +54,8 @@ Result<std::optional<RunProcesses>> read_processes(const SealedFiles& files, con
 
 bool is_new(const JobStatus& now, const JobStatus& seen)
 {
-    return now.phase != seen.phase || now.reason != seen.reason ||
-           now.gpu != seen.gpu || now.log_length != seen.log_length || now.journal_length != seen.journal_length ||
+    return now.phase != seen.phase || now.reason != seen.reason || now.gpu != seen.gpu ||
+           now.log_length != seen.log_length || now.journal_length != seen.journal_length ||
            now.phase == JobPhase::ended || now.phase == JobPhase::lost;
 }
 

@@ -13,7 +13,8 @@ namespace ponk::target {
 
 namespace {
 
-constexpr std::uint32_t interesting = IN_MODIFY | IN_CREATE | IN_MOVED_TO | IN_ONLYDIR | IN_DONT_FOLLOW;
+constexpr std::uint32_t interesting =
+    IN_MODIFY | IN_CREATE | IN_MOVED_TO | IN_ONLYDIR | IN_DONT_FOLLOW;
 
 }  // namespace
 
