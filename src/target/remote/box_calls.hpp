@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "target/remote/box_connection.hpp"
+#include "target/remote/homes_there.hpp"
+#include "target/remote/remote_executor.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace ponk::target::remote {
+
+// An answer that needs no work worth the name; what takes longer has its own.
+constexpr std::chrono::seconds usual_patience{60};
+
+// Files that an executor for other machines keeps in the run directory.
+namespace mark {
+constexpr const char* no_outputs = "no-outputs";  // the run ended and wrote none
+constexpr const char* launched = "launched";      // the box has said that it accepted the run
+}  // namespace mark
+
+// Asks the machines of one type of target, and says of which one an error speaks. Any thread may
+// call.
+class BoxCalls {
+public:
+    using Answer = BoxConnection::Answer;
+    using Request = BoxConnection::Request;
+
+    explicit BoxCalls(const Options& options) : options_(options) {}
+
+    // A question about a run, or about the machine as a target of this type.
+    [[nodiscard]] Request about(std::string call, const std::string& job) const;
+    [[nodiscard]] Request about(std::string call) const;
+
+    Result<Answer>
+    ask(const BoxAddress& box, Request request, Deadline deadline, const std::stop_token& stop);
+    static Result<Answer> ask(BoxConnection& connection,
+                              const BoxAddress& box,
+                              Request request,
+                              Deadline deadline,
+                              const std::stop_token& stop);
+
+    // The connection to the folder that the run was given to; `unavailable` when there is another
+    // one in its place.
+    Result<std::shared_ptr<BoxConnection>>
+    reach(const Path& directory, const BoxAddress& box, const std::stop_token& stop);
+    // The machine answers, but not about this run.
+    void note_missing(const Path& directory, const BoxAddress& box, const std::string& reason);
+    void note_found(const Path& directory) { homes_.found(directory); }
+
+    // All that the run left is with us: some day the box may forget it. What it does not hear it
+    // keeps.
+    void
+    tell_fetched(BoxConnection& connection, const std::string& job, const std::stop_token& stop);
+
+    [[nodiscard]] std::optional<Outage> outage(const Path& directory, const BoxAddress& box) const;
+
+private:
+    const Options& options_;
+    HomesThere homes_;
+};
+
+// Advice about a disk is of use only to who knows whose it is.
+Error of_machine(const Error& error, const BoxAddress& box);
+
+}  // namespace ponk::target::remote

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "target/remote/follow_run.hpp"
+
+#include "target/control_directory.hpp"
+#include "target/remote/box_file.hpp"
+#include "target/remote/box_pool.hpp"
+#include "target/remote/message.hpp"
+#include "target/remote/run_copy.hpp"
+#include "target/run_files.hpp"
+
+#include <algorithm>
+
+namespace ponk::target::remote {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+// The longest that one question may stay open on the box.
+constexpr auto longest_poll = 25s;
+
+}  // namespace
+
+Result<JobStatus> FollowRun::once(const std::string& job,
+                                  const SealedFiles& files,
+                                  const Path& directory,
+                                  const JobStatus& seen,
+                                  Deadline deadline,
+                                  const std::stop_token& stop)
+{
+    const auto box = TRY(read_box(directory));
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Deadline::clock::now());
+    const auto wait = std::clamp(left, 0ms, std::chrono::milliseconds(longest_poll));
+    auto request = calls_.about("sync", job);
+    auto& head = request.head;
+    head.set("seen", to_json(JobStatus{.phase = seen.phase, .started = seen.started}));
+    head.set("files", to_json(growing_files(directory)));
+    head.set("wait", static_cast<std::int64_t>(wait.count()));
+    const auto connection = TRY(calls_.reach(directory, box, stop));
+    auto asked =
+        BoxCalls::ask(*connection, box, std::move(request), after(wait + usual_patience), stop);
+    if (!asked && asked.error().kind() == ErrorKind::unavailable && !connection->broken()) {
+        // It answers, and cannot say anything about the run.
+        calls_.note_missing(
+            directory, box, fmt::format("'{}': {}", name_of(box), asked.error().message()));
+    } else if (!connection->broken()) {
+        calls_.note_found(directory);
+    }
+    if (!asked && asked.error().kind() == ErrorKind::not_found &&
+        is_there(directory / mark::launched) && !calls_.outage(directory, box)) {
+        JobStatus gone{.phase = JobPhase::lost};
+        gone.reason = fmt::format("'{}': the run's folder there is gone", name_of(box));
+        read_lengths(directory, gone);
+        return gone;
+    }
+    auto answer = TRY(std::move(asked));
+    auto status = TRY(parse_job_status(answer.head));
+    Increment increment{.files = TRY(parse_growing_files(answer.head["files"])),
+                        .bytes = std::move(answer.payload),
+                        .more = answer.head.boolean("more")};
+    TRY(apply_increment(directory, increment));
+    const bool over = status.phase == JobPhase::ended || status.phase == JobPhase::lost;
+    if (over && increment.more) {
+        // Nothing ends before all it said is here.
+        status.phase = JobPhase::running;
+        status.exit.reset();
+    } else if (status.phase == JobPhase::ended) {
+        TRY(settle_end(job, files, directory, answer.head, status));
+        if (status.exit && is_there(directory / mark::no_outputs)) {
+            calls_.tell_fetched(*connection, job, stop);
+        }
+    } else if (status.phase == JobPhase::lost) {
+        status.reason = fmt::format("'{}': {}", name_of(box), status.reason);
+    }
+    read_lengths(directory, status);
+    return status;
+}
+
+Result<> FollowRun::settle_end(const std::string& job,
+                               const SealedFiles& files,
+                               const Path& directory,
+                               const Json& head,
+                               JobStatus& status)
+{
+    const auto log = directory / control::log;
+    if (TRY(settle_copy(directory, *status.exit)) == LogState::different &&
+        !again_.lock()->contains(job)) {
+        // Changed behind our back, here or there: once more, from its first byte.
+        again_.lock()->insert(job);
+        TRY(os::replace_file(log, ""));
+        status.phase = JobPhase::running;
+        status.exit.reset();
+        return {};
+    }
+    again_.lock()->erase(job);
+    if (!is_there(log)) TRY(os::replace_file(log, ""));
+    if (!head.boolean("outputs", true)) TRY(os::replace_file(directory / mark::no_outputs, ""));
+    return files.publish(control::exit, model::to_text(*status.exit));
+}
+
+}  // namespace ponk::target::remote

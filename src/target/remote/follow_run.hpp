@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/synced.hpp"
+#include "target/control_seal.hpp"
+#include "target/remote/box_calls.hpp"
+
+#include <set>
+#include <string>
+
+namespace ponk::target::remote {
+
+// Keeps our copies of runs' logs, journals and ends up to date. Any thread may call, one at a time
+// for each run.
+class FollowRun {
+public:
+    explicit FollowRun(BoxCalls& calls) : calls_(calls) {}
+
+    // One question, which the machine may keep open until the deadline.
+    Result<JobStatus> once(const std::string& job,
+                           const SealedFiles& files,
+                           const Path& directory,
+                           const JobStatus& seen,
+                           Deadline deadline,
+                           const std::stop_token& stop);
+
+private:
+    Result<> settle_end(const std::string& job,
+                        const SealedFiles& files,
+                        const Path& directory,
+                        const Json& head,
+                        JobStatus& status);
+
+    BoxCalls& calls_;
+    Synced<std::set<std::string>> again_;  // runs whose log is fetched a second time
+};
+
+}  // namespace ponk::target::remote

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "target/remote/remote_environments.hpp"
+
+#include "ssh/box_folder.hpp"
+#include "target/remote/box_file.hpp"
+#include "target/remote/box_pool.hpp"
+#include "target/remote/message.hpp"
+
+namespace ponk::target::remote {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+std::string told(const Error& error)
+{
+    return error.hint().empty() ? error.message()
+                                : fmt::format("{} ({})", error.message(), error.hint());
+}
+
+}  // namespace
+
+bool RemoteEnvironments::was_given_up(const BoxAddress& box, const Error& error) const
+{
+    if (error.kind() != ErrorKind::conflict) return false;
+    auto address = ssh::parse_address(box.address, box.user);
+    if (!address) return false;
+    if (box.port != 0) address->port = box.port;
+    const auto settings = ssh::BoxFolder(options_.home, *address).read_settings();
+    if (!settings || *settings) return false;
+    forget_box(options_.home, options_.type, box);
+    return true;
+}
+
+Result<BoxAddress> RemoteEnvironments::box_named(const std::string& machine) const
+{
+    for (auto& box : known_boxes(options_.home, options_.type)) {
+        if (name_of(box) == machine) return box;
+    }
+    return fail(ErrorKind::not_found, "no machine '{}' is known", machine);
+}
+
+Result<EnvironmentList> RemoteEnvironments::list(const std::stop_token& stop)
+{
+    EnvironmentList all;
+    for (const auto& box : known_boxes(options_.home, options_.type)) {
+        const auto answer =
+            calls_.ask(box, calls_.about("environments"), after(usual_patience), stop);
+        auto list = answer ? parse_environment_list(shown_texts(answer->head["environments"]))
+                           : Result<EnvironmentList>(tl::unexpected(answer.error()));
+        if (!list) {
+            if (!was_given_up(box, list.error())) all.problems.push_back(told(list.error()));
+            continue;
+        }
+        for (auto& entry : list->entries) {
+            entry.machine = name_of(box);
+            all.entries.push_back(std::move(entry));
+        }
+        all.problems.insert(all.problems.end(), list->problems.begin(), list->problems.end());
+    }
+    return all;
+}
+
+Result<std::string> RemoteEnvironments::lock(const std::string& machine,
+                                             const std::string& id,
+                                             const std::stop_token& stop)
+{
+    auto request = calls_.about("environment-lock");
+    request.head.set("id", id);
+    return TRY(calls_.ask(TRY(box_named(machine)), std::move(request), after(usual_patience), stop))
+        .head.text("lock");
+}
+
+Result<> RemoteEnvironments::remove(const std::string& machine,
+                                    const std::string& id,
+                                    const std::stop_token& stop)
+{
+    auto request = calls_.about("remove-environment");
+    request.head.set("id", id);
+    TRY(calls_.ask(TRY(box_named(machine)), std::move(request), after(5min), stop));
+    return {};
+}
+
+Result<EnvironmentGarbage> RemoteEnvironments::collect_garbage(const EnvironmentRules& rules,
+                                                               const std::stop_token& stop)
+{
+    EnvironmentGarbage all;
+    for (const auto& box : known_boxes(options_.home, options_.type)) {
+        auto request = calls_.about("collect-environments");
+        request.head.set("rules", to_json(rules));
+        const auto answer = calls_.ask(box, std::move(request), after(10min), stop);
+        auto garbage = answer ? parse_environment_garbage(shown_texts(answer->head["garbage"]))
+                              : Result<EnvironmentGarbage>(tl::unexpected(answer.error()));
+        if (!garbage) {
+            if (!was_given_up(box, garbage.error())) all.problems.push_back(told(garbage.error()));
+            continue;
+        }
+        all.freed += garbage->freed;
+        for (auto& entry : garbage->removed) {
+            entry.machine = name_of(box);
+            all.removed.push_back(std::move(entry));
+        }
+    }
+    return all;
+}
+
+}  // namespace ponk::target::remote
