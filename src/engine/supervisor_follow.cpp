@@ -3,7 +3,6 @@
 #include "engine/journal_reader.hpp"
 #include "engine/run_note.hpp"
 #include "engine/supervisor.hpp"
-#include "target/control_directory.hpp"
 
 #include <fmt/format.h>
 
@@ -77,17 +76,6 @@ std::string what_is_left(const Context& context, const model::Run& run)
         return "Its log and outputs are kept.";
     return "Its log and outputs went with its folder; 'ponk project restore " + run.id.brief() +
            "' gets the files that it was started with.";
-}
-
-// Outputs that could not be brought home.
-std::string where_outputs_are(const Path& directory, const model::Run& run)
-{
-    if (!target::is_there(directory / "box"))
-        return "The files are still in the run's folder: 'ponk experiment return' copies them.";
-    return fmt::format(
-        "The files are still on the target's machine, in 'runs/{}/work/outputs' below "
-        "'~/.ponk' there (or below its 'scratch'), until the run is cleaned.",
-        run.id.text());
 }
 
 }  // namespace
@@ -280,7 +268,8 @@ Supervisor::finalize(const target::JobStatus& status, const Plan& plan, std::sto
     if (!outputs) {
         change.error = hidden(outputs.error())
                            .within("collect outputs")
-                           .with_hint(where_outputs_are(directory(), run_));
+                           .with_hint("The files are still in the run's folder: 'ponk experiment "
+                                      "return' copies them.");
         if (state == RunState::completed) state = RunState::failed;
     }
     return end(state);
