@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/asker.hpp"
 
-#include <unistd.h>
+#include "os/variables.hpp"
 
 namespace ponk::api {
 
@@ -14,9 +14,7 @@ std::vector<std::string> environment_of(const Json& body)
         }
         return words;
     }
-    for (char** word = environ; *word; ++word)
-        words.emplace_back(*word);
-    return words;
+    return os::own_variables();
 }
 
 }  // namespace ponk::api

@@ -5,6 +5,7 @@
 #include "base/hash.hpp"
 #include "box/server.hpp"
 #include "os/identity.hpp"
+#include "os/variables.hpp"
 #include "side/role.hpp"
 #include "target/embedded.hpp"
 #include "target/remote/message.hpp"
@@ -42,14 +43,6 @@ void look_up_names_in_files()
     ::__nss_configure_lookup("hosts", "files dns");
 }
 
-std::vector<std::string> own_environment()
-{
-    std::vector<std::string> words;
-    for (char** word = environ; *word; ++word)
-        words.emplace_back(*word);
-    return words;
-}
-
 Result<> serve(const Path& home)
 {
     // Nobody else shall write between our frames.
@@ -59,7 +52,7 @@ Result<> serve(const Path& home)
     const auto null = TRY(os::open_file("/dev/null", O_RDWR));
     ::dup2(null.get(), STDIN_FILENO);
     const auto program = TRY(os::read_file("/proc/self/exe"));
-    const auto calls = TRY(Calls::make(home, own_environment()));
+    const auto calls = TRY(Calls::make(home, os::own_variables()));
     const auto hello =
         target::remote::to_json(target::remote::Hello{.program = sha256(program).text(),
                                                       .boot = os::boot_id(),

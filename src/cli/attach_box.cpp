@@ -8,6 +8,7 @@
 #include "cli/target_facts.hpp"
 #include "config/write.hpp"
 #include "os/identity.hpp"
+#include "os/variables.hpp"
 #include "ssh/host_key.hpp"
 
 #include <unistd.h>
@@ -83,7 +84,7 @@ tl::expected<ssh::Access, Failure> settle_address(Context& context, const Invoca
     const std::string text = TRY(given_or_asked(words, "address", "Machine (HOST or HOST:PORT)"));
     ssh::Access access{.home = TRY(context.home()),
                        .address = TRY(as_usage(ssh::parse_address(text, words.text("username")))),
-                       .environment = own_environment()};
+                       .environment = os::own_variables()};
     if (!access.address.user.empty()) return access;
     const ssh::Client client(access, ssh::Settings{.address = access.address});
     const auto asked = TRY(client.resolve(after(std::chrono::seconds(20)), {}));

@@ -6,6 +6,7 @@
 #include "os/identity.hpp"
 #include "os/private_folder.hpp"
 #include "os/process.hpp"
+#include "os/variables.hpp"
 #include "os/wait.hpp"
 
 #include <fmt/format.h>
@@ -41,8 +42,7 @@ std::vector<std::string> daemon_environment(const os::Path& home)
                                          "UBSAN_OPTIONS=",
                                          "TSAN_OPTIONS="};
     std::vector<std::string> variables;
-    for (char** variable = environ; *variable != nullptr; ++variable) {
-        const std::string_view text = *variable;
+    for (const std::string& text : os::own_variables()) {
         // Started from inside a run it is no part of that run.
         if (text.starts_with("PONK_HOME=") || text.starts_with("PONK_RUN_")) continue;
         for (const std::string_view head : kept) {

@@ -3,7 +3,7 @@
 
 #include "base/text.hpp"
 #include "cli/served.hpp"
-#include "cli/target_access.hpp"
+#include "cli/submission.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -44,16 +44,14 @@ tl::expected<std::vector<std::string>, Failure> gpu_targets(const config::Projec
 Result<Json>
 ask_gpus(Daemon& daemon, const os::Path& project, const std::string& target, std::stop_token stop)
 {
-    const auto environment = own_environment();
-    return daemon.send(
-        "POST",
-        "/gpus",
-        JsonObject{{"project", project.string()},
-                   {"target", target},
-                   {"environment", JsonArray(environment.begin(), environment.end())}},
-        Daemon::Repeat::when_broken,
-        look_limit,
-        std::move(stop));
+    return daemon.send("POST",
+                       "/gpus",
+                       JsonObject{{"project", project.string()},
+                                  {"target", target},
+                                  {"environment", own_environment()}},
+                       Daemon::Repeat::when_broken,
+                       look_limit,
+                       std::move(stop));
 }
 
 JsonArray devices_of(const std::vector<Json>& answers)

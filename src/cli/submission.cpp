@@ -5,18 +5,14 @@
 #include "cli/event_printer.hpp"
 #include "cli/own_umask.hpp"
 #include "cli/run_view.hpp"
-
-#include <unistd.h>
+#include "os/variables.hpp"
 
 namespace ponk::cli {
 
 Json own_environment()
 {
-    JsonArray environment;
-    for (char** variable = environ; *variable != nullptr; ++variable) {
-        environment.emplace_back(std::string_view(*variable));
-    }
-    return environment;
+    const auto words = os::own_variables();
+    return JsonArray(words.begin(), words.end());
 }
 
 Result<JsonObject> submission_basics(const RunId& id)

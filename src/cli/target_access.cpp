@@ -5,19 +5,10 @@
 #include "cli/ask.hpp"
 #include "os/identity.hpp"
 #include "os/late_notice.hpp"
+#include "os/variables.hpp"
 #include "ssh/login.hpp"
 
-#include <unistd.h>
-
 namespace ponk::cli {
-
-std::vector<std::string> own_environment()
-{
-    std::vector<std::string> words;
-    for (char** word = environ; word != nullptr && *word != nullptr; ++word)
-        words.emplace_back(*word);
-    return words;
-}
 
 Result<ssh::Access> access_of(const os::Path& home, const config::ComputeTarget& target)
 {
@@ -31,7 +22,7 @@ Result<ssh::Access> access_of(const os::Path& home, const config::ComputeTarget&
     ssh::Access access{.home = home,
                        .address = TRY(ssh::parse_address(*target.address, *target.username)
                                           .map_error(while_doing("{}", where))),
-                       .environment = own_environment()};
+                       .environment = os::own_variables()};
     if (target.port.given()) access.address.port = *target.port;
     // A reference to a store of 2017 is no file.
     const std::string& key = *target.private_key;

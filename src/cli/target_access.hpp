@@ -7,9 +7,6 @@
 
 namespace ponk::cli {
 
-// Our own environment, as ssh gets it.
-std::vector<std::string> own_environment();
-
 // How the box of a target is reached from here; `invalid_argument` when its file does not say where
 // it is.
 Result<ssh::Access> access_of(const os::Path& home, const config::ComputeTarget& target);

@@ -14,6 +14,7 @@
 #include "net/server.hpp"
 #include "os/private_folder.hpp"
 #include "os/socket.hpp"
+#include "os/variables.hpp"
 #include "os/wait.hpp"
 #include "target/docker/docker_executor.hpp"
 #include "target/local/local_executor.hpp"
@@ -54,15 +55,6 @@ void keep_memory_small()
     ::mallopt(M_TRIM_THRESHOLD, large);
 }
 
-// At the start, while there is one thread.
-std::vector<std::string> own_variables()
-{
-    std::vector<std::string> words;
-    for (char** variable = environ; *variable != nullptr; ++variable)
-        words.emplace_back(*variable);
-    return words;
-}
-
 struct Collaborators {
     const snapshot::ObjectStore& objects;
     store::History& history;
@@ -77,7 +69,7 @@ Result<> add_remote_executors(std::map<std::string, std::unique_ptr<target::Exec
     const BoxPrograms programs(options.box_program, folder_beside_program());
     const auto boxes = std::make_shared<target::remote::BoxPool>(target::remote::connect_by_ssh(
         {.home = options.home,
-         .environment = own_variables(),
+         .environment = os::own_variables(),
          .processors = programs.processors(),
          .program = [programs](const std::string& name) { return programs.find(name); }}));
     const auto tell = [with](const std::string& run, const std::string& line) {
@@ -239,7 +231,7 @@ Result<> run(const Options& options)
                                           secrets,
                                           executors,
                                           notifier,
-                                          engine::environment_rules(own_variables())});
+                                          engine::environment_rules(os::own_variables())});
     const auto without_metrics = TRY(bring_back_runs(engine));
 
     const auto socket = options.home / "daemon.sock";

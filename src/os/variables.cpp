@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "os/variables.hpp"
 
+#include <unistd.h>
+
 namespace ponk::os {
 
 std::string variable(const std::vector<std::string>& environment, std::string_view name)
@@ -10,6 +12,14 @@ std::string variable(const std::vector<std::string>& environment, std::string_vi
             return word.substr(name.size() + 1);
     }
     return {};
+}
+
+std::vector<std::string> own_variables()
+{
+    std::vector<std::string> words;
+    for (char** word = environ; word != nullptr && *word != nullptr; ++word)
+        words.emplace_back(*word);
+    return words;
 }
 
 }  // namespace ponk::os

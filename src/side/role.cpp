@@ -3,6 +3,7 @@
 
 #include "base/text.hpp"
 #include "os/file.hpp"
+#include "os/variables.hpp"
 #include "side/keeper.hpp"
 #include "target/side.hpp"
 
@@ -35,14 +36,6 @@ Result<std::string> read_all(int fd)
     }
 }
 
-std::vector<std::string> own_environment()
-{
-    std::vector<std::string> words;
-    for (char** word = environ; *word; ++word)
-        words.emplace_back(*word);
-    return words;
-}
-
 // nullopt when another process is beside this run already.
 Result<std::optional<os::Fd>> claim(const os::Path& directory)
 {
@@ -72,7 +65,7 @@ Result<> keep(const os::Path& directory, int environment, Report& report, int le
                    .directory = directory,
                    .files = {directory, key},
                    .key = key,
-                   .own_environment = own_environment(),
+                   .own_environment = os::own_variables(),
                    .run_environment = std::move(words),
                    .lease = os::Fd(lease)},
                   report);
