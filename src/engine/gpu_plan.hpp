@@ -2,7 +2,6 @@
 #pragma once
 
 #include "base/error.hpp"
-#include "base/json.hpp"
 #include "config/resolve.hpp"
 #include "target/executor.hpp"
 
@@ -21,8 +20,5 @@ Result<target::GpuRequest>
 gpu_plan(const config::ResolvedConfiguration& resolved,
          const Submission& submission,
          const std::vector<std::pair<std::string, std::string>>& variables);
-
-Json to_json(const target::GpuRequest& request);
-target::GpuRequest gpu_request_from(const Json& json);
 
 }  // namespace ponk::engine

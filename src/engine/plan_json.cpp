@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/gpu_plan.hpp"
 #include "engine/plan.hpp"
 #include "engine/words_json.hpp"
 #include "secrets/secrets.hpp"
+#include "target/gpu_request.hpp"
 
 namespace ponk::engine {
 
@@ -61,7 +61,7 @@ Json to_json(const Plan& plan)
         out.set("prepare", plan.prepare);
         out.set("substitute", plan.substitute);
     }
-    if (!plan.gpu.empty()) out.set("gpu", to_json(plan.gpu));
+    if (!plan.gpu.empty()) out.set("gpu", target::to_json(plan.gpu));
     if (plan.only_prepare) out.set("only_prepare", true);
     if (!plan.lock_digest.empty()) out.set("lock_digest", plan.lock_digest);
     return out;
@@ -92,7 +92,7 @@ Result<Plan> plan_from_json(const Json& value)
     plan.conda_file = value.text("conda_file");
     plan.prepare = value.boolean("prepare", value["container"].boolean("prepare", true));
     plan.substitute = value.boolean("substitute");
-    plan.gpu = gpu_request_from(value["gpu"]);
+    plan.gpu = target::gpu_request_from(value["gpu"]);
     plan.only_prepare = value.boolean("only_prepare");
     plan.lock_digest = value.text("lock_digest");
     if (const auto& box = value["box"]; box.is_object()) {

@@ -7,6 +7,7 @@
 #include "os/process.hpp"
 #include "os/variables.hpp"
 #include "target/control_directory.hpp"
+#include "target/gpu_request.hpp"
 #include "target/run_files.hpp"
 
 #include <algorithm>
@@ -53,15 +54,9 @@ Error refusal(std::string_view text)
 
 std::string to_text(const SideJob& job)
 {
-    using Request = GpuRequest;
-    const auto& request = job.request;
     return to_json(JsonObject{{"run", job.run},
                               {"script", job.script},
-                              {"wish", request.wish},
-                              {"asked", request.origin == Request::Origin::asked},
-                              {"required", request.need == Request::Need::required},
-                              {"refuse", request.busy == Request::Busy::refuse},
-                              {"grace", static_cast<std::int64_t>(request.grace.count())},
+                              {"request", to_json(job.request)},
                               {"lib", job.lib.native()},
                               {"devices_are_chosen", job.devices_are_chosen},
                               {"stub", job.stub.native()},
@@ -73,24 +68,16 @@ std::string to_text(const SideJob& job)
 
 Result<SideJob> parse_side_job(std::string_view text)
 {
-    using Request = GpuRequest;
     const auto json = TRY(parse_json(text));
-    SideJob job{
-        .run = json.text("run"),
-        .script = json.text("script"),
-        .request = {.wish = json.text("wish"),
-                    .origin =
-                        json.boolean("asked") ? Request::Origin::asked : Request::Origin::usual,
-                    .need =
-                        json.boolean("required") ? Request::Need::required : Request::Need::wanted,
-                    .busy = json.boolean("refuse") ? Request::Busy::refuse : Request::Busy::wait,
-                    .grace = std::chrono::seconds(json.integer("grace", 600))},
-        .lib = json.text("lib"),
-        .devices_are_chosen = json.boolean("devices_are_chosen"),
-        .stub = json.text("stub"),
-        .engine = json.text("engine"),
-        .container = json["container"],
-        .tree_is_copied = json.boolean("tree_is_copied")};
+    SideJob job{.run = json.text("run"),
+                .script = json.text("script"),
+                .request = gpu_request_from(json["request"]),
+                .lib = json.text("lib"),
+                .devices_are_chosen = json.boolean("devices_are_chosen"),
+                .stub = json.text("stub"),
+                .engine = json.text("engine"),
+                .container = json["container"],
+                .tree_is_copied = json.boolean("tree_is_copied")};
     if (job.run.empty() || job.request.empty() || (job.stub.empty() == job.container.is_null()))
         return fail(ErrorKind::damaged, "file 'side' does not say what to do");
     return job;

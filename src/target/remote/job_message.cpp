@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "target/gpu_request.hpp"
 #include "target/remote/message.hpp"
 
 namespace ponk::target::remote {
@@ -74,26 +75,6 @@ EnvironmentWish parse_environment(const Json& value)
                            .lock = value.text("lock")};
 }
 
-Json to_json(const GpuRequest& request)
-{
-    using Request = GpuRequest;
-    return JsonObject{{"wish", request.wish},
-                      {"asked", request.origin == Request::Origin::asked},
-                      {"required", request.need == Request::Need::required},
-                      {"refuse", request.busy == Request::Busy::refuse},
-                      {"grace", static_cast<std::int64_t>(request.grace.count())}};
-}
-
-GpuRequest parse_gpu(const Json& value)
-{
-    using Request = GpuRequest;
-    return {.wish = value.text("wish"),
-            .origin = value.boolean("asked") ? Request::Origin::asked : Request::Origin::usual,
-            .need = value.boolean("required") ? Request::Need::required : Request::Need::wanted,
-            .busy = value.boolean("refuse") ? Request::Busy::refuse : Request::Busy::wait,
-            .grace = std::chrono::seconds(value.integer("grace", 600))};
-}
-
 }  // namespace
 
 Json to_json(const JobSpec& spec)
@@ -112,7 +93,7 @@ Json to_json(const JobSpec& spec)
                       {"shared_directory", spec.shared_directory},
                       {"container", to_json(spec.container)},
                       {"environment", to_json(spec.environment)},
-                      {"gpu", to_json(spec.gpu)},
+                      {"gpu", target::to_json(spec.gpu)},
                       {"spark_options", words(spec.spark_options)},
                       {"command", words(spec.command)},
                       {"time_limit", static_cast<std::int64_t>(spec.time_limit.count())},
@@ -143,7 +124,7 @@ Result<JobSpec> parse_job_spec(const Json& head)
     spec.shared_directory = head.text("shared_directory");
     spec.container = TRY(parse_container(head["container"]));
     spec.environment = parse_environment(head["environment"]);
-    spec.gpu = parse_gpu(head["gpu"]);
+    spec.gpu = gpu_request_from(head["gpu"]);
     spec.spark_options = TRY(parse_words(head, "spark_options"));
     spec.command = TRY(parse_words(head, "command"));
     spec.time_limit = std::chrono::seconds(head.integer("time_limit"));
