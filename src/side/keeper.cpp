@@ -3,7 +3,6 @@
 
 #include "base/text.hpp"
 #include "base/time.hpp"
-#include "model/exit_record.hpp"
 #include "os/identity.hpp"
 #include "os/wait.hpp"
 #include "side/strangers.hpp"
@@ -11,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include <csignal>
 #include <sys/inotify.h>
 #include <unistd.h>
 
@@ -77,14 +77,16 @@ Result<> Keeper::run()
     }
     const auto turn = TRY(take_gpus());
     if (turn == Turn::cancelled) {
-        publish_cancelled();
+        publish_end({.signal = SIGTERM, .cause = "cancel"},
+                    "the run was cancelled while it waited for GPUs");
         report_.say("started");
         return {};
     }
     if (auto started = start(); !started) {
         leases_.clear();
         if (!report_.was_heard()) return started;
-        publish_failure(started.error());
+        publish_end({.code = 126, .cause = "start-failure", .message = started.error().message()},
+                    "the run could not be started");
         return {};
     }
     report_.say("started");
@@ -225,31 +227,13 @@ void Keeper::write_state()
     if (done) written_ = std::move(text);
 }
 
-void Keeper::publish_cancelled()
+void Keeper::publish_end(model::ExitRecord record, std::string_view why)
 {
-    model::ExitRecord record;
-    record.signal = 15;
     record.by = "side";
-    record.cause = "cancel";
     record.started = record.ended = wall_milliseconds();
     state_.set("phase", "ended");
     state_.set("verdict", gpu::to_string(gpu::Verdict::unknown));
-    state_.set("reason", "the run was cancelled while it waited for GPUs");
-    write_state();
-    static_cast<void>(options_.files.publish(target::control::exit, to_text(record)));
-}
-
-void Keeper::publish_failure(const Error& error)
-{
-    model::ExitRecord record;
-    record.code = 126;
-    record.by = "side";
-    record.cause = "start-failure";
-    record.message = error.message();
-    record.started = record.ended = wall_milliseconds();
-    state_.set("phase", "ended");
-    state_.set("verdict", gpu::to_string(gpu::Verdict::unknown));
-    state_.set("reason", "the run could not be started");
+    state_.set("reason", std::string(why));
     write_state();
     static_cast<void>(options_.files.publish(target::control::exit, to_text(record)));
 }

@@ -6,6 +6,7 @@
 #include "gpu/own_processes.hpp"
 #include "gpu/probe.hpp"
 #include "gpu/verdict.hpp"
+#include "model/exit_record.hpp"
 #include "side/gpu_journal.hpp"
 #include "side/start_run.hpp"
 #include "target/control_seal.hpp"
@@ -70,8 +71,7 @@ private:
     void keep_required();
     void judge();
     void write_state();
-    void publish_cancelled();
-    void publish_failure(const Error& error);
+    void publish_end(model::ExitRecord record, std::string_view why);
     bool pause(std::chrono::milliseconds span);
     [[nodiscard]] bool is_cancelled() const;
     [[nodiscard]] bool has_ended();

@@ -1,25 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "target/docker/container_file.hpp"
 
+#include "dockerapi/engine.hpp"
+
 namespace ponk::target::docker {
 
 namespace {
 
 using dockerapi::ContainerSpec;
 using dockerapi::Mount;
+using dockerapi::texts_of;
 
 Json words(const std::vector<std::string>& list)
 {
     return JsonArray(list.begin(), list.end());
-}
-
-std::vector<std::string> words_from(const Json& list)
-{
-    std::vector<std::string> out;
-    if (!list.is_array()) return out;
-    for (const auto& item : list.as_array())
-        if (item.is_string()) out.push_back(item.as_string());
-    return out;
 }
 
 }  // namespace
@@ -53,8 +47,8 @@ Result<ContainerSpec> container_from(const Json& json)
 {
     ContainerSpec spec{.name = json.text("name"),
                        .image = json.text("image"),
-                       .command = words_from(json["command"]),
-                       .environment = words_from(json["environment"]),
+                       .command = texts_of(json["command"]),
+                       .environment = texts_of(json["environment"]),
                        .user = json.text("user"),
                        .directory = json.text("directory"),
                        .network = json.text("network"),
@@ -70,12 +64,12 @@ Result<ContainerSpec> container_from(const Json& json)
         !json["mounts"].is_array() || !json["host_settings"].is_object())
         return damaged();
     for (const auto& label : json["labels"].as_array()) {
-        const auto pair = words_from(label);
+        const auto pair = texts_of(label);
         if (pair.size() != 2) return damaged();
         spec.labels.emplace_back(pair[0], pair[1]);
     }
     for (const auto& mount : json["mounts"].as_array()) {
-        const auto parts = words_from(mount);
+        const auto parts = texts_of(mount);
         if (parts.size() != 3) return damaged();
         spec.mounts.push_back(
             {parts[0],
