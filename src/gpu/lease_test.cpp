@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/lease.hpp"
 #include "gpu/lease_note.hpp"
+#include "gpu/lease_test_support.hpp"
 #include "gpu/lock_file.hpp"
-#include "os/directory.hpp"
-#include "os/test_folder.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <csignal>
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 namespace ponk::gpu {
 namespace {
@@ -20,104 +15,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-Device device(const std::string& uuid, unsigned index, const std::string& card = {})
-{
-    Device made;
-    made.uuid = uuid;
-    made.index = index;
-    made.card = card;
-    return made;
-}
-
-Owner owner(const std::string& run)
-{
-    return {.user = "ann", .run = run, .pid = ::getpid(), .since = 1'750'000'000'000};
-}
-
-Wish wish(const char* text)
-{
-    return parse_wish(text).value();
-}
-
-std::vector<std::string> uuids(const LeaseFolder::Outcome& outcome)
-{
-    std::vector<std::string> names;
-    for (const auto& lease : outcome.leases)
-        names.push_back(lease.uuid());
-    return names;
-}
-
-// Runs `work` in a process of its own, which then lives until it is killed.
-class OtherProcess {
-public:
-    template <class Work>
-    explicit OtherProcess(const Work& work)
-    {
-        auto ready = os::make_pipe().value();
-        pid_ = ::fork();
-        if (pid_ == 0) {
-            const auto held = work();
-            const char byte = held ? 'y' : 'n';
-            static_cast<void>(::write(ready.write.get(), &byte, 1));
-            for (;;)
-                ::pause();
-        }
-        ready.write.reset();
-        char byte = 0;
-        EXPECT_EQ(::read(ready.read.get(), &byte, 1), 1);
-        EXPECT_EQ(byte, 'y');
-    }
-    ~OtherProcess() { end(); }
-    OtherProcess(const OtherProcess&) = delete;
-    OtherProcess& operator=(const OtherProcess&) = delete;
-
-    void signal(int number) const { ::kill(pid_, number); }
-    void end()
-    {
-        if (pid_ < 0) return;
-        ::kill(pid_, SIGKILL);
-        ::waitpid(pid_, nullptr, 0);
-        pid_ = -1;
-    }
-    [[nodiscard]] pid_t pid() const { return pid_; }
-
-private:
-    pid_t pid_ = -1;
-};
-
-// On a disk and in memory: what machines have below /run/lock and /var/tmp.
-class Leases : public testing::TestWithParam<const char*> {
-protected:
-    Leases()
-        : place(os::make_temporary_directory(GetParam(), "ponk-test-").value()),
-          folder(LeaseFolder::open({"PONK_GPU_LOCKS=" + (place / "locks").string()}).value())
-    {
-    }
-    ~Leases() override { (void)os::remove_tree(place); }
-
-    LeaseFolder::Outcome take(const Ticket& ticket, const std::string& run = "run")
-    {
-        return folder.try_take(ticket, owner(run), all, {}).value();
-    }
-    LeaseFolder::Outcome take_now(const char* text, const std::string& run = "run")
-    {
-        const auto ticket = folder.queue(wish(text), owner(run)).value();
-        return take(ticket, run);
-    }
-    [[nodiscard]] std::size_t tickets() const
-    {
-        std::size_t count = 0;
-        const auto entries = os::list_directory(folder.path()).value();
-        for (const auto& entry : entries)
-            if (entry.name.starts_with("ticket-")) ++count;
-        return count;
-    }
-
-    Path place;
-    LeaseFolder folder;
-    std::vector<Device> all{device("GPU-0", 0), device("GPU-1", 1), device("GPU-2", 2)};
-};
 
 INSTANTIATE_TEST_SUITE_P(Places,
                          Leases,
@@ -148,60 +45,6 @@ TEST_P(Leases, AreGivenAndFreeAgainWhenTheyGo)
     EXPECT_FALSE(folder.holder("GPU-0").value());
     EXPECT_THAT(uuids(take_now("all")), ElementsAre("GPU-0", "GPU-1", "GPU-2"));
     EXPECT_EQ(tickets(), 0U);
-}
-
-TEST_P(Leases, AreServedInTheOrderOfComing)
-{
-    auto held = take_now("all", "long");
-    auto first = folder.queue(wish("all"), owner("first")).value();
-    auto second = folder.queue(wish("1"), owner("second")).value();
-    EXPECT_LT(first.number(), second.number());
-    EXPECT_EQ(take(second).waiting->position, 2U);
-    ASSERT_EQ(take(second).waiting->ahead.size(), 1U);
-    EXPECT_EQ(take(second).waiting->ahead[0].run, "first");
-
-    held.leases.erase(held.leases.begin());
-    EXPECT_TRUE(take(second).waiting) << "one is free, but it is the other's turn";
-    EXPECT_TRUE(take(first).waiting);
-
-    held = {};
-    EXPECT_TRUE(take(second).waiting);
-    const auto got = take(first);
-    EXPECT_EQ(got.leases.size(), 3U);
-    const auto gone = std::move(first);
-    EXPECT_TRUE(take(second).waiting);
-}
-
-TEST_P(Leases, WhoLeavesTheQueueHoldsNobodyUp)
-{
-    auto held = take_now("GPU-0", "long");
-    auto first = std::optional(folder.queue(wish("all"), owner("first")).value());
-    const auto second = folder.queue(wish("1"), owner("second")).value();
-    EXPECT_TRUE(take(*first).waiting);
-    EXPECT_TRUE(take(second).waiting);
-
-    first.reset();
-
-    EXPECT_THAT(uuids(take(second)), ElementsAre("GPU-1"));
-    EXPECT_EQ(tickets(), 1U);
-}
-
-TEST_P(Leases, OneMayPassThoseWhoCannotWantWhatItTakes)
-{
-    const auto held = take_now("GPU-0", "long");
-    const auto first = folder.queue(wish("GPU-0"), owner("first")).value();
-    const auto other = folder.queue(wish("GPU-0,GPU-1"), owner("other")).value();
-    EXPECT_TRUE(take(first).waiting);
-    EXPECT_TRUE(take(other).waiting);
-
-    const auto named = take_now("GPU-2", "named");
-    EXPECT_THAT(uuids(named), ElementsAre("GPU-2"));
-    // GPU-1 is free, but the one before could take it.
-    const auto any = folder.queue(wish("2"), owner("any")).value();
-    EXPECT_EQ(take(any).waiting->position, 3U) << "the third that could take GPU-0 or GPU-1";
-    EXPECT_THAT(uuids(take_now("GPU-1")), IsEmpty());
-    const auto behind = folder.queue(wish("GPU-2"), owner("behind")).value();
-    EXPECT_EQ(take(behind).waiting->position, 2U) << "'any' could take GPU-2";
 }
 
 TEST_P(Leases, DeadProcessesLeaveNothingBehind)
@@ -355,27 +198,6 @@ TEST_P(Leases, GpuThatAnotherTakesMeanwhileIsNotTakenTwice)
     }
 }
 
-TEST_P(Leases, StoppedProcessLosesItsTurnUntilItGoesOn)
-{
-    std::optional<Ticket> waiter;
-    OtherProcess stopped([&] {
-        waiter = folder.queue(wish("all"), {.user = "bob", .run = "s", .pid = ::getpid()}).value();
-        return true;
-    });
-    const auto ticket = folder.queue(wish("1"), owner("me")).value();
-    EXPECT_TRUE(take(ticket).waiting);
-
-    stopped.signal(SIGSTOP);
-    ::waitpid(stopped.pid(), nullptr, WUNTRACED);
-    const auto later = folder.queue(wish("1"), owner("later")).value();
-    EXPECT_EQ(take(later).waiting->position, 2U);
-
-    stopped.signal(SIGCONT);
-    ::waitpid(stopped.pid(), nullptr, WCONTINUED);
-    const auto last = folder.queue(wish("1"), owner("last")).value();
-    EXPECT_EQ(take(last).waiting->position, 4U);
-}
-
 TEST_P(Leases, StrangeFilesInTheFolderDoNoHarm)
 {
     const auto name = [](int number) { return fmt::format("ticket-{:018}", number); };
@@ -426,45 +248,9 @@ TEST_P(Leases, ReplacedLockFileIsNotedAndTheNewOneTaken)
     EXPECT_FALSE(folder.share("GPU-0", "first"));
 }
 
-TEST_P(Leases, OneWhoWaitsAsksOnlyAfterTheOneBefore)
-{
-    const auto held = take_now("all");
-    std::optional first = folder.queue(wish("all"), owner("first")).value();
-    const auto second = folder.queue(wish("1"), owner("second")).value();
-    EXPECT_EQ(take(second).waiting->position, 2U);
-
-    // With the folder away nothing but the open ticket of the first can be asked.
-    const auto away = place / "away";
-    ASSERT_EQ(::rename(folder.path().c_str(), away.c_str()), 0);
-    EXPECT_EQ(take(second).waiting->position, 2U);
-    ASSERT_EQ(::rename(away.c_str(), folder.path().c_str()), 0);
-    first.reset();
-    EXPECT_EQ(take(second).waiting->position, 1U);
-}
-
-TEST_P(Leases, TicketsMove)
-{
-    auto first = folder.queue(wish("1"), owner("a")).value();
-    const auto number = first.number();
-    auto moved = std::move(first);
-    EXPECT_EQ(moved.number(), number);
-    EXPECT_EQ(tickets(), 1U);
-    moved = folder.queue(wish("1"), owner("b")).value();
-    EXPECT_EQ(tickets(), 1U);
-    EXPECT_EQ(folder.waiting().value()[0].first.run, "b");
-}
-
 TEST(LeaseFolder, WantsAWholePath)
 {
     EXPECT_FALSE(LeaseFolder::open({"PONK_GPU_LOCKS=locks"}));
-}
-
-TEST(LeaseFolder, OneFarBehindIsAskedSeldom)
-{
-    EXPECT_LT(pause_of({.position = 1, .ahead = {}, .reasons = {}}),
-              pause_of({.position = 9, .ahead = {}, .reasons = {}}));
-    EXPECT_LE(pause_of({.position = 100'000, .ahead = {}, .reasons = {}}),
-              std::chrono::seconds(10));
 }
 
 }  // namespace

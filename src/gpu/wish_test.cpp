@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gpu/lease.hpp"
+#include "gpu/lease_test_support.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,15 +9,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-Device device(const std::string& uuid, unsigned index, const std::string& card = {})
-{
-    Device made;
-    made.uuid = uuid;
-    made.index = index;
-    made.card = card;
-    return made;
-}
 
 std::vector<std::string> names(const Result<std::vector<Device>>& devices)
 {

@@ -1,96 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stand-in for libnvidia-ml.so.1, for tests of ponk-nvml: the calls that it makes, answered from
-// the file that PONK_NVML_STAND_IN names and that is read anew at each call. Lines "key = words"
-// stand below [driver], [gpu] (once per card) or [instance] (of the card before it); a figure that
-// is absent is not supported.
-//   [driver]    init, version, cuda; hang = yes: every call waits for ever; crash = yes
-//   [gpu]       uuid, name, capability, max_clock, clock, pci (domain bus device), minor, memory
-//               (total used), utilisation, power, power_limit, energy, temperature, ecc, mig (0 or
-//               1), gpm (SM and tensor percent), xid, status (of every call); repeated: compute,
-//               graphics, mps (pid memory, "?" when it is not told), busy (pid percent); wide =
-//               yes: entries of processes are longer than they should be
-//   [instance]  uuid, name, memory, ids (GPU and compute instance), gpm, compute
+// the file that stand_in_state.hpp describes.
 #include "gpu/nvml/declarations.hpp"
+#include "gpu/nvml/stand_in_state.hpp"
 
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <map>
-#include <sstream>
 #include <string>
-#include <thread>
 #include <vector>
 
 using namespace ponk::nvml;
+using namespace ponk::nvml::stand_in;
 
 namespace {
-
-struct Section {
-    std::string kind;
-    std::multimap<std::string, std::string> lines;
-    int card = -1;  // index of an instance's card among all sections
-
-    bool has(const char* key) const { return lines.count(key) != 0; }
-    std::string text(const char* key) const
-    {
-        const auto found = lines.find(key);
-        return found == lines.end() ? "" : found->second;
-    }
-    std::vector<std::uint64_t> numbers(const char* key) const
-    {
-        std::istringstream words(text(key));
-        std::vector<std::uint64_t> out;
-        for (std::string word; words >> word;)
-            out.push_back(word == "?" ? not_told : std::strtoull(word.c_str(), nullptr, 10));
-        return out;
-    }
-};
-
-std::vector<Section> read_state()
-{
-    std::vector<Section> sections;
-    const char* path = std::getenv("PONK_NVML_STAND_IN");
-    std::ifstream file(path ? path : "");
-    int card = -1;
-    for (std::string line; std::getline(file, line);) {
-        if (line.empty() || line[0] == '#') continue;
-        if (line[0] == '[') {
-            sections.push_back({line.substr(1, line.size() - 2), {}, -1});
-            if (sections.back().kind == "gpu") card = static_cast<int>(sections.size()) - 1;
-            if (sections.back().kind == "instance") sections.back().card = card;
-            continue;
-        }
-        const auto equals = line.find(" = ");
-        if (equals != std::string::npos && !sections.empty())
-            sections.back().lines.emplace(line.substr(0, equals), line.substr(equals + 3));
-    }
-    for (const auto& section : sections) {
-        if (section.text("hang") == "yes") std::this_thread::sleep_for(std::chrono::hours(1));
-        if (section.text("crash") == "yes") std::abort();
-    }
-    return sections;
-}
-
-Section driver()
-{
-    for (const auto& section : read_state())
-        if (section.kind == "driver") return section;
-    return {};
-}
-
-// A handle is the number of its section, and one.
-Handle handle_of(std::size_t section)
-{
-    return reinterpret_cast<Handle>(section + 1);
-}
-Section section_of(Handle handle)
-{
-    const auto state = read_state();
-    const auto number = reinterpret_cast<std::uintptr_t>(handle) - 1;
-    return number < state.size() ? state[number] : Section();
-}
 
 // Calls `take` with the device when it answers and has `key`.
 template <class Take>
