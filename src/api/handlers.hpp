@@ -52,7 +52,6 @@ Result<net::Response> list_assets(const Services& services, const Call& call);
 Result<net::Response> export_history(const Services& services, const Call& call);
 // targets.cpp
 Result<net::Response> check_target(const Services& services, const Call& call);
-// gpus.cpp
 Result<net::Response> list_gpus(const Services& services, const Call& call);
 // secrets.cpp
 Result<net::Response> list_secrets(const Services& services, const Call& call);
