@@ -4,6 +4,7 @@
 // ponk-side it is the process beside one of these runs.
 #include "base/hash.hpp"
 #include "box/server.hpp"
+#include "os/carried_program.hpp"
 #include "os/identity.hpp"
 #include "os/variables.hpp"
 #include "side/role.hpp"
@@ -57,7 +58,7 @@ Result<> serve(const Path& home)
         target::remote::to_json(target::remote::Hello{.program = sha256(program).text(),
                                                       .boot = os::boot_id(),
                                                       .home = home.native(),
-                                                      .architecture = target::own_processor(),
+                                                      .architecture = os::own_processor(),
                                                       .identity = calls->identity()});
     Server server(*calls, std::move(in), std::move(out));
     const auto served = server.serve(hello);

@@ -2,6 +2,7 @@
 #include "daemon/box_programs.hpp"
 
 #include "base/text.hpp"
+#include "os/carried_program.hpp"
 #include "os/directory.hpp"
 #include "os/process.hpp"
 #include "target/embedded.hpp"
@@ -24,7 +25,7 @@ BoxPrograms::BoxPrograms(std::string_view embedded, os::Path beside)
 std::vector<std::string> BoxPrograms::processors() const
 {
     std::vector<std::string> out;
-    if (!embedded_.empty()) out.push_back(target::own_processor());
+    if (!embedded_.empty()) out.push_back(os::own_processor());
     const auto entries = os::list_directory(beside_);
     if (!entries) return out;
     for (const auto& entry : *entries) {
@@ -34,14 +35,14 @@ std::vector<std::string> BoxPrograms::processors() const
         const bool plain = !processor.empty() &&
                            processor.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") ==
                                std::string::npos;
-        if (plain && processor != target::own_processor()) out.push_back(processor);
+        if (plain && processor != os::own_processor()) out.push_back(processor);
     }
     return out;
 }
 
 Result<std::string> BoxPrograms::find(const std::string& processor) const
 {
-    if (processor == target::own_processor() && !embedded_.empty()) return std::string(embedded_);
+    if (processor == os::own_processor() && !embedded_.empty()) return std::string(embedded_);
     const auto name = std::string(prefix) + printable(processor);
     const auto file = beside_ / name;
     auto bytes = os::read_file(file);

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/embedded.hpp"
 
-#include "base/hash.hpp"
-
-#include <sys/utsname.h>
-#include <unistd.h>
+#include "os/carried_program.hpp"
 
 // Made by ponk_embed.
 extern "C" {
@@ -16,36 +13,21 @@ extern const unsigned char ponk_nvml_aarch64_end[];
 
 namespace ponk::gpu {
 
-namespace {
-
-std::string_view between(const unsigned char* begin, const unsigned char* end)
-{
-    return {reinterpret_cast<const char*>(begin), static_cast<std::size_t>(end - begin)};
-}
-
-}  // namespace
-
 std::string_view nvml_program(std::string_view processor)
 {
-    if (processor == "x86_64") return between(ponk_nvml_x86_64, ponk_nvml_x86_64_end);
-    if (processor == "aarch64") return between(ponk_nvml_aarch64, ponk_nvml_aarch64_end);
+    if (processor == "x86_64") return os::carried_bytes(ponk_nvml_x86_64, ponk_nvml_x86_64_end);
+    if (processor == "aarch64") return os::carried_bytes(ponk_nvml_aarch64, ponk_nvml_aarch64_end);
     return {};
 }
 
 Result<Path> install_nvml_program(const Path& lib)
 {
-    utsname name{};
-    ::uname(&name);
-    const auto program = nvml_program(name.machine);
+    const auto processor = os::own_processor();
+    const auto program = nvml_program(processor);
     if (program.empty())
         return fail(
-            ErrorKind::unavailable, "this ponk has no 'ponk-nvml' for '{}' machines", name.machine);
-    const auto path = lib / fmt::format("ponk-nvml-{}", sha256(program).text().substr(0, 16));
-    if (::access(path.c_str(), X_OK) == 0) return path;
-    TRY(os::make_directories(lib));
-    // By rename: a half-written program is never seen, and one in use is never written to.
-    TRY(os::replace_file(path, program, 0700));
-    return path;
+            ErrorKind::unavailable, "this ponk has no 'ponk-nvml' for '{}' machines", processor);
+    return os::install_program(lib, "ponk-nvml", program);
 }
 
 }  // namespace ponk::gpu

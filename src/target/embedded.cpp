@@ -2,10 +2,9 @@
 #include "target/embedded.hpp"
 
 #include "base/hash.hpp"
+#include "os/carried_program.hpp"
 
 #include <sys/stat.h>
-#include <sys/utsname.h>
-#include <unistd.h>
 
 // Made by ponk_embed.
 extern "C" {
@@ -24,11 +23,6 @@ namespace ponk::target {
 
 namespace {
 
-std::string_view between(const unsigned char* begin, const unsigned char* end)
-{
-    return {reinterpret_cast<const char*>(begin), static_cast<std::size_t>(end - begin)};
-}
-
 bool is_there(const Path& path)
 {
     struct stat info {};
@@ -37,18 +31,12 @@ bool is_there(const Path& path)
 
 }  // namespace
 
-std::string own_processor()
-{
-    utsname name{};
-    ::uname(&name);
-    return name.machine;
-}
-
 Result<std::string_view> stub_binary(std::string_view processor)
 {
     std::string_view binary;
-    if (processor == "x86_64") binary = between(ponk_stub_x86_64, ponk_stub_x86_64_end);
-    if (processor == "aarch64") binary = between(ponk_stub_aarch64, ponk_stub_aarch64_end);
+    if (processor == "x86_64") binary = os::carried_bytes(ponk_stub_x86_64, ponk_stub_x86_64_end);
+    if (processor == "aarch64")
+        binary = os::carried_bytes(ponk_stub_aarch64, ponk_stub_aarch64_end);
     if (!binary.empty()) return binary;
     return tl::unexpected(
         Error(ErrorKind::unavailable,
@@ -59,7 +47,7 @@ Result<std::string_view> stub_binary(std::string_view processor)
 std::vector<std::pair<std::string, std::string_view>> python_modules()
 {
     return {
-#define PONK_PYTHON_FILE(symbol, name) {name, between(symbol, symbol##_end)},
+#define PONK_PYTHON_FILE(symbol, name) {name, os::carried_bytes(symbol, symbol##_end)},
 #include "target/python_files.inc"
 #undef PONK_PYTHON_FILE
     };
@@ -67,13 +55,7 @@ std::vector<std::pair<std::string, std::string_view>> python_modules()
 
 Result<Path> install_stub(const Path& lib)
 {
-    const auto binary = TRY(stub_binary(own_processor()));
-    const auto path = lib / fmt::format("ponk-stub-{}", sha256(binary).text().substr(0, 16));
-    if (is_there(path)) return path;
-    TRY(os::make_directories(lib));
-    // By rename: a half-written program is never seen, and one in use is never written to.
-    TRY(os::replace_file(path, binary, 0700));
-    return path;
+    return os::install_program(lib, "ponk-stub", TRY(stub_binary(os::own_processor())));
 }
 
 Result<Path> install_python_modules(const Path& lib)

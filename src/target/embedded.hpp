@@ -17,8 +17,6 @@ using os::Path;
 
 // The supervisor for "x86_64" or "aarch64". Fails when this build has none for it.
 Result<std::string_view> stub_binary(std::string_view processor);
-// As uname says it.
-std::string own_processor();
 
 // Names relative to the folder that goes on PYTHONPATH, and contents.
 std::vector<std::pair<std::string, std::string_view>> python_modules();

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "os/carried_program.hpp"
 #include "target/embedded.hpp"
 
 #include <gtest/gtest.h>
@@ -8,7 +9,7 @@ namespace {
 
 TEST(Embedded, TheSupervisorForThisMachineIsAProgram)
 {
-    const auto binary = stub_binary(own_processor());
+    const auto binary = stub_binary(os::own_processor());
 
     ASSERT_TRUE(binary);
     EXPECT_TRUE(binary->starts_with("\x7f"
