@@ -1,20 +1,26 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What ponk promises about GPUs, on a machine that has one: check_gpu.py PONK [--docker PACK] [--only WORD]
+"""What ponk promises about GPUs, on a machine that has one: check_gpu.py PONK [--docker PACK] [--ssh PACK] [--only WORD]
 
 Needs python3 with PyTorch for that GPU. PACK is an archive of a Docker engine (dockerd, docker, containerd, runc and their
-libraries in lib/), for machines without one. Each row of the table is a run of its own; the exit code is the number of rows
+libraries in lib/), or of OpenSSH, for machines without. Each row of the table is a run of its own; the exit code is the number of rows
 that are not as promised.
 """
 import argparse
+import fcntl
 import json
 import os
 import pathlib
+import pty
+import re
+import select
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 
 TRAIN = """
@@ -198,6 +204,30 @@ class Checks:
         record, said = self.submit("-c", "must", "long.py")
         self.row("gpu: required ends a fall-back", "Failed", record["status"], f"after {time.time() - began:.0f} s: {(record.get('error') or {}).get('message')}")
 
+    def live_view(self):
+        """What `gpu watch` shows while a run computes: its last whole picture."""
+        run = self.start("--gpus", "1", "train.py", "12")
+        self.wait_for(run, "Running")
+        time.sleep(3)
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.chdir(self.project)
+            os.execve(self.ponk, [self.ponk, "gpu", "watch"], dict(self.environment, TERM="xterm-256color", COLUMNS="110", LINES="40"))
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 110, 0, 0))
+        seen, end = b"", time.time() + 7
+        while time.time() < end:
+            if select.select([terminal], [], [], 0.2)[0]:
+                seen += os.read(terminal, 65536)
+        os.kill(pid, signal.SIGINT)
+        os.waitpid(pid, 0)
+        os.close(terminal)
+        text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", lambda found: "\f" if found.group().endswith(("H", "J")) else "", seen.decode(errors="replace"))
+        frames = [frame for frame in text.split("\f") if frame.strip()]
+        last = max(frames[-6:], key=len) if frames else ""
+        print("--- gpu watch\n" + last)
+        self.row("gpu watch names the run", True, run[-8:] in text, f"{len(frames)} pieces")
+        self.wait_for(run, "Completed", "Failed")
+
     def overhead(self):
         """Steps of training with and without sampling, in turns."""
         steps = {"with": [], "without": []}
@@ -242,6 +272,7 @@ def main():
     words = argparse.ArgumentParser(description=__doc__)
     words.add_argument("ponk")
     words.add_argument("--docker")
+    words.add_argument("--ssh")
     words.add_argument("--only", help="only the checks with this word in their names")
     words = words.parse_args()
     folder = pathlib.Path(tempfile.mkdtemp(prefix="ponk-gpu-"))
@@ -261,12 +292,15 @@ def main():
         checks.verdict("a second of work", "confirmed", "short.py")
         checks.verdict("workers that are forked", "confirmed", "workers.py")
         checks.verdict("--gpus none", "not-requested", "--gpus", "none", "sleep.py")
-        for name in ("queue", "killed", "foreign", "required", "cost", "overhead"):
+        for name in ("live_view", "queue", "killed", "foreign", "required", "cost", "overhead"):
             if wants(name):
                 getattr(checks, name)()
         if words.docker and wants("container"):
             import container
             container.check(checks, words.docker, folder)
+        if wants("another machine"):
+            import another_machine
+            another_machine.check(checks, words.ssh, folder)
         checks.print_table()
     finally:
         subprocess.run([checks.ponk, "daemon", "stop"], env=checks.environment, capture_output=True)

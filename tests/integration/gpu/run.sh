@@ -15,4 +15,5 @@ else
 fi
 words=()
 [[ -s $pack/docker.tar.xz ]] && ! command -v dockerd >/dev/null && words=(--docker "$pack/docker.tar.xz")
+[[ -s $pack/ssh.tar.xz ]] && ! PATH=$PATH:/usr/sbin command -v sshd >/dev/null && words+=(--ssh "$pack/ssh.tar.xz")
 exec python3 "$here/check_gpu.py" "$ponk" "${words[@]}" "$@"
