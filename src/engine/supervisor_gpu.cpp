@@ -46,6 +46,9 @@ void Supervisor::note_gpu(const std::string& text)
                  std::string(trim(gpu::banner(
                      inventory->devices, inventory->driver_version, inventory->cuda_version))));
     }
+    if (const auto problem = parsed->text("lease_problem");
+        !problem.empty() && problem != run_.gpu.text("lease_problem"))
+        tell("notice", problem);
     run_.gpu = std::move(*parsed);
     if (!run_.gpu["queue_ms"].is_null()) run_.timings["queue"] = run_.gpu.integer("queue_ms");
 }

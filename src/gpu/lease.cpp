@@ -4,7 +4,9 @@
 #include "base/text.hpp"
 #include "gpu/lease_note.hpp"
 #include "gpu/lock_file.hpp"
+#include "gpu/process_facts.hpp"
 #include "gpu/queue.hpp"
+#include "os/identity.hpp"
 #include "os/variables.hpp"
 
 #include <algorithm>
@@ -30,13 +32,21 @@ Result<std::string> lock_name(const std::string& uuid)
     return uuid + ".lock";
 }
 
+// The note's process lives, and is of the user that it names.
+bool is_present(const Owner& owner)
+{
+    const auto rights = owner.pid > 0 ? find_credentials("/proc", owner.pid) : std::nullopt;
+    return rights && os::user_name(rights->user) == owner.user;
+}
+
 // nullopt when the GPU is free. An owner that nobody noted has empty texts.
 Result<std::optional<Owner>> holder_in(int folder, const std::string& uuid)
 {
     const auto file = TRY(find_lock_file(folder, TRY(lock_name(uuid)), O_RDONLY));
     if (!file || !TRY(is_locked(file->get()))) return std::optional<Owner>();
-    const auto note = read_lease_note(file->get());
-    return std::optional<Owner>(note ? note->owner : Owner{});
+    auto owner = read_lease_note(file->get()).value_or(LeaseNote{}).owner;
+    owner.is_present = is_present(owner);
+    return std::optional(std::move(owner));
 }
 
 std::string shown(const Device& device)
@@ -52,31 +62,43 @@ std::string sentence(const Device& wanted, const Device& held, const Owner& owne
                            shown(wanted),
                            held.uuid == wanted.card ? "its card" : "its part " + held.uuid);
     if (owner.user.empty()) return text;
-    text += " by " + owner.user;
+    text += owner.is_present ? " by " : "; the last who noted it was ";
+    text += owner.user;
     if (!owner.run.empty()) text += " for run " + owner.run;
     if (owner.since > 0) text += " since " + utc_text(owner.since);
     return text;
 }
 
+struct Obstacle {
+    std::string sentence;
+    std::string run;  // of the holder
+};
+
 // Why the GPU cannot be leased now; nullopt when it can.
-Result<std::optional<std::string>>
+Result<std::optional<Obstacle>>
 find_obstacle(int folder, const Device& device, const std::vector<Device>& all)
 {
-    if (const auto owner = TRY(holder_in(folder, device.uuid)))
-        return std::optional(sentence(device, device, *owner));
+    const auto held_by = [&device](const Device& held, const Owner& owner) {
+        return std::optional(Obstacle{sentence(device, held, owner), owner.run});
+    };
+    if (const auto owner = TRY(holder_in(folder, device.uuid))) return held_by(device, *owner);
     // A card and its instances exclude each other.
     for (const auto& other : all) {
         if (other.uuid == device.uuid || !exclude_each_other(device, other)) continue;
-        if (const auto owner = TRY(holder_in(folder, other.uuid)))
-            return std::optional(sentence(device, other, *owner));
+        if (const auto owner = TRY(holder_in(folder, other.uuid))) return held_by(other, *owner);
     }
     // The card may be missing in the list when only its instances can be used.
     if (!device.card.empty()) {
         const Device card{.uuid = device.card};
-        if (const auto owner = TRY(holder_in(folder, device.card)))
-            return std::optional(sentence(device, card, *owner));
+        if (const auto owner = TRY(holder_in(folder, device.card))) return held_by(card, *owner);
     }
-    return std::optional<std::string>();
+    return std::optional<Obstacle>();
+}
+
+// Somebody spoilt the lock file: that is one GPU less, not the end of the run.
+std::string unusable(const Device& device, const Error& error)
+{
+    return fmt::format("{} cannot be leased: {}. {}", shown(device), error.message(), error.hint());
 }
 
 }  // namespace
@@ -144,8 +166,14 @@ Result<LeaseFolder::Outcome> LeaseFolder::try_take(const Ticket& ticket,
 
     std::vector<const Device*> free;
     for (const auto& device : wanted) {
-        if (auto obstacle = TRY(find_obstacle(folder.get(), device, all))) {
-            waiting.reasons.push_back(std::move(*obstacle));
+        auto obstacle = find_obstacle(folder.get(), device, all);
+        if (!obstacle) {
+            waiting.reasons.push_back(unusable(device, obstacle.error()));
+            continue;
+        }
+        if (*obstacle) {
+            waiting.reasons.push_back(std::move((*obstacle)->sentence));
+            waiting.holders.push_back(std::move((*obstacle)->run));
             continue;
         }
         if (before.spoken_for.contains(device.uuid) || before.blocker) continue;
@@ -158,9 +186,10 @@ Result<LeaseFolder::Outcome> LeaseFolder::try_take(const Ticket& ticket,
     }
     if (free.size() >= needed) {
         for (const auto* device : free) {
-            auto lease = TRY(take_one(folder.get(), path_, *device, owner, all));
-            if (!lease) break;  // somebody was faster: all or nothing
-            outcome.leases.push_back(std::move(*lease));
+            auto lease = take_one(folder.get(), path_, *device, owner, all);
+            if (!lease) waiting.reasons.push_back(unusable(*device, lease.error()));
+            if (!lease || !*lease) break;  // somebody was faster: all or nothing
+            outcome.leases.push_back(std::move(**lease));
             outcome.devices.push_back(*device);
         }
         if (outcome.leases.size() == needed) return outcome;
@@ -173,6 +202,19 @@ Result<LeaseFolder::Outcome> LeaseFolder::try_take(const Ticket& ticket,
     ticket.seen_ = waiting;
     outcome.waiting = std::move(waiting);
     return outcome;
+}
+
+Result<bool> LeaseFolder::renew(Lease& lease, const Owner& owner) const
+{
+    const auto folder = TRY(open_lock_folder(path_));
+    const auto name = TRY(lock_name(lease.uuid_));
+    if (is_named(folder.get(), name, lease.fd_.get())) return true;
+    auto file = TRY(open_lock_file(folder.get(), name));
+    if (!TRY(try_lock(file.get(), LockKind::exclusive))) return false;
+    write_lease_note(file.get(), {.owner = owner, .wish = std::nullopt});
+    TRY(try_lock(file.get(), LockKind::shared));
+    lease.former_.push_back(std::exchange(lease.fd_, std::move(file)));
+    return true;
 }
 
 Result<Lease> LeaseFolder::share(const std::string& uuid, const std::string& run) const

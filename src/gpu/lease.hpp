@@ -39,6 +39,9 @@ struct Owner {
     std::string run;
     pid_t pid = 0;
     std::int64_t since = 0;  // wall-clock milliseconds
+    // False for one who is shown to others when the process that noted this is no longer there:
+    // whoever holds the lock is of that run, or has not noted itself.
+    bool is_present = true;
 };
 
 // A GPU that is this process's and of all who share it. It is free again when the last process that
@@ -55,6 +58,7 @@ private:
     std::string uuid_;
     Path file_;
     os::Fd fd_;
+    std::vector<os::Fd> former_;  // of files that had the name before, held on
 };
 
 // What keeps a waiting run from its GPUs.
@@ -62,6 +66,7 @@ struct Waiting {
     unsigned position = 1;             // 1: the next one for what it asks
     std::vector<Owner> ahead;          // those before us, first one first; a few of them
     std::vector<std::string> reasons;  // a sentence per GPU that is taken
+    std::vector<std::string> holders;  // runs that have these, as far as they are noted
 };
 // How long to wait before asking again: short for the next one, long far behind.
 std::chrono::milliseconds pause_of(const Waiting& waiting);
@@ -120,6 +125,10 @@ public:
                              const Owner& owner,
                              const std::vector<Device>& all,
                              const Strangers& strangers) const;
+
+    // Somebody may have removed the lock file, which its maker can: then the file that has its name
+    // now is locked too. False when another one has that already.
+    Result<bool> renew(Lease& lease, const Owner& owner) const;
 
     // Another share of a lease that the run `run` has: for a holder that was started anew.
     // `conflict` when another one has it, or nobody any more. An empty `run` is not compared.

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <sys/stat.h>
+
 namespace ponk::gpu {
 namespace {
 
@@ -108,6 +110,17 @@ TEST_P(LeaseQueue, OneWhoWaitsAsksOnlyAfterTheOneBefore)
     ASSERT_EQ(::rename(away.c_str(), folder.path().c_str()), 0);
     first.reset();
     EXPECT_EQ(take(second).waiting->position, 1U);
+}
+
+TEST_P(LeaseQueue, NobodyUsesUpTheNumbersOrSpoilsTheirGiving)
+{
+    for (const char* name : {"ticket-999999999999999999", "ticket-000000002000000000"})
+        ASSERT_TRUE(os::publish_file(folder.path() / name, "", 0666));
+    ASSERT_EQ(::mkdir((folder.path() / "queue").c_str(), 0700), 0);
+    const auto first = folder.queue(wish("all"), owner("a")).value();
+    EXPECT_EQ(first.number(), 1U);
+    EXPECT_EQ(folder.queue(wish("all"), owner("b")).value().number(), 2U);
+    EXPECT_EQ(take(first, "a").leases.size(), 3U);
 }
 
 TEST_P(LeaseQueue, TicketsMove)

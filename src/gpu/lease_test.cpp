@@ -3,6 +3,7 @@
 #include "gpu/lease_note.hpp"
 #include "gpu/lease_test_support.hpp"
 #include "gpu/lock_file.hpp"
+#include "os/identity.hpp"
 
 #include <gmock/gmock.h>
 
@@ -39,7 +40,10 @@ TEST_P(Leases, AreGivenAndFreeAgainWhenTheyGo)
         EXPECT_EQ(second.waiting->position, 1U);
         ASSERT_EQ(second.waiting->reasons.size(), 2U);
         EXPECT_EQ(second.waiting->reasons[0],
-                  "GPU 0 (GPU-0) is leased by ann for run one since 2025-06-15T15:06:40.000Z");
+                  fmt::format("GPU 0 (GPU-0) is leased by {} for run one since "
+                              "2025-06-15T15:06:40.000Z",
+                              os::user_name()));
+        EXPECT_THAT(second.waiting->holders, ElementsAre("one", "one"));
         EXPECT_THAT(uuids(take_now("1")), ElementsAre("GPU-2"));
     }
     EXPECT_FALSE(folder.holder("GPU-0").value());
@@ -230,6 +234,53 @@ TEST_P(Leases, StrangeFilesInTheFolderDoNoHarm)
     EXPECT_EQ(folder.holder("GPU-1").value()->user, "");
     EXPECT_THAT(take_now("GPU-1").waiting->reasons, ElementsAre("GPU 1 (GPU-1) is leased"));
     EXPECT_FALSE(folder.holder("../../etc/passwd"));
+}
+
+// What any user of the machine can do to a file that all may write to.
+TEST_P(Leases, SpoiltLockFileIsOneGpuLess)
+{
+    {
+        const auto made = take_now("all");
+    }
+    const auto lock = folder.path() / "GPU-0.lock";
+    ASSERT_EQ(::link(lock.c_str(), (folder.path() / "x").c_str()), 0);
+    ASSERT_EQ(::unlink((folder.path() / "GPU-1.lock").c_str()), 0);
+    ASSERT_EQ(::mkdir((folder.path() / "GPU-1.lock").c_str(), 0755), 0);
+
+    EXPECT_THAT(uuids(take_now("1")), ElementsAre("GPU-2"));
+    const auto none = take_now("GPU-0,GPU-1");
+    ASSERT_TRUE(none.waiting);
+    EXPECT_THAT(none.waiting->reasons,
+                ElementsAre(HasSubstr("GPU 0 (GPU-0) cannot be leased: the lock file "
+                                      "'GPU-0.lock' is known by several names"),
+                            HasSubstr("GPU 1 (GPU-1) cannot be leased")));
+    ASSERT_EQ(::unlink((folder.path() / "x").c_str()), 0);
+    EXPECT_EQ(take_now("GPU-0").leases.size(), 1U);
+}
+
+TEST_P(Leases, HoldOnWhenTheirFileIsRemoved)
+{
+    auto held = take_now("GPU-0", "first");
+    ASSERT_EQ(::unlink((folder.path() / "GPU-0.lock").c_str()), 0);
+    EXPECT_TRUE(folder.renew(held.leases[0], owner("first")).value());
+    EXPECT_TRUE(take_now("GPU-0", "next").waiting);
+    EXPECT_EQ(folder.holder("GPU-0").value()->run, "first");
+
+    ASSERT_EQ(::unlink((folder.path() / "GPU-0.lock").c_str()), 0);
+    const auto thief = take_now("GPU-0", "next");
+    EXPECT_EQ(thief.leases.size(), 1U);
+    EXPECT_FALSE(folder.renew(held.leases[0], owner("first")).value());
+}
+
+TEST_P(Leases, HolderWhoseNoteIsOfADeadProcessIsNotNamedAsTheOne)
+{
+    const auto ticket = folder.queue(wish("GPU-0"), owner("gone")).value();
+    auto gone = owner("gone");
+    gone.pid = 0x3fffffff;
+    const auto held = folder.try_take(ticket, gone, all, {}).value();
+    ASSERT_EQ(held.leases.size(), 1U);
+    EXPECT_FALSE(folder.holder("GPU-0").value()->is_present);
+    EXPECT_THAT(take_now("GPU-0").waiting->reasons[0], HasSubstr("the last who noted it was"));
 }
 
 TEST_P(Leases, ReplacedLockFileIsNotedAndTheNewOneTaken)

@@ -3,6 +3,7 @@
 
 #include "gpu/lease.hpp"
 #include "os/directory.hpp"
+#include "os/identity.hpp"
 #include "os/test_folder.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +25,7 @@ inline Device device(const std::string& uuid, unsigned index, const std::string&
 
 inline Owner owner(const std::string& run)
 {
-    return {.user = "ann", .run = run, .pid = ::getpid(), .since = 1'750'000'000'000};
+    return {.user = os::user_name(), .run = run, .pid = ::getpid(), .since = 1'750'000'000'000};
 }
 
 inline Wish wish(const char* text)

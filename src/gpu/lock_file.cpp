@@ -108,20 +108,23 @@ Result<std::optional<os::Fd>> find_lock_file(int folder, const std::string& name
     if (!file) {
         if (errno == ENOENT) return std::optional<os::Fd>();
         auto error = system_error(errno, "open the lock file " + os::in_quotes(name));
-        return tl::unexpected(error.with_hint(
-            "Whoever made it, or the administrator, removes it; it comes back as it shall be."));
+        return tl::unexpected(
+            error.with_hint("Whoever made it, or the administrator, gives it mode 1666."));
     }
     struct stat info {};
     if (::fstat(file.get(), &info) != 0)
         return fail_errno(errno, "look at {}", os::in_quotes(name));
     if (info.st_nlink == 0) return std::optional<os::Fd>();
     if (!S_ISREG(info.st_mode) || info.st_nlink != 1) {
-        return tl::unexpected(Error(
-            ErrorKind::conflict,
-            fmt::format("the lock file {} is {}",
-                        os::in_quotes(name),
-                        S_ISREG(info.st_mode) ? "known by several names" : "no plain file"),
-            fmt::format("Its owner (user id {}) or the administrator removes it.", info.st_uid)));
+        return tl::unexpected(
+            Error(ErrorKind::conflict,
+                  fmt::format("the lock file {} is {}",
+                              os::in_quotes(name),
+                              S_ISREG(info.st_mode) ? "known by several names" : "no plain file"),
+                  S_ISREG(info.st_mode)
+                      ? std::string("The administrator removes the other name.")
+                      : fmt::format("Its owner (user id {}) or the administrator removes it.",
+                                    info.st_uid)));
     }
     return std::optional<os::Fd>(std::move(file));
 }

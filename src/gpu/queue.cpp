@@ -22,7 +22,8 @@ using namespace std::chrono_literals;
 
 constexpr std::string_view ticket_prefix = "ticket-";
 constexpr std::size_t ticket_digits = 18;
-constexpr std::uint64_t last_number = 999'999'999'999'999'999;
+// A name whose number is so far above the one before it was made to use up the numbers.
+constexpr std::uint64_t widest_gap = 1'000'000'000;
 constexpr std::size_t most_told = 16;
 // So many tickets are looked at by one who has a long way to go; the rest are counted.
 constexpr std::size_t most_looked_at = 64;
@@ -45,7 +46,7 @@ std::optional<std::uint64_t> number_of(std::string_view name)
     return number;
 }
 
-// Numbers of all tickets, in order. Names that are none are left alone.
+// Numbers of all tickets, in order. Names that are none, or forged, are left alone.
 Result<std::vector<std::uint64_t>> list_tickets(int folder)
 {
     // Opened anew: where a listing stands belongs to the open folder.
@@ -57,6 +58,11 @@ Result<std::vector<std::uint64_t>> list_tickets(int folder)
     for (const auto& name : list.names())
         if (const auto number = number_of(name.text)) numbers.push_back(*number);
     std::sort(numbers.begin(), numbers.end());
+    std::uint64_t before = 0;
+    const auto forged = std::find_if(numbers.begin(), numbers.end(), [&before](auto number) {
+        return number - std::exchange(before, number) > widest_gap;
+    });
+    numbers.erase(forged, numbers.end());
     return numbers;
 }
 
@@ -106,14 +112,15 @@ std::optional<LiveTicket> look_at(int folder, std::uint64_t number)
 // order of those who come at the same moment is loose then.
 Result<std::optional<os::Fd>> take_numbering(int folder)
 {
-    auto file = TRY(open_lock_file(folder, "queue"));
+    auto file = open_lock_file(folder, "queue");
+    if (!file) return std::optional<os::Fd>();  // somebody spoilt it
     const auto deadline = after(longest_numbering);
-    for (auto pause = 1ms; !TRY(try_lock(file.get(), LockKind::exclusive));
+    for (auto pause = 1ms; !TRY(try_lock(file->get(), LockKind::exclusive));
          pause = std::min<std::chrono::milliseconds>(pause * 2, 50ms)) {
         if (std::chrono::steady_clock::now() >= deadline) return std::optional<os::Fd>();
         os::sleep_for(pause, {});
     }
-    return std::optional<os::Fd>(std::move(file));
+    return std::optional<os::Fd>(std::move(*file));
 }
 
 // Only with the numbering in hand: nobody gets the number of a removed ticket meanwhile. Tickets of
@@ -206,10 +213,7 @@ Result<Ticket> LeaseFolder::queue(const Wish& wish, const Owner& owner) const
         if (numbering) remove_dead(folder.get(), numbers);
         auto number = numbers.empty() ? 0 : numbers.back();
         do {
-            if (++number > last_number)
-                return fail(ErrorKind::conflict,
-                            "{} has no number left",
-                            os::in_quotes(path_ / ticket_name(number - 1)));
+            ++number;
         } while (TRY(file.link_as(ticket_name(number))) == os::UnnamedFile::Outcome::already_there);
         ticket.number_ = number;
         ticket.file_ = path_ / ticket_name(number);

@@ -54,15 +54,30 @@ bool is_alive(const ProcessIdentity& process)
     return ::poll(&ended, 1, 0) == 0;
 }
 
-std::string user_name()
+namespace {
+
+std::optional<std::string> find_user_name(uid_t user)
 {
     std::array<char, 4096> buffer{};
     passwd entry{};
     passwd* found = nullptr;
-    if (::getpwuid_r(::getuid(), &entry, buffer.data(), buffer.size(), &found) == 0 && found)
-        return found->pw_name;
+    if (::getpwuid_r(user, &entry, buffer.data(), buffer.size(), &found) != 0 || !found)
+        return std::nullopt;
+    return found->pw_name;
+}
+
+}  // namespace
+
+std::string user_name()
+{
+    if (auto name = find_user_name(::getuid())) return std::move(*name);
     const char* user = ::getenv("USER");
     return user ? user : fmt::format("{}", ::getuid());
+}
+
+std::string user_name(uid_t user)
+{
+    return find_user_name(user).value_or(fmt::format("{}", user));
 }
 
 Path home_directory()

@@ -29,6 +29,8 @@ std::optional<Fd> open_process(const ProcessIdentity& process);
 bool is_alive(const ProcessIdentity& process);
 
 std::string user_name();
+// Its number when it has no name.
+std::string user_name(uid_t user);
 Path home_directory();
 std::string host_name();
 

@@ -4,12 +4,15 @@
 #include "base/text.hpp"
 #include "base/time.hpp"
 #include "os/identity.hpp"
+#include "os/late_notice.hpp"
+#include "os/variables.hpp"
 #include "os/wait.hpp"
 #include "side/strangers.hpp"
 #include "target/control_directory.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <csignal>
 #include <sys/inotify.h>
 #include <unistd.h>
@@ -21,6 +24,10 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr auto probe_patience = 20s;
+// A cancel waits for it.
+constexpr auto queue_patience = 5s;
+constexpr auto longest_silence = 30s;
+constexpr std::int64_t telling_pause_ms = 10'000;
 
 Json sentences(const std::vector<std::string>& list)
 {
@@ -29,18 +36,20 @@ Json sentences(const std::vector<std::string>& list)
 
 }  // namespace
 
-void Report::say(const std::string& word)
+bool Report::say(const std::string& word)
 {
-    if (!fd_) return;
-    static_cast<void>(os::write_all(fd_.get(), word + "\n"));
-    fd_.reset();
+    auto fd = fd_.lock();
+    if (!*fd) return false;
+    static_cast<void>(os::write_all(fd->get(), word + "\n"));
+    fd->reset();
+    return true;
 }
 
-void Report::refuse(const Error& error)
+bool Report::refuse(const Error& error)
 {
-    say("error " + to_json(JsonObject{{"kind", to_string(error.kind())},
-                                      {"message", error.message()},
-                                      {"hint", error.hint()}}));
+    return say("error " + to_json(JsonObject{{"kind", to_string(error.kind())},
+                                             {"message", error.message()},
+                                             {"hint", error.hint()}}));
 }
 
 Keeper::Keeper(KeeperOptions options, Report& report)
@@ -56,6 +65,17 @@ Keeper::Keeper(KeeperOptions options, Report& report)
 }
 
 Result<> Keeper::run()
+{
+    // A busy engine or a large tree can take minutes; whoever started us waits for one.
+    const os::LateNotice late(longest_silence, [this] { report_.say("queued"); });
+    const auto kept = keep();
+    if (kept || report_.refuse(kept.error())) return kept;
+    publish_end({.code = 126, .cause = "start-failure", .message = kept.error().message()},
+                "the run could not be started");
+    return {};
+}
+
+Result<> Keeper::keep()
 {
     const auto found = look_for_gpus();
     const StarterOptions start_options{.job = options_.job,
@@ -82,13 +102,8 @@ Result<> Keeper::run()
         report_.say("started");
         return {};
     }
-    if (auto started = start(); !started) {
-        leases_.clear();
-        if (!report_.was_heard()) return started;
-        publish_end({.code = 126, .cause = "start-failure", .message = started.error().message()},
-                    "the run could not be started");
-        return {};
-    }
+    if (turn == Turn::without) return {};
+    TRY(start());
     report_.say("started");
     watch();
     judge();
@@ -125,17 +140,46 @@ Result<> Keeper::go_without(const std::string& why)
     return {};
 }
 
-std::vector<std::string> Keeper::strangers_on(const gpu::Device& device) const
+gpu::Owner Keeper::owner() const
 {
-    return last_sample_ ? describe_strangers(device, *last_sample_) : std::vector<std::string>();
+    return {os::user_name(), options_.job.run, ::getpid(), wall_milliseconds()};
 }
 
-Result<gpu::LeaseFolder::Outcome> Keeper::try_take(const gpu::LeaseFolder& folder,
-                                                   const gpu::Ticket& ticket)
+// Seldom while others are there: on some machines a question costs a second of a processor.
+void Keeper::ask_driver_in_queue()
 {
-    if (auto sample = probe_->sample(after(probe_patience), {})) last_sample_ = std::move(*sample);
-    const gpu::Owner owner{os::user_name(), options_.job.run, ::getpid(), wall_milliseconds()};
-    return folder.try_take(ticket, owner, inventory_.devices, [this](const gpu::Device& device) {
+    if (boot_milliseconds() < next_question_) return;
+    auto sample = probe_->sample(after(queue_patience), {});
+    question_failed_ = sample ? std::string() : sample.error().message();
+    last_sample_ = sample ? std::optional(std::move(*sample)) : std::nullopt;
+    const auto now = boot_milliseconds();
+    const auto waited = strangers_since_ != 0 ? now - strangers_since_ : 0;
+    next_question_ = now + std::clamp<std::int64_t>(waited / 4, 100, 2000);
+    const auto is_lost = [](const gpu::DeviceSample& device) { return !device.lost.empty(); };
+    if (!last_sample_ || std::ranges::none_of(last_sample_->devices, is_lost)) return;
+    // Made anew (instances of a card, or after a reset) it has another name.
+    if (auto inventory = probe_->inventory(after(queue_patience), {});
+        inventory && !inventory->devices.empty())
+        inventory_ = std::move(*inventory);
+}
+
+std::vector<std::string> Keeper::strangers_on(const gpu::Device& device)
+{
+    ask_driver_in_queue();
+    if (!last_sample_) return {"the driver does not say who uses its GPUs: " + question_failed_};
+    auto strangers = describe_strangers(device, *last_sample_);
+    if (strangers.empty())
+        strangers_since_ = 0;
+    else if (strangers_since_ == 0)
+        strangers_since_ = boot_milliseconds();
+    return strangers;
+}
+
+Result<gpu::LeaseFolder::Outcome> Keeper::try_take(const gpu::Ticket& ticket)
+{
+    // A copy: a question to the driver may bring others.
+    const auto devices = inventory_.devices;
+    return folder_->try_take(ticket, owner(), devices, [this](const gpu::Device& device) {
         return strangers_on(device);
     });
 }
@@ -146,42 +190,96 @@ Result<Keeper::Turn> Keeper::take_gpus()
     const auto wish = TRY(gpu::parse_wish(request.wish));
     TRY(gpu::LeaseFolder::candidates(wish, inventory_.devices));
     const auto since = boot_milliseconds();
-    const auto folder = TRY(gpu::LeaseFolder::open(options_.own_environment));
-    const auto ticket = TRY(
-        folder.queue(wish, {os::user_name(), options_.job.run, ::getpid(), wall_milliseconds()}));
+    folder_ = TRY(gpu::LeaseFolder::open(options_.own_environment));
+    const auto ticket = TRY(folder_->queue(wish, owner()));
+    const auto parent = os::variable(options_.own_environment, "PONK_RUN_ID");
     for (;;) {
         if (is_cancelled()) return Turn::cancelled;
-        auto outcome = TRY(try_take(folder, ticket));
-        if (!outcome.waiting) {
-            leases_ = std::move(outcome.leases);
-            devices_ = std::move(outcome.devices);
-            JsonArray devices;
-            for (const auto& device : devices_)
-                devices.push_back(gpu::to_json(device));
-            state_.set("devices", std::move(devices));
-            state_.set("phase", "leased");
-            state_.set("queue_ms", boot_milliseconds() - since);
-            state_.erase("position");
-            state_.erase("waiting");
+        auto outcome = try_take(ticket);
+        if (!outcome && request.busy == target::GpuRequest::Busy::refuse)
+            return tl::unexpected(outcome.error());
+        if (outcome && !outcome->waiting) {
+            take(std::move(*outcome), since);
             return Turn::taken;
+        }
+        // A folder that somebody spoilt may be mended: no reason to lose the place.
+        const auto waiting = outcome ? std::move(*outcome->waiting)
+                                     : gpu::Waiting{.reasons = {outcome.error().message()}};
+        if (!parent.empty() &&
+            std::ranges::find(waiting.holders, parent) != waiting.holders.end()) {
+            const auto why =
+                fmt::format("the run '{}', which submits this one, has the GPUs itself", parent);
+            if (request.origin == target::GpuRequest::Origin::usual &&
+                request.need == target::GpuRequest::Need::wanted) {
+                TRY(go_without(why));
+                return Turn::without;
+            }
+            return tl::unexpected(
+                Error(ErrorKind::conflict,
+                      why + ": this one would wait for ever",
+                      "Submit it with '--gpus none', or the outer one with fewer GPUs."));
         }
         if (request.busy == target::GpuRequest::Busy::refuse) {
             return tl::unexpected(
                 Error(ErrorKind::conflict,
-                      "the GPUs are busy: " + join(waiting_sentences(*outcome.waiting), "; "),
+                      "the GPUs are busy: " + join(waiting_sentences(waiting), "; "),
                       "Without '--no-wait' the run waits for its turn."));
         }
-        tell_waiting(*outcome.waiting);
+        tell_waiting(waiting);
         report_.say("queued");
-        pause(pause_of(*outcome.waiting));
+        wait_in_queue(pause_of(waiting));
     }
 }
 
+void Keeper::take(gpu::LeaseFolder::Outcome outcome, std::int64_t since)
+{
+    leases_ = std::move(outcome.leases);
+    devices_ = std::move(outcome.devices);
+    JsonArray devices;
+    for (const auto& device : devices_)
+        devices.push_back(gpu::to_json(device));
+    state_.set("devices", std::move(devices));
+    state_.set("phase", "leased");
+    state_.set("queue_ms", boot_milliseconds() - since);
+    state_.erase("position");
+    state_.erase("waiting");
+}
+
+// Figures in the reasons change all the time; people read a new line when the place changed.
 void Keeper::tell_waiting(const gpu::Waiting& waiting)
 {
+    const auto now = boot_milliseconds();
+    if (waiting.position == told_position_ && now < next_telling_) return;
+    told_position_ = waiting.position;
+    next_telling_ = now + telling_pause_ms;
     state_.set("position", waiting.position);
     state_.set("waiting", sentences(waiting_sentences(waiting)));
     write_state();
+}
+
+// Our own words are changes of the folder too.
+void Keeper::wait_in_queue(std::chrono::milliseconds span)
+{
+    const auto deadline = std::chrono::steady_clock::now() + span;
+    while (!is_cancelled()) {
+        const auto left = deadline - std::chrono::steady_clock::now();
+        if (left <= 0ms) return;
+        pause(std::chrono::ceil<std::chrono::milliseconds>(left));
+    }
+}
+
+// The one who made a lock file can remove it, and the next one would not see ours.
+void Keeper::renew_leases()
+{
+    for (auto& lease : leases_) {
+        const auto renewed = folder_->renew(lease, owner());
+        if (renewed && *renewed) continue;
+        state_.set(
+            "lease_problem",
+            fmt::format("the lock file of '{}' was removed, and {}",
+                        lease.uuid(),
+                        renewed ? "another run may have the GPU too" : renewed.error().message()));
+    }
 }
 
 Result<> Keeper::start()
@@ -191,7 +289,6 @@ Result<> Keeper::start()
     if (last_sample_) collector_->add(*last_sample_, [](pid_t) { return false; });
     auto way = TRY(starter_->start(devices_, leases_));
     if (!way.is_null()) state_.set("container", std::move(way));
-    leases_.clear();  // the run has shares of its own now
     options_.lease.reset();
     started_ = boot_milliseconds();
     journal_ = std::make_unique<GpuJournal>(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/synced.hpp"
 #include "gpu/fallback.hpp"
 #include "gpu/lease.hpp"
 #include "gpu/own_processes.hpp"
@@ -25,12 +26,12 @@ using os::Path;
 class Report {
 public:
     explicit Report(os::Fd fd) : fd_(std::move(fd)) {}
-    void say(const std::string& word);
-    void refuse(const Error& error);
-    [[nodiscard]] bool was_heard() const noexcept { return !fd_; }
+    // False when another word was heard before. From any thread.
+    bool say(const std::string& word);
+    bool refuse(const Error& error);
 
 private:
-    os::Fd fd_;
+    Synced<os::Fd> fd_;
 };
 
 struct KeeperOptions {
@@ -53,15 +54,20 @@ public:
     Result<> run();
 
 private:
-    enum class Turn { taken, cancelled };
+    enum class Turn { taken, cancelled, without };
 
+    Result<> keep();
     Result<> look_for_gpus();
     Result<> go_without(const std::string& why);
     Result<Turn> take_gpus();
-    Result<gpu::LeaseFolder::Outcome> try_take(const gpu::LeaseFolder& folder,
-                                               const gpu::Ticket& ticket);
-    std::vector<std::string> strangers_on(const gpu::Device& device) const;
+    Result<gpu::LeaseFolder::Outcome> try_take(const gpu::Ticket& ticket);
+    [[nodiscard]] gpu::Owner owner() const;
+    void take(gpu::LeaseFolder::Outcome outcome, std::int64_t since);
+    std::vector<std::string> strangers_on(const gpu::Device& device);
+    void ask_driver_in_queue();
     void tell_waiting(const gpu::Waiting& waiting);
+    void wait_in_queue(std::chrono::milliseconds span);
+    void renew_leases();
     Result<> start();
     void watch();
     void take_sample();
@@ -83,6 +89,8 @@ private:
     gpu::Inventory inventory_;
     std::optional<gpu::Sample> last_sample_;
     std::vector<gpu::Device> devices_;
+    std::optional<gpu::LeaseFolder> folder_;
+    // Held until the run is over, beside the shares that its own processes have.
     std::vector<gpu::Lease> leases_;
     std::unique_ptr<RunStarter> starter_;
     std::optional<gpu::EvidenceCollector> collector_;
@@ -92,12 +100,18 @@ private:
     std::int64_t started_ = 0;  // CLOCK_BOOTTIME milliseconds
     std::int64_t next_look_ = 0;
     std::int64_t next_refresh_ = 0;
+    std::int64_t next_telling_ = 0;
+    unsigned told_position_ = 0;
+    std::int64_t next_question_ = 0;    // to the driver, while we wait
+    std::int64_t strangers_since_ = 0;  // 0: none were seen
+    std::string question_failed_;       // why the driver did not answer then
     gpu::OwnProcesses own_{gpu::RunProcesses()};
     bool touched_ = false;  // a process of the run had a context
     std::vector<gpu::Finding> findings_;
-    bool confirmed_ = false;  // a certain one was seen a second time
-    std::string enforced_;    // why the run was ended
-    std::string remains_;     // who keeps a GPU after the end
+    bool confirmed_ = false;   // a certain one was seen a second time
+    std::string enforced_;     // why the run was ended
+    std::string remains_;      // who keeps a GPU after the end
+    bool was_locked_ = false;  // the run's supervisor was there
     std::optional<std::int64_t> unlocked_since_;
 };
 

@@ -100,7 +100,7 @@ int main(int argc, char** argv)
         ::fcntl(number(i), F_SETFD, FD_CLOEXEC);
     Report report{os::Fd(number(3))};
     const auto kept = keep(argv[1], number(2), report, argc == 5 ? number(4) : -1);
-    if (!kept) report.refuse(kept.error());
+    if (!kept) static_cast<void>(report.refuse(kept.error()));
     return kept ? 0 : failed;
 }
 

@@ -2,13 +2,13 @@
 #include "side/strangers.hpp"
 
 #include "base/text.hpp"
+#include "gpu/process_facts.hpp"
 #include "os/file.hpp"
+#include "os/identity.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <pwd.h>
-#include <sys/stat.h>
 
 namespace ponk::side {
 
@@ -22,10 +22,8 @@ std::uint64_t quiet_memory(const gpu::Device& device)
 
 std::string owner_of(pid_t pid)
 {
-    struct stat info {};
-    if (::stat(fmt::format("/proc/{}", pid).c_str(), &info) != 0) return {};
-    const auto* entry = ::getpwuid(info.st_uid);
-    return entry ? entry->pw_name : fmt::format("user {}", info.st_uid);
+    const auto rights = gpu::find_credentials("/proc", pid);
+    return rights ? os::user_name(rights->user) : std::string();
 }
 
 std::string describe(const gpu::DeviceProcess& process)

@@ -29,6 +29,8 @@ std::chrono::milliseconds sample_pause(std::int64_t age_ms)
 constexpr auto sample_patience = 10s;
 // A supervisor in a container needs a moment before it holds the run's lock.
 constexpr std::int64_t lock_patience_ms = 10'000;
+// Once it had it, there is no gap.
+constexpr std::int64_t lock_gap_ms = 200;
 constexpr std::chrono::seconds end_grace{10};
 // The driver's list of processes lags behind their end.
 constexpr int looks_for_remains = 20;
@@ -46,12 +48,20 @@ bool Keeper::has_ended()
     if (const auto exit = options_.files.find(target::control::exit); exit && *exit) return true;
     if (!target::is_there(options_.directory)) return true;
     if (target::is_locked(options_.directory)) {
+        was_locked_ = true;
         unlocked_since_.reset();
         return false;
     }
-    // Killed with all its supervisors, or not quite begun.
+    // Killed with all its supervisors, or not quite begun. A process that closed what it inherited
+    // may go on all the same.
+    own_.set_run(known_processes());
+    own_.refresh();
+    if (!own_.living().empty()) {
+        unlocked_since_.reset();
+        return false;
+    }
     if (!unlocked_since_) unlocked_since_ = boot_milliseconds();
-    return boot_milliseconds() - *unlocked_since_ > lock_patience_ms;
+    return boot_milliseconds() - *unlocked_since_ > (was_locked_ ? lock_gap_ms : lock_patience_ms);
 }
 
 // Pids in the file `pid` of a container are those that the container sees.
@@ -78,14 +88,17 @@ void Keeper::watch()
         const auto now = boot_milliseconds();
         if (now >= next) {
             take_sample();
+            renew_leases();
             look_at_processes();
             keep_required();
             next = now + sample_pause(now - started_).count();
             continue;
         }
-        pause(std::chrono::milliseconds(std::min<std::int64_t>(next - now, 1000)));
+        pause(std::chrono::milliseconds(
+            std::min<std::int64_t>(next - now, unlocked_since_ ? lock_gap_ms : 1000)));
     }
     take_sample();
+    leases_.clear();
     look_for_remains();
 }
 

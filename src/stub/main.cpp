@@ -89,8 +89,21 @@ void claim_run()
     if (::access("claim", F_OK) != 0) refuse("cannot make 'claim' in the run directory", errno);
 }
 
+// The note in a lock file names the run that has it, and who has a share reads the right one; a
+// note that somebody spoilt says nothing.
+bool is_another_ones(int file, const char* run)
+{
+    static char note[16384];
+    Line<1024> wanted;
+    wanted.add("\"run\":\"%s\"", run);
+    const auto got = ::pread(file, note, sizeof note - 1, 0);
+    note[got > 0 ? got : 0] = '\0';
+    return std::strstr(note, "\"run\":\"") && !std::strstr(note, wanted.text);
+}
+
 // A share of what the run was given (a GPU): whoever inherits the descriptor has it too, so it is
-// nobody else's while any process of the run lives.
+// nobody else's while any process of the run lives. Another run may have it by now, when the one
+// who took it for us was killed.
 void take_shares(const Job& job)
 {
     for (char** path = job.holds; *path; ++path) {
@@ -100,6 +113,7 @@ void take_shares(const Job& job)
         whole.l_type = F_RDLCK;
         if (kept < 0 || ::fcntl(kept, F_OFD_SETLK, &whole) != 0)
             refuse("cannot take a share of the lock of a GPU", errno);
+        if (is_another_ones(kept, job.run)) refuse("another run has the GPU by now", 0);
         ::close(file);
     }
 }

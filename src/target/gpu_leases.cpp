@@ -16,7 +16,8 @@ void add_leases(JsonArray& devices, const std::vector<std::string>& environment)
                                *holder ? Json(JsonObject{{"user", (*holder)->user},
                                                          {"run", (*holder)->run},
                                                          {"pid", (*holder)->pid},
-                                                         {"since", (*holder)->since}})
+                                                         {"since", (*holder)->since},
+                                                         {"present", (*holder)->is_present}})
                                        : Json());
     }
 }

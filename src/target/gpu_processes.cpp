@@ -3,25 +3,18 @@
 
 #include "base/id.hpp"
 #include "base/text.hpp"
+#include "gpu/process_facts.hpp"
 #include "os/file.hpp"
-
-#include <pwd.h>
-#include <sys/stat.h>
+#include "os/identity.hpp"
 
 namespace ponk::target {
 
 namespace {
 
-Json user_of(const os::Path& folder)
+Json user_of(pid_t pid)
 {
-    struct stat info {};
-    if (::stat(folder.c_str(), &info) != 0) return {};
-    char text[4096];
-    passwd entry{};
-    passwd* found = nullptr;
-    if (::getpwuid_r(info.st_uid, &entry, text, sizeof text, &found) == 0 && found)
-        return std::string(entry.pw_name);
-    return fmt::format("{}", info.st_uid);
+    const auto rights = gpu::find_credentials("/proc", pid);
+    return rights ? Json(os::user_name(rights->user)) : Json();
 }
 
 Json run_of(const os::Path& folder)
@@ -46,7 +39,7 @@ JsonArray describe_processes(const std::vector<gpu::DeviceProcess>& processes)
         const os::Path folder = fmt::format("/proc/{}", process.pid);
         JsonObject entry{{"pid", process.pid}, {"memory", process.memory}};
         if (process.sm_utilisation) entry.set("sm_utilisation", *process.sm_utilisation);
-        entry.set("user", user_of(folder));
+        entry.set("user", user_of(process.pid));
         const auto name = os::read_file(folder / "comm", 4096);
         entry.set("program", name ? Json(printable(trim(*name))) : Json());
         entry.set("run", run_of(folder));

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <fcntl.h>
+#include <sys/stat.h>
 
 namespace ponk::target {
 
@@ -34,6 +35,7 @@ std::vector<std::string> side_environment(const std::vector<std::string>& ambien
                              "PONK_GPU_PROBE",
                              "PONK_GPU_LOCKS",
                              "PONK_FAKE_GPUS",
+                             "PONK_RUN_ID",  // of the run that submits this one
                              "LD_LIBRARY_PATH"}) {
         if (auto value = os::variable(ambient, name); !value.empty())
             words.push_back(std::string(name) + "=" + value);
@@ -160,6 +162,8 @@ Result<> add_side(const SealedFiles& files, const Path& directory, JobStatus& st
         // It may have ended in the meantime, with a record.
         if (TRY(read_exit(files, directory, status)) || TRY(read_processes(files, directory)))
             return {};
+        // A supervisor that it had started may come late: it shall find the run claimed.
+        if (::mkdir((directory / control::claim).c_str(), 0700) != 0) return {};
         status.phase = JobPhase::lost;
         status.reason = "the process that took GPUs for the run was killed before the script "
                         "began; nothing was executed";

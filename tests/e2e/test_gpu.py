@@ -199,14 +199,112 @@ def test_the_card_is_kept_while_any_process_of_the_run_lives(gpus, ponk):
     assert ponk.run("submit", "--no-wait", "a.py").stdout == b"ran\n"
 
 
+def test_a_script_that_closes_what_it_inherited_keeps_its_card(gpus, ponk):
+    gpus.set([{"name": "Only"}])
+    ponk.write("work.py", "import os, time; os.closerange(3, 4096); time.sleep(60)\n")
+    ponk.write("a.py", "print('ran')\n")
+    run = ponk.run("submit", "--async", "work.py").stdout.decode().strip()
+    wait_for(ponk, run, "Running")
+    time.sleep(1)
+    pids = pids_of(ponk, run)
+    for role in ("guard", "stub"):
+        os.kill(pids[role], signal.SIGKILL)
+    for _ in range(5):
+        assert b"busy" in ponk.run("submit", "--no-wait", "a.py", code=None).stderr
+        time.sleep(0.2)
+    os.kill(pids["main"], signal.SIGKILL)
+    wait_for(ponk, run, "Failed", "Lost")
+    for _ in range(50):
+        if ponk.run("submit", "--no-wait", "a.py", code=None).stdout == b"ran\n":
+            return
+    raise AssertionError("the card was not given back")
+
+
+def slow_supervisor(ponk, seconds):
+    """The installed supervisor takes its time, as on a machine that has much to do."""
+    stub = next((ponk.home / "lib").glob("ponk-stub-*"))
+    real = stub.with_name("slow")
+    stub.rename(real)
+    stub.write_text(f"#!/bin/sh\n/bin/sleep {seconds}\nexec {real} \"$@\"\n")
+    stub.chmod(0o700)
+
+
+def sides_of(run):
+    return list(map(int, subprocess.run(["pgrep", "-f", "^ponk-side .*" + run], capture_output=True, text=True).stdout.split()))
+
+
+def test_a_run_that_is_lost_before_it_began_never_begins(gpus, ponk):
+    gpus.set([{"name": "Only"}])
+    ponk.write("hold.py", "import time; time.sleep(60)\n")
+    holder = ponk.run("submit", "--async", "hold.py").stdout.decode().strip()
+    wait_for(ponk, holder, "Running")
+    marker = gpus.file.parent / "began"
+    ponk.write("late.py", f"open({str(marker)!r}, 'w').close()\n")
+    late = subprocess.Popen([ponk.program, "submit", "late.py"], cwd=ponk.project, env=ponk.environment, stdout=subprocess.DEVNULL,
+                            stderr=subprocess.PIPE, text=True)
+    run = next(line.split()[-1] for line in late.stderr if "RunId:" in line)
+    wait_for(ponk, run, "Queued")
+    slow_supervisor(ponk, 4)
+    ponk.run("experiment", "cancel", holder)
+    for _ in range(200):
+        if subprocess.run(["pgrep", "-f", "ponk-stub-.*" + run], capture_output=True).stdout:
+            break
+        time.sleep(0.05)
+    os.kill(sides_of(run)[0], signal.SIGKILL)
+    wait_for(ponk, run, "Lost")
+    time.sleep(5)
+    assert not marker.exists()
+    late.communicate(timeout=30)
+
+
+def test_a_run_inside_a_run_does_not_wait_for_its_own_parent(gpus, ponk):
+    gpus.set([{"name": "Only"}])
+    ponk.write("inner.py", "print('inner ran')\n")
+    ponk.write("outer.py", "import subprocess, sys\nsys.exit(subprocess.run([%r, 'submit', *sys.argv[1:], 'inner.py']).returncode)\n" % str(ponk.program))
+    done = ponk.run("submit", "outer.py", timeout=60)
+    assert b"inner ran" in done.stdout
+    done = ponk.run("submit", "outer.py", "--gpus", "1", code=None, timeout=60)
+    assert done.returncode != 0 and b"which submits this one, has the GPUs itself" in done.stdout, done.stdout
+
+
+def test_who_waits_survives_a_disturbed_folder_and_does_not_flood(gpus, ponk):
+    stranger = subprocess.Popen(["sleep", "4321"])
+    try:
+        gpus.set([{"name": "Only", "processes": [{"pid": stranger.pid, "memory": 3 << 30}]}])
+        ponk.write("a.py", "print('ran')\n")
+        waiting = subprocess.Popen([ponk.program, "submit", "a.py"], cwd=ponk.project, env=ponk.environment,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for number in range(30):
+            gpus.set([{"name": "Only", "processes": [{"pid": stranger.pid, "memory": (3 << 30) + (number << 27)}]}])
+            time.sleep(0.1)
+        locks = gpus.file.parent / "locks"
+        locks.chmod(0o755)
+        time.sleep(0.6)
+        locks.chmod(0o1777)
+        gpus.set([{"name": "Only"}])
+        out, said = waiting.communicate(timeout=60)
+        assert out == b"ran\n", said
+        assert said.count(b"waiting for GPUs") <= 3, said
+    finally:
+        stranger.kill()
+        stranger.wait()
+
+
+def test_a_driver_that_does_not_say_who_is_on_the_card_is_waited_for(gpus, ponk):
+    ponk.write("a.py", "print('ran')\n")
+    gpus.set([{"name": "Only"}], sample_fails="driver busy")
+    refused = ponk.run("submit", "--no-wait", "--gpus", "1", "a.py", code=None)
+    assert refused.returncode != 0 and b"driver busy" in refused.stderr, refused.stderr
+
+
 def test_a_killed_watcher_hurts_nothing_and_is_no_pass(gpus, ponk):
     ponk.write("work.py", "import time; time.sleep(2); print('done')\n")
     gpus.busy_with("work.py")
     run = ponk.run("submit", "--async", "work.py").stdout.decode().strip()
     wait_for(ponk, run, "Running")
-    sides = subprocess.run(["pgrep", "-f", "^ponk-side .*" + run], capture_output=True, text=True).stdout.split()
+    sides = sides_of(run)
     assert len(sides) == 1
-    os.kill(int(sides[0]), signal.SIGKILL)
+    os.kill(sides[0], signal.SIGKILL)
     assert b"busy" in ponk.run("submit", "--gpus", "all", "--no-wait", "work.py", code=None).stderr
     record = wait_for(ponk, run, "Completed")
     assert record["gpu_verdict"] == "unknown" and ponk.run("logs", run).stdout == b"done\n"

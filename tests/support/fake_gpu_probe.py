@@ -14,6 +14,7 @@ is another one. A file that is not there means no GPUs; one that is no JSON mean
      "hang": true,                       never answers
      "exit": 3,                          ends with this code instead of answering
      "delay": 0.5,                       seconds before each answer
+     "sample_fails": "why",              it knows its devices, and not how they are
      "devices": [                        or a number: so many cards with default values
        {"uuid": "GPU-0",                 default GPU-<index>; also "card", "name", "vendor",
                                          "compute_capability", "clock_mhz", "pci_bus_id",
@@ -104,6 +105,8 @@ def answer(request, state):
     if isinstance(devices, int):
         devices = [{} for _ in range(devices)]
     listed = [(index, device) for index, device in enumerate(devices) if not device.get("absent")]
+    if request == "sample" and "sample_fails" in state:
+        return {"error": state["sample_fails"]}
     if request == "sample":
         return {"time": int(time.time() * 1000), "devices": [sample_entry(*pair) for pair in listed]}
     if request != "inventory":
