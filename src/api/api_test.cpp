@@ -245,5 +245,46 @@ TEST(RunJson, LooksAsDocumented)
     EXPECT_EQ(text, os::read_file(golden).value_or(""));
 }
 
+TEST_F(Api, RunsAreSearchedPageByPage)
+{
+    std::vector<std::string> ids;
+    for (int i = 0; i < 3; ++i) {
+        model::Run run;
+        run.id = RunId::make();
+        run.project = "p";
+        run.script_name = "a.py";
+        run.name = std::to_string(i);
+        ASSERT_TRUE(history_->create_run(run));
+        ASSERT_TRUE(history_->record_metrics(run.id, {"m", 0, 1, {{"loss", 1.0 - i, {}, 0, 0}}}));
+    }
+    JsonObject search{{"filter", "metrics.loss < 1"},
+                      {"order_by", JsonArray{"metrics.loss"}},
+                      {"project", "p"},
+                      {"limit", 1}};
+    const auto first = body(call("POST", {"runs", "search"}, search));
+    ASSERT_EQ(first["runs"].as_array().size(), 1U);
+    EXPECT_EQ(first["runs"].as_array()[0].text("name"), "2");
+    search.set("page", first.text("next"));
+    const auto second = body(call("POST", {"runs", "search"}, search));
+    ASSERT_EQ(second["runs"].as_array().size(), 1U);
+    EXPECT_EQ(second["runs"].as_array()[0].text("name"), "1");
+    EXPECT_TRUE(second["next"].is_null());
+}
+
+TEST_F(Api, AWrongSearchIsToldWithItsPlace)
+{
+    const JsonObject wrong[] = {{{"filter", "metrics.loss > 'x'"}},
+                                {{"order_by", JsonArray{"metrics.loss up"}}},
+                                {{"order_by", "metrics.loss"}},
+                                {{"order_by", JsonArray{1}}},
+                                {{"page", "x"}},
+                                {{"limit", 0}},
+                                {{"state", "Done"}}};
+    for (const auto& search : wrong)
+        EXPECT_EQ(call("POST", {"runs", "search"}, search).status, 400) << to_json(search);
+    EXPECT_NE(call("POST", {"runs", "search"}, wrong[0]).body.find("filter at column 16"),
+              std::string::npos);
+}
+
 }  // namespace
 }  // namespace ponk::api

@@ -21,6 +21,8 @@ Result<net::Response> change_run(const Services& services, const Call& call);
 Result<net::Response> delete_run(const Services& services, const Call& call);
 Result<net::Response> cancel_run(const Services& services, const Call& call);
 Result<net::Response> show_metrics(const Services& services, const Call& call);
+// search.cpp
+Result<net::Response> search_runs(const Services& services, const Call& call);
 // follow.cpp
 Result<net::Response> wait_for_run(const Services& services, const Call& call);
 Result<net::Response> show_events(const Services& services, const Call& call);

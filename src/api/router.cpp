@@ -19,6 +19,7 @@ const std::vector<Route>& routes()
         {"POST", "/maintenance/gc", administer, collect_garbage},
         {"POST", "/runs", write, submit_run},
         {"GET", "/runs", read, list_runs},
+        {"POST", "/runs/search", read, search_runs},
         {"GET", "/runs/{run}", read, show_run},
         {"PATCH", "/runs/{run}", write, change_run},
         {"DELETE", "/runs/{run}", write, delete_run},

@@ -9,6 +9,8 @@ namespace ponk::api {
 
 namespace {
 
+constexpr std::size_t most_metrics_in_list = 1000;
+
 Json time_or_null(std::int64_t wall_ms)
 {
     return wall_ms == 0 ? Json() : Json(utc_text(wall_ms));
@@ -140,6 +142,14 @@ Result<Json> run_json(const Services& services, const model::Run& run, std::size
         if (all > shown) json.as_object().append("metrics_left_out", all - shown);
     }
     return json;
+}
+
+Result<Json> runs_json(const Services& services, const std::vector<model::Run>& runs)
+{
+    JsonArray list;
+    for (const auto& run : runs)
+        list.push_back(TRY(run_json(services, run, most_metrics_in_list)));
+    return Json(std::move(list));
 }
 
 }  // namespace ponk::api

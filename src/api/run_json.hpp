@@ -19,6 +19,8 @@ constexpr std::size_t most_metrics_shown = 10'000;
 Result<Json> run_json(const Services& services,
                       const model::Run& run,
                       std::size_t most_metrics = most_metrics_shown);
+// Runs as lists have them, with fewer metrics each.
+Result<Json> runs_json(const Services& services, const std::vector<model::Run>& runs);
 Json metric_value(const model::MetricPoint& point);
 
 }  // namespace ponk::api

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/handlers.hpp"
 #include "api/run_json.hpp"
+#include "api/run_scope.hpp"
 #include "base/text.hpp"
 #include "engine/artifacts.hpp"
 #include "engine/run_note.hpp"
 #include "engine/run_secrets.hpp"
-#include "gpu/verdict.hpp"
 
 #include <algorithm>
 
@@ -13,32 +13,10 @@ namespace ponk::api {
 
 namespace {
 
-constexpr std::size_t most_metrics_in_list = 1000;
-
 Result<store::RunFilter> filter_of(const Services& services, const net::Request& request)
 {
-    store::RunFilter filter;
-    filter.project = request.parameter("project").value_or("");
-    filter.script = request.parameter("script").value_or("");
-    filter.target = request.parameter("target").value_or("");
-    filter.gpu_verdict = request.parameter("gpu").value_or("");
-    if (!filter.gpu_verdict.empty() && !gpu::parse_verdict(filter.gpu_verdict))
-        return fail(ErrorKind::invalid_argument,
-                    "'{}' is no verdict on GPUs",
-                    printable(filter.gpu_verdict));
-    if (const auto word = request.parameter("state")) {
-        filter.state = model::parse_run_state(*word);
-        if (!filter.state)
-            return fail(ErrorKind::invalid_argument, "'{}' is no state of a run", printable(*word));
-    }
-    if (request.parameter("hidden").value_or("") == "1")
-        filter.hidden = store::RunFilter::Hidden::include;
-    if (const auto limit = request.parameter("limit")) {
-        const auto number = parse_integer(*limit);
-        if (!number || *number < 1 || *number > 10'000)
-            return fail(ErrorKind::invalid_argument, "'limit' must be 1 to 10000");
-        filter.limit = static_cast<std::size_t>(*number);
-    }
+    auto filter =
+        TRY(run_scope([&request](std::string_view name) { return request.parameter(name); }));
     if (const auto before = request.parameter("before"))
         filter.before = TRY(services.history().resolve_run(*before));
     return filter;
@@ -49,10 +27,7 @@ Result<store::RunFilter> filter_of(const Services& services, const net::Request&
 Result<net::Response> list_runs(const Services& services, const Call& call)
 {
     const auto page = TRY(services.history().list_runs(TRY(filter_of(services, call.request))));
-    JsonArray runs;
-    for (const auto& run : page.runs)
-        runs.push_back(TRY(run_json(services, run, most_metrics_in_list)));
-    return net::json_response(JsonObject{{"runs", std::move(runs)},
+    return net::json_response(JsonObject{{"runs", TRY(runs_json(services, page.runs))},
                                          {"next", page.next ? Json(page.next->text()) : Json()}});
 }
 

@@ -2,6 +2,7 @@
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/context.hpp"
+#include "cli/run_search.hpp"
 #include "cli/run_view.hpp"
 #include "model/run_state.hpp"
 #include "net/target.hpp"
@@ -27,6 +28,14 @@ constexpr Option options[] = {
      .value = "N",
      .help = "At most so many, newest first. Default: "
              "50 in a table, else all."},
+    {.name = "filter",
+     .value = "TEXT",
+     .help = "Only runs that pass: \"metrics.loss < 0.1 AND params.lr = '0.1'\"."},
+    {.name = "order-by",
+     .value = "KEY",
+     .help = "Sorted by this: \"metrics.loss\", \"metrics.accuracy DESC\". Given again: by that "
+             "among equals. Runs without a value come last.",
+     .times = Option::Times::many},
     {.name = "status",
      .value = "WORD",
      .help = "Only runs in this state.",
@@ -49,11 +58,33 @@ constexpr Option options[] = {
 constexpr std::string_view aliases[] = {"runs"};
 constexpr Example examples[] = {
     {"ponk runs", "The newest runs of this project."},
+    {"ponk history list --filter \"metrics.accuracy > 0.9 AND params.lr = '0.1'\" "
+     "--order-by \"metrics.accuracy DESC\"",
+     "Good runs, the best first."},
     {"ponk history list --query \"[?accuracy != null] | max_by(@, &accuracy)\"",
      "The best run: each metric is a field of its own."},
     {"ponk history list -o tsv --query \"[?status == 'Failed'].run_id\"", "Ids of failed runs."},
 };
 constexpr std::size_t table_limit = 50;
+
+void add_scope(const Invocation& words, JsonObject& search)
+{
+    for (const auto& [option, field] : {std::pair{"status", "state"},
+                                        {"script", "script"},
+                                        {"target", "target"},
+                                        {"gpu", "gpu"}}) {
+        if (const auto value = words.value(option)) search.set(field, *value);
+    }
+    if (words.has("hidden")) search.set("hidden", "1");
+}
+
+std::string as_parameters(const JsonObject& scope)
+{
+    std::string text;
+    for (const auto& [field, value] : scope)
+        text += fmt::format("&{}={}", field, net::percent_encode(value.as_string()));
+    return text;
+}
 
 Outcome run(Context& context, const Invocation& words)
 {
@@ -64,16 +95,9 @@ Outcome run(Context& context, const Invocation& words)
         if (!number || *number < 1) return fail_usage("'--limit {}' is no count", *given);
         limit = static_cast<std::size_t>(*number);
     }
-    std::string filters;
-    for (const auto& [option, field] : {std::pair{"status", "state"},
-                                        {"script", "script"},
-                                        {"target", "target"},
-                                        {"gpu", "gpu"}}) {
-        if (const auto value = words.value(option)) {
-            filters += fmt::format("&{}={}", field, net::percent_encode(*value));
-        }
-    }
-    if (words.has("hidden")) filters += "&hidden=1";
+    JsonObject search = TRY(search_options(words));
+    const bool searched = !search.empty();
+    add_scope(words, search);
     if (!words.has("all-projects")) {
         const std::string project = TRY(context.project_id());
         if (project.empty()) {
@@ -83,15 +107,19 @@ Outcome run(Context& context, const Invocation& words)
             }
             return context.print(Json(JsonArray{}));
         }
-        filters += "&project=" + net::percent_encode(project);
+        search.set("project", project);
     }
-    JsonArray runs = TRY(fetch_runs(*TRY(context.daemon()), filters, limit));
+    auto daemon = TRY(context.daemon());
+    JsonArray runs = searched ? TRY(search_runs(*daemon, search, limit))
+                              : TRY(fetch_runs(*daemon, as_parameters(search), limit));
     if (table && !words.has("limit") && runs.size() == table_limit) {
-        context.note("the newest {} are shown; '--limit N' shows more", table_limit);
+        context.note("the {} {} are shown; '--limit N' shows more",
+                     words.has("order-by") ? "first" : "newest",
+                     table_limit);
     }
     if (table && runs.empty()) {
-        const bool chosen =
-            words.has("status") || words.has("script") || words.has("target") || words.has("gpu");
+        const bool chosen = words.has("status") || words.has("script") || words.has("target") ||
+                            words.has("gpu") || words.has("filter");
         context.note("{}", chosen ? "no run is like that" : "no runs yet: ponk submit SCRIPT");
         if (!chosen && !words.has("all-projects")) context.point_to_enclosing_project();
     }
@@ -107,6 +135,14 @@ constinit const Command cmd_history_list = {
     .aliases = aliases,
     .summary = "List runs, newest first",
     .description =
+        "--filter has the language of MLflow's searches: comparisons joined by AND. Names are "
+        "metrics.NAME (= != > >= < <= and a number), params.NAME and tags.NAME (= != LIKE ILIKE "
+        "and "
+        "a text in quotes, IS NULL, IS NOT NULL) and, alone, run_id, run_name, status, user_id, "
+        "script, target, artifact_uri, and in milliseconds since 1970 start_time and end_time. In "
+        "a pattern '%' is any text and '_' one character; only ILIKE takes upper and lower case of "
+        "a-z for the same. A name with other characters than letters, digits, '_' and '.' stands "
+        "in backticks: metrics.`val-loss`. A run that has no such value passes no comparison.\n"
         "In JSON each metric of a run is a top-level field beside its own, so --query can "
         "filter and sort by it.",
     .options = options,

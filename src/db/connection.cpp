@@ -90,6 +90,20 @@ Result<> Connection::execute(const std::string& sql)
     return {};
 }
 
+Result<sqlite3_stmt*> Connection::compile(std::string_view sql, unsigned flags)
+{
+    sqlite3_stmt* made = nullptr;
+    const int code = ::sqlite3_prepare_v3(
+        handle_, sql.data(), static_cast<int>(sql.size()), flags, &made, nullptr);
+    if (code != SQLITE_OK) return tl::unexpected(note_failure(code));
+    return made;
+}
+
+Result<Statement> Connection::prepare_once(std::string_view sql)
+{
+    return Statement(this, TRY(compile(sql, 0)), Statement::Owner::itself);
+}
+
 Result<Statement> Connection::prepare(std::string_view sql)
 {
     const auto known = cache_.find(sql);
@@ -97,14 +111,7 @@ Result<Statement> Connection::prepare(std::string_view sql)
         known->second.in_use = true;
         return Statement(this, known->second.statement, Statement::Owner::cache);
     }
-    sqlite3_stmt* made = nullptr;
-    const int code = ::sqlite3_prepare_v3(handle_,
-                                          sql.data(),
-                                          static_cast<int>(sql.size()),
-                                          SQLITE_PREPARE_PERSISTENT,
-                                          &made,
-                                          nullptr);
-    if (code != SQLITE_OK) return tl::unexpected(note_failure(code));
+    auto* made = TRY(compile(sql, SQLITE_PREPARE_PERSISTENT));
     // The same text is being stepped through already: this one lives as long as its user.
     if (known != cache_.end()) return Statement(this, made, Statement::Owner::itself);
     cache_.emplace(std::string(sql), Cached{made, true});

@@ -43,6 +43,8 @@ public:
     Result<> execute(const std::string& sql);
     // Each text is prepared once and kept; the statement returned is reset and unbound.
     Result<Statement> prepare(std::string_view sql);
+    // For texts that hardly come again: not kept.
+    Result<Statement> prepare_once(std::string_view sql);
     Result<std::int64_t> query_integer(std::string_view sql);
     Result<> set_durability(Durability durability);
 
@@ -63,6 +65,7 @@ private:
     explicit Connection(Path file) : file_(std::move(file)) {}
     Result<> configure(Role role);
     void give_back(sqlite3_stmt* statement);
+    Result<sqlite3_stmt*> compile(std::string_view sql, unsigned flags);
 
     struct Cached {
         sqlite3_stmt* statement = nullptr;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/connection.hpp"
 #include "db/library.hpp"
+#include "db/step_limit.hpp"
 #include "db/transaction.hpp"
 #include "os/test_folder.hpp"
 
@@ -136,6 +137,36 @@ TEST(Library, TellsItsVersion)
 
     EXPECT_THAT(library.text(), HasSubstr("SQLite 3."));
     EXPECT_TRUE(library.source == "system" || library.has_wal_reset_fix) << library.version;
+}
+
+TEST_F(ConnectionTest, StatementsForOneUseAreAsGoodAsKeptOnes)
+{
+    for (int i = 0; i < 3; ++i) {
+        auto statement = writer_->prepare_once("SELECT ? + 1").value();
+        statement.bind(i);
+        ASSERT_TRUE(statement.step().value());
+        EXPECT_EQ(statement.integer(0), i + 1);
+    }
+    EXPECT_FALSE(writer_->prepare_once("SELECT FROM"));
+}
+
+TEST_F(ConnectionTest, ALongReadIsGivenUpAndTheConnectionStaysGood)
+{
+    const auto* endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
+                          " SELECT count(*) FROM n";
+    {
+        const StepLimit limit(*writer_, 50'000);
+        EXPECT_EQ(writer_->query_integer("SELECT 7").value(), 7);
+        EXPECT_FALSE(limit.exceeded());
+        EXPECT_FALSE(writer_->query_integer(endless));
+        EXPECT_TRUE(limit.exceeded());
+    }
+    EXPECT_FALSE(writer_->final_failure());
+    EXPECT_EQ(writer_
+                  ->query_integer("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n"
+                                  " WHERE i < 100000) SELECT count(*) FROM n")
+                  .value(),
+              100'000);
 }
 
 }  // namespace

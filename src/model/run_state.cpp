@@ -22,6 +22,17 @@ constexpr std::array<const char*, count> words{"NotStarted",
                                                "Canceled",
                                                "Lost"};
 
+constexpr std::array<const char*, count> mlflow_words{"SCHEDULED",
+                                                      "SCHEDULED",
+                                                      "SCHEDULED",
+                                                      "SCHEDULED",
+                                                      "RUNNING",
+                                                      "RUNNING",
+                                                      "FINISHED",
+                                                      "FAILED",
+                                                      "KILLED",
+                                                      "FAILED"};
+
 // Row: from. Column: to, in the order of the enumeration. A state is never left for itself, and a
 // terminal state never at all: an end that was published once stays.
 constexpr std::array<std::array<bool, count>, count> table{{
@@ -43,6 +54,11 @@ constexpr std::array<std::array<bool, count>, count> table{{
 const char* to_string(RunState state)
 {
     return words.at(static_cast<std::size_t>(state));
+}
+
+const char* mlflow_status(RunState state)
+{
+    return mlflow_words.at(static_cast<std::size_t>(state));
 }
 
 std::optional<RunState> parse_run_state(std::string_view word)

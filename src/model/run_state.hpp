@@ -25,6 +25,9 @@ enum class RunState {
 
 const char* to_string(RunState state);
 std::optional<RunState> parse_run_state(std::string_view word);
+// The word for it that MLflow's clients know: SCHEDULED until the script begins, then RUNNING,
+// FINISHED, FAILED, KILLED. Lost is FAILED.
+const char* mlflow_status(RunState state);
 bool is_terminal(RunState state);
 // The one table of the state machine.
 bool may_follow(RunState from, RunState to);

@@ -63,20 +63,29 @@ std::string excerpt(std::string_view text, std::size_t at)
 
 }  // namespace
 
+Error error_at(std::string_view label,
+               std::string_view text,
+               std::size_t at,
+               std::string_view what,
+               std::string hint)
+{
+    at = std::min(at, text.size());
+    return {ErrorKind::invalid_argument,
+            fmt::format("{} at column {}: {}{}",
+                        label,
+                        utf8_length(text.substr(0, at)) + 1,
+                        what,
+                        excerpt(text, at)),
+            std::move(hint)};
+}
+
 Error make_fault(Fault fault,
                  std::string_view expression,
                  std::size_t at,
                  std::string_view what,
                  std::string hint)
 {
-    at = std::min(at, expression.size());
-    return {ErrorKind::invalid_argument,
-            fmt::format("{} at column {}: {}{}",
-                        name_of(fault),
-                        utf8_length(expression.substr(0, at)) + 1,
-                        what,
-                        excerpt(expression, at)),
-            std::move(hint)};
+    return error_at(name_of(fault), expression, at, what, std::move(hint));
 }
 
 }  // namespace ponk::query

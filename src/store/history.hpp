@@ -64,6 +64,10 @@ public:
     Result<RunId> resolve_run(std::string_view text, std::string_view project = {}) const;
     // Newest first.
     Result<RunPage> list_runs(const RunFilter& filter) const;
+    // The runs that pass the search, in its order. Page by page each run that stays as it is comes
+    // exactly once, whatever happens to others meanwhile. `invalid_argument` for a `page` that is
+    // none of this order.
+    Result<FoundRuns> search_runs(const RunSearch& search) const;
     // Every run that has not ended, oldest first.
     Result<std::vector<model::Run>> active_runs() const;
 

@@ -6,6 +6,7 @@
 #include "base/json.hpp"
 #include "model/run.hpp"
 #include "os/file.hpp"
+#include "query/search/comparison.hpp"
 
 #include <cstdint>
 #include <map>
@@ -59,6 +60,24 @@ struct RunFilter {
 struct RunPage {
     std::vector<model::Run> runs;
     std::optional<RunId> next;  // `before` of the next page; nullopt at the end
+};
+
+// A search in MLflow's language, parsed with one of the grammars for runs.
+struct RunSearch {
+    RunFilter scope;  // `before` plays no part
+    query::search::Filter filter;
+    // Then, unless they are among these: start_time DESC, run_id ASC. None at all: the newest
+    // first, in the order of their arrival.
+    std::vector<query::search::OrderKey> order_by;
+    std::string page;  // `next` of the page before this one; empty: from the beginning
+    // What stands around a run's id in its artifact_uri.
+    std::string artifact_prefix = "runs:/";
+    std::string artifact_suffix;
+};
+
+struct FoundRuns {
+    std::vector<model::Run> runs;
+    std::string next;  // `page` of the next page; empty at the end
 };
 
 // What may change in a run after it was made; what is absent stays.

@@ -202,8 +202,8 @@ insert_run(db::Connection& connection, std::int64_t project_row, const Run& run)
     auto statement = TRY(connection.prepare(
         "INSERT INTO run(id, reversed_id, project, number, name, state, exit_code, script_name,"
         " target, created, started, ended, snapshot, outputs, job, hidden, cancel_requested, "
-        "details, gpu_verdict)"
-        " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+        "details, gpu_verdict, user)"
+        " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
     statement.bind(run.id.text(),
                    reversed(run.id.text()),
                    project_row,
@@ -222,7 +222,8 @@ insert_run(db::Connection& connection, std::int64_t project_row, const Run& run)
                    int{run.hidden},
                    int{run.cancel_requested},
                    details,
-                   model::gpu_verdict(run));
+                   model::gpu_verdict(run),
+                   run.user);
     TRY(statement.run());
     const auto row = connection.last_row();
     TRY(write_tags(connection, row, run));

@@ -8,6 +8,8 @@ extern const char ponk_store_002_metric_list[];
 extern const char ponk_store_002_metric_list_end[];
 extern const char ponk_store_003_gpu[];
 extern const char ponk_store_003_gpu_end[];
+extern const char ponk_store_004_search[];
+extern const char ponk_store_004_search_end[];
 }
 
 namespace ponk::store {
@@ -28,7 +30,8 @@ db::Schema history_schema()
     return {application_id,
             {between(ponk_store_001_history, ponk_store_001_history_end),
              between(ponk_store_002_metric_list, ponk_store_002_metric_list_end),
-             between(ponk_store_003_gpu, ponk_store_003_gpu_end)}};
+             between(ponk_store_003_gpu, ponk_store_003_gpu_end),
+             between(ponk_store_004_search, ponk_store_004_search_end)}};
 }
 
 }  // namespace ponk::store

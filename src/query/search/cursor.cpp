@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "query/search/cursor.hpp"
+
+#include "base/text.hpp"
+#include "query/fault.hpp"
+
+#include <fmt/format.h>
+
+namespace ponk::query::search {
+
+namespace {
+
+constexpr std::size_t shown_at_most = 60;  // bytes of a token in a message
+
+std::string list_of(const std::vector<std::string>& names)
+{
+    return join(names, ", ");
+}
+
+std::vector<std::string> known_keys(const Family& family, Purpose purpose)
+{
+    std::vector<std::string> names;
+    for (const auto& key : family.keys) {
+        if (find_key(family, key.name, purpose)) names.emplace_back(key.name);
+    }
+    return names;
+}
+
+}  // namespace
+
+Result<Cursor> Cursor::open(std::string_view label, std::string_view text)
+{
+    return Cursor(label, text, TRY(read_tokens(label, text)));
+}
+
+std::string_view Cursor::written(const Token& token) const
+{
+    return text_.substr(token.at, token.length);
+}
+
+const Token& Cursor::take()
+{
+    const auto& token = tokens_[next_];
+    if (token.kind != TokenKind::end) ++next_;
+    return token;
+}
+
+bool Cursor::take_if(TokenKind wanted)
+{
+    if (peek().kind != wanted) return false;
+    take();
+    return true;
+}
+
+bool Cursor::is_keyword(const Token& token, std::string_view keyword) const
+{
+    return token.kind == TokenKind::name && token.quote == Quote::none && !token.rest &&
+           same_ignoring_case(token.text, keyword);
+}
+
+bool Cursor::take_keyword(std::string_view keyword)
+{
+    if (!is_keyword(peek(), keyword)) return false;
+    take();
+    return true;
+}
+
+Result<Resolved> Cursor::name(const Grammar& grammar, Purpose purpose)
+{
+    const auto& token = peek();
+    const bool bare_in_quotes = token.kind == TokenKind::text && token.quote == Quote::double_quote;
+    if (token.kind != TokenKind::name && !bare_in_quotes) return no_name();
+    const auto* family =
+        token.rest ? find_family(grammar, token.text) : find_family(grammar, Entity::attribute);
+    if (!family) return no_entity(grammar, token);
+    const auto name = token.rest.value_or(token.text);
+    if (name.empty()) return wrong(token.at, "a key cannot be empty");
+    const auto* key = find_key(*family, name, purpose);
+    if (!key) return no_key(*family, token, name, purpose);
+    take();
+    return Resolved{
+        family, key, std::string(family->keys.empty() ? name : key->name), written(token)};
+}
+
+// The ways in which those begin a comparison who know SQL.
+tl::unexpected<Error> Cursor::no_name() const
+{
+    std::string hint;
+    const auto kind = peek().kind;
+    if (kind == TokenKind::left_paren)
+        hint = "Comparisons stand without parentheses: all of them must hold.";
+    if (kind == TokenKind::number || kind == TokenKind::text)
+        hint = "The name stands on the left side, the value on the right.";
+    return unexpected("a name", std::move(hint));
+}
+
+tl::unexpected<Error> Cursor::no_entity(const Grammar& grammar, const Token& token) const
+{
+    std::vector<std::string> words;
+    std::vector<std::string> first;
+    for (const auto& family : grammar.families) {
+        words.insert(words.end(), family.words.begin(), family.words.end());
+        first.emplace_back(family.words.front());
+    }
+    const auto meant = nearest(token.text, words);
+    return wrong(token.at,
+                 fmt::format("'{}' is nothing that {} have", printable(token.text), grammar.things),
+                 meant ? fmt::format("Did you mean '{}'?", *meant)
+                       : fmt::format("Names begin with one of: {}.", list_of(first)));
+}
+
+tl::unexpected<Error> Cursor::no_key(const Family& family,
+                                     const Token& token,
+                                     std::string_view name,
+                                     Purpose purpose) const
+{
+    const auto at = token.rest ? token.rest_at : token.at;
+    if (family.keys.empty())
+        return wrong(token.at, fmt::format("'{}' is nothing to order by", family.words.front()));
+    if (is_keyword(token, "NOT"))
+        return unexpected("a name", "Write the opposite comparison instead.");
+    const auto& after = tokens_[next_ + 1];
+    if (after.kind == TokenKind::name &&
+        find_key(family, fmt::format("{} {}", name, after.text), purpose))
+        return wrong(at,
+                     fmt::format("a name with a blank must stand in backticks"),
+                     fmt::format("Write `{} {}`.", name, after.text));
+    const auto keys = known_keys(family, purpose);
+    const auto meant = nearest(name, keys);
+    return wrong(at,
+                 fmt::format("there is no {} '{}' to {}",
+                             family.entity == Entity::dataset ? "field of a dataset" : "attribute",
+                             printable(name),
+                             purpose == Purpose::filter ? "compare" : "order by"),
+                 meant ? fmt::format("Did you mean '{}'?", *meant)
+                       : fmt::format("There are: {}. Values that a script logs are metrics.NAME, "
+                                     "params.NAME and tags.NAME.",
+                                     list_of(keys)));
+}
+
+tl::unexpected<Error> Cursor::unexpected(std::string_view wanted, std::string hint) const
+{
+    const auto& token = peek();
+    if (token.kind == TokenKind::end)
+        return wrong(
+            token.at, fmt::format("expected {}, but the text ends", wanted), std::move(hint));
+    const auto shown = written(token);
+    return wrong(token.at,
+                 fmt::format("expected {}, but found {}",
+                             wanted,
+                             shown.size() > shown_at_most
+                                 ? printable(shown.substr(0, shown_at_most)) + "…"
+                                 : fmt::format("'{}'", printable(shown))),
+                 std::move(hint));
+}
+
+tl::unexpected<Error> Cursor::wrong(std::size_t at, std::string_view what, std::string hint) const
+{
+    return tl::unexpected(error_at(label_, text_, at, what, std::move(hint)));
+}
+
+}  // namespace ponk::query::search

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "query/search/filter.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace ponk::query::search {
+namespace {
+
+Error error_of(std::string_view text)
+{
+    const auto filter = parse_filter(history_runs, text);
+    return filter ? Error(ErrorKind::internal, "no error") : filter.error();
+}
+
+// The first line, without the picture of the place.
+std::string line(const Error& error)
+{
+    return error.message().substr(0, error.message().find('\n'));
+}
+
+struct Row {
+    const char* text;
+    const char* line;
+    const char* hint;
+};
+
+TEST(FilterErrors, NameTheTokenItsColumnAndTheNextStep)
+{
+    constexpr Row rows[] = {
+        {"metrics.m > '1'",
+         "filter at column 13: expected a number for 'metrics.m', but found ''1''",
+         "Write it without quotes."},
+        {"params.p = Foo",
+         "filter at column 12: expected a text in quotes for 'params.p', but found 'Foo'",
+         "Write 'Foo'."},
+        {"metrics.m == 1",
+         "filter at column 11: expected an operator behind 'metrics.m' (=, !=, >, >=, <, <=), but "
+         "found '=='",
+         "Equal is '='."},
+        {"metrics.m LIKE '1'",
+         "filter at column 11: 'metrics.m' cannot be compared by LIKE",
+         "It can by: =, !=, >, >=, <, <=."},
+        {"metrics.m > 1 OR metrics.m < 0",
+         "filter at column 15: expected AND or the end, but found 'OR'",
+         "Only AND joins comparisons."},
+        {"(metrics.m > 1)",
+         "filter at column 1: expected a name, but found '('",
+         "Comparisons stand without parentheses: all of them must hold."},
+        {"NOT metrics.m > 1",
+         "filter at column 1: expected a name, but found 'NOT'",
+         "Write the opposite comparison instead."},
+        {"1 < metrics.m",
+         "filter at column 1: expected a name, but found '1'",
+         "The name stands on the left side, the value on the right."},
+        {"metric5.m > 1",
+         "filter at column 1: 'metric5' is nothing that runs have",
+         "Did you mean 'metrics'?"},
+        {"wholly.m > 1",
+         "filter at column 1: 'wholly' is nothing that runs have",
+         "Names begin with one of: attributes, metrics, params, tags, datasets."},
+        {"attributes.statsu = 'Failed'",
+         "filter at column 12: there is no attribute 'statsu' to compare",
+         "Did you mean 'status'?"},
+        {"accuracy > 0.9",
+         "filter at column 1: there is no attribute 'accuracy' to compare",
+         "There are: run_id, run_name, status, user_id, artifact_uri, start_time, end_time, "
+         "script, target. Values that a script logs are metrics.NAME, params.NAME and tags.NAME."},
+        {"status = 'Complete'",
+         "filter at column 10: 'Complete' is no status",
+         "Did you mean 'Completed'?"},
+        {"run name = 'x'",
+         "filter at column 1: a name with a blank must stand in backticks",
+         "Write `run name`."},
+        {"metrics.m > 1 -- why",
+         "filter at column 15: '-' means nothing here",
+         "There are no comments here."},
+        {"params.p = 'x", "filter at column 12: what begins here never ends: ' is missing", ""},
+        {"run_id IN ('a'; 'b')",
+         "filter at column 15: ';' means nothing here",
+         "One filter has no end mark."},
+        {"run_id IN ()", "filter at column 12: expected a text in quotes, but found ')'", ""},
+        {"metrics.m >",
+         "filter at column 12: expected a number for 'metrics.m', but the text ends",
+         ""},
+        {"params.p IS 3", "filter at column 13: expected NULL or NOT NULL, but found '3'", ""},
+        {"params.\u00e9t\u00e9 = '' AND params.x = 2",
+         "filter at column 32: expected a text in quotes for 'params.x', but found '2'",
+         "Write '2'."},
+    };
+    for (const auto& row : rows) {
+        const auto error = error_of(row.text);
+        EXPECT_EQ(line(error), row.line) << row.text;
+        EXPECT_EQ(error.hint(), row.hint) << row.text;
+    }
+}
+
+TEST(FilterErrors, ShowThePlaceBelowTheText)
+{
+    EXPECT_EQ(error_of("metrics.m = 'a'").message(),
+              "filter at column 13: expected a number for 'metrics.m', but found ''a''\n"
+              "  metrics.m = 'a'\n"
+              "              ^");
+}
+
+TEST(FilterErrors, AZeroByteIsRefusedWhereverItStands)
+{
+    for (const auto text : {std::string_view("params.p = 'a\0b'", 16),
+                            std::string_view("params.`a\0b` = 'a'", 18),
+                            std::string_view("metrics.m\0 > 1", 14),
+                            std::string_view("\0", 1)})
+        EXPECT_EQ(error_of(text).kind(), ErrorKind::invalid_argument);
+}
+
+}  // namespace
+}  // namespace ponk::query::search

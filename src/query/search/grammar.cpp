@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "query/search/grammar.hpp"
+
+#include <algorithm>
+
+namespace ponk::query::search {
+
+namespace {
+
+using enum Operator;
+
+constexpr Operators numeric = just(equal) | just(not_equal) | just(greater) | just(greater_equal) |
+                              just(less) | just(less_equal);
+constexpr Operators textual = just(equal) | just(not_equal) | just(like) | just(ilike);
+constexpr Operators listed = just(in) | just(not_in);
+constexpr Operators presence = just(is_null) | just(is_not_null);
+constexpr Operators only_order = 0;
+
+constexpr std::string_view attribute_words[] = {"attributes", "attribute", "attr"};
+constexpr std::string_view run_words[] = {"attributes", "attribute", "attr", "run"};
+constexpr std::string_view metric_words[] = {"metrics", "metric"};
+constexpr std::string_view param_words[] = {"params", "param", "parameters", "parameter"};
+constexpr std::string_view tag_words[] = {"tags", "tag"};
+constexpr std::string_view dataset_words[] = {"datasets", "dataset"};
+
+constexpr Family metrics{
+    .entity = Entity::metric,
+    .words = metric_words,
+    .any = {.type = ValueType::number, .operators = numeric},
+};
+constexpr Family params{
+    .entity = Entity::param,
+    .words = param_words,
+    .any = {.operators = textual | presence},
+};
+constexpr Family tags{
+    .entity = Entity::tag,
+    .words = tag_words,
+    .any = {.operators = textual | presence},
+};
+
+// Runs ---------------------------------------------------------------------------------------
+
+constexpr std::string_view created[] = {"created", "Created"};
+constexpr std::string_view run_name[] = {"run name", "Run name", "Run Name"};
+constexpr Key run_id_key{.name = "run_id", .operators = textual | listed};
+constexpr Key run_name_key{.name = "run_name", .operators = textual, .filter_aliases = run_name};
+constexpr Key user_key{.name = "user_id", .operators = textual};
+constexpr Key artifact_key{.name = "artifact_uri", .operators = textual};
+constexpr Key start_key{
+    .name = "start_time", .type = ValueType::number, .operators = numeric, .aliases = created};
+constexpr Key end_key{.name = "end_time", .type = ValueType::number, .operators = numeric};
+
+constexpr Key run_keys[] = {run_id_key,
+                            run_name_key,
+                            {.name = "status", .operators = textual},
+                            user_key,
+                            artifact_key,
+                            start_key,
+                            end_key};
+constexpr Key dataset_keys[] = {
+    {.name = "name", .operators = textual | listed, .order = Key::Order::no},
+    {.name = "digest", .operators = textual | listed, .order = Key::Order::no},
+    {.name = "context", .operators = textual | listed, .order = Key::Order::no},
+};
+constexpr Family datasets{.entity = Entity::dataset, .words = dataset_words, .keys = dataset_keys};
+constexpr Family run_families[] = {
+    {.entity = Entity::attribute, .words = run_words, .keys = run_keys},
+    metrics,
+    params,
+    tags,
+    datasets};
+
+constexpr std::string_view states[] = {"RUNNING",
+                                       "SCHEDULED",
+                                       "FINISHED",
+                                       "FAILED",
+                                       "KILLED",
+                                       "NotStarted",
+                                       "Preparing",
+                                       "Queued",
+                                       "Starting",
+                                       "Running",
+                                       "Finalizing",
+                                       "Completed",
+                                       "Failed",
+                                       "Canceled",
+                                       "Lost"};
+constexpr std::string_view name_alias[] = {"name"};
+constexpr std::string_view user_alias[] = {"user"};
+constexpr std::string_view script_alias[] = {"script_name"};
+constexpr Key history_keys[] = {
+    run_id_key,
+    {.name = "run_name", .operators = textual, .aliases = name_alias, .filter_aliases = run_name},
+    {.name = "status", .operators = textual, .values = states},
+    {.name = "user_id", .operators = textual, .aliases = user_alias},
+    artifact_key,
+    start_key,
+    end_key,
+    {.name = "script", .operators = textual, .aliases = script_alias},
+    {.name = "target", .operators = textual},
+};
+constexpr Family history_families[] = {
+    {.entity = Entity::attribute, .words = run_words, .keys = history_keys},
+    metrics,
+    params,
+    tags,
+    datasets};
+
+// Experiments --------------------------------------------------------------------------------
+
+constexpr std::string_view experiment_words[] = {"attribute"};
+constexpr Key experiment_keys[] = {
+    {.name = "name", .operators = textual},
+    {.name = "creation_time", .type = ValueType::number, .operators = numeric},
+    {.name = "last_update_time", .type = ValueType::number, .operators = numeric},
+    {.name = "experiment_id", .operators = only_order},
+};
+constexpr Family filter_tags{
+    .entity = Entity::tag,
+    .words = tag_words,
+    .any = {.operators = textual | presence, .order = Key::Order::no},
+};
+constexpr Family experiment_families[] = {
+    {.entity = Entity::attribute, .words = experiment_words, .keys = experiment_keys}, filter_tags};
+
+// Logged models ------------------------------------------------------------------------------
+
+constexpr std::string_view creation_aliases[] = {"creation_timestamp", "creation_time"};
+constexpr std::string_view update_aliases[] = {"last_updated_timestamp", "last_updated_time"};
+constexpr Key logged_model_keys[] = {
+    {.name = "name", .operators = textual | listed},
+    {.name = "model_id", .operators = textual | listed},
+    {.name = "model_type", .operators = textual | listed},
+    {.name = "status", .operators = textual | listed},
+    {.name = "source_run_id", .operators = textual | listed},
+    {.name = "creation_timestamp_ms",
+     .type = ValueType::number,
+     .operators = numeric,
+     .aliases = creation_aliases},
+    {.name = "last_updated_timestamp_ms",
+     .type = ValueType::number,
+     .operators = numeric,
+     .aliases = update_aliases},
+};
+constexpr Family logged_model_families[] = {
+    {.entity = Entity::attribute, .words = attribute_words, .keys = logged_model_keys},
+    metrics,
+    {.entity = Entity::param,
+     .words = param_words,
+     .any = {.operators = textual | listed, .order = Key::Order::no}},
+    {.entity = Entity::tag,
+     .words = tag_words,
+     .any = {.operators = textual | listed, .order = Key::Order::no}},
+};
+
+// Registry -----------------------------------------------------------------------------------
+
+constexpr std::string_view timestamp_alias[] = {"timestamp"};
+constexpr Key created_order{
+    .name = "creation_timestamp", .type = ValueType::number, .operators = only_order};
+constexpr Key updated_order{.name = "last_updated_timestamp",
+                            .type = ValueType::number,
+                            .operators = only_order,
+                            .aliases = timestamp_alias};
+constexpr Family registry_tags{
+    .entity = Entity::tag,
+    .words = tag_words,
+    .any = {.operators = textual, .order = Key::Order::no},
+};
+constexpr Key registered_model_keys[] = {
+    {.name = "name", .operators = textual}, created_order, updated_order};
+constexpr Family registered_model_families[] = {
+    {.entity = Entity::attribute, .words = attribute_words, .keys = registered_model_keys},
+    registry_tags};
+
+constexpr Key model_version_keys[] = {
+    {.name = "name", .operators = textual},
+    {.name = "version_number", .type = ValueType::number, .operators = numeric},
+    {.name = "run_id", .operators = textual | listed, .order = Key::Order::no},
+    {.name = "source_path", .operators = textual, .order = Key::Order::no},
+    created_order,
+    updated_order,
+};
+constexpr Family model_version_families[] = {
+    {.entity = Entity::attribute, .words = attribute_words, .keys = model_version_keys},
+    registry_tags};
+
+bool contains(Words words, std::string_view word)
+{
+    return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+bool serves(const Key& key, Purpose purpose)
+{
+    return purpose == Purpose::filter ? key.operators != only_order : key.order == Key::Order::yes;
+}
+
+}  // namespace
+
+constinit const Grammar runs{"runs", run_families};
+constinit const Grammar history_runs{"runs", history_families};
+constinit const Grammar experiments{"experiments", experiment_families};
+constinit const Grammar logged_models{"logged models", logged_model_families};
+constinit const Grammar registered_models{"registered models", registered_model_families};
+constinit const Grammar model_versions{"model versions", model_version_families};
+
+const Family* find_family(const Grammar& grammar, std::string_view word)
+{
+    for (const auto& family : grammar.families) {
+        if (contains(family.words, word)) return &family;
+    }
+    return nullptr;
+}
+
+const Family* find_family(const Grammar& grammar, Entity entity)
+{
+    for (const auto& family : grammar.families) {
+        if (family.entity == entity) return &family;
+    }
+    return nullptr;
+}
+
+const Key* find_key(const Family& family, std::string_view name, Purpose purpose)
+{
+    if (family.keys.empty()) return serves(family.any, purpose) ? &family.any : nullptr;
+    for (const auto& key : family.keys) {
+        const bool called = key.name == name || contains(key.aliases, name) ||
+                            (purpose == Purpose::filter && contains(key.filter_aliases, name));
+        if (called) return serves(key, purpose) ? &key : nullptr;
+    }
+    return nullptr;
+}
+
+}  // namespace ponk::query::search

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "query/search/comparison.hpp"
+
+#include <span>
+#include <string_view>
+
+namespace ponk::query::search {
+
+// A set of operators.
+using Operators = unsigned;
+
+constexpr Operators just(Operator op)
+{
+    return 1U << static_cast<unsigned>(op);
+}
+
+constexpr bool has(Operators operators, Operator op)
+{
+    return (operators & just(op)) != 0;
+}
+
+enum class ValueType { number, text };
+using Words = std::span<const std::string_view>;
+
+// A name that is known beforehand.
+struct Key {
+    std::string_view name;
+    ValueType type = ValueType::text;
+    Operators operators = 0;  // none: only to order by
+    enum class Order { yes, no } order = Order::yes;
+    Words aliases = {};         // in filters and orders
+    Words filter_aliases = {};  // in filters only
+    // What it can be compared with by = and !=; empty: anything.
+    Words values = {};
+};
+
+// The names of one entity: the known ones, or any, with type and operators in common.
+struct Family {
+    Entity entity = Entity::attribute;
+    Words words = {};  // before the dot; the first is the usual one
+    std::span<const Key> keys = {};
+    Key any = {};  // where there are no `keys`
+};
+
+// What can be said about one kind of thing. All differences between the kinds are in these tables.
+struct Grammar {
+    std::string_view things;  // "runs"
+    std::span<const Family> families;
+};
+
+extern const Grammar runs;          // MLflow's
+extern const Grammar history_runs;  // the same with what ponk knows of a run besides
+extern const Grammar experiments;
+extern const Grammar logged_models;
+extern const Grammar registered_models;
+extern const Grammar model_versions;
+
+enum class Purpose { filter, order };
+
+const Family* find_family(const Grammar& grammar, std::string_view word);
+const Family* find_family(const Grammar& grammar, Entity entity);
+// Null when there is no such name, or none for the purpose.
+const Key* find_key(const Family& family, std::string_view name, Purpose purpose);
+
+}  // namespace ponk::query::search

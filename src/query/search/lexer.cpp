@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "query/search/lexer.hpp"
+
+#include "base/text.hpp"
+#include "query/fault.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace ponk::query::search {
+
+namespace {
+
+// A longer symbol stands before its own beginning. "==" and "<>" are read whole, to be refused so.
+constexpr std::array<std::string_view, 8> comparisons{"==", "<>", "!=", "<=", ">=", "=", "<", ">"};
+
+bool is_blank(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+// Letters of other alphabets are bytes above 127.
+bool is_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || is_digit(c) ||
+           static_cast<unsigned char>(c) >= 0x80;
+}
+
+Quote quote_of(char c)
+{
+    if (c == '`') return Quote::backtick;
+    if (c == '"') return Quote::double_quote;
+    return c == '\'' ? Quote::single_quote : Quote::none;
+}
+
+class Lexer {
+public:
+    Lexer(std::string_view label, std::string_view text) : label_(label), text_(text) {}
+
+    Result<std::vector<Token>> all()
+    {
+        std::vector<Token> tokens;
+        for (;;) {
+            while (is_blank(here()))
+                ++at_;
+            if (at_ == text_.size()) break;
+            const auto start = at_;
+            auto token = TRY(next());
+            token.at = start;
+            token.length = at_ - start;
+            tokens.push_back(token);
+        }
+        tokens.push_back({.at = text_.size()});
+        return tokens;
+    }
+
+private:
+    // 0 at the end, which no token has.
+    [[nodiscard]] char here(std::size_t ahead = 0) const
+    {
+        return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
+    }
+
+    Result<Token> next()
+    {
+        const char c = here();
+        const char sign = c == '-' ? here(1) : c;
+        if (is_digit(sign) || (sign == '.' && is_digit(here(c == '-' ? 2 : 1)))) return number();
+        if (is_word(c) || c == '`') return name();
+        if (quote_of(c) != Quote::none) return quoted_text();
+        if (c == '(') return symbol(TokenKind::left_paren, 1);
+        if (c == ')') return symbol(TokenKind::right_paren, 1);
+        if (c == ',') return symbol(TokenKind::comma, 1);
+        for (const auto comparison : comparisons) {
+            if (text_.substr(at_).starts_with(comparison))
+                return symbol(TokenKind::comparison, comparison.size());
+        }
+        return unknown_character();
+    }
+
+    Token symbol(TokenKind kind, std::size_t length)
+    {
+        at_ += length;
+        return {.kind = kind};
+    }
+
+    std::string_view word()
+    {
+        const auto start = at_;
+        while (is_word(here()))
+            ++at_;
+        return text_.substr(start, at_ - start);
+    }
+
+    Result<Token> name()
+    {
+        Token token{.kind = TokenKind::name, .quote = quote_of(here())};
+        token.text = token.quote == Quote::none ? word() : TRY(quoted());
+        if (here() != '.') return token;
+        ++at_;
+        token.rest_at = at_;
+        token.rest = TRY(key());
+        return token;
+    }
+
+    // Behind the first dot; further dots belong to it.
+    Result<std::string_view> key()
+    {
+        const auto start = at_;
+        if (quote_of(here()) != Quote::none) {
+            const auto key = TRY(quoted());
+            if (is_word(here()) || here() == '.' || quote_of(here()) != Quote::none)
+                return wrong(at_, "nothing may stand directly behind a key in quotes");
+            return key;
+        }
+        while (!word().empty() && here() == '.')
+            ++at_;
+        if (at_ == start || text_[at_ - 1] == '.')
+            return wrong(at_,
+                         "a name must follow the '.'",
+                         "No blank stands around the dot; a key with other characters than "
+                         "letters, digits, '_' and '.' stands in backticks.");
+        return text_.substr(start, at_ - start);
+    }
+
+    Result<Token> quoted_text()
+    {
+        const auto start = at_;
+        Token token{.kind = TokenKind::text, .quote = quote_of(here())};
+        token.text = TRY(quoted());
+        if (here() == '.' && (is_word(here(1)) || quote_of(here(1)) != Quote::none))
+            return wrong(
+                start,
+                fmt::format("'{}' cannot stand in such quotes before a '.'", printable(token.text)),
+                "Write it without quotes or in backticks.");
+        return token;
+    }
+
+    // There is no escape: what holds one kind of quote stands in another.
+    Result<std::string_view> quoted()
+    {
+        const auto start = at_;
+        const char quote = text_[at_++];
+        const auto end = text_.find(quote, at_);
+        if (end == std::string_view::npos)
+            return wrong(start, fmt::format("what begins here never ends: {} is missing", quote));
+        const auto inner = text_.substr(at_, end - at_);
+        if (inner.find('\0') != std::string_view::npos)
+            return wrong(start, "a zero byte cannot be looked for");
+        at_ = end + 1;
+        return inner;
+    }
+
+    Result<Token> number()
+    {
+        const auto start = at_;
+        Token token{.kind = TokenKind::number};
+        const auto* end = text_.data() + text_.size();
+        const auto [stop, problem] = std::from_chars(text_.data() + at_, end, token.number);
+        at_ = static_cast<std::size_t>(stop - text_.data());
+        while (is_word(here()) || here() == '.')
+            ++at_;
+        const auto written = text_.substr(start, at_ - start);
+        if (problem == std::errc::result_out_of_range)
+            return wrong(start, fmt::format("'{}' has no place in a 64-bit number", written));
+        if (problem != std::errc() || stop != text_.data() + at_)
+            return wrong(start, fmt::format("'{}' is no number", printable(written)));
+        return token;
+    }
+
+    [[nodiscard]] tl::unexpected<Error> unknown_character() const
+    {
+        const auto length = std::max<std::size_t>(utf8_sequence(text_.substr(at_)), 1);
+        const auto character = text_.substr(at_, length);
+        std::string hint = "A key with other characters than letters, digits, '_' and '.' stands "
+                           "in backticks: metrics.`a-b`.";
+        if (character == ";") hint = "One filter has no end mark.";
+        if (character == "*") hint = "Wildcards are '%' and '_', with LIKE.";
+        if (text_.substr(at_).starts_with("--") || text_.substr(at_).starts_with("/*"))
+            hint = "There are no comments here.";
+        return wrong(at_, fmt::format("'{}' means nothing here", printable(character)), hint);
+    }
+
+    [[nodiscard]] tl::unexpected<Error>
+    wrong(std::size_t at, std::string_view what, std::string hint = {}) const
+    {
+        return tl::unexpected(error_at(label_, text_, at, what, std::move(hint)));
+    }
+
+    std::string_view label_;
+    std::string_view text_;
+    std::size_t at_ = 0;
+};
+
+}  // namespace
+
+Result<std::vector<Token>> read_tokens(std::string_view label, std::string_view text)
+{
+    return Lexer(label, text).all();
+}
+
+bool is_plain_key(std::string_view key)
+{
+    if (key.empty() || key.front() == '.' || key.back() == '.') return false;
+    if (key.find("..") != std::string_view::npos) return false;
+    return std::all_of(key.begin(), key.end(), [](char c) { return is_word(c) || c == '.'; });
+}
+
+}  // namespace ponk::query::search

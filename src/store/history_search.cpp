@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/step_limit.hpp"
+#include "store/history.hpp"
+#include "store/history_impl.hpp"
+#include "store/run_row.hpp"
+#include "store/run_search.hpp"
+#include "store/search_page.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace ponk::store {
+
+namespace {
+
+constexpr std::size_t largest_page = 50'000;
+constexpr double always_fetched = 500;
+constexpr int longest_walk = 30'000;  // operations of SQLite's machine: some hundred runs
+
+struct Found {
+    std::int64_t row = 0;
+    Marks marks;
+};
+
+Result<std::int64_t> count(db::Connection& reader, const Sql& rows, std::int64_t at_most)
+{
+    auto statement = TRY(Sql("SELECT count(*) FROM (")
+                             .add(rows)
+                             .add(" LIMIT ")
+                             .value(at_most)
+                             .add(")")
+                             .prepare(reader));
+    return TRY(statement.step()) ? statement.integer(0) : 0;
+}
+
+// With fewer runs than this it is cheaper to fetch and sort all of them than to walk: to fetch
+// costs as many steps as there are, to walk costs the page's size divided by their share of all
+// runs.
+Result<std::int64_t> fewest_to_walk(db::Connection& reader, std::size_t limit)
+{
+    const auto all = static_cast<double>(TRY(reader.query_integer("SELECT max(row) FROM run")));
+    return std::llround(std::max(always_fetched, std::sqrt(all * static_cast<double>(limit + 1))));
+}
+
+// The term that holds for the fewest runs, unless that are `least` or more.
+Result<std::optional<std::size_t>>
+choose_driver(db::Connection& reader, const RunSearchPlan& plan, std::int64_t least)
+{
+    std::optional<std::size_t> driver;
+    for (std::size_t i = 0; i < plan.terms().size(); ++i) {
+        const auto& term = plan.terms()[i];
+        if (!term.rows) continue;
+        const auto found = TRY(count(reader, term.counted, least));
+        if (found >= least) continue;
+        least = found;
+        driver = i;
+    }
+    return driver;
+}
+
+Mark mark_of(const db::Statement& row, const OrderColumn& column, int at)
+{
+    Mark mark{static_cast<Rank>(row.integer(at))};
+    if (mark.rank != Rank::value) return mark;
+    switch (column.type) {
+    case OrderColumn::Type::integer:
+        mark.value = row.integer(at + 1);
+        break;
+    case OrderColumn::Type::real:
+        mark.value = row.real(at + 1);
+        break;
+    case OrderColumn::Type::text:
+        mark.value = row.text(at + 1);
+        break;
+    }
+    return mark;
+}
+
+// Appends what the statement finds, until there are `limit`.
+Result<> collect(db::Connection& reader,
+                 const RunSearchPlan& plan,
+                 Sql sql,
+                 std::size_t limit,
+                 std::vector<Found>& all)
+{
+    auto statement = TRY(
+        sql.add(" LIMIT ").value(static_cast<std::int64_t>(limit - all.size())).prepare(reader));
+    while (TRY(statement.step())) {
+        Found found{statement.integer(0), {}};
+        int at = 1;
+        for (const auto& column : plan.columns()) {
+            found.marks.push_back(mark_of(statement, column, at));
+            at += 2;
+        }
+        all.push_back(std::move(found));
+    }
+    return {};
+}
+
+Result<std::vector<Found>> collect_all(db::Connection& reader,
+                                       const RunSearchPlan& plan,
+                                       const std::vector<Sql>& statements,
+                                       std::size_t limit)
+{
+    std::vector<Found> all;
+    for (const auto& sql : statements) {
+        if (all.size() < limit) TRY(collect(reader, plan, sql, limit, all));
+    }
+    return all;
+}
+
+// Rows of the runs that fulfil all terms with an index, read from these indexes alone.
+Result<std::vector<std::int64_t>> intersect(db::Connection& reader, const RunSearchPlan& plan)
+{
+    const auto last = TRY(reader.query_integer("SELECT max(row) FROM run"));
+    std::vector<std::uint8_t> fulfilled(static_cast<std::size_t>(last) + 1);
+    std::uint8_t terms = 0;
+    for (const auto& term : plan.terms()) {
+        if (!term.rows) continue;
+        auto statement = TRY(term.rows->prepare(reader));
+        while (TRY(statement.step())) {
+            auto& count = fulfilled[static_cast<std::size_t>(statement.integer(0))];
+            if (count == terms) ++count;
+        }
+        ++terms;
+    }
+    std::vector<std::int64_t> rows;
+    for (std::size_t row = 0; row < fulfilled.size(); ++row) {
+        if (fulfilled[row] == terms) rows.push_back(static_cast<std::int64_t>(row));
+    }
+    return rows;
+}
+
+// At most `limit`.
+Result<std::vector<Found>>
+find_rows(db::Connection& reader, const RunSearchPlan& plan, std::size_t limit)
+{
+    const auto few = plan.can_walk() ? TRY(fewest_to_walk(reader, limit))
+                                     : std::numeric_limits<std::int64_t>::max();
+    const auto driver = TRY(choose_driver(reader, plan, few));
+    const auto walk = plan.statements(driver);
+    const auto& terms = plan.terms();
+    const auto indexed = std::count_if(
+        terms.begin(), terms.end(), [](const Term& term) { return term.rows.has_value(); });
+    if (driver || indexed == 0) return collect_all(reader, plan, walk, limit);
+    {
+        const db::StepLimit bound(reader, longest_walk);
+        auto found = collect_all(reader, plan, walk, limit);
+        if (found || !bound.exceeded()) return found;
+    }
+    const auto rows = TRY(intersect(reader, plan));
+    // Only where no other term may turn down one after the other is the walk sure to end soon.
+    const bool ends_soon = static_cast<std::int64_t>(rows.size()) >= few &&
+                           indexed == static_cast<std::ptrdiff_t>(terms.size());
+    return collect_all(
+        reader, plan, ends_soon ? walk : std::vector{plan.statement_for(rows)}, limit);
+}
+
+Result<model::Run> read_row(db::Connection& reader, std::int64_t row)
+{
+    auto statement = TRY(reader.prepare(std::string(select_runs) + "WHERE run.row = ?"));
+    statement.bind(row);
+    if (!TRY(statement.step())) return fail(ErrorKind::internal, "row {} of a run is gone", row);
+    return TRY(read_run(reader, statement)).run;
+}
+
+}  // namespace
+
+Result<FoundRuns> History::search_runs(const RunSearch& search) const
+{
+    auto columns = order_columns(search.order_by);
+    auto marks = search.page.empty() ? Marks() : TRY(parse_page_word(columns, search.page));
+    const RunSearchPlan plan(search, std::move(columns), std::move(marks));
+    const auto limit = std::clamp<std::size_t>(search.scope.limit, 1, largest_page);
+    return impl_->database->read([&](db::Connection& reader) -> Result<FoundRuns> {
+        auto rows = TRY(find_rows(reader, plan, limit + 1));
+        FoundRuns found;
+        if (rows.size() > limit) {
+            rows.pop_back();
+            found.next = page_word(plan.columns(), rows.back().marks);
+        }
+        for (const auto& row : rows)
+            found.runs.push_back(TRY(read_row(reader, row.row)));
+        return found;
+    });
+}
+
+}  // namespace ponk::store

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "store/records.hpp"
+#include "store/search_order.hpp"
+#include "store/search_sql.hpp"
+#include "store/search_term.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ponk::store {
+
+// The statements that answer a search, to be asked one after the other until there are enough runs:
+// each gives run.row, then rank and value of each column of the order, in that order.
+//
+// A search is answered in one of three ways. Where one of its terms holds for few runs, those are
+// fetched by that term's index and sorted. Else runs are walked in the order of the answer, by the
+// index of the first key, and the walk ends when the page is full: first those that have a value,
+// then those with NaN, then those without. Where that takes long, because few runs fulfil all terms
+// together, the runs for which each term holds are read from its index and those that are among all
+// of them are sorted.
+class RunSearchPlan {
+public:
+    // `marks` is empty, or where the page before ended. The search must outlive the plan.
+    RunSearchPlan(const RunSearch& search, std::vector<OrderColumn> columns, Marks marks);
+    // Terms point into the plan.
+    RunSearchPlan(const RunSearchPlan&) = delete;
+    RunSearchPlan& operator=(const RunSearchPlan&) = delete;
+
+    [[nodiscard]] const std::vector<OrderColumn>& columns() const noexcept { return columns_; }
+    // All that a run must fulfil; the project is one of them.
+    [[nodiscard]] const std::vector<Term>& terms() const noexcept { return terms_; }
+    // False: walking in this order means to sort all runs.
+    [[nodiscard]] bool can_walk() const;
+    // `driver` is the term by which runs are fetched; nullopt: they are walked.
+    [[nodiscard]] std::vector<Sql> statements(std::optional<std::size_t> driver) const;
+    // For runs that fulfil all terms with an index.
+    [[nodiscard]] Sql statement_for(const std::vector<std::int64_t>& rows) const;
+
+private:
+    // A statement in the making.
+    struct Part {
+        Sql from;
+        std::vector<Sql> where;
+        // What is known of the first column: nothing, or its rank, which may mean that no row has
+        // a value in it.
+        std::optional<Rank> first_rank = std::nullopt;
+    };
+    // Which terms are checked on each run.
+    struct Checked {
+        std::optional<std::size_t> except = std::nullopt;
+        enum class FirstKey { yes, no } first_key = FirstKey::yes;
+        enum class Indexed { yes, no } indexed = Indexed::yes;
+    };
+
+    [[nodiscard]] Sql statement(const Part& part) const;
+    void add_conditions(Part& part, const Checked& checked) const;
+    [[nodiscard]] Part fetch(const Sql& found, const Checked& checked) const;
+    [[nodiscard]] Part walk_values() const;
+    [[nodiscard]] Part walk_others(Rank rank) const;
+    [[nodiscard]] bool is_possible(Rank rank) const;
+    [[nodiscard]] bool concerns_first_key(const Term& term) const;
+
+    const RunSearch& search_;
+    std::vector<OrderColumn> columns_;
+    Marks marks_;
+    std::vector<query::search::Comparison> comparisons_;  // of filter and scope
+    std::vector<Term> terms_;
+};
+
+}  // namespace ponk::store

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/database.hpp"
+#include "store/run_search.hpp"
+#include "store/run_search_support.hpp"
+#include "store/schema.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <random>
+
+namespace ponk::store {
+namespace {
+
+class SearchPlanTest : public SearchTest {
+protected:
+    // Statements are looked at and run without History.
+    void open_database()
+    {
+        history_.reset();
+        database_ =
+            db::Database::open({.folder = folder_, .name = "history", .schema = history_schema()})
+                .value();
+    }
+
+    // What SQLite will do for each statement of the search.
+    std::string explained(const RunSearch& search, std::optional<std::size_t> driver)
+    {
+        const RunSearchPlan plan(search, order_columns(search.order_by), {});
+        std::string lines;
+        for (const auto& sql : plan.statements(driver)) {
+            const auto text = database_->read([&](db::Connection& reader) -> Result<std::string> {
+                auto statement =
+                    TRY(Sql("EXPLAIN QUERY PLAN ").add(sql).add(" LIMIT 10").prepare(reader));
+                std::string steps;
+                while (TRY(statement.step()))
+                    steps += statement.text(3) + "\n";
+                return steps;
+            });
+            EXPECT_TRUE(text) << text.error().message() << sql.text();
+            lines += text.value_or("") + "--\n";
+        }
+        return lines;
+    }
+
+    // Rows of all statements, without a limit.
+    std::vector<std::int64_t>
+    rows(const RunSearch& search, std::optional<std::size_t> driver, const Marks& marks = {})
+    {
+        const RunSearchPlan plan(search, order_columns(search.order_by), marks);
+        return rows(plan.statements(driver));
+    }
+    std::vector<std::int64_t> rows(const std::vector<Sql>& statements)
+    {
+        std::vector<std::int64_t> all;
+        for (const auto& sql : statements) {
+            const auto read = database_->read([&](db::Connection& reader) -> Result<> {
+                auto statement = TRY(sql.prepare(reader));
+                while (TRY(statement.step()))
+                    all.push_back(statement.integer(0));
+                return {};
+            });
+            EXPECT_TRUE(read) << read.error().message() << sql.text();
+        }
+        return all;
+    }
+
+    static std::vector<Sample> random_samples(std::mt19937& random, int count)
+    {
+        const auto pick = [&random](unsigned n) { return static_cast<int>(random() % n); };
+        const double values[] = {0, 1, 2, -3, std::numeric_limits<double>::quiet_NaN()};
+        std::vector<Sample> samples;
+        for (int i = 0; i < count; ++i) {
+            Sample sample{fmt::format("{:03}", i)};
+            for (const auto* key : {"a", "b"}) {
+                if (pick(4) > 0) sample.metrics[key] = values[pick(5)];
+            }
+            for (const auto* key : {"param.p", "t"}) {
+                if (pick(3) > 0) sample.tags.emplace_back(key, std::string(1, "xyz"[pick(3)]));
+            }
+            sample.started = pick(4) * 100;
+            sample.state = static_cast<RunState>(pick(10));
+            sample.project = pick(3) == 0 ? "p2" : "p1";
+            samples.push_back(sample);
+        }
+        return samples;
+    }
+
+    std::unique_ptr<db::Database> database_;
+};
+
+// Whichever way is taken, the answer is the same.
+TEST_F(SearchPlanTest, AllWaysLeadToTheSameAnswer)
+{
+    std::mt19937 random(7);
+    add_samples(random_samples(random, 80));
+    open_database();
+    const char* const filters[] = {"metrics.a > 0",
+                                   "metrics.a != 1 AND params.p = 'x'",
+                                   "tags.t LIKE '%' AND metrics.b <= 1",
+                                   "status = 'FAILED' AND metrics.a >= -3",
+                                   "params.p IS NOT NULL AND start_time > 0",
+                                   "metrics.a != 5 AND metrics.a != 2",
+                                   "script = 'train.py' AND params.p IS NULL"};
+    const std::vector<std::vector<std::string>> orders = {{},
+                                                          {"metrics.a"},
+                                                          {"metrics.a DESC", "metrics.b"},
+                                                          {"params.p DESC", "status"},
+                                                          {"tags.t", "metrics.b DESC"},
+                                                          {"start_time", "metrics.a"},
+                                                          {"start_time DESC"},
+                                                          {"end_time DESC", "metrics.b"},
+                                                          {"status", "run_id DESC"}};
+    for (const auto* filter : filters) {
+        for (const auto& order : orders) {
+            auto search = search_for(filter, order);
+            search.scope.project = "p1";
+            const auto walked = rows(search, std::nullopt);
+            EXPECT_FALSE(walked.empty()) << filter;
+            const RunSearchPlan plan(search, order_columns(search.order_by), {});
+            for (std::size_t i = 0; i < plan.terms().size(); ++i) {
+                if (!plan.terms()[i].rows) continue;
+                EXPECT_EQ(rows(search, i), walked) << filter << i;
+            }
+            EXPECT_EQ(rows({plan.statement_for(walked)}), walked) << filter;
+        }
+    }
+}
+
+// With 100,000 runs a page must cost as much as with 10.
+TEST_F(SearchPlanTest, CommonSearchesWalkAnIndexInTheOrderOfTheAnswer)
+{
+    open_database();
+    struct Row {
+        const char* filter;
+        std::vector<std::string> order;
+        const char* first_step;
+    };
+    const Row common[] = {
+        {"metrics.a > 0.9",
+         {"metrics.a DESC"},
+         "SEARCH o0 USING COVERING INDEX metric_by_value (key=? AND value>?)"},
+        {"params.p = 'x'",
+         {"metrics.a"},
+         "SEARCH o0 USING COVERING INDEX metric_by_value (key=? AND value>?)"},
+        {"tags.t = 'x'", {"params.p DESC"}, "SEARCH o0 USING COVERING INDEX tag_by_value (key=?)"},
+        {"metrics.a > 0.9", {"start_time DESC"}, "SCAN run USING INDEX run_by_started"},
+        {"", {"start_time"}, "SEARCH run USING INDEX run_by_started (started>?)"},
+        {"metrics.a > 0.9 AND status = 'FAILED'", {}, "SCAN run\n"},
+    };
+    for (const auto& row : common) {
+        const auto plan = explained(search_for(row.filter, row.order), std::nullopt);
+        EXPECT_EQ(plan.find(row.first_step), 0U) << row.filter << '\n' << plan;
+        // Of the first statement; runs with NaN, which come next, are few.
+        EXPECT_GT(plan.find("TEMP B-TREE FOR ORDER BY"), plan.find("--")) << plan;
+        EXPECT_EQ(plan.find("AUTOMATIC"), std::string::npos) << plan;
+    }
+    auto of_project = search_for("metrics.a > 0.9", {"start_time DESC"});
+    of_project.scope.project = "p1";
+    const auto plan = explained(of_project, std::nullopt);
+    EXPECT_EQ(plan.find("SEARCH run USING INDEX run_by_project_started (project=?)"), 0U) << plan;
+    EXPECT_EQ(plan.find("TEMP B-TREE"), std::string::npos) << plan;
+}
+
+TEST_F(SearchPlanTest, ATermThatHoldsForFewRunsFetchesThemByItsIndex)
+{
+    open_database();
+    struct Row {
+        const char* filter;
+        const char* first_step;
+    };
+    const Row rows[] = {
+        {"metrics.a > 0.9",
+         "SEARCH metric USING COVERING INDEX metric_by_value (key=? AND value>?)"},
+        {"metrics.a = 1", "SEARCH metric USING COVERING INDEX metric_by_value (key=? AND value=?)"},
+        {"metrics.a != 1", "SEARCH metric USING COVERING INDEX metric_by_value (key=?)"},
+        {"params.p = 'x'", "SEARCH tag USING COVERING INDEX tag_by_value (key=? AND value=?)"},
+        {"tags.t LIKE '%x'", "SEARCH tag USING COVERING INDEX tag_by_value (key=?)"},
+        {"tags.t LIKE 'x%'",
+         "SEARCH tag USING COVERING INDEX tag_by_value (key=? AND value>? AND value<?)"},
+        {"params.p IS NOT NULL", "SEARCH tag USING COVERING INDEX tag_by_value (key=?)"},
+        {"status = 'FAILED'", "SEARCH run USING COVERING INDEX run_by_state (state=?)"},
+        {"script = 'x'", "SEARCH run USING COVERING INDEX run_by_script (script_name=?)"},
+        {"target = 'x'", "SEARCH run USING COVERING INDEX run_by_target (target=?)"},
+        {"run_id IN ('x', 'y')", "SEARCH run USING COVERING INDEX sqlite_autoindex_run_1 (id=?)"},
+    };
+    for (const auto& row : rows) {
+        for (const auto& order : {std::vector<std::string>(), {"metrics.b DESC", "params.p"}}) {
+            const auto plan = explained(search_for(row.filter, order), 0);
+            EXPECT_EQ(plan.find(row.first_step), 0U) << row.filter << '\n' << plan;
+            EXPECT_NE(plan.find("SEARCH run USING INTEGER PRIMARY KEY (rowid=?)"),
+                      std::string::npos)
+                << plan;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace ponk::store

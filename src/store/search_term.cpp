@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/search_term.hpp"
+
+#include "model/run_state.hpp"
+#include "model/run_words.hpp"
+#include "query/search/like.hpp"
+
+#include <algorithm>
+
+namespace ponk::store {
+
+using query::search::Comparison;
+using query::search::Entity;
+using query::search::Operator;
+
+namespace {
+
+constexpr std::string_view never = "0";
+constexpr std::string_view always = "1";
+
+// GLOB is the one pattern of SQLite that tells upper from lower case.
+std::string as_glob(const std::string& pattern)
+{
+    std::string glob;
+    for (const char c : pattern) {
+        if (c == '%') {
+            glob += '*';
+        } else if (c == '_') {
+            glob += '?';
+        } else if (c == '*' || c == '?' || c == '[') {
+            glob += std::string("[") + c + "]";
+        } else {
+            glob += c;
+        }
+    }
+    return glob;
+}
+
+Sql list_of(const std::vector<std::string>& texts)
+{
+    Sql list("(");
+    for (std::size_t i = 0; i < texts.size(); ++i)
+        list.add(i == 0 ? "" : ", ").value(texts[i]);
+    return list.add(")");
+}
+
+// Whether what it holds for stands together in an index of values.
+bool is_range(const Comparison& comparison)
+{
+    const auto* text = std::get_if<std::string>(&comparison.value);
+    if (comparison.op == Operator::like)
+        return !text->empty() && text->front() != '%' && text->front() != '_';
+    return comparison.op != Operator::not_equal && comparison.op != Operator::ilike;
+}
+
+// Of metrics, parameters and tags.
+Term make_kept_term(const Comparison& comparison, const Place& place)
+{
+    const auto where_key = Sql(" WHERE key = ").value(place.key).add(place.condition);
+    const auto of_run = Sql(" FROM ")
+                            .add(place.table)
+                            .add(where_key)
+                            .add(" AND ")
+                            .add(place.table)
+                            .add(".run = run.row)");
+    const auto rows = Sql("SELECT run AS row FROM ").add(place.table).add(where_key);
+    Term term{.comparison = &comparison};
+    if (comparison.op == Operator::is_null) {
+        term.condition = Sql("(SELECT 1").add(of_run).add(" IS NULL");
+        return term;
+    }
+    term.counted = rows;
+    term.rows = rows;
+    if (comparison.op == Operator::is_not_null) {
+        term.condition = Sql("(SELECT 1").add(of_run);
+        return term;
+    }
+    const auto holds = compare(Sql("value"), comparison);
+    term.condition = Sql("(SELECT ").add(holds).add(of_run);
+    term.rows->add(" AND ").add(holds);
+    if (is_range(comparison)) term.counted = *term.rows;
+    return term;
+}
+
+// A state has two words, ours and MLflow's; a comparison that denies must hold for both.
+bool holds(const Comparison& comparison, model::RunState state)
+{
+    using namespace query::search;
+    const auto& value = std::get<std::string>(comparison.value);
+    const auto of_either = [&](const auto& test) {
+        return test(model::to_string(state)) || test(model::mlflow_status(state));
+    };
+    switch (comparison.op) {
+    case Operator::equal:
+        return of_either([&](std::string_view word) { return word == value; });
+    case Operator::not_equal:
+        return !of_either([&](std::string_view word) { return word == value; });
+    case Operator::like:
+        return of_either(
+            [&](std::string_view word) { return matches_like(value, word, Letters::exact); });
+    case Operator::ilike:
+        return of_either([&](std::string_view word) {
+            return matches_like(value, word, Letters::ascii_folded);
+        });
+    default:
+        return false;
+    }
+}
+
+Term make_status_term(const Comparison& comparison)
+{
+    std::vector<std::string> states;
+    for (int i = 0; i <= static_cast<int>(model::RunState::lost); ++i) {
+        const auto state = static_cast<model::RunState>(i);
+        if (holds(comparison, state)) states.emplace_back(model::to_string(state));
+    }
+    Term term{.comparison = &comparison};
+    term.condition = Sql("+run.state IN ").add(list_of(states));
+    term.rows = Sql("SELECT row FROM run WHERE state IN ").add(list_of(states));
+    term.counted = *term.rows;
+    return term;
+}
+
+// A time of 0 is not known.
+Term make_time_term(const Comparison& comparison, const Sql& column)
+{
+    Term term{.comparison = &comparison};
+    term.condition =
+        Sql("(").add(column).add(" <> 0 AND ").add(compare(column, comparison)).add(")");
+    return term;
+}
+
+Term make_attribute_term(const Comparison& comparison, const RunSearch& search)
+{
+    const auto& key = comparison.key;
+    if (key == "status") return make_status_term(comparison);
+    if (key == "start_time") return make_time_term(comparison, Sql("+run.started"));
+    if (key == "end_time") return make_time_term(comparison, Sql("+run.ended"));
+    Term term{.comparison = &comparison};
+    const auto column = [&](std::string_view name) {
+        term.condition = compare(Sql("+run.").add(name), comparison);
+        return Sql("run.").add(name);
+    };
+    if (key == "run_name") {
+        column("name");
+    } else if (key == "user_id") {
+        column("user");
+    } else if (key == "artifact_uri") {
+        const auto uri = Sql("(")
+                             .value(search.artifact_prefix)
+                             .add(" || run.id || ")
+                             .value(search.artifact_suffix);
+        term.condition = compare(Sql(uri).add(")"), comparison);
+    } else if (key == "run_id" || key == "script" || key == "target") {
+        const auto indexed = column(key == "run_id" ? "id" : key == "script" ? "script_name" : key);
+        if (comparison.op == Operator::equal || comparison.op == Operator::in) {
+            term.rows = Sql("SELECT row FROM run WHERE ").add(compare(indexed, comparison));
+            term.counted = *term.rows;
+        }
+    } else {
+        term.condition = Sql(never);
+    }
+    return term;
+}
+
+}  // namespace
+
+std::optional<Place> find_place(Entity entity, const std::string& key)
+{
+    if (entity == Entity::metric) return Place{"metric", " AND text IS NULL", key};
+    if (entity == Entity::param)
+        return Place{"tag", "", std::string(model::parameter_prefix) + key};
+    // Those are the parameters.
+    if (entity == Entity::tag && !key.starts_with(model::parameter_prefix))
+        return Place{"tag", "", key};
+    return std::nullopt;
+}
+
+Sql compare(const Sql& operand, const Comparison& comparison)
+{
+    Sql sql = operand;
+    if (const auto* texts = std::get_if<std::vector<std::string>>(&comparison.value))
+        return sql.add(comparison.op == Operator::in ? " IN " : " NOT IN ").add(list_of(*texts));
+    if (const auto* number = std::get_if<double>(&comparison.value)) {
+        if (comparison.op == Operator::not_equal) return sql.add(" IS NOT ").value(*number);
+        return sql.add(" ").add(to_string(comparison.op)).add(" ").value(*number);
+    }
+    const auto* text = std::get_if<std::string>(&comparison.value);
+    if (!text) return Sql(never);
+    if (comparison.op == Operator::like) return sql.add(" GLOB ").value(as_glob(*text));
+    if (comparison.op == Operator::ilike) return sql.add(" LIKE ").value(*text);
+    return sql.add(comparison.op == Operator::equal ? " = " : " <> ").value(*text);
+}
+
+Term make_term(const Comparison& comparison, const RunSearch& search)
+{
+    if (comparison.entity == Entity::attribute) return make_attribute_term(comparison, search);
+    if (const auto place = find_place(comparison.entity, comparison.key))
+        return make_kept_term(comparison, *place);
+    Term term{.comparison = &comparison};
+    term.condition = Sql(comparison.op == Operator::is_null ? always : never);
+    return term;
+}
+
+}  // namespace ponk::store

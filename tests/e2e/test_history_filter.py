@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`history list --filter` and `--order-by`."""
+import pytest
+
+SCRIPT = """import sys, ponk
+name, lr, accuracy = sys.argv[1:]
+ponk.log_params({"lr": lr})
+if accuracy != "none":
+    ponk.log("accuracy", float(accuracy))
+    ponk.log("val-loss", 1 - float(accuracy))
+sys.exit(3 if name == "bad" else 0)
+"""
+RUNS = [("low", "0.1", "0.5"), ("high", "0.1", "0.95"), ("other", "0.2", "0.92"), ("nan", "0.1", "nan"),
+        ("bad", "0.1", "0.99"), ("none", "0.3", "none")]
+
+
+@pytest.fixture
+def history(ponk):
+    ponk.write("train.py", SCRIPT)
+    for name, lr, accuracy in RUNS:
+        ponk.run("submit", "--name", name, "--tag", f"team={lr}", "train.py", name, lr, accuracy,
+                 code=3 if name == "bad" else 0)
+    return ponk
+
+
+def names(history, *words):
+    return [run["name"] for run in history.json("history", "list", *words)]
+
+
+def test_runs_are_filtered_and_sorted(history):
+    assert names(history, "--filter", "metrics.accuracy > 0.9 AND params.lr = '0.1'",
+                 "--order-by", "metrics.accuracy DESC") == ["bad", "high"]
+    assert names(history, "--filter", "metrics.accuracy > 0.9") == ["bad", "other", "high"]
+    assert names(history, "--filter", "metrics.accuracy != 0.5") == ["bad", "nan", "other", "high"]
+    assert names(history, "--filter", "metrics.`val-loss` <= 0.08", "--order-by", "metrics.`val-loss`",
+                 "--limit", "2") == ["bad", "high"]
+    assert names(history, "--filter", "status = 'FAILED'") == ["bad"]
+    assert names(history, "--filter", "status != 'Completed'") == ["bad"]
+    assert names(history, "--filter", "tags.team LIKE '0._' AND name ILIKE 'N%'", "--order-by", "run_name") == ["nan", "none"]
+    assert names(history, "--filter", "script = 'train.py' AND target = 'local'", "--status", "Failed") == ["bad"]
+    assert names(history, "--filter", "params.momentum IS NOT NULL") == []
+
+
+def test_what_has_no_value_comes_last(history):
+    assert names(history, "--order-by", "metrics.accuracy") == ["low", "other", "high", "bad", "nan", "none"]
+    assert names(history, "--order-by", "metrics.accuracy desc") == ["bad", "high", "other", "low", "nan", "none"]
+    assert names(history, "--order-by", "params.lr DESC", "--order-by", "metrics.accuracy") == [
+        "none", "other", "low", "high", "bad", "nan"]
+    assert names(history, "--order-by", "start_time") == [name for name, _, _ in RUNS]
+
+
+def test_other_projects_are_searched_when_asked(history, tmp_path):
+    words = ["--filter", "name = 'low'", "--project", str(tmp_path)]
+    assert names(history, *words) == []
+    assert names(history, *words, "--all-projects") == ["low"]
+
+
+@pytest.mark.parametrize("words, message, hint", [
+    (["--filter", "metrics.accuracy > '0.9'"],
+     "filter at column 20: expected a number for 'metrics.accuracy', but found ''0.9''", "Write it without quotes."),
+    (["--filter", "metrics.accuracy > '0.9'"], "  metrics.accuracy > '0.9'\n                     ^\n", ""),
+    (["--filter", "accuracy > 0.9"], "filter at column 1: there is no attribute 'accuracy' to compare", "metrics.NAME"),
+    (["--filter", "status = 'Complet'"], "filter at column 10: 'Complet' is no status", "Did you mean 'Completed'?"),
+    (["--filter", "metrics.a > 1 OR metrics.a < 0"], "filter at column 15: expected AND or the end", "Only AND joins"),
+    (["--order-by", "metrics.a up"], "order_by at column 11: expected ASC, DESC or the end, but found 'up'", ""),
+    (["--order-by", ""], "order_by at column 1: expected a name, but the text ends", ""),
+    (["--order-by", "start_time", "--order-by", "created"], "order_by[1]: 'created' is named twice", ""),
+])
+def test_mistakes_are_shown_with_their_place(ponk, words, message, hint):
+    done = ponk.run("history", "list", *words, code=64)
+    said = done.stderr.decode()
+    assert done.stdout == b"", said
+    assert message in said and hint in said, said
+    assert not (ponk.home / "daemon.sock").exists(), "nothing was started for it"
