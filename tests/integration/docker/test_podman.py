@@ -26,7 +26,8 @@ def podman():
     process = subprocess.Popen(
         ["podman", "--root", folder / "root", "--runroot", folder / "run", "--tmpdir", folder / "tmp", "--cgroup-manager", "cgroupfs",
          "--events-backend", "file", "--storage-driver", "vfs", "system", "service", "--time", "0", f"unix://{socket}"],
-        env={**os.environ, "CONTAINERS_CONF": str(folder / "containers.conf")}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        env={**os.environ, "CONTAINERS_CONF": str(folder / "containers.conf")}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        cwd=folder)  # conmon leaves a file behind when a container runs out of memory
     try:
         for _ in range(100):
             if socket.exists():
