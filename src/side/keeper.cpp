@@ -188,6 +188,9 @@ Result<Keeper::Turn> Keeper::take_gpus()
 {
     const auto& request = options_.job.request;
     const auto wish = TRY(gpu::parse_wish(request.wish));
+    // A run without a lease would use what others hold.
+    if (wish.kind == gpu::Wish::Kind::none)
+        return fail(ErrorKind::invalid_argument, "'{}' asks for no GPUs", printable(request.wish));
     TRY(gpu::LeaseFolder::candidates(wish, inventory_.devices));
     const auto since = boot_milliseconds();
     folder_ = TRY(gpu::LeaseFolder::open(options_.own_environment));

@@ -83,6 +83,24 @@ def test_the_script_sees_its_devices_by_uuid(gpus, ponk):
     assert ponk.json("history", "info", "last")["gpu_verdict"] != "not-requested"
 
 
+def test_a_device_chosen_in_the_shell_is_leased_by_its_place(gpus, ponk):
+    ponk.write("show.py", "import os; print(os.environ['CUDA_VISIBLE_DEVICES'])\n")
+    for place in ("0", "1"):
+        ponk.environment["CUDA_VISIBLE_DEVICES"] = place
+        assert ponk.run("submit", "show.py").stdout.decode() == f"GPU-{place}\n"
+        leased = ponk.json("history", "info", "last")["gpu_evidence"]["devices"]
+        assert [device["uuid"] for device in leased] == [f"GPU-{place}"]
+    ponk.environment["CUDA_VISIBLE_DEVICES"] = "2"
+    assert b"no GPU '2'" in ponk.run("submit", "show.py", code=None).stderr
+
+
+def test_instances_of_a_card_have_places_and_answer_to_its_name(gpus, ponk):
+    gpus.set([{"uuid": "MIG-a", "card": "GPU-card"}, {"uuid": "MIG-b", "card": "GPU-card"}])
+    ponk.write("show.py", "import os; print(os.environ['CUDA_VISIBLE_DEVICES'])\n")
+    for wish, given in (("0,", "MIG-a"), ("0,1", "MIG-a,MIG-b"), ("GPU-card", "MIG-a,MIG-b")):
+        assert ponk.run("submit", "--gpus", wish, "show.py").stdout.decode() == given + "\n"
+
+
 def test_what_leaves_the_gpu_alone_is_a_fallback_and_says_why(gpus, ponk):
     ponk.write("sleep.py", "import time; time.sleep(1)\n")
     assert gpus.run("sleep.py")["gpu_verdict"] == "cpu-fallback"
@@ -320,6 +338,17 @@ def test_a_foreign_process_counts_as_busy(gpus, ponk):
     finally:
         stranger.kill()
         stranger.wait()
+
+
+def test_a_screen_keeps_nobody_waiting(gpus, ponk):
+    screen = subprocess.Popen(["sleep", "4321"])
+    try:
+        gpus.set([{"name": "Only", "processes": [{"pid": screen.pid, "memory": 400 << 20, "draws_only": True}]}])
+        ponk.write("a.py", "print('ran')\n")
+        assert ponk.run("submit", "--no-wait", "a.py").stdout == b"ran\n"
+    finally:
+        screen.kill()
+        screen.wait()
 
 
 def test_required_ends_a_run_at_once_on_evidence_else_after_the_grace(gpus, ponk):
