@@ -65,4 +65,25 @@ Json Supervisor::final_gpu() const
     return gpu;
 }
 
+std::optional<Error> Supervisor::broken_gpu_requirement(const Plan& plan) const
+{
+    if (plan.gpu.need != target::GpuRequest::Need::required) return std::nullopt;
+    const auto gpu = final_gpu();
+    std::string what = "'gpu: required' does not hold: ";
+    if (const auto why = gpu.text("enforced"); !why.empty()) {
+        what = "the run was ended because " + what + why;
+    } else {
+        const auto verdict = gpu::parse_verdict(gpu.text("verdict"));
+        if (verdict == gpu::Verdict::confirmed || verdict == gpu::Verdict::idle)
+            return std::nullopt;
+        const bool measured =
+            verdict == gpu::Verdict::cpu_fallback || verdict == gpu::Verdict::lost;
+        what += measured ? "" : "whether the run used its GPUs could not be measured: ";
+        what += gpu.is_null() ? "nothing was told of them" : gpu.text("reason");
+    }
+    return Error(ErrorKind::unavailable,
+                 std::move(what),
+                 "Mend what it names, or write 'gpu: auto' to let it run without.");
+}
+
 }  // namespace ponk::engine

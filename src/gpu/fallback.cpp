@@ -29,8 +29,10 @@ struct Process {
     CudaLibraries cuda;
 };
 
-std::vector<Process> look_at(const std::vector<pid_t>& pids, const ProcessView& view)
+// The main process comes first: it is the one that is told of.
+std::vector<Process> look_at(std::vector<pid_t> pids, const ProcessView& view)
 {
+    std::stable_partition(pids.begin(), pids.end(), [&](pid_t pid) { return pid == view.main; });
     std::vector<Process> out;
     for (const pid_t pid : pids) {
         const auto stat = find_stat(view.proc, pid);
@@ -124,11 +126,12 @@ std::optional<Finding> find_hidden(const std::vector<const Process*>& workers,
                                           process->pid,
                                           process->name);
             if (seen == Visible::none)
-                of_this = {"hidden-devices", what + ", which hides every GPU", begun};
+                of_this = {"hidden-devices", what + ", which hides every GPU", begun, process->pid};
             else
                 of_this = {"other-devices",
                            what + ", which names no GPU of this run",
-                           begun && seen == Visible::others};
+                           begun && seen == Visible::others,
+                           process->pid};
         }
         if (!of_this) return std::nullopt;
         if (!out || (out->certain && !of_this->certain)) out = of_this;
@@ -145,9 +148,11 @@ std::optional<Finding> find_jax_platform(const std::vector<const Process*>& work
         for (const auto* name : {"JAX_PLATFORMS", "JAX_PLATFORM_NAME"})
             if (lower(os::variable(process->environment, name)) == "cpu") set = name;
         if (set.empty()) return std::nullopt;
-        out = {"hidden-devices",
-               fmt::format("{} is 'cpu' in process {} ({})", set, process->pid, process->name),
-               true};
+        if (!out)
+            out = {"hidden-devices",
+                   fmt::format("{} is 'cpu' in process {} ({})", set, process->pid, process->name),
+                   true,
+                   process->pid};
     }
     return out;
 }
@@ -177,7 +182,8 @@ void find_cpu_builds(const std::vector<const Process*>& workers, std::vector<Fin
                                        build.version.empty() ? "" : " " + build.version,
                                        process->pid,
                                        build.because),
-                           !any_gpu && (build.name != "JAX" || !may_find_elsewhere(*process))});
+                           !any_gpu && (build.name != "JAX" || !may_find_elsewhere(*process)),
+                           process->pid});
         }
     }
 }
@@ -203,7 +209,8 @@ void find_library_trouble(const std::vector<const Process*>& workers,
                              *process->cuda.runtime_major,
                              leased.driver_version,
                              leased.cuda_version),
-                 own_library});
+                 own_library,
+                 process->pid});
         }
         const auto gpu_build =
             std::find_if(process->builds.begin(), process->builds.end(), [](const auto& build) {
@@ -216,7 +223,8 @@ void find_library_trouble(const std::vector<const Process*>& workers,
                                        "not found there",
                                        gpu_build->name,
                                        process->pid),
-                           false});
+                           false,
+                           process->pid});
     }
 }
 
@@ -250,7 +258,8 @@ void find_node_trouble(const std::vector<const Process*>& workers,
             if (errno == ENOENT)
                 out.push_back({"node-missing",
                                fmt::format("'{}' is not there for process {}", node, process.pid),
-                               false});
+                               false,
+                               process.pid});
         } else if (who && !may_open(status, *who)) {
             const bool listed = ::getxattr(path.c_str(), "system.posix_acl_access", nullptr, 0) > 0;
             out.push_back({"node-permission",
@@ -259,7 +268,8 @@ void find_node_trouble(const std::vector<const Process*>& workers,
                                        process.pid,
                                        node,
                                        status.st_mode & 0777U),
-                           !listed});
+                           !listed,
+                           process.pid});
         }
     }
 }
@@ -278,6 +288,8 @@ find_fallback(const std::vector<pid_t>& pids, const Inventory& leased, const Pro
     find_cpu_builds(seen, found);
     find_node_trouble(seen, leased, view.proc, found);
     find_library_trouble(seen, leased, found);
+    for (auto& finding : found)
+        finding.certain = finding.certain && finding.pid == view.main;
     std::stable_sort(found.begin(), found.end(), [](const auto& left, const auto& right) {
         return left.certain && !right.certain;
     });

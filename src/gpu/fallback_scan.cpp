@@ -83,7 +83,8 @@ public:
             if (!what || findings_.size() >= most_findings) continue;
             findings_.push_back({"script-hides-devices",
                                  fmt::format("'{}:{}' {}", printable(name), number, *what),
-                                 false});
+                                 false,
+                                 0});
         }
     }
 

@@ -69,7 +69,10 @@ protected:
     }
     std::vector<Finding> found()
     {
-        return find_fallback(pids_, leased_, {.proc = proc(), .files = files()});
+        return find_fallback(
+            pids_,
+            leased_,
+            {.proc = proc(), .files = files(), .main = pids_.empty() ? 0 : pids_.front()});
     }
     std::vector<std::string> codes()
     {
@@ -100,6 +103,24 @@ TEST_F(Fallback, CpuOnlyTorchIsCertainAndNamesItsVersion)
     EXPECT_THAT(codes(), ElementsAre("certain cpu-build"));
     EXPECT_THAT(found()[0].sentence, HasSubstr("PyTorch 2.5.1+cpu of process 10"));
     EXPECT_THAT(found()[0].sentence, HasSubstr("libtorch_cuda.so"));
+}
+
+TEST_F(Fallback, OfAProcessThatIsNotTheMainOneNothingIsCertain)
+{
+    put_torch("__version__ = '2.5.1+cpu'\n");
+    put_process(10, "python");
+    put_process(11, "torch-cpu");
+
+    EXPECT_THAT(codes(), ElementsAre("cpu-build"));
+    EXPECT_EQ(found()[0].pid, 11);
+    const auto nobody = find_fallback(pids_, leased_, {.proc = proc(), .files = files()});
+    EXPECT_FALSE(nobody.at(0).certain);
+
+    pids_ = {9, 10, 11};
+    put_process(9, "torch-cpu");  // a worker that started earlier, by its pid
+    const auto main = find_fallback(pids_, leased_, {.proc = proc(), .files = files(), .main = 11});
+    EXPECT_TRUE(main.at(0).certain);
+    EXPECT_EQ(main.at(0).pid, 11);
 }
 
 TEST_F(Fallback, TorchThatIsJustBeingLoadedIsNotTakenForACpuBuild)

@@ -340,6 +340,7 @@ TEST(OwnProcesses, RealFactsOfThisProcessAreRead)
     EXPECT_EQ(stat->parent, ::getppid());
     EXPECT_GT(stat->start_ticks, 0U);
     EXPECT_TRUE(find_pid_namespace("/proc", ::getpid()));
+    EXPECT_EQ(find_inner_pid("/proc", ::getpid()), ::getpid());
     EXPECT_FALSE(cgroups_of("/proc", ::getpid()).empty());
     const auto credentials = find_credentials("/proc", ::getpid());
     ASSERT_TRUE(credentials);

@@ -102,6 +102,15 @@ std::optional<std::uint64_t> find_pid_namespace(const Path& proc, pid_t pid)
     return static_cast<std::uint64_t>(*inode);
 }
 
+std::optional<pid_t> find_inner_pid(const Path& proc, pid_t pid)
+{
+    const auto text = read_proc(proc, pid, "status");
+    if (!text) return std::nullopt;
+    for (const auto& line : split(*text, '\n'))
+        if (line.starts_with("NSpid:")) return parse_pid(trim(line.substr(line.rfind('\t') + 1)));
+    return std::nullopt;
+}
+
 std::optional<std::vector<std::string>> find_environment(const Path& proc, pid_t pid)
 {
     const auto text = read_proc(proc, pid, "environ");

@@ -32,6 +32,9 @@ std::vector<std::string> cgroups_of(const Path& proc, pid_t pid);
 // Inode of the pid namespace.
 std::optional<std::uint64_t> find_pid_namespace(const Path& proc, pid_t pid);
 
+// Its pid in the innermost namespace that it is in: what it takes itself for.
+std::optional<pid_t> find_inner_pid(const Path& proc, pid_t pid);
+
 // "K=V" words as they were when the program began: what it sets later is not seen.
 std::optional<std::vector<std::string>> find_environment(const Path& proc, pid_t pid);
 // Files that are mapped, each once, as the process names them.

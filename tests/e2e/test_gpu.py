@@ -251,6 +251,12 @@ def sides_of(run):
     return list(map(int, subprocess.run(["pgrep", "-f", "^ponk-side .*" + run], capture_output=True, text=True).stdout.split()))
 
 
+def side_of(run):
+    sides = sides_of(run)
+    assert len(sides) == 1
+    return sides[0]
+
+
 def test_a_run_that_is_lost_before_it_began_never_begins(gpus, ponk):
     gpus.set([{"name": "Only"}])
     ponk.write("hold.py", "import time; time.sleep(60)\n")
@@ -320,9 +326,7 @@ def test_a_killed_watcher_hurts_nothing_and_is_no_pass(gpus, ponk):
     gpus.busy_with("work.py")
     run = ponk.run("submit", "--async", "work.py").stdout.decode().strip()
     wait_for(ponk, run, "Running")
-    sides = sides_of(run)
-    assert len(sides) == 1
-    os.kill(sides[0], signal.SIGKILL)
+    os.kill(side_of(run), signal.SIGKILL)
     assert b"busy" in ponk.run("submit", "--gpus", "all", "--no-wait", "work.py", code=None).stderr
     record = wait_for(ponk, run, "Completed")
     assert record["gpu_verdict"] == "unknown" and ponk.run("logs", run).stdout == b"done\n"
@@ -364,6 +368,61 @@ def test_required_ends_a_run_at_once_on_evidence_else_after_the_grace(gpus, ponk
     gpus.write({"devices": []})
     done = ponk.run("submit", "-c", "must", "sleep.py", code=None, timeout=40)
     assert done.returncode != 0 and b"has none" in done.stderr
+
+
+REQUIRED = "Target: local\nFramework: Python\ngpu: required\n"
+
+
+def test_required_passes_only_what_touched_its_gpu(gpus, ponk):
+    ponk.write("aml_config/must.runconfig", REQUIRED)
+    ponk.write("short.py", "import time; time.sleep(1.5); print('done')\n")
+    done = ponk.run("submit", "-c", "must", "short.py", code=None, timeout=40)
+    record = ponk.json("history", "info", "last")
+    assert record["gpu_verdict"] == "cpu-fallback" and record["status"] == "Failed" and done.returncode != 0
+    assert "'gpu: required' does not hold: no process of the run was seen" in record["error"]["message"]
+    assert done.stdout == b"done\n" and record["exit_code"] == 0
+    gpus.busy_with("short.py", utilisation=0.0)
+    record = gpus.run("-c", "must", "short.py")
+    assert record["gpu_verdict"] == "idle" and record["status"] == "Completed"
+    run = ponk.run("submit", "--async", "-c", "must", "short.py").stdout.decode().strip()
+    wait_for(ponk, run, "Running")
+    os.kill(side_of(run), signal.SIGKILL)
+    record = wait_for(ponk, run, "Completed", "Failed")
+    assert record["status"] == "Failed" and record["gpu_verdict"] == "unknown"
+    assert "could not be measured" in record["error"]["message"], record["error"]
+
+
+@pytest.mark.parametrize("trouble", ["unseen", "deaf"])
+def test_required_ends_no_run_that_cannot_be_measured(gpus, ponk, trouble):
+    ponk.write("aml_config/must.runconfig", REQUIRED + "gpuGrace: 2s\n")
+    ponk.write("work.py", "import time; time.sleep(6); print('done')\n")
+    gpus.set([{"name": "Only"}])
+    run = ponk.run("submit", "--async", "-c", "must", "work.py").stdout.decode().strip()
+    wait_for(ponk, run, "Running")
+    if trouble == "unseen":  # as in a container around all of this: pids are others there
+        gpus.set([{"name": "Only", "processes": [{"pid": 1 << 29, "memory": 37 << 30}],
+                   "sample": {"utilisation": 1.0, "memory_used": 37 << 30}}])
+    else:
+        gpus.write(dict(json.loads(gpus.file.read_text()), exit=3))
+    record = wait_for(ponk, run, "Completed", "Failed")
+    assert record["exit_code"] == 0 and ponk.run("logs", run).stdout == b"done\n", record
+    assert record["gpu_verdict"] == "unknown" and "could not be measured" in record["error"]["message"]
+
+
+def test_required_does_not_judge_a_run_by_a_process_that_prepares(gpus, ponk):
+    ponk.write("aml_config/must.runconfig", REQUIRED)
+    ponk.write("torch/lib/libtorch_cpu.so", "x" * 4096)
+    ponk.write("prepare.py", "import mmap, time\nlibrary = open('torch/lib/libtorch_cpu.so', 'rb')\n"
+                             "mapped = mmap.mmap(library.fileno(), 0, prot=mmap.PROT_READ)\ntime.sleep(3)\n")
+    ponk.write("train.py", "import time; time.sleep(2)\n")
+    ponk.write("two.py", "import subprocess, sys\nfor part in ('prepare.py', 'train.py'): subprocess.run([sys.executable, part], check=True)\n")
+    gpus.busy_with("train.py")
+    record = gpus.run("-c", "must", "two.py", timeout=40)
+    assert record["gpu_verdict"] == "confirmed" and record["status"] == "Completed", record
+    done = ponk.run("submit", "-c", "must", "prepare.py", code=None, timeout=40)
+    record = ponk.json("history", "info", "last")
+    assert record["status"] == "Failed" and "built for the CPU only" in record["error"]["message"]
+    assert done.returncode != 0 and record["duration_ms"] < 2900
 
 
 def test_a_driver_that_hangs_costs_the_verdict_not_the_run(gpus, ponk):
