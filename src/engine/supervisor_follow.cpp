@@ -135,8 +135,11 @@ Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
         if (seen.phase == JobPhase::ended || seen.phase == JobPhase::lost)
             return finalize(seen, plan, stop);
         note_gpu(seen.gpu);
-        if (seen.phase == JobPhase::queued && run_.state == RunState::starting)
-            TRY(move_to(RunState::queued));
+        if (seen.phase == JobPhase::queued && run_.state == RunState::starting) {
+            store::RunChange change;
+            if (!run_.gpu.is_null()) change.gpu = run_.gpu;
+            TRY(move_to(RunState::queued, change));
+        }
         if (seen.phase == JobPhase::running && run_.state < RunState::running) {
             store::RunChange change;
             change.started = seen.started;

@@ -45,6 +45,8 @@ void Supervisor::note_gpu(const std::string& text)
             tell("notice",
                  std::string(trim(gpu::banner(
                      inventory->devices, inventory->driver_version, inventory->cuda_version))));
+        else if (parsed->text("verdict") == gpu::to_string(gpu::Verdict::unknown))
+            tell("notice", parsed->text("reason"));
     }
     if (const auto problem = parsed->text("lease_problem");
         !problem.empty() && problem != run_.gpu.text("lease_problem"))
@@ -58,10 +60,13 @@ Json Supervisor::final_gpu() const
 {
     if (run_.gpu.is_null() || !run_.gpu["verdict"].is_null()) return run_.gpu;
     auto gpu = run_.gpu;
+    const bool waited = gpu.text("phase") == "queued";
     gpu.as_object().set("phase", "ended");
     gpu.as_object().set("verdict", gpu::to_string(gpu::Verdict::unknown));
     gpu.as_object().set("reason",
-                        "the process that watched the run's GPUs ended before the run did");
+                        waited ? "the run did not get its GPUs"
+                               : "the process that watched the run's GPUs ended before the run "
+                                 "did");
     return gpu;
 }
 
