@@ -58,7 +58,8 @@ private:
 
     Result<> keep();
     Result<> look_for_gpus();
-    Result<> go_without(const std::string& why);
+    void ask_driver();
+    Result<> go_without(gpu::Verdict verdict, const std::string& reason);
     Result<Turn> take_gpus();
     Result<gpu::LeaseFolder::Outcome> try_take(const gpu::Ticket& ticket);
     [[nodiscard]] gpu::Owner owner() const;

@@ -108,13 +108,13 @@ TEST(SideJob, SurvivesTheTripThroughItsFile)
 
 TEST(DeviceVariables, NameDevicesAsTheirFrameworksDo)
 {
-    auto amd = card("x");
+    auto amd = card("GPU-0123456789abcdef");
     amd.vendor = "amd";
     amd.index = 3;
     EXPECT_THAT(device_variables({card("GPU-a"), card("GPU-b")}),
                 testing::Contains(testing::Pair("CUDA_VISIBLE_DEVICES", "GPU-a,GPU-b")));
     EXPECT_THAT(device_variables({amd}),
-                testing::Contains(testing::Pair("ROCR_VISIBLE_DEVICES", "3")));
+                testing::Contains(testing::Pair("ROCR_VISIBLE_DEVICES", "GPU-0123456789abcdef")));
     EXPECT_THAT(device_variables({}), IsEmpty());
 }
 

@@ -142,6 +142,31 @@ def test_gpus_not_asked_for_and_no_gpu_machine(gpus, ponk):
     assert b"driver and library differ" in said and b"Restart it." in said
 
 
+def test_a_driver_in_trouble_gives_nobody_the_gpus_of_others(gpus, ponk):
+    ponk.write("show.py", "import os; print(repr(os.environ.get('CUDA_VISIBLE_DEVICES')))\n")
+    gpus.write({"devices": [], "problem": {"kind": "unavailable", "message": "driver and library differ"}})
+    done = ponk.run("submit", "show.py")
+    record = ponk.json("history", "info", "last")
+    assert done.stdout == b"''\n" and b"goes without GPUs: driver and library differ" in done.stderr
+    assert record["gpu_verdict"] == "unknown" and "differ" in record["gpu_evidence"]["reason"]
+    gpus.write({"devices": 1, "exit": 3})
+    assert ponk.run("submit", "show.py").stdout == b"''\n"
+    assert ponk.json("history", "info", "last")["gpu_verdict"] == "unknown"
+    assert ponk.run("submit", "--gpus", "1", "show.py", code=None).stdout == b""
+    assert ponk.run("submit", "--gpus", "none", "show.py").stdout == b"None\n"
+
+
+def test_a_driver_that_stumbles_is_asked_again(gpus, ponk):
+    ponk.write("show.py", "import os; print(os.environ['CUDA_VISIBLE_DEVICES'])\n")
+    good = json.loads(gpus.file.read_text())
+    gpus.write(dict(good, exit=3))
+    process = subprocess.Popen([ponk.program, "submit", "show.py"], cwd=ponk.project, env=ponk.environment,
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    time.sleep(1)
+    gpus.write(good)
+    assert process.communicate(timeout=60)[0] == b"GPU-0,GPU-1\n"
+
+
 @pytest.mark.parametrize("wish,said", [("3", b"2"), ("GPU-9", b"GPU-9"), ("-1", b"--gpus"), ("x", b"no GPU 'x'"), ("GPU-", b"GPU-")])
 def test_wishes_that_cannot_be(gpus, ponk, wish, said):
     ponk.write("a.py", "print('ran')\n")
@@ -175,6 +200,22 @@ def test_two_runs_on_one_card_queue_and_show_their_place(gpus, ponk):
     times = sorted((record["start_time_utc"], record["end_time_utc"]) for record in ended)
     assert all(before[1] <= after[0] for before, after in zip(times, times[1:])), times
     assert any(record["timings"]["queue"] > 1000 for record in ended)
+
+
+def test_a_run_that_asked_is_never_shown_as_one_that_did_not(gpus, ponk):
+    gpus.set([{"name": "Only"}])
+    ponk.write("wait.py", "import time; time.sleep(60)\n")
+    first = ponk.run("submit", "--async", "wait.py").stdout.decode().strip()
+    runs = [ponk.run("submit", "--async", *words, "wait.py").stdout.decode().strip() for words in ([], ["--gpus", "1"])]
+    for run in runs:
+        assert wait_for(ponk, run, "Queued")["gpu_verdict"] == "unknown"
+        os.kill(side_of(run), signal.SIGKILL)
+        record = wait_for(ponk, run, "Lost")
+        assert record["gpu_verdict"] == "unknown" and "did not get" in record["gpu_evidence"]["reason"]
+    ponk.run("submit", "--gpus", "1", "--no-wait", "wait.py", code=None)
+    record = ponk.json("history", "info", "last")
+    assert record["status"] == "Failed" and record["gpu_verdict"] == "unknown"
+    ponk.run("experiment", "cancel", first)
 
 
 def test_cancel_leaves_the_queue(gpus, ponk):
