@@ -4,11 +4,12 @@
 #include "base/text.hpp"
 #include "gpu/fallback_builds.hpp"
 #include "gpu/process_facts.hpp"
+#include "os/directory.hpp"
 #include "os/variables.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
+#include <fcntl.h>
 #include <set>
 #include <sys/stat.h>
 #include <sys/xattr.h>
@@ -23,7 +24,7 @@ using Gpu = FrameworkBuild::Gpu;
 struct Process {
     pid_t pid = 0;
     std::string name;
-    Path root;
+    os::Fd root;  // of its files
     std::vector<std::string> environment;
     std::vector<FrameworkBuild> builds;
     CudaLibraries cuda;
@@ -38,15 +39,17 @@ std::vector<Process> look_at(std::vector<pid_t> pids, const ProcessView& view)
         const auto stat = find_stat(view.proc, pid);
         const auto environment = find_environment(view.proc, pid);
         const auto mapped = find_mapped_files(view.proc, pid);
+        auto root = os::open_file(view.files.empty() ? view.proc / std::to_string(pid) / "root"
+                                                     : view.files,
+                                  O_PATH | O_DIRECTORY);
         if (!stat || !environment || !mapped || mapped->empty()) continue;
         Process process{.pid = pid,
                         .name = stat->name,
-                        .root = view.files.empty() ? view.proc / std::to_string(pid) / "root"
-                                                   : view.files,
+                        .root = root ? std::move(*root) : os::Fd(),
                         .environment = *environment,
                         .builds = {},
                         .cuda = find_cuda_libraries(*mapped)};
-        process.builds = find_builds(*mapped, process.root);
+        process.builds = find_builds(*mapped, process.root.get());
         out.push_back(std::move(process));
     }
     return out;
@@ -252,15 +255,16 @@ void find_node_trouble(const std::vector<const Process*>& workers,
         nodes.insert(nodes.end(), device.nodes.begin(), device.nodes.end());
     }
     for (const auto& node : nodes) {
-        const auto path = process.root / node.substr(std::min<std::size_t>(1, node.size()));
+        const auto file = os::open_in_root(process.root.get(), node, O_PATH);
         struct stat status {};
-        if (::stat(path.c_str(), &status) != 0) {
-            if (errno == ENOENT)
+        if (!file || ::fstat(file->get(), &status) != 0) {
+            if (!file && file.error().kind() == ErrorKind::not_found)
                 out.push_back({"node-missing",
                                fmt::format("'{}' is not there for process {}", node, process.pid),
                                false,
                                process.pid});
         } else if (who && !may_open(status, *who)) {
+            const auto path = fmt::format("/proc/self/fd/{}", file->get());
             const bool listed = ::getxattr(path.c_str(), "system.posix_acl_access", nullptr, 0) > 0;
             out.push_back({"node-permission",
                            fmt::format("user {} of process {} may not open '{}' (mode {:o})",

@@ -37,7 +37,8 @@ std::vector<Finding> find_fallback(const std::vector<pid_t>& pids,
                                    const ProcessView& view = {});
 
 // Places in the script, and in what it imports from the project, that hide devices; never certain:
-// whether a line is reached is not known. `script` is relative to `folder`.
+// whether a line is reached is not known. `script` is relative to `folder`. Files are the script's,
+// so no link leads out of the folder.
 std::vector<Finding> scan_scripts(const Path& folder, const std::string& script);
 
 }  // namespace ponk::gpu

@@ -88,6 +88,18 @@ TEST(GpuJournal, WritesMetricsByPlaceAndCountsEnergyFromTheStart)
     EXPECT_EQ(piece.points.back().step, 5);
 }
 
+TEST(GpuJournal, ALinkInThePlaceOfItsFolderIsNotFollowed)
+{
+    const os::TestFolder folder;
+    const os::TestFolder elsewhere;
+    std::filesystem::create_symlink(elsewhere.path(), folder.path() / "journal");
+
+    GpuJournal journal(folder.path(), "r", {card("GPU-a")}, 1000);
+    journal.add(sample_with({}, 7));
+
+    EXPECT_THAT(os::list_directory(elsewhere.path()).value(), IsEmpty());
+}
+
 TEST(SideJob, SurvivesTheTripThroughItsFile)
 {
     target::SideJob job;

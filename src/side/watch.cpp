@@ -7,6 +7,7 @@
 #include "side/keeper.hpp"
 #include "target/control_directory.hpp"
 #include "target/run_files.hpp"
+#include "target/run_folder.hpp"
 
 #include <fmt/format.h>
 
@@ -212,9 +213,9 @@ void Keeper::look_for_remains()
 
 void Keeper::judge()
 {
-    if (!touched_) {
-        for (auto& finding :
-             gpu::scan_scripts(options_.directory / target::control::work, options_.job.script))
+    const auto work = target::RunFolder::open(options_.directory, target::control::work);
+    if (!touched_ && work) {
+        for (auto& finding : gpu::scan_scripts(work->path(), options_.job.script))
             findings_.push_back(std::move(finding));
     }
     const auto evidence = this->evidence();
