@@ -24,8 +24,14 @@ struct ProcessStat {
     std::uint64_t start_ticks = 0;  // since boot
 };
 std::optional<ProcessStat> find_stat(const Path& proc, pid_t pid);
-// All processes that there are.
-std::vector<ProcessStat> list_processes(const Path& proc);
+// All processes that there are. The kernel gives the folder of a process another inode than that of
+// the one who had its pid before: pid and inode as they were mean the same process, at a tenth of
+// the price of its start time.
+struct ProcessEntry {
+    pid_t pid = 0;
+    std::uint64_t inode = 0;
+};
+std::vector<ProcessEntry> list_processes(const Path& proc);
 
 // Paths of the control groups, without the hierarchy before them.
 std::vector<std::string> cgroups_of(const Path& proc, pid_t pid);

@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "base/time.hpp"
 #include "gpu/fallback.hpp"
+#include "os/variables.hpp"
 #include "os/wait.hpp"
 #include "side/keeper.hpp"
 #include "target/control_directory.hpp"
@@ -70,6 +71,7 @@ gpu::RunProcesses Keeper::known_processes() const
 {
     gpu::RunProcesses known;
     known.container = starter_->container();
+    known.token = os::variable(options_.run_environment, "PONK_RUN_TOKEN");
     const auto processes = target::read_processes(options_.files, options_.directory);
     if (!processes || !*processes) return known;
     if (known.container.empty()) {
@@ -124,7 +126,7 @@ void Keeper::take_sample()
     }
     // A look at all processes costs more than a sample does.
     if (const auto now = boot_milliseconds(); now >= next_refresh_) {
-        next_refresh_ = now + std::clamp<std::int64_t>(now - started_, 200, 5000);
+        next_refresh_ = now + std::clamp<std::int64_t>(now - started_, 200, 10'000);
         own_.set_run(known_processes());
         own_.refresh();
     }

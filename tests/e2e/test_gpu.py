@@ -111,6 +111,27 @@ def test_what_leaves_the_gpu_alone_is_a_fallback_and_says_why(gpus, ponk):
     assert record["gpu_verdict"] == "cpu-fallback" and "CUDA_VISIBLE_DEVICES" in record["gpu_evidence"]["reason"]
 
 
+def test_a_worker_outside_the_tree_is_known_by_the_token_of_its_run(gpus, ponk, tmp_path):
+    ponk.write("aml_config/must.runconfig", "Target: local\nFramework: Python\ngpu: required\ngpuGrace: 3s\n")
+    ponk.write("driver.py", "import os, time\nopen(os.environ['NOTE'], 'w').write(os.environ['PONK_RUN_TOKEN'])\ntime.sleep(5)\n")
+    note = tmp_path / "note"
+    ponk.environment["NOTE"] = str(note)
+    gpus.busy_with("outside_worker", utilisation=0.95)
+    run = ponk.run("submit", "--async", "-c", "must", "driver.py").stdout.decode().strip()
+    wait_for(ponk, run, "Running")
+    while not note.exists() or not note.read_text():
+        time.sleep(0.05)
+    worker = subprocess.Popen(["python3", "-c", "import time; outside_worker = time.sleep(60)"],
+                              env=dict(os.environ, PONK_RUN_TOKEN=note.read_text()))
+    try:
+        record = wait_for(ponk, run, "Completed", "Failed")
+    finally:
+        worker.kill()
+        worker.wait()
+    assert record["gpu_verdict"] == "confirmed" and record["status"] == "Completed", record["gpu_evidence"]
+    assert record["gpu_evidence"]["evidence"]["devices"][0]["pids"] == [worker.pid]
+
+
 def test_memory_without_work_is_idle(gpus, ponk):
     ponk.write("idle.py", "import time; time.sleep(1.5)\n")
     gpus.busy_with("idle.py", utilisation=0.0)
