@@ -24,7 +24,9 @@ std::string chosen_in_shell(const Submission& submission)
             return parse_integer(word).value_or(-1) >= 0 || word.starts_with("GPU-") ||
                    word.starts_with("MIG-");
         });
-    return names_devices ? chosen : std::string();
+    if (!names_devices) return {};
+    // "1" is the device in place 1 there, and a number of devices in a wish.
+    return parse_integer(chosen) ? chosen + "," : chosen;
 }
 
 Result<std::string> checked(const std::string& text)

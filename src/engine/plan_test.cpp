@@ -253,5 +253,20 @@ TEST_F(Plans, AProjectIsItsIdElseItsPath)
     EXPECT_EQ(by_id->name, "Iris");
 }
 
+TEST_F(Plans, DevicesChosenInTheShellAreNamesAndNeverANumberOfThem)
+{
+    const auto wish_with = [&](const std::string& value) {
+        auto wanted = submission();
+        wanted.ambient.environment.push_back("CUDA_VISIBLE_DEVICES=" + value);
+        return make_plan(wanted).value().plan.gpu.wish;
+    };
+
+    EXPECT_EQ(wish_with("0"), "0,");
+    EXPECT_EQ(wish_with("3"), "3,");
+    EXPECT_EQ(wish_with("0,1"), "0,1");
+    EXPECT_EQ(wish_with("GPU-a"), "GPU-a");
+    EXPECT_EQ(wish_with("-1"), "all");
+}
+
 }  // namespace
 }  // namespace ponk::engine

@@ -183,6 +183,7 @@ void Supervisor::fail_run(const Error& error)
     change.ended = wall_milliseconds();
     const bool cancelled = cancel_wished();
     if (!cancelled) change.error = hidden(error);
+    if (!run_.gpu.is_null()) change.gpu = final_gpu();
     const bool preparation = run_.configuration.boolean("only_prepare");
     if (preparation && executor_ != nullptr)
         static_cast<void>(executor().clean(job(), directory()));

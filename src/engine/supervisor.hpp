@@ -64,6 +64,8 @@ private:
     Result<> follow(const Plan& plan, std::stop_token stop);
     void note_gpu(const std::string& text);
     [[nodiscard]] Json final_gpu() const;
+    // Why `gpu: required` does not hold for a run that has ended; nullopt when it does.
+    [[nodiscard]] std::optional<Error> broken_gpu_requirement(const Plan& plan) const;
     Result<> finalize(const target::JobStatus& status, const Plan& plan, std::stop_token stop);
     void check_log(const model::ExitRecord& exit, target::Notices& notices);
     Result<> read_last_metrics(const Plan& plan, const std::stop_token& stop);

@@ -135,8 +135,11 @@ Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
         if (seen.phase == JobPhase::ended || seen.phase == JobPhase::lost)
             return finalize(seen, plan, stop);
         note_gpu(seen.gpu);
-        if (seen.phase == JobPhase::queued && run_.state == RunState::starting)
-            TRY(move_to(RunState::queued));
+        if (seen.phase == JobPhase::queued && run_.state == RunState::starting) {
+            store::RunChange change;
+            if (!run_.gpu.is_null()) change.gpu = run_.gpu;
+            TRY(move_to(RunState::queued, change));
+        }
         if (seen.phase == JobPhase::running && run_.state < RunState::running) {
             store::RunChange change;
             change.started = seen.started;
@@ -259,11 +262,12 @@ Supervisor::finalize(const target::JobStatus& status, const Plan& plan, std::sto
     if (exit.cause != "start-failure") change.exit_code = exit.status();
     if (const auto reason = reason_of(exit, plan)) change.error = hidden(*reason);
     auto state = end_state(exit);
-    if (const auto why = run_.gpu.text("enforced"); !why.empty() && !cancel_wished()) {
-        state = RunState::failed;
-        change.error = Error(ErrorKind::unavailable,
-                             "the run was ended because 'gpu: required' does not hold: " + why,
-                             "Mend what it names, or write 'gpu: auto' to let it run without.");
+    const bool ended_by_side = !run_.gpu.text("enforced").empty() && !cancel_wished();
+    if (ended_by_side || state == RunState::completed) {
+        if (auto broken = broken_gpu_requirement(plan)) {
+            state = RunState::failed;
+            change.error = std::move(broken);
+        }
     }
     if (!outputs) {
         change.error = hidden(outputs.error())

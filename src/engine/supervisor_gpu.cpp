@@ -45,6 +45,8 @@ void Supervisor::note_gpu(const std::string& text)
             tell("notice",
                  std::string(trim(gpu::banner(
                      inventory->devices, inventory->driver_version, inventory->cuda_version))));
+        else if (parsed->text("verdict") == gpu::to_string(gpu::Verdict::unknown))
+            tell("notice", parsed->text("reason"));
     }
     if (const auto problem = parsed->text("lease_problem");
         !problem.empty() && problem != run_.gpu.text("lease_problem"))
@@ -58,11 +60,35 @@ Json Supervisor::final_gpu() const
 {
     if (run_.gpu.is_null() || !run_.gpu["verdict"].is_null()) return run_.gpu;
     auto gpu = run_.gpu;
+    const bool waited = gpu.text("phase") == "queued";
     gpu.as_object().set("phase", "ended");
     gpu.as_object().set("verdict", gpu::to_string(gpu::Verdict::unknown));
     gpu.as_object().set("reason",
-                        "the process that watched the run's GPUs ended before the run did");
+                        waited ? "the run did not get its GPUs"
+                               : "the process that watched the run's GPUs ended before the run "
+                                 "did");
     return gpu;
+}
+
+std::optional<Error> Supervisor::broken_gpu_requirement(const Plan& plan) const
+{
+    if (plan.gpu.need != target::GpuRequest::Need::required) return std::nullopt;
+    const auto gpu = final_gpu();
+    std::string what = "'gpu: required' does not hold: ";
+    if (const auto why = gpu.text("enforced"); !why.empty()) {
+        what = "the run was ended because " + what + why;
+    } else {
+        const auto verdict = gpu::parse_verdict(gpu.text("verdict"));
+        if (verdict == gpu::Verdict::confirmed || verdict == gpu::Verdict::idle)
+            return std::nullopt;
+        const bool measured =
+            verdict == gpu::Verdict::cpu_fallback || verdict == gpu::Verdict::lost;
+        what += measured ? "" : "whether the run used its GPUs could not be measured: ";
+        what += gpu.is_null() ? "nothing was told of them" : gpu.text("reason");
+    }
+    return Error(ErrorKind::unavailable,
+                 std::move(what),
+                 "Mend what it names, or write 'gpu: auto' to let it run without.");
 }
 
 }  // namespace ponk::engine

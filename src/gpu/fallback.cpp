@@ -4,11 +4,12 @@
 #include "base/text.hpp"
 #include "gpu/fallback_builds.hpp"
 #include "gpu/process_facts.hpp"
+#include "os/directory.hpp"
 #include "os/variables.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
+#include <fcntl.h>
 #include <set>
 #include <sys/stat.h>
 #include <sys/xattr.h>
@@ -23,28 +24,32 @@ using Gpu = FrameworkBuild::Gpu;
 struct Process {
     pid_t pid = 0;
     std::string name;
-    Path root;
+    os::Fd root;  // of its files
     std::vector<std::string> environment;
     std::vector<FrameworkBuild> builds;
     CudaLibraries cuda;
 };
 
-std::vector<Process> look_at(const std::vector<pid_t>& pids, const ProcessView& view)
+// The main process comes first: it is the one that is told of.
+std::vector<Process> look_at(std::vector<pid_t> pids, const ProcessView& view)
 {
+    std::stable_partition(pids.begin(), pids.end(), [&](pid_t pid) { return pid == view.main; });
     std::vector<Process> out;
     for (const pid_t pid : pids) {
         const auto stat = find_stat(view.proc, pid);
         const auto environment = find_environment(view.proc, pid);
         const auto mapped = find_mapped_files(view.proc, pid);
+        auto root = os::open_file(view.files.empty() ? view.proc / std::to_string(pid) / "root"
+                                                     : view.files,
+                                  O_PATH | O_DIRECTORY);
         if (!stat || !environment || !mapped || mapped->empty()) continue;
         Process process{.pid = pid,
                         .name = stat->name,
-                        .root = view.files.empty() ? view.proc / std::to_string(pid) / "root"
-                                                   : view.files,
+                        .root = root ? std::move(*root) : os::Fd(),
                         .environment = *environment,
                         .builds = {},
                         .cuda = find_cuda_libraries(*mapped)};
-        process.builds = find_builds(*mapped, process.root);
+        process.builds = find_builds(*mapped, process.root.get());
         out.push_back(std::move(process));
     }
     return out;
@@ -124,11 +129,12 @@ std::optional<Finding> find_hidden(const std::vector<const Process*>& workers,
                                           process->pid,
                                           process->name);
             if (seen == Visible::none)
-                of_this = {"hidden-devices", what + ", which hides every GPU", begun};
+                of_this = {"hidden-devices", what + ", which hides every GPU", begun, process->pid};
             else
                 of_this = {"other-devices",
                            what + ", which names no GPU of this run",
-                           begun && seen == Visible::others};
+                           begun && seen == Visible::others,
+                           process->pid};
         }
         if (!of_this) return std::nullopt;
         if (!out || (out->certain && !of_this->certain)) out = of_this;
@@ -145,9 +151,11 @@ std::optional<Finding> find_jax_platform(const std::vector<const Process*>& work
         for (const auto* name : {"JAX_PLATFORMS", "JAX_PLATFORM_NAME"})
             if (lower(os::variable(process->environment, name)) == "cpu") set = name;
         if (set.empty()) return std::nullopt;
-        out = {"hidden-devices",
-               fmt::format("{} is 'cpu' in process {} ({})", set, process->pid, process->name),
-               true};
+        if (!out)
+            out = {"hidden-devices",
+                   fmt::format("{} is 'cpu' in process {} ({})", set, process->pid, process->name),
+                   true,
+                   process->pid};
     }
     return out;
 }
@@ -177,7 +185,8 @@ void find_cpu_builds(const std::vector<const Process*>& workers, std::vector<Fin
                                        build.version.empty() ? "" : " " + build.version,
                                        process->pid,
                                        build.because),
-                           !any_gpu && (build.name != "JAX" || !may_find_elsewhere(*process))});
+                           !any_gpu && (build.name != "JAX" || !may_find_elsewhere(*process)),
+                           process->pid});
         }
     }
 }
@@ -203,7 +212,8 @@ void find_library_trouble(const std::vector<const Process*>& workers,
                              *process->cuda.runtime_major,
                              leased.driver_version,
                              leased.cuda_version),
-                 own_library});
+                 own_library,
+                 process->pid});
         }
         const auto gpu_build =
             std::find_if(process->builds.begin(), process->builds.end(), [](const auto& build) {
@@ -216,7 +226,8 @@ void find_library_trouble(const std::vector<const Process*>& workers,
                                        "not found there",
                                        gpu_build->name,
                                        process->pid),
-                           false});
+                           false,
+                           process->pid});
     }
 }
 
@@ -244,14 +255,16 @@ void find_node_trouble(const std::vector<const Process*>& workers,
         nodes.insert(nodes.end(), device.nodes.begin(), device.nodes.end());
     }
     for (const auto& node : nodes) {
-        const auto path = process.root / node.substr(std::min<std::size_t>(1, node.size()));
+        const auto file = os::open_in_root(process.root.get(), node, O_PATH);
         struct stat status {};
-        if (::stat(path.c_str(), &status) != 0) {
-            if (errno == ENOENT)
+        if (!file || ::fstat(file->get(), &status) != 0) {
+            if (!file && file.error().kind() == ErrorKind::not_found)
                 out.push_back({"node-missing",
                                fmt::format("'{}' is not there for process {}", node, process.pid),
-                               false});
+                               false,
+                               process.pid});
         } else if (who && !may_open(status, *who)) {
+            const auto path = fmt::format("/proc/self/fd/{}", file->get());
             const bool listed = ::getxattr(path.c_str(), "system.posix_acl_access", nullptr, 0) > 0;
             out.push_back({"node-permission",
                            fmt::format("user {} of process {} may not open '{}' (mode {:o})",
@@ -259,7 +272,8 @@ void find_node_trouble(const std::vector<const Process*>& workers,
                                        process.pid,
                                        node,
                                        status.st_mode & 0777U),
-                           !listed});
+                           !listed,
+                           process.pid});
         }
     }
 }
@@ -278,6 +292,8 @@ find_fallback(const std::vector<pid_t>& pids, const Inventory& leased, const Pro
     find_cpu_builds(seen, found);
     find_node_trouble(seen, leased, view.proc, found);
     find_library_trouble(seen, leased, found);
+    for (auto& finding : found)
+        finding.certain = finding.certain && finding.pid == view.main;
     std::stable_sort(found.begin(), found.end(), [](const auto& left, const auto& right) {
         return left.certain && !right.certain;
     });

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <dirent.h>
+#include <fcntl.h>
 
 namespace ponk::gpu {
 
@@ -24,22 +25,28 @@ std::string_view folder_of(std::string_view path)
     return path.substr(0, path.rfind('/'));
 }
 
-// `path` is absolute as its process sees it.
-Path below(const Path& root, std::string_view path)
-{
-    return root / std::string(path.substr(std::min(path.find_first_not_of('/'), path.size())));
-}
+// Files as a process sees them, whose paths are absolute.
+class Files {
+public:
+    explicit Files(int root) : root_(root) {}
 
-bool is_there(const Path& path)
-{
-    std::error_code failed;
-    return std::filesystem::exists(path, failed);
-}
+    [[nodiscard]] bool has(const Path& path) const
+    {
+        return os::open_in_root(root_, path, O_PATH).has_value();
+    }
+    [[nodiscard]] std::string text(const Path& path) const
+    {
+        return os::read_in_root(root_, path, 1 << 20).value_or("");
+    }
+    [[nodiscard]] Result<std::vector<os::Entry>> list(const Path& folder) const
+    {
+        return os::list_directory(
+            TRY(os::open_in_root(root_, folder, O_RDONLY | O_DIRECTORY)).get());
+    }
 
-std::string read_text(const Path& path)
-{
-    return os::read_file(path, 1 << 20).value_or("");
-}
+private:
+    int root_;
+};
 
 // `__version__ = '2.4.0+cpu'`
 std::string version_in(const std::string& text)
@@ -65,24 +72,21 @@ const std::string* find_file(const std::vector<std::string>& files,
 
 // The library for GPUs lies beside the one for processors, and is a dependency of what is loaded;
 // that it is not mapped yet says nothing, that it is not there says all.
-std::optional<FrameworkBuild> find_torch(const std::vector<std::string>& mapped, const Path& root)
+std::optional<FrameworkBuild> find_torch(const std::vector<std::string>& mapped, const Files& files)
 {
     constexpr std::array<std::string_view, 1> cpu_names{"libtorch_cpu.so"};
     constexpr std::array<std::string_view, 2> gpu_names{"libtorch_cuda.so", "libtorch_hip.so"};
     const auto* cpu = find_file(mapped, cpu_names);
     if (!cpu) return std::nullopt;
-    const auto folder = folder_of(*cpu);
+    const Path folder = folder_of(*cpu);
     FrameworkBuild build{.name = "PyTorch", .version = {}, .gpu = Gpu::unknown, .because = {}};
-    const auto version_file = below(root, folder_of(folder)) / "version.py";
-    build.version = version_in(read_text(version_file));
-    const auto beside = [&](std::string_view name) {
-        return is_there(below(root, folder) / std::string(name));
-    };
+    build.version = version_in(files.text(folder.parent_path() / "version.py"));
+    const auto beside = [&](std::string_view name) { return files.has(folder / name); };
     if (find_file(mapped, gpu_names) || beside(gpu_names[0]) || beside(gpu_names[1])) {
         build.gpu = Gpu::yes;
     } else if (beside("libtorch_cpu.so")) {
         build.gpu = Gpu::no;
-        build.because = fmt::format("'{}' has no libtorch_cuda.so", folder);
+        build.because = fmt::format("'{}' has no libtorch_cuda.so", folder.native());
     }
     return build;
 }
@@ -103,10 +107,11 @@ struct Distribution {
 };
 
 // "tensorflow_cpu-2.16.1.dist-info" among what is installed in the folder
-std::vector<Distribution> distributions(const Path& folder, std::string_view beginning)
+std::vector<Distribution>
+distributions(const Files& files, const Path& folder, std::string_view beginning)
 {
     std::vector<Distribution> out;
-    const auto entries = os::list_directory(folder);
+    const auto entries = files.list(folder);
     if (!entries) return out;
     for (const auto& entry : *entries) {
         const auto dash = entry.name.find('-');
@@ -121,7 +126,7 @@ std::vector<Distribution> distributions(const Path& folder, std::string_view beg
 }
 
 std::optional<FrameworkBuild> find_tensorflow(const std::vector<std::string>& mapped,
-                                              const Path& root)
+                                              const Files& files)
 {
     constexpr std::array<std::string_view, 6> names{"libtensorflow_cc.so.2",
                                                     "libtensorflow_framework.so.2",
@@ -134,11 +139,11 @@ std::optional<FrameworkBuild> find_tensorflow(const std::vector<std::string>& ma
     const auto at = library->rfind("/tensorflow/");
     FrameworkBuild build{.name = "TensorFlow", .version = {}, .gpu = Gpu::unknown, .because = {}};
     if (at == std::string::npos) return build;
-    const auto site = below(root, std::string_view(*library).substr(0, at));
-    const auto info = read_text(site / "tensorflow/python/platform/build_info.py");
+    const Path site = library->substr(0, at);
+    const auto info = files.text(site / "tensorflow/python/platform/build_info.py");
     const auto cuda = flag_in(info, "is_cuda_build");
     const auto rocm = flag_in(info, "is_rocm_build");
-    const auto installed = distributions(site, "tensorflow");
+    const auto installed = distributions(files, site, "tensorflow");
     const auto has = [&](std::string_view name) {
         const auto found =
             std::find_if(installed.begin(), installed.end(), [&](const auto& distribution) {
@@ -160,46 +165,46 @@ std::optional<FrameworkBuild> find_tensorflow(const std::vector<std::string>& ma
 }
 
 // Support for GPUs is a package of its own, beside jaxlib; older ones had it inside.
-std::optional<FrameworkBuild> find_jax(const std::vector<std::string>& mapped, const Path& root)
+std::optional<FrameworkBuild> find_jax(const std::vector<std::string>& mapped, const Files& files)
 {
     const auto library = std::find_if(mapped.begin(), mapped.end(), [](const auto& file) {
         return file.find("/jaxlib/") != std::string::npos && file.find(".so") != std::string::npos;
     });
     if (library == mapped.end()) return std::nullopt;
-    const auto folder = library->substr(0, library->find("/jaxlib/"));
-    const auto site = below(root, folder);
+    const Path site = library->substr(0, library->find("/jaxlib/"));
     FrameworkBuild build{.name = "JAX", .version = {}, .gpu = Gpu::unknown, .because = {}};
-    if (const auto installed = distributions(site, "jaxlib-"); !installed.empty())
+    if (const auto installed = distributions(files, site, "jaxlib-"); !installed.empty())
         build.version = installed.front().version;
     const auto is_plugin = [](const os::Entry& entry) {
         return entry.type != DT_REG &&
                (entry.name.starts_with("jax_cuda") || entry.name.starts_with("jax_rocm") ||
                 entry.name.starts_with("xla_cuda") || entry.name.starts_with("xla_rocm"));
     };
-    const auto beside = os::list_directory(site);
-    const auto plugins = os::list_directory(site / "jax_plugins");
+    const auto beside = files.list(site);
+    const auto plugins = files.list(site / "jax_plugins");
     const bool loaded = std::any_of(mapped.begin(), mapped.end(), [](const auto& file) {
         return file_name(file).starts_with("xla_cuda_plugin") ||
                file_name(file).starts_with("xla_rocm_plugin");
     });
-    if (loaded || is_there(site / "jaxlib/cuda") || is_there(site / "jaxlib/rocm") ||
+    if (loaded || files.has(site / "jaxlib/cuda") || files.has(site / "jaxlib/rocm") ||
         (beside && std::any_of(beside->begin(), beside->end(), is_plugin)) ||
         (plugins && std::any_of(plugins->begin(), plugins->end(), is_plugin))) {
         build.gpu = Gpu::yes;
     } else if (beside) {
         build.gpu = Gpu::no;
-        build.because = fmt::format("'{}' has no jax_cuda plugin", folder);
+        build.because = fmt::format("'{}' has no jax_cuda plugin", site.native());
     }
     return build;
 }
 
 }  // namespace
 
-std::vector<FrameworkBuild> find_builds(const std::vector<std::string>& mapped, const Path& root)
+std::vector<FrameworkBuild> find_builds(const std::vector<std::string>& mapped, int root)
 {
+    const Files files(root);
     std::vector<FrameworkBuild> builds;
     for (auto* find : {find_torch, find_tensorflow, find_jax})
-        if (auto build = find(mapped, root)) builds.push_back(std::move(*build));
+        if (auto build = find(mapped, files)) builds.push_back(std::move(*build));
     return builds;
 }
 

@@ -19,8 +19,9 @@ struct FrameworkBuild {
     std::string because;  // of `no`: the fact that shows it
 };
 
-// From the files that a process has mapped; `root` is where its files are found.
-std::vector<FrameworkBuild> find_builds(const std::vector<std::string>& mapped, const Path& root);
+// From the files that a process has mapped; `root` is the open folder that is its root. Links in
+// there are the process's: they lead to its files, never to ours.
+std::vector<FrameworkBuild> find_builds(const std::vector<std::string>& mapped, int root);
 
 // The libraries of CUDA that are mapped.
 struct CudaLibraries {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.hpp"
 #include "gpu/fallback.hpp"
-#include "os/file.hpp"
+#include "os/directory.hpp"
 
 #include <algorithm>
 #include <array>
+#include <fcntl.h>
 #include <set>
 
 namespace ponk::gpu {
@@ -65,13 +66,13 @@ std::optional<std::string> hides(std::string_view line)
 
 class Scan {
 public:
-    explicit Scan(Path folder) : folder_(std::move(folder)) {}
+    explicit Scan(os::Fd folder) : folder_(std::move(folder)) {}
 
     void file(const Path& relative)
     {
         const auto name = relative.lexically_normal().generic_string();
         if (is_done() || !seen_.insert(name).second) return;
-        const auto text = os::read_file(folder_ / relative, largest_file);
+        const auto text = os::read_in_root(folder_.get(), relative, largest_file);
         if (!text) return;
         bytes_ += text->size();
         ++files_;
@@ -83,7 +84,8 @@ public:
             if (!what || findings_.size() >= most_findings) continue;
             findings_.push_back({"script-hides-devices",
                                  fmt::format("'{}:{}' {}", printable(name), number, *what),
-                                 false});
+                                 false,
+                                 0});
         }
     }
 
@@ -116,7 +118,7 @@ private:
         }
     }
 
-    Path folder_;
+    os::Fd folder_;
     std::set<std::string> seen_;
     std::size_t files_ = 0;
     std::uint64_t bytes_ = 0;
@@ -127,7 +129,9 @@ private:
 
 std::vector<Finding> scan_scripts(const Path& folder, const std::string& script)
 {
-    Scan scan(folder);
+    auto opened = os::open_file(folder, O_PATH | O_DIRECTORY);
+    if (!opened) return {};
+    Scan scan(std::move(*opened));
     if (!script.empty() && Path(script).is_relative()) scan.file(script);
     return scan.take();
 }

@@ -99,5 +99,19 @@ TEST_F(ScriptScan, ManyPlacesAreToldByTheFirstFew)
     EXPECT_EQ(sentences().size(), 3U);
 }
 
+TEST_F(ScriptScan, LinksLeadNowhereOutOfTheProject)
+{
+    const os::TestFolder elsewhere;
+    const auto secret = elsewhere.path() / "secret";
+    ASSERT_TRUE(
+        os::replace_file(secret, "CUDA_VISIBLE_DEVICES = 'host-text'\n", 0600, os::Durable::no));
+    put("train.py", "import outside, inside\n");
+    std::filesystem::create_symlink(secret, folder_.path() / "outside.py");
+    put("real.py", "os.environ['CUDA_VISIBLE_DEVICES'] = '-1'\n");
+    std::filesystem::create_symlink("real.py", folder_.path() / "inside.py");
+
+    EXPECT_THAT(sentences(), testing::ElementsAre(HasSubstr("'inside.py:1'")));
+}
+
 }  // namespace
 }  // namespace ponk::gpu

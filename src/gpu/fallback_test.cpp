@@ -35,6 +35,7 @@ protected:
         leased_.devices = {device};
         leased_.driver_version = "580.65.06";
         leased_.cuda_version = "13.0";
+        static_cast<void>(os::make_directories(files()));
     }
 
     void put_process(pid_t pid,
@@ -69,7 +70,10 @@ protected:
     }
     std::vector<Finding> found()
     {
-        return find_fallback(pids_, leased_, {.proc = proc(), .files = files()});
+        return find_fallback(
+            pids_,
+            leased_,
+            {.proc = proc(), .files = files(), .main = pids_.empty() ? 0 : pids_.front()});
     }
     std::vector<std::string> codes()
     {
@@ -100,6 +104,40 @@ TEST_F(Fallback, CpuOnlyTorchIsCertainAndNamesItsVersion)
     EXPECT_THAT(codes(), ElementsAre("certain cpu-build"));
     EXPECT_THAT(found()[0].sentence, HasSubstr("PyTorch 2.5.1+cpu of process 10"));
     EXPECT_THAT(found()[0].sentence, HasSubstr("libtorch_cuda.so"));
+}
+
+TEST_F(Fallback, OfAProcessThatIsNotTheMainOneNothingIsCertain)
+{
+    put_torch("__version__ = '2.5.1+cpu'\n");
+    put_process(10, "python");
+    put_process(11, "torch-cpu");
+
+    EXPECT_THAT(codes(), ElementsAre("cpu-build"));
+    EXPECT_EQ(found()[0].pid, 11);
+    const auto nobody = find_fallback(pids_, leased_, {.proc = proc(), .files = files()});
+    EXPECT_FALSE(nobody.at(0).certain);
+
+    pids_ = {9, 10, 11};
+    put_process(9, "torch-cpu");  // a worker that started earlier, by its pid
+    const auto main = find_fallback(pids_, leased_, {.proc = proc(), .files = files(), .main = 11});
+    EXPECT_TRUE(main.at(0).certain);
+    EXPECT_EQ(main.at(0).pid, 11);
+}
+
+TEST_F(Fallback, LinksOfAProcessLeadToItsOwnFiles)
+{
+    const os::TestFolder elsewhere;
+    put(elsewhere.path() / "version.py", "__version__ = 'of the host'\n");
+    put_file(fmt::format("{}/torch/lib/libtorch_cpu.so", site));
+    const auto link = files() / site / "torch/version.py";
+    std::filesystem::create_symlink(elsewhere.path() / "version.py", link);
+    put_process(10, "torch-cpu");
+    EXPECT_THAT(found().at(0).sentence, HasSubstr("PyTorch of process 10"));
+
+    std::filesystem::remove(link);
+    put_file("opt/version.py", "__version__ = '2.5'\n");
+    std::filesystem::create_symlink("/opt/version.py", link);
+    EXPECT_THAT(found().at(0).sentence, HasSubstr("PyTorch 2.5 of process 10"));
 }
 
 TEST_F(Fallback, TorchThatIsJustBeingLoadedIsNotTakenForACpuBuild)

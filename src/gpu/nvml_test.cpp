@@ -124,6 +124,21 @@ TEST_F(Nvml, ProcessesOfAllListsAreMergedByPid)
     EXPECT_DOUBLE_EQ(processes[2].sm_utilisation.value(), 0);  // 200 % is rubbish
 }
 
+TEST_F(Nvml, WhatOnlyDrawsIsToldApart)
+{
+    say(std::string(one_card) + "compute = 100 5000\ngraphics = 100 6000\ngraphics = 101 6000\nmps "
+                                "= 102 1\ngraphics = 102 1\n");
+    auto nvml = probe();
+
+    const auto sample = nvml.sample(after(20s), {});
+
+    ASSERT_TRUE(sample) << sample.error().message();
+    const auto& processes = sample->devices.at(0).processes;
+    ASSERT_EQ(processes.size(), 3U);
+    for (const auto& process : processes)
+        EXPECT_EQ(process.draws_only, process.pid == 101) << process.pid;
+}
+
 TEST_F(Nvml, LongListsAndLongEntriesAreRead)
 {
     std::string state = std::string(one_card) + "wide = yes\n";

@@ -3,15 +3,15 @@
 
 #include <algorithm>
 #include <cctype>
-#include <unordered_map>
 
 namespace ponk::gpu {
 
 namespace {
 
 constexpr unsigned looks_to_remember = 60;
-// A process may be moved into a group after it was looked at.
-constexpr unsigned looks_between_marks = 12;
+// A process may be moved into a group after it was looked at. One that shows on a GPU is looked at
+// anew each time anyway.
+constexpr unsigned looks_between_marks = 60;
 // Deeper than any tree of processes; ends the walk should parents form a ring while they change.
 constexpr int most_ancestors = 1000;
 
@@ -61,6 +61,14 @@ OwnProcesses::OwnProcesses(RunProcesses run, Path proc)
 {
 }
 
+void OwnProcesses::set_run(RunProcesses run)
+{
+    if (run == run_) return;
+    run_ = std::move(run);
+    others_.clear();
+    without_token_.clear();
+}
+
 bool OwnProcesses::is_root(const ProcessStat& process) const
 {
     return std::any_of(run_.roots.begin(), run_.roots.end(), [&](const auto& root) {
@@ -91,72 +99,103 @@ bool OwnProcesses::was_seen(const ProcessStat& process) const
     return found != seen_.end() && found->second.start_ticks == process.start_ticks;
 }
 
+bool OwnProcesses::has_token(const ProcessStat& process)
+{
+    if (run_.token.empty()) return false;
+    if (const auto found = without_token_.find(process.pid);
+        found != without_token_.end() && found->second == process.start_ticks)
+        return false;
+    const auto environment = find_environment(proc_, process.pid);
+    if (environment &&
+        std::ranges::find(*environment, "PONK_RUN_TOKEN=" + run_.token) != environment->end())
+        return true;
+    without_token_[process.pid] = process.start_ticks;
+    return false;
+}
+
 OwnProcesses::Belongs OwnProcesses::belongs(const ProcessStat& process) const
 {
     if (is_root(process) || was_seen(process)) return Belongs::yes;
-    if (const auto found = unmarked_.find(process.pid);
-        (found == unmarked_.end() || found->second != process.start_ticks) &&
+    if (const auto found = others_.find(process.pid);
+        (found == others_.end() || found->second.start_ticks != process.start_ticks) &&
         is_marked(process.pid))
         return Belongs::yes;
     return is_supervisor(process) ? Belongs::no : Belongs::as_parent;
 }
 
-void OwnProcesses::refresh()
+// Also those whose pid another one has now.
+void OwnProcesses::forget_the_gone(const std::vector<ProcessEntry>& all)
 {
-    std::unordered_map<pid_t, ProcessStat> all;
-    for (auto& process : list_processes(proc_))
-        all.emplace(process.pid, std::move(process));
-    if (looks_++ % looks_between_marks == 0) unmarked_.clear();
-    std::unordered_map<pid_t, bool> known;
-    for (const auto& [pid, process] : all) {
-        // Up to the first one of which it is known; all on the way are what that one is.
-        std::vector<pid_t> way;
-        bool own = false;
-        for (auto at = all.find(pid); at != all.end() && way.size() < most_ancestors;
-             at = all.find(at->second.parent)) {
-            if (const auto found = known.find(at->first); found != known.end()) {
-                own = found->second;
-                break;
-            }
-            way.push_back(at->first);
-            const auto belongs_here = belongs(at->second);
-            own = belongs_here == Belongs::yes;
-            if (belongs_here != Belongs::as_parent) break;
-        }
-        for (const pid_t below : way)
-            known[below] = own;
-    }
+    std::unordered_map<pid_t, std::uint64_t> inodes;
+    for (const auto& entry : all)
+        inodes.emplace(entry.pid, entry.inode);
+    std::erase_if(others_, [&](const auto& other) {
+        const auto found = inodes.find(other.first);
+        return found == inodes.end() || found->second != other.second.inode;
+    });
+    std::erase_if(without_token_, [&](const auto& one) { return !inodes.contains(one.first); });
     for (auto at = seen_.begin(); at != seen_.end();) {
-        const auto found = all.find(at->first);
-        const bool over = found == all.end() ? ++at->second.looks_since_end > looks_to_remember
-                                             : found->second.start_ticks != at->second.start_ticks;
+        auto& [pid, seen] = *at;
+        bool over = false;
+        if (const auto found = inodes.find(pid); found == inodes.end()) {
+            over = ++seen.looks_since_end > looks_to_remember;
+        } else if (found->second != seen.inode) {
+            const auto now = find_stat(proc_, pid);
+            over = now && now->start_ticks != seen.start_ticks;
+            seen.inode = found->second;
+        }
         at = over ? seen_.erase(at) : std::next(at);
     }
-    for (const auto& [pid, own] : known) {
-        const auto start_ticks = all.at(pid).start_ticks;
-        if (own)
-            seen_[pid] = {.start_ticks = start_ticks, .looks_since_end = 0};
+}
+
+// Up to the first one of which it is known.
+bool OwnProcesses::is_own(ProcessStat process)
+{
+    for (int i = 0; i < most_ancestors; ++i) {
+        const auto belongs_here = belongs(process);
+        if (belongs_here != Belongs::as_parent) return belongs_here == Belongs::yes;
+        if (process.parent <= 0 || others_.contains(process.parent)) return false;
+        auto parent = find_stat(proc_, process.parent);
+        if (!parent) return false;
+        process = std::move(*parent);
+    }
+    return false;
+}
+
+void OwnProcesses::refresh()
+{
+    const auto all = list_processes(proc_);
+    if (looks_++ % looks_between_marks == 0) others_.clear();
+    forget_the_gone(all);
+    for (const auto& entry : all) {
+        if (seen_.contains(entry.pid) || others_.contains(entry.pid)) continue;
+        const auto process = find_stat(proc_, entry.pid);
+        if (!process) continue;
+        if (is_own(*process))
+            seen_[entry.pid] = {process->start_ticks, entry.inode, 0};
         else
-            unmarked_[pid] = start_ticks;
+            others_[entry.pid] = {process->start_ticks, entry.inode};
     }
 }
 
 Whose OwnProcesses::whose(pid_t pid)
 {
-    auto process = find_stat(proc_, pid);
+    const auto process = find_stat(proc_, pid);
     if (!process) return seen_.contains(pid) ? Whose::own : Whose::unseen;
-    unmarked_.erase(pid);
-    const auto start_ticks = process->start_ticks;
-    for (int i = 0; process && i < most_ancestors; ++i) {
-        const auto belongs_here = belongs(*process);
-        if (belongs_here == Belongs::yes)
-            seen_[pid] = {.start_ticks = start_ticks, .looks_since_end = 0};
-        if (belongs_here != Belongs::as_parent)
-            return belongs_here == Belongs::yes ? Whose::own : Whose::others;
-        if (process->parent <= 0) return Whose::others;
-        process = find_stat(proc_, process->parent);
+    others_.erase(pid);
+    const auto own = [&] {
+        seen_[pid] = {process->start_ticks, 0, 0};
+        return Whose::own;
+    };
+    auto at = process;
+    for (int i = 0; at && i < most_ancestors; ++i) {
+        const auto belongs_here = belongs(*at);
+        if (belongs_here == Belongs::yes) return own();
+        if (belongs_here == Belongs::no) return Whose::others;
+        if (at->parent <= 0) break;
+        at = find_stat(proc_, at->parent);
     }
-    return Whose::others;
+    return has_token(*process) ? own() : Whose::others;
 }
 
 std::vector<pid_t> OwnProcesses::living() const

@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 #include <sys/types.h>
+#include <unordered_map>
 #include <vector>
 
 namespace ponk::gpu {
@@ -20,11 +21,15 @@ struct RunProcesses {
     struct Root {
         pid_t pid = 0;
         std::uint64_t start_ticks = 0;  // 0: not known
+        friend bool operator==(const Root&, const Root&) = default;
     };
     std::vector<Root> roots;
     std::string cgroup;  // as in /proc/PID/cgroup, or below a cgroup mount; made for the run
     std::uint64_t pid_namespace = 0;  // inode
     std::string container;            // id of the engine
+    std::string token;                // PONK_RUN_TOKEN, a secret of the run
+
+    friend bool operator==(const RunProcesses&, const RunProcesses&) = default;
 };
 
 // Tells which processes of this machine belong to a run. A process once seen to belong does so as
@@ -35,9 +40,9 @@ public:
     explicit OwnProcesses(RunProcesses run, Path proc = "/proc");
 
     // More is known of the run: what was seen before stays.
-    void set_run(RunProcesses run) { run_ = std::move(run); }
-    // Looks at all processes of the machine, tens of µs for each: every few seconds, so that those
-    // are known which never show on a GPU while they live.
+    void set_run(RunProcesses run);
+    // Looks at the processes of the machine that are new, tens of µs for each, and lists the rest:
+    // every few seconds, so that those are known which never show on a GPU while they live.
     void refresh();
     // Looks at the process itself when it lives, else at what was seen before. Cheap; at each
     // sample.
@@ -49,19 +54,30 @@ public:
 private:
     struct Seen {
         std::uint64_t start_ticks = 0;
+        std::uint64_t inode = 0;  // of its folder; 0: not known
         unsigned looks_since_end = 0;
+    };
+    struct Other {
+        std::uint64_t start_ticks = 0;
+        std::uint64_t inode = 0;
     };
     bool is_root(const ProcessStat& process) const;
     bool is_marked(pid_t pid) const;
     bool was_seen(const ProcessStat& process) const;
+    // Asked of processes that show on a GPU only: it costs a look into their environment.
+    bool has_token(const ProcessStat& process);
     enum class Belongs { yes, no, as_parent };
     Belongs belongs(const ProcessStat& process) const;
+    void forget_the_gone(const std::vector<ProcessEntry>& all);
+    bool is_own(ProcessStat process);
 
     RunProcesses run_;
     Path proc_;
     std::map<pid_t, Seen> seen_;
-    // Of others, with their start times, as of the last few looks: spares reading their marks.
-    std::map<pid_t, std::uint64_t> unmarked_;
+    // Others, as of the last looks: spares reading what they are again and again.
+    std::unordered_map<pid_t, Other> others_;
+    // Those whose environment was read, with their start times.
+    std::map<pid_t, std::uint64_t> without_token_;
     unsigned looks_ = 0;
 };
 

@@ -39,6 +39,7 @@ public:
     {
         write(pid, "stat", fmt::format("{} ({}) S {} 1 1{} 7 0\n", pid, name, parent, zeros()));
     }
+    void set_environment(pid_t pid, const std::string& words) { write(pid, "environ", words); }
     void set_namespace(pid_t pid, std::uint64_t inode)
     {
         const auto folder = path() / std::to_string(pid) / "ns";
@@ -162,6 +163,54 @@ TEST(OwnProcesses, PidNamespaceBelongs)
 
     EXPECT_TRUE(own.contains(10));
     EXPECT_FALSE(own.contains(11));
+}
+
+TEST(OwnProcesses, WhoCarriesTheTokenOfTheRunBelongsWhereverItIs)
+{
+    FakeProc proc;
+    proc.put(10, 1);
+    proc.set_environment(10, std::string("A=1\0PONK_RUN_TOKEN=secret\0B=2\0", 32));
+    proc.put(11, 1);
+    proc.set_environment(11, std::string("PONK_RUN_TOKEN=secret2\0A=PONK_RUN_TOKEN=secret\0", 48));
+    proc.put(12, 1);  // may not be looked into
+    // A daemon that the script started has the token of its environment.
+    proc.put_named(20, 1, "ponk-daemon");
+    proc.put(21, 20);
+    proc.set_environment(21, std::string("PONK_RUN_TOKEN=secret\0", 22));
+    RunProcesses run;
+    run.token = "secret";
+    OwnProcesses own(run, proc.path());
+    own.refresh();
+
+    EXPECT_TRUE(own.contains(10));
+    EXPECT_FALSE(own.contains(11));
+    EXPECT_FALSE(own.contains(12));
+    EXPECT_FALSE(own.contains(21));
+    own.refresh();
+    EXPECT_THAT(own.living(), ElementsAre(10));
+    EXPECT_FALSE(OwnProcesses({}, proc.path()).contains(10)) << "no token is nobody's";
+}
+
+TEST(OwnProcesses, WhoComesBetweenTwoLooksIsFound)
+{
+    FakeProc proc;
+    proc.put(1, 0);
+    proc.put(10, 1);
+    proc.put(20, 1);
+    OwnProcesses own({}, proc.path());
+    own.refresh();
+    EXPECT_THAT(own.living(), testing::IsEmpty());
+    own.set_run(below(10));  // as is known a moment later
+    own.refresh();
+    EXPECT_THAT(own.living(), ElementsAre(10));
+
+    proc.put(11, 10);
+    proc.put(12, 11);
+    proc.put(21, 20);
+    own.refresh();
+
+    EXPECT_THAT(own.living(), ElementsAre(10, 11, 12));
+    EXPECT_FALSE(own.contains(21));
 }
 
 TEST(OwnProcesses, WhoWasSeenStaysOwnWithoutHisParents)
@@ -340,6 +389,7 @@ TEST(OwnProcesses, RealFactsOfThisProcessAreRead)
     EXPECT_EQ(stat->parent, ::getppid());
     EXPECT_GT(stat->start_ticks, 0U);
     EXPECT_TRUE(find_pid_namespace("/proc", ::getpid()));
+    EXPECT_EQ(find_inner_pid("/proc", ::getpid()), ::getpid());
     EXPECT_FALSE(cgroups_of("/proc", ::getpid()).empty());
     const auto credentials = find_credentials("/proc", ::getpid());
     ASSERT_TRUE(credentials);

@@ -2,7 +2,7 @@
 #include "gpu/process_facts.hpp"
 
 #include "base/text.hpp"
-#include "os/directory.hpp"
+#include "os/tree.hpp"
 
 #include <climits>
 
@@ -64,16 +64,14 @@ std::optional<ProcessStat> find_stat(const Path& proc, pid_t pid)
                        .start_ticks = static_cast<std::uint64_t>(*start)};
 }
 
-std::vector<ProcessStat> list_processes(const Path& proc)
+std::vector<ProcessEntry> list_processes(const Path& proc)
 {
-    std::vector<ProcessStat> out;
-    const auto entries = os::list_directory(proc);
-    if (!entries) return out;
-    for (const auto& entry : *entries) {
-        const auto pid = parse_pid(entry.name);
-        if (!pid) continue;
-        if (auto stat = find_stat(proc, *pid)) out.push_back(std::move(*stat));
-    }
+    std::vector<ProcessEntry> out;
+    const auto folder = os::open_file(proc, O_RDONLY | O_DIRECTORY);
+    os::NameList list;
+    if (!folder || list.read(folder->get()) != 0) return out;
+    for (const auto& name : list.names())
+        if (const auto pid = parse_pid(name.text)) out.push_back({*pid, name.inode});
     return out;
 }
 
@@ -100,6 +98,15 @@ std::optional<std::uint64_t> find_pid_namespace(const Path& proc, pid_t pid)
     const auto inode = parse_integer(std::string_view(text).substr(5, text.size() - 6));
     if (!inode) return std::nullopt;
     return static_cast<std::uint64_t>(*inode);
+}
+
+std::optional<pid_t> find_inner_pid(const Path& proc, pid_t pid)
+{
+    const auto text = read_proc(proc, pid, "status");
+    if (!text) return std::nullopt;
+    for (const auto& line : split(*text, '\n'))
+        if (line.starts_with("NSpid:")) return parse_pid(trim(line.substr(line.rfind('\t') + 1)));
+    return std::nullopt;
 }
 
 std::optional<std::vector<std::string>> find_environment(const Path& proc, pid_t pid)

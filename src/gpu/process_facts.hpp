@@ -24,13 +24,22 @@ struct ProcessStat {
     std::uint64_t start_ticks = 0;  // since boot
 };
 std::optional<ProcessStat> find_stat(const Path& proc, pid_t pid);
-// All processes that there are.
-std::vector<ProcessStat> list_processes(const Path& proc);
+// All processes that there are. The kernel gives the folder of a process another inode than that of
+// the one who had its pid before: pid and inode as they were mean the same process, at a tenth of
+// the price of its start time.
+struct ProcessEntry {
+    pid_t pid = 0;
+    std::uint64_t inode = 0;
+};
+std::vector<ProcessEntry> list_processes(const Path& proc);
 
 // Paths of the control groups, without the hierarchy before them.
 std::vector<std::string> cgroups_of(const Path& proc, pid_t pid);
 // Inode of the pid namespace.
 std::optional<std::uint64_t> find_pid_namespace(const Path& proc, pid_t pid);
+
+// Its pid in the innermost namespace that it is in: what it takes itself for.
+std::optional<pid_t> find_inner_pid(const Path& proc, pid_t pid);
 
 // "K=V" words as they were when the program began: what it sets later is not seen.
 std::optional<std::vector<std::string>> find_environment(const Path& proc, pid_t pid);

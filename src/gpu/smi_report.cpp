@@ -84,13 +84,19 @@ std::vector<DeviceProcess> processes_of(const XmlElement& gpu, const XmlElement*
         const auto pid = number(process.text_at("pid"));
         if (!pid || *pid == 0 || *pid > 1U << 30U) continue;
         const auto memory = byte_count(process.text_at("used_memory")).value_or(0);
+        const bool draws_only = process.text_at("type") == "G";  // beside "C" and "C+G"
         const auto same = std::find_if(found.begin(), found.end(), [&](const auto& other) {
             return other.pid == static_cast<pid_t>(*pid);
         });
-        if (same != found.end())
+        if (same != found.end()) {
             same->memory = std::max(same->memory, memory);
-        else
-            found.push_back({.pid = static_cast<pid_t>(*pid), .memory = memory});
+            same->draws_only = same->draws_only && draws_only;
+        } else {
+            found.push_back({.pid = static_cast<pid_t>(*pid),
+                             .memory = memory,
+                             .sm_utilisation = {},
+                             .draws_only = draws_only});
+        }
     }
     return found;
 }

@@ -66,6 +66,28 @@ TEST(SmiReport, InstancesGetTheirNamesFromTheList)
     EXPECT_FALSE(report->inventory.problem);
 }
 
+TEST(SmiReport, WhatOnlyDrawsIsToldApart)
+{
+    const auto process = [](int pid, const char* type) {
+        return fmt::format("<process_info><pid>{}</pid><type>{}</type><used_memory>400 MiB"
+                           "</used_memory></process_info>",
+                           pid,
+                           type);
+    };
+    const auto report =
+        parse_smi_report("<nvidia_smi_log><gpu id=\"0\"><uuid>GPU-1</uuid><processes>" +
+                             process(1, "G") + process(2, "C+G") + process(3, "G") +
+                             process(3, "C") + "</processes></gpu></nvidia_smi_log>",
+                         {});
+
+    ASSERT_TRUE(report) << report.error().message();
+    const auto& processes = report->sample.devices.at(0).processes;
+    ASSERT_EQ(processes.size(), 3U);
+    EXPECT_TRUE(processes[0].draws_only);
+    EXPECT_FALSE(processes[1].draws_only);
+    EXPECT_FALSE(processes[2].draws_only);
+}
+
 TEST(SmiReport, CapabilitiesComeFromAQuestionOfTheirOwn)
 {
     auto report =

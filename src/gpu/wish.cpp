@@ -3,6 +3,7 @@
 #include "gpu/lease.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace ponk::gpu {
 
@@ -42,38 +43,55 @@ bool has_instances(const Device& device, const std::vector<Device>& all)
     });
 }
 
-Result<Device> find_named(const std::string& name, const std::vector<Device>& all)
+tl::unexpected<Error> not_there(const std::string& name, const std::vector<Device>& all)
 {
-    std::vector<const Device*> found;
+    std::vector<std::string> known;
+    known.reserve(all.size());
+    for (const auto& device : all)
+        known.push_back(device.uuid);
+    return tl::unexpected(Error(ErrorKind::not_found,
+                                "there is no GPU '" + printable(name) + "' on this machine",
+                                known.empty() ? "No GPU was found here; 'ponk gpu list' says why."
+                                              : "It has " + printable(join(known, ", ")) + "."));
+}
+
+// A UUID, its unique beginning, or a place in the list. Cards in MIG mode are not listed, but have
+// their names.
+Result<std::string> find_named(const std::string& name, const std::vector<Device>& all)
+{
+    std::set<std::string> found;
     for (const auto& device : all) {
-        if (same_ignoring_case(device.uuid, name)) return device;
-        if (begins_with(device.uuid, name)) found.push_back(&device);
+        for (const auto& uuid : {device.uuid, device.card}) {
+            if (uuid.empty()) continue;
+            if (same_ignoring_case(uuid, name)) return uuid;
+            if (begins_with(uuid, name)) found.insert(uuid);
+        }
     }
     if (const auto index = parse_integer(name); index && found.empty()) {
         for (const auto& device : all)
-            if (device.card.empty() && static_cast<std::int64_t>(device.index) == *index)
-                found.push_back(&device);
+            if (static_cast<std::int64_t>(device.index) == *index) found.insert(device.uuid);
     }
-    if (found.size() == 1) return *found.front();
-    if (found.empty()) {
-        std::vector<std::string> known;
-        known.reserve(all.size());
-        for (const auto& device : all)
-            known.push_back(device.uuid);
-        return tl::unexpected(Error(ErrorKind::not_found,
-                                    "there is no GPU '" + printable(name) + "' on this machine",
-                                    known.empty()
-                                        ? "No GPU was found here; 'ponk gpu list' says why."
-                                        : "It has " + printable(join(known, ", ")) + "."));
-    }
+    if (found.empty()) return not_there(name, all);
+    if (found.size() == 1) return *found.begin();
     return tl::unexpected(Error(ErrorKind::invalid_argument,
                                 fmt::format("'{}' is the beginning of {} GPUs: '{}', '{}'{}",
                                             printable(name),
                                             found.size(),
-                                            found[0]->uuid,
-                                            found[1]->uuid,
+                                            *found.begin(),
+                                            *std::next(found.begin()),
                                             found.size() > 2 ? "…" : ""),
                                 "Write more of the UUID."));
+}
+
+// The device of that name; the name of a card that is not listed means all its instances.
+std::vector<Device> devices_of(const std::string& uuid, const std::vector<Device>& all)
+{
+    std::vector<Device> devices;
+    for (const auto& device : all) {
+        if (device.uuid == uuid) return {device};
+        if (device.card == uuid) devices.push_back(device);
+    }
+    return devices;
 }
 
 Result<std::vector<Device>> find_all_named(const std::vector<std::string>& names,
@@ -81,18 +99,19 @@ Result<std::vector<Device>> find_all_named(const std::vector<std::string>& names
 {
     std::vector<Device> devices;
     for (const auto& name : names) {
-        auto device = TRY(find_named(name, all));
-        for (const auto& other : devices) {
-            if (other.uuid == device.uuid)
-                return fail(
-                    ErrorKind::invalid_argument, "GPU '{}' is asked for twice", device.uuid);
-            if (other.card == device.uuid || device.card == other.uuid)
-                return fail(ErrorKind::invalid_argument,
-                            "GPU '{}' is asked for together with a part of it, '{}'",
-                            other.card == device.uuid ? device.uuid : other.uuid,
-                            other.card == device.uuid ? other.uuid : device.uuid);
+        for (auto& device : devices_of(TRY(find_named(name, all)), all)) {
+            for (const auto& other : devices) {
+                if (other.uuid == device.uuid)
+                    return fail(
+                        ErrorKind::invalid_argument, "GPU '{}' is asked for twice", device.uuid);
+                if (other.card == device.uuid || device.card == other.uuid)
+                    return fail(ErrorKind::invalid_argument,
+                                "GPU '{}' is asked for together with a part of it, '{}'",
+                                other.card == device.uuid ? device.uuid : other.uuid,
+                                other.card == device.uuid ? other.uuid : device.uuid);
+            }
+            devices.push_back(std::move(device));
         }
-        devices.push_back(std::move(device));
     }
     return devices;
 }

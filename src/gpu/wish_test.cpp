@@ -74,16 +74,23 @@ TEST(Wish, WhatTheMachineDoesNotHaveIsNamed)
 
 TEST(Wish, InstancesStandForTheirCard)
 {
+    // As probes list them: a card in MIG mode is not there, and places count what is.
     const std::vector<Device> all{
-        device("GPU-1", 0), device("MIG-1", 0, "GPU-1"), device("MIG-2", 0, "GPU-1")};
+        device("MIG-1", 0, "GPU-1"), device("MIG-2", 1, "GPU-1"), device("GPU-2", 2)};
+    const auto chosen = [&](const char* text) {
+        return names(LeaseFolder::candidates(parse_wish(text).value(), all));
+    };
 
-    EXPECT_THAT(names(LeaseFolder::candidates(parse_wish("all").value(), all)),
-                ElementsAre("MIG-1", "MIG-2"));
-    EXPECT_THAT(names(LeaseFolder::candidates(parse_wish("0,").value(), all)),
-                ElementsAre("GPU-1"));
-    EXPECT_FALSE(LeaseFolder::candidates(parse_wish("3").value(), all));
+    EXPECT_THAT(chosen("all"), ElementsAre("MIG-1", "MIG-2", "GPU-2"));
+    EXPECT_FALSE(LeaseFolder::candidates(parse_wish("4").value(), all));
+    EXPECT_THAT(chosen("0,"), ElementsAre("MIG-1"));
+    EXPECT_THAT(chosen("1,2"), ElementsAre("MIG-2", "GPU-2"));
+    EXPECT_THAT(chosen("GPU-1"), ElementsAre("MIG-1", "MIG-2"));
+    EXPECT_THAT(chosen("gpu-1,GPU-2"), ElementsAre("MIG-1", "MIG-2", "GPU-2"));
+    EXPECT_THAT(LeaseFolder::candidates(parse_wish("GPU-").value(), all).error().message(),
+                HasSubstr("beginning of 2"));
     EXPECT_THAT(LeaseFolder::candidates(parse_wish("MIG-1,GPU-1").value(), all).error().message(),
-                HasSubstr("a part of it, 'MIG-1'"));
+                HasSubstr("'MIG-1' is asked for twice"));
 }
 
 }  // namespace

@@ -24,7 +24,13 @@ Json tags_json(const Run& run)
 
 std::string gpu_verdict(const Run& run)
 {
-    if (run.gpu.is_null()) return std::string(gpu_not_requested);
+    if (run.gpu.is_null()) {
+        // Nothing is known of them: it waits, or never came so far. What every run gets by itself
+        // is no request.
+        const auto& wish = run.configuration["gpu"];
+        const bool requested = wish.boolean("asked") || wish.boolean("required");
+        return requested ? "unknown" : std::string(gpu_not_requested);
+    }
     const auto verdict = run.gpu.text("verdict");
     return verdict.empty() ? "unknown" : verdict;
 }

@@ -87,6 +87,32 @@ Result<Fd> open_beneath_by_steps(int root, const Path& relative, int flags, mode
     return file;
 }
 
+Result<Fd> open_in_root(int root, const Path& path, int flags)
+{
+    const auto relative = path.relative_path();
+    if (relative.empty() || relative.native().find('\0') != std::string::npos) return outside(path);
+    open_how how{};
+    how.flags = static_cast<__u64>(static_cast<unsigned>(flags | O_CLOEXEC));
+    how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
+    for (;;) {
+        const auto fd = ::syscall(SYS_openat2, root, relative.c_str(), &how, sizeof how);
+        if (fd >= 0) return Fd(static_cast<int>(fd));
+        if (errno == EINTR || errno == EAGAIN) continue;
+        if (errno == ENOSYS || errno == EPERM) return open_beneath_by_steps(root, relative, flags);
+        return fail_errno(errno, "open {}", in_quotes(path));
+    }
+}
+
+Result<std::string> read_in_root(int root, const Path& path, std::uint64_t limit)
+{
+    const auto found = TRY(open_in_root(root, path, O_PATH));
+    struct stat info {};
+    if (::fstat(found.get(), &info) != 0) return fail_errno(errno, "look at {}", in_quotes(path));
+    if (!S_ISREG(info.st_mode))
+        return fail(ErrorKind::invalid_argument, "{} is no plain file", in_quotes(path));
+    return read_file(fmt::format("/proc/self/fd/{}", found.get()), limit);
+}
+
 Result<std::vector<Entry>> list_directory(int folder)
 {
     Fd copy(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));

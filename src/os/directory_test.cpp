@@ -52,5 +52,18 @@ TEST_P(OpenBeneath, RefusesEveryWayOut)
 
 INSTANTIATE_TEST_SUITE_P(Both, OpenBeneath, testing::Values(&open_beneath, &open_beneath_by_steps));
 
+using OpenInRoot = OpenBeneath;
+
+TEST_F(OpenInRoot, LinksAndDotsStayInside)
+{
+    std::filesystem::create_symlink("/deep/file", root_ / "in" / "absolute");
+    std::filesystem::create_symlink("../../secret", root_ / "in" / "deep" / "up");
+    for (const char* path : {"deep/file", "/deep/file", "deep/link", "absolute", "../deep/file"})
+        EXPECT_EQ(read_in_root(folder_.get(), path, 10).value_or("none"), "x") << path;
+    for (const char* path : {"out/secret", "deep/up", "../secret", "/etc/passwd", "", "deep"})
+        EXPECT_FALSE(read_in_root(folder_.get(), path, 1 << 20)) << path;
+    EXPECT_FALSE(read_in_root(folder_.get(), "deep/file", 0));
+}
+
 }  // namespace
 }  // namespace ponk::os

@@ -127,7 +127,9 @@ int NameList::read(int folder)
     }
     // struct linux_dirent64: u64 inode, i64 offset, u16 length, u8 type, name.
     for (std::size_t at = 0; at < filled;) {
+        std::uint64_t inode = 0;
         std::uint16_t length = 0;
+        std::memcpy(&inode, buffer_.data() + at, sizeof inode);
         std::memcpy(&length, buffer_.data() + at + 16, sizeof length);
         auto type = static_cast<unsigned char>(buffer_[at + 18]);
         const std::string_view name(buffer_.data() + at + 19);
@@ -138,7 +140,7 @@ int NameList::read(int folder)
             if (status_at(folder, name.data(), status) == 0)
                 type = static_cast<unsigned char>(IFTODT(status.mode));
         }
-        names_.push_back({name, type});
+        names_.push_back({name, type, inode});
     }
     return 0;
 }

@@ -52,6 +52,7 @@ public:
     struct Name {
         std::string_view text;  // NUL-terminated in the buffer
         unsigned char type;     // DT_REG, DT_DIR, DT_LNK…; never DT_UNKNOWN
+        std::uint64_t inode;
     };
 
     // Replaces the contents by the names in `folder`, in the kernel's order.

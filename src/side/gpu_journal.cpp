@@ -4,10 +4,11 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "model/metric_journal.hpp"
-#include "os/directory.hpp"
 #include "target/control_directory.hpp"
+#include "target/run_folder.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace ponk::side {
@@ -20,12 +21,14 @@ GpuJournal::GpuJournal(const os::Path& directory,
 {
     for (unsigned i = 0; i < devices.size(); ++i)
         places_.emplace(devices[i].uuid, i);
-    const auto folder = directory / target::control::journal;
-    static_cast<void>(os::make_directories(folder));
-    auto file = os::open_file(folder / fmt::format("side-{}.journal", to_hex(random_bytes(4))),
-                              O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW,
-                              0600);
-    if (file) file_ = std::move(*file);
+    // The script may have begun: what it put in the place of the folder is not followed.
+    ::mkdir((directory / target::control::journal).c_str(), 0700);
+    const auto folder = target::RunFolder::open(directory, target::control::journal);
+    if (folder)
+        file_ = os::Fd(::openat(folder->fd(),
+                                fmt::format("side-{}.journal", to_hex(random_bytes(4))).c_str(),
+                                O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC,
+                                0600));
     write(JsonObject{{"journal", 1}, {"run", run}, {"pid", ::getpid()}, {"time", started}});
 }
 

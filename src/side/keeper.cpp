@@ -9,6 +9,7 @@
 #include "os/wait.hpp"
 #include "side/strangers.hpp"
 #include "target/control_directory.hpp"
+#include "target/environment.hpp"
 
 #include <fmt/format.h>
 
@@ -28,6 +29,17 @@ constexpr auto probe_patience = 20s;
 constexpr auto queue_patience = 5s;
 constexpr auto longest_silence = 30s;
 constexpr std::int64_t telling_pause_ms = 10'000;
+// A driver that is being loaded, or a process of it that was killed, is there a moment later.
+constexpr int most_probe_tries = 3;
+constexpr const char* nothing_here = "this machine has none that a driver knows";
+
+std::vector<std::string> without_devices(std::vector<std::string> words)
+{
+    target::Environment environment(words);
+    for (const auto& [name, value] : hiding_variables())
+        environment.set(name, value);
+    return environment.words();
+}
 
 Json sentences(const std::vector<std::string>& list)
 {
@@ -77,24 +89,28 @@ Result<> Keeper::run()
 
 Result<> Keeper::keep()
 {
-    const auto found = look_for_gpus();
+    TRY(look_for_gpus());
+    const bool without = inventory_.devices.empty();
+    // What the driver does not show now may be there in a minute, and be somebody's.
+    auto environment = options_.run_environment;
+    if (without && inventory_.problem && !options_.job.devices_are_chosen)
+        environment = without_devices(std::move(environment));
     const StarterOptions start_options{.job = options_.job,
                                        .directory = options_.directory,
                                        .files = options_.files,
-                                       .environment = options_.run_environment,
+                                       .environment = std::move(environment),
                                        .key = options_.key,
                                        .own_environment = options_.own_environment,
                                        .driver_version = inventory_.driver_version,
                                        .lease = options_.lease.get()};
     starter_ = options_.job.container.is_null() ? start_as_process(start_options)
                                                 : start_as_container(start_options);
-    if (!found) {
-        // Nobody asked for them: the run is what counts.
-        if (options_.job.request.origin == target::GpuRequest::Origin::asked ||
-            options_.job.request.need == target::GpuRequest::Need::required)
-            return found;
-        return go_without(found.error().message());
-    }
+    if (without && inventory_.problem)
+        return go_without(gpu::Verdict::unknown,
+                          "the run goes without GPUs: " + inventory_.problem->message());
+    if (without)
+        return go_without(gpu::Verdict::not_requested,
+                          fmt::format("no GPU was asked for, and {}", nothing_here));
     const auto turn = TRY(take_gpus());
     if (turn == Turn::cancelled) {
         publish_end({.signal = SIGTERM, .cause = "cancel"},
@@ -110,29 +126,49 @@ Result<> Keeper::keep()
     return {};
 }
 
-Result<> Keeper::look_for_gpus()
+// What it cannot say is a problem of the inventory, which then has no devices.
+void Keeper::ask_driver()
 {
     const gpu::ProbeOptions options{options_.job.lib, options_.own_environment};
-    probe_ = TRY(gpu::open_probe(options, after(probe_patience), {}));
-    inventory_ = TRY(probe_->inventory(after(probe_patience), {}));
+    auto answer = gpu::open_probe(options, after(probe_patience), {})
+                      .and_then([this](std::unique_ptr<gpu::Probe> probe) {
+                          probe_ = std::move(probe);
+                          return probe_->inventory(after(probe_patience), {});
+                      });
+    inventory_ = answer ? std::move(*answer) : gpu::Inventory{.problem = answer.error()};
+}
+
+Result<> Keeper::look_for_gpus()
+{
+    const auto deadline = after(probe_patience);
+    ask_driver();
+    for (int tries = 1; inventory_.devices.empty() && inventory_.problem && !is_cancelled() &&
+                        tries < most_probe_tries && Deadline::clock::now() < deadline;
+         ++tries) {
+        pause(1s);
+        ask_driver();
+    }
     state_.set("way", inventory_.way);
     state_.set("driver_version", inventory_.driver_version);
     state_.set("cuda_version", inventory_.cuda_version);
-    if (!inventory_.devices.empty()) return {};
+    const auto& request = options_.job.request;
+    // Nobody asked for them: the run is what counts.
+    if (!inventory_.devices.empty() || (request.origin == target::GpuRequest::Origin::usual &&
+                                        request.need == target::GpuRequest::Need::wanted))
+        return {};
     if (inventory_.problem) return tl::unexpected(*inventory_.problem);
-    return tl::unexpected(Error(
-        ErrorKind::not_found,
-        fmt::format("GPUs were asked for ('{}'), but this machine has none that a driver knows",
-                    options_.job.request.wish),
-        "'ponk gpu list' shows what each target has; '--gpus none' runs without."));
+    return tl::unexpected(
+        Error(ErrorKind::not_found,
+              fmt::format("GPUs were asked for ('{}'), but {}", request.wish, nothing_here),
+              "'ponk gpu list' shows what each target has; '--gpus none' runs without."));
 }
 
 // A run that gets what every run gets, where there is nothing to get.
-Result<> Keeper::go_without(const std::string& why)
+Result<> Keeper::go_without(gpu::Verdict verdict, const std::string& reason)
 {
     state_.set("phase", "ended");
-    state_.set("verdict", gpu::to_string(gpu::Verdict::not_requested));
-    state_.set("reason", "no GPU could be had, and none was asked for: " + why);
+    state_.set("verdict", gpu::to_string(verdict));
+    state_.set("reason", reason);
     state_.set("devices", JsonArray());
     write_state();
     TRY(starter_->start({}, {}));
@@ -188,6 +224,9 @@ Result<Keeper::Turn> Keeper::take_gpus()
 {
     const auto& request = options_.job.request;
     const auto wish = TRY(gpu::parse_wish(request.wish));
+    // A run without a lease would use what others hold.
+    if (wish.kind == gpu::Wish::Kind::none)
+        return fail(ErrorKind::invalid_argument, "'{}' asks for no GPUs", printable(request.wish));
     TRY(gpu::LeaseFolder::candidates(wish, inventory_.devices));
     const auto since = boot_milliseconds();
     folder_ = TRY(gpu::LeaseFolder::open(options_.own_environment));
@@ -211,7 +250,8 @@ Result<Keeper::Turn> Keeper::take_gpus()
                 fmt::format("the run '{}', which submits this one, has the GPUs itself", parent);
             if (request.origin == target::GpuRequest::Origin::usual &&
                 request.need == target::GpuRequest::Need::wanted) {
-                TRY(go_without(why));
+                TRY(go_without(gpu::Verdict::not_requested,
+                               "no GPU could be had, and none was asked for: " + why));
                 return Turn::without;
             }
             return tl::unexpected(

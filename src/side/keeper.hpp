@@ -58,7 +58,8 @@ private:
 
     Result<> keep();
     Result<> look_for_gpus();
-    Result<> go_without(const std::string& why);
+    void ask_driver();
+    Result<> go_without(gpu::Verdict verdict, const std::string& reason);
     Result<Turn> take_gpus();
     Result<gpu::LeaseFolder::Outcome> try_take(const gpu::Ticket& ticket);
     [[nodiscard]] gpu::Owner owner() const;
@@ -74,6 +75,8 @@ private:
     void look_at_processes();
     void look_for_remains();
     [[nodiscard]] gpu::RunProcesses known_processes() const;
+    [[nodiscard]] pid_t find_main() const;
+    [[nodiscard]] gpu::Evidence evidence() const;
     void keep_required();
     void judge();
     void write_state();
@@ -108,7 +111,7 @@ private:
     gpu::OwnProcesses own_{gpu::RunProcesses()};
     bool touched_ = false;  // a process of the run had a context
     std::vector<gpu::Finding> findings_;
-    bool confirmed_ = false;   // a certain one was seen a second time
+    std::string certain_;      // a certain one that was seen a second time
     std::string enforced_;     // why the run was ended
     std::string remains_;      // who keeps a GPU after the end
     bool was_locked_ = false;  // the run's supervisor was there

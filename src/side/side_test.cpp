@@ -88,6 +88,18 @@ TEST(GpuJournal, WritesMetricsByPlaceAndCountsEnergyFromTheStart)
     EXPECT_EQ(piece.points.back().step, 5);
 }
 
+TEST(GpuJournal, ALinkInThePlaceOfItsFolderIsNotFollowed)
+{
+    const os::TestFolder folder;
+    const os::TestFolder elsewhere;
+    std::filesystem::create_symlink(elsewhere.path(), folder.path() / "journal");
+
+    GpuJournal journal(folder.path(), "r", {card("GPU-a")}, 1000);
+    journal.add(sample_with({}, 7));
+
+    EXPECT_THAT(os::list_directory(elsewhere.path()).value(), IsEmpty());
+}
+
 TEST(SideJob, SurvivesTheTripThroughItsFile)
 {
     target::SideJob job;
@@ -108,13 +120,13 @@ TEST(SideJob, SurvivesTheTripThroughItsFile)
 
 TEST(DeviceVariables, NameDevicesAsTheirFrameworksDo)
 {
-    auto amd = card("x");
+    auto amd = card("GPU-0123456789abcdef");
     amd.vendor = "amd";
     amd.index = 3;
     EXPECT_THAT(device_variables({card("GPU-a"), card("GPU-b")}),
                 testing::Contains(testing::Pair("CUDA_VISIBLE_DEVICES", "GPU-a,GPU-b")));
     EXPECT_THAT(device_variables({amd}),
-                testing::Contains(testing::Pair("ROCR_VISIBLE_DEVICES", "3")));
+                testing::Contains(testing::Pair("ROCR_VISIBLE_DEVICES", "GPU-0123456789abcdef")));
     EXPECT_THAT(device_variables({}), IsEmpty());
 }
 

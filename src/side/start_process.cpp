@@ -75,13 +75,16 @@ device_variables(const std::vector<gpu::Device>& devices)
 {
     if (devices.empty()) return {};
     std::string uuids;
-    std::string indexes;
-    for (const auto& device : devices) {
+    for (const auto& device : devices)
         uuids += (uuids.empty() ? "" : ",") + device.uuid;
-        indexes += (indexes.empty() ? "" : ",") + std::to_string(device.index);
-    }
-    if (devices.front().vendor == "amd") return {{"ROCR_VISIBLE_DEVICES", indexes}};
+    // By name: a container counts the devices that it has from 0.
+    if (devices.front().vendor == "amd") return {{"ROCR_VISIBLE_DEVICES", uuids}};
     return {{"CUDA_VISIBLE_DEVICES", uuids}, {"CUDA_DEVICE_ORDER", "PCI_BUS_ID"}};
+}
+
+std::vector<std::pair<std::string, std::string>> hiding_variables()
+{
+    return {{"CUDA_VISIBLE_DEVICES", ""}, {"ROCR_VISIBLE_DEVICES", "-1"}};
 }
 
 }  // namespace ponk::side

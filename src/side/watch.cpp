@@ -3,10 +3,12 @@
 #include "base/text.hpp"
 #include "base/time.hpp"
 #include "gpu/fallback.hpp"
+#include "os/variables.hpp"
 #include "os/wait.hpp"
 #include "side/keeper.hpp"
 #include "target/control_directory.hpp"
 #include "target/run_files.hpp"
+#include "target/run_folder.hpp"
 
 #include <fmt/format.h>
 
@@ -69,6 +71,7 @@ gpu::RunProcesses Keeper::known_processes() const
 {
     gpu::RunProcesses known;
     known.container = starter_->container();
+    known.token = os::variable(options_.run_environment, "PONK_RUN_TOKEN");
     const auto processes = target::read_processes(options_.files, options_.directory);
     if (!processes || !*processes) return known;
     if (known.container.empty()) {
@@ -79,6 +82,18 @@ gpu::RunProcesses Keeper::known_processes() const
         known.pid_namespace = (*processes)->pid_namespace;
     }
     return known;
+}
+
+// The script's own process, by its pid of this machine; 0 when it is not known.
+pid_t Keeper::find_main() const
+{
+    const auto processes = target::read_processes(options_.files, options_.directory);
+    if (!processes || !*processes) return 0;
+    const auto main = (*processes)->main.pid;
+    if (starter_->container().empty()) return main;
+    for (const pid_t pid : own_.living())
+        if (gpu::find_inner_pid("/proc", pid) == main) return pid;
+    return 0;
 }
 
 void Keeper::watch()
@@ -111,7 +126,7 @@ void Keeper::take_sample()
     }
     // A look at all processes costs more than a sample does.
     if (const auto now = boot_milliseconds(); now >= next_refresh_) {
-        next_refresh_ = now + std::clamp<std::int64_t>(now - started_, 200, 5000);
+        next_refresh_ = now + std::clamp<std::int64_t>(now - started_, 200, 10'000);
         own_.set_run(known_processes());
         own_.refresh();
     }
@@ -130,17 +145,25 @@ void Keeper::look_at_processes()
     next_look_ = now + std::clamp<std::int64_t>(now - started_, 500, 60'000);
     auto leased = inventory_;
     leased.devices = devices_;
-    for (auto& finding : gpu::find_fallback(own_.living(), leased)) {
-        const auto same = [&finding](const gpu::Finding& other) {
-            return other.code == finding.code;
-        };
-        // Once can be a moment between two programs.
-        if (std::ranges::any_of(findings_, same)) {
-            confirmed_ = confirmed_ || finding.certain;
-        } else {
+    for (auto& finding : gpu::find_fallback(own_.living(), leased, {.main = find_main()})) {
+        const auto known = std::ranges::find(findings_, finding.code, &gpu::Finding::code);
+        if (known == findings_.end()) {
             findings_.push_back(std::move(finding));
+        } else if (finding.certain) {
+            // Once can be a moment between two programs.
+            if (known->certain) certain_ = finding.sentence;
+            *known = std::move(finding);
         }
     }
+}
+
+gpu::Evidence Keeper::evidence() const
+{
+    auto evidence = collector_->evidence();
+    evidence.remains = remains_;
+    for (const auto& finding : findings_)
+        evidence.findings.push_back(finding.sentence);
+    return evidence;
 }
 
 void Keeper::keep_required()
@@ -148,13 +171,15 @@ void Keeper::keep_required()
     if (options_.job.request.need != target::GpuRequest::Need::required || touched_ ||
         !enforced_.empty())
         return;
-    const auto certain =
-        std::ranges::find_if(findings_, [](const gpu::Finding& it) { return it.certain; });
-    if (certain != findings_.end() && confirmed_) {
-        enforced_ = certain->sentence;
-    } else if (const auto age = boot_milliseconds() - started_;
-               age >= std::chrono::milliseconds(options_.job.request.grace).count()) {
-        enforced_ = fmt::format("no process of the run touched a GPU in {} s", age / 1000);
+    const auto age = boot_milliseconds() - started_;
+    const auto grace = std::chrono::milliseconds(options_.job.request.grace).count();
+    const auto watched = collector_->evidence().seconds;
+    if (!certain_.empty()) {
+        enforced_ = certain_;
+    } else if (age >= grace && watched * 1000 >= static_cast<double>(grace) &&
+               gpu::judge(collector_->evidence()).verdict == gpu::Verdict::cpu_fallback) {
+        // What could not be measured ends nobody: that is judged when the run is over.
+        enforced_ = fmt::format("no process of the run touched a GPU in {:.0f} s", watched);
     }
     if (enforced_.empty()) return;
     state_.set("enforced", enforced_);
@@ -190,15 +215,12 @@ void Keeper::look_for_remains()
 
 void Keeper::judge()
 {
-    auto evidence = collector_->evidence();
-    evidence.remains = remains_;
-    if (!touched_) {
-        for (auto& finding :
-             gpu::scan_scripts(options_.directory / target::control::work, options_.job.script))
+    const auto work = target::RunFolder::open(options_.directory, target::control::work);
+    if (!touched_ && work) {
+        for (auto& finding : gpu::scan_scripts(work->path(), options_.job.script))
             findings_.push_back(std::move(finding));
     }
-    for (const auto& finding : findings_)
-        evidence.findings.push_back(finding.sentence);
+    const auto evidence = this->evidence();
     const auto judgement = gpu::judge(evidence);
     state_.set("phase", "ended");
     state_.set("verdict", gpu::to_string(judgement.verdict));

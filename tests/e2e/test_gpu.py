@@ -83,6 +83,24 @@ def test_the_script_sees_its_devices_by_uuid(gpus, ponk):
     assert ponk.json("history", "info", "last")["gpu_verdict"] != "not-requested"
 
 
+def test_a_device_chosen_in_the_shell_is_leased_by_its_place(gpus, ponk):
+    ponk.write("show.py", "import os; print(os.environ['CUDA_VISIBLE_DEVICES'])\n")
+    for place in ("0", "1"):
+        ponk.environment["CUDA_VISIBLE_DEVICES"] = place
+        assert ponk.run("submit", "show.py").stdout.decode() == f"GPU-{place}\n"
+        leased = ponk.json("history", "info", "last")["gpu_evidence"]["devices"]
+        assert [device["uuid"] for device in leased] == [f"GPU-{place}"]
+    ponk.environment["CUDA_VISIBLE_DEVICES"] = "2"
+    assert b"no GPU '2'" in ponk.run("submit", "show.py", code=None).stderr
+
+
+def test_instances_of_a_card_have_places_and_answer_to_its_name(gpus, ponk):
+    gpus.set([{"uuid": "MIG-a", "card": "GPU-card"}, {"uuid": "MIG-b", "card": "GPU-card"}])
+    ponk.write("show.py", "import os; print(os.environ['CUDA_VISIBLE_DEVICES'])\n")
+    for wish, given in (("0,", "MIG-a"), ("0,1", "MIG-a,MIG-b"), ("GPU-card", "MIG-a,MIG-b")):
+        assert ponk.run("submit", "--gpus", wish, "show.py").stdout.decode() == given + "\n"
+
+
 def test_what_leaves_the_gpu_alone_is_a_fallback_and_says_why(gpus, ponk):
     ponk.write("sleep.py", "import time; time.sleep(1)\n")
     assert gpus.run("sleep.py")["gpu_verdict"] == "cpu-fallback"
@@ -91,6 +109,27 @@ def test_what_leaves_the_gpu_alone_is_a_fallback_and_says_why(gpus, ponk):
     assert record["gpu_verdict"] == "cpu-fallback" and "hidden.py:2" in json.dumps(record["gpu_evidence"])
     record = gpus.run("--env", "CUDA_VISIBLE_DEVICES=-1", "sleep.py")
     assert record["gpu_verdict"] == "cpu-fallback" and "CUDA_VISIBLE_DEVICES" in record["gpu_evidence"]["reason"]
+
+
+def test_a_worker_outside_the_tree_is_known_by_the_token_of_its_run(gpus, ponk, tmp_path):
+    ponk.write("aml_config/must.runconfig", "Target: local\nFramework: Python\ngpu: required\ngpuGrace: 3s\n")
+    ponk.write("driver.py", "import os, time\nopen(os.environ['NOTE'], 'w').write(os.environ['PONK_RUN_TOKEN'])\ntime.sleep(5)\n")
+    note = tmp_path / "note"
+    ponk.environment["NOTE"] = str(note)
+    gpus.busy_with("outside_worker", utilisation=0.95)
+    run = ponk.run("submit", "--async", "-c", "must", "driver.py").stdout.decode().strip()
+    wait_for(ponk, run, "Running")
+    while not note.exists() or not note.read_text():
+        time.sleep(0.05)
+    worker = subprocess.Popen(["python3", "-c", "import time; outside_worker = time.sleep(60)"],
+                              env=dict(os.environ, PONK_RUN_TOKEN=note.read_text()))
+    try:
+        record = wait_for(ponk, run, "Completed", "Failed")
+    finally:
+        worker.kill()
+        worker.wait()
+    assert record["gpu_verdict"] == "confirmed" and record["status"] == "Completed", record["gpu_evidence"]
+    assert record["gpu_evidence"]["evidence"]["devices"][0]["pids"] == [worker.pid]
 
 
 def test_memory_without_work_is_idle(gpus, ponk):
@@ -122,6 +161,31 @@ def test_gpus_not_asked_for_and_no_gpu_machine(gpus, ponk):
     gpus.write({"devices": [], "problem": {"kind": "unavailable", "message": "driver and library differ", "hint": "Restart it."}})
     said = ponk.run("submit", "--gpus", "1", "a.py", code=None).stderr
     assert b"driver and library differ" in said and b"Restart it." in said
+
+
+def test_a_driver_in_trouble_gives_nobody_the_gpus_of_others(gpus, ponk):
+    ponk.write("show.py", "import os; print(repr(os.environ.get('CUDA_VISIBLE_DEVICES')))\n")
+    gpus.write({"devices": [], "problem": {"kind": "unavailable", "message": "driver and library differ"}})
+    done = ponk.run("submit", "show.py")
+    record = ponk.json("history", "info", "last")
+    assert done.stdout == b"''\n" and b"goes without GPUs: driver and library differ" in done.stderr
+    assert record["gpu_verdict"] == "unknown" and "differ" in record["gpu_evidence"]["reason"]
+    gpus.write({"devices": 1, "exit": 3})
+    assert ponk.run("submit", "show.py").stdout == b"''\n"
+    assert ponk.json("history", "info", "last")["gpu_verdict"] == "unknown"
+    assert ponk.run("submit", "--gpus", "1", "show.py", code=None).stdout == b""
+    assert ponk.run("submit", "--gpus", "none", "show.py").stdout == b"None\n"
+
+
+def test_a_driver_that_stumbles_is_asked_again(gpus, ponk):
+    ponk.write("show.py", "import os; print(os.environ['CUDA_VISIBLE_DEVICES'])\n")
+    good = json.loads(gpus.file.read_text())
+    gpus.write(dict(good, exit=3))
+    process = subprocess.Popen([ponk.program, "submit", "show.py"], cwd=ponk.project, env=ponk.environment,
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    time.sleep(1)
+    gpus.write(good)
+    assert process.communicate(timeout=60)[0] == b"GPU-0,GPU-1\n"
 
 
 @pytest.mark.parametrize("wish,said", [("3", b"2"), ("GPU-9", b"GPU-9"), ("-1", b"--gpus"), ("x", b"no GPU 'x'"), ("GPU-", b"GPU-")])
@@ -157,6 +221,22 @@ def test_two_runs_on_one_card_queue_and_show_their_place(gpus, ponk):
     times = sorted((record["start_time_utc"], record["end_time_utc"]) for record in ended)
     assert all(before[1] <= after[0] for before, after in zip(times, times[1:])), times
     assert any(record["timings"]["queue"] > 1000 for record in ended)
+
+
+def test_a_run_that_asked_is_never_shown_as_one_that_did_not(gpus, ponk):
+    gpus.set([{"name": "Only"}])
+    ponk.write("wait.py", "import time; time.sleep(60)\n")
+    first = ponk.run("submit", "--async", "wait.py").stdout.decode().strip()
+    runs = [ponk.run("submit", "--async", *words, "wait.py").stdout.decode().strip() for words in ([], ["--gpus", "1"])]
+    for run in runs:
+        assert wait_for(ponk, run, "Queued")["gpu_verdict"] == "unknown"
+        os.kill(side_of(run), signal.SIGKILL)
+        record = wait_for(ponk, run, "Lost")
+        assert record["gpu_verdict"] == "unknown" and "did not get" in record["gpu_evidence"]["reason"]
+    ponk.run("submit", "--gpus", "1", "--no-wait", "wait.py", code=None)
+    record = ponk.json("history", "info", "last")
+    assert record["status"] == "Failed" and record["gpu_verdict"] == "unknown"
+    ponk.run("experiment", "cancel", first)
 
 
 def test_cancel_leaves_the_queue(gpus, ponk):
@@ -233,6 +313,12 @@ def sides_of(run):
     return list(map(int, subprocess.run(["pgrep", "-f", "^ponk-side .*" + run], capture_output=True, text=True).stdout.split()))
 
 
+def side_of(run):
+    sides = sides_of(run)
+    assert len(sides) == 1
+    return sides[0]
+
+
 def test_a_run_that_is_lost_before_it_began_never_begins(gpus, ponk):
     gpus.set([{"name": "Only"}])
     ponk.write("hold.py", "import time; time.sleep(60)\n")
@@ -302,9 +388,7 @@ def test_a_killed_watcher_hurts_nothing_and_is_no_pass(gpus, ponk):
     gpus.busy_with("work.py")
     run = ponk.run("submit", "--async", "work.py").stdout.decode().strip()
     wait_for(ponk, run, "Running")
-    sides = sides_of(run)
-    assert len(sides) == 1
-    os.kill(sides[0], signal.SIGKILL)
+    os.kill(side_of(run), signal.SIGKILL)
     assert b"busy" in ponk.run("submit", "--gpus", "all", "--no-wait", "work.py", code=None).stderr
     record = wait_for(ponk, run, "Completed")
     assert record["gpu_verdict"] == "unknown" and ponk.run("logs", run).stdout == b"done\n"
@@ -322,6 +406,17 @@ def test_a_foreign_process_counts_as_busy(gpus, ponk):
         stranger.wait()
 
 
+def test_a_screen_keeps_nobody_waiting(gpus, ponk):
+    screen = subprocess.Popen(["sleep", "4321"])
+    try:
+        gpus.set([{"name": "Only", "processes": [{"pid": screen.pid, "memory": 400 << 20, "draws_only": True}]}])
+        ponk.write("a.py", "print('ran')\n")
+        assert ponk.run("submit", "--no-wait", "a.py").stdout == b"ran\n"
+    finally:
+        screen.kill()
+        screen.wait()
+
+
 def test_required_ends_a_run_at_once_on_evidence_else_after_the_grace(gpus, ponk):
     ponk.write("aml_config/must.runconfig", "Target: local\nFramework: Python\ngpu: required\ngpuGrace: 2s\n")
     ponk.write("sleep.py", "import time; time.sleep(60)\n")
@@ -335,6 +430,61 @@ def test_required_ends_a_run_at_once_on_evidence_else_after_the_grace(gpus, ponk
     gpus.write({"devices": []})
     done = ponk.run("submit", "-c", "must", "sleep.py", code=None, timeout=40)
     assert done.returncode != 0 and b"has none" in done.stderr
+
+
+REQUIRED = "Target: local\nFramework: Python\ngpu: required\n"
+
+
+def test_required_passes_only_what_touched_its_gpu(gpus, ponk):
+    ponk.write("aml_config/must.runconfig", REQUIRED)
+    ponk.write("short.py", "import time; time.sleep(1.5); print('done')\n")
+    done = ponk.run("submit", "-c", "must", "short.py", code=None, timeout=40)
+    record = ponk.json("history", "info", "last")
+    assert record["gpu_verdict"] == "cpu-fallback" and record["status"] == "Failed" and done.returncode != 0
+    assert "'gpu: required' does not hold: no process of the run was seen" in record["error"]["message"]
+    assert done.stdout == b"done\n" and record["exit_code"] == 0
+    gpus.busy_with("short.py", utilisation=0.0)
+    record = gpus.run("-c", "must", "short.py")
+    assert record["gpu_verdict"] == "idle" and record["status"] == "Completed"
+    run = ponk.run("submit", "--async", "-c", "must", "short.py").stdout.decode().strip()
+    wait_for(ponk, run, "Running")
+    os.kill(side_of(run), signal.SIGKILL)
+    record = wait_for(ponk, run, "Completed", "Failed")
+    assert record["status"] == "Failed" and record["gpu_verdict"] == "unknown"
+    assert "could not be measured" in record["error"]["message"], record["error"]
+
+
+@pytest.mark.parametrize("trouble", ["unseen", "deaf"])
+def test_required_ends_no_run_that_cannot_be_measured(gpus, ponk, trouble):
+    ponk.write("aml_config/must.runconfig", REQUIRED + "gpuGrace: 2s\n")
+    ponk.write("work.py", "import time; time.sleep(6); print('done')\n")
+    gpus.set([{"name": "Only"}])
+    run = ponk.run("submit", "--async", "-c", "must", "work.py").stdout.decode().strip()
+    wait_for(ponk, run, "Running")
+    if trouble == "unseen":  # as in a container around all of this: pids are others there
+        gpus.set([{"name": "Only", "processes": [{"pid": 1 << 29, "memory": 37 << 30}],
+                   "sample": {"utilisation": 1.0, "memory_used": 37 << 30}}])
+    else:
+        gpus.write(dict(json.loads(gpus.file.read_text()), exit=3))
+    record = wait_for(ponk, run, "Completed", "Failed")
+    assert record["exit_code"] == 0 and ponk.run("logs", run).stdout == b"done\n", record
+    assert record["gpu_verdict"] == "unknown" and "could not be measured" in record["error"]["message"]
+
+
+def test_required_does_not_judge_a_run_by_a_process_that_prepares(gpus, ponk):
+    ponk.write("aml_config/must.runconfig", REQUIRED)
+    ponk.write("torch/lib/libtorch_cpu.so", "x" * 4096)
+    ponk.write("prepare.py", "import mmap, time\nlibrary = open('torch/lib/libtorch_cpu.so', 'rb')\n"
+                             "mapped = mmap.mmap(library.fileno(), 0, prot=mmap.PROT_READ)\ntime.sleep(3)\n")
+    ponk.write("train.py", "import time; time.sleep(2)\n")
+    ponk.write("two.py", "import subprocess, sys\nfor part in ('prepare.py', 'train.py'): subprocess.run([sys.executable, part], check=True)\n")
+    gpus.busy_with("train.py")
+    record = gpus.run("-c", "must", "two.py", timeout=40)
+    assert record["gpu_verdict"] == "confirmed" and record["status"] == "Completed", record
+    done = ponk.run("submit", "-c", "must", "prepare.py", code=None, timeout=40)
+    record = ponk.json("history", "info", "last")
+    assert record["status"] == "Failed" and "built for the CPU only" in record["error"]["message"]
+    assert done.returncode != 0 and record["duration_ms"] < 2900
 
 
 def test_a_driver_that_hangs_costs_the_verdict_not_the_run(gpus, ponk):

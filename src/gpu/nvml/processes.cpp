@@ -18,7 +18,11 @@ struct Process {
     std::uint64_t memory;
     unsigned sm_sum;
     unsigned sm_count;
+    bool draws_only;
 };
+
+// The lists of the driver, in the order of the library's calls.
+constexpr int graphics_list = 1;
 
 // Memory that grows and is kept from call to call.
 template <class T>
@@ -39,18 +43,20 @@ struct Buffer {
 Buffer<Process> processes;
 std::size_t process_count = 0;
 
-void add_process(unsigned pid, std::uint64_t memory)
+void add_process(unsigned pid, std::uint64_t memory, int list)
 {
+    const bool draws = list == graphics_list;
     if (memory == not_told) memory = 0;
     for (std::size_t i = 0; i < process_count; ++i) {
         if (processes.items[i].pid != pid) continue;
         // A process in two lists is one process with one amount of memory.
         if (memory > processes.items[i].memory) processes.items[i].memory = memory;
+        if (!draws) processes.items[i].draws_only = false;
         return;
     }
     processes.at_least(process_count + 1 > processes.room ? 2 * process_count + 64
                                                           : process_count + 1);
-    processes.items[process_count++] = {pid, memory, 0, 0};
+    processes.items[process_count++] = {pid, memory, 0, 0, draws};
 }
 
 // Some releases of the driver write longer entries than the name of the call promises: what was
@@ -83,7 +89,7 @@ int read_list(const Library& library, int list, Handle handle)
         for (unsigned i = 0; i < count && i < room; ++i) {
             ProcessV1 entry;
             std::memcpy(&entry, entries + i * size, sizeof entry);
-            if (entry.pid != 0) add_process(entry.pid, entry.memory);
+            if (entry.pid != 0) add_process(entry.pid, entry.memory, list);
         }
         return success;
     }
@@ -159,6 +165,10 @@ int write_processes(Machine& machine, const Device& device, Text& out)
                        static_cast<double>(process.sm_sum) / process.sm_count / 100.0);
         else if (known)
             out.member("sm_utilisation", 0.0);
+        if (process.draws_only) {
+            out.key("draws_only");
+            out.add("true");
+        }
         out.close('}');
     }
     out.close(']');
