@@ -148,7 +148,7 @@ std::string gpu_sentence(const Json& run)
 void add_gpu_rows(const Json& run, JsonObject& rows)
 {
     if (!wants_gpus(run)) {
-        rows.set("gpu_verdict", run["gpu_verdict"]);
+        if (!run["gpu_verdict"].is_null()) rows.set("gpu_verdict", run["gpu_verdict"]);
         return;
     }
     const Json& gpu = run["gpu_evidence"];

@@ -102,6 +102,9 @@ TEST(GpuView, RunTellsItsDevicesWithWhatWasSeenOfEach)
     EXPECT_EQ(view_of_run(unjudged).rows.text("gpu 1"),
               "NVIDIA H200 (140.4 GiB, GPU-2): nothing seen, 7.5 kJ");
     EXPECT_EQ(view_of_run(plain).rows.text("gpu_verdict"), "not-requested");
+    auto early = plain;
+    early.as_object().set("gpu_verdict", Json());
+    EXPECT_EQ(view_of_run(early).rows.as_object().find("gpu_verdict"), nullptr);
     EXPECT_TRUE(view_of_run(plain).rows["gpu driver"].is_null());
 }
 
