@@ -31,7 +31,7 @@ std::string told(RunState state, Json gpu, const std::string& wish = "all")
     return to_json(gpu_verdict_json(run));
 }
 
-TEST(RunWords, WhoPollsCanTellNotYetFromTheLastWord)
+TEST(GpuVerdict, WhoPollsCanTellNotYetFromTheLastWord)
 {
     const Json leased = JsonObject{{"phase", "leased"}};
     const Json ended = JsonObject{{"phase", "ended"}, {"verdict", "unknown"}};

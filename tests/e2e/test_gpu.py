@@ -229,7 +229,7 @@ def test_a_run_that_asked_is_never_shown_as_one_that_did_not(gpus, ponk):
     first = ponk.run("submit", "--async", "wait.py").stdout.decode().strip()
     runs = [ponk.run("submit", "--async", *words, "wait.py").stdout.decode().strip() for words in ([], ["--gpus", "1"])]
     for run in runs:
-        assert wait_for(ponk, run, "Queued")["gpu_verdict"] == "unknown"
+        assert wait_for(ponk, run, "Queued")["gpu_verdict"] is None
         os.kill(side_of(run), signal.SIGKILL)
         record = wait_for(ponk, run, "Lost")
         assert record["gpu_verdict"] == "unknown" and "did not get" in record["gpu_evidence"]["reason"]
@@ -521,7 +521,7 @@ def test_a_queued_run_shows_its_place_to_everybody_and_leaves_a_true_record(gpus
     assert b"ended before its script began: Canceled" in said, said
     record = wait_for(ponk, second, "Canceled")
     assert record["start_time_utc"] is None and record["exit_code"] is None and record["duration_ms"] is None
-    assert record["timings"]["queue"] > 0, json.dumps(record)
+    assert record["timings"]["queue"] > 0, record["timings"]
     ponk.run("experiment", "cancel", first)
     wait_for(ponk, first, "Canceled")
 
