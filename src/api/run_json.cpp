@@ -111,7 +111,7 @@ Json run_json(const model::Run& run, const std::vector<store::LatestMetric>& met
     object.set("environment", run.environment);
     object.set("evidence", run.evidence);
     object.set("warnings", JsonArray(run.warnings.begin(), run.warnings.end()));
-    object.set("gpu_verdict", model::gpu_verdict(run));
+    object.set("gpu_verdict", model::gpu_verdict_json(run));
     object.set("gpu_evidence", model::gpu_evidence_json(run));
     // Keys differ from each other: only our own fields, a few, are compared with each.
     JsonObject fields = object;

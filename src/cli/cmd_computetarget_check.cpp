@@ -2,6 +2,7 @@
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/context.hpp"
+#include "cli/gpu_devices.hpp"
 #include "cli/interpreter.hpp"
 #include "cli/named.hpp"
 #include "cli/served.hpp"
@@ -26,16 +27,26 @@ constexpr Example examples[] = {
     {"ponk computetarget check box --fingerprint SHA256:…", "It was set up anew; its files stay."},
 };
 
-Outcome check_local(Context& context, const config::ComputeTarget& target)
+Outcome
+check_local(Context& context, const config::Project& project, const config::ComputeTarget& target)
 {
     const Interpreter python = TRY(find_interpreter(target));
-    return context.done(
-        fmt::format(
-            "target '{}' works: {} ({})", target.name, python.program.string(), python.version),
-        {{"name", target.name},
-         {"works", true},
-         {"interpreter", python.program.string()},
-         {"version", python.version}});
+    const auto gpus = ask_gpus(*TRY(context.daemon()), project.root, target.name);
+    const Json problem = gpus ? (*gpus)["problem"] : Json();
+    const auto what = gpus ? problem.text("message") : gpus.error().message();
+    const auto hint = gpus ? problem.text("hint") : gpus.error().hint();
+    if (!what.empty()) context.note("warning: {}", printable(what));
+    if (!hint.empty()) context.note("hint: {}", printable(hint));
+    return context.done(fmt::format("target '{}' works: {} ({}); {}",
+                                    target.name,
+                                    python.program.string(),
+                                    python.version,
+                                    gpus ? gpus_line(*gpus) : "GPUs could not be looked at"),
+                        {{"name", target.name},
+                         {"works", true},
+                         {"interpreter", python.program.string()},
+                         {"version", python.version},
+                         {"gpus", gpus ? (*gpus)["devices"] : Json()}});
 }
 
 // The target's files and key stay as they are; only which machine we believe to be it changes.
@@ -65,7 +76,7 @@ Outcome run(Context& context, const Invocation& words)
     TRY(require_runs(target));
     if (words.has("fingerprint") && !config::uses_ssh(*target.type))
         return fail_usage("target '{}' is not reached by SSH: it has no host key", target.name);
-    if (*target.type == config::TargetType::local) return check_local(context, target);
+    if (*target.type == config::TargetType::local) return check_local(context, project, target);
     if (const auto text = words.value("fingerprint")) TRY(accept_host_key(context, target, *text));
     // From here first: what keeps us out has more to say here, where somebody can answer.
     if (config::uses_ssh(*target.type)) TRY(reach_box(context, target));

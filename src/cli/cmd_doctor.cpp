@@ -56,6 +56,7 @@ Outcome run(Context& context, const Invocation& /*words*/)
                                   check_daemon(context),
                                   check_programs(),
                                   check_project(TRY(context.project())),
+                                  check_gpus(context),
                                   check_targets(context)}) {
         checks.insert(checks.end(), some.begin(), some.end());
     }
@@ -80,7 +81,9 @@ constinit const Command cmd_doctor = {
     .summary = "Look at this machine: what works and what would not",
     .description =
         "Looks at ponk's folder and daemon, disk, database, limits, where secrets are kept, git, "
-        "the Python of the target 'local' (version, pip, venv, NumPy), each run configuration and "
+        "the Python of the target 'local' (version, pip, venv, NumPy), the GPUs and their driver, "
+        "each "
+        "run configuration and "
         "each target of the project: machines over SSH are reached as the daemon would reach them. "
         "Every line is ok, warn or fail; what is not ok tells the next step. Nothing is changed "
         "but "

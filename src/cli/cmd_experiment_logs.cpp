@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/common_options.hpp"
 #include "cli/context.hpp"
 #include "cli/follow.hpp"
+#include "cli/gpu_view.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/log_stream.hpp"
 
@@ -25,6 +27,19 @@ constexpr Example examples[] = {
     {"ponk logs 4f1e > train.log", "Every byte, as the script wrote it."},
 };
 
+// A run that ended before its script began leaves no log to say why.
+Result<> tell_unbegun(const Context& context, Daemon& daemon, const std::string& run)
+{
+    const Json record = TRY(daemon.get("/runs/" + run));
+    if (record["end_time_utc"].is_null() || !record["start_time_utc"].is_null()) return {};
+    const auto why = record["error"].text("message");
+    context.note("run {} ended before its script began: {}{}",
+                 run,
+                 record.text("status"),
+                 why.empty() ? "" : ": " + printable(why));
+    return {};
+}
+
 Outcome run(Context& context, const Invocation& words)
 {
     const Json record = TRY(context.run(TRY(run_name(words, "last"))));
@@ -39,6 +54,9 @@ Outcome run(Context& context, const Invocation& words)
     if (request.follow == Follow::no || !record["end_time_utc"].is_null()) {
         TRY(copy_log(*daemon, request, writer));
     } else {
+        // Nothing is printed for a while: that has a reason.
+        if (record.text("status") == "Queued" && wants_gpus(record))
+            context.note("run {} waits: {}", request.run, printable(gpu_sentence(record)));
         Interrupts interrupts;
         const auto copied = copy_log(*daemon, request, writer, interrupts.token());
         if (interrupts.happened()) {
@@ -46,6 +64,7 @@ Outcome run(Context& context, const Invocation& words)
             return exit_code::detached;
         }
         TRY(copied);
+        TRY(tell_unbegun(context, *daemon, request.run));
     }
     if (const auto damage = TRY(find_log_damage(*daemon, request.run)))
         return tl::unexpected(Failure(*damage));

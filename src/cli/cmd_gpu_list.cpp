@@ -16,32 +16,9 @@ constexpr Option options[] = {{.name = "target",
                                .complete = Complete::target}};
 constexpr Example examples[] = {
     {"ponk gpu list", "All GPUs that runs of this project can use."},
-    {"ponk gpu list -t box -o tsv --query '[?!processes].uuid'", "Those of a box that are idle."},
+    {"ponk gpu list -t box -o tsv --query '[?!processes && !lease].uuid'",
+     "Those of a box that nobody uses or has leased."},
 };
-
-Json row_of(const Json& device)
-{
-    const Json& sample = device["sample"];
-    std::vector<std::string> targets;
-    for (const Json& name : device["targets"].as_array())
-        targets.push_back(name.as_string());
-    const auto number = [&](const char* key, const char* unit) {
-        return sample[key].is_number()
-                   ? Json(fmt::format("{:.0f} {}", sample[key].as_double(), unit))
-                   : Json();
-    };
-    return JsonObject{
-        {"target", join(targets, ", ")},
-        {"index", device["index"]},
-        {"name", device["name"]},
-        {"busy", percent_text(sample["utilisation"])},
-        {"memory", memory_text(device)},
-        {"power", number("power_watts", "W")},
-        {"temperature", number("temperature", "°C")},
-        {"used_by",
-         sample.text("lost").empty() ? holder_text(device) : "lost: " + sample.text("lost")},
-        {"uuid", device["uuid"]}};
-}
 
 // All targets at once: a machine that does not answer keeps nobody waiting twice.
 std::vector<Result<Json>>
@@ -61,7 +38,10 @@ ask_all(Daemon& daemon, const os::Path& project, const std::vector<std::string>&
 Outcome run(Context& context, const Invocation& words)
 {
     const config::Project project = TRY(config::open_project(TRY(context.project())));
-    const auto targets = TRY(gpu_targets(project, words));
+    const auto asked = TRY(gpu_targets(project, words.values("target")));
+    const auto& targets = asked.names;
+    for (const auto& skipped : asked.skipped)
+        context.note("{}", printable(skipped));
     std::vector<Json> reached;
     bool missing = false;
     const auto answers = ask_all(*TRY(context.daemon()), project.root, targets);
@@ -79,24 +59,10 @@ Outcome run(Context& context, const Invocation& words)
         context.note("{}: {}", targets[i], printable(text));
         if (!hint.empty()) context.note("hint: {}", printable(hint));
     }
-    const Json devices = devices_of(reached);
-    JsonArray rows;
-    for (const Json& device : devices.as_array())
-        rows.push_back(row_of(device));
-    if (rows.empty() && told.empty()) context.note("no GPU on {}", join(targets, ", "));
-    const auto right = output::Align::right;
-    View view{.rows = std::move(rows),
-              .columns = {{.key = "target", .min = 6},
-                          {.key = "index", .title = "gpu", .min = 3},
-                          {.key = "name", .min = 8},
-                          {.key = "busy", .align = right, .min = 5},
-                          {.key = "memory", .align = right, .min = 18},
-                          {.key = "power", .align = right, .min = 5},
-                          {.key = "temperature", .title = "heat", .align = right, .min = 5},
-                          {.key = "used_by", .title = "used by", .min = 8},
-                          {.key = "uuid"}},
-              .exact = devices};
-    TRY(context.print(devices, view));
+    const auto devices = devices_of(reached);
+    if (devices.empty() && told.empty() && !targets.empty())
+        context.note("no GPU on {}", join(targets, ", "));
+    TRY(context.print(devices, view_of_gpus(devices)));
     // Who names a target wants that one.
     return missing && words.has("target") ? exit_code::unavailable : exit_code::success;
 }

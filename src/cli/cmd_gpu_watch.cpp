@@ -101,21 +101,19 @@ bool all_answered(const Polls& polls)
     return std::ranges::all_of(polls, [](const auto& poll) { return poll->newest() != nullptr; });
 }
 
-GpuFrame frame_of(const Polls& polls)
+GpuFrame frame_of(const Polls& polls, const std::vector<std::string>& skipped)
 {
-    GpuFrame frame;
+    GpuFrame frame{.devices = {}, .notes = skipped, .title = {}};
     std::vector<Json> answers;
-    const auto note = [&frame](const std::string& target, const std::string& text) {
-        if (!text.empty()) frame.notes.push_back(target + ": " + text);
-    };
     for (const auto& poll : polls) {
         const auto answer = poll->newest();
         if (!answer) {
-            note(poll->target(), "not answered yet");
+            frame.notes.push_back(poll->target() + ": not answered yet");
         } else if (!*answer) {
-            note(poll->target(), answer->error().message());
+            add_problem(frame, poll->target(), answer->error().message(), answer->error().hint());
         } else {
-            note(poll->target(), (**answer)["problem"].text("message"));
+            const Json& problem = (**answer)["problem"];
+            add_problem(frame, poll->target(), problem.text("message"), problem.text("hint"));
             answers.push_back(**answer);
         }
     }
@@ -136,7 +134,7 @@ Outcome run(Context& context, const Invocation& words)
 {
     const auto wish = TRY(wish_of(words));
     const config::Project project = TRY(config::open_project(TRY(context.project())));
-    const auto targets = TRY(gpu_targets(project, words));
+    const auto targets = TRY(gpu_targets(project, words.values("target")));
     Daemon* daemon = TRY(context.daemon());
     const bool document =
         context.has_query() ||
@@ -145,7 +143,7 @@ Outcome run(Context& context, const Invocation& words)
     const Interrupts interrupts;
     const auto stop = interrupts.token();
     Polls polls;
-    for (const auto& target : targets)
+    for (const auto& target : targets.names)
         polls.push_back(
             std::make_unique<GpuPoll>(daemon->beside(), project.root, target, wish.interval));
     GpuMinute minute;
@@ -155,7 +153,7 @@ Outcome run(Context& context, const Invocation& words)
     for (int i = 0; !all_answered(polls) && (!live || i < 20); ++i)
         if (!os::sleep_for(milliseconds(50), stop)) return exit_code::success;
     for (std::int64_t looks = 1;; ++looks) {
-        const auto frame = frame_of(polls);
+        const auto frame = frame_of(polls, targets.skipped);
         if (document)
             TRY(context.print(frame.devices));
         else

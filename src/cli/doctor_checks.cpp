@@ -2,6 +2,7 @@
 #include "cli/doctor_checks.hpp"
 
 #include "base/text.hpp"
+#include "cli/gpu_devices.hpp"
 #include "cli/interpreter.hpp"
 #include "cli/served.hpp"
 #include "cli/target_access.hpp"
@@ -268,6 +269,27 @@ JsonArray target_lines(const std::string& title, const Json& answer)
         lines.push_back(check_result(title, error ? bad : warn, told, hint));
     }
     return lines;
+}
+
+Json gpu_check(const Result<Json>& answer)
+{
+    if (!answer) return check_result("gpu", warn, answer.error().message(), answer.error().hint());
+    const Json& problem = (*answer)["problem"];
+    const auto cards = gpus_line(*answer);
+    if (!problem.is_object()) return check_result("gpu", ok, cards);
+    const bool some = (*answer)["devices"].is_array() && !(*answer)["devices"].as_array().empty();
+    const auto what = problem.text("message");
+    return check_result(
+        "gpu", warn, some ? fmt::format("{} ({})", what, cards) : what, problem.text("hint"));
+}
+
+JsonArray check_gpus(Context& context)
+{
+    const auto folder = context.project();
+    const auto daemon = context.daemon();
+    // Both are told elsewhere.
+    if (!folder || !daemon) return {};
+    return {gpu_check(ask_gpus(**daemon, *folder, "local"))};
 }
 
 namespace {

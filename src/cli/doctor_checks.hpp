@@ -28,6 +28,11 @@ JsonArray check_project(const os::Path& folder);
 // line "ok": what is known of its machine stands in the line that fails.
 JsonArray target_lines(const std::string& title, const Json& answer);
 
+// The GPUs of this machine, of an answer of POST /gpus: the cards and their driver, or what keeps
+// runs from them.
+Json gpu_check(const Result<Json>& answer);
+JsonArray check_gpus(Context& context);
+
 // Every target of the project that is another machine or an engine: reached, and what is found
 // there.
 JsonArray check_targets(Context& context);

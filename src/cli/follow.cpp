@@ -74,9 +74,11 @@ std::string metrics_line(const Json& run)
     return join(parts, ", ");
 }
 
-bool ended_by_time_limit(const Json& run)
+// The script's code is then only that of our signal.
+bool ended_by_ponk(const Json& run)
 {
-    return error_kind_from(run["error"].text("kind")) == ErrorKind::timeout;
+    return error_kind_from(run["error"].text("kind")) == ErrorKind::timeout ||
+           !run["gpu_evidence"].text("enforced").empty();
 }
 
 }  // namespace
@@ -114,7 +116,7 @@ RunEnd end_of(const Json& run)
     if (run["exit_code"].is_integer()) {
         const int code = static_cast<int>(run["exit_code"].as_integer());
         // The script may have ended well and the run failed afterwards, say while collecting.
-        if (status == "Failed" && error.is_object() && (code == 0 || ended_by_time_limit(run))) {
+        if (status == "Failed" && error.is_object() && (code == 0 || ended_by_ponk(run))) {
             return {exit_code::run_failed,
                     ours(error_kind_from(error.text("kind")), fmt::format("run '{}' failed", id))};
         }
@@ -144,7 +146,7 @@ void report_end(const Context& context, const Json& run)
     // the last line.
     if (const RunEnd end = end_of(run); !end.error && run["error"].is_object()) {
         context.note("{}", run["error"].text("message"));
-        if (!run["error"].text("hint").empty()) context.note("{}", run["error"].text("hint"));
+        if (!run["error"].text("hint").empty()) context.note("hint: {}", run["error"].text("hint"));
     }
     if (wants_gpus(run)) context.note("gpu: {}", printable(gpu_sentence(run)));
     const std::string metrics = metrics_line(run);

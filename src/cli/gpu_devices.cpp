@@ -27,18 +27,27 @@ void add_name(JsonArray& names, const std::string& name)
 
 }  // namespace
 
-tl::expected<std::vector<std::string>, Failure> gpu_targets(const config::Project& project,
-                                                            const Invocation& words)
+tl::expected<GpuTargets, Failure> gpu_targets(const config::Project& project,
+                                              const std::vector<std::string>& named)
 {
-    std::vector<std::string> named = words.values("target");
     for (const auto& name : named)
         TRY(require_runs(TRY(config::load_target(project, name))));
-    if (!named.empty()) return named;
+    if (!named.empty()) return GpuTargets{named, {}};
+    GpuTargets targets;
     for (const auto& name : project.targets) {
         const auto target = config::load_target(project, name);
-        if (target && require_runs(*target)) named.push_back(name);
+        if (!target) {
+            // One line for each; 'ponk check' has them all.
+            const auto& why = target.error().message();
+            targets.skipped.push_back(fmt::format(
+                "{}: {}; 'ponk check' tells more", name, why.substr(0, why.find('\n'))));
+        } else if (const auto served = require_runs(*target->type); !served) {
+            targets.skipped.push_back(fmt::format("{}: {}", name, served.error().error.message()));
+        } else {
+            targets.names.push_back(name);
+        }
     }
-    return named;
+    return targets;
 }
 
 Result<Json>
@@ -113,6 +122,66 @@ std::string holder_text(const Json& device)
                 names.push_back(std::move(text));
     }
     return join(names, "; ");
+}
+
+namespace {
+
+std::string used_by(const Json& device)
+{
+    const auto lost = device["sample"].text("lost");
+    return lost.empty() ? holder_text(device) : "lost: " + printable(lost);
+}
+
+// As people read it, or as programs do: plain figures in the units of the JSON document.
+enum class For { people, programs };
+
+Json row_of(const Json& device, For whom)
+{
+    const Json& sample = device["sample"];
+    std::vector<std::string> targets;
+    for (const Json& name : device["targets"].as_array())
+        targets.push_back(name.as_string());
+    const auto number = [&](const char* key, const char* unit) {
+        if (whom == For::programs || !sample[key].is_number()) return sample[key];
+        return Json(fmt::format("{:.0f} {}", sample[key].as_double(), unit));
+    };
+    const bool people = whom == For::people;
+    return JsonObject{
+        {"target", join(targets, people ? ", " : ",")},
+        {"index", device["index"]},
+        {"used_by", used_by(device)},
+        {"name", device["name"]},
+        {"utilisation", people ? Json(percent_text(sample["utilisation"])) : sample["utilisation"]},
+        {"memory_used", people ? Json(memory_text(device)) : sample["memory_used"]},
+        {"uuid", device["uuid"]},
+        {"temperature", number("temperature", "°C")},
+        {"power_watts", number("power_watts", "W")}};
+}
+
+}  // namespace
+
+View view_of_gpus(const JsonArray& devices)
+{
+    JsonArray rows;
+    JsonArray exact;
+    for (const Json& device : devices) {
+        rows.push_back(row_of(device, For::people));
+        exact.push_back(row_of(device, For::programs));
+    }
+    const auto right = output::Align::right;
+    using output::whole;
+    // Columns that do not fit are left out from the right: who has it matters most.
+    return {.rows = std::move(rows),
+            .columns = {{.key = "target", .min = 6},
+                        {.key = "index", .title = "gpu", .min = whole},
+                        {.key = "used_by", .title = "used by", .min = 17},
+                        {.key = "name", .min = 18},
+                        {.key = "utilisation", .title = "busy", .align = right, .min = whole},
+                        {.key = "memory_used", .title = "memory", .align = right, .min = whole},
+                        {.key = "uuid", .min = whole},
+                        {.key = "temperature", .title = "heat", .align = right, .min = whole},
+                        {.key = "power_watts", .title = "power", .align = right, .min = whole}},
+            .exact = std::move(exact)};
 }
 
 }  // namespace ponk::cli

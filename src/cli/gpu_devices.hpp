@@ -11,8 +11,12 @@
 namespace ponk::cli {
 
 // Whose GPUs are meant: the targets named with -t, else all of the project that runs can go to.
-tl::expected<std::vector<std::string>, Failure> gpu_targets(const config::Project& project,
-                                                            const Invocation& words);
+struct GpuTargets {
+    std::vector<std::string> names;
+    std::vector<std::string> skipped;  // those of the project that cannot be asked: "bad: why"
+};
+tl::expected<GpuTargets, Failure> gpu_targets(const config::Project& project,
+                                              const std::vector<std::string>& named);
 
 // One answer of POST /gpus (docs/design/gpu.md, "GPUs for people").
 Result<Json> ask_gpus(Daemon& daemon,
@@ -28,6 +32,9 @@ JsonArray devices_of(const std::vector<Json>& answers);
 std::string memory_text(const Json& device);
 // "97 %"; a dash where it is not known.
 std::string percent_text(const Json& value);
+// What a table shows of the devices that devices_of gives.
+View view_of_gpus(const JsonArray& devices);
+
 // Who has it: of the lease, else of the processes; empty when nobody has.
 std::string holder_text(const Json& device);
 

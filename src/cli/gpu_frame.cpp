@@ -64,7 +64,6 @@ public:
     {
         const auto& sample = device["sample"];
         heading(device);
-        if (!sample.text("lost").empty()) line("  lost: " + printable(sample.text("lost")), red);
         activity(device, "busy", "utilisation", green);
         if (sample["sm_activity"].is_number()) activity(device, "SM", "sm_activity", green);
         if (sample["tensor_activity"].is_number())
@@ -86,6 +85,7 @@ public:
         processes(device);
     }
 
+    [[nodiscard]] std::size_t width() const { return width_; }
     std::vector<std::string> take() { return std::move(lines_); }
 
 private:
@@ -113,13 +113,21 @@ private:
         auto text = painted(head, bold);
         if (room >= 12) text += "  " + painted(output::shortened(details, room, terminal_), dim);
         lines_.push_back(text);
-        if (device.as_object().find("lease")) {
-            const auto holder = holder_text(device);
-            line("  " + (device["lease"].is_object() ? "leased to " + holder
-                         : holder.empty()            ? std::string("free")
-                                                     : "not leased, used by " + holder),
-                 device["lease"].is_object() || !holder.empty() ? yellow : dim);
-        }
+        holder(device);
+    }
+
+    void holder(const Json& device)
+    {
+        const auto lost = device["sample"].text("lost");
+        if (!lost.empty()) line("  lost: " + printable(lost), red);
+        if (!device.as_object().find("lease")) return;
+        const auto holder = holder_text(device);
+        if (device["lease"].is_object())
+            line("  leased to " + holder, yellow);
+        else if (!holder.empty())
+            line("  not leased, used by " + holder, yellow);
+        else if (lost.empty())
+            line("  free", dim);
     }
 
     void activity(const Json& device, const char* label, const char* key, const char* colour)
@@ -296,6 +304,17 @@ std::vector<double> GpuMinute::shares(const Json& device,
     return sums;
 }
 
+void add_problem(GpuFrame& frame,
+                 const std::string& target,
+                 const std::string& message,
+                 const std::string& hint)
+{
+    const auto said = [&](const std::string& note) { return note.ends_with(": " + message); };
+    if (message.empty() || std::ranges::any_of(frame.notes, said)) return;
+    frame.notes.push_back(target + ": " + message);
+    if (!hint.empty()) frame.notes.push_back("hint: " + hint);
+}
+
 std::vector<std::string> draw_gpus(const GpuFrame& frame,
                                    const GpuMinute& minute,
                                    std::int64_t now,
@@ -304,7 +323,8 @@ std::vector<std::string> draw_gpus(const GpuFrame& frame,
     Painter painter(terminal, minute, now);
     painter.line(frame.title, dim);
     for (const auto& note : frame.notes)
-        painter.line(printable(note), yellow);
+        for (const auto& part : output::wrapped(printable(note), painter.width()))
+            painter.line(part, yellow);
     for (const auto& device : frame.devices) {
         painter.line("");
         painter.device(device);

@@ -32,6 +32,13 @@ struct GpuFrame {
     std::vector<std::string> notes;  // what could not be asked, and why
     std::string title;
 };
+// What keeps a target from being shown, and the next step. Two targets on one machine have one
+// problem.
+void add_problem(GpuFrame& frame,
+                 const std::string& target,
+                 const std::string& message,
+                 const std::string& hint);
+
 std::vector<std::string> draw_gpus(const GpuFrame& frame,
                                    const GpuMinute& minute,
                                    std::int64_t now,

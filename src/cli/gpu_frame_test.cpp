@@ -57,10 +57,12 @@ GpuFrame example()
     idle.as_object().set("index", 1);
     idle.as_object().set("sample", JsonObject{{"utilisation", 0.0}, {"lost", "GPU is lost"}});
     idle.as_object().set("processes", JsonArray());
-    return {.devices = devices_of({answer("docker", "", {card("GPU-1"), idle}),
-                                   answer("local", "", {card("GPU-1"), idle})}),
-            .notes = {"box: the machine cannot be reached"},
-            .title = "2026-03-01T12:30:05Z"};
+    idle.as_object().set("lease", Json());
+    return {
+        .devices = devices_of({answer("docker", "", {card("GPU-1"), idle}),
+                               answer("local", "", {card("GPU-1"), idle})}),
+        .notes = {"box: the machine cannot be reached", "hint: Look whether it is switched on."},
+        .title = "2026-03-01T12:30:05Z"};
 }
 
 std::string drawn(const output::Terminal& terminal)
@@ -116,13 +118,38 @@ TEST(GpuFrame, PlainLinesSayTheSame)
 {
     const auto lines = gpu_lines(example());
 
-    ASSERT_EQ(lines.size(), 3U);
+    ASSERT_EQ(lines.size(), 4U);
     EXPECT_THAT(lines[0], HasSubstr("box: the machine cannot be reached"));
-    EXPECT_EQ(lines[1],
+    EXPECT_THAT(lines[1], HasSubstr("hint: Look whether it is switched on."));
+    EXPECT_EQ(lines[2],
               "2026-03-01T12:30:05Z  docker, local 0  NVIDIA H200  busy 83 %  SM 42 %  memory 37.3 "
               "of 140.4 GiB  412 W  61 °C  ann, run 4f1e22aa");
-    EXPECT_THAT(lines[2], HasSubstr("lost: GPU is lost"));
+    EXPECT_THAT(lines[3], HasSubstr("lost: GPU is lost"));
     EXPECT_EQ(gpu_lines({.devices = {}, .notes = {}, .title = "now"}).at(0), "now  no GPU");
+}
+
+TEST(GpuFrame, ProblemIsToldOnceWithItsHintAndNeverCut)
+{
+    GpuFrame frame{.devices = {}, .notes = {}, .title = "now"};
+    const std::string message = "driver and library differ: the kernel has 580.82.07, the library "
+                                "580.95.05";
+    add_problem(frame, "docker", message, "Restart the machine.");
+    add_problem(frame, "local", message, "Restart the machine.");
+    add_problem(frame, "box", "", "");
+
+    EXPECT_THAT(frame.notes,
+                testing::ElementsAre("docker: " + message, "hint: Restart the machine."));
+    const auto text = join(draw_gpus(frame, {}, 0, {.width = 30}), " ");
+    EXPECT_THAT(text, HasSubstr(message));
+    EXPECT_THAT(text, HasSubstr("hint: Restart the machine."));
+}
+
+TEST(GpuFrame, LostCardIsNotFree)
+{
+    const auto frame = example();
+    const auto text = join(draw_gpus(frame, {}, 0, {.width = 80}), "\n");
+    EXPECT_THAT(text, HasSubstr("lost: GPU is lost"));
+    EXPECT_THAT(text, testing::Not(HasSubstr("free")));
 }
 
 TEST(GpuFrame, HolderIsTheLeasesBeforeTheProcesses)

@@ -66,7 +66,13 @@ const Json& evidence_of(const Json& gpu, const std::string& uuid)
     return none;
 }
 
-std::string device_text(const Json& device, const Json& seen)
+// Without a verdict from figures, nothing seen is not the same as nothing done.
+bool is_measured(const std::string& verdict)
+{
+    return verdict == "confirmed" || verdict == "idle" || verdict == "cpu-fallback";
+}
+
+std::string device_text(const Json& device, const Json& seen, const std::string& verdict)
 {
     std::string text = fmt::format("{} ({}, {})",
                                    device.text("name", "?"),
@@ -74,7 +80,7 @@ std::string device_text(const Json& device, const Json& seen)
                                    device.text("uuid"));
     if (!seen.is_object()) return text;
     if (real(seen, "held_seconds") <= 0) {
-        text += ": not used";
+        text += is_measured(verdict) ? ": not used" : ": nothing seen";
     } else {
         text += fmt::format(": busy {:.1f} s of {:.1f} s, {} at most",
                             real(seen, "worked_seconds"),
@@ -136,14 +142,13 @@ std::string gpu_sentence(const Json& run)
     if (phase == "leased") return "leased; the verdict comes at the end";
     std::string text = run.text("gpu_verdict");
     if (const auto reason = gpu.text("reason"); !reason.empty()) text += ": " + reason;
-    if (const auto enforced = gpu.text("enforced"); !enforced.empty()) text += "; " + enforced;
     return text;
 }
 
 void add_gpu_rows(const Json& run, JsonObject& rows)
 {
     if (!wants_gpus(run)) {
-        rows.set("gpu_verdict", run["gpu_verdict"]);
+        if (!run["gpu_verdict"].is_null()) rows.set("gpu_verdict", run["gpu_verdict"]);
         return;
     }
     const Json& gpu = run["gpu_evidence"];
@@ -152,7 +157,9 @@ void add_gpu_rows(const Json& run, JsonObject& rows)
         const auto& devices = gpu["devices"].as_array();
         for (std::size_t i = 0; i < devices.size(); ++i)
             rows.set(fmt::format("gpu {}", i),
-                     device_text(devices[i], evidence_of(gpu, devices[i].text("uuid"))));
+                     device_text(devices[i],
+                                 evidence_of(gpu, devices[i].text("uuid")),
+                                 run.text("gpu_verdict")));
     }
     if (const auto driver = gpu.text("driver_version"); !driver.empty()) {
         const auto cuda = gpu.text("cuda_version");
@@ -191,7 +198,9 @@ std::string gpu_charts(const Json& metrics, const output::Terminal& terminal)
             const auto found = gpu_metric(name);
             if (!found || found->word != kind.word) continue;
             auto series = series_of(fmt::format("GPU {}", found->place), metric, kind.scale);
-            if (series.y.size() >= 2) by_place.emplace(found->place, std::move(series));
+            // Points of one moment are no curve.
+            if (!series.x.empty() && series.x.front() < series.x.back())
+                by_place.emplace(found->place, std::move(series));
         }
         std::vector<output::Series> curves;
         for (auto& [place, series] : by_place)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cli/follow.hpp"
 #include "cli/gpu_view.hpp"
 #include "cli/run_view.hpp"
 
@@ -49,8 +50,23 @@ TEST(GpuView, SentenceHasTheReasonOrWhatIsWaitedFor)
     EXPECT_EQ(gpu_sentence(queued), "queued, place 2: GPU 0 is ann's; GPU 1 too");
     EXPECT_EQ(gpu_sentence(used), "confirmed: busy 9.0 s");
     const auto ended = parsed(R"({"gpu_verdict": "cpu-fallback", "gpu_evidence": {"phase": "ended",
-        "reason": "nobody", "enforced": "ended, because 'gpu: required'"}})");
-    EXPECT_EQ(gpu_sentence(ended), "cpu-fallback: nobody; ended, because 'gpu: required'");
+        "reason": "nobody", "enforced": "nobody in 2 s"}})");
+    EXPECT_EQ(gpu_sentence(ended), "cpu-fallback: nobody") << "the run's error says the rest";
+}
+
+TEST(GpuView, ARunThatPonkEndedForItsGpusIsAFailureOfPonkAndNotOfTheScript)
+{
+    const auto end = end_of(parsed(R"({"run_id": "5", "status": "Failed", "exit_code": 143,
+        "error": {"kind": "unavailable", "message": "'gpu: required' does not hold", "hint": "Mend."},
+        "gpu_evidence": {"phase": "ended", "enforced": "nobody in 2 s"}})"));
+
+    EXPECT_EQ(end.code, exit_code::run_failed);
+    ASSERT_TRUE(end.error);
+    EXPECT_EQ(end.error->message(), "run '5' failed: 'gpu: required' does not hold");
+    EXPECT_EQ(end.error->hint(), "Mend.");
+    const auto other = end_of(parsed(R"({"run_id": "5", "status": "Failed", "exit_code": 3,
+        "gpu_evidence": {"phase": "ended", "enforced": ""}})"));
+    EXPECT_EQ(other.code, 3);
 }
 
 TEST(GpuView, ListHasAColumnOnlyWhereSomeRunAskedForGpus)
@@ -81,7 +97,14 @@ TEST(GpuView, RunTellsItsDevicesWithWhatWasSeenOfEach)
     EXPECT_EQ(view.rows.text("gpu 1"), "NVIDIA H200 (140.4 GiB, GPU-2): not used, 7.5 kJ");
     EXPECT_EQ(view.rows.text("gpu driver"), "580.65.06, CUDA 13.0");
     EXPECT_EQ(view.rows.text("gpu container"), "direct: no toolkit");
+    auto unjudged = used;
+    unjudged.as_object().set("gpu_verdict", "unknown");
+    EXPECT_EQ(view_of_run(unjudged).rows.text("gpu 1"),
+              "NVIDIA H200 (140.4 GiB, GPU-2): nothing seen, 7.5 kJ");
     EXPECT_EQ(view_of_run(plain).rows.text("gpu_verdict"), "not-requested");
+    auto early = plain;
+    early.as_object().set("gpu_verdict", Json());
+    EXPECT_EQ(view_of_run(early).rows.as_object().find("gpu_verdict"), nullptr);
     EXPECT_TRUE(view_of_run(plain).rows["gpu driver"].is_null());
 }
 
@@ -103,6 +126,7 @@ TEST(GpuView, ChartsHaveACurveForEachGpu)
         "system/gpu.1.utilisation": {"points": [[0, 0, 0], [1, 0, 50]]},
         "system/gpu.0.utilisation": {"points": [[0, 0, 10], [1, 0, 99.5]]},
         "system/gpu.0.power": {"points": [[0, 0, 500]]},
+        "system/gpu.0.energy": {"points": [[0, 0, 500], [0, 250, 600]]},
         "system/gpu.0.temperature": {"points": [[0, 0, 50], [1, 0, 51]]},
         "loss": {"points": [[0, 0, 1], [1, 0, 2]]}})"),
                                  {.width = 80});
@@ -112,7 +136,8 @@ TEST(GpuView, ChartsHaveACurveForEachGpu)
     EXPECT_LT(text.find("utilisation"), text.find("memory"));
     EXPECT_THAT(text, HasSubstr("99.5"));
     EXPECT_LT(text.find("GPU 0"), text.find("GPU 1"));
-    EXPECT_THAT(text, Not(HasSubstr("power")));  // a single point is no curve
+    EXPECT_THAT(text, Not(HasSubstr("power")));   // a single point is no curve,
+    EXPECT_THAT(text, Not(HasSubstr("energy")));  // nor are two of the same second
     EXPECT_THAT(text, Not(HasSubstr("temperature")));
     EXPECT_THAT(text, Not(HasSubstr("loss")));
     EXPECT_EQ(gpu_charts(Json(), {}), "");

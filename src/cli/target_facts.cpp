@@ -28,7 +28,7 @@ std::string engine_text(const Json& facts)
     return text;
 }
 
-std::string gpu_text(const Json& gpus)
+std::string cards_text(const Json& gpus)
 {
     if (!gpus.is_array() || gpus.as_array().empty()) return "no GPU";
     std::map<std::string, int> count;
@@ -41,6 +41,15 @@ std::string gpu_text(const Json& gpus)
 }
 
 }  // namespace
+
+std::string gpus_line(const Json& answer)
+{
+    auto text = cards_text(answer["devices"]);
+    for (const auto& [key, word] :
+         {std::pair("driver_version", "driver"), {"cuda_version", "CUDA"}})
+        if (!answer.text(key).empty()) text += fmt::format(", {} {}", word, answer.text(key));
+    return printable(text);
+}
 
 Result<std::optional<Json>>
 ask_facts(Context& context, const os::Path& project, const std::string& target)
@@ -72,7 +81,7 @@ std::string facts_line(const Json& answer)
     std::vector<std::string> parts{join(machine, ", ")};
     if (answer.text("type").find("docker") != std::string::npos || facts["engine"].is_object())
         parts.push_back(engine_text(facts));
-    parts.push_back(gpu_text(facts["gpus"]));
+    parts.push_back(cards_text(facts["gpus"]));
     if (!facts.text("python").empty()) parts.push_back(facts.text("python"));
     return printable(join(parts, "; "));
 }
@@ -98,12 +107,8 @@ bool is_ready(const Json& answer)
 bool has_gpu_for_containers(const Json& answer)
 {
     const Json& facts = answer["facts"];
-    if (!facts["gpus"].is_array() || facts["gpus"].as_array().empty()) return false;
-    const Json& runtimes = facts["engine"]["runtimes"];
-    return runtimes.is_array() && std::ranges::any_of(runtimes.as_array(), [](const Json& runtime) {
-               return runtime.is_string() &&
-                      runtime.as_string().find("nvidia") != std::string::npos;
-           });
+    return facts["gpus"].is_array() && !facts["gpus"].as_array().empty() &&
+           facts["engine"].is_object();
 }
 
 void note_facts(const Context& context, const std::string& target, const Json& answer)

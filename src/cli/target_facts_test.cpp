@@ -62,14 +62,36 @@ TEST(TargetFacts, AWarningDoesNotKeepRunsAwayAndAnErrorDoes)
     EXPECT_FALSE(is_ready(answer(R"({"reachable": false, "problems": []})")));
 }
 
-TEST(TargetFacts, AGpuCountsWhenTheEngineCanHandItOut)
+TEST(TargetFacts, AGpuAndAPlainEngineAreEnoughForContainers)
 {
     EXPECT_TRUE(has_gpu_for_containers(answer(gpu_box)));
-    EXPECT_FALSE(has_gpu_for_containers(
+    EXPECT_TRUE(has_gpu_for_containers(
         answer(R"({"facts": {"gpus": [{"name": "x"}], "engine": {"runtimes": ["runc"]}}})")));
+    EXPECT_FALSE(
+        has_gpu_for_containers(answer(R"({"facts": {"gpus": [{"name": "x"}], "engine": null}})")));
     EXPECT_FALSE(has_gpu_for_containers(
         answer(R"({"facts": {"gpus": [], "engine": {"runtimes": ["nvidia"]}}})")));
     EXPECT_FALSE(has_gpu_for_containers(answer(R"({"facts": null})")));
+}
+
+TEST(TargetFacts, DoctorTellsCardsOrWhyThereAreNone)
+{
+    const auto fine = gpu_check(answer(R"({"reachable": true, "driver_version": "580.82.07",
+        "cuda_version": "13.0", "devices": [{"name": "H200"}, {"name": "H200"}]})"));
+    EXPECT_EQ(fine.text("status"), "ok");
+    EXPECT_EQ(fine.text("message"), "2 x H200, driver 580.82.07, CUDA 13.0");
+    const auto none = gpu_check(answer(R"({"reachable": true, "devices": []})"));
+    EXPECT_EQ(none.text("status"), "ok");
+    EXPECT_EQ(none.text("message"), "no GPU");
+    const auto broken = gpu_check(answer(R"({"reachable": true, "devices": [], "problem":
+        {"kind": "unavailable", "message": "driver and library differ", "hint": "Restart."}})"));
+    EXPECT_EQ(broken.text("status"), "warn");
+    EXPECT_EQ(broken.text("message"), "driver and library differ");
+    EXPECT_EQ(broken.text("hint"), "Restart.");
+    const auto partly = gpu_check(answer(R"({"devices": [{"name": "H200"}], "problem":
+        {"message": "a card is missing", "hint": "Look."}})"));
+    EXPECT_EQ(partly.text("status"), "warn");
+    EXPECT_EQ(partly.text("message"), "a card is missing (H200)");
 }
 
 TEST(TargetFacts, OddAnswersAreTakenAsTheyCome)

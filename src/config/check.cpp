@@ -38,6 +38,7 @@ void compare_files(const Project& project, const std::string& name, Diagnostics&
     auto target = read_target(project, *run->target, own);
     if (!target || has_errors(own)) return;
     merge_into_target(*run, *target);
+    if (auto remark = gpu_contradiction(*run, *target)) all.push_back(std::move(*remark));
     check_dependencies(project, *run, *target, all);
 }
 

@@ -61,31 +61,6 @@ bool uses_ssh(TargetType type)
            type == TargetType::cluster || type == TargetType::slurm;
 }
 
-const char* to_string(GpuWish wish)
-{
-    switch (wish) {
-    case GpuWish::automatic:
-        return "auto";
-    case GpuWish::required:
-        return "required";
-    case GpuWish::none:
-        return "none";
-    }
-    return "auto";
-}
-
-void read_gpu_wish(const SectionReader& reader, Located<GpuWish>& out)
-{
-    Located<std::string> word;
-    reader.read("gpu", word);
-    if (!word.given()) return;
-    const auto text = lower(*word);
-    out = {text == "required" ? GpuWish::required
-           : text == "none"   ? GpuWish::none
-                              : GpuWish::automatic,
-           word.place};
-}
-
 ComputeTarget built_in_local()
 {
     ComputeTarget target;
@@ -155,17 +130,25 @@ private:
         reader_.read("pythonLocation", t.python_location);
         reader_.read("sparkSubmitLocation", t.spark_submit_location);
         reader_.read("yarnDeployMode", t.yarn_deploy_mode);
-        reader_.read_joined("gpus", t.gpus);
-        read_gpu_wish(reader_, t.gpu);
-        reader_.read_seconds("gpuGrace", t.gpu_grace_seconds);
+        read_gpu_keys(reader_, {t.gpus, t.gpu, t.gpu_grace_seconds}, report_);
         reader_.read_seconds("autostop", t.autostop_seconds);
         reader_.read("partition", t.partition);
         reader_.read("scratch", t.scratch);
-        reader_.read("shared", t.shared);
+        read_shared();
         reader_.read("subscriptionId", t.subscription_id);
         reader_.read("resourceGroup", t.resource_group);
         reader_.read("clusterName", t.cluster_name);
         reader_.read("workspaceName", t.workspace_name);
+    }
+
+    // One key with two meanings.
+    void read_shared()
+    {
+        const TargetType type = *target_.type;
+        if (type == TargetType::slurm || type == TargetType::cluster)
+            return reader_.read("shared", target_.shared);
+        check_value({"shared", ValueKind::boolean}, root_, report_);
+        reader_.read("shared", target_.shared_with_others);
     }
 
     // host, host:port, [v6], [v6]:port, v6
@@ -337,6 +320,7 @@ Json meaning_of(const ComputeTarget& target)
         meaning.set("clusterName", text_or_null(*target.cluster_name));
         meaning.set("workspaceName", text_or_null(*target.workspace_name));
     }
+    if (target.shared_with_others.given()) meaning.set("shared", *target.shared_with_others);
     meaning.set("gpus", text_or_null(*target.gpus));
     meaning.set("gpu", to_string(*target.gpu));
     meaning.set("gpuGrace", *target.gpu_grace_seconds);

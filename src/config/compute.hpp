@@ -3,6 +3,7 @@
 
 #include "config/diagnostic.hpp"
 #include "config/document.hpp"
+#include "config/gpu_keys.hpp"
 #include "config/place.hpp"
 
 #include <optional>
@@ -17,14 +18,6 @@ const char* to_string(TargetType type);
 std::optional<TargetType> target_type_from(std::string_view word);
 bool uses_docker(TargetType type);
 bool uses_ssh(TargetType type);
-
-// How much a run depends on a GPU: taken when there is one, demanded, or left alone.
-enum class GpuWish { automatic, required, none };
-
-const char* to_string(GpuWish wish);
-
-class SectionReader;
-void read_gpu_wish(const SectionReader& reader, Located<GpuWish>& out);
 
 // A <name>.compute file with its synonyms resolved and its defaults filled in. Empty text means
 // absent. What no line of the file says has no place.
@@ -50,13 +43,14 @@ struct ComputeTarget {
     Located<std::string> spark_submit_location = std::string("spark-submit");
     Located<std::string> yarn_deploy_mode = std::string("cluster");
 
-    Located<std::string> gpus;  // a number, "all", or device ids with commas
+    Located<std::string> gpus;  // in the words of model::parse_wish
     Located<GpuWish> gpu = GpuWish::automatic;
     Located<std::int64_t> gpu_grace_seconds = std::int64_t{600};
     Located<std::int64_t> autostop_seconds = std::int64_t{0};  // 0: never
     Located<std::string> partition;
     Located<std::string> scratch;
-    Located<std::string> shared;
+    Located<std::string> shared;               // a folder, of a cluster
+    Located<bool> shared_with_others = false;  // the machine, of other types: the same key
 
     // batchai of late 2018: read, shown, not served.
     Located<std::string> subscription_id, resource_group, cluster_name, workspace_name;

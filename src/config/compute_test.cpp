@@ -119,6 +119,7 @@ TEST(Compute, RemarksOnWhatIsWrong)
         {"type: docker\nbaseDockerImage: mine/cuda:1\nnvidiaDocker: true\n", ""},
         {"type: docker\nbaseDockerImage: ubuntu:22.04\nnvidiaDocker: true\n",
          "2:18 warning gpu-flag-without-image"},
+        {"type: docker\nbaseDockerImage: python:3.11-slim\nnvidiaDocker: true\n", ""},
         {"type: docker\nnvidiaDocker: true\n", "2:15 warning gpu-flag-without-image"},
         {"type: docker\nbaseDockerImage: someone/own\nnvidiaDocker: true\n", ""},
         {"type: local\nnvidiaDocker: true\n", "2:15 notice unused-key"},

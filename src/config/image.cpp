@@ -11,13 +11,13 @@ namespace ponk::config {
 
 namespace {
 
-// Images of which it is known that they hold no CUDA libraries unless their name says so.
-constexpr std::array<std::string_view, 9> plain_images{"microsoft/mmlspark",
+// Images of which it is known that they hold no CUDA libraries unless their name says so. Those of
+// Python hold none either, but packages from PyPI bring their own.
+constexpr std::array<std::string_view, 8> plain_images{"microsoft/mmlspark",
                                                        "mcr.microsoft.com/azureml/base",
                                                        "continuumio/miniconda",
                                                        "continuumio/anaconda",
                                                        "tensorflow/tensorflow",
-                                                       "python:",
                                                        "ubuntu:",
                                                        "debian:",
                                                        "jupyter/"};

@@ -110,14 +110,41 @@ void apply_docker_section(const RunConfiguration& run, ComputeTarget& target)
     }
 }
 
+// The run configuration has the last word also where the target says the same by the other key.
+void merge_gpu_keys(const RunConfiguration& run, ComputeTarget& target)
+{
+    if (run.gpus.given()) {
+        if (*target.gpu == GpuWish::none && !asks_for_no_gpu(run.gpus))
+            target.gpu = GpuWish::automatic;
+        target.gpus = run.gpus;
+    } else if (run.gpu.given() && *run.gpu == GpuWish::none) {
+        target.gpus = Located<std::string>();
+    }
+    if (run.gpu.given()) target.gpu = run.gpu;
+}
+
 void merge_into_target(const RunConfiguration& run, ComputeTarget& target)
 {
     apply_docker_section(run, target);
     if (run.interpreter_path.given()) target.python_location = run.interpreter_path;
     if (run.yarn_deploy_mode.given()) target.yarn_deploy_mode = run.yarn_deploy_mode;
-    if (run.gpus.given()) target.gpus = run.gpus;
-    if (run.gpu.given()) target.gpu = run.gpu;
+    merge_gpu_keys(run, target);
     if (run.gpu_grace_seconds.given()) target.gpu_grace_seconds = run.gpu_grace_seconds;
+}
+
+std::optional<Diagnostic> gpu_contradiction(const RunConfiguration& run,
+                                            const ComputeTarget& target)
+{
+    if (*target.gpu != GpuWish::required || target.gpus->empty() || !asks_for_no_gpu(target.gpus))
+        return std::nullopt;
+    Report report(run.gpus.given() ? run.file : target.file);
+    report.error(target.gpus.place,
+                 "contradiction",
+                 fmt::format("'gpus: {}' contradicts 'gpu: required' of '{}'",
+                             printable(*target.gpus),
+                             run.gpu.given() ? run.file : target.file),
+                 "Ask for GPUs, or remove 'gpu: required'.");
+    return report.take().front();
 }
 
 namespace {

@@ -22,6 +22,10 @@ void report_dangling_target(const Project& project,
 // What the run configuration says about container, interpreter and GPUs goes before the target.
 void merge_into_target(const RunConfiguration& run, ComputeTarget& target);
 
+// The run configuration and its target, merged, say about GPUs what cannot be together.
+std::optional<Diagnostic> gpu_contradiction(const RunConfiguration& run,
+                                            const ComputeTarget& target);
+
 // The conda and Spark files as far as this run uses them: that they are there, can be read, and fit
 // the target's GPU setting.
 void check_dependencies(const Project& project,

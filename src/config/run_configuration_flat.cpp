@@ -74,9 +74,8 @@ void read_flat_run(const Node& root, RunConfiguration& configuration, Report& re
                                       key));
         }
     }
-    reader.read_joined("gpus", configuration.gpus);
-    read_gpu_wish(reader, configuration.gpu);
-    reader.read_seconds("gpuGrace", configuration.gpu_grace_seconds);
+    read_gpu_keys(
+        reader, {configuration.gpus, configuration.gpu, configuration.gpu_grace_seconds}, report);
     reader.read("nodeCount", configuration.node_count);
     reader.read("maxRunDurationSeconds", configuration.max_run_duration_seconds);
 }

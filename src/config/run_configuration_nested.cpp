@@ -103,9 +103,8 @@ void read_nested_run(const Node& root, RunConfiguration& configuration, Report& 
         configuration.tracked_run = configuration.output_collection;
     }
     history.read("snapshotProject", configuration.snapshot_project);
-    reader.read_joined("gpus", configuration.gpus);
-    read_gpu_wish(reader, configuration.gpu);
-    reader.read_seconds("gpuGrace", configuration.gpu_grace_seconds);
+    read_gpu_keys(
+        reader, {configuration.gpus, configuration.gpu, configuration.gpu_grace_seconds}, report);
 }
 
 }  // namespace ponk::config

@@ -50,6 +50,9 @@ struct Schema {
 // Nothing (null or an empty value) is right for every key: it means the default.
 void check_against(const Schema& schema, const Node& map, Report& report);
 
+// The same for one key that needs another type than its schema says; absent is right.
+void check_value(const Key& key, const Node& map, Report& report);
+
 // The document's own tree: keys as written, scalars typed by the schema where it says so and by
 // YAML where it does not.
 Json values_by(const Schema& schema, const Node& map);
@@ -71,7 +74,6 @@ public:
     void read(std::string_view key, Located<bool>& out) const;
     void read(std::string_view key, Located<std::int64_t>& out) const;
     void read_seconds(std::string_view key, Located<std::int64_t>& out) const;
-    void read_joined(std::string_view key, Located<std::string>& out) const;
     void read(std::string_view key, std::vector<Located<std::string>>& out) const;
 
 private:

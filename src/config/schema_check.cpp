@@ -116,6 +116,12 @@ public:
         }
     }
 
+    void check_key(const Key& key, const Node& map)
+    {
+        for (const auto& member : map.members)
+            if (member.key == key.name && !member.value.is_null()) check_value(key, member);
+    }
+
 private:
     void check_value(const Key& key, const Member& member)
     {
@@ -307,6 +313,11 @@ void check_against(const Schema& schema, const Node& map, Report& report)
         return;
     }
     SchemaCheck(report).check_map(schema, map);
+}
+
+void check_value(const Key& key, const Node& map, Report& report)
+{
+    SchemaCheck(report).check_key(key, map);
 }
 
 }  // namespace ponk::config

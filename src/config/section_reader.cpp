@@ -43,16 +43,6 @@ void SectionReader::read_seconds(std::string_view key, Located<std::int64_t>& ou
     if (const auto seconds = seconds_of(value->text)) out = {*seconds, value->place};
 }
 
-void SectionReader::read_joined(std::string_view key, Located<std::string>& out) const
-{
-    const Node* value = find(key);
-    if (value == nullptr || !value->is_list()) return read(key, out);
-    std::vector<std::string> parts;
-    for (const auto& item : value->items)
-        parts.push_back(item.text);
-    out = {join(parts, ","), value->place};
-}
-
 void SectionReader::read(std::string_view key, std::vector<Located<std::string>>& out) const
 {
     const Node* value = find(key);

@@ -87,6 +87,7 @@ std::string compute_text(const ComputeTarget& target)
     lines.add("partition", *target.partition);
     lines.add("scratch", *target.scratch);
     lines.add("shared", *target.shared);
+    if (target.shared_with_others.given()) lines.add("shared", *target.shared_with_others);
     lines.add("gpus", *target.gpus);
     if (*target.gpu != GpuWish::automatic) lines.add("gpu", std::string(to_string(*target.gpu)));
     if (*target.autostop_seconds > 0) {

@@ -259,7 +259,7 @@ Result<PlanReport> make_plan(const Submission& submission)
             TRY(spark_options(key.path, configuration, submission.spark_dependencies));
     }
     plan.container = TRY(container_plan(resolved, report.notices));
-    plan.gpu = TRY(gpu_plan(resolved, submission, plan.variables));
+    plan.gpu = TRY(gpu_plan(resolved, submission, plan.variables, report.notices));
     plan.substitute = submission.substitute;
     // Who asks for a preparation wants it built, whatever runs do.
     plan.prepare = *configuration.prepare_environment || plan.only_prepare;

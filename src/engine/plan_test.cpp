@@ -265,7 +265,7 @@ TEST_F(Plans, DevicesChosenInTheShellAreNamesAndNeverANumberOfThem)
     EXPECT_EQ(wish_with("3"), "3,");
     EXPECT_EQ(wish_with("0,1"), "0,1");
     EXPECT_EQ(wish_with("GPU-a"), "GPU-a");
-    EXPECT_EQ(wish_with("-1"), "all");
+    EXPECT_EQ(wish_with("-1"), "");
 }
 
 }  // namespace

@@ -64,6 +64,8 @@ private:
     Result<> follow(const Plan& plan, std::stop_token stop);
     void note_gpu(const std::string& text);
     [[nodiscard]] Json final_gpu() const;
+    void keep_place_in_queue();
+    [[nodiscard]] Deadline place_is_due() const;
     // Why `gpu: required` does not hold for a run that has ended; nullopt when it does.
     [[nodiscard]] std::optional<Error> broken_gpu_requirement(const Plan& plan) const;
     Result<> finalize(const target::JobStatus& status, const Plan& plan, std::stop_token stop);
@@ -95,6 +97,8 @@ private:
     std::int64_t unreachable_since_ = 0;  // as it was told to who follows
     std::string gpu_text_;                // the state of its GPUs as it was last seen
     std::string gpu_told_;                // what of it was told last
+    bool gpu_is_kept_ = true;             // the run's record has it
+    std::int64_t next_keeping_ = 0;       // when it may be written again; by the clock of the boot
     Synced<Wishes> wishes_;
     os::Bell bell_;
     std::stop_source step_;  // ends the current blocking step when a cancel comes

@@ -104,7 +104,7 @@ Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
         auto status = executor().sync(job(),
                                       directory(),
                                       seen,
-                                      std::min(after(heartbeat), journals.due()),
+                                      std::min({after(heartbeat), journals.due(), place_is_due()}),
                                       cancel_sent ? stop : step_.get_token());
         if (!status) {
             if (status.error().kind() == ErrorKind::cancelled) continue;
@@ -138,8 +138,11 @@ Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
         if (seen.phase == JobPhase::queued && run_.state == RunState::starting) {
             store::RunChange change;
             if (!run_.gpu.is_null()) change.gpu = run_.gpu;
+            change.timings = run_.timings;
             TRY(move_to(RunState::queued, change));
+            gpu_is_kept_ = true;
         }
+        keep_place_in_queue();
         if (seen.phase == JobPhase::running && run_.state < RunState::running) {
             store::RunChange change;
             change.started = seen.started;
@@ -220,7 +223,9 @@ Supervisor::finalize(const target::JobStatus& status, const Plan& plan, std::sto
     if (!run_.gpu.is_null()) change.gpu = final_gpu();
     change.job = run_.job;
     change.timings = run_.timings;
-    if (status.exit) {
+    // One that waited for GPUs, or failed to get them, never began.
+    const bool never_began = status.exit && status.exit->by == "side";
+    if (status.exit && !never_began) {
         change.started = status.exit->started;
         change.timings["run"] = status.exit->duration_ms;
     }
@@ -259,7 +264,7 @@ Supervisor::finalize(const target::JobStatus& status, const Plan& plan, std::sto
     if (exit.cause == "terminated" && cancel_wished()) exit.cause = "cancel";
     change.ended = exit.ended;
     change.evidence = evidence_of(exit);
-    if (exit.cause != "start-failure") change.exit_code = exit.status();
+    if (exit.cause != "start-failure" && !never_began) change.exit_code = exit.status();
     if (const auto reason = reason_of(exit, plan)) change.error = hidden(*reason);
     auto state = end_state(exit);
     const bool ended_by_side = !run_.gpu.text("enforced").empty() && !cancel_wished();

@@ -41,18 +41,43 @@ void Supervisor::note_gpu(const std::string& text)
     } else if (gpu_told_ != "leased" && !(*parsed)["devices"].is_null()) {
         gpu_told_ = "leased";
         const auto inventory = gpu::inventory_from(*parsed);
-        if (inventory && !inventory->devices.empty())
-            tell("notice",
-                 std::string(trim(gpu::banner(
-                     inventory->devices, inventory->driver_version, inventory->cuda_version))));
-        else if (parsed->text("verdict") == gpu::to_string(gpu::Verdict::unknown))
+        if (inventory && !inventory->devices.empty()) {
+            for (const auto& block : gpu::banner(
+                     inventory->devices, inventory->driver_version, inventory->cuda_version))
+                tell("notice", std::string(trim(block)));
+        } else if (parsed->text("verdict") == gpu::to_string(gpu::Verdict::unknown)) {
             tell("notice", parsed->text("reason"));
+        }
     }
     if (const auto problem = parsed->text("lease_problem");
         !problem.empty() && problem != run_.gpu.text("lease_problem"))
         tell("notice", problem);
     run_.gpu = std::move(*parsed);
+    gpu_is_kept_ = false;
     if (!run_.gpu["queue_ms"].is_null()) run_.timings["queue"] = run_.gpu.integer("queue_ms");
+}
+
+// While it waits its record says where, for whoever asks; a place changes often.
+void Supervisor::keep_place_in_queue()
+{
+    constexpr std::int64_t pause_ms = 2'000;
+    if (run_.state != model::RunState::queued || gpu_is_kept_) return;
+    const auto now = boot_milliseconds();
+    if (now < next_keeping_) return;
+    next_keeping_ = now + pause_ms;
+    store::RunChange change;
+    change.gpu = run_.gpu;
+    change.timings = run_.timings;
+    // A full disk passes, and the next place is told again.
+    if (auto updated = context_.history.update_run(run_.id, change)) run_ = std::move(*updated);
+    gpu_is_kept_ = true;
+}
+
+Deadline Supervisor::place_is_due() const
+{
+    if (run_.state != model::RunState::queued || gpu_is_kept_) return Deadline::max();
+    const auto left = std::max<std::int64_t>(0, next_keeping_ - boot_milliseconds());
+    return after(std::chrono::milliseconds(left));
 }
 
 // What is kept when the run has ended. A side that was killed leaves no verdict, which is no pass.

@@ -43,14 +43,15 @@ void add_line(std::string& out, const char* what, const std::string& value)
 
 }  // namespace
 
-std::string banner(const std::vector<Device>& devices,
-                   const std::string& driver_version,
-                   const std::string& cuda_version)
+std::vector<std::string> banner(const std::vector<Device>& devices,
+                                const std::string& driver_version,
+                                const std::string& cuda_version)
 {
-    std::string out;
+    std::vector<std::string> blocks;
     for (std::size_t i = 0; i < devices.size(); ++i) {
         const auto& device = devices[i];
-        out += fmt::format("available: GPU {} ({} of {})\n", i, i + 1, devices.size());
+        auto& out = blocks.emplace_back(
+            fmt::format("available: GPU {} ({} of {})\n", device.index, i + 1, devices.size()));
         add_line(out, "name", or_unknown(device.name));
         if (device.vendor != "amd") add_line(out, "compute capability", capability_text(device));
         add_line(out, "clock", clock_text(device));
@@ -61,7 +62,7 @@ std::string banner(const std::vector<Device>& devices,
         add_line(out, "id", device.uuid);
         if (!device.card.empty()) add_line(out, "part of", device.card);
     }
-    return out;
+    return blocks;
 }
 
 }  // namespace ponk::gpu

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/time.hpp"
 #include "gpu/device.hpp"
+#include "model/gpu_wish.hpp"
 #include "os/fd.hpp"
 #include "os/file.hpp"
 
@@ -24,14 +25,9 @@ namespace ponk::gpu {
 using os::Path;
 
 // What a run asks for.
-struct Wish {
-    enum class Kind { none, count, all, named } kind = Kind::none;
-    unsigned count = 0;
-    std::vector<std::string> uuids;  // or their unique beginnings, or indexes; of `named`
-};
-// "none", "all", "2", "GPU-…,GPU-…". Fails with what is allowed.
-Result<Wish> parse_wish(std::string_view text);
-std::string to_text(const Wish& wish);
+using Wish = model::GpuWish;
+using model::parse_wish;
+using model::to_text;
 
 // Whom a lease or a place in the queue belongs to, as shown to others.
 struct Owner {

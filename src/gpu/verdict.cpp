@@ -234,16 +234,16 @@ std::optional<std::string> why_unseen(const Evidence& evidence)
 Judgement not_held(const Evidence& evidence)
 {
     auto why = why_unseen(evidence);
-    const auto verdict = why ? Verdict::unknown : Verdict::cpu_fallback;
-    if (!why)
-        why = fmt::format("no process of the run was seen on {} in {} samples over {}",
-                          names(evidence, [](const auto&) { return true; }),
-                          evidence.samples,
-                          seconds_text(evidence.seconds)) +
-              shared_text(evidence);
+    // What speaks for a fall-back explains nothing where none was seen.
+    if (why) return {Verdict::unknown, std::move(*why)};
+    why = fmt::format("no process of the run was seen on {} in {} samples over {}",
+                      names(evidence, [](const auto&) { return true; }),
+                      evidence.samples,
+                      seconds_text(evidence.seconds)) +
+          shared_text(evidence);
     if (!evidence.findings.empty())
         *why += fmt::format("; probable reason: {}", join(evidence.findings, "; "));
-    return {verdict, std::move(*why)};
+    return {Verdict::cpu_fallback, std::move(*why)};
 }
 
 Judgement judge_use(const Evidence& evidence)

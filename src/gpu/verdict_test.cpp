@@ -158,6 +158,13 @@ TEST(Verdict, NobodyOnTheDeviceIsAFallbackWithWhatWasFound)
     auto evidence = watch.evidence();
     evidence.findings = {"PyTorch is built for the CPU only"};
     EXPECT_THAT(judge(evidence).reason, HasSubstr("probable reason: PyTorch is built for the CPU"));
+
+    Watch brief;
+    brief.samples(1, seen(0.0));
+    evidence = brief.evidence();
+    evidence.findings = {"PyTorch is built for the CPU only"};
+    EXPECT_EQ(judge(evidence).verdict, Verdict::unknown);
+    EXPECT_THAT(judge(evidence).reason, Not(HasSubstr("PyTorch"))) << "no fall-back was seen";
 }
 
 TEST(Verdict, WorkOfOthersIsNeverTheRuns)

@@ -9,27 +9,6 @@ namespace ponk::gpu {
 
 namespace {
 
-constexpr std::int64_t most_gpus = 4096;
-constexpr std::size_t longest_name = 200;
-
-tl::unexpected<Error> no_wish(std::string_view text, const std::string& why)
-{
-    return tl::unexpected(
-        Error(ErrorKind::invalid_argument,
-              "'" + printable(text.substr(0, longest_name)) + "' asks for no GPUs: " + why,
-              "Write a number, 'all', 'none', or UUIDs as 'ponk gpu list' shows them, separated "
-              "by commas (their beginnings will do; '0,1' and '0,' are places in that list)."));
-}
-
-bool is_name(std::string_view word)
-{
-    return !word.empty() && word.size() <= longest_name &&
-           std::all_of(word.begin(), word.end(), [](char letter) {
-               const auto byte = static_cast<unsigned char>(letter);
-               return byte > 0x20 && byte < 0x7f && letter != '\'' && letter != '"';
-           });
-}
-
 bool begins_with(std::string_view text, std::string_view beginning)
 {
     return same_ignoring_case(text.substr(0, beginning.size()), beginning);
@@ -52,7 +31,8 @@ tl::unexpected<Error> not_there(const std::string& name, const std::vector<Devic
     return tl::unexpected(Error(ErrorKind::not_found,
                                 "there is no GPU '" + printable(name) + "' on this machine",
                                 known.empty() ? "No GPU was found here; 'ponk gpu list' says why."
-                                              : "It has " + printable(join(known, ", ")) + "."));
+                                              : "It has " + printable(join(known, ", ")) +
+                                                    ". A number, 'all' or 'none' will do, too."));
 }
 
 // A UUID, its unique beginning, or a place in the list. Cards in MIG mode are not listed, but have
@@ -102,8 +82,10 @@ Result<std::vector<Device>> find_all_named(const std::vector<std::string>& names
         for (auto& device : devices_of(TRY(find_named(name, all)), all)) {
             for (const auto& other : devices) {
                 if (other.uuid == device.uuid)
-                    return fail(
-                        ErrorKind::invalid_argument, "GPU '{}' is asked for twice", device.uuid);
+                    return tl::unexpected(
+                        Error(ErrorKind::invalid_argument,
+                              fmt::format("GPU '{}' is asked for twice", device.uuid),
+                              "Name each GPU once; 'ponk gpu list' shows them all."));
                 if (other.card == device.uuid || device.card == other.uuid)
                     return fail(ErrorKind::invalid_argument,
                                 "GPU '{}' is asked for together with a part of it, '{}'",
@@ -117,48 +99,6 @@ Result<std::vector<Device>> find_all_named(const std::vector<std::string>& names
 }
 
 }  // namespace
-
-Result<Wish> parse_wish(std::string_view text)
-{
-    const auto word = trim(text);
-    if (word == "none") return Wish{};
-    if (word == "all") return Wish{.kind = Wish::Kind::all, .count = 0, .uuids = {}};
-    if (word.empty()) return no_wish(text, "it is empty");
-    if (const auto count = parse_integer(word)) {
-        if (*count < 0 || *count > most_gpus)
-            return no_wish(text, fmt::format("a number is 0 to {}", most_gpus));
-        if (*count == 0) return Wish{};
-        return Wish{.kind = Wish::Kind::count, .count = static_cast<unsigned>(*count), .uuids = {}};
-    }
-    Wish wish{.kind = Wish::Kind::named, .count = 0, .uuids = {}};
-    // "0," is the GPU in place 0, while "0" is a number of GPUs.
-    const auto names = word.back() == ',' ? word.substr(0, word.size() - 1) : word;
-    for (const auto& part : split(names, ',')) {
-        const auto name = trim(part);
-        if (!is_name(name))
-            return no_wish(text, "'" + printable(name.substr(0, 60)) + "' is no name");
-        wish.uuids.emplace_back(name);
-    }
-    if (wish.uuids.size() > static_cast<std::size_t>(most_gpus))
-        return no_wish(text, "too many names");
-    return wish;
-}
-
-std::string to_text(const Wish& wish)
-{
-    switch (wish.kind) {
-    case Wish::Kind::none:
-        return "none";
-    case Wish::Kind::all:
-        return "all";
-    case Wish::Kind::count:
-        return std::to_string(wish.count);
-    case Wish::Kind::named:
-        return join(wish.uuids, ",") +
-               (wish.uuids.size() == 1 && parse_integer(wish.uuids.front()) ? "," : "");
-    }
-    return "none";
-}
 
 Result<std::vector<Device>> LeaseFolder::candidates(const Wish& wish,
                                                     const std::vector<Device>& all)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/run_words.hpp"
 
+#include "model/run_state.hpp"
+
 namespace ponk::model {
 
 Json params_json(const Run& run)
@@ -33,6 +35,18 @@ std::string gpu_verdict(const Run& run)
     }
     const auto verdict = run.gpu.text("verdict");
     return verdict.empty() ? "unknown" : verdict;
+}
+
+Json gpu_verdict_json(const Run& run)
+{
+    if (is_terminal(run.state)) return gpu_verdict(run);
+    if (run.gpu.is_object()) {
+        const auto verdict = run.gpu.text("verdict");
+        return verdict.empty() ? Json() : Json(verdict);
+    }
+    // It may still get some.
+    const bool wants = !run.configuration["gpu"].text("wish").empty();
+    return wants && run.state < RunState::running ? Json() : Json(gpu_verdict(run));
 }
 
 Json gpu_evidence_json(const Run& run)

@@ -24,6 +24,8 @@ inline constexpr std::string_view system_prefix = "system/";
 inline constexpr std::string_view gpu_not_requested = "not-requested";
 // Whether the run used its GPUs: "confirmed", …; "unknown" as long as nothing was judged.
 std::string gpu_verdict(const Run& run);
+// The same for who polls: null as long as that may change.
+Json gpu_verdict_json(const Run& run);
 // All else about its GPUs; null when none were asked for.
 Json gpu_evidence_json(const Run& run);
 

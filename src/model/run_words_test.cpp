@@ -22,5 +22,28 @@ TEST(GpuVerdict, IsUnknownForWhoAskedAndWasNotJudged)
     EXPECT_EQ(gpu_verdict(run), "idle");
 }
 
+std::string told(RunState state, Json gpu, const std::string& wish = "all")
+{
+    Run run;
+    run.state = state;
+    run.gpu = std::move(gpu);
+    run.configuration = JsonObject{{"gpu", JsonObject{{"wish", wish}}}};
+    return to_json(gpu_verdict_json(run));
+}
+
+TEST(GpuVerdict, WhoPollsCanTellNotYetFromTheLastWord)
+{
+    const Json leased = JsonObject{{"phase", "leased"}};
+    const Json ended = JsonObject{{"phase", "ended"}, {"verdict", "unknown"}};
+
+    EXPECT_EQ(told(RunState::queued, JsonObject{{"phase", "queued"}}), "null");
+    EXPECT_EQ(told(RunState::running, leased), "null");
+    EXPECT_EQ(told(RunState::finalizing, ended), R"("unknown")");
+    EXPECT_EQ(told(RunState::completed, leased), R"("unknown")");
+    EXPECT_EQ(told(RunState::starting, Json()), "null");
+    EXPECT_EQ(told(RunState::starting, Json(), ""), R"("not-requested")");
+    EXPECT_EQ(told(RunState::running, Json()), R"("not-requested")");
+}
+
 }  // namespace
 }  // namespace ponk::model

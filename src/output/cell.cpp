@@ -57,6 +57,19 @@ std::pair<std::string_view, std::string_view> split_at_word(std::string_view tex
     return {line.substr(0, blank), text.substr(blank + 1)};
 }
 
+std::vector<std::string> wrapped(std::string_view text, std::size_t width)
+{
+    std::vector<std::string> lines;
+    do {
+        auto [line, rest] = split_at_word(text, width);
+        // A character that is wider than the line stays whole.
+        if (line.empty() && !rest.empty()) line = rest, rest = {};
+        lines.emplace_back(line);
+        text = rest;
+    } while (!text.empty());
+    return lines;
+}
+
 std::string shortened(std::string_view text, std::size_t width, const Terminal& terminal)
 {
     const auto [whole, rest] = split_at_width(text, width);

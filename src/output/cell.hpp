@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace ponk::output {
 
@@ -24,6 +25,8 @@ std::pair<std::string_view, std::string_view> split_at_width(std::string_view te
 // neither part.
 std::pair<std::string_view, std::string_view> split_at_word(std::string_view text,
                                                             std::size_t width);
+// Lines of at most `width` columns, broken between words where that is possible.
+std::vector<std::string> wrapped(std::string_view text, std::size_t width);
 // `text` in at most `width` columns, with an ellipsis at the end when something is missing.
 std::string shortened(std::string_view text, std::size_t width, const Terminal& terminal);
 

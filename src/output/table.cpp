@@ -120,7 +120,7 @@ private:
                                       missing.size(),
                                       missing.size() == 1 ? "" : "s",
                                       join(missing, ", "));
-        return shortened(text, room_of(terminal_), terminal_) + '\n';
+        return join(wrapped(text, room_of(terminal_)), "\n") + '\n';
     }
 
     const Terminal& terminal_;

@@ -26,7 +26,7 @@ using Columns = std::vector<Column>;
 // A list of objects as aligned columns, an object as rows of name and value, a list of plain
 // values as one column, a plain value as its text. Without `columns` the heading is the union of
 // all keys in the order of first sight. Text that does not fit ends in an ellipsis; columns that
-// cannot be shrunk enough are left out from the right, and a last line says which.
+// cannot be shrunk enough are left out from the right, and the last lines say which.
 std::string
 render_table(const Json& document, const Terminal& terminal, const Columns& columns = {});
 

@@ -84,7 +84,8 @@ TEST(Table, FitsEveryWidthAndSaysWhatIsMissing)
               "run         script      accuracy\n"
               "----------  ----------  --------\n"
               "0197f3a1c…  a long na…    0.9731\n"
-              "(1 more column in -o json: targ…\n");
+              "(1 more column in -o json:\n"
+              "target)\n");
 }
 
 TEST(Table, NeverCutsANumber)

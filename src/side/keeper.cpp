@@ -233,7 +233,10 @@ Result<Keeper::Turn> Keeper::take_gpus()
     const auto ticket = TRY(folder_->queue(wish, owner()));
     const auto parent = os::variable(options_.own_environment, "PONK_RUN_ID");
     for (;;) {
-        if (is_cancelled()) return Turn::cancelled;
+        if (is_cancelled()) {
+            state_.set("queue_ms", boot_milliseconds() - since);
+            return Turn::cancelled;
+        }
         auto outcome = try_take(ticket);
         if (!outcome && request.busy == target::GpuRequest::Busy::refuse)
             return tl::unexpected(outcome.error());

@@ -71,7 +71,7 @@ private:
     void renew_leases();
     Result<> start();
     void watch();
-    void take_sample();
+    bool take_sample(std::chrono::seconds patience);
     void look_at_processes();
     void look_for_remains();
     [[nodiscard]] gpu::RunProcesses known_processes() const;

@@ -45,6 +45,16 @@ TEST(Strangers, WhoeverComputesIsNamedWithMemory)
     ASSERT_EQ(found.size(), 1U);
     EXPECT_THAT(found[0], HasSubstr("process " + std::to_string(::getpid()) + " (ponk_side_test)"));
     EXPECT_THAT(found[0], HasSubstr("3.0 GiB"));
+    EXPECT_THAT(found[0], testing::StartsWith("GPU 0 (GPU-a) is used: process "));
+}
+
+TEST(Strangers, LostCardIsNamedWithWhatToDo)
+{
+    auto sample = sample_with({}, 0);
+    sample.devices[0].lost = "fallen off the bus";
+    EXPECT_THAT(describe_strangers(card("GPU-a"), sample),
+                ElementsAre("GPU 0 (GPU-a) is lost (fallen off the bus): restart the machine, or "
+                            "ask for the others by UUID"));
 }
 
 TEST(Strangers, AScreenIsNone)

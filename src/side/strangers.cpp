@@ -28,7 +28,7 @@ std::string owner_of(pid_t pid)
 
 std::string describe(const gpu::DeviceProcess& process)
 {
-    auto text = fmt::format("process {}", process.pid);
+    auto text = fmt::format("is used: process {}", process.pid);
     if (const auto name = os::read_file(fmt::format("/proc/{}/comm", process.pid), 256))
         text += fmt::format(" ({})", printable(trim(*name)));
     if (const auto user = owner_of(process.pid); !user.empty()) text += " of " + user;
@@ -41,18 +41,23 @@ std::string describe(const gpu::DeviceProcess& process)
 std::vector<std::string> describe_strangers(const gpu::Device& device, const gpu::Sample& sample)
 {
     std::vector<std::string> out;
+    const auto say = [&](const std::string& what) {
+        out.push_back(fmt::format("GPU {} ({}) {}", device.index, printable(device.uuid), what));
+    };
     for (const auto& seen : sample.devices) {
         if (seen.uuid != device.uuid) continue;
         bool anybody = false;
         for (const auto& process : seen.processes) {
             anybody = true;
-            if (!process.draws_only) out.push_back(describe(process));
+            if (!process.draws_only) say(describe(process));
         }
-        if (!seen.lost.empty()) out.push_back("the driver has lost it: " + seen.lost);
+        if (!seen.lost.empty())
+            say(fmt::format("is lost ({}): restart the machine, or ask for the others by UUID",
+                            printable(seen.lost)));
         if (!anybody && seen.memory_used.value_or(0) > quiet_memory(device))
-            out.push_back(byte_size_text(*seen.memory_used) +
-                          " of its memory are held by a process that cannot be seen (one that "
-                          "died badly, or in another machine's container)");
+            say(fmt::format("is used: {} of its memory are held by a process that cannot be seen "
+                            "(one that died badly, or in another machine's container)",
+                            byte_size_text(*seen.memory_used)));
     }
     return out;
 }

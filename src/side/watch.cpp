@@ -29,13 +29,15 @@ std::chrono::milliseconds sample_pause(std::int64_t age_ms)
 }
 
 constexpr auto sample_patience = 10s;
+// The end waits for the verdict, but not for ever: a sample that hangs, the last one and the looks
+// for remains stay below that.
+constexpr auto last_patience = 3s;
+constexpr auto remains_patience = 2s;
 // A supervisor in a container needs a moment before it holds the run's lock.
 constexpr std::int64_t lock_patience_ms = 10'000;
 // Once it had it, there is no gap.
 constexpr std::int64_t lock_gap_ms = 200;
 constexpr std::chrono::seconds end_grace{10};
-// The driver's list of processes lags behind their end.
-constexpr int looks_for_remains = 20;
 
 std::uint64_t own_pid_namespace()
 {
@@ -102,7 +104,7 @@ void Keeper::watch()
     while (!has_ended()) {
         const auto now = boot_milliseconds();
         if (now >= next) {
-            take_sample();
+            take_sample(sample_patience);
             renew_leases();
             look_at_processes();
             keep_required();
@@ -112,17 +114,18 @@ void Keeper::watch()
         pause(std::chrono::milliseconds(
             std::min<std::int64_t>(next - now, unlocked_since_ ? lock_gap_ms : 1000)));
     }
-    take_sample();
+    const bool answered = take_sample(last_patience);
     leases_.clear();
-    look_for_remains();
+    if (answered) look_for_remains();
 }
 
-void Keeper::take_sample()
+// False when the driver did not answer.
+bool Keeper::take_sample(std::chrono::seconds patience)
 {
-    const auto sample = probe_->sample(after(sample_patience), {});
+    const auto sample = probe_->sample(after(patience), {});
     if (!sample) {
         collector_->add_failure(sample.error());
-        return;
+        return false;
     }
     // A look at all processes costs more than a sample does.
     if (const auto now = boot_milliseconds(); now >= next_refresh_) {
@@ -133,6 +136,7 @@ void Keeper::take_sample()
     collector_->add(*sample, [this](pid_t pid) { return own_.whose(pid); });
     journal_->add(*sample);
     last_sample_ = *sample;
+    return true;
 }
 
 // What speaks for a fall-back can only be seen while the processes live.
@@ -188,12 +192,13 @@ void Keeper::keep_required()
     starter_->ask_to_end();
 }
 
-// A process that the kernel cannot end, or memory that the driver does not give back.
+// A process that the kernel cannot end, or memory that the driver does not give back. The driver's
+// list of processes lags behind their end.
 void Keeper::look_for_remains()
 {
-    for (int look = 0; look < looks_for_remains; ++look) {
+    const auto deadline = after(remains_patience);
+    while (last_sample_) {
         std::vector<std::string> left;
-        if (!last_sample_) return;
         for (const auto& device : last_sample_->devices) {
             for (const auto& process : device.processes) {
                 if (std::ranges::any_of(devices_,
@@ -206,10 +211,11 @@ void Keeper::look_for_remains()
             }
         }
         remains_ = join(left, "; ");
-        if (left.empty()) return;
+        if (left.empty() || Deadline::clock::now() >= deadline) return;
         os::sleep_for(100ms, {});
-        if (auto sample = probe_->sample(after(sample_patience), {}))
-            last_sample_ = std::move(*sample);
+        auto sample = probe_->sample(deadline, {});
+        if (!sample) return;
+        last_sample_ = std::move(*sample);
     }
 }
 

@@ -78,7 +78,7 @@ Json run_json(const model::Run& run)
                       {"configuration", run.configuration},
                       {"environment", run.environment},
                       {"evidence", run.evidence},
-                      {"gpu_verdict", model::gpu_verdict(run)},
+                      {"gpu_verdict", model::gpu_verdict_json(run)},
                       {"gpu_evidence", model::gpu_evidence_json(run)},
                       {"warnings", JsonArray(run.warnings.begin(), run.warnings.end())}};
 }

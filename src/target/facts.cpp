@@ -8,7 +8,6 @@
 #include "os/process.hpp"
 #include "os/variables.hpp"
 
-#include <algorithm>
 #include <filesystem>
 #include <sys/utsname.h>
 
@@ -83,7 +82,6 @@ public:
             }
             if (found->problem) warn(found->problem->message(), found->problem->hint());
         }
-        has_gpus_ = !gpus.empty();
         facts_.set("gpus", std::move(gpus));
     }
 
@@ -137,11 +135,6 @@ private:
             warn("runs end when the engine is restarted or upgraded there (live-restore is off)",
                  "Write {\"live-restore\": true} into /etc/docker/daemon.json and reload the "
                  "engine.");
-        const auto& names = info.runtimes;
-        if (has_gpus_ && std::find(names.begin(), names.end(), "nvidia") == names.end() &&
-            info.cdi_directories.empty())
-            warn("there are GPUs, but the engine has no runtime for them",
-                 "Install the NVIDIA container toolkit there.");
     }
 
     void problem(const char* severity, const std::string& what, const std::string& hint)
@@ -163,7 +156,6 @@ private:
     std::stop_token stop_;
     JsonObject facts_;
     JsonArray problems_;
-    bool has_gpus_ = false;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "base/time.hpp"
 #include "gpu/probe.hpp"
+#include "gpu/verdict.hpp"
 #include "os/process.hpp"
 #include "os/variables.hpp"
 #include "target/control_directory.hpp"
@@ -168,10 +169,19 @@ Result<> add_side(const SealedFiles& files, const Path& directory, JobStatus& st
         status.reason = "the process that took GPUs for the run was killed before the script "
                         "began; nothing was executed";
     }
-    if (status.phase == JobPhase::ended && alive && phase != "ended" &&
-        wall_milliseconds() - status.exit->ended < verdict_patience_ms) {
+    if (status.phase != JobPhase::ended || !alive || phase == "ended") return {};
+    if (wall_milliseconds() - status.exit->ended < verdict_patience_ms) {
         status.phase = JobPhase::running;
         status.exit.reset();
+    } else if (state) {
+        auto late = *state;
+        late.as_object().set("phase", "ended");
+        late.as_object().set("verdict", gpu::to_string(gpu::Verdict::unknown));
+        late.as_object().set("reason",
+                             fmt::format("the process that watched the run's GPUs gave no verdict "
+                                         "within {} s",
+                                         verdict_patience_ms / 1000));
+        status.gpu = to_json(late);
     }
     return {};
 }

@@ -229,7 +229,7 @@ def test_a_run_that_asked_is_never_shown_as_one_that_did_not(gpus, ponk):
     first = ponk.run("submit", "--async", "wait.py").stdout.decode().strip()
     runs = [ponk.run("submit", "--async", *words, "wait.py").stdout.decode().strip() for words in ([], ["--gpus", "1"])]
     for run in runs:
-        assert wait_for(ponk, run, "Queued")["gpu_verdict"] == "unknown"
+        assert wait_for(ponk, run, "Queued")["gpu_verdict"] is None
         os.kill(side_of(run), signal.SIGKILL)
         record = wait_for(ponk, run, "Lost")
         assert record["gpu_verdict"] == "unknown" and "did not get" in record["gpu_evidence"]["reason"]
@@ -495,3 +495,107 @@ def test_a_driver_that_hangs_costs_the_verdict_not_the_run(gpus, ponk):
     gpus.write(dict(state, hang=True))
     record = wait_for(ponk, run, "Completed")
     assert record["gpu_verdict"] in ("unknown", "cpu-fallback") and ponk.run("logs", run).stdout == b"done\n"
+
+
+def test_a_queued_run_shows_its_place_to_everybody_and_leaves_a_true_record(gpus, ponk):
+    gpus.set([{"name": "Only"}])
+    ponk.write("wait.py", "import time; time.sleep(60)\n")
+    first = ponk.run("submit", "--async", "wait.py").stdout.decode().strip()
+    wait_for(ponk, first, "Running")
+    assert ponk.json("history", "info", first)["gpu_verdict"] is None
+    second = ponk.run("submit", "--async", "wait.py").stdout.decode().strip()
+    record = wait_for(ponk, second, "Queued")
+    for _ in range(100):
+        record = ponk.json("history", "info", second)
+        if record["gpu_evidence"]:
+            break
+        time.sleep(0.1)
+    assert record["gpu_evidence"]["phase"] == "queued" and record["gpu_evidence"]["position"] == 1, record
+    assert first in json.dumps(record["gpu_evidence"]["waiting"]) and record["gpu_verdict"] is None
+    assert b"queued (1)" in ponk.run("history", "list", "-o", "table").stdout
+    follow = subprocess.Popen([ponk.program, "logs", "--follow", second], cwd=ponk.project, env=ponk.environment,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert b"queued, place 1" in follow.stderr.readline()
+    ponk.run("experiment", "cancel", second)
+    said = follow.communicate(timeout=30)[1]
+    assert b"ended before its script began: Canceled" in said, said
+    record = wait_for(ponk, second, "Canceled")
+    assert record["start_time_utc"] is None and record["exit_code"] is None and record["duration_ms"] is None
+    assert record["timings"]["queue"] > 0, record["timings"]
+    ponk.run("experiment", "cancel", first)
+    wait_for(ponk, first, "Canceled")
+
+
+@pytest.mark.parametrize("change", [{"exit": 3}, {"hang": True}])
+def test_a_driver_that_fails_keeps_what_was_seen_before(gpus, ponk, change):
+    ponk.write("work.py", "import time; time.sleep(4)\n")
+    gpus.busy_with("work.py")
+    run = ponk.run("submit", "--async", "work.py").stdout.decode().strip()
+    wait_for(ponk, run, "Running")
+    time.sleep(2)
+    gpus.write(dict(json.loads(gpus.file.read_text()), **change))
+    record = wait_for(ponk, run, "Completed")
+    assert record["gpu_evidence"]["evidence"]["samples"] > 2, record["gpu_evidence"]
+    assert record["gpu_evidence"]["evidence"]["failures"] > 0
+    assert "ended before" not in record["gpu_evidence"]["reason"]
+
+
+def test_a_hidden_gpu_in_the_shell_is_a_wish_for_none(gpus, ponk):
+    ponk.write("show.py", "import os; print(repr(os.environ.get('CUDA_VISIBLE_DEVICES')))\n")
+    for value in ("-1", ""):
+        ponk.environment["CUDA_VISIBLE_DEVICES"] = value
+        done = ponk.run("submit", "show.py")
+        assert done.stdout.decode() == repr(value) + "\n" and b"hides every GPU" in done.stderr
+        assert ponk.json("history", "info", "last")["gpu_verdict"] == "not-requested"
+    ponk.environment["CUDA_VISIBLE_DEVICES"] = "1,-1"
+    assert ponk.run("submit", "show.py").stdout == b"'GPU-1'\n"
+
+
+def test_each_card_has_a_banner_of_its_own_with_its_place_on_the_machine(gpus, ponk):
+    ponk.write("a.py", "print('ran')\n")
+    said = ponk.run("submit", "a.py").stderr.decode()
+    assert "\nponk: available: GPU 0 (1 of 2)\n" in said and "\nponk: available: GPU 1 (2 of 2)\n" in said, said
+    assert "ponk: available: GPU 1 (1 of 1)\n" in ponk.run("submit", "--gpus", "1,", "a.py").stderr.decode()
+
+
+def test_required_ends_with_an_error_of_ponk(gpus, ponk):
+    ponk.write("aml_config/must.runconfig", "Target: local\nFramework: Python\ngpu: required\ngpuGrace: 2s\n")
+    ponk.write("sleep.py", "import time; time.sleep(60)\n")
+    done = ponk.run("submit", "-c", "must", "sleep.py", code=None, timeout=40)
+    said = done.stderr.decode()
+    assert done.returncode == 72 and "\nponk: error: run " in said and "'gpu: required' does not hold" in said, said
+    assert "\nponk: hint: " in said and said.count("touched a GPU in") == 1, said
+
+
+def test_list_check_and_doctor_tell_of_the_cards(gpus, ponk):
+    ponk.write("aml_config/bad.compute", "type: [\n")
+    done = ponk.run("gpu", "list", "-o", "tsv")
+    rows = [line.split("\t") for line in done.stdout.decode().splitlines()]
+    assert [(row[0], row[1], row[3], row[6]) for row in rows] == [("local", "0", "Card A", "GPU-0"), ("local", "1", "Card B", "GPU-1")]
+    assert b"bad: aml_config/bad.compute:" in done.stderr
+    assert [check["message"] for check in ponk.json("doctor", code=None) if check["name"] == "gpu"][0].startswith("Card A, Card B")
+    assert [gpu["name"] for gpu in ponk.json("computetarget", "check", "local")["gpus"]] == ["Card A", "Card B"]
+    gpus.write({"devices": [], "problem": {"kind": "unavailable", "message": "driver and library differ", "hint": "Restart it."}})
+    time.sleep(0.1)
+    line = [check for check in ponk.json("doctor", code=None) if check["name"] == "gpu"][0]
+    assert line["status"] == "warn" and line["hint"] == "Restart it.", line
+
+
+def test_wishes_are_checked_where_they_stand(gpus, ponk):
+    ponk.write("a.py", "print('ran')\n")
+    ponk.write("aml_config/x.runconfig", "Target: local\nFramework: Python\ngpus: -2\n")
+    assert ponk.json("check", code=65)[0]["line"] == 3
+    assert b"aml_config/x.runconfig:3:7" in ponk.run("submit", "-c", "x", "a.py", code=None).stderr
+    before = len(ponk.json("history", "list"))
+    for wrong in ("two", "1.5", "nnone", "true"):
+        assert b"--gpus" in ponk.run("submit", "--gpus", wrong, "a.py", code=None).stderr
+    assert len(ponk.json("history", "list")) == before
+    assert ponk.run("submit", "--gpus", "None", "a.py").stdout == b"ran\n"
+    assert b"hint:" in ponk.run("submit", "--gpus", "0,0", "a.py", code=None).stderr
+
+
+def test_a_lost_card_is_named_and_not_called_free(gpus, ponk):
+    gpus.set([{"name": "Only", "sample": {"utilisation": 0.0, "lost": "fallen off the bus"}}])
+    ponk.write("a.py", "print('ran')\n")
+    said = ponk.run("submit", "--no-wait", "a.py", code=None).stderr.decode()
+    assert "GPU 0 (GPU-0) is lost (fallen off the bus)" in said, said

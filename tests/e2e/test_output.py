@@ -101,7 +101,7 @@ def test_nothing_is_cut_in_a_pipe_and_cuts_are_marked_on_a_terminal(ponk):
         lines = on_terminal(ponk, "runs", width=width).splitlines()
         assert all(len(line) <= width for line in lines), lines
         assert name not in "".join(lines)
-        assert any("…" in line for line in lines) or "more column" in lines[-1], lines
+        assert any("…" in line for line in lines) or any("more column" in line for line in lines), lines
     plain = on_terminal(ponk, "runs", width=80, LC_ALL="C")
     assert plain.isascii() and ".." in plain
 

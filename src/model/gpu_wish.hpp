@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/error.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ponk::model {
+
+// Which GPUs a run asks for: the words of `--gpus`, of `gpus:` in a file, and of a place in the
+// queue.
+struct GpuWish {
+    enum class Kind { none, count, all, named } kind = Kind::none;
+    unsigned count = 0;
+    std::vector<std::string> uuids;  // or their unique beginnings, or indexes; of `named`
+};
+
+// "none", "all", "2", "GPU-…,GPU-…"; "0," is the GPU in place 0. Fails with what is allowed.
+Result<GpuWish> parse_wish(std::string_view text);
+std::string to_text(const GpuWish& wish);
+
+}  // namespace ponk::model
