@@ -22,8 +22,9 @@ constexpr Option options[] = {
     {.name = "keep-key",
      .help = "Leave the key on the machine and here, for the next 'attach' without a password."},
     {.name = "remove-files",
-     .help = "Remove ponk's folder on the machine, too: runs there that are not collected are "
-             "lost. Where other machines use it, only this machine's runs go."},
+     .help = "Remove ponk's folder on the machine, too, with its containers and images: runs there "
+             "that are not collected are lost. Where other machines use it, only this machine's "
+             "runs go."},
     {.name = "force", .help = "Also while runs go on there."},
     {.name = "yes", .brief = "y", .help = "Do not ask."},
 };
