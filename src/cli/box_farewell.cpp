@@ -4,6 +4,8 @@
 #include "base/text.hpp"
 #include "cli/box_lock.hpp"
 #include "cli/run_view.hpp"
+#include "cli/target_access.hpp"
+#include "config/project.hpp"
 #include "model/run_state.hpp"
 #include "net/target.hpp"
 #include "os/directory.hpp"
@@ -121,6 +123,24 @@ bool goes_to(const Json& run, const ssh::Address& address)
     return there->identity() == address.identity();
 }
 
+// Other targets of the project that reach the same box, whoever wrote their files.
+std::vector<std::string> neighbours(const ssh::Access& access, const os::Path& compute_file)
+{
+    std::vector<std::string> files;
+    const auto project = config::open_project(compute_file.parent_path().parent_path());
+    if (!project) return files;
+    for (const auto& name : project->targets) {
+        auto file = project->config_folder() / (name + ".compute");
+        if (file == compute_file) continue;
+        const auto target = config::load_target(*project, name);
+        if (!target || !config::uses_ssh(*target->type)) continue;
+        const auto there = access_of(access.home, *target);
+        if (there && there->address.identity() == access.address.identity())
+            files.push_back(file.string());
+    }
+    return files;
+}
+
 }  // namespace
 
 Result<BoxFarewell> BoxFarewell::make(Context& context,
@@ -155,6 +175,10 @@ std::optional<ssh::Settings> BoxFarewell::settings_left() const
     std::erase_if((*read)->targets, [&](const std::string& file) {
         return file == compute_file_.string() || ::access(file.c_str(), F_OK) != 0;
     });
+    auto& targets = (*read)->targets;
+    for (auto& file : neighbours(access_, compute_file_)) {
+        if (std::ranges::find(targets, file) == targets.end()) targets.push_back(std::move(file));
+    }
     return *read;
 }
 

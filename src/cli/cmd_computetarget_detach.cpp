@@ -115,7 +115,8 @@ constinit const Command cmd_computetarget_detach = {
     .summary = "Remove a compute target from the project",
     .description =
         "Deletes aml_config/NAME.compute. The key that 'attach' made for a machine is taken out of "
-        "its ~/.ssh/authorized_keys and deleted here, unless another target uses the same machine. "
+        "its ~/.ssh/authorized_keys and deleted here, unless another target of the project, or "
+        "one that 'attach' made elsewhere, uses the same machine. "
         "Refused while runs go on there, which nobody could follow then; '--force' does it all the "
         "same. "
         "A machine that is gone does not stop it: what stays there is told. Run configurations "
