@@ -196,10 +196,13 @@ public:
                               std::stop_token stop) override
     {
         const auto note = TRY(notes_.find(job));
+        Notices left_out;
         if (note && note->tree == ContainerWish::Tree::copied)
-            TRY(copy_outputs_home(
+            left_out = TRY(copy_outputs_home(
                 TRY(Engine::connect(note->socket, after(patience), stop)), job, directory, stop));
-        return collect_outputs(options_.trees, directory, before, stop);
+        auto collected = TRY(collect_outputs(options_.trees, directory, before, stop));
+        collected.notices.insert(collected.notices.begin(), left_out.begin(), left_out.end());
+        return collected;
     }
 
     [[nodiscard]] bool may_have_outputs(const Path& directory) const override

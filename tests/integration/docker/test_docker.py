@@ -42,6 +42,20 @@ def test_submit_brings_log_metrics_outputs_and_code_home(docker, tmp_path):
     assert (tmp_path / "got/outputs/m.txt").read_text() == "weights"
 
 
+@pytest.mark.parametrize("shared", ["true", "false"])
+def test_pipes_among_outputs_are_told_and_second_names_of_files_come_home(docker, tmp_path, shared):
+    docker.write("aml_config/docker.compute", f"type: localdocker\nbaseDockerImage: {engines.IMAGE}\nsharedVolumes: {shared}\n")
+    docker.write("a.py", "import os\nos.mkdir('outputs')\nos.mkfifo('outputs/pipe')\nopen('outputs/one', 'w').write('x')\n"
+                         "os.link('outputs/one', 'outputs/two')\n")
+
+    done = docker.run("submit", "-c", "docker", "a.py")
+
+    assert b"pipe' is" in done.stderr and b"left out" in done.stderr, done.stderr
+    docker.run("history", "download", "last", "-d", tmp_path / "got")
+    assert sorted(path.name for path in (tmp_path / "got/outputs").iterdir()) == ["one", "two"]
+    assert (tmp_path / "got/outputs/two").read_text() == "x"
+
+
 def test_tree_that_is_copied_behaves_the_same(docker, tmp_path):
     docker.write("aml_config/docker.compute", f"type: localdocker\nbaseDockerImage: {engines.IMAGE}\nsharedVolumes: false\n")
     docker.write("data/numbers.txt", "1 2 3")
