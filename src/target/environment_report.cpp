@@ -184,6 +184,18 @@ Json to_json(const EnvironmentRules& rules)
                       {"largest_size", rules.largest_size}};
 }
 
+Json to_json(const EnvironmentRemoval& removal)
+{
+    return JsonObject{{"freed", removal.freed},
+                      {"held_by", JsonArray(removal.held_by.begin(), removal.held_by.end())}};
+}
+
+Result<EnvironmentRemoval> parse_environment_removal(const Json& value)
+{
+    TRY(require_object(value, "result of a removal"));
+    return EnvironmentRemoval{value.integer("freed"), texts(value["held_by"])};
+}
+
 Result<EnvironmentRules> parse_environment_rules(const Json& value)
 {
     TRY(require_object(value, "rules of a garbage collection"));

@@ -83,6 +83,11 @@ struct EnvironmentList {
     std::vector<std::string> problems;  // machines that could not be asked, and why
 };
 
+struct EnvironmentRemoval {
+    std::int64_t freed = 0;            // bytes; 0 while somebody keeps them
+    std::vector<std::string> held_by;  // containers that ended but keep an image's layers
+};
+
 // What a garbage collection goes by. Zero means no limit.
 struct EnvironmentRules {
     std::chrono::hours largest_age{0};  // since the last use
@@ -99,6 +104,7 @@ Json to_json(const EnvironmentUsed& used);
 Json to_json(const Examination& examination);
 Json to_json(const EnvironmentEntry& entry);
 Json to_json(const EnvironmentList& list);
+Json to_json(const EnvironmentRemoval& removal);
 Json to_json(const EnvironmentRules& rules);
 Json to_json(const EnvironmentGarbage& garbage);
 
@@ -107,6 +113,7 @@ Result<EnvironmentUsed> parse_environment_used(const Json& value);
 Result<Examination> parse_examination(const Json& value);
 Result<EnvironmentEntry> parse_environment_entry(const Json& value);
 Result<EnvironmentList> parse_environment_list(const Json& value);
+Result<EnvironmentRemoval> parse_environment_removal(const Json& value);
 Result<EnvironmentRules> parse_environment_rules(const Json& value);
 Result<EnvironmentGarbage> parse_environment_garbage(const Json& value);
 

@@ -57,7 +57,8 @@ public:
         : ExecutorWithShelf({options.home,
                              environment::Form::image,
                              environment::image_remover(),
-                             environment::is_image_in_use}),
+                             environment::is_image_in_use,
+                             environment::holders_of_image}),
           options_(std::move(options)), installed_(std::move(installed)), keys_(std::move(keys)),
           notes_(options_.home)
     {
