@@ -62,6 +62,7 @@ Json to_json(const EnvironmentUsed& used)
                       {"image", used.image},
                       {"base_image", used.base_image},
                       {"base_digest", used.base_digest},
+                      {"memory_limit", used.memory_limit},
                       {"substitutions", used.substitutions}};
 }
 
@@ -80,6 +81,7 @@ Result<EnvironmentUsed> parse_environment_used(const Json& value)
                            .image = value.text("image"),
                            .base_image = value.text("base_image"),
                            .base_digest = value.text("base_digest"),
+                           .memory_limit = value.integer("memory_limit"),
                            .substitutions = value["substitutions"]};
 }
 

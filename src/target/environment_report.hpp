@@ -30,6 +30,8 @@ struct EnvironmentUsed {
     std::string base_image;  // as the configuration names it
     // The base image as its registry knows it ("NAME@sha256:…"), else its id.
     std::string base_digest;
+    std::int64_t memory_limit =
+        0;               // bytes that the container may use; 0: no limit, or no container
     Json substitutions;  // a list of {line, column, from, to, why}, or null
 };
 

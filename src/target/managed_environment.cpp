@@ -175,6 +175,7 @@ EnvironmentUsed describe_use(const environment::Prepared& prepared)
                          .image = record.image,
                          .base_image = record.base_image,
                          .base_digest = {},
+                         .memory_limit = 0,
                          .substitutions = {}};
     if (!prepared.substitutions.empty())
         used.substitutions = environment::to_json(prepared.substitutions);
