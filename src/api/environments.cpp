@@ -99,9 +99,11 @@ Result<net::Response> show_environment(const Services& services, const Call& cal
 Result<net::Response> remove_environment(const Services& services, const Call& call)
 {
     const auto found = TRY(environment_of(services, call));
-    TRY(found.executor->remove_environment(found.entry.machine, found.entry.id, {}));
-    return net::json_response(
-        JsonObject{{"removed", found.entry.id}, {"freed_bytes", found.entry.size}});
+    const auto removal =
+        TRY(found.executor->remove_environment(found.entry.machine, found.entry.id, {}));
+    return net::json_response(JsonObject{{"removed", found.entry.id},
+                                         {"freed_bytes", removal.freed},
+                                         {"held_by", texts(removal.held_by)}});
 }
 
 }  // namespace ponk::api

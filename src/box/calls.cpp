@@ -174,10 +174,8 @@ Result<Reply> Calls::keep_environments(const Json& head, std::stop_token stop)
         return Reply{{{"environments", to_json(TRY(executor->environments(stop)))}}};
     if (call == "environment-lock")
         return Reply{{{"lock", TRY(executor->environment_lock("", id, stop))}}};
-    if (call == "remove-environment") {
-        TRY(executor->remove_environment("", id, stop));
-        return Reply();
-    }
+    if (call == "remove-environment")
+        return Reply{{{"removal", to_json(TRY(executor->remove_environment("", id, stop)))}}};
     const auto rules = TRY(target::parse_environment_rules(head["rules"]));
     return Reply{{{"garbage", to_json(TRY(executor->collect_environment_garbage(rules, stop)))}}};
 }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // ponk-box serve --home FOLDER: the part of ponk on another machine. Speaks with a daemon through
 // standard input and output, as long as they are open; runs live on without it. Under the name
-// ponk-side it is the process beside one of these runs.
+// ponk-side it is the process beside one of these runs. ponk-box leave --home FOLDER clears what
+// runs have outside of the folder, before that is deleted.
 #include "base/hash.hpp"
+#include "base/text.hpp"
+#include "box/leave.hpp"
 #include "box/server.hpp"
 #include "os/carried_program.hpp"
 #include "os/identity.hpp"
@@ -11,6 +14,7 @@
 #include "target/embedded.hpp"
 #include "target/remote/message.hpp"
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -66,6 +70,22 @@ Result<> serve(const Path& home)
     return served;
 }
 
+// Names of runs on standard input; what stays goes to standard output, a line each.
+Result<> take_leave(const Path& home)
+{
+    std::string names;
+    for (char piece[4096];;) {
+        const auto count = ::read(STDIN_FILENO, piece, sizeof piece);
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) return fail_errno(errno, "read the names of runs");
+        if (count == 0) break;
+        names.append(piece, static_cast<std::size_t>(count));
+    }
+    for (const auto& line : TRY(leave(home, names)))
+        std::printf("%s\n", printable(line).c_str());
+    return {};
+}
+
 }  // namespace
 }  // namespace ponk::box
 
@@ -76,9 +96,10 @@ int main(int argc, char** argv)
         box::look_up_names_in_files();
         return side::main(argc, argv);
     }
-    if (argc != 4 || std::strcmp(argv[1], "serve") != 0 || std::strcmp(argv[2], "--home") != 0) {
+    const std::string_view verb = argc == 4 ? argv[1] : "";
+    if ((verb != "serve" && verb != "leave") || std::strcmp(argv[2], "--home") != 0) {
         std::fputs(
-            "usage: ponk-box serve --home FOLDER\n"
+            "usage: ponk-box serve|leave --home FOLDER\n"
             "Carries out runs for a ponk on another machine. Started by ponk, never by hand.\n",
             stderr);
         return box::misused;
@@ -87,8 +108,8 @@ int main(int argc, char** argv)
     ::umask(077);
     box::look_up_names_in_files();
     try {
-        const auto served = box::serve(argv[3]);
-        return served ? 0 : box::say(served.error());
+        const auto done = verb == "leave" ? box::take_leave(argv[3]) : box::serve(argv[3]);
+        return done ? 0 : box::say(done.error());
     } catch (const std::exception& problem) {
         return box::say(Error(ErrorKind::internal, problem.what()));
     }

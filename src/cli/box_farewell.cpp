@@ -4,6 +4,8 @@
 #include "base/text.hpp"
 #include "cli/box_lock.hpp"
 #include "cli/run_view.hpp"
+#include "cli/target_access.hpp"
+#include "config/project.hpp"
 #include "model/run_state.hpp"
 #include "net/target.hpp"
 #include "os/directory.hpp"
@@ -18,18 +20,34 @@ namespace ponk::cli {
 namespace {
 
 // The folder goes where all runs in it are this machine's; else those runs only, because other
-// machines reach the box as the same user. Lines of the answer: the folder, then runs of others.
+// machines reach the box as the same user. First the newest ponk-box there clears what runs and
+// environments have outside of the folder, which only its records know. Lines of the answer begin
+// with what they are: "folder PATH", "other RUN" for a run of others, "stays THING".
 constexpr const char* remove_files_script = R"sh(
 set -eu
 take; own=$value
 [ -d "$h" ] || exit 0
 set -- "$h"/bin/ponk-box-*
 if [ ! -e "$1" ]; then echo "'$h' is no folder of ponk" >&2; exit 4; fi
-printf '%s\n' "$h"
+printf 'folder %s\n' "$h"
 clear_out() {
     find "$1" -type d ! -perm -700 -exec chmod u+rwx {} + 2>/dev/null || :
     rm -rf -- "$1"
 }
+take_leave() {
+    require_ours "$h/bin"
+    for name in $(ls -t "$h/bin"); do
+        case "$name" in ponk-box-*) ;; *) continue ;; esac
+        [ -f "$h/bin/$name" ] && [ -x "$h/bin/$name" ] || continue
+        require_ours "$h/bin/$name"
+        if stays=$(printf '%s\n' "$own" | "$h/bin/$name" leave --home "$h" 2>/dev/null); then
+            [ -z "$stays" ] || printf '%s\n' "$stays" | sed 's/^/stays /'
+            return 0
+        fi
+    done
+    [ ! -d "$h/runs" ] || echo "stays containers and images of ponk, if there are any: nobody there can clear them"
+}
+take_leave
 others=
 for run in "$h"/runs/*; do
     [ -d "$run" ] || continue
@@ -39,7 +57,7 @@ $own
     *"
 ${run##*/}
 "*) ;;
-    *) others=yes; printf '%s\n' "${run##*/}" ;;
+    *) others=yes; printf 'other %s\n' "${run##*/}" ;;
     esac
 done
 if [ -n "$others" ]; then
@@ -53,6 +71,29 @@ else
     clear_out "$h"
 fi
 )sh";
+
+// Images of some GiB do not go in a moment.
+constexpr std::chrono::minutes removal_limit{5};
+
+// What the script above tells.
+struct Removal {
+    std::string folder;
+    std::vector<std::string> others;
+    std::vector<std::string> stays;
+};
+
+Removal read_removal(std::string_view said)
+{
+    Removal removal;
+    for (const auto& line : split(said, '\n')) {
+        const auto word = line.substr(0, line.find(' '));
+        const auto rest = word.size() < line.size() ? printable(line.substr(word.size() + 1)) : "";
+        if (word == "folder") removal.folder = rest;
+        if (word == "other") removal.others.push_back(rest);
+        if (word == "stays") removal.stays.push_back(rest);
+    }
+    return removal;
+}
 
 Deadline limit()
 {
@@ -80,6 +121,24 @@ bool goes_to(const Json& run, const ssh::Address& address)
     if (!there) return false;
     if (box.integer("port") != 0) there->port = static_cast<int>(box.integer("port"));
     return there->identity() == address.identity();
+}
+
+// Other targets of the project that reach the same box, whoever wrote their files.
+std::vector<std::string> neighbours(const ssh::Access& access, const os::Path& compute_file)
+{
+    std::vector<std::string> files;
+    const auto project = config::open_project(compute_file.parent_path().parent_path());
+    if (!project) return files;
+    for (const auto& name : project->targets) {
+        auto file = project->config_folder() / (name + ".compute");
+        if (file == compute_file) continue;
+        const auto target = config::load_target(*project, name);
+        if (!target || !config::uses_ssh(*target->type)) continue;
+        const auto there = access_of(access.home, *target);
+        if (there && there->address.identity() == access.address.identity())
+            files.push_back(file.string());
+    }
+    return files;
 }
 
 }  // namespace
@@ -116,6 +175,10 @@ std::optional<ssh::Settings> BoxFarewell::settings_left() const
     std::erase_if((*read)->targets, [&](const std::string& file) {
         return file == compute_file_.string() || ::access(file.c_str(), F_OK) != 0;
     });
+    auto& targets = (*read)->targets;
+    for (auto& file : neighbours(access_, compute_file_)) {
+        if (std::ranges::find(targets, file) == targets.end()) targets.push_back(std::move(file));
+    }
     return *read;
 }
 
@@ -215,15 +278,12 @@ void BoxFarewell::remove_files()
     const auto script = ssh::find_box_home(scratch_) + remove_files_script;
     auto connection = ssh::Connection::make(access_);
     const auto output =
-        connection ? connection->run(script, {join(own_runs(access_.home), "\n")}, limit(), {})
+        connection ? connection->run(
+                         script, {join(own_runs(access_.home), "\n")}, after(removal_limit), {})
                    : Result<os::Output>(tl::unexpected(connection.error()));
     const bool done = output && output->exit.status() == 0;
-    std::vector<std::string> lines;
-    if (done) {
-        for (const auto& line : split(output->out, '\n'))
-            if (!line.empty()) lines.push_back(printable(line));
-    }
-    result_.set("files_removed", done && lines.size() < 2);
+    const auto removal = done ? read_removal(output->out) : Removal();
+    result_.set("files_removed", done && removal.others.empty() && removal.stays.empty());
     if (!done) {
         auto why = output ? printable(trim(output->err)) : output.error().message();
         constexpr std::string_view own = "ponk-box: ";
@@ -231,15 +291,20 @@ void BoxFarewell::remove_files()
         context_->note("files of ponk stay on '{}': {}", access_.address.text(), why);
         return;
     }
-    if (lines.size() < 2) return;
-    const auto others = lines.size() - 1;
+    for (const auto& thing : removal.stays)
+        context_->note("on '{}' stays {}", access_.address.text(), thing);
+    if (!removal.stays.empty())
+        context_->note("hint: ponk knows nothing of it any more; 'docker rm -f CONTAINER' and "
+                       "'docker rmi IMAGE' there remove it");
+    if (removal.others.empty()) return;
+    const auto others = removal.others.size();
     context_->note("'{}' stays on '{}': {} there {} not of this machine ('{}'{}); runs of this "
                    "machine were removed from it",
-                   lines[0],
+                   removal.folder,
                    access_.address.text(),
                    others == 1 ? "a run" : fmt::format("{} runs", others),
                    others == 1 ? "is" : "are",
-                   lines[1],
+                   removal.others[0],
                    others == 1 ? "" : ", …");
     context_->note("hint: another machine logs in as the same user, or history here forgot them; "
                    "who knows that nobody needs them deletes the folder there");

@@ -38,7 +38,8 @@ private:
                 os::Path compute_file,
                 FarewellWish wish,
                 os::FileLock lock);
-    // Of the box, without this target and those whose file is gone.
+    // Of the box, without this target and those whose file is gone, but with those of the project
+    // that were written by hand.
     [[nodiscard]] std::optional<ssh::Settings> settings_left() const;
     Result<std::vector<std::string>> runs_there() const;
     void remove_key(const std::string& line);

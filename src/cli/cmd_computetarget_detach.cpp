@@ -22,8 +22,9 @@ constexpr Option options[] = {
     {.name = "keep-key",
      .help = "Leave the key on the machine and here, for the next 'attach' without a password."},
     {.name = "remove-files",
-     .help = "Remove ponk's folder on the machine, too: runs there that are not collected are "
-             "lost. Where other machines use it, only this machine's runs go."},
+     .help = "Remove ponk's folder on the machine, too, with its containers and images: runs there "
+             "that are not collected are lost. Where other machines use it, only this machine's "
+             "runs go."},
     {.name = "force", .help = "Also while runs go on there."},
     {.name = "yes", .brief = "y", .help = "Do not ask."},
 };
@@ -114,7 +115,8 @@ constinit const Command cmd_computetarget_detach = {
     .summary = "Remove a compute target from the project",
     .description =
         "Deletes aml_config/NAME.compute. The key that 'attach' made for a machine is taken out of "
-        "its ~/.ssh/authorized_keys and deleted here, unless another target uses the same machine. "
+        "its ~/.ssh/authorized_keys and deleted here, unless another target of the project, or "
+        "one that 'attach' made elsewhere, uses the same machine. "
         "Refused while runs go on there, which nobody could follow then; '--force' does it all the "
         "same. "
         "A machine that is gone does not stop it: what stays there is told. Run configurations "

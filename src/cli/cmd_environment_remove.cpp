@@ -21,9 +21,25 @@ Outcome run(Context& context, const Invocation& words)
     const Json answer =
         TRY(TRY(context.daemon())
                 ->send("DELETE", path, {}, Daemon::Repeat::never, std::chrono::minutes(5)));
+    const auto id = answer.text("removed");
+    if (const Json& held = answer["held_by"]; held.is_array() && !held.as_array().empty()) {
+        const auto& names = held.as_array();
+        const auto first = names.front().is_string() ? names.front().as_string() : "";
+        context.note("hint: 'ponk experiment clean RUN' removes the container of a run, 'docker rm "
+                     "NAME' any other; the last one to go frees the space");
+        return context.done(
+            fmt::format("environment '{}' is removed; its space is not free yet: {} made of it, "
+                        "such as '{}'",
+                        id,
+                        names.size() == 1
+                            ? "a container that ended is"
+                            : fmt::format("{} containers that ended are", names.size()),
+                        printable(first)),
+            answer.as_object());
+    }
     const auto freed = std::max<std::int64_t>(answer.integer("freed_bytes"), 0);
     return context.done(fmt::format("environment '{}' is removed, {} are free again",
-                                    answer.text("removed"),
+                                    id,
                                     byte_size_text(static_cast<std::uint64_t>(freed))),
                         answer.as_object());
 }

@@ -290,6 +290,8 @@ View view_of_run(const Json& run)
         }
         if (!had.text("base_digest").empty()) rows.set("base image", had.text("base_digest"));
         if (!had.text("image").empty()) rows.set("image", had.text("image"));
+        if (const auto limit = had.integer("memory_limit"); limit > 0)
+            rows.set("memory limit", byte_size_text(static_cast<std::uint64_t>(limit)));
     }
     if (run["git"].is_object()) {
         rows.set("git",

@@ -46,10 +46,10 @@ Result<ssh::Connection> reach_box(Context& context, const config::ComputeTarget&
     if (reached) return connection;
     const bool asks = connection.client().settings().identity != ssh::Identity::own;
     if (reached.error().cause != ssh::Cause::denied || !asks || !has_terminal())
-        return tl::unexpected(reached.error().error);
+        return tl::unexpected(ssh::name_target(reached.error().error, target.name));
     const auto asked =
         ssh::open_as_user(connection.client(), ssh::Asking::terminal, after(3 * limit), {});
-    if (!asked) return tl::unexpected(asked.error().error);
+    if (!asked) return tl::unexpected(ssh::name_target(asked.error().error, target.name));
     return connection;
 }
 

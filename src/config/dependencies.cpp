@@ -48,6 +48,20 @@ void report_missing(const RunConfiguration& run,
     diagnostics.insert(diagnostics.end(), remarks.begin(), remarks.end());
 }
 
+// Null meant the default file in 2017, too; it is written by people who mean none.
+void tell_about_null(const RunConfiguration& run, Diagnostics& diagnostics)
+{
+    Report report(run.file);
+    report.notice(*run.conda_file_said_null,
+                  "null-conda-file",
+                  fmt::format("null means the default conda file '{}', which is there",
+                              *run.conda_dependencies_file),
+                  "Name it to say so. Who wants no environment writes 'ManagedEnvironment: false' "
+                  "('userManagedDependencies: true' in nested files).");
+    const auto remarks = report.take();
+    diagnostics.insert(diagnostics.end(), remarks.begin(), remarks.end());
+}
+
 bool is_there(const Project& project, const Located<std::string>& file)
 {
     return !file->empty() && has_name(project.root / *file);
@@ -112,6 +126,7 @@ void check_dependencies(const Project& project,
     const auto& conda = run.conda_dependencies_file;
     if (builds_environment(run, target)) {
         if (is_there(project, conda)) {
+            if (run.conda_file_said_null && !conda.given()) tell_about_null(run, diagnostics);
             Report report(os::Path(*conda).lexically_normal().string());
             if (const auto root = load_document(project.root / *conda, report)) {
                 check_gpu_packages(read_conda(*root, report), target, report);

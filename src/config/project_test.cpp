@@ -161,6 +161,25 @@ TEST(Project, ChecksFilesAgainstEachOther)
     EXPECT_FALSE(resolve_in(folder, "lost"));
 }
 
+TEST(Project, TellsWhereNullMeansTheDefaultCondaFile)
+{
+    const TemporaryFolder folder;
+    folder.write("aml_config/cpu.compute", "type: docker\n");
+    folder.write("aml_config/cpu.runconfig",
+                 "Target: cpu\nFramework: Python\nCondaDependenciesFile: null\n");
+    folder.write("aml_config/own.runconfig",
+                 "Target: cpu\nFramework: Python\nCondaDependenciesFile: null\n"
+                 "ManagedEnvironment: false\n");
+    folder.write("aml_config/new.runconfig",
+                 "target: cpu\nframework: Python\nenvironment:\n  python:\n"
+                 "    condaDependenciesFile: ~\n");
+    EXPECT_EQ(checked(folder), "");
+    folder.write("aml_config/conda_dependencies.yml", "dependencies: [numpy]\n");
+    EXPECT_EQ(checked(folder),
+              "aml_config/cpu.runconfig:3:24 null-conda-file\n"
+              "aml_config/new.runconfig:5:28 null-conda-file");
+}
+
 TEST(Project, ComparesASingleFileWithItsNeighbours)
 {
     const TemporaryFolder folder;

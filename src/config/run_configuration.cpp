@@ -156,6 +156,12 @@ void check_variable(const EnvironmentVariable& variable, Place name_place, Repor
 
 }  // namespace
 
+void note_null_conda_file(const Node& map, std::string_view key, RunConfiguration& configuration)
+{
+    const Node* file = map.is_map() ? map.find(key) : nullptr;
+    if (file != nullptr && file->is_null()) configuration.conda_file_said_null = file->place;
+}
+
 void read_environment_variables(const Node* map, RunConfiguration& configuration, Report& report)
 {
     if (map == nullptr || !map->is_map()) return;

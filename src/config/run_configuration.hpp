@@ -54,6 +54,8 @@ struct RunConfiguration {
     Located<std::string> description;
     std::vector<EnvironmentVariable> environment_variables;
     Located<std::string> conda_dependencies_file;  // relative to the project
+    // Where the file says null for it, which means the default file and looks like none.
+    std::optional<Place> conda_file_said_null;
     Located<std::string> spark_dependencies_file;
 
     Located<bool> user_managed_dependencies = false;

@@ -54,6 +54,7 @@ void read_flat_run(const Node& root, RunConfiguration& configuration, Report& re
     read_project_path(reader, "CondaFile", configuration.conda_dependencies_file, report);
     read_project_path(
         reader, "CondaDependenciesFile", configuration.conda_dependencies_file, report);
+    note_null_conda_file(root, "CondaDependenciesFile", configuration);
     read_project_path(
         reader, "SparkDependenciesFile", configuration.spark_dependencies_file, report);
     Located<bool> managed = true;

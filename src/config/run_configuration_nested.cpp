@@ -84,6 +84,8 @@ void read_nested_run(const Node& root, RunConfiguration& configuration, Report& 
     configuration.conda_dependencies_file = std::string(default_conda_file);
     read_project_path(
         python, "condaDependenciesFile", configuration.conda_dependencies_file, report);
+    if (const Node* section = environment.find("python"))
+        note_null_conda_file(*section, "condaDependenciesFile", configuration);
     python.read("userManagedDependencies", configuration.user_managed_dependencies);
     python.read("interpreterPath", configuration.interpreter_path);
     if (environment.find("docker") != nullptr) {

@@ -229,6 +229,15 @@ Result<std::vector<std::string>> living_containers_of(const Engine& engine,
         std::move(stop));
 }
 
+Result<std::vector<std::string>> containers_of(const Engine& engine,
+                                               const std::string& image,
+                                               Deadline deadline,
+                                               std::stop_token stop)
+{
+    return names_of_containers(
+        engine, JsonObject{{"ancestor", JsonArray{image}}}, deadline, std::move(stop));
+}
+
 Result<std::string>
 tail_of_log(const Engine& engine, const std::string& name, Deadline deadline, std::stop_token stop)
 {

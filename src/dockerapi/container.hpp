@@ -86,6 +86,11 @@ Result<std::vector<std::string>> living_containers_of(const Engine& engine,
                                                       const std::string& image,
                                                       Deadline deadline,
                                                       std::stop_token stop);
+// Of all that are made of it; those that ended keep its layers, too.
+Result<std::vector<std::string>> containers_of(const Engine& engine,
+                                               const std::string& image,
+                                               Deadline deadline,
+                                               std::stop_token stop);
 
 // The engine frames each piece of a log: one byte that tells the stream, three zeros, four of
 // length. A piece that is cut short is given as far as it goes.

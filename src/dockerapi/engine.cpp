@@ -165,6 +165,7 @@ Result<Info> Engine::info(Deadline deadline, std::stop_token stop) const
               .cdi_directories = texts_of(body["CDISpecDirs"]),
               .memory = body.integer("MemTotal"),
               .processors = body.integer("NCPU"),
+              .limits_memory = body.boolean("MemoryLimit"),
               .live_restore = body.boolean("LiveRestoreEnabled"),
               .warnings = texts_of(body["Warnings"])};
     if (const auto& runtimes = body["Runtimes"]; runtimes.is_object()) {

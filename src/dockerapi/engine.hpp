@@ -35,6 +35,7 @@ struct Info {
     std::vector<std::string> cdi_directories;
     std::int64_t memory = 0;
     std::int64_t processors = 0;
+    bool limits_memory = false;  // whether it can, for a container
     bool live_restore = false;
     bool rootless = false;
     std::vector<std::string> warnings;

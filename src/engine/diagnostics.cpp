@@ -6,6 +6,7 @@
 #include "engine/plan.hpp"
 #include "engine/zip_file.hpp"
 #include "environment/address.hpp"
+#include "environment/credential_filter.hpp"
 #include "secrets/redactor.hpp"
 #include "snapshot/materialise.hpp"
 
@@ -54,27 +55,44 @@ Result<Patterns> patterns_of(const Context& context, const model::Run& run, cons
     return secrets::shared_patterns(values);
 }
 
+// Hides the values wherever they stand, then what stands where addresses have a credential: that
+// may be too short to be looked for, or come from elsewhere than the project.
+class Hider {
+public:
+    explicit Hider(const Patterns& patterns) : redactor_(patterns) {}
+
+    std::string feed(std::string_view bytes) { return filter_.feed(redactor_.feed(bytes)); }
+    std::string finish()
+    {
+        auto out = filter_.feed(redactor_.finish());
+        return out += filter_.finish();
+    }
+
+private:
+    secrets::Redactor redactor_;
+    environment::CredentialFilter filter_;
+};
+
 std::string hide(const Patterns& patterns, std::string_view text)
 {
-    secrets::Redactor redactor(patterns);
-    std::string out(redactor.feed(text));
-    out += redactor.finish();
-    return out;
+    Hider hider(patterns);
+    auto out = hider.feed(text);
+    return out += hider.finish();
 }
 
 Result<> add_log(ZipFile& zip, const Path& log, const Patterns& patterns)
 {
     const auto file = os::open_regular(log, os::Links::refuse);
     if (!file) return {};
-    secrets::Redactor redactor(patterns);
+    Hider hider(patterns);
     TRY(zip.begin("driver_log.txt"));
     for (std::uint64_t at = 0;;) {
         const auto bytes = TRY(os::read_at(file->get(), at, std::size_t{1} << 20));
         if (bytes.empty()) break;
         at += bytes.size();
-        TRY(zip.write(redactor.feed(bytes)));
+        TRY(zip.write(hider.feed(bytes)));
     }
-    TRY(zip.write(redactor.finish()));
+    TRY(zip.write(hider.finish()));
     return zip.end();
 }
 
@@ -99,17 +117,17 @@ Result<> add_project(ZipFile& zip,
     }
     for (const auto& entry : manifest->entries()) {
         if (!entry.is_file()) continue;
-        secrets::Redactor redactor(patterns);
+        Hider hider(patterns);
         TRY(zip.begin("project/" + hide(patterns, entry.path)));
         const auto streamed = snapshot::stream_file(
             context.objects, *manifest, entry.path, [&](std::string_view bytes) {
-                return zip.write(redactor.feed(bytes));
+                return zip.write(hider.feed(bytes));
             });
         if (!streamed && !is_about_the_store(streamed.error())) return streamed;
         if (!streamed)
             problems.push_back("'project/" + printable(entry.path) +
                                "' is not whole: " + streamed.error().message());
-        TRY(zip.write(redactor.finish()));
+        TRY(zip.write(hider.finish()));
         TRY(zip.end());
     }
     return {};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // After the launch: follow the job, read its metrics, bring home what it made.
+#include "base/text.hpp"
 #include "engine/journal_reader.hpp"
 #include "engine/run_note.hpp"
 #include "engine/supervisor.hpp"
@@ -36,8 +37,28 @@ Json evidence_of(const model::ExitRecord& exit)
     return evidence;
 }
 
+Error out_of_memory(const model::ExitRecord& exit, const Json& environment)
+{
+    const auto limit = environment.integer("memory_limit");
+    const auto evidence = "\nEvidence: " + exit.oom_evidence + ".";
+    if (limit <= 0) {
+        return {ErrorKind::unavailable,
+                "the kernel ended the script for want of memory",
+                "Make it need less (smaller batches, fewer workers), or take a machine with more." +
+                    evidence};
+    }
+    return {ErrorKind::unavailable,
+            fmt::format("the kernel ended the script for want of memory: its container may use {}",
+                        byte_size_text(static_cast<std::uint64_t>(limit))),
+            "Another limit is '--memory=SIZE' among 'environment.docker.arguments' of the run "
+            "configuration (without it: the machine's memory less a tenth; 0: none). Or make the "
+            "script need less: smaller batches, fewer workers." +
+                evidence};
+}
+
 // Our own reason for an end, where the script did not choose it.
-std::optional<Error> reason_of(const model::ExitRecord& exit, const Plan& plan)
+std::optional<Error>
+reason_of(const model::ExitRecord& exit, const Plan& plan, const Json& environment)
 {
     if (exit.cause == "start-failure") {
         return Error(ErrorKind::unavailable,
@@ -55,11 +76,7 @@ std::optional<Error> reason_of(const model::ExitRecord& exit, const Plan& plan)
                      "A machine that shuts down or a container engine that restarts does that; "
                      "submit it again with `ponk experiment rerun`.");
     }
-    if (exit.signal == 9 && exit.oom_kills > 0) {
-        return Error(ErrorKind::unavailable,
-                     "the kernel ended the script for want of memory",
-                     "Evidence: " + exit.oom_evidence + ".");
-    }
+    if (exit.signal == 9 && exit.oom_kills > 0) return out_of_memory(exit, environment);
     return std::nullopt;
 }
 
@@ -265,7 +282,7 @@ Supervisor::finalize(const target::JobStatus& status, const Plan& plan, std::sto
     change.ended = exit.ended;
     change.evidence = evidence_of(exit);
     if (exit.cause != "start-failure" && !never_began) change.exit_code = exit.status();
-    if (const auto reason = reason_of(exit, plan)) change.error = hidden(*reason);
+    if (const auto reason = reason_of(exit, plan, run_.environment)) change.error = hidden(*reason);
     auto state = end_state(exit);
     const bool ended_by_side = !run_.gpu.text("enforced").empty() && !cancel_wished();
     if (ended_by_side || state == RunState::completed) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Before the launch: snapshot and working copy.
+#include "base/text.hpp"
 #include "engine/preparation_part.hpp"
 #include "engine/run_environment.hpp"
 #include "engine/run_note.hpp"
@@ -18,6 +19,19 @@ namespace ponk::engine {
 using model::RunState;
 
 namespace {
+
+// Executors do not know by which configuration a run was asked for.
+Error name_configuration(const Error& error, const std::string& configuration)
+{
+    constexpr std::string_view command = "`ponk experiment prepare`";
+    const auto at = error.hint().find(command);
+    if (at == std::string::npos || configuration.empty()) return error;
+    auto hint = error.hint();
+    hint.replace(at,
+                 command.size(),
+                 fmt::format("`ponk experiment prepare -c {}`", shell_word(configuration)));
+    return error.with_hint(std::move(hint));
+}
 
 Json git_json(const std::optional<snapshot::GitInfo>& git)
 {
@@ -55,7 +69,8 @@ Result<> Supervisor::prepare(const Plan& plan, std::stop_token stop)
     TRY(write_first_note(directory(), run_));
     const auto begin = boot_milliseconds();
     auto placed = TRY(place(plan, change, lease).map_error([&](const Error& error) {
-        return target::remote::advise_for_box(error, box_of(plan), plan.target);
+        return name_configuration(target::remote::advise_for_box(error, box_of(plan), plan.target),
+                                  plan.run_configuration);
     }));
     change.warnings = tell_warnings(std::move(placed.notices));
     change.timings["materialise"] = boot_milliseconds() - begin - placed.prepare_ms;

@@ -3,9 +3,9 @@
 
 #include "base/hash.hpp"
 #include "base/text.hpp"
+#include "environment/address_parts.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <optional>
 
 namespace ponk::environment {
@@ -14,80 +14,6 @@ namespace {
 
 constexpr std::string_view hidden = "***";
 constexpr std::size_t shortest_secret = 4;
-
-// One address inside a text, as offsets into it; a part that is not there is empty.
-struct Address {
-    struct Part {
-        std::size_t begin = 0;
-        std::size_t end = 0;
-        [[nodiscard]] bool empty() const { return begin == end; }
-        [[nodiscard]] std::string_view of(std::string_view text) const
-        {
-            return text.substr(begin, end - begin);
-        }
-    };
-    Part user;   // "user:token", without the "@"
-    Part token;  // of "/t/TOKEN/"
-    Part query;  // without the "?"
-    std::size_t end = 0;
-};
-
-bool ends_address(char c)
-{
-    return std::isspace(static_cast<unsigned char>(c)) != 0 || c == '"' || c == '\'' || c == '<' ||
-           c == '>' || c == '`';
-}
-
-// SSH addresses name a user who is no secret ("git@…").
-bool is_ssh(std::string_view text, std::size_t colon)
-{
-    std::size_t begin = colon;
-    while (begin > 0 && (std::isalnum(static_cast<unsigned char>(text[begin - 1])) != 0 ||
-                         text[begin - 1] == '+' || text[begin - 1] == '-'))
-        --begin;
-    return text.substr(begin, colon - begin).find("ssh") != std::string_view::npos;
-}
-
-// `colon` is where "://" begins.
-Address address_at(std::string_view text, std::size_t colon)
-{
-    Address address;
-    const std::size_t start = colon + 3;
-    std::size_t end = start;
-    while (end < text.size() && !ends_address(text[end]))
-        ++end;
-    address.end = end;
-    const auto rest = text.substr(start, end - start);
-    const std::size_t authority = std::min(rest.find_first_of("/?#"), rest.size());
-    const std::size_t at = rest.substr(0, authority).rfind('@');
-    if (at != std::string_view::npos) {
-        const auto user = rest.substr(0, at);
-        if (!is_ssh(text, colon) || user.find(':') != std::string_view::npos)
-            address.user = {start, start + at};
-    }
-    const std::size_t fragment = std::min(rest.find('#'), rest.size());
-    const std::size_t question = std::min(rest.find('?'), fragment);
-    if (question < fragment) address.query = {start + question + 1, start + fragment};
-    const std::size_t token = rest.substr(0, question).find("/t/", authority);
-    if (token != std::string_view::npos) {
-        const std::size_t begin = token + 3;
-        address.token = {start + begin, start + std::min(rest.find('/', begin), question)};
-    }
-    return address;
-}
-
-// Query words that say who asks, not what for: signatures of storage services and plain tokens.
-bool is_credential(std::string_view name)
-{
-    static constexpr std::string_view names[] = {
-        "sig", "se",    "st",           "sp",      "sv",         "sr",      "ss",
-        "srt", "spr",   "sip",          "sks",     "skt",        "ske",     "skv",
-        "tok", "token", "access_token", "api_key", "signature",  "expires", "awsaccesskeyid",
-        "key", "auth",  "password",     "policy",  "key-pair-id"};
-    const auto plain = lower(name);
-    return std::find(std::begin(names), std::end(names), plain) != std::end(names) ||
-           plain.starts_with("x-amz-") || plain.starts_with("x-goog-");
-}
 
 // What of a query selects the file; empty when nothing does.
 std::string selection(std::string_view query)
@@ -108,7 +34,7 @@ std::string rewritten(std::string_view text, const Write& query_text)
     for (std::size_t colon = text.find("://"); colon != std::string_view::npos;
          colon = text.find("://", done)) {
         const auto address = address_at(text, colon);
-        const auto replace = [&](const Address::Part& part, const std::string& with) {
+        const auto replace = [&](const TextPart& part, const std::string& with) {
             if (part.empty()) return;
             out.append(text.substr(done, part.begin - done)).append(with);
             done = part.end;
@@ -209,6 +135,10 @@ std::vector<std::string> credentials_in(std::string_view text)
                 keep(std::string_view(word).substr(equals + 1));
         }
         done = address.end;
+    }
+    for (const auto& part : logins_without_scheme(text)) {
+        const auto login = part.of(text);
+        keep(login.substr(login.find(':') + 1));
     }
     return found;
 }

@@ -28,6 +28,13 @@ struct GarbageRules {
     std::uint64_t largest_size = 0;     // of all together (of that form)
     std::optional<Form> form;           // only those of this form
     std::set<std::string> keep;         // ids that are in use, beside those that are locked
+    // Containers that ended but keep an image's layers: such a one is no help against too much.
+    std::function<Result<std::vector<std::string>>(const Record& record)> holders;
+};
+
+struct Removal {
+    std::int64_t freed = 0;            // 0 while something else has the bytes
+    std::vector<std::string> held_by;  // containers that ended
 };
 
 struct GarbageResult {
@@ -44,8 +51,8 @@ public:
     explicit Cache(Path home);
 
     // Removes what a record stands for outside of the cache's folder: an image. Called before the
-    // record goes.
-    using RemoveImage = std::function<Result<>(const Record& record)>;
+    // record goes. Returns the containers that keep its layers all the same.
+    using RemoveImage = std::function<Result<std::vector<std::string>>(const Record& record)>;
 
     [[nodiscard]] Path folder(const std::string& id) const;
     // nullopt when it is not there, or not finished.
@@ -72,7 +79,7 @@ public:
     Result<> note_use(const std::string& id) const;
 
     // `conflict` while it is in use.
-    Result<> remove(const Record& record, const RemoveImage& remove_image) const;
+    Result<Removal> remove(const Record& record, const RemoveImage& remove_image) const;
     Result<GarbageResult> collect_garbage(const GarbageRules& rules,
                                           const RemoveImage& remove_image) const;
 

@@ -109,14 +109,39 @@ TEST_F(CacheTest, GarbageGoesByAgeAndSpaceFromTheLongestUnused)
 TEST_F(CacheTest, AnImageThatCannotBeRemovedKeepsItsRecord)
 {
     const auto record = add(first_key + ".12345678");
-    const auto refuse = [](const Record&) -> Result<> {
+    const auto refuse = [](const Record&) -> Result<std::vector<std::string>> {
         return fail(ErrorKind::conflict, "a container uses it");
     };
     EXPECT_FALSE(cache.remove(record, refuse));
     const auto result = cache.collect_garbage({.largest_size = 1}, refuse).value();
     EXPECT_THAT(result.problems, ElementsAre(HasSubstr("a container uses it")));
     EXPECT_THAT(ids(), ElementsAre(record.id));
-    EXPECT_TRUE(cache.remove(record, [](const Record&) -> Result<> { return {}; }));
+    EXPECT_TRUE(
+        cache.remove(record, [](const Record&) -> Result<std::vector<std::string>> { return {}; }));
+}
+
+TEST_F(CacheTest, AnImageThatAnEndedContainerHoldsFreesNothing)
+{
+    const auto held = [](const Record&) -> Result<std::vector<std::string>> {
+        return std::vector<std::string>{"run-1"};
+    };
+    ASSERT_TRUE(cache.lock_for_use(first_key + ".12345678", {}));  // as its builder had it
+    const auto first = cache.remove(add(first_key + ".12345678", 100), held);
+    ASSERT_TRUE(first) << first.error().message();
+    const auto removal = *first;
+    EXPECT_EQ(removal.freed, 0);
+    EXPECT_THAT(removal.held_by, ElementsAre("run-1"));
+
+    // Against too much it is no help, so it stays; too old, it goes but counts for nothing.
+    const auto record = add(first_key + ".12345678", 100, 50);
+    const auto full = cache.collect_garbage({.largest_size = 1, .holders = held}, held).value();
+    EXPECT_THAT(full.problems, ElementsAre(HasSubstr("container 'run-1' ended")));
+    EXPECT_THAT(ids(), ElementsAre(record.id));
+    const auto old =
+        cache.collect_garbage({.largest_age = std::chrono::hours(40), .holders = held}, held)
+            .value();
+    EXPECT_EQ(old.freed, 0);
+    EXPECT_THAT(ids(), IsEmpty());
 }
 
 TEST_F(CacheTest, RemembersTheLastSpecOfAProjectOnATarget)

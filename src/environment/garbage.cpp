@@ -36,6 +36,15 @@ Result<> add_folder(int folder, const Path& shown, Walk& walk)
     return {};
 }
 
+std::string still_held(const Record& record, const std::vector<std::string>& holders)
+{
+    return fmt::format("environment '{}' stays: container '{}'{} ended but keeps its layers; "
+                       "'ponk experiment clean RUN' removes that of a run",
+                       record.id,
+                       printable(holders.front()),
+                       holders.size() == 1 ? "" : fmt::format(" and {} more", holders.size() - 1));
+}
+
 }  // namespace
 
 Result<std::int64_t> size_on_disk(const Path& folder)
@@ -46,7 +55,7 @@ Result<std::int64_t> size_on_disk(const Path& folder)
     return walk.bytes;
 }
 
-Result<> Cache::remove(const Record& record, const RemoveImage& remove_image) const
+Result<Removal> Cache::remove(const Record& record, const RemoveImage& remove_image) const
 {
     // A run that has just ended keeps it until its supervisor has gone, too.
     const auto lock = FileLock::take(
@@ -57,12 +66,15 @@ Result<> Cache::remove(const Record& record, const RemoveImage& remove_image) co
                                     fmt::format("environment '{}' is in use", record.id),
                                     "Wait for the runs that use it, or cancel them."));
     }
-    if (record.form == Form::image && remove_image) TRY(remove_image(record));
+    Removal removal;
+    if (record.form == Form::image && remove_image) removal.held_by = TRY(remove_image(record));
+    if (removal.held_by.empty()) removal.freed = record.size;
     // Without its record it is no environment any more, however far the removal comes.
     const auto path = folder(record.id);
     if (::unlink((path / "environment.json").c_str()) != 0 && errno != ENOENT)
         return fail_errno(errno, "remove environment '{}'", record.id);
-    return os::remove_tree(path);
+    TRY(os::remove_tree(path));
+    return removal;
 }
 
 void Cache::remove_unfinished() const
@@ -101,13 +113,20 @@ Result<GarbageResult> Cache::collect_garbage(const GarbageRules& rules,
             rules.largest_size > 0 && total > static_cast<std::int64_t>(rules.largest_size);
         if ((!too_old && !too_much) || entry->in_use || rules.keep.contains(entry->record.id))
             continue;
+        if (!too_old && rules.holders) {
+            const auto holders = rules.holders(entry->record);
+            if (holders && !holders->empty()) {
+                result.problems.push_back(still_held(entry->record, *holders));
+                continue;
+            }
+        }
         const auto removed = remove(entry->record, remove_image);
         if (!removed) {
             result.problems.push_back(removed.error().message());
             continue;
         }
-        total -= entry->record.size;
-        result.freed += entry->record.size;
+        total -= removed->freed;
+        result.freed += removed->freed;
         result.removed.push_back(*entry);
     }
     return result;

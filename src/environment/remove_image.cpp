@@ -49,9 +49,15 @@ Result<bool> is_image_in_use(const Record& record, const std::stop_token& stop)
                 .empty();
 }
 
+Result<std::vector<std::string>> holders_of_image(const Record& record, const std::stop_token& stop)
+{
+    const auto engine = TRY(engine_of(record, stop));
+    return dockerapi::containers_of(engine, record.image, after(patience), stop);
+}
+
 Cache::RemoveImage image_remover()
 {
-    return [](const Record& record) -> Result<> {
+    return [](const Record& record) -> Result<std::vector<std::string>> {
         const auto engine = TRY(engine_of(record, {}));
         const auto users =
             TRY(dockerapi::living_containers_of(engine, record.image, after(patience), {}));
@@ -63,12 +69,14 @@ Cache::RemoveImage image_remover()
                                   users.front()),
                       "Wait for the run, or cancel it."));
         }
+        // Afterwards the engine knows no image any more to ask about.
+        auto holders = TRY(dockerapi::containers_of(engine, record.image, after(patience), {}));
         TRY(dockerapi::remove_image(engine, image_tag(record.key), after(patience))
                 .map_error(while_doing("remove the image of environment '{}'", record.id)));
         // Its layers are the build cache's now. Only steps of ours go, and none that another image
         // needs; an engine that does not want to is no failure: the image is gone.
         static_cast<void>(dockerapi::prune_build_cache(engine, is_step_of_ours, after(patience)));
-        return {};
+        return holders;
     };
 }
 

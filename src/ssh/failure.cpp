@@ -70,24 +70,54 @@ std::string shown_fingerprint(std::string_view said)
     return printable(text);
 }
 
-// Both keys, as far as ssh names them: the new one, and the line that holds the old one.
-std::string keys_text(std::string_view said)
+// Both keys, as far as they are known: the new one, and the old one.
+std::string keys_text(std::string_view said, std::string_view known)
 {
     std::string text;
     if (const auto shown = shown_fingerprint(said); !shown.empty())
         text = fmt::format(": it shows {}", shown);
-    for (const auto& line : split(said, '\n')) {
-        const auto at = line.find(" key in ");
-        if (!line.starts_with("Offending") || at == std::string::npos) continue;
-        const auto place = trim(std::string_view(line).substr(at + 8));
-        const auto file = place.substr(0, place.rfind(':'));
-        text += fmt::format("{} known is the one in {} ('ssh-keygen -lf {}' shows it)",
-                            text.empty() ? ":" : ",",
-                            printable(place),
-                            shell_word(printable(file)));
-        break;
-    }
+    if (!known.empty()) text += fmt::format("{} known is {}", text.empty() ? ":" : ",", known);
     return text;
+}
+
+bool is_our_loss(std::string_view line)
+{
+    return came_through_jump(line) || line.find("kex_exchange_identification") == 0 ||
+           line.find("stdio forwarding failed") != std::string_view::npos;
+}
+
+// What the ssh to the jump host said last, before ours lost its way.
+std::string jump_line(std::string_view said)
+{
+    std::string own;
+    for (const auto& line : split(said, '\n')) {
+        if (!trim(line).empty() && !is_our_loss(trim(line))) own = printable(trim(line));
+    }
+    return own.empty() ? last_line(said) : own;
+}
+
+Error jump_error(const Address& address, std::string_view said)
+{
+    const auto line = jump_line(said);
+    const auto has = [&](std::string_view words) { return line.find(words) != std::string::npos; };
+    auto advice =
+        fmt::format("Try 'ssh {}' by hand: it asks the jump host's questions.", address.host);
+    if (has("ost key"))
+        advice = fmt::format("The jump host's own key is not the one that is known, or not known "
+                             "yet: 'ssh {}' by hand shows it and asks.",
+                             address.host);
+    if (has("Permission denied") || has("authentication failures"))
+        advice = fmt::format("The jump host did not let us in: name the key that opens it as "
+                             "'IdentityFile' in ~/.ssh/config, or load it ('ssh-add'); 'ssh {}' by "
+                             "hand must come through without a question.",
+                             address.host);
+    if (has("open failed"))
+        advice = fmt::format("The jump host was reached but not '{}' from there: is it on, and is "
+                             "its name one that the jump host knows?",
+                             address.host);
+    return {ErrorKind::unavailable,
+            fmt::format("the jump host on the way to '{}' failed: {}", address.text(), line),
+            std::move(advice)};
 }
 
 std::string denied_text(const Address& address, std::string_view said)
@@ -155,7 +185,17 @@ std::string offered_methods(std::string_view said)
     return std::string(rest.substr(0, rest.find(')')));
 }
 
-Error error_of(Cause cause, const Address& address, std::string_view said)
+Error name_target(const Error& error, const std::string& target)
+{
+    constexpr std::string_view open = "computetarget check TARGET ";
+    const auto at = error.hint().find(open);
+    if (at == std::string::npos || target.empty()) return error;
+    auto hint = error.hint();
+    hint.replace(at, open.size(), fmt::format("computetarget check {} ", shell_word(target)));
+    return error.with_hint(std::move(hint));
+}
+
+Error error_of(Cause cause, const Address& address, std::string_view said, std::string_view known)
 {
     const auto name = address.text();
     const auto port = address.port.value_or(22);
@@ -182,8 +222,9 @@ Error error_of(Cause cause, const Address& address, std::string_view said)
     case Cause::host_key_changed:
         return {
             Kind::conflict,
-            fmt::format(
-                "the host key of '{}' is not the one that is known{}", name, keys_text(said)),
+            fmt::format("the host key of '{}' is not the one that is known{}",
+                        name,
+                        keys_text(said, known)),
             fmt::format("Somebody may be listening in, or the machine was set up anew. Ask its "
                         "owner for the fingerprint; if the change is right, 'ponk "
                         "computetarget check TARGET --fingerprint {}' accepts it.",
@@ -210,10 +251,7 @@ Error error_of(Cause cause, const Address& address, std::string_view said)
                             last_line(said)),
                 "One of them is too old; '~/.ssh/config' can allow old algorithms for this host."};
     case Cause::jump_failed:
-        return {
-            Kind::unavailable,
-            fmt::format("the jump host on the way to '{}' failed: {}", name, last_line(said)),
-            fmt::format("Try 'ssh {}' by hand: it asks the jump host's questions.", address.host)};
+        return jump_error(address, said);
     case Cause::closed:
         return {Kind::unavailable,
                 fmt::format("'{}' closed the connection: {}", name, last_line(said)),

@@ -35,8 +35,14 @@ Cause find_cause(std::string_view said);
 // "publickey,password" of "Permission denied (publickey,password)": what the box would take.
 std::string offered_methods(std::string_view said);
 
-// The failure as a person reads it, with the next step.
-Error error_of(Cause cause, const Address& address, std::string_view said);
+// The failure as a person reads it, with the next step. `known`: the key that was known before, for
+// host_key_changed.
+Error error_of(Cause cause,
+               const Address& address,
+               std::string_view said,
+               std::string_view known = {});
+// Who knows the target's name puts it into the advice of such a failure.
+Error name_target(const Error& error, const std::string& target);
 inline Error error_from(const Address& address, std::string_view said)
 {
     return error_of(find_cause(said), address, said);

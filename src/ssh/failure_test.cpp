@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "os/test_folder.hpp"
 #include "ssh/failure.hpp"
+#include "ssh/offending_key.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 namespace ponk::ssh {
 namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::MatchesRegex;
 
 struct Case {
     const char* said;
@@ -86,21 +92,48 @@ TEST(SshFailure, ShowsUnknownWordsWithoutControlCharacters)
 
 TEST(Failure, ChangedHostKeyIsToldWithBothKeysAndWhatAcceptsIt)
 {
+    const os::TestFolder folder;
+    ASSERT_TRUE(os::replace_file(folder.path() / "known_hosts",
+                                 "# of before\nbox ssh-ed25519 "
+                                 "AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhsc"
+                                 "HR4f\n"));
+    // Our ssh runs in the box's folder, so the name it tells is relative.
     constexpr const char* said = "@    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @\r\n"
                                  "The fingerprint for the ED25519 key sent by the remote host is\n"
                                  "SHA256:0123456789abcdefghijklmnopqrstuvwxyzABCDEFG.\r\n"
-                                 "Offending ED25519 key in /home/ann/.ponk/ssh/1/known_hosts:1\r\n"
+                                 "Offending ED25519 key in known_hosts:2\r\n"
                                  "Host key verification failed.\r\n";
-    const auto error = error_from({.user = "ann", .host = "box"}, said);
+    const auto known = offending_key(said, folder.path());
+    const auto error =
+        name_target(error_of(find_cause(said), {.user = "ann", .host = "box"}, said, known), "gpu");
     EXPECT_EQ(error.kind(), ErrorKind::conflict);
-    EXPECT_NE(error.message().find("it shows SHA256:0123456789abcdefghijklmnopqrstuvwxyzABCDEFG, "
-                                   "known is the one in /home/ann/.ponk/ssh/1/known_hosts:1"),
-              std::string::npos)
-        << error.message();
-    EXPECT_NE(error.hint().find("computetarget check TARGET --fingerprint "
-                                "SHA256:0123456789abcdefghijklmnopqrstuvwxyzABCDEFG'"),
-              std::string::npos)
-        << error.hint();
+    EXPECT_THAT(error.message(),
+                MatchesRegex(".*it shows SHA256:0123456789abcdefghijklmnopqrstuvwxyzABCDEFG, known "
+                             "is ED25519 SHA256:[A-Za-z0-9+/]+ .line 2 of '/.*/known_hosts'."));
+    EXPECT_THAT(error.hint(),
+                HasSubstr("computetarget check gpu --fingerprint "
+                          "SHA256:0123456789abcdefghijklmnopqrstuvwxyzABCDEFG'"));
+    EXPECT_EQ(offending_key("Offending ED25519 key in known_hosts:9\n", folder.path()), "");
+    EXPECT_EQ(offending_key("nothing of that", folder.path()), "");
+}
+
+TEST(Failure, AJumpHostIsQuotedAndEachOfItsReasonsHasItsOwnAdvice)
+{
+    constexpr const char* lost = "kex_exchange_identification: Connection closed by remote host\r\n"
+                                 "Connection closed by UNKNOWN port 65535\r\n";
+    const auto told = [&](const std::string& said) { return error_from({"", "box"}, said + lost); };
+    const auto key = told("No ED25519 host key is known for jump and you have requested strict "
+                          "checking.\r\nHost key verification failed.\r\n");
+    EXPECT_THAT(key.message(), EndsWith("failed: Host key verification failed."));
+    EXPECT_THAT(key.hint(), HasSubstr("jump host's own key"));
+    const auto denied = told("ann@jump: Permission denied (publickey).\r\n");
+    EXPECT_THAT(denied.message(), EndsWith("failed: ann@jump: Permission denied (publickey)."));
+    EXPECT_THAT(denied.hint(), HasSubstr("IdentityFile"));
+    const auto beyond = told("channel 0: open failed: connect failed: Connection refused\r\n"
+                             "stdio forwarding failed\r\n");
+    EXPECT_THAT(beyond.message(), EndsWith("connect failed: Connection refused"));
+    EXPECT_THAT(beyond.hint(), HasSubstr("not 'box' from there"));
+    EXPECT_THAT(told("").message(), EndsWith("Connection closed by UNKNOWN port 65535"));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "ssh/failure.hpp"
+#include "ssh/offending_key.hpp"
 
 #include <algorithm>
 #include <unistd.h>
@@ -115,7 +116,11 @@ check_host_key(const Client& client, Deadline deadline, std::stop_token stop)
     }
     const auto cause = find_cause(output->err);
     if (output->exit.status() == 0 || cause == Cause::denied) return {};
-    return tl::unexpected(Refusal{cause, error_of(cause, client.address(), output->err)});
+    return tl::unexpected(Refusal{cause,
+                                  error_of(cause,
+                                           client.address(),
+                                           output->err,
+                                           offending_key(output->err, client.folder().path()))});
 }
 
 Result<HostKey> learn_host_key(const Client& client,

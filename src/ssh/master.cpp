@@ -6,6 +6,7 @@
 #include "os/file_lock.hpp"
 #include "os/wait.hpp"
 #include "ssh/failure.hpp"
+#include "ssh/offending_key.hpp"
 
 #include <csignal>
 #include <fcntl.h>
@@ -156,8 +157,10 @@ open_once(const Client& client, const Opening& opening, Deadline deadline, std::
     const auto cause = !exit               ? Cause::timed_out
                        : exit->signal != 0 ? Cause::killed
                                            : find_cause(said);
-    return tl::unexpected(
-        Refusal{cause, error_of(cause, client.address(), said), offered_methods(said)});
+    return tl::unexpected(Refusal{
+        cause,
+        error_of(cause, client.address(), said, offending_key(said, client.folder().path())),
+        offered_methods(said)});
 }
 
 }  // namespace

@@ -62,6 +62,7 @@ Json to_json(const EnvironmentUsed& used)
                       {"image", used.image},
                       {"base_image", used.base_image},
                       {"base_digest", used.base_digest},
+                      {"memory_limit", used.memory_limit},
                       {"substitutions", used.substitutions}};
 }
 
@@ -80,6 +81,7 @@ Result<EnvironmentUsed> parse_environment_used(const Json& value)
                            .image = value.text("image"),
                            .base_image = value.text("base_image"),
                            .base_digest = value.text("base_digest"),
+                           .memory_limit = value.integer("memory_limit"),
                            .substitutions = value["substitutions"]};
 }
 
@@ -182,6 +184,18 @@ Json to_json(const EnvironmentRules& rules)
 {
     return JsonObject{{"largest_age_hours", std::int64_t{rules.largest_age.count()}},
                       {"largest_size", rules.largest_size}};
+}
+
+Json to_json(const EnvironmentRemoval& removal)
+{
+    return JsonObject{{"freed", removal.freed},
+                      {"held_by", JsonArray(removal.held_by.begin(), removal.held_by.end())}};
+}
+
+Result<EnvironmentRemoval> parse_environment_removal(const Json& value)
+{
+    TRY(require_object(value, "result of a removal"));
+    return EnvironmentRemoval{value.integer("freed"), texts(value["held_by"])};
 }
 
 Result<EnvironmentRules> parse_environment_rules(const Json& value)

@@ -30,6 +30,8 @@ struct EnvironmentUsed {
     std::string base_image;  // as the configuration names it
     // The base image as its registry knows it ("NAME@sha256:…"), else its id.
     std::string base_digest;
+    std::int64_t memory_limit =
+        0;               // bytes that the container may use; 0: no limit, or no container
     Json substitutions;  // a list of {line, column, from, to, why}, or null
 };
 
@@ -83,6 +85,11 @@ struct EnvironmentList {
     std::vector<std::string> problems;  // machines that could not be asked, and why
 };
 
+struct EnvironmentRemoval {
+    std::int64_t freed = 0;            // bytes; 0 while somebody keeps them
+    std::vector<std::string> held_by;  // containers that ended but keep an image's layers
+};
+
 // What a garbage collection goes by. Zero means no limit.
 struct EnvironmentRules {
     std::chrono::hours largest_age{0};  // since the last use
@@ -99,6 +106,7 @@ Json to_json(const EnvironmentUsed& used);
 Json to_json(const Examination& examination);
 Json to_json(const EnvironmentEntry& entry);
 Json to_json(const EnvironmentList& list);
+Json to_json(const EnvironmentRemoval& removal);
 Json to_json(const EnvironmentRules& rules);
 Json to_json(const EnvironmentGarbage& garbage);
 
@@ -107,6 +115,7 @@ Result<EnvironmentUsed> parse_environment_used(const Json& value);
 Result<Examination> parse_examination(const Json& value);
 Result<EnvironmentEntry> parse_environment_entry(const Json& value);
 Result<EnvironmentList> parse_environment_list(const Json& value);
+Result<EnvironmentRemoval> parse_environment_removal(const Json& value);
 Result<EnvironmentRules> parse_environment_rules(const Json& value);
 Result<EnvironmentGarbage> parse_environment_garbage(const Json& value);
 

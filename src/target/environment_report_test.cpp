@@ -46,6 +46,7 @@ TEST(EnvironmentReport, EverythingThatIsSentArrives)
                                .image = "sha256:1",
                                .base_image = "n",
                                .base_digest = "n@sha256:2",
+                               .memory_limit = 7,
                                .substitutions = JsonArray{"s"}};
     EXPECT_EQ(to_json(parse_environment_used(to_json(used)).value()), to_json(used));
     const Examination seen{.ready = true,

@@ -23,9 +23,9 @@ Result<std::string> Executor::environment_lock(const std::string& /*machine*/,
     return no_environment(id);
 }
 
-Result<> Executor::remove_environment(const std::string& /*machine*/,
-                                      const std::string& id,
-                                      std::stop_token /*stop*/)
+Result<EnvironmentRemoval> Executor::remove_environment(const std::string& /*machine*/,
+                                                        const std::string& id,
+                                                        std::stop_token /*stop*/)
 {
     return no_environment(id);
 }

@@ -252,7 +252,7 @@ public:
     virtual Result<std::string>
     environment_lock(const std::string& machine, const std::string& id, std::stop_token stop);
     // `conflict` while it is in use.
-    virtual Result<>
+    virtual Result<EnvironmentRemoval>
     remove_environment(const std::string& machine, const std::string& id, std::stop_token stop);
     virtual Result<EnvironmentGarbage>
     collect_environment_garbage(const EnvironmentRules& /*rules*/, std::stop_token /*stop*/)

@@ -175,6 +175,7 @@ EnvironmentUsed describe_use(const environment::Prepared& prepared)
                          .image = record.image,
                          .base_image = record.base_image,
                          .base_digest = {},
+                         .memory_limit = 0,
                          .substitutions = {}};
     if (!prepared.substitutions.empty())
         used.substitutions = environment::to_json(prepared.substitutions);
@@ -207,12 +208,10 @@ void HeldEnvironments::drop(const std::string& run)
     held_.lock()->erase(run);
 }
 
-EnvironmentShelf::EnvironmentShelf(Path home,
-                                   environment::Form form,
-                                   RemoveImage remove_image,
-                                   InUse in_use)
+EnvironmentShelf::EnvironmentShelf(
+    Path home, environment::Form form, RemoveImage remove_image, InUse in_use, Holders holders)
     : cache_(std::move(home)), form_(form), remove_image_(std::move(remove_image)),
-      in_use_(std::move(in_use))
+      in_use_(std::move(in_use)), holders_(std::move(holders))
 {
 }
 
@@ -240,9 +239,10 @@ Result<std::string> EnvironmentShelf::lock_text(const std::string& id) const
     return environment::to_text(TRY(cache_.lock_of(TRY(cache_.get(id)).id)));
 }
 
-Result<> EnvironmentShelf::remove(const std::string& id) const
+Result<EnvironmentRemoval> EnvironmentShelf::remove(const std::string& id) const
 {
-    return cache_.remove(TRY(cache_.get(id)), remove_image_);
+    auto removal = TRY(cache_.remove(TRY(cache_.get(id)), remove_image_));
+    return EnvironmentRemoval{removal.freed, std::move(removal.held_by)};
 }
 
 Result<EnvironmentGarbage> EnvironmentShelf::collect(const EnvironmentRules& rules,
@@ -255,6 +255,8 @@ Result<EnvironmentGarbage> EnvironmentShelf::collect(const EnvironmentRules& rul
             if (entry.record.form == form_ && in_use_(entry.record, stop).value_or(true))
                 how.keep.insert(entry.record.id);
     }
+    if (holders_)
+        how.holders = [&](const environment::Record& record) { return holders_(record, stop); };
     auto result = TRY(cache_.collect_garbage(how, remove_image_));
     EnvironmentGarbage garbage{{}, result.freed, std::move(result.problems)};
     for (const auto& entry : result.removed)

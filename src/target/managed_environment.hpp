@@ -59,11 +59,19 @@ public:
     using InUse =
         std::function<Result<bool>(const environment::Record& record, const std::stop_token& stop)>;
 
-    EnvironmentShelf(Path home, environment::Form form, RemoveImage remove_image, InUse in_use);
+    // Containers that keep one's layers, whether they go on or ended.
+    using Holders = std::function<Result<std::vector<std::string>>(
+        const environment::Record& record, const std::stop_token& stop)>;
+
+    EnvironmentShelf(Path home,
+                     environment::Form form,
+                     RemoveImage remove_image,
+                     InUse in_use,
+                     Holders holders = {});
 
     Result<EnvironmentList> list(const std::stop_token& stop) const;
     Result<std::string> lock_text(const std::string& id) const;
-    Result<> remove(const std::string& id) const;
+    Result<EnvironmentRemoval> remove(const std::string& id) const;
     Result<EnvironmentGarbage> collect(const EnvironmentRules& rules,
                                        const std::stop_token& stop) const;
 
@@ -72,6 +80,7 @@ private:
     environment::Form form_;
     RemoveImage remove_image_;
     InUse in_use_;
+    Holders holders_;
 };
 
 // An executor whose environments are on the machine where it runs.
@@ -89,9 +98,9 @@ public:
         return shelf_.lock_text(id);
     }
 
-    Result<> remove_environment(const std::string& /*machine*/,
-                                const std::string& id,
-                                std::stop_token /*stop*/) override
+    Result<EnvironmentRemoval> remove_environment(const std::string& /*machine*/,
+                                                  const std::string& id,
+                                                  std::stop_token /*stop*/) override
     {
         return shelf_.remove(id);
     }

@@ -92,7 +92,7 @@ def test_conda_file_of_another_folder_is_refused(managed):
 def test_prepare_builds_is_recorded_and_check_tells(managed):
     managed.write("aml_config/local.runconfig", CONFIGURATION + "PrepareEnvironment: false\n")
     refused = managed.run("submit", "show.py", code=72)
-    assert b"is not prepared for target 'local'" in refused.stderr and b"ponk experiment prepare" in refused.stderr
+    assert b"is not prepared for target 'local'" in refused.stderr and b"ponk experiment prepare -c local`" in refused.stderr
 
     before = managed.run("experiment", "prepare", "-c", "local", "--check", "-o", "json", code=66)
     assert json.loads(before.stdout)["ready"] is False and b"first environment of this project" in before.stderr

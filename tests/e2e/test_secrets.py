@@ -107,8 +107,27 @@ def test_diagnostics_hide_the_credentials_of_package_indexes(ponk):
         everything = {name: archive.read(name) for name in archive.namelist()}
     for value in (b"hunter22-x", b"Zm9vYmFyYmF6cXV4", b"tok-0123456789"):
         assert [name for name, text in everything.items() if value in text] == []
-    assert b"https://ann:***@pypi.example/simple" in everything["project/aml_config/conda_dependencies.yml"]
+    assert b"https://***@pypi.example/simple" in everything["project/aml_config/conda_dependencies.yml"]
     assert b"kept: pypi.example" in everything["driver_log.txt"]
+
+
+def test_diagnostics_hide_short_credentials_and_logins_of_proxies_too(ponk):
+    ponk.write("pip.conf", "[global]\nindex-url = https://bob:hush5@pypi.example/simple\n"
+                           "find-links = https://store.example/w?page=2&sig=abc12\n"
+                           "trusted = https://tok3n@host.example\nproxy = carl:secretpw77@proxy.local:3128\n")
+    # The log has an address that no file has.
+    ponk.write("x.py", "print('from https://dan:' + 'k9x@host.example/ by carl:' + 'secret' + 'pw77@proxy.local:3128')\n")
+    ponk.run("submit", "x.py", code=None)
+    ponk.run("experiment", "diagnostics", "-r", "last")
+
+    with zipfile.ZipFile(next(ponk.project.glob("*.zip"))) as archive:
+        everything = {name: archive.read(name) for name in archive.namelist()}
+    for value in (b"hush5", b"abc12", b"tok3n", b"secretpw77", b"dan:k9x"):
+        assert [name for name, text in everything.items() if value in text] == []
+    assert everything["project/pip.conf"].splitlines()[1:] == [
+        b"index-url = https://***@pypi.example/simple", b"find-links = https://store.example/w?page=2&sig=***",
+        b"trusted = https://***@host.example", b"proxy = ***@proxy.local:3128"]
+    assert b"from https://***@host.example/ by " in everything["driver_log.txt"]
 
 
 TELLER = r'''

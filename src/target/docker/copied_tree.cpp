@@ -113,6 +113,7 @@ public:
             return fail(
                 ErrorKind::damaged, "the archive names {} outside its folder", os::in_quotes(path));
         if (entry.kind == TarEntry::Kind::folder) return make_folder(path);
+        if (entry.kind == TarEntry::Kind::other) return take_other(entry, path);
         const auto parent = TRY(os::open_beneath(root_.get(),
                                                  path.has_parent_path() ? path.parent_path() : ".",
                                                  O_RDONLY | O_DIRECTORY));
@@ -132,7 +133,37 @@ public:
         return file_ ? os::write_all(file_.get(), bytes) : Result<>();
     }
 
+    // "'outputs/x' is …": what could not be taken.
+    [[nodiscard]] std::vector<std::string> left_out() && { return std::move(left_out_); }
+
 private:
+    // The archive has a file of several names once; the others are links to the first.
+    Result<> take_other(const TarEntry& entry, const Path& path)
+    {
+        const Path first = Path(entry.link).relative_path().lexically_normal();
+        if (!entry.link.empty() && !first.empty() && *first.begin() != "..") {
+            const auto file = os::open_beneath(root_.get(), first, O_PATH | O_NOFOLLOW);
+            const auto parent =
+                TRY(os::open_beneath(root_.get(),
+                                     path.has_parent_path() ? path.parent_path() : ".",
+                                     O_RDONLY | O_DIRECTORY));
+            if (file && ::linkat(AT_FDCWD,
+                                 fmt::format("/proc/self/fd/{}", file->get()).c_str(),
+                                 parent.get(),
+                                 path.filename().c_str(),
+                                 AT_SYMLINK_FOLLOW) == 0)
+                return {};
+        }
+        if (left_out_.size() < most_told)
+            left_out_.push_back(
+                os::in_quotes(path) +
+                " is no file, folder or link (a pipe or a device) and was left out");
+        else if (left_out_.size() == most_told)
+            left_out_.push_back("more of the outputs are no files, folders or links and were left "
+                                "out");
+        return {};
+    }
+
     Result<> make_folder(const Path& path)
     {
         auto name = path.string();
@@ -148,8 +179,11 @@ private:
         return {};
     }
 
+    static constexpr std::size_t most_told = 100;
+
     os::Fd root_;
     os::Fd file_;
+    std::vector<std::string> left_out_;
 };
 
 // `work/`, or a new one where the script put something else: the container has the run's tree, this
@@ -182,10 +216,10 @@ Result<> copy_tree_in(const dockerapi::Engine& engine,
         .map_error(while_doing("copy the project into the container"));
 }
 
-Result<> copy_outputs_home(const dockerapi::Engine& engine,
-                           const std::string& container,
-                           const Path& directory,
-                           std::stop_token stop)
+Result<std::vector<std::string>> copy_outputs_home(const dockerapi::Engine& engine,
+                                                   const std::string& container,
+                                                   const Path& directory,
+                                                   std::stop_token stop)
 {
     // A new folder, renamed when whole: a repeated call begins anew and a cut one leaves nothing.
     const auto building = directory / unfinished_outputs;
@@ -207,7 +241,10 @@ Result<> copy_outputs_home(const dockerapi::Engine& engine,
         },
         std::move(stop));
     if (!read) return tl::unexpected(read.error().within("copy outputs out of the container"));
-    if (!copied && copied.error().kind() == ErrorKind::not_found) return os::remove_tree(building);
+    if (!copied && copied.error().kind() == ErrorKind::not_found) {
+        TRY(os::remove_tree(building));
+        return std::vector<std::string>();
+    }
     TRY(Result<>(copied).map_error(while_doing("copy outputs out of the container")));
     TRY(reader.finish());
     const auto work = TRY(work_folder(directory));
@@ -217,7 +254,8 @@ Result<> copy_outputs_home(const dockerapi::Engine& engine,
     if (::renameat(folder.fd(), "outputs", work.fd(), "outputs") != 0)
         return fail_errno(
             errno, "put the outputs at {}", os::in_quotes(directory / control::work / "outputs"));
-    return os::remove_tree(building);
+    TRY(os::remove_tree(building));
+    return std::move(unpacker).left_out();
 }
 
 }  // namespace ponk::target::docker

@@ -6,6 +6,7 @@
 
 #include <stop_token>
 #include <string>
+#include <vector>
 
 // `sharedVolumes: false`: the tree lives inside the container. It is copied in before the start and
 // its outputs are copied out after the end, never while the container runs.
@@ -19,10 +20,11 @@ Result<> copy_tree_in(const dockerapi::Engine& engine,
                       const Path& directory,
                       std::stop_token stop);
 
-// Brings `outputs/` back to `work/outputs` of the run directory; repeating it is harmless.
-Result<> copy_outputs_home(const dockerapi::Engine& engine,
-                           const std::string& container,
-                           const Path& directory,
-                           std::stop_token stop);
+// Brings `outputs/` back to `work/outputs` of the run directory; repeating it is harmless. Returns
+// what was left out, by name: pipes and devices. Sockets the engine does not even tell of.
+Result<std::vector<std::string>> copy_outputs_home(const dockerapi::Engine& engine,
+                                                   const std::string& container,
+                                                   const Path& directory,
+                                                   std::stop_token stop);
 
 }  // namespace ponk::target::docker

@@ -6,6 +6,7 @@
 #include "target/command_line.hpp"
 #include "target/control_directory.hpp"
 #include "target/docker/container_layout.hpp"
+#include "target/docker/memory_limit.hpp"
 #include "target/docker/run_arguments.hpp"
 #include "target/environment.hpp"
 
@@ -113,6 +114,7 @@ Result<DescribedContainer> describe_container(const JobSpec& spec,
     if (!spec.container.shm_size.empty())
         container.shared_memory = TRY(parse_byte_size(spec.container.shm_size));
     TRY(apply_run_arguments(spec.container.arguments, container));
+    limit_memory(engine, container);
     const auto environment = script_environment(spec, image, prepared, container);
     container.environment.clear();  // the engine shows them to everybody who may ask it
     add_command(spec, prepared, out);

@@ -14,6 +14,8 @@
 #include "target/docker/container_run.hpp"
 #include "target/docker/copied_tree.hpp"
 #include "target/docker/describe_container.hpp"
+#include "target/docker/memory_limit.hpp"
+#include "target/docker/run_arguments.hpp"
 #include "target/docker/run_image.hpp"
 #include "target/embedded.hpp"
 #include "target/facts.hpp"
@@ -57,7 +59,8 @@ public:
         : ExecutorWithShelf({options.home,
                              environment::Form::image,
                              environment::image_remover(),
-                             environment::is_image_in_use}),
+                             environment::is_image_in_use,
+                             environment::holders_of_image}),
           options_(std::move(options)), installed_(std::move(installed)), keys_(std::move(keys)),
           notes_(options_.home)
     {
@@ -81,6 +84,7 @@ public:
             held_.hold(spec.id, std::move(*prepared));
         }
         TRY(describe_base(engine, spec, *placed.environment, stop));
+        placed.environment->memory_limit = TRY(memory_limit(engine, spec, stop));
         placed.prepare_ms = boot_milliseconds() - begin - materialised;
         return placed;
     }
@@ -196,10 +200,13 @@ public:
                               std::stop_token stop) override
     {
         const auto note = TRY(notes_.find(job));
+        Notices left_out;
         if (note && note->tree == ContainerWish::Tree::copied)
-            TRY(copy_outputs_home(
+            left_out = TRY(copy_outputs_home(
                 TRY(Engine::connect(note->socket, after(patience), stop)), job, directory, stop));
-        return collect_outputs(options_.trees, directory, before, stop);
+        auto collected = TRY(collect_outputs(options_.trees, directory, before, stop));
+        collected.notices.insert(collected.notices.begin(), left_out.begin(), left_out.end());
+        return collected;
     }
 
     [[nodiscard]] bool may_have_outputs(const Path& directory) const override
@@ -242,6 +249,15 @@ private:
         const auto note = TRY(notes_.find(run));
         if (!note) return std::nullopt;
         return TRY(Engine::connect(note->socket, after(patience), stop));
+    }
+
+    static Result<std::int64_t>
+    memory_limit(const Engine& engine, const JobSpec& spec, const std::stop_token& stop)
+    {
+        dockerapi::ContainerSpec container;
+        TRY(apply_run_arguments(spec.container.arguments, container));
+        limit_memory(TRY(engine.info(after(patience), stop)), container);
+        return memory_limit_of(container);
     }
 
     Result<> note(const JobSpec& spec, const Engine& engine, ContainerNote::Stage stage) const

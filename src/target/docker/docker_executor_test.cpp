@@ -198,6 +198,27 @@ TEST_P(DockerExecutor, LackOfMemoryIsRecordedWithEvidence)
     EXPECT_GT(status.exit->oom_kills, 0) << status.exit->oom_evidence;
 }
 
+TEST_P(DockerExecutor, MemoryHasALimitBelowTheMachinesThatCanBeChanged)
+{
+    const auto all = engine().info(after(10s)).value().memory;
+    for (const auto& [words, most, least] :
+         std::vector<std::tuple<std::vector<std::string>, std::int64_t, std::int64_t>>{
+             {{}, all - 1, all / 2},
+             {{"--memory=128m"}, 128 << 20, 128 << 20},
+             {{"--memory=0"}, 0, 0}}) {
+        auto spec = job("hello");
+        spec.container.arguments = words;
+        start(spec);
+        EXPECT_EQ(follow(spec).exit->status(), 0);
+        const auto shown =
+            engine().json("GET", "/containers/" + spec.id.text() + "/json", {}, after(10s));
+        ASSERT_TRUE(shown);
+        const auto seen = (*shown)["HostConfig"].integer("Memory");
+        EXPECT_LE(seen, most);
+        EXPECT_GE(seen, least);
+    }
+}
+
 TEST_P(DockerExecutor, AMissingInterpreterIsNamed)
 {
     auto spec = job("hello");

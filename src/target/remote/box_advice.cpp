@@ -3,13 +3,15 @@
 
 #include "base/text.hpp"
 #include "dockerapi/endpoint.hpp"
+#include "ssh/failure.hpp"
 #include "target/remote/box_pool.hpp"
 
 namespace ponk::target::remote {
 
 Error advise_for_box(const Error& error, const BoxAddress& box, const std::string& target)
 {
-    if (box.empty() || !dockerapi::is_unreachable(error)) return error;
+    if (box.empty()) return error;
+    if (!dockerapi::is_unreachable(error)) return ssh::name_target(error, target);
     const auto machine = name_of(box);
     const bool named = error.message().find(machine) != std::string::npos;
     const auto told = named ? error : error.within("on '" + machine + "'");

@@ -71,14 +71,15 @@ Result<std::string> RemoteEnvironments::lock(const std::string& machine,
         .head.text("lock");
 }
 
-Result<> RemoteEnvironments::remove(const std::string& machine,
-                                    const std::string& id,
-                                    const std::stop_token& stop)
+Result<EnvironmentRemoval> RemoteEnvironments::remove(const std::string& machine,
+                                                      const std::string& id,
+                                                      const std::stop_token& stop)
 {
     auto request = calls_.about("remove-environment");
     request.head.set("id", id);
-    TRY(calls_.ask(TRY(box_named(machine)), std::move(request), after(5min), stop));
-    return {};
+    const auto answer =
+        TRY(calls_.ask(TRY(box_named(machine)), std::move(request), after(5min), stop));
+    return parse_environment_removal(shown_texts(answer.head["removal"]));
 }
 
 Result<EnvironmentGarbage> RemoteEnvironments::collect_garbage(const EnvironmentRules& rules,

@@ -16,7 +16,8 @@ public:
     Result<EnvironmentList> list(const std::stop_token& stop);
     Result<std::string>
     lock(const std::string& machine, const std::string& id, const std::stop_token& stop);
-    Result<> remove(const std::string& machine, const std::string& id, const std::stop_token& stop);
+    Result<EnvironmentRemoval>
+    remove(const std::string& machine, const std::string& id, const std::stop_token& stop);
     Result<EnvironmentGarbage> collect_garbage(const EnvironmentRules& rules,
                                                const std::stop_token& stop);
 

@@ -175,9 +175,9 @@ public:
         return environments_.lock(machine, id, stop);
     }
 
-    Result<> remove_environment(const std::string& machine,
-                                const std::string& id,
-                                std::stop_token stop) override
+    Result<EnvironmentRemoval> remove_environment(const std::string& machine,
+                                                  const std::string& id,
+                                                  std::stop_token stop) override
     {
         return environments_.remove(machine, id, stop);
     }

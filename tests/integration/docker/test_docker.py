@@ -42,6 +42,34 @@ def test_submit_brings_log_metrics_outputs_and_code_home(docker, tmp_path):
     assert (tmp_path / "got/outputs/m.txt").read_text() == "weights"
 
 
+@pytest.mark.parametrize("shared", ["true", "false"])
+def test_pipes_among_outputs_are_told_and_second_names_of_files_come_home(docker, tmp_path, shared):
+    docker.write("aml_config/docker.compute", f"type: localdocker\nbaseDockerImage: {engines.IMAGE}\nsharedVolumes: {shared}\n")
+    docker.write("a.py", "import os\nos.mkdir('outputs')\nos.mkfifo('outputs/pipe')\nopen('outputs/one', 'w').write('x')\n"
+                         "os.link('outputs/one', 'outputs/two')\n")
+
+    done = docker.run("submit", "-c", "docker", "a.py")
+
+    assert b"pipe' is" in done.stderr and b"left out" in done.stderr, done.stderr
+    docker.run("history", "download", "last", "-d", tmp_path / "got")
+    assert sorted(path.name for path in (tmp_path / "got/outputs").iterdir()) == ["one", "two"]
+    assert (tmp_path / "got/outputs/two").read_text() == "x"
+
+
+def test_want_of_memory_names_the_limit_and_where_to_set_it(docker):
+    docker.write("aml_config/docker.runconfig", "target: docker\nframework: Python\nenvironment:\n  python:\n    userManagedDependencies: true\n"
+                                                "  docker:\n    arguments: [--memory=64m, --memory-swap=64m]\n")
+    docker.write("a.py", "a = bytearray(100 << 20)\n")
+
+    done = docker.run("submit", "-c", "docker", "a.py", code=None)
+
+    assert done.returncode != 0
+    if b"want of memory" not in done.stderr:
+        pytest.skip("this engine's kernel does not keep limits of memory")
+    assert b"may use 64.0 MiB" in done.stderr and b"environment.docker.arguments" in done.stderr, done.stderr
+    assert docker.json("history", "info", "last")["environment"]["memory_limit"] == 64 << 20
+
+
 def test_tree_that_is_copied_behaves_the_same(docker, tmp_path):
     docker.write("aml_config/docker.compute", f"type: localdocker\nbaseDockerImage: {engines.IMAGE}\nsharedVolumes: false\n")
     docker.write("data/numbers.txt", "1 2 3")

@@ -75,8 +75,11 @@ def test_prepare_check_submit_list_show_remove(prepared, engine):
     assert next(entry["size"] for entry in entries if entry["id"] == had["id"]) == whole - base
     # Containers of runs that have ended do not keep an image.
     assert any("/ponk-build/" in step["Description"] for step in build_cache(engine))
-    prepared.run("environment", "remove", had["id"])
+    removed = prepared.run("environment", "remove", had["id"], "-o", "json")
     assert had["image"] not in engine.docker("images", "-aq", "--no-trunc")
+    # Their layers do stay, and nobody claims otherwise.
+    assert json.loads(removed.stdout)["freed_bytes"] == 0 and json.loads(removed.stdout)["held_by"] == [run["run_id"]]
+    assert b"experiment clean" in removed.stderr
     # Nor does the engine's build cache keep its layers.
     left = [step for step in build_cache(engine)
             if "/ponk-build/" in step["Description"] and step["Shared"] in ("false", False)]
@@ -101,7 +104,9 @@ def test_a_container_keeps_its_image_from_removal_even_without_a_daemon(prepared
     assert run["environment"]["image"] in engine.docker("images", "-aq", "--no-trunc")
     prepared.run("cancel", run["run_id"])
     wait_for(prepared, "Canceled")
-    prepared.run("environment", "remove", run["environment"]["id"])
+    prepared.run("experiment", "clean", run["run_id"])
+    removed = prepared.json("environment", "remove", run["environment"]["id"])
+    assert removed["freed_bytes"] > 1e6 and removed["held_by"] == []
 
 
 def test_ctrl_c_cancels_an_image_build(prepared, engine):

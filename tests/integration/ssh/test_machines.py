@@ -272,6 +272,20 @@ def test_detach_removes_files_of_ponk_and_only_those(ponk, attach, box_user):
     assert (box_user.home / ours / "data").exists()
 
 
+def test_detach_keeps_the_key_that_a_target_written_by_hand_uses(ponk, attach, box_user):
+    attach("--password", PASSWORD, kind="remote")
+    text = (ponk.project / "aml_config/box.compute").read_text()
+    ponk.write("aml_config/hand.compute", text.replace("box", "hand") if "name: box" in text else text)
+    subprocess.run(["chown", "-R", f"{ponk.user.name}:", str(ponk.project)], check=True)
+
+    done = ponk.run("computetarget", "detach", "box")
+
+    assert b"hand.compute' uses it, too" in done.stderr and len(box_user.authorized.splitlines()) == 1
+    assert b"not let us in" not in ponk.run("computetarget", "check", "hand", code=None).stderr
+    ponk.run("computetarget", "detach", "hand")
+    assert box_user.authorized == "" and not any((ponk.home / "ssh").iterdir())
+
+
 PLAIN = "Target: {0}\nFramework: Python\nPrepareEnvironment: false\nCondaDependenciesFile: null\nSparkDependenciesFile: null\n"
 
 

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+// Where in a text addresses carry what lets one in. Offsets only: who hides, hashes or collects
+// such parts decides what becomes of them.
+namespace ponk::environment {
+
+struct TextPart {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    [[nodiscard]] bool empty() const { return begin == end; }
+    [[nodiscard]] std::string_view of(std::string_view text) const
+    {
+        return text.substr(begin, end - begin);
+    }
+};
+
+// One address inside a text; a part that is not there is empty.
+struct Address {
+    TextPart user;   // "user:token", without the "@"
+    TextPart token;  // of "/t/TOKEN/"
+    TextPart query;  // without the "?"
+    std::size_t end = 0;
+};
+
+// Blanks, quotes and their like: no address goes on behind one.
+bool ends_address(char c);
+
+// `colon` is where "://" begins.
+Address address_at(std::string_view text, std::size_t colon);
+
+// Query words that say who asks, not what for: signatures of storage services and plain tokens.
+bool is_credential(std::string_view query_name);
+
+// "user:password" of "user:password@host:3128", as settings of proxies have it: without a scheme.
+// The port may be missing where the line speaks of a proxy.
+std::vector<TextPart> logins_without_scheme(std::string_view text);
+
+}  // namespace ponk::environment
