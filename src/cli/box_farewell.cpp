@@ -64,11 +64,9 @@ if [ -n "$others" ]; then
     printf '%s\n' "$own" | while IFS= read -r run; do
         [ -z "$run" ] || [ ! -d "$h/runs/$run" ] || clear_out "$h/runs/$run"
     done
-elif [ -L "$h" ]; then
-    clear_out "$(readlink -f "$h")"
-    rm -f "$h"
 else
     clear_out "$h"
+    [ -z "$l" ] || rm -f "$l"
 fi
 )sh";
 
