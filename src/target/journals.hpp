@@ -28,8 +28,12 @@ public:
     // There are none when there is no such folder, or a link has its name.
     static Journals of(const Path& directory);
 
-    // Sorted by name; the first of them when there are more than `most`.
-    [[nodiscard]] std::vector<File> list() const;
+    struct Found {
+        std::vector<File> files;   // sorted by name, the first of them when there are too many
+        std::size_t left_out = 0;  // of those beyond `most`, at least
+    };
+    [[nodiscard]] Found look() const;
+    [[nodiscard]] std::vector<File> list() const { return look().files; }
     // For reading.
     [[nodiscard]] Result<os::Fd> open(const std::string& name) const;
 
