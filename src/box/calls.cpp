@@ -222,6 +222,7 @@ Result<Reply> Calls::cancel(const Json& head, std::stop_token)
     TRY(subject.executor->cancel(
         subject.id.text(), subject.directory, std::chrono::seconds(head.integer("grace"))));
     return Reply();
+    if (increment.left_out > 0) answer.as_object().set("left_out", increment.left_out);
 }
 
 Result<Reply> Calls::collect(const Json& head, std::stop_token stop)

@@ -42,6 +42,9 @@ inline constexpr std::pair<const char*, const char*> scripts[] = {
      " n = (os.environ[\"PONK_RUN_DIRECTORY\"] + \"/journal/\").encode()\n"
      " open(n + b\"\\x01\" * 250 + b\"%05d\" % i, \"w\").close()\n"
      "sys.exit(6)'"},
+    {"sparse.sh",
+     "echo before; truncate -s 20G \"$PONK_RUN_DIRECTORY/log\"; echo after; "
+     "truncate -s 20G \"$PONK_RUN_DIRECTORY/journal/j\"; exit 5"},
     {"late.sh", "echo ready; sleep 3; exit 4"},
     {"forge.sh",
      "echo \"$1\" >\"$PONK_RUN_DIRECTORY/outputs\"; mkdir outputs; echo mine >outputs/model.txt"},

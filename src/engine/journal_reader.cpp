@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/journal_reader.hpp"
 
+#include "base/text.hpp"
 #include "model/run_words.hpp"
 
 #include <fmt/format.h>
@@ -92,9 +93,16 @@ JournalReader::Progress JournalReader::read_journal(const target::Journals& jour
     const auto file = journals.open(journal.name);
     if (!file) return Progress::done;
     for (;;) {
-        const auto bytes = os::read_at(file->get(), place.offset, block);
+        const auto data = os::data_from(file->get(), place.offset, journal.size);
+        const auto hole = data - std::min(data, place.offset);
+        // A hole has no records.
+        const auto left = hole > 0 ? 0 : journal.size - std::min(journal.size, place.offset);
+        const auto bytes =
+            os::read_at(file->get(), place.offset, std::min<std::uint64_t>(block, left));
         if (!bytes) return Progress::done;
         auto piece = model::read_journal(*bytes, place.offset);
+        piece.next += hole;
+        piece.damaged += hole;
         if (piece.next == place.offset) {
             place.size = journal.size;
             return Progress::done;
@@ -140,6 +148,12 @@ target::Notices JournalReader::findings() const
         out.push_back(fmt::format("metric journals, '{}' and others: {} damaged bytes were skipped",
                                   damage_.first,
                                   damage_.bytes));
+    }
+    if (!found_.cut.empty()) {
+        out.push_back(
+            fmt::format("metric journal '{}' has {} or more: what lies behind was not read",
+                        found_.cut,
+                        byte_size_text(target::Journals::longest)));
     }
     if (found_.left_out > 0 || found_.files.size() == target::Journals::most) {
         out.push_back(fmt::format("it has more metric journals than ponk reads: those after the "

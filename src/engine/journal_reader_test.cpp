@@ -75,6 +75,25 @@ TEST_F(JournalReaders, AGreatManyJournalsAreReadOnceEach)
     EXPECT_EQ(last_step(run), 2);
 }
 
+TEST_F(JournalReaders, AHoleIsNoDataAndAJournalHasALimit)
+{
+    const auto run = begin_run();
+    const auto file = context_.run_directory(run) / "journal/a";
+    put(run, "a", point(1));
+    std::filesystem::resize_file(file, std::uint64_t{3} << 30);
+    put(run, "a", point(2));
+    std::filesystem::resize_file(file, std::uint64_t{20} << 30);
+    put(run, "a", point(3));
+    JournalReader reader(context_, run);
+
+    EXPECT_LT(read_all(reader), 10);
+
+    EXPECT_EQ(last_step(run), 2);
+    ASSERT_EQ(reader.findings().size(), 2U);
+    EXPECT_NE(reader.findings()[1].find("'a' has 4.0 GiB or more"), std::string::npos)
+        << reader.findings()[1];
+}
+
 TEST_F(JournalReaders, WhatGrowsWhileTheRestIsReadIsReadNext)
 {
     const auto run = begin_run();

@@ -246,6 +246,10 @@ void Supervisor::check_log(const model::ExitRecord& exit, target::Notices& notic
     const auto damage = find_log_damage(
         context_.log_of(run_.id), log_promise(exit), LogDepth::cheap, *context_.log_digests, stop_);
     if (damage && *damage) notices.push_back((*damage)->message());
+    if (exit.log_sha256.empty() && exit.log_length > 0) {
+        notices.emplace_back("its log has bytes that were never written, more than can be looked "
+                             "at: they are not shown, and it has no checksum");
+    }
 }
 
 Result<> Supervisor::finalize(const target::JobStatus& status,
@@ -279,6 +283,7 @@ Result<> Supervisor::finalize(const target::JobStatus& status,
     if (stop.stop_requested()) return fail(ErrorKind::cancelled, "the daemon stops");
     if (outputs && outputs->outputs) change.outputs = outputs->outputs->text();
     auto notices = outputs ? std::move(outputs->notices) : target::Notices();
+    if (status.exit && !status.reason.empty()) notices.push_back(status.reason);
     for (auto& notice : about_metrics)
         notices.push_back(secrets_ ? secrets_->hide(notice) : notice);
     if (status.exit && status.exit->disk_full > 0)

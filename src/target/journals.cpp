@@ -41,7 +41,8 @@ Journals::Found Journals::look() const
         os::FileStatus status;
         if (os::status_at(folder_->fd(), entry.name.c_str(), status) != 0 || !status.is_file())
             continue;
-        out.files.push_back({entry.name, status.size});
+        if (status.size >= longest) out.cut = entry.name;
+        out.files.push_back({entry.name, std::min(status.size, longest)});
     }
     return out;
 }
