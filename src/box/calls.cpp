@@ -34,6 +34,7 @@ Result<std::unique_ptr<Calls>> Calls::make(const Path& home, std::vector<std::st
     auto objects = TRY(snapshot::ObjectStore::open(home / "store"));
     std::unique_ptr<Calls> calls(
         new Calls(home, TRY(HomeIdentity::of(home)), std::move(environment), std::move(objects)));
+    TRY(calls->runs_.mark(calls->identity_.text()));
     const auto trees = target::trees_of(calls->objects_);
     calls->executors_.emplace("remote", TRY(target::local::make_executor({home, trees})));
     calls->executors_.emplace("remotedocker", TRY(target::docker::make_executor({home, trees})));
@@ -101,7 +102,18 @@ Result<Calls::Subject> Calls::subject_of(const Json& head)
 {
     auto id = TRY(RunId::parse(head.text("run")));
     auto directory = runs_.of(id);
+    TRY(require_place(id));
     return Subject{std::move(id), std::move(directory), TRY(executor_for(head))};
+}
+
+Result<> Calls::require_place(const RunId& run) const
+{
+    if (target::is_there(runs_.of(run)) || !runs_.find_note(run, mark::type) ||
+        runs_.is_marked(identity_.text()))
+        return {};
+    return fail(ErrorKind::unavailable,
+                "the folder {} on that machine is gone or another one: is its disk mounted?",
+                os::in_quotes(home_ / "runs"));
 }
 
 std::string Calls::expand(const std::string& path) const
@@ -184,6 +196,7 @@ Result<Reply> Calls::launch(const Json& head, std::stop_token stop)
 {
     const auto spec = TRY(spec_of(head));
     auto* const executor = TRY(executor_for(head));
+    TRY(require_place(spec.id));
     const auto lock = TRY(runs_.lock(spec.id, stop));
     TRY(executor->launch(spec, stop));
     return Reply();
