@@ -13,9 +13,9 @@
 #include "target/remote/message.hpp"
 #include "target/remote/object_peer.hpp"
 #include "target/remote/run_copy.hpp"
+#include "target/run_folder.hpp"
 
 #include <algorithm>
-#include <sys/stat.h>
 
 namespace ponk::box {
 
@@ -222,6 +222,7 @@ Result<Reply> Calls::sync(const Json& head, std::stop_token stop)
     auto answer = to_json(status);
     answer.as_object().set("files", to_json(increment.files));
     answer.as_object().set("more", increment.more);
+    if (increment.left_out > 0) answer.as_object().set("left_out", increment.left_out);
     if (status.exit)
         answer.as_object().set("outputs", subject.executor->may_have_outputs(subject.directory));
     return Reply{std::move(answer.as_object()), std::move(increment.bytes)};
@@ -235,7 +236,6 @@ Result<Reply> Calls::cancel(const Json& head, std::stop_token)
     TRY(subject.executor->cancel(
         subject.id.text(), subject.directory, std::chrono::seconds(head.integer("grace"))));
     return Reply();
-    if (increment.left_out > 0) answer.as_object().set("left_out", increment.left_out);
 }
 
 Result<Reply> Calls::collect(const Json& head, std::stop_token stop)
@@ -268,11 +268,16 @@ Result<Reply> Calls::store_work(const Json& head, std::stop_token stop)
     const auto subject = TRY(subject_of(head));
     TRY(lease_.touch(stop));
     const auto lock = TRY(runs_.lock(subject.id, stop));
-    const auto work = subject.directory / target::control::work;
-    struct stat info {};
-    if (::lstat(work.c_str(), &info) != 0 || !S_ISDIR(info.st_mode))
+    // The script may be at work: what it puts in the place of a folder is not followed.
+    const auto work = target::RunFolder::open(subject.directory, target::control::work);
+    if (!work &&
+        (work.error().kind() == ErrorKind::not_found || work.error().kind() == ErrorKind::conflict))
         return fail(ErrorKind::not_found, "there is no working copy any more");
-    const auto stored = TRY(target::trees_of(objects_).store(work, std::move(stop)));
+    if (!work) return tl::unexpected(work.error());
+    const auto stored =
+        TRY(target::trees_of(objects_)
+                .store(work->path(), std::move(stop))
+                .map_error([&work](const Error& error) { return work->in_words(error); }));
     if (!stored.outputs) return fail(ErrorKind::damaged, "the working copy has no tree");
     return Reply{{{"tree", stored.outputs->text()}}};
 }

@@ -50,6 +50,21 @@ TEST_P(RemoteExecutor, AFileThatOnlyClaimsItsLengthNeitherFillsADiskNorKeepsAnyb
     EXPECT_EQ(std::filesystem::file_size(spec.directory / "journal/j"), Journals::longest);
 }
 
+TEST_P(RemoteExecutor, ALinkInThePlaceOfTheWorkingCopyBringsNothingHome)
+{
+    const auto theirs = root_ / "machine/user/ssh";
+    ASSERT_TRUE(os::make_directories(theirs));
+    ASSERT_TRUE(os::replace_file(theirs / "id", "secret"));
+    const auto spec = job("elsewhere");
+    start(spec);
+    EXPECT_EQ(follow(spec).exit->status(), 0);
+
+    const auto work = executor().fetch_work(spec.id.text(), spec.directory, {});
+
+    ASSERT_FALSE(work);
+    EXPECT_EQ(work.error().kind(), ErrorKind::not_found);
+}
+
 TEST_P(RemoteExecutor, AScriptCannotNameOtherOutputsThanItsOwn)
 {
     auto spec = job("forge");

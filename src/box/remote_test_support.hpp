@@ -45,6 +45,9 @@ inline constexpr std::pair<const char*, const char*> scripts[] = {
     {"sparse.sh",
      "echo before; truncate -s 20G \"$PONK_RUN_DIRECTORY/log\"; echo after; "
      "truncate -s 20G \"$PONK_RUN_DIRECTORY/journal/j\"; exit 5"},
+    {"elsewhere.sh",
+     "mkdir \"$PONK_RUN_DIRECTORY/aside\"; mv \"$PWD\" \"$PONK_RUN_DIRECTORY/aside\"; "
+     "ln -s \"$HOME/ssh\" \"$PWD\""},
     {"late.sh", "echo ready; sleep 3; exit 4"},
     {"forge.sh",
      "echo \"$1\" >\"$PONK_RUN_DIRECTORY/outputs\"; mkdir outputs; echo mine >outputs/model.txt"},
