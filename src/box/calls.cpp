@@ -268,6 +268,9 @@ Result<Reply> Calls::store_work(const Json& head, std::stop_token stop)
     const auto subject = TRY(subject_of(head));
     TRY(lease_.touch(stop));
     const auto lock = TRY(runs_.lock(subject.id, stop));
+    if (const auto tree =
+            TRY(subject.executor->fetch_work(subject.id.text(), subject.directory, stop)))
+        return Reply{{{"tree", tree->text()}}};
     // The script may be at work: what it puts in the place of a folder is not followed.
     const auto work = target::RunFolder::open(subject.directory, target::control::work);
     if (!work &&
