@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scripts that reach for what is not theirs.
 #include "box/remote_test_support.hpp"
+#include "target/control_directory.hpp"
 #include "target/journals.hpp"
 
 #include <fcntl.h>
@@ -63,6 +64,17 @@ TEST_P(RemoteExecutor, ALinkInThePlaceOfTheWorkingCopyBringsNothingHome)
 
     ASSERT_FALSE(work);
     EXPECT_EQ(work.error().kind(), ErrorKind::not_found);
+}
+
+TEST_P(RemoteExecutor, WhatIsHereOfALogThatItsScriptRemovedStays)
+{
+    const auto spec = job("lose");
+    start(spec);
+
+    EXPECT_EQ(follow(spec).exit->status(), 3);
+
+    EXPECT_EQ(log_of(spec), "hello\n");
+    EXPECT_FALSE(is_there(spec.directory / "log.first"));
 }
 
 TEST_P(RemoteExecutor, AScriptCannotNameOtherOutputsThanItsOwn)

@@ -109,6 +109,7 @@ Result<JobStatus> FollowRun::once(const std::string& job,
             calls_.tell_fetched(*connection, job, stop);
         }
     } else if (status.phase == JobPhase::lost) {
+        TRY(keep_one_log(directory, LogState::different));
         status.reason = fmt::format("'{}': {}", name_of(box), status.reason);
     }
     read_lengths(directory, status);
@@ -122,16 +123,17 @@ Result<> FollowRun::settle_end(const std::string& job,
                                JobStatus& status)
 {
     const auto log = directory / control::log;
-    if (TRY(settle_copy(directory, *status.exit)) == LogState::different &&
-        !again_.lock()->contains(job)) {
+    const auto state = TRY(settle_copy(directory, *status.exit));
+    if (state == LogState::different && !again_.lock()->contains(job)) {
         // Changed behind our back, here or there: once more, from its first byte.
         again_.lock()->insert(job);
-        TRY(os::replace_file(log, ""));
+        TRY(set_log_aside(directory));
         status.phase = JobPhase::running;
         status.exit.reset();
         return {};
     }
     again_.lock()->erase(job);
+    TRY(keep_one_log(directory, state));
     if (!is_there(log)) TRY(os::replace_file(log, ""));
     if (!head.boolean("outputs", true)) TRY(os::replace_file(directory / mark::no_outputs, ""));
     return files.publish(control::exit, model::to_text(*status.exit));

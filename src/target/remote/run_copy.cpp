@@ -16,6 +16,7 @@ namespace ponk::target::remote {
 
 namespace {
 
+constexpr const char* first_log = "log.first";
 constexpr std::size_t most_at_once = std::size_t{2} << 20;
 constexpr std::size_t most_pieces = 1000;  // of one answer, of files with holes
 constexpr std::size_t most_files = Journals::most + most_pieces + 1;  // and the log
@@ -63,7 +64,6 @@ std::vector<GrowingFile> growing_files(const Path& directory)
     return out;
 }
 
-Result<Increment> read_increment(const Path& directory, const std::vector<GrowingFile>& there)
 namespace {
 
 // Fills an increment with what is new in one file after the other.
@@ -106,25 +106,26 @@ private:
 
 }  // namespace
 
+Result<Increment> read_increment(const Path& directory, const std::vector<GrowingFile>& there)
 {
     IncrementReader reader;
     const auto folder = Journals::of(directory);
     const auto lengths = by_name(there);
-    for (auto& file : growing_files(directory)) {
     reader.out.left_out = folder.look().left_out;
     std::size_t known_files = there.size();
     std::uint64_t journal_bytes = 0;
     for (const auto& file : there)
         journal_bytes += file.name == control::log ? 0 : file.offset;
+    for (auto& file : growing_files(directory)) {
         const auto known = lengths.find(file.name);
         const auto length = file.offset;
-        file.offset = known == lengths.end() ? 0 : known->second;
         const bool is_log = file.name == control::log;
         // The daemon does not take more than so much of what a script may have made without end.
         if (!is_log && known == lengths.end() && ++known_files > Journals::most + 1) {
             ++reader.out.left_out;
             continue;
         }
+        file.offset = known == lengths.end() ? 0 : known->second;
         if (file.offset == length && known != lengths.end()) continue;
         if (file.offset > length) file.offset = 0;
         if (!is_log && journal_bytes + length - file.offset > longest_journals) {
@@ -153,6 +154,8 @@ Result<> apply_increment(const Path& directory, const Increment& increment)
             file.hole > longest_log - file.offset)
             return fail(ErrorKind::damaged, "the box sent a file '{}'", printable(file.name));
         const auto path = directory / file.name;
+        // The script cut or removed its log: what it said before is not taken back.
+        if (file.name == control::log && file.offset < size_of(path)) TRY(set_log_aside(directory));
         const auto opened = TRY(os::open_file(path, O_WRONLY | O_CREAT | O_NOFOLLOW));
         const auto have = size_of(path);
         if (have < file.offset) {
@@ -164,13 +167,34 @@ Result<> apply_increment(const Path& directory, const Increment& increment)
         }
         if (have > file.offset && ::ftruncate(opened.get(), static_cast<off_t>(file.offset)) != 0)
             return fail_errno(errno, "write {}", os::in_quotes(path));
-        ::lseek(opened.get(), 0, SEEK_END);
-        TRY(os::write_all(opened.get(), rest.substr(0, file.size)));
-        rest.remove_prefix(file.size);
         if (file.hole > 0 &&
             ::ftruncate(opened.get(), static_cast<off_t>(file.offset + file.hole)) != 0)
             return fail_errno(errno, "write {}", os::in_quotes(path));
+        ::lseek(opened.get(), 0, SEEK_END);
+        TRY(os::write_all(opened.get(), rest.substr(0, file.size)));
+        rest.remove_prefix(file.size);
     }
+    return {};
+}
+
+Result<> set_log_aside(const Path& directory)
+{
+    const auto log = directory / control::log;
+    const auto first = directory / first_log;
+    if (size_of(log) <= size_of(first)) return os::replace_file(log, "");
+    if (::rename(log.c_str(), first.c_str()) != 0)
+        return fail_errno(errno, "rename {}", os::in_quotes(log));
+    return os::replace_file(log, "");
+}
+
+Result<> keep_one_log(const Path& directory, LogState state)
+{
+    const auto log = directory / control::log;
+    const auto first = directory / first_log;
+    if (!is_there(first)) return {};
+    if (state == LogState::same || size_of(first) <= size_of(log)) return os::remove_tree(first);
+    if (::rename(first.c_str(), log.c_str()) != 0)
+        return fail_errno(errno, "rename {}", os::in_quotes(first));
     return {};
 }
 
@@ -210,6 +234,7 @@ Result<LogState> settle_copy(const Path& directory, const model::ExitRecord& exi
             return fail_errno(errno, "flush {}", os::in_quotes(directory / file.name));
     }
     if (exit.log_sha256.empty()) return LogState::same;
+    if (size_of(directory / control::log) != exit.log_length) return LogState::different;
     const auto log = os::open_file(directory / control::log, O_RDONLY | O_NOFOLLOW);
     Sha256 hash;
     for (std::uint64_t at = 0; log;) {
@@ -222,4 +247,3 @@ Result<LogState> settle_copy(const Path& directory, const model::ExitRecord& exi
 }
 
 }  // namespace ponk::target::remote
-    if (size_of(directory / control::log) != exit.log_length) return LogState::different;

@@ -42,11 +42,16 @@ Result<Increment> read_increment(const Path& directory, const std::vector<Growin
 // The daemon's end: makes our copy hold what came. `damaged` for names that are none of a run.
 Result<> apply_increment(const Path& directory, const Increment& increment);
 
+// A log that is to be fetched anew is kept under another name until more of it is here.
+Result<> set_log_aside(const Path& directory);
+// Of both, the one to keep: the new one if it is what the script wrote, else the longer one.
+enum class LogState { same, different };
+Result<> keep_one_log(const Path& directory, LogState state);
+
 Json to_json(const std::vector<GrowingFile>& files);
 Result<std::vector<GrowingFile>> parse_growing_files(const Json& list);
 
 // Our copy is what the script wrote, byte for byte, and survives a power cut.
-enum class LogState { same, different };
 Result<LogState> settle_copy(const Path& directory, const model::ExitRecord& exit);
 
 }  // namespace ponk::target::remote
