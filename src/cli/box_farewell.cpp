@@ -27,6 +27,7 @@ constexpr const char* remove_files_script = R"sh(
 set -eu
 take; own=$value
 [ -d "$h" ] || exit 0
+require_ours "$h"
 set -- "$h"/bin/ponk-box-*
 if [ ! -e "$1" ]; then echo "'$h' is no folder of ponk" >&2; exit 4; fi
 printf 'folder %s\n' "$h"
