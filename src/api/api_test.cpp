@@ -8,6 +8,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <set>
 #include <thread>
 
@@ -145,6 +146,29 @@ TEST_F(Api, ARunIsSubmittedWaitedForAndRead)
     EXPECT_EQ(body(call("GET", {"runs"}))["runs"].as_array().size(), 1U);
     EXPECT_NE(drain(call("GET", {"runs", id, "events"})).find("Completed"), std::string::npos);
     EXPECT_EQ(call("POST", {"runs", id, "cancel"}).status, 409);
+}
+
+TEST_F(Api, HolesOfALogAreServedToNobodyButWhoAsksForRawBytes)
+{
+    const auto id = submit().text("run_id");
+    const auto log = root_ / "home/runs" / id / "log";
+    const auto first = os::read_file(log).value();
+    std::filesystem::resize_file(log, 3 << 20);
+    std::ofstream(log, std::ios::app) << "after";
+
+    const auto from = [&](std::size_t offset, const char* raw) {
+        return drain(call("GET",
+                          {"runs", id, "log"},
+                          {{"offset", std::to_string(offset)}, {"raw", raw}},
+                          Json()));
+    };
+    const auto served = from(0, "");
+    if (served.size() > 2U << 20U) GTEST_SKIP() << "a file system without holes";
+    EXPECT_LE(served.size(), 70'000U) << "the rest of the last page that was written";
+    EXPECT_TRUE(served.starts_with(first) && served.ends_with("after"));
+    for (const auto at : {first.size() - 2, served.size() - 5, served.size() - 2, served.size()})
+        EXPECT_EQ(from(at, ""), served.substr(at)) << at;
+    EXPECT_EQ(from(0, "1").size(), (3U << 20U) + 5);
 }
 
 TEST_F(Api, SecretsOfARunAreMaskedUnlessItsOwnerAsks)

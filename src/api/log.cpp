@@ -19,18 +19,53 @@ namespace {
 
 constexpr std::size_t block = std::size_t{256} * 1024;
 
+// A script can give its log any length without writing anything: such holes are not served, for
+// nobody can use gigabytes of zeros.
+constexpr std::uint64_t large_hole = std::uint64_t{1} << 20;
+
+std::uint64_t size_of(int fd)
+{
+    struct stat info {};
+    return ::fstat(fd, &info) == 0 ? static_cast<std::uint64_t>(info.st_size) : 0;
+}
+
+// Where the next large hole begins, or `end`.
+std::uint64_t large_hole_from(int fd, std::uint64_t at, std::uint64_t end)
+{
+    while (at < end) {
+        const auto hole = os::hole_from(fd, at, end);
+        at = os::data_from(fd, hole, end);
+        if (at - hole >= large_hole) return hole;
+    }
+    return end;
+}
+
+// Where in the file the byte is that comes after so many served ones.
+std::uint64_t place_of(int fd, std::uint64_t served)
+{
+    const auto end = size_of(fd);
+    for (std::uint64_t at = 0;;) {
+        const auto hole = large_hole_from(fd, at, end);
+        if (hole == end || served <= hole - at) return at + served;
+        served -= hole - at;
+        at = os::data_from(fd, hole, end);
+    }
+}
+
 // The bytes of a run's log from an offset on, with the run's secrets masked. Offsets count served
 // bytes: with masks they differ from the file's, so a log with secrets is read from its beginning.
 class LogSource final : public net::BodySource {
 public:
     enum class Follow { no, yes };
+    enum class Holes { leave_out, keep };
 
     LogSource(const Services& services,
               RunId id,
               std::uint64_t offset,
               Follow follow,
+              Holes holes,
               std::shared_ptr<const secrets::RedactionPatterns> patterns)
-        : services_(services), id_(std::move(id)), follow_(follow)
+        : services_(services), id_(std::move(id)), follow_(follow), holes_(holes)
     {
         if (patterns) {
             redactor_.emplace(std::move(patterns));
@@ -51,6 +86,7 @@ public:
         for (;;) {
             if (!file_) open();
             if (file_) {
+                pass_hole();
                 const auto got = redactor_ ? read_masked(out) : read_plain(out);
                 if (!got) return Step::broken;
                 if (*got && out.empty()) continue;  // all of it may begin a secret
@@ -74,6 +110,7 @@ private:
         auto file = os::open_regular(services_.context().log_of(id_).path, os::Links::refuse);
         if (!file) return;
         file_ = std::move(*file);
+        if (holes_ == Holes::leave_out && at_ > 0) at_ = place_of(file_.get(), at_);
         // Who reads all of it can tell its digest; of one that is known no other is needed.
         if (at_ == 0 && follow_ == Follow::no && os::status_of(file_.get(), opened_) == 0 &&
             !services_.context().log_digests->find(id_, opened_))
@@ -89,13 +126,25 @@ private:
         hash_.reset();
     }
 
+    void pass_hole()
+    {
+        if (holes_ == Holes::keep) return;
+        const auto data = os::data_from(file_.get(), at_, size_of(file_.get()));
+        if (data < at_ + large_hole) return;
+        at_ = data;
+        hash_.reset();
+    }
+
     // How much can be there to read now: a follower is woken for much that is no log.
     [[nodiscard]] std::size_t room() const
     {
-        struct stat info {};
-        const auto size =
-            ::fstat(file_.get(), &info) == 0 ? static_cast<std::uint64_t>(info.st_size) : 0;
-        return static_cast<std::size_t>(std::min<std::uint64_t>(block, size - std::min(at_, size)));
+        const auto size = size_of(file_.get());
+        const auto left = std::min<std::uint64_t>(block, size - std::min(at_, size));
+        if (holes_ == Holes::keep) return static_cast<std::size_t>(left);
+        // Up to the next large hole; what looks like one behind the block counts when we are there.
+        const auto near = std::min(size, at_ + left + large_hole);
+        const auto hole = large_hole_from(file_.get(), at_, near);
+        return static_cast<std::size_t>(std::min(left, hole - std::min(at_, hole)));
     }
 
     // Both append what is new and say whether there was anything.
@@ -131,6 +180,7 @@ private:
     const Services& services_;
     RunId id_;
     Follow follow_;
+    Holes holes_;
     os::Fd file_;
     std::uint64_t at_ = 0;
     std::uint64_t skip_ = 0;
@@ -164,11 +214,13 @@ Result<net::Response> show_log(const Services& services, const Call& call)
     net::Response response;
     response.type = "application/octet-stream";
     response.headers.emplace_back("Ponk-Run", id.text());
-    response.stream = std::make_unique<LogSource>(services,
-                                                  id,
-                                                  static_cast<std::uint64_t>(*offset),
-                                                  follow,
-                                                  raw ? nullptr : TRY(patterns_of(services, run)));
+    response.stream =
+        std::make_unique<LogSource>(services,
+                                    id,
+                                    static_cast<std::uint64_t>(*offset),
+                                    follow,
+                                    raw ? LogSource::Holes::keep : LogSource::Holes::leave_out,
+                                    raw ? nullptr : TRY(patterns_of(services, run)));
     return response;
 }
 

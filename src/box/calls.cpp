@@ -13,9 +13,9 @@
 #include "target/remote/message.hpp"
 #include "target/remote/object_peer.hpp"
 #include "target/remote/run_copy.hpp"
+#include "target/run_folder.hpp"
 
 #include <algorithm>
-#include <sys/stat.h>
 
 namespace ponk::box {
 
@@ -34,6 +34,7 @@ Result<std::unique_ptr<Calls>> Calls::make(const Path& home, std::vector<std::st
     auto objects = TRY(snapshot::ObjectStore::open(home / "store"));
     std::unique_ptr<Calls> calls(
         new Calls(home, TRY(HomeIdentity::of(home)), std::move(environment), std::move(objects)));
+    TRY(calls->runs_.mark(calls->identity_.text()));
     const auto trees = target::trees_of(calls->objects_);
     calls->executors_.emplace("remote", TRY(target::local::make_executor({home, trees})));
     calls->executors_.emplace("remotedocker", TRY(target::docker::make_executor({home, trees})));
@@ -101,7 +102,18 @@ Result<Calls::Subject> Calls::subject_of(const Json& head)
 {
     auto id = TRY(RunId::parse(head.text("run")));
     auto directory = runs_.of(id);
+    TRY(require_place(id));
     return Subject{std::move(id), std::move(directory), TRY(executor_for(head))};
+}
+
+Result<> Calls::require_place(const RunId& run) const
+{
+    if (target::is_there(runs_.of(run)) || !runs_.find_note(run, mark::type) ||
+        runs_.is_marked(identity_.text()))
+        return {};
+    return fail(ErrorKind::unavailable,
+                "the folder {} on that machine is gone or another one: is its disk mounted?",
+                os::in_quotes(home_ / "runs"));
 }
 
 std::string Calls::expand(const std::string& path) const
@@ -184,6 +196,7 @@ Result<Reply> Calls::launch(const Json& head, std::stop_token stop)
 {
     const auto spec = TRY(spec_of(head));
     auto* const executor = TRY(executor_for(head));
+    TRY(require_place(spec.id));
     const auto lock = TRY(runs_.lock(spec.id, stop));
     TRY(executor->launch(spec, stop));
     return Reply();
@@ -209,6 +222,7 @@ Result<Reply> Calls::sync(const Json& head, std::stop_token stop)
     auto answer = to_json(status);
     answer.as_object().set("files", to_json(increment.files));
     answer.as_object().set("more", increment.more);
+    if (increment.left_out > 0) answer.as_object().set("left_out", increment.left_out);
     if (status.exit)
         answer.as_object().set("outputs", subject.executor->may_have_outputs(subject.directory));
     return Reply{std::move(answer.as_object()), std::move(increment.bytes)};
@@ -254,11 +268,19 @@ Result<Reply> Calls::store_work(const Json& head, std::stop_token stop)
     const auto subject = TRY(subject_of(head));
     TRY(lease_.touch(stop));
     const auto lock = TRY(runs_.lock(subject.id, stop));
-    const auto work = subject.directory / target::control::work;
-    struct stat info {};
-    if (::lstat(work.c_str(), &info) != 0 || !S_ISDIR(info.st_mode))
+    if (const auto tree =
+            TRY(subject.executor->fetch_work(subject.id.text(), subject.directory, stop)))
+        return Reply{{{"tree", tree->text()}}};
+    // The script may be at work: what it puts in the place of a folder is not followed.
+    const auto work = target::RunFolder::open(subject.directory, target::control::work);
+    if (!work &&
+        (work.error().kind() == ErrorKind::not_found || work.error().kind() == ErrorKind::conflict))
         return fail(ErrorKind::not_found, "there is no working copy any more");
-    const auto stored = TRY(target::trees_of(objects_).store(work, std::move(stop)));
+    if (!work) return tl::unexpected(work.error());
+    const auto stored =
+        TRY(target::trees_of(objects_)
+                .store(work->path(), std::move(stop))
+                .map_error([&work](const Error& error) { return work->in_words(error); }));
     if (!stored.outputs) return fail(ErrorKind::damaged, "the working copy has no tree");
     return Reply{{{"tree", stored.outputs->text()}}};
 }

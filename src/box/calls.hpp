@@ -53,6 +53,8 @@ private:
                            const target::Progress& progress,
                            const std::stop_token& stop);
     Result<target::Executor*> executor_for(const Json& head);
+    // `unavailable` when a run of ours is missing because its folder is another one.
+    [[nodiscard]] Result<> require_place(const RunId& run) const;
     Result<Subject> subject_of(const Json& head);
     Result<target::JobSpec> spec_of(const Json& head);
     std::string expand(const std::string& path) const;

@@ -161,6 +161,39 @@ TEST_P(RemoteExecutor, AnotherFolderInThePlaceOfTheHomeIsAnOutageAndNoEnd)
     }
 }
 
+TEST_P(RemoteExecutor, AnotherFolderInThePlaceOfTheRunsIsAnOutageAndNoEnd)
+{
+    for (const bool cut : {true, false}) {
+        const auto spec = job("late");
+        start(spec);
+        follow(spec, JobPhase::running);
+        const auto runs = root_ / "machine/user/.ponk/runs";
+        const auto aside = root_ / "machine/user/aside";
+        std::filesystem::rename(runs, aside);
+        ASSERT_TRUE(os::make_directories(runs));
+        if (cut) ::kill(site->machine.pid, SIGKILL);
+        JobStatus seen{.phase = JobPhase::running};
+        for (int i = 0; i < 8; ++i) {
+            const auto status =
+                executor().sync(spec.id.text(), spec.directory, seen, after(100ms), {});
+            ASSERT_FALSE(status && status->phase == JobPhase::lost) << status->reason;
+            std::this_thread::sleep_for(50ms);
+        }
+        const auto outage = executor().outage(spec.directory);
+        ASSERT_TRUE(outage);
+        EXPECT_THAT(outage->reason, HasSubstr("is its disk mounted?"));
+        EXPECT_FALSE(executor().cancel(spec.id.text(), spec.directory, 1s)) << "not heard";
+        EXPECT_FALSE(is_there(runs / spec.id.text()));
+
+        EXPECT_TRUE(os::remove_tree(runs));
+        std::filesystem::rename(aside, runs);
+
+        const auto status = follow_patiently(spec, [] {});
+        ASSERT_TRUE(status.exit) << status.reason;
+        EXPECT_EQ(status.exit->status(), 4);
+    }
+}
+
 TEST_P(RemoteExecutor, WhatCarriedABrokenConnectionIsGoneBeforeAnybodyAsksAgain)
 {
     const auto spec = job("journal");

@@ -42,6 +42,13 @@ inline constexpr std::pair<const char*, const char*> scripts[] = {
      " n = (os.environ[\"PONK_RUN_DIRECTORY\"] + \"/journal/\").encode()\n"
      " open(n + b\"\\x01\" * 250 + b\"%05d\" % i, \"w\").close()\n"
      "sys.exit(6)'"},
+    {"sparse.sh",
+     "echo before; truncate -s 20G \"$PONK_RUN_DIRECTORY/log\"; echo after; "
+     "truncate -s 20G \"$PONK_RUN_DIRECTORY/journal/j\"; exit 5"},
+    {"elsewhere.sh",
+     "mkdir \"$PONK_RUN_DIRECTORY/aside\"; mv \"$PWD\" \"$PONK_RUN_DIRECTORY/aside\"; "
+     "ln -s \"$HOME/ssh\" \"$PWD\""},
+    {"lose.sh", "echo hello; sleep 1; rm \"$PONK_RUN_DIRECTORY/log\"; echo more; exit 3"},
     {"late.sh", "echo ready; sleep 3; exit 4"},
     {"forge.sh",
      "echo \"$1\" >\"$PONK_RUN_DIRECTORY/outputs\"; mkdir outputs; echo mine >outputs/model.txt"},

@@ -15,6 +15,8 @@ namespace {
 // Longer than an old connection can go on unnoticed (Server::silence_limit).
 constexpr std::chrono::seconds lock_patience{120};
 
+constexpr const char* mark_file = ".identity";
+
 }  // namespace
 
 Result<os::FileLock> RunFolders::lock(const RunId& run, std::stop_token stop) const
@@ -56,6 +58,26 @@ std::vector<RunId> RunFolders::all() const
         if (id && entry.type == DT_DIR) out.push_back(*id);
     }
     return out;
+}
+
+Result<> RunFolders::mark(const std::string& identity) const
+{
+    if (is_marked(identity)) return {};
+    const auto noted = os::list_directory(home_ / "notes");
+    if (noted) {
+        for (const auto& entry : *noted) {
+            const auto id = RunId::parse(entry.name);
+            if (id && !std::filesystem::exists(of(*id))) return {};
+        }
+    }
+    TRY(os::make_directories(home_ / "runs"));
+    return os::replace_file(home_ / "runs" / mark_file, identity + "\n");
+}
+
+bool RunFolders::is_marked(const std::string& identity) const
+{
+    const auto text = os::read_file(home_ / "runs" / mark_file, 4096);
+    return text && trim(*text) == identity;
 }
 
 Result<> RunFolders::note(const RunId& run, const char* name, const std::string& text) const

@@ -38,6 +38,12 @@ public:
     Result<> remove(const RunId& run) const;
     [[nodiscard]] std::vector<RunId> all() const;
 
+    // Puts our mark into `runs`, unless runs that we have notes of are missing there: then it may
+    // be another folder in the place of ours, whose disk is not mounted, say.
+    Result<> mark(const std::string& identity) const;
+    // False when nothing can be said about runs that are not there.
+    [[nodiscard]] bool is_marked(const std::string& identity) const;
+
     Result<> note(const RunId& run, const char* name, const std::string& text) const;
     [[nodiscard]] std::optional<std::string> find_note(const RunId& run, const char* name) const;
     [[nodiscard]] std::optional<Digest> find_digest(const RunId& run, const char* name) const;

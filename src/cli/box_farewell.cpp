@@ -27,6 +27,7 @@ constexpr const char* remove_files_script = R"sh(
 set -eu
 take; own=$value
 [ -d "$h" ] || exit 0
+require_ours "$h"
 set -- "$h"/bin/ponk-box-*
 if [ ! -e "$1" ]; then echo "'$h' is no folder of ponk" >&2; exit 4; fi
 printf 'folder %s\n' "$h"
@@ -64,11 +65,9 @@ if [ -n "$others" ]; then
     printf '%s\n' "$own" | while IFS= read -r run; do
         [ -z "$run" ] || [ ! -d "$h/runs/$run" ] || clear_out "$h/runs/$run"
     done
-elif [ -L "$h" ]; then
-    clear_out "$(readlink -f "$h")"
-    rm -f "$h"
 else
     clear_out "$h"
+    [ -z "$l" ] || rm -f "$l"
 fi
 )sh";
 

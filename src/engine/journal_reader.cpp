@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/journal_reader.hpp"
 
-#include "model/metric_journal.hpp"
+#include "base/text.hpp"
 #include "model/run_words.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +16,9 @@ constexpr auto interval = 100ms;
 constexpr auto patience = 60s;
 // Holds the largest record whole, wherever it begins.
 constexpr std::size_t block = 2 * model::journal_record_limit;
-constexpr int pieces_at_a_time = 16;
+// Of one call: a piece costs a transaction, and the time for its bytes.
+constexpr int budget_of_a_call = 512;
+constexpr std::size_t bytes_per_unit = std::size_t{64} << 10;
 
 }  // namespace
 
@@ -27,7 +29,8 @@ JournalReader::JournalReader(const Context& context, RunId run)
 
 void JournalReader::note_length(std::uint64_t length)
 {
-    unread_ = unread_ || length != length_;
+    grown_ = grown_ || length != length_;
+    unread_ = unread_ || grown_;
     length_ = length;
 }
 
@@ -46,53 +49,118 @@ Deadline JournalReader::due() const
     return unread_ ? next_ : after(std::chrono::hours(24));
 }
 
+void JournalReader::begin_again()
+{
+    found_ = target::Journals::of(directory_).look();
+    at_ = 0;
+    grown_ = false;
+}
+
 JournalReader::Progress JournalReader::read_some(const RunSecrets& secrets)
 {
-    int pieces = pieces_at_a_time;
-    unread_ = false;
-    next_ = after(interval);
+    if (left() == 0) begin_again();
     const auto journals = target::Journals::of(directory_);
-    for (const auto& entry : journals.list()) {
+    for (int budget = budget_of_a_call; left() > 0; ++at_) {
+        const auto& journal = found_.files[at_];
         // The script can put anything here, under any name.
-        if (secrets.hide(entry.name) != entry.name) continue;
-        if (read_journal(journals, entry.name, secrets, pieces) == Progress::done) continue;
+        if (secrets.hide(journal.name) != journal.name) continue;
+        if (budget > 0 && read_journal(journals, journal, secrets, budget) == Progress::done)
+            continue;
         unread_ = true;
         next_ = {};
         return Progress::more;
     }
+    unread_ = grown_;
+    next_ = after(interval);
     return Progress::done;
 }
 
 JournalReader::Progress JournalReader::read_journal(const target::Journals& journals,
-                                                    const std::string& name,
+                                                    const target::Journals::File& journal,
                                                     const RunSecrets& secrets,
-                                                    int& pieces)
+                                                    int& budget)
 {
-    const auto file = journals.open(name);
-    const auto offset = context_.history.journal_offset(run_, name);
-    if (!file || !offset) return Progress::done;
-    for (auto at = *offset;;) {
-        const auto bytes = os::read_at(file->get(), at, block);
-        if (!bytes || bytes->empty()) return Progress::done;
-        auto piece = model::read_journal(*bytes, at);
-        if (piece.next == at) return Progress::done;
-        secrets.hide(piece);
-        store::JournalBatch batch{name, at, piece.next, std::move(piece.points), {}};
-        for (auto& [key, value] : piece.params)
-            batch.tags.emplace_back(std::string(model::parameter_prefix) + key, std::move(value));
-        for (auto& tag : piece.tags)
-            batch.tags.push_back(std::move(tag));
-        if (!context_.history.record_metrics(run_, batch)) return Progress::done;
-        if (piece.damaged > 0) {
-            context_.tell(run_,
-                          "notice",
-                          fmt::format("metric journal '{}': {} damaged bytes were skipped",
-                                      name,
-                                      piece.damaged));
-        }
-        at = piece.next;
-        if (--pieces <= 0) return Progress::more;
+    auto known = places_.find(journal.name);
+    if (known == places_.end()) {
+        --budget;
+        const auto offset = context_.history.journal_offset(run_, journal.name);
+        if (!offset) return Progress::done;
+        known = places_.emplace(journal.name, Place{.offset = *offset, .size = 0}).first;
     }
+    auto& place = known->second;
+    if (journal.size == place.size) return Progress::done;
+    --budget;
+    const auto file = journals.open(journal.name);
+    if (!file) return Progress::done;
+    for (;;) {
+        const auto data = os::data_from(file->get(), place.offset, journal.size);
+        const auto hole = data - std::min(data, place.offset);
+        // A hole has no records.
+        const auto left = hole > 0 ? 0 : journal.size - std::min(journal.size, place.offset);
+        const auto bytes =
+            os::read_at(file->get(), place.offset, std::min<std::uint64_t>(block, left));
+        if (!bytes) return Progress::done;
+        auto piece = model::read_journal(*bytes, place.offset);
+        piece.next += hole;
+        piece.damaged += hole;
+        if (piece.next == place.offset) {
+            place.size = journal.size;
+            return Progress::done;
+        }
+        secrets.hide(piece);
+        if (!store(journal.name, place, std::move(piece))) {
+            places_.erase(known);  // history knows better where it stands
+            return Progress::done;
+        }
+        budget -= 1 + static_cast<int>(bytes->size() / bytes_per_unit);
+        if (budget <= 0) return Progress::more;
+    }
+}
+
+Result<> JournalReader::store(const std::string& name, Place& place, model::JournalPiece piece)
+{
+    store::JournalBatch batch{name, place.offset, piece.next, std::move(piece.points), {}};
+    for (auto& [key, value] : piece.params)
+        batch.tags.emplace_back(std::string(model::parameter_prefix) + key, std::move(value));
+    for (auto& tag : piece.tags)
+        batch.tags.push_back(std::move(tag));
+    TRY(context_.history.record_metrics(run_, batch));
+    place.offset = piece.next;
+    if (piece.damaged > 0) note_damage(name, piece.damaged);
+    return {};
+}
+
+void JournalReader::note_damage(const std::string& name, std::uint64_t bytes)
+{
+    damage_.bytes += bytes;
+    if (damage_.first.empty()) damage_.first = name;
+    if (damage_.last != name) ++damage_.journals;
+    damage_.last = name;
+}
+
+target::Notices JournalReader::findings() const
+{
+    target::Notices out;
+    if (damage_.journals == 1) {
+        out.push_back(fmt::format(
+            "metric journal '{}': {} damaged bytes were skipped", damage_.first, damage_.bytes));
+    } else if (damage_.journals > 1) {
+        out.push_back(fmt::format("metric journals, '{}' and others: {} damaged bytes were skipped",
+                                  damage_.first,
+                                  damage_.bytes));
+    }
+    if (!found_.cut.empty()) {
+        out.push_back(
+            fmt::format("metric journal '{}' has {} or more: what lies behind was not read",
+                        found_.cut,
+                        byte_size_text(target::Journals::longest)));
+    }
+    if (found_.left_out > 0 || found_.files.size() == target::Journals::most) {
+        out.push_back(fmt::format("it has more metric journals than ponk reads: those after the "
+                                  "first {} by name were left out",
+                                  found_.files.size()));
+    }
+    return out;
 }
 
 }  // namespace ponk::engine

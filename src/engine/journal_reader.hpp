@@ -5,22 +5,34 @@
 #include "base/time.hpp"
 #include "engine/context.hpp"
 #include "engine/run_secrets.hpp"
+#include "model/metric_journal.hpp"
+#include "target/executor.hpp"
 #include "target/journals.hpp"
 
 #include <cstdint>
 #include <string>
+#include <unordered_map>
 
 namespace ponk::engine {
 
 // Brings what a run's metric journals say into history, from where history stands; the run's
-// secrets are hidden. Memory for one piece of a journal, however much was logged. One thread.
+// secrets are hidden. Memory for one piece of a journal, however much was logged, and for the names
+// of the journals. A journal is opened when it has grown, so that a great many of them cost a look
+// into their folder and no more. One thread.
 class JournalReader {
 public:
     JournalReader(const Context& context, RunId run);
 
     enum class Progress { done, more };
-    // A bounded part of what is there: others want to be served too.
+    // A bounded part of what is there, the next part with the next call: others want to be served
+    // too.
     Progress read_some(const RunSecrets& secrets);
+    // Looks into the folder anew: for the last time, say.
+    void begin_again();
+    // How many of the journals `read_some` has not come to the end of.
+    [[nodiscard]] std::size_t left() const noexcept { return found_.files.size() - at_; }
+    // What people shall know of all that was read, in few words.
+    [[nodiscard]] target::Notices findings() const;
 
     // The journals together have this length now.
     void note_length(std::uint64_t length);
@@ -32,17 +44,34 @@ public:
     [[nodiscard]] Deadline due() const;
 
 private:
+    struct Place {
+        std::uint64_t offset = 0;  // as history has it
+        std::uint64_t size = 0;    // of the journal when nothing was left to read
+    };
+    struct Damage {
+        std::uint64_t bytes = 0;
+        std::size_t journals = 0;
+        std::string first;  // the journal
+        std::string last;
+    };
     Progress read_journal(const target::Journals& journals,
-                          const std::string& name,
+                          const target::Journals::File& journal,
                           const RunSecrets& secrets,
-                          int& pieces);
+                          int& budget);
+    Result<> store(const std::string& name, Place& place, model::JournalPiece piece);
+    void note_damage(const std::string& name, std::uint64_t bytes);
 
     const Context& context_;
     RunId run_;
     Path directory_;
     std::uint64_t length_ = 0;
     bool unread_ = false;
+    bool grown_ = false;  // since we looked into the folder
     Deadline next_{};
+    target::Journals::Found found_;
+    std::size_t at_ = 0;  // of its files
+    std::unordered_map<std::string, Place> places_;
+    Damage damage_;
 };
 
 }  // namespace ponk::engine

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 namespace ponk::engine {
 namespace {
 
@@ -18,7 +20,99 @@ protected:
     std::map<std::string, std::unique_ptr<target::Executor>> executors_;
     Notifier notifier_;
     Context context_{place_.path(), *history_, objects_, secrets_, executors_, notifier_};
+
+    // A run that history knows, with a folder for journals.
+    RunId begin_run()
+    {
+        EXPECT_TRUE(history_->put_project({"p", "p", place_.path()}));
+        model::Run run;
+        run.id = RunId::make();
+        run.project = "p";
+        EXPECT_TRUE(history_->create_run(run));
+        EXPECT_TRUE(os::make_directories(context_.run_directory(run.id) / "journal"));
+        return run.id;
+    }
+    void put(const RunId& run, const std::string& name, const std::string& text)
+    {
+        std::ofstream(context_.run_directory(run) / "journal" / name, std::ios::app) << text;
+    }
+    static std::string point(int step)
+    {
+        return model::journal_record(
+            JsonObject{{"metric", "loss"}, {"value", 0.5}, {"step", step}, {"time", 1000}});
+    }
+    [[nodiscard]] std::int64_t last_step(const RunId& run) const
+    {
+        const auto latest = history_->latest_metrics(run, {});
+        return latest && latest->size() == 1 ? latest->front().point.step : -1;
+    }
+    static int read_all(JournalReader& reader)
+    {
+        int calls = 1;
+        while (reader.read_some({}) == JournalReader::Progress::more)
+            ++calls;
+        return calls;
+    }
 };
+
+TEST_F(JournalReaders, AGreatManyJournalsAreReadOnceEach)
+{
+    const auto run = begin_run();
+    for (int i = 0; i < 800; ++i)
+        put(run, fmt::format("{:0>200}", i), "x");
+    put(run, "z", point(1));
+    const auto events = history_->events(run)->size();
+    JournalReader reader(context_, run);
+
+    EXPECT_LT(read_all(reader), 20) << "a call goes on where the last one ended";
+
+    EXPECT_EQ(last_step(run), 1);
+    EXPECT_EQ(reader.findings().size(), 1U) << "one notice, not one for each";
+    EXPECT_NE(reader.findings().front().find("800 damaged bytes"), std::string::npos);
+    EXPECT_EQ(history_->events(run)->size(), events);
+    put(run, "z", point(2));
+    EXPECT_EQ(read_all(reader), 1) << "those that did not grow cost nothing";
+    EXPECT_EQ(last_step(run), 2);
+}
+
+TEST_F(JournalReaders, AHoleIsNoDataAndAJournalHasALimit)
+{
+    const auto run = begin_run();
+    const auto file = context_.run_directory(run) / "journal/a";
+    put(run, "a", point(1));
+    std::filesystem::resize_file(file, std::uint64_t{3} << 30);
+    put(run, "a", point(2));
+    std::filesystem::resize_file(file, std::uint64_t{20} << 30);
+    put(run, "a", point(3));
+    JournalReader reader(context_, run);
+
+    EXPECT_LT(read_all(reader), 10);
+
+    EXPECT_EQ(last_step(run), 2);
+    ASSERT_EQ(reader.findings().size(), 2U);
+    EXPECT_NE(reader.findings()[1].find("'a' has 4.0 GiB or more"), std::string::npos)
+        << reader.findings()[1];
+}
+
+TEST_F(JournalReaders, WhatGrowsWhileTheRestIsReadIsReadNext)
+{
+    const auto run = begin_run();
+    put(run, "a", point(1));
+    for (int i = 0; i < 600; ++i)
+        put(run, fmt::format("b{}", i), "x");
+    JournalReader reader(context_, run);
+    reader.note_length(1);
+    ASSERT_EQ(reader.read_some({}), JournalReader::Progress::more);
+    EXPECT_TRUE(reader.is_due());
+    put(run, "a", point(2));
+    reader.note_length(2);
+
+    read_all(reader);
+
+    EXPECT_LT(reader.due(), after(std::chrono::hours(1)));
+    read_all(reader);
+    EXPECT_EQ(last_step(run), 2);
+}
 
 TEST_F(JournalReaders, AJournalIsDueWhenItHasGrownAndNotBefore)
 {

@@ -168,7 +168,7 @@ private:
 };
 
 // Where the files of a run are to be had: its working copy, or a copy of the one on another machine
-// that lives as long as this.
+// or in a container that lives as long as this.
 class Source {
 public:
     static Result<Source> find(const Context& context, const model::Run& run)
@@ -176,12 +176,13 @@ public:
         const auto directory = context.run_directory(run.id);
         Source source;
         source.folder_ = directory / "work";
-        std::error_code problem;
-        if (std::filesystem::is_directory(source.folder_, problem)) return source;
         const auto lease = TRY(snapshot::Lease::take(context.objects.root(), "return", {}));
         const auto executor = context.executor(run.target_type);
         const auto fetched = executor ? (*executor)->fetch_work(run.id.text(), directory, {})
                                       : Result<std::optional<Digest>>(std::nullopt);
+        std::error_code problem;
+        if (fetched && !*fetched && std::filesystem::is_directory(source.folder_, problem))
+            return source;
         const bool gone = fetched ? !*fetched : fetched.error().kind() == ErrorKind::not_found;
         if (gone) {
             return tl::unexpected(Error(

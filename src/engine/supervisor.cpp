@@ -47,6 +47,7 @@ void Supervisor::cancel(std::chrono::seconds grace)
 {
     auto wishes = wishes_.lock();
     wishes->cancel = grace;
+    ++wishes->cancels;
     bell_.ring();
     step_.request_stop();
 }

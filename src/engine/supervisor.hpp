@@ -3,6 +3,7 @@
 
 #include "base/synced.hpp"
 #include "engine/context.hpp"
+#include "engine/journal_reader.hpp"
 #include "engine/plan.hpp"
 #include "engine/run_secrets.hpp"
 #include "model/run.hpp"
@@ -43,6 +44,7 @@ private:
     struct Wishes {
         std::optional<Ambient> ambient;
         std::optional<std::chrono::seconds> cancel;
+        int cancels = 0;                     // how often it was wished
         std::optional<std::string> give_up;  // why
     };
 
@@ -68,9 +70,13 @@ private:
     [[nodiscard]] Deadline place_is_due() const;
     // Why `gpu: required` does not hold for a run that has ended; nullopt when it does.
     [[nodiscard]] std::optional<Error> broken_gpu_requirement(const Plan& plan) const;
-    Result<> finalize(const target::JobStatus& status, const Plan& plan, std::stop_token stop);
+    Result<> finalize(const target::JobStatus& status,
+                      const Plan& plan,
+                      JournalReader& journals,
+                      std::stop_token stop);
     void check_log(const model::ExitRecord& exit, target::Notices& notices);
-    Result<> read_last_metrics(const Plan& plan, const std::stop_token& stop);
+    Result<target::Notices>
+    read_last_metrics(const Plan& plan, JournalReader& journals, const std::stop_token& stop);
     Result<target::Collected> collect_outputs(const Plan& plan, std::stop_token stop);
     void fail_run(const Error& error);
     // As it may be stored.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // After the launch: follow the job, read its metrics, bring home what it made.
 #include "base/text.hpp"
-#include "engine/journal_reader.hpp"
 #include "engine/run_note.hpp"
 #include "engine/supervisor.hpp"
 
@@ -18,6 +17,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
+constexpr auto longest_reading = 5min;
 constexpr auto heartbeat = 30s;  // sync wakes by events; this only bounds a missed one
 
 Json evidence_of(const model::ExitRecord& exit)
@@ -109,7 +109,7 @@ Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
     for (;;) {
         if (stop.stop_requested()) return fail(ErrorKind::cancelled, "the daemon stops");
         if (const auto why = wishes_.lock()->give_up)
-            return finalize({.phase = JobPhase::lost, .reason = *why}, plan, stop);
+            return finalize({.phase = JobPhase::lost, .reason = *why}, plan, journals, stop);
         if (const auto wish = wishes_.lock()->cancel; wish && !cancel_sent) {
             // What is not heard now is said again: the target may be away.
             const auto sent = executor().cancel(job(), directory(), *wish);
@@ -132,6 +132,7 @@ Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
                 return finalize({.phase = JobPhase::lost,
                                  .reason = "the run's folder was removed while it was running"},
                                 plan,
+                                journals,
                                 stop);
             }
             if (status.error().message() != last_problem) {
@@ -150,7 +151,7 @@ Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
             tell("notice", (is_unknown ? "cannot ask the target now: " : "") + last_problem);
         }
         if (seen.phase == JobPhase::ended || seen.phase == JobPhase::lost)
-            return finalize(seen, plan, stop);
+            return finalize(seen, plan, journals, stop);
         note_gpu(seen.gpu);
         if (seen.phase == JobPhase::queued && run_.state == RunState::starting) {
             store::RunChange change;
@@ -207,20 +208,36 @@ Result<target::Collected> Supervisor::collect_outputs(const Plan& plan, std::sto
     return collected;
 }
 
-Result<> Supervisor::read_last_metrics(const Plan& plan, const std::stop_token& stop)
+// An end is not put off for ever by what a script left to read: there is a limit, and whoever asks
+// for the end once more gets it.
+Result<target::Notices> Supervisor::read_last_metrics(const Plan& plan,
+                                                      JournalReader& journals,
+                                                      const std::stop_token& stop)
 {
     if (!know_secrets(plan)) {
         context_.tell(run_.id,
                       "notice",
                       "metrics were not read: a secret of this run cannot be read, so it could be "
                       "in them; they are still in the run's folder");
-        return {};
+        return target::Notices();
     }
-    JournalReader journals(context_, run_.id);
-    while (journals.read_some(*secrets_) == JournalReader::Progress::more) {
+    const auto limit = after(longest_reading);
+    const auto cancels = wishes_.lock()->cancels;
+    bool enough = false;
+    journals.begin_again();
+    while (!enough && journals.read_some(*secrets_) == JournalReader::Progress::more) {
         if (stop.stop_requested()) return fail(ErrorKind::cancelled, "the daemon stops");
+        enough = Deadline::clock::now() >= limit || wishes_.lock()->cancels != cancels;
     }
-    return {};
+    auto notices = journals.findings();
+    if (enough) {
+        notices.push_back(fmt::format("{} of its metric journals were not read to their end, {}; "
+                                      "they are still in the run's folder",
+                                      journals.left(),
+                                      wishes_.lock()->cancels != cancels ? "as it was cancelled"
+                                                                         : "it took too long"));
+    }
+    return notices;
 }
 
 // Once, while all of it is likely to be in memory; a large log is checked when it is read.
@@ -229,12 +246,18 @@ void Supervisor::check_log(const model::ExitRecord& exit, target::Notices& notic
     const auto damage = find_log_damage(
         context_.log_of(run_.id), log_promise(exit), LogDepth::cheap, *context_.log_digests, stop_);
     if (damage && *damage) notices.push_back((*damage)->message());
+    if (exit.log_sha256.empty() && exit.log_length > 0) {
+        notices.emplace_back("its log has bytes that were never written, more than can be looked "
+                             "at: they are not shown, and it has no checksum");
+    }
 }
 
-Result<>
-Supervisor::finalize(const target::JobStatus& status, const Plan& plan, std::stop_token stop)
+Result<> Supervisor::finalize(const target::JobStatus& status,
+                              const Plan& plan,
+                              JournalReader& journals,
+                              std::stop_token stop)
 {
-    TRY(read_last_metrics(plan, stop));
+    auto about_metrics = TRY(read_last_metrics(plan, journals, stop));
     note_gpu(status.gpu);
     store::RunChange change;
     if (!run_.gpu.is_null()) change.gpu = final_gpu();
@@ -260,6 +283,9 @@ Supervisor::finalize(const target::JobStatus& status, const Plan& plan, std::sto
     if (stop.stop_requested()) return fail(ErrorKind::cancelled, "the daemon stops");
     if (outputs && outputs->outputs) change.outputs = outputs->outputs->text();
     auto notices = outputs ? std::move(outputs->notices) : target::Notices();
+    if (status.exit && !status.reason.empty()) notices.push_back(status.reason);
+    for (auto& notice : about_metrics)
+        notices.push_back(secrets_ ? secrets_->hide(notice) : notice);
     if (status.exit && status.exit->disk_full > 0)
         notices.emplace_back(
             "the disk that holds its log, on the machine where it ran, was full: what "

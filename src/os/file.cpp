@@ -99,6 +99,21 @@ Result<std::string> read_at(int fd, std::uint64_t offset, std::size_t size)
     return out;
 }
 
+std::uint64_t data_from(int fd, std::uint64_t offset, std::uint64_t end)
+{
+    if (offset >= end) return end;
+    const auto found = ::lseek(fd, static_cast<off_t>(offset), SEEK_DATA);
+    if (found < 0) return errno == ENXIO ? end : offset;
+    return std::min(static_cast<std::uint64_t>(found), end);
+}
+
+std::uint64_t hole_from(int fd, std::uint64_t offset, std::uint64_t end)
+{
+    if (offset >= end) return end;
+    const auto found = ::lseek(fd, static_cast<off_t>(offset), SEEK_HOLE);
+    return found < 0 ? end : std::min(static_cast<std::uint64_t>(found), end);
+}
+
 Result<> write_all(int fd, std::string_view bytes)
 {
     while (!bytes.empty()) {

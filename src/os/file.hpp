@@ -35,6 +35,12 @@ Result<std::optional<std::string>> read_file_if_any(const Path& path,
 Result<std::string> read_at(int fd, std::uint64_t offset, std::size_t size);
 Result<> write_all(int fd, std::string_view bytes);
 
+// Holes of a file read as zeros and take no room: nobody wrote them. From `offset` on, where the
+// next written bytes begin, and where the next hole does; `end` when that is behind it. Moves the
+// position of `fd`. Without help of the file system everything counts as written.
+std::uint64_t data_from(int fd, std::uint64_t offset, std::uint64_t end);
+std::uint64_t hole_from(int fd, std::uint64_t offset, std::uint64_t end);
+
 // What outlives a power cut once a file is replaced: nothing for certain, the bytes if the new name
 // is there (whoever syncs the folder next makes it so), or both.
 enum class Durable { no, content, yes };

@@ -40,6 +40,29 @@ TEST_F(TakeSnapshot, HoldsEverythingWithItsKind)
     EXPECT_EQ(store_.read(manifest.find("src/deep/module.py")->digest).value(), "pass");
 }
 
+TEST_F(TakeSnapshot, LeavesOutWhatHasALongerPathThanAnybodyCanOpen)
+{
+    write("outputs/planted.sh", "echo");
+    os::Fd at(::open((project_ / "outputs").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    const std::string name(200, 'd');
+    for (int depth = 0; depth < 40; ++depth) {
+        ASSERT_EQ(::mkdirat(at.get(), name.c_str(), 0700), 0);
+        at = os::Fd(::openat(at.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    }
+
+    const auto report = take_snapshot(store_, options());
+
+    ASSERT_TRUE(report) << report.error().message();
+    const auto paths = paths_of(store_, report->id);
+    EXPECT_NE(std::find(paths.begin(), paths.end(), "outputs/planted.sh"), paths.end());
+    EXPECT_GT(paths.size(), 10U);
+    for (const auto& path : paths)
+        EXPECT_LE(path.size(), 3584U);
+    ASSERT_EQ(report->notices.size(), 1U);
+    EXPECT_LT(report->notices.front().size(), 200U);
+    EXPECT_TRUE(materialise(store_, report->id, folder_ / "again"));
+}
+
 TEST_F(TakeSnapshot, EqualTreesHaveEqualIds)
 {
     write("a/b", "1");

@@ -16,6 +16,10 @@ namespace {
 // Folders with more names than this are shared out between workers.
 constexpr std::size_t part_size = 256;
 
+// Of a path below the root; with room for what stands before it when the tree is made somewhere, no
+// system call takes more.
+constexpr std::size_t longest_path = 3584;
+
 std::string path_below(const std::string& folder, std::string_view name)
 {
     std::string path;
@@ -114,6 +118,13 @@ std::vector<std::string> TreeScan::notices()
                           "', outside the folder: the link is kept, what it points to is not "
                           "stored");
     }
+    if (const auto long_paths = long_paths_.lock(); long_paths->count > 0) {
+        notices.push_back(fmt::format("what has a path of more than {} bytes was left out, {} of "
+                                      "it: '{}…'",
+                                      longest_path,
+                                      long_paths->count,
+                                      printable(long_paths->first)));
+    }
     std::sort(notices.begin(), notices.end());  // threads found them in any order
     return notices;
 }
@@ -121,6 +132,15 @@ std::vector<std::string> TreeScan::notices()
 void TreeScan::note(std::string notice)
 {
     notices_.lock()->push_back(std::move(notice));
+}
+
+void TreeScan::leave_out_long(const std::string& folder, std::string_view name)
+{
+    const auto long_paths = long_paths_.lock();
+    ++long_paths->count;
+    // The same one whichever thread comes first.
+    auto path = path_below(folder, name).substr(0, 60);
+    if (long_paths->count == 1 || path < long_paths->first) long_paths->first = std::move(path);
 }
 
 void TreeScan::note_link(const std::string& path, std::string_view target)
@@ -237,6 +257,11 @@ Result<> TreeScan::list(std::size_t worker, int fd, ScannedFolder& folder)
             folder.reusable = false;
             note("'" + printable(path_below(folder.path, name.text)) + "' is " +
                  kind_text(name.type) + " and was left out");
+            continue;
+        }
+        if (folder.path.size() + 1 + name.text.size() > longest_path) {
+            folder.reusable = false;
+            leave_out_long(folder.path, name.text);
             continue;
         }
         kept.push_back(name);

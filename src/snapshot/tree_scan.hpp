@@ -101,6 +101,12 @@ private:
     std::mutex mutex_;
     Counters counters_;
     std::atomic<std::uint64_t> files_read_{0};
+    struct LongPaths {
+        std::size_t count = 0;
+        std::string first;  // its beginning
+    };
+    void leave_out_long(const std::string& folder, std::string_view name);
+    Synced<LongPaths> long_paths_;
     Synced<std::vector<std::string>> notices_;
     Synced<std::unordered_map<std::string, std::string>> links_;  // path, target
     std::vector<os::NameList> name_lists_;  // one per worker, like the storers

@@ -9,8 +9,11 @@ namespace ponk::ssh {
 namespace {
 
 // A scratch folder is often everybody's: whoever comes first can make what has our name in it, with
-// a program of theirs inside. A link counts as what it leads to, if nobody else can turn it. The
-// shell splits what `ls` says: rights, links, owner.
+// a program of theirs inside, and whoever owns or may write to a folder above ours can put another
+// one in its place between our look and our use. So names are taken without links, and every folder
+// on the way must be kept: of us or root, and open to others only where the sticky bit protects
+// what is not theirs. Trust begins at the home folder: who can exchange that one has our shell's
+// start-up files already. The shell splits what `ls` says: rights, links, owner.
 constexpr const char* checks = R"sh(
 u=$(id -u)
 refuse() { printf 'ponk-box: %s\n%s\n' "$1" "$2" >&2; exit 1; }
@@ -25,6 +28,7 @@ require_ours() {
     [ -n "$rights" ] || refuse "'$1' cannot be looked at" "Look at it on that machine: 'ls -ld'."
     require_owner "$1"
     owner_of -L "$1"
+    [ -n "$rights" ] || refuse "'$1' is a link that leads nowhere" "Remove it on that machine."
     require_owner "$1"
     case "$rights" in
     ?????w*|????????w*)
@@ -32,14 +36,40 @@ require_ours() {
             "Look into it, then make it yours alone: 'chmod go-w' on that machine." ;;
     esac
 }
+whole() { (unset CDPATH; cd -P -- "$1" 2>/dev/null && pwd -P); }
 require_kept() {
-    owner_of -L "$1"
+    kept=${1:-/} top=$(whole "${HOME:-/}") || top=/
+    while [ "$kept" != "$top" ]; do
+        owner_of "$kept"
+        [ -n "$rights" ] || refuse "'$kept' cannot be looked at" "Look at it on that machine: 'ls -ld'."
+        [ "$owner" = "$u" ] || [ "$owner" = 0 ] ||
+            refuse "'$kept' belongs to another user (uid $owner), who can exchange what is in it" \
+                "Name a folder as 'scratch:' in the target's file that lies in folders of yours or root's only."
+        case "$rights" in
+        ?????????[tT]*) ;;
+        ?????w*|????????w*)
+            refuse "others can exchange what is in '$kept' ($rights)" \
+                "Make it a folder of your own ('chmod go-w' on that machine), or one like /tmp ('chmod +t')." ;;
+        esac
+        [ "$kept" != / ] || return 0
+        kept=${kept%/*}
+        kept=${kept:-/}
+    done
+    owner_of "$kept"
     case "$rights" in
-    ????????w[tT]*) ;;
+    ?????????[tT]*) ;;
     ????????w*)
-        refuse "everybody can exchange what is in '$1' ($rights)" \
-            "Make it a folder of your own, or one like /tmp: 'chmod +t' on that machine." ;;
+        refuse "everybody can exchange what is in '$kept' ($rights)" "Make it yours: 'chmod o-w' on that machine." ;;
     esac
+}
+require_home() {
+    require_kept "${h%/*}"
+    require_ours "$h"
+    [ -L "$h" ] || return 0
+    l=$h
+    h=$(whole "$h") || refuse "'$l' leads to no folder that can be entered" "Look at it on that machine: 'ls -ldL'."
+    require_kept "${h%/*}"
+    require_ours "$h"
 }
 )sh";
 
@@ -48,15 +78,24 @@ require_kept() {
 std::string find_box_home(const std::string& scratch)
 {
     return fmt::format("h={}\n", shell_word(scratch)) + checks + R"sh(
+l=
 case "$h" in
-    "") h=$HOME/.ponk ;;
-    "~/"*) h=$HOME/${h#??}/ponk-$u ;;
-    /*) h=$h/ponk-$u ;;
-    *) h=$HOME/$h/ponk-$u ;;
+    "") d=$HOME n=.ponk ;;
+    "~/"*) d=$HOME/${h#??} n=ponk-$u ;;
+    /*) d=$h n=ponk-$u ;;
+    *) d=$HOME/$h n=ponk-$u ;;
 esac
-if [ -e "$h" ] || [ -L "$h" ]; then
+find_home() {
+    h=$(whole "$d") || return 1
+    h=${h%/}/$n
+}
+if find_home; then
     require_kept "${h%/*}"
-    require_ours "$h"
+    if [ -e "$h" ] || [ -L "$h" ]; then require_home; fi
+elif [ -e "$d" ] || [ -L "$d" ]; then
+    refuse "'$d' is no folder that can be entered" "Look at it on that machine: 'ls -ldL'."
+else
+    h=$d/$n
 fi
 )sh";
 }
@@ -65,10 +104,10 @@ std::string make_box_home()
 {
     return R"sh(
 umask 077
-mkdir -p "${h%/*}" || exit 1
+mkdir -p "$d" && find_home || exit 1
 require_kept "${h%/*}"
 mkdir "$h" 2>/dev/null || [ -d "$h" ] || mkdir "$h" || exit 1
-require_ours "$h"
+require_home
 mkdir -p "$h/bin" || exit 1
 require_ours "$h/bin"
 )sh";

@@ -6,7 +6,8 @@
 // The folder of ponk on a box, as scripts there find it.
 namespace ponk::ssh {
 
-// The beginning of a script of POSIX sh. It sets `h`, the folder: ~/.ponk, or SCRATCH/ponk-UID. The
+// The beginning of a script of POSIX sh. It sets `h`, the folder without links on the way: ~/.ponk,
+// or SCRATCH/ponk-UID; and `l`, the link that leads there when that name is one, else nothing. The
 // folder need not be there; one that another user made, filled or may exchange ends the script with
 // a sentence and advice on standard error, before anything in it is used. `require_ours PATH` says
 // the same about a file or folder below it.

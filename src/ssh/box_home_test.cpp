@@ -18,7 +18,7 @@ class BoxHome : public testing::Test {
 protected:
     void SetUp() override
     {
-        scratch_ = folder_.path() / "it's scratch";
+        scratch_ = std::filesystem::canonical(folder_.path()) / "it's scratch";
         home_ = scratch_ / fmt::format("ponk-{}", ::getuid());
         ASSERT_TRUE(os::make_directories(scratch_));
         ASSERT_EQ(::chmod(scratch_.c_str(), 01777), 0);
@@ -72,16 +72,96 @@ TEST_F(BoxHome, IsRefusedWhereEverybodyMayExchangeIt)
 {
     ASSERT_TRUE(os::make_directories(home_, 0700));
     ASSERT_EQ(::chmod(scratch_.c_str(), 0777), 0);
-    EXPECT_TRUE(refuses("everybody can exchange what is in"));
+    EXPECT_TRUE(refuses("others can exchange what is in"));
+    EXPECT_EQ(run(make_box_home() + "echo made").find("made"), std::string::npos);
+}
+
+TEST_F(BoxHome, IsRefusedWhereAGroupMayExchangeIt)
+{
+    ASSERT_TRUE(os::make_directories(home_, 0700));
+    ASSERT_EQ(::chmod(scratch_.c_str(), 0775), 0);
+    EXPECT_TRUE(refuses("others can exchange what is in"));
+    ASSERT_EQ(::chmod(scratch_.c_str(), 01775), 0);
+    EXPECT_EQ(run(), found());
+}
+
+TEST_F(BoxHome, IsRefusedWhereAFolderFurtherUpIsOpen)
+{
+    scratch_ = scratch_ / "deep/er";
+    home_ = scratch_ / home_.filename();
+    ASSERT_TRUE(os::make_directories(home_, 0700));
+    EXPECT_EQ(run(), found());
+    const auto above = scratch_.parent_path();
+    ASSERT_EQ(::chmod(above.c_str(), 0777), 0);
+    EXPECT_TRUE(refuses("others can exchange what is in '" + above.string()));
+    ASSERT_TRUE(os::remove_tree(scratch_));
+    EXPECT_EQ(run(make_box_home() + "echo made").find("made"), std::string::npos);
+}
+
+TEST_F(BoxHome, WhatLiesInTheHomeFolderNeedsNoTrustAboveIt)
+{
+    const auto user = folder_.path() / "open/user";
+    ASSERT_TRUE(os::make_directories(user, 0700));
+    ASSERT_EQ(::chmod(user.parent_path().c_str(), 0777), 0);
+    const auto said = [&user](const std::string& scratch) {
+        const auto script =
+            "set -u\n" + find_box_home(scratch) + make_box_home() + "printf '<%s>' \"$h\"";
+        const auto done = os::run(
+            {.argv = {"/bin/sh", "-c", script},
+             .env = std::vector<std::string>{"PATH=/usr/bin:/bin", "HOME=" + user.string()}},
+            after(std::chrono::seconds(30)),
+            {});
+        return done->out + done->err;
+    };
+    EXPECT_EQ(said(""), "<" + (user / ".ponk").string() + ">");
+    EXPECT_EQ(said("~/s"), fmt::format("<{}/s/ponk-{}>", user.string(), ::getuid()));
+    EXPECT_EQ(said("t/u"), fmt::format("<{}/t/u/ponk-{}>", user.string(), ::getuid()));
+    ASSERT_EQ(::chmod((user / "t").c_str(), 0770), 0);
+    EXPECT_NE(said("t/u").find("others can exchange"), std::string::npos);
+    ASSERT_EQ(::chmod(user.c_str(), 0777), 0);
+    EXPECT_NE(said("").find("everybody can exchange"), std::string::npos);
 }
 
 TEST_F(BoxHome, ALinkOfOurOwnIsFollowed)
 {
-    ASSERT_TRUE(os::make_directories(folder_.path() / "large disk", 0700));
-    ASSERT_EQ(::symlink((folder_.path() / "large disk").c_str(), home_.c_str()), 0);
-    EXPECT_EQ(run(), found());
-    ASSERT_EQ(::chmod((folder_.path() / "large disk").c_str(), 0777), 0);
+    const auto disk = folder_.path() / "large disk";
+    ASSERT_TRUE(os::make_directories(disk / "ours", 0700));
+    ASSERT_EQ(::symlink((disk / "ours").c_str(), home_.c_str()), 0);
+    EXPECT_EQ(run("printf '%s %s' \"$h\" \"$l\""), (disk / "ours").string() + " " + home_.string());
+    ASSERT_EQ(::chmod((disk / "ours").c_str(), 0777), 0);
     EXPECT_TRUE(refuses("can be written to by others"));
+    ASSERT_EQ(::chmod((disk / "ours").c_str(), 0700), 0);
+    ASSERT_EQ(::chmod(disk.c_str(), 0777), 0);
+    EXPECT_TRUE(refuses("others can exchange what is in '" + disk.string()));
+}
+
+TEST_F(BoxHome, LinksOnTheWayAreLeftOutOfItsName)
+{
+    ASSERT_TRUE(os::make_directories(home_, 0700));
+    const auto way = folder_.path() / "way";
+    ASSERT_EQ(::symlink(scratch_.c_str(), way.c_str()), 0);
+    scratch_ = way;
+    EXPECT_EQ(run(), found());
+}
+
+// Sticky or not: its owner may exchange everything in it, at any moment.
+TEST_F(BoxHome, IsRefusedInAFolderOfAnotherUser)
+{
+    if (::geteuid() != 0) GTEST_SKIP() << "only root can give files to another user";
+    const auto above = folder_.path() / "theirs";
+    for (const auto& place : {above, above / "between"}) {
+        scratch_ = place;
+        home_ = scratch_ / fmt::format("ponk-{}", ::getuid());
+        ASSERT_TRUE(os::make_directories(home_, 0700));
+        ASSERT_EQ(::chown(above.c_str(), stranger, stranger), 0);
+        for (const mode_t mode : {01777U, 0755U}) {
+            ASSERT_EQ(::chmod(above.c_str(), mode), 0);
+            EXPECT_TRUE(refuses("belongs to another user (uid 54321), who can exchange"));
+        }
+        ASSERT_TRUE(os::remove_tree(home_));
+        EXPECT_EQ(run(make_box_home() + "echo made").find("made"), std::string::npos);
+        EXPECT_FALSE(std::filesystem::exists(home_));
+    }
 }
 
 TEST_F(BoxHome, OfAnotherUserIsRefused)

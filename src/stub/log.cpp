@@ -15,6 +15,7 @@ namespace ponk::stub {
 namespace {
 
 constexpr std::uint64_t reserve = 4U << 20U;
+constexpr std::uint64_t most_holes = std::uint64_t{1} << 30U;
 
 std::uint64_t size_of(int fd)
 {
@@ -77,8 +78,14 @@ bool Log::look(std::uint64_t budget)
     if (size < hashed_) {  // somebody cut it
         hash_.start();
         hashed_ = 0;
+        holes_ = holes_end_ = 0;
     }
     for (std::uint64_t done = 0; done < budget && hashed_ < size;) {
+        count_hole();
+        if (holes_ > most_holes) {
+            hashed_ = size;
+            return false;
+        }
         const auto got = ::pread(reader_, buffer, sizeof buffer, static_cast<off_t>(hashed_));
         if (got <= 0) return false;
         hash_.update(buffer, static_cast<std::size_t>(got));
@@ -87,6 +94,16 @@ bool Log::look(std::uint64_t budget)
     }
     begin_writing();
     return hashed_ < size;
+}
+
+// A script can claim any length for its log without writing anything.
+void Log::count_hole()
+{
+    if (hashed_ < holes_end_) return;
+    const auto data = ::lseek(reader_, static_cast<off_t>(hashed_), SEEK_DATA);
+    if (data < 0 && errno != ENXIO) return;
+    holes_end_ = data < 0 ? size_of(reader_) : static_cast<std::uint64_t>(data);
+    if (holes_end_ > hashed_) holes_ += holes_end_ - hashed_;
 }
 
 // The end of the run waits until all of the log is on the disk: most of it goes there meanwhile.
@@ -114,6 +131,7 @@ void Log::finish(char* digest)
     [[maybe_unused]] const int freed = ::ftruncate(fd_, static_cast<off_t>(size_of(reader_)));
     if (hashed_ > 0) ::fdatasync(fd_);
     hash_.finish(digest);
+    if (holes_ > most_holes) *digest = '\0';
 }
 
 }  // namespace ponk::stub

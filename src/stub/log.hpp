@@ -19,7 +19,8 @@ public:
     void forget_events() const;
     // Hashes up to `budget` bytes. Returns true when there is more.
     bool look(std::uint64_t budget);
-    // After the last writer is gone: gives the reserve back, computes the rest.
+    // After the last writer is gone: gives the reserve back, computes the rest. The digest stays
+    // empty of a log with a hole so large that nobody can wait for its zeros.
     void finish(char* digest);
     [[nodiscard]] std::uint64_t length() const { return hashed_; }
     // The disk had no room to reserve: what the script said last may not have got through.
@@ -27,6 +28,7 @@ public:
 
 private:
     void mark(std::uint64_t size);
+    void count_hole();
     void begin_writing();
 
     int fd_ = -1;
@@ -38,6 +40,8 @@ private:
     std::uint64_t reserved_end_ = 0;
     std::uint64_t marked_size_ = 0;
     bool full_ = false;
+    std::uint64_t holes_ = 0;      // bytes that were never written, as far as we looked
+    std::uint64_t holes_end_ = 0;  // of the last one
     std::int64_t started_ = 0;
     std::int64_t next_mark_ = 0;
     Sha256 hash_;

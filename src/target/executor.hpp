@@ -128,7 +128,8 @@ struct JobStatus {
     std::uint64_t journal_length = 0;  // of all metric journals together
     std::int64_t started = 0;          // wall-clock milliseconds, 0 before the script began
     std::optional<model::ExitRecord> exit;
-    std::string reason;  // why it is lost; while it is running: what keeps it from ending
+    // Why it is lost; while it is running: what keeps it from ending; after that: what is missing.
+    std::string reason;
     std::string gpu;  // its GPUs as docs/design/gpu.md has them, JSON; empty: none were asked for
 };
 

@@ -26,19 +26,23 @@ Journals Journals::of(const Path& directory)
     return Journals(std::move(*folder));
 }
 
-std::vector<Journals::File> Journals::list() const
+Journals::Found Journals::look() const
 {
-    std::vector<File> out;
+    Found out;
     const auto entries =
         folder_ ? os::list_directory(folder_->fd()) : Result<std::vector<os::Entry>>();
     if (!entries) return out;
     for (const auto& entry : *entries) {
-        if (out.size() == most) break;
         if (entry.type != DT_REG || !is_name(entry.name)) continue;
+        if (out.files.size() == most) {
+            ++out.left_out;
+            continue;
+        }
         os::FileStatus status;
         if (os::status_at(folder_->fd(), entry.name.c_str(), status) != 0 || !status.is_file())
             continue;
-        out.push_back({entry.name, status.size});
+        if (status.size >= longest) out.cut = entry.name;
+        out.files.push_back({entry.name, std::min(status.size, longest)});
     }
     return out;
 }

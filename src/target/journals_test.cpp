@@ -6,6 +6,7 @@
 
 #include <gmock/gmock.h>
 
+#include <fcntl.h>
 #include <fstream>
 #include <sys/stat.h>
 
@@ -79,6 +80,60 @@ TEST_F(JournalsOfARun, WithOddNamesOrInGreatNumberFitIntoAMessage)
     remote::add_lengths(run_, {{"log", 4, 0}, {"journal/gone", 7, 0}}, seen);
     EXPECT_EQ(seen.log_length, 4U);
     EXPECT_EQ(seen.journal_length, 0U) << "of what is not here nobody waits for more";
+}
+
+TEST_F(JournalsOfARun, AndLogsWithHolesAreCopiedWithoutTheirZeros)
+{
+    constexpr std::uint64_t far = std::uint64_t{20} << 30;
+    const auto small = std::string(5000, 'a') + std::string(300'000, '\0') + "end";
+    put("small", std::string(5000, 'a'));
+    std::filesystem::resize_file(run_ / "journal/small", 305'000);
+    std::ofstream(run_ / "journal/small", std::ios::app) << "end";
+    std::filesystem::resize_file(run_ / "log", far);
+    std::ofstream(run_ / "log", std::ios::app) << "and more";
+    put("long", "");
+    std::filesystem::resize_file(run_ / "journal/long", far);
+    const auto home = folder_.path() / "home";
+    ASSERT_TRUE(os::make_directories(home / "journal"));
+    std::size_t sent = 0;
+    for (int i = 0; i < 50; ++i) {
+        const auto increment = remote::read_increment(run_, remote::growing_files(home)).value();
+        const auto files = remote::parse_growing_files(to_json(increment.files)).value();
+        sent += increment.bytes.size();
+        ASSERT_TRUE(remote::apply_increment(home, {files, increment.bytes, increment.more}));
+        if (!increment.more) break;
+    }
+    EXPECT_LT(sent, 1'000'000U);
+    EXPECT_EQ(os::read_file(home / "journal/small").value(), small);
+    EXPECT_EQ(std::filesystem::file_size(home / "journal/long"), Journals::longest);
+    EXPECT_EQ(Journals::of(run_).look().cut, "long");
+    EXPECT_EQ(std::filesystem::file_size(home / "log"), far + 8);
+    const auto log = os::open_file(home / "log", O_RDONLY).value();
+    EXPECT_EQ(os::read_at(log.get(), 0, 5).value(), std::string("said\0", 5));
+    EXPECT_EQ(os::read_at(log.get(), far - 1, 10).value(), std::string("\0and more", 9));
+    struct stat info {};
+    ASSERT_EQ(::fstat(log.get(), &info), 0);
+    EXPECT_LT(info.st_blocks, 1000);
+    EXPECT_TRUE(remote::read_increment(run_, remote::growing_files(home))->files.empty());
+}
+
+TEST_F(JournalsOfARun, AreSentUpToALimitThatNamesAndCutsDoNotMove)
+{
+    for (const char* name : {"a", "b", "c"}) {
+        put(name, "");
+        std::filesystem::resize_file(run_ / "journal" / name, Journals::longest + 5);
+    }
+    const auto increment = remote::read_increment(run_, {});
+    ASSERT_TRUE(increment);
+    EXPECT_FALSE(increment->more);
+    EXPECT_EQ(increment->left_out, 1U);
+    std::vector<remote::GrowingFile> there{{"log", 4}};
+    for (std::size_t i = 0; i < Journals::most; ++i)
+        there.push_back({fmt::format("journal/x{}", i), 1});
+    const auto other = remote::read_increment(run_, there);
+    EXPECT_FALSE(other->more);
+    EXPECT_TRUE(other->files.empty()) << "who changes their names gets no more of them sent";
+    EXPECT_EQ(other->left_out, 3U);
 }
 
 TEST_F(JournalsOfARun, BehindALinkAreNone)

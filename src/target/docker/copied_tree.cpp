@@ -22,6 +22,7 @@ using dockerapi::TarReader;
 
 constexpr std::size_t piece = 256 * 1024;
 constexpr const char* unfinished_outputs = "outputs.new";
+constexpr const char* unfinished_tree = "tree.new";
 
 // The tree of a run as a tar stream, one entry after the other. Folders come before what they hold.
 class TreeTar {
@@ -199,6 +200,44 @@ Result<RunFolder> work_folder(const Path& directory)
     return RunFolder::open(directory, control::work);
 }
 
+// Unpacks what lies at `path` in the container into the new folder `name` of the run directory and
+// says what was left out; nullopt when there is nothing.
+Result<std::optional<std::vector<std::string>>> unpack_home(const dockerapi::Engine& engine,
+                                                            const std::string& container,
+                                                            const std::string& path,
+                                                            const Path& directory,
+                                                            const char* name,
+                                                            std::stop_token stop)
+{
+    // A new folder: a repeated call begins anew.
+    const auto building = directory / name;
+    TRY(os::remove_tree(building));
+    TRY(os::make_directories(building));
+    const auto folder = TRY(RunFolder::open(directory, name));
+    Unpacker unpacker(TRY(os::open_beneath(folder.fd(), ".", O_RDONLY | O_DIRECTORY)));
+    TarReader reader(
+        {.begin = [&unpacker](const TarEntry& entry) { return unpacker.begin(entry); },
+         .data = [&unpacker](std::string_view bytes) { return unpacker.data(bytes); }});
+    Result<> read;
+    const auto copied = dockerapi::copy_out(
+        engine,
+        container,
+        path,
+        [&reader, &read](std::string_view bytes) {
+            read = reader.take(bytes);
+            return read.has_value();
+        },
+        std::move(stop));
+    if (!read) return tl::unexpected(read.error());
+    if (!copied && copied.error().kind() == ErrorKind::not_found) {
+        TRY(os::remove_tree(building));
+        return std::nullopt;
+    }
+    TRY(Result<>(copied));
+    TRY(reader.finish());
+    return std::move(unpacker).left_out();
+}
+
 }  // namespace
 
 Result<> copy_tree_in(const dockerapi::Engine& engine,
@@ -221,32 +260,16 @@ Result<std::vector<std::string>> copy_outputs_home(const dockerapi::Engine& engi
                                                    const Path& directory,
                                                    std::stop_token stop)
 {
-    // A new folder, renamed when whole: a repeated call begins anew and a cut one leaves nothing.
-    const auto building = directory / unfinished_outputs;
-    TRY(os::remove_tree(building));
-    TRY(os::make_directories(building));
+    auto there = TRY(unpack_home(engine,
+                                 container,
+                                 std::string(layout::tree) + "/outputs",
+                                 directory,
+                                 unfinished_outputs,
+                                 std::move(stop))
+                         .map_error(while_doing("copy outputs out of the container")));
+    if (!there) return std::vector<std::string>();
+    // Renamed when whole: a cut call leaves nothing.
     const auto folder = TRY(RunFolder::open(directory, unfinished_outputs));
-    Unpacker unpacker(TRY(os::open_beneath(folder.fd(), ".", O_RDONLY | O_DIRECTORY)));
-    TarReader reader(
-        {.begin = [&unpacker](const TarEntry& entry) { return unpacker.begin(entry); },
-         .data = [&unpacker](std::string_view bytes) { return unpacker.data(bytes); }});
-    Result<> read;
-    const auto copied = dockerapi::copy_out(
-        engine,
-        container,
-        std::string(layout::tree) + "/outputs",
-        [&reader, &read](std::string_view bytes) {
-            read = reader.take(bytes);
-            return read.has_value();
-        },
-        std::move(stop));
-    if (!read) return tl::unexpected(read.error().within("copy outputs out of the container"));
-    if (!copied && copied.error().kind() == ErrorKind::not_found) {
-        TRY(os::remove_tree(building));
-        return std::vector<std::string>();
-    }
-    TRY(Result<>(copied).map_error(while_doing("copy outputs out of the container")));
-    TRY(reader.finish());
     const auto work = TRY(work_folder(directory));
     TRY(os::remove_tree(work.path() / "outputs").map_error([&work](const Error& error) {
         return work.in_words(error);
@@ -254,8 +277,22 @@ Result<std::vector<std::string>> copy_outputs_home(const dockerapi::Engine& engi
     if (::renameat(folder.fd(), "outputs", work.fd(), "outputs") != 0)
         return fail_errno(
             errno, "put the outputs at {}", os::in_quotes(directory / control::work / "outputs"));
-    TRY(os::remove_tree(building));
-    return std::move(unpacker).left_out();
+    TRY(os::remove_tree(directory / unfinished_outputs));
+    return std::move(*there);
+}
+
+Result<Path> copy_tree_home(const dockerapi::Engine& engine,
+                            const std::string& container,
+                            const Path& directory,
+                            std::stop_token stop)
+{
+    const auto there = TRY(
+        unpack_home(engine, container, layout::tree, directory, unfinished_tree, std::move(stop))
+            .map_error(while_doing("copy the tree out of the container")));
+    if (!there) {
+        return fail(ErrorKind::not_found, "the container of the run, which has its files, is gone");
+    }
+    return directory / unfinished_tree / Path(layout::tree).filename();
 }
 
 }  // namespace ponk::target::docker

@@ -27,4 +27,11 @@ Result<std::vector<std::string>> copy_outputs_home(const dockerapi::Engine& engi
                                                    const Path& directory,
                                                    std::stop_token stop);
 
+// Copies all of the tree that the run left in its container to a new folder of the run directory,
+// which has nothing else beside it; returns it. `not_found` when there is no such container.
+Result<Path> copy_tree_home(const dockerapi::Engine& engine,
+                            const std::string& container,
+                            const Path& directory,
+                            std::stop_token stop);
+
 }  // namespace ponk::target::docker

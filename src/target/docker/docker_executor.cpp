@@ -209,6 +209,24 @@ public:
         return collected;
     }
 
+    Result<std::optional<Digest>>
+    fetch_work(const std::string& job, const Path& directory, std::stop_token stop) override
+    {
+        const auto note = TRY(notes_.find(job));
+        if (!note || note->tree != ContainerWish::Tree::copied) return std::nullopt;
+        if (!TRY(files_of(job, directory).find(control::exit))) {
+            return tl::unexpected(Error(ErrorKind::conflict,
+                                        "the run's files are in its container ('sharedVolumes: "
+                                        "false'), and are copied when it has ended",
+                                        "Wait for its end, or cancel it."));
+        }
+        const auto folder = TRY(copy_tree_home(
+            TRY(Engine::connect(note->socket, after(patience), stop)), job, directory, stop));
+        auto stored = options_.trees.store(folder, stop);
+        TRY(os::remove_tree(folder.parent_path()));
+        return TRY(std::move(stored)).outputs;
+    }
+
     [[nodiscard]] bool may_have_outputs(const Path& directory) const override
     {
         // What was copied is in the container; a run directory has its run's name.

@@ -78,6 +78,8 @@ private:
     std::int64_t survivors_ = 0;
     std::int64_t unkillable_ = 0;
     Sha256 hash_;
+    std::uint64_t holes_ = 0;      // bytes of the log that were never written
+    std::uint64_t holes_end_ = 0;  // of the last of them
     std::uint64_t hashed_ = 0;
     Deadline look_again_{};
     std::string reason_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "target/remote/follow_run.hpp"
 
+#include "base/text.hpp"
 #include "target/control_directory.hpp"
 #include "target/remote/box_file.hpp"
 #include "target/remote/box_pool.hpp"
@@ -18,6 +19,36 @@ namespace {
 
 // The longest that one question may stay open on the box.
 constexpr auto longest_poll = 25s;
+
+// Left free on this machine's disk by copies that are not small.
+constexpr std::uint64_t reserve = std::uint64_t{512} << 20;
+constexpr std::uint64_t small_copy = std::uint64_t{64} << 20;
+
+bool is_crowded(const Path& directory, const Increment& increment)
+{
+    const auto space = os::free_space(directory);
+    if (increment.bytes.empty() || !space || *space >= reserve + increment.bytes.size())
+        return false;
+    JobStatus here;
+    read_lengths(directory, here);
+    return here.log_length + here.journal_length >= small_copy;
+}
+
+std::string what_stays_there(const std::string& box, bool crowded, const Json& end)
+{
+    if (crowded) {
+        return fmt::format("less than {} are left on the disk of this machine: no more of the log "
+                           "and the metrics is fetched from '{}', where they still are",
+                           byte_size_text(reserve),
+                           box);
+    }
+    const auto journals = end.integer("left_out");
+    if (journals <= 0) return "";
+    return fmt::format(
+        "metric journals that are too many or too long to be fetched stay on '{}': {} of them",
+        box,
+        journals);
+}
 
 }  // namespace
 
@@ -59,18 +90,26 @@ Result<JobStatus> FollowRun::once(const std::string& job,
     Increment increment{.files = TRY(parse_growing_files(answer.head["files"])),
                         .bytes = std::move(answer.payload),
                         .more = answer.head.boolean("more")};
-    TRY(apply_increment(directory, increment));
+    const bool crowded = is_crowded(directory, increment);
+    // What is here stays; the rest waits on the box, and nobody waits for it for ever.
+    if (crowded) increment.more = false;
+    if (!crowded) TRY(apply_increment(directory, increment));
+    if (status.reason.empty() && status.phase != JobPhase::lost)
+        status.reason = what_stays_there(
+            name_of(box), crowded, status.phase == JobPhase::ended ? answer.head : Json());
     const bool over = status.phase == JobPhase::ended || status.phase == JobPhase::lost;
     if (over && increment.more) {
         // Nothing ends before all it said is here.
         status.phase = JobPhase::running;
         status.exit.reset();
     } else if (status.phase == JobPhase::ended) {
+        if (crowded) again_.lock()->insert(job);  // once more would find no more room
         TRY(settle_end(job, files, directory, answer.head, status));
-        if (status.exit && is_there(directory / mark::no_outputs)) {
+        if (!crowded && status.exit && is_there(directory / mark::no_outputs)) {
             calls_.tell_fetched(*connection, job, stop);
         }
     } else if (status.phase == JobPhase::lost) {
+        TRY(keep_one_log(directory, LogState::different));
         status.reason = fmt::format("'{}': {}", name_of(box), status.reason);
     }
     read_lengths(directory, status);
@@ -84,16 +123,17 @@ Result<> FollowRun::settle_end(const std::string& job,
                                JobStatus& status)
 {
     const auto log = directory / control::log;
-    if (TRY(settle_copy(directory, *status.exit)) == LogState::different &&
-        !again_.lock()->contains(job)) {
+    const auto state = TRY(settle_copy(directory, *status.exit));
+    if (state == LogState::different && !again_.lock()->contains(job)) {
         // Changed behind our back, here or there: once more, from its first byte.
         again_.lock()->insert(job);
-        TRY(os::replace_file(log, ""));
+        TRY(set_log_aside(directory));
         status.phase = JobPhase::running;
         status.exit.reset();
         return {};
     }
     again_.lock()->erase(job);
+    TRY(keep_one_log(directory, state));
     if (!is_there(log)) TRY(os::replace_file(log, ""));
     if (!head.boolean("outputs", true)) TRY(os::replace_file(directory / mark::no_outputs, ""));
     return files.publish(control::exit, model::to_text(*status.exit));

@@ -16,8 +16,10 @@ namespace ponk::target::remote {
 
 namespace {
 
+constexpr const char* first_log = "log.first";
 constexpr std::size_t most_at_once = std::size_t{2} << 20;
-constexpr std::size_t most_files = Journals::most + 1;  // and the log
+constexpr std::size_t most_pieces = 1000;  // of one answer, of files with holes
+constexpr std::size_t most_files = Journals::most + most_pieces + 1;  // and the log
 const std::string journals = std::string(control::journal) + "/";
 
 std::uint64_t size_of(const Path& file)
@@ -55,49 +57,105 @@ void add_lengths(const Path& directory, const std::vector<GrowingFile>& there, J
 
 std::vector<GrowingFile> growing_files(const Path& directory)
 {
-    std::vector<GrowingFile> out{{control::log, size_of(directory / control::log)}};
+    std::vector<GrowingFile> out{
+        {control::log, std::min(size_of(directory / control::log), longest_log)}};
     for (const auto& journal : Journals::of(directory).list())
         out.push_back({journals + journal.name, journal.size});
     return out;
 }
 
+namespace {
+
+// Fills an increment with what is new in one file after the other.
+class IncrementReader {
+public:
+    [[nodiscard]] bool full() const
+    {
+        return out.bytes.size() >= most_at_once || pieces_ >= most_pieces;
+    }
+    // `file.offset` is where the daemon's copy ends, `length` where ours does.
+    Result<> add(int fd, GrowingFile file, std::uint64_t length)
+    {
+        bool first = true;  // goes along even when it is empty: the daemon makes the file
+        while (first || file.offset < length) {
+            if (!first && full()) {
+                out.more = true;
+                break;
+            }
+            const auto at = os::data_from(fd, file.offset, length);
+            const auto end = os::hole_from(fd, at, length);
+            const auto room = most_at_once - std::min(most_at_once, out.bytes.size());
+            const auto bytes = TRY(os::read_at(fd, at, std::min<std::uint64_t>(room, end - at)));
+            file.hole = at - file.offset;
+            file.size = bytes.size();
+            out.bytes += bytes;
+            out.files.push_back(file);
+            pieces_ += first ? 0U : 1U;
+            if (bytes.empty() && file.hole == 0) break;  // it was cut while we looked
+            file.offset += file.hole + file.size;
+            first = false;
+        }
+        return {};
+    }
+
+    Increment out;
+
+private:
+    std::size_t pieces_ = 0;
+};
+
+}  // namespace
+
 Result<Increment> read_increment(const Path& directory, const std::vector<GrowingFile>& there)
 {
-    Increment out;
+    IncrementReader reader;
     const auto folder = Journals::of(directory);
     const auto lengths = by_name(there);
+    reader.out.left_out = folder.look().left_out;
+    std::size_t known_files = there.size();
+    std::uint64_t journal_bytes = 0;
+    for (const auto& file : there)
+        journal_bytes += file.name == control::log ? 0 : file.offset;
     for (auto& file : growing_files(directory)) {
         const auto known = lengths.find(file.name);
         const auto length = file.offset;
+        const bool is_log = file.name == control::log;
+        // The daemon does not take more than so much of what a script may have made without end.
+        if (!is_log && known == lengths.end() && ++known_files > Journals::most + 1) {
+            ++reader.out.left_out;
+            continue;
+        }
         file.offset = known == lengths.end() ? 0 : known->second;
         if (file.offset == length && known != lengths.end()) continue;
         if (file.offset > length) file.offset = 0;
-        const auto room = most_at_once - std::min(most_at_once, out.bytes.size());
-        if (room == 0 && length > file.offset) {
-            out.more = true;
+        if (!is_log && journal_bytes + length - file.offset > longest_journals) {
+            ++reader.out.left_out;
+            continue;
+        }
+        if (reader.full() && length > file.offset) {
+            reader.out.more = true;
             break;
         }
         // A link that took its place since leads nowhere.
-        const auto opened = file.name == control::log
-                                ? os::open_regular(directory / file.name, os::Links::refuse)
-                                : folder.open(file.name.substr(journals.size()));
+        const auto opened = is_log ? os::open_regular(directory / file.name, os::Links::refuse)
+                                   : folder.open(file.name.substr(journals.size()));
         if (!opened) continue;
-        const auto bytes = TRY(os::read_at(opened->get(), file.offset, room));
-        file.size = bytes.size();
-        if (file.offset + file.size < length) out.more = true;
-        out.bytes += bytes;
-        out.files.push_back(std::move(file));
+        if (!is_log) journal_bytes += length - file.offset;
+        TRY(reader.add(opened->get(), std::move(file), length));
     }
-    return out;
+    return std::move(reader.out);
 }
 
 Result<> apply_increment(const Path& directory, const Increment& increment)
 {
     std::string_view rest = increment.bytes;
     for (const auto& file : increment.files) {
-        if (!is_name_of_a_run(file.name) || file.size > rest.size())
+        if (!is_name_of_a_run(file.name) || file.size > rest.size() || file.offset > longest_log ||
+            file.hole > longest_log - file.offset)
             return fail(ErrorKind::damaged, "the box sent a file '{}'", printable(file.name));
         const auto path = directory / file.name;
+        // The script cut or removed its log: what it said before is not taken back.
+        if (file.name == control::log && file.offset < size_of(path)) TRY(set_log_aside(directory));
         const auto opened = TRY(os::open_file(path, O_WRONLY | O_CREAT | O_NOFOLLOW));
         const auto have = size_of(path);
         if (have < file.offset) {
@@ -109,6 +167,9 @@ Result<> apply_increment(const Path& directory, const Increment& increment)
         }
         if (have > file.offset && ::ftruncate(opened.get(), static_cast<off_t>(file.offset)) != 0)
             return fail_errno(errno, "write {}", os::in_quotes(path));
+        if (file.hole > 0 &&
+            ::ftruncate(opened.get(), static_cast<off_t>(file.offset + file.hole)) != 0)
+            return fail_errno(errno, "write {}", os::in_quotes(path));
         ::lseek(opened.get(), 0, SEEK_END);
         TRY(os::write_all(opened.get(), rest.substr(0, file.size)));
         rest.remove_prefix(file.size);
@@ -116,11 +177,32 @@ Result<> apply_increment(const Path& directory, const Increment& increment)
     return {};
 }
 
+Result<> set_log_aside(const Path& directory)
+{
+    const auto log = directory / control::log;
+    const auto first = directory / first_log;
+    if (size_of(log) <= size_of(first)) return os::replace_file(log, "");
+    if (::rename(log.c_str(), first.c_str()) != 0)
+        return fail_errno(errno, "rename {}", os::in_quotes(log));
+    return os::replace_file(log, "");
+}
+
+Result<> keep_one_log(const Path& directory, LogState state)
+{
+    const auto log = directory / control::log;
+    const auto first = directory / first_log;
+    if (!is_there(first)) return {};
+    if (state == LogState::same || size_of(first) <= size_of(log)) return os::remove_tree(first);
+    if (::rename(first.c_str(), log.c_str()) != 0)
+        return fail_errno(errno, "rename {}", os::in_quotes(first));
+    return {};
+}
+
 Json to_json(const std::vector<GrowingFile>& files)
 {
     JsonArray out;
     for (const auto& file : files)
-        out.emplace_back(JsonArray{file.name, file.offset, file.size});
+        out.emplace_back(JsonArray{file.name, file.offset, file.size, file.hole});
     return out;
 }
 
@@ -130,14 +212,16 @@ Result<std::vector<GrowingFile>> parse_growing_files(const Json& list)
     if (!list.is_array() || list.as_array().size() > most_files)
         return fail(ErrorKind::damaged, "a message: 'files' is no list");
     for (const auto& item : list.as_array()) {
-        const bool good = item.is_array() && item.as_array().size() == 3 &&
-                          item.as_array()[0].is_string() && item.as_array()[1].is_integer() &&
-                          item.as_array()[2].is_integer() && item.as_array()[1].as_integer() >= 0 &&
-                          item.as_array()[2].as_integer() >= 0;
+        const auto number = [&item](std::size_t at) {
+            return item.as_array()[at].is_integer() && item.as_array()[at].as_integer() >= 0;
+        };
+        const bool good = item.is_array() && item.as_array().size() == 4 &&
+                          item.as_array()[0].is_string() && number(1) && number(2) && number(3);
         if (!good) return fail(ErrorKind::damaged, "a message: 'files' holds no files");
-        out.push_back({item.as_array()[0].as_string(),
-                       static_cast<std::uint64_t>(item.as_array()[1].as_integer()),
-                       static_cast<std::uint64_t>(item.as_array()[2].as_integer())});
+        const auto value = [&item](std::size_t at) {
+            return static_cast<std::uint64_t>(item.as_array()[at].as_integer());
+        };
+        out.push_back({item.as_array()[0].as_string(), value(1), value(2), value(3)});
     }
     return out;
 }
@@ -150,6 +234,7 @@ Result<LogState> settle_copy(const Path& directory, const model::ExitRecord& exi
             return fail_errno(errno, "flush {}", os::in_quotes(directory / file.name));
     }
     if (exit.log_sha256.empty()) return LogState::same;
+    if (size_of(directory / control::log) != exit.log_length) return LogState::different;
     const auto log = os::open_file(directory / control::log, O_RDONLY | O_NOFOLLOW);
     Sha256 hash;
     for (std::uint64_t at = 0; log;) {

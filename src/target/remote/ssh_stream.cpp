@@ -41,6 +41,7 @@ n= s=
 case "$m" in {}esac
 b="$h/bin/$n"
 if [ -n "$n" ] && [ -f "$b" ] && [ "$(wc -c <"$b")" -eq "$s" ]; then
+  require_ours "$h"
   require_ours "$h/bin"
   require_ours "$b"
   exec "$b" serve --home "$h"

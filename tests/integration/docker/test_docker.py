@@ -82,6 +82,22 @@ def test_tree_that_is_copied_behaves_the_same(docker, tmp_path):
     assert (tmp_path / "got/outputs/deep/m.bin").read_bytes() == bytes(range(256)) * 9000
 
 
+def test_files_beside_the_outputs_of_a_copied_tree_are_returned(docker, tmp_path):
+    docker.write("aml_config/docker.compute", f"type: localdocker\nbaseDockerImage: {engines.IMAGE}\nsharedVolumes: false\n")
+    docker.write(
+        "aside.py",
+        "import os\nos.makedirs('ckpt')\nos.makedirs('outputs')\n"
+        "for name in ('extra.txt', 'ckpt/c1', 'outputs/m'):\n    open(name, 'w').write(name)\n",
+    )
+    docker.run("experiment", "submit", "-c", "docker", "aside.py")
+    docker.run("experiment", "return", "last", "-d", tmp_path / "back")
+    for name in ("extra.txt", "ckpt/c1", "outputs/m"):
+        assert (tmp_path / "back" / name).read_text() == name
+    docker.run("experiment", "clean", "last")
+    done = docker.run("experiment", "return", "last", "-d", tmp_path / "again", code=None)
+    assert done.returncode != 0 and b"gone" in done.stderr
+
+
 def test_packages_of_the_conda_file_are_built_into_an_image_once(docker):
     docker.environment.update({name: value for name, value in os.environ.items()
                                if name.startswith("PIP_") or name in ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE")})
