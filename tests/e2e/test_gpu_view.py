@@ -54,7 +54,7 @@ def test_gpus_are_listed_with_figures_and_processes(ponk, gpus):
     (process,) = first["processes"]
     assert process["pid"] == child.pid and process["program"] == "sleep" and process["run"] == "ab" * 16
     assert second["processes"] == []
-    assert re.search(r"local +0 +Card +83 % +9\.0 of 80\.0 GiB +412 W .*run abababab", table), table
+    assert re.search(r"local +0 +\S+, run abababab +Card +83 % +9\.0 of 80\.0 GiB .*412 W", table), table
 
 
 def test_reason_for_having_none_comes_with_the_next_step(ponk, gpus):

@@ -2,8 +2,10 @@
 """What stays on another machine when its last target is detached: nothing, if that was wished."""
 import json
 import os
+import shutil
 
 import engine as engines
+import pytest
 
 from wheels import write_wheel
 
@@ -18,7 +20,14 @@ def containers(engine):
     return engine.docker("ps", "-a", "--format", "{{.Names}}").split()
 
 
+@pytest.fixture(autouse=True)
+def nobody_else(machine):
+    """Runs of other tests are runs of other machines to these."""
+    shutil.rmtree(machine.home / ".ponk", ignore_errors=True)
+
+
 def test_detach_with_files_takes_containers_and_images_too(away, machine, engine):
+    before = images(engine)
     wheel = os.path.basename(write_wheel(away.project, "tinytool", "1.0"))
     away.write("aml_config/docker.compute", machine.compute("remotedocker", f"baseDockerImage: {engines.IMAGE}", "buildNetwork: none"))
     away.write("aml_config/docker.runconfig", "Target: docker\nFramework: Python\nPrepareEnvironment: true\n")
@@ -26,12 +35,12 @@ def test_detach_with_files_takes_containers_and_images_too(away, machine, engine
     away.write("show.py", "import tinytool; print(tinytool.__version__)\n")
     assert away.run("submit", "-c", "docker", "show.py", timeout=300).stdout == b"1.0\n"
     run = away.json("history", "last")["run_id"]
-    assert run in containers(engine) and images(engine)
+    assert run in containers(engine) and len(images(engine)) == len(before) + 1
 
     done = away.run("computetarget", "detach", "docker", "--remove-files", "--yes", "-o", "json")
 
     assert json.loads(done.stdout)["files_removed"] is True, done.stderr
-    assert run not in containers(engine) and images(engine) == []
+    assert run not in containers(engine) and images(engine) == before
     assert engines.IMAGE.split(":")[0] in engine.docker("images", "--format", "{{.Repository}}")
     assert not (machine.home / ".ponk").exists()
 
