@@ -19,6 +19,8 @@
 namespace ponk::gpu {
 namespace {
 
+using namespace std::string_literals;
+
 using testing::Contains;
 using testing::ElementsAre;
 using testing::Not;
@@ -169,14 +171,14 @@ TEST(OwnProcesses, WhoCarriesTheTokenOfTheRunBelongsWhereverItIs)
 {
     FakeProc proc;
     proc.put(10, 1);
-    proc.set_environment(10, std::string("A=1\0PONK_RUN_TOKEN=secret\0B=2\0", 32));
+    proc.set_environment(10, "A=1\0PONK_RUN_TOKEN=secret\0B=2\0"s);
     proc.put(11, 1);
-    proc.set_environment(11, std::string("PONK_RUN_TOKEN=secret2\0A=PONK_RUN_TOKEN=secret\0", 48));
+    proc.set_environment(11, "PONK_RUN_TOKEN=secret2\0A=PONK_RUN_TOKEN=secret\0"s);
     proc.put(12, 1);  // may not be looked into
     // A daemon that the script started has the token of its environment.
     proc.put_named(20, 1, "ponk-daemon");
     proc.put(21, 20);
-    proc.set_environment(21, std::string("PONK_RUN_TOKEN=secret\0", 22));
+    proc.set_environment(21, "PONK_RUN_TOKEN=secret\0"s);
     RunProcesses run;
     run.token = "secret";
     OwnProcesses own(run, proc.path());
