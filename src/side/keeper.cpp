@@ -340,9 +340,11 @@ Result<> Keeper::start()
     return {};
 }
 
+// A run whose folder was removed wants nothing any more.
 bool Keeper::is_cancelled() const
 {
-    return target::is_there(options_.directory / target::control::cancel);
+    return target::is_there(options_.directory / target::control::cancel) ||
+           !target::is_there(options_.directory);
 }
 
 // False when something happened in the run directory before the time was over.

@@ -230,3 +230,20 @@ def test_a_lost_card_is_named_and_not_called_free(gpus, ponk):
     ponk.write("a.py", "print('ran')\n")
     said = ponk.run("submit", "--no-wait", "a.py", code=None).stderr.decode()
     assert "GPU 0 (GPU-0) is lost (fallen off the bus)" in said, said
+
+
+def test_who_waits_ends_with_its_folder(gpus, ponk):
+    gpus.set([{"name": "Only"}])
+    ponk.write("wait.py", "import time; time.sleep(60)\n")
+    first = ponk.run("submit", "--async", "wait.py").stdout.decode().strip()
+    wait_for(ponk, first, "Running")
+    second = ponk.run("submit", "--async", "wait.py").stdout.decode().strip()
+    wait_for(ponk, second, "Queued")
+    ponk.run("daemon", "stop")
+    (ponk.home / "runs" / second).rename(ponk.home / "gone")
+    for _ in range(100):
+        if not sides_of(second):
+            break
+        time.sleep(0.1)
+    assert not sides_of(second)
+    ponk.run("experiment", "cancel", first)
