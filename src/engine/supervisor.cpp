@@ -27,7 +27,7 @@ const std::string not_shown =
 }  // namespace
 
 Supervisor::Supervisor(const Context& context, model::Run run, std::optional<Ambient> ambient)
-    : context_(context), run_(std::move(run))
+    : context_(context), run_(std::move(run)), directory_(context.run_directory(run_.id))
 {
     wishes_.lock()->ambient = std::move(ambient);
     if (run_.cancel_requested) wishes_.lock()->cancel = 10s;

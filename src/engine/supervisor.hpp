@@ -95,10 +95,11 @@ private:
     [[nodiscard]] bool cancel_wished();
     [[nodiscard]] std::string job() const;
     [[nodiscard]] target::Executor& executor() const { return *executor_.load(); }
-    [[nodiscard]] Path directory() const { return context_.run_directory(run_.id); }
+    [[nodiscard]] const Path& directory() const { return directory_; }
 
     const Context& context_;
-    model::Run run_;  // the thread's own copy
+    model::Run run_;        // the thread's own copy: others must not look at it
+    const Path directory_;  // the run's folder; others may ask for it
     std::atomic<target::Executor*> executor_{nullptr};
     std::int64_t unreachable_since_ = 0;  // as it was told to who follows
     std::string gpu_text_;                // the state of its GPUs as it was last seen
