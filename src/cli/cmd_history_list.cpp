@@ -10,16 +10,6 @@
 namespace ponk::cli {
 namespace {
 
-constexpr std::string_view states[] = {"NotStarted",
-                                       "Preparing",
-                                       "Queued",
-                                       "Starting",
-                                       "Running",
-                                       "Finalizing",
-                                       "Completed",
-                                       "Failed",
-                                       "Canceled",
-                                       "Lost"};
 constexpr std::string_view verdicts[] = {
     "confirmed", "idle", "cpu-fallback", "lost", "unknown", "not-requested"};
 constexpr Option options[] = {
@@ -40,7 +30,7 @@ constexpr Option options[] = {
      .value = "WORD",
      .help = "Only runs in this state.",
      .complete = Complete::choice,
-     .choices = states},
+     .choices = model::run_state_words},
     {.name = "script", .value = "NAME", .help = "Only runs of this script."},
     {.name = "target",
      .brief = "t",

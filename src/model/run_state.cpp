@@ -9,18 +9,7 @@ namespace {
 
 using enum RunState;
 
-constexpr std::size_t count = 10;
-
-constexpr std::array<const char*, count> words{"NotStarted",
-                                               "Preparing",
-                                               "Queued",
-                                               "Starting",
-                                               "Running",
-                                               "Finalizing",
-                                               "Completed",
-                                               "Failed",
-                                               "Canceled",
-                                               "Lost"};
+constexpr std::size_t count = std::size(run_state_words);
 
 constexpr std::array<const char*, count> mlflow_words{"SCHEDULED",
                                                       "SCHEDULED",
@@ -53,7 +42,7 @@ constexpr std::array<std::array<bool, count>, count> table{{
 
 const char* to_string(RunState state)
 {
-    return words.at(static_cast<std::size_t>(state));
+    return run_state_words[static_cast<std::size_t>(state)].data();  // a literal: it has its end
 }
 
 const char* mlflow_status(RunState state)
@@ -64,7 +53,7 @@ const char* mlflow_status(RunState state)
 std::optional<RunState> parse_run_state(std::string_view word)
 {
     for (std::size_t i = 0; i < count; ++i) {
-        if (word == words.at(i)) return static_cast<RunState>(i);
+        if (word == run_state_words[i]) return static_cast<RunState>(i);
     }
     return std::nullopt;
 }

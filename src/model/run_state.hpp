@@ -23,6 +23,20 @@ enum class RunState {
     lost
 };
 
+// In the order of the enumeration.
+inline constexpr std::string_view run_state_words[] = {"NotStarted",
+                                                       "Preparing",
+                                                       "Queued",
+                                                       "Starting",
+                                                       "Running",
+                                                       "Finalizing",
+                                                       "Completed",
+                                                       "Failed",
+                                                       "Canceled",
+                                                       "Lost"};
+inline constexpr std::string_view mlflow_statuses[] = {
+    "RUNNING", "SCHEDULED", "FINISHED", "FAILED", "KILLED"};
+
 const char* to_string(RunState state);
 std::optional<RunState> parse_run_state(std::string_view word);
 // The word for it that MLflow's clients know: SCHEDULED until the script begins, then RUNNING,

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "query/search/grammar.hpp"
 
+#include "model/run_state.hpp"
+
 #include <algorithm>
+#include <array>
+#include <iterator>
 
 namespace ponk::query::search {
 
@@ -71,21 +75,15 @@ constexpr Family run_families[] = {
     tags,
     datasets};
 
-constexpr std::string_view states[] = {"RUNNING",
-                                       "SCHEDULED",
-                                       "FINISHED",
-                                       "FAILED",
-                                       "KILLED",
-                                       "NotStarted",
-                                       "Preparing",
-                                       "Queued",
-                                       "Starting",
-                                       "Running",
-                                       "Finalizing",
-                                       "Completed",
-                                       "Failed",
-                                       "Canceled",
-                                       "Lost"};
+// MLflow's words, and ours.
+constexpr auto states = [] {
+    std::array<std::string_view,
+               std::size(model::mlflow_statuses) + std::size(model::run_state_words)>
+        all;
+    const auto ours = std::ranges::copy(model::mlflow_statuses, all.begin()).out;
+    std::ranges::copy(model::run_state_words, ours);
+    return all;
+}();
 constexpr std::string_view name_alias[] = {"name"};
 constexpr std::string_view user_alias[] = {"user"};
 constexpr std::string_view script_alias[] = {"script_name"};
