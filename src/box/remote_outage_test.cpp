@@ -139,17 +139,7 @@ TEST_P(RemoteExecutor, AnotherFolderInThePlaceOfTheHomeIsAnOutageAndNoEnd)
         const auto aside = root_ / "machine/user/aside";
         std::filesystem::rename(home, aside);
         if (cut) ::kill(site->machine.pid, SIGKILL);
-        JobStatus seen{.phase = JobPhase::running};
-        for (int i = 0; i < 8; ++i) {
-            const auto status =
-                executor().sync(spec.id.text(), spec.directory, seen, after(100ms), {});
-            ASSERT_FALSE(status && status->phase == JobPhase::lost) << status->reason;
-            std::this_thread::sleep_for(100ms);
-        }
-        const auto outage = executor().outage(spec.directory);
-        ASSERT_TRUE(outage);
-        EXPECT_THAT(outage->reason, HasSubstr("is its disk mounted?"));
-        EXPECT_FALSE(executor().cancel(spec.id.text(), spec.directory, 1s)) << "not heard";
+        ASSERT_NO_FATAL_FAILURE(expect_outage_of_its_disk(spec));
 
         EXPECT_TRUE(os::remove_tree(home));
         std::filesystem::rename(aside, home);
@@ -172,17 +162,7 @@ TEST_P(RemoteExecutor, AnotherFolderInThePlaceOfTheRunsIsAnOutageAndNoEnd)
         std::filesystem::rename(runs, aside);
         ASSERT_TRUE(os::make_directories(runs));
         if (cut) ::kill(site->machine.pid, SIGKILL);
-        JobStatus seen{.phase = JobPhase::running};
-        for (int i = 0; i < 8; ++i) {
-            const auto status =
-                executor().sync(spec.id.text(), spec.directory, seen, after(100ms), {});
-            ASSERT_FALSE(status && status->phase == JobPhase::lost) << status->reason;
-            std::this_thread::sleep_for(50ms);
-        }
-        const auto outage = executor().outage(spec.directory);
-        ASSERT_TRUE(outage);
-        EXPECT_THAT(outage->reason, HasSubstr("is its disk mounted?"));
-        EXPECT_FALSE(executor().cancel(spec.id.text(), spec.directory, 1s)) << "not heard";
+        ASSERT_NO_FATAL_FAILURE(expect_outage_of_its_disk(spec));
         EXPECT_FALSE(is_there(runs / spec.id.text()));
 
         EXPECT_TRUE(os::remove_tree(runs));

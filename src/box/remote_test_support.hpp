@@ -190,6 +190,21 @@ protected:
         }
         return status;
     }
+    // The run goes on somewhere where nobody can look now, and nobody says that it ended.
+    void expect_outage_of_its_disk(const JobSpec& spec)
+    {
+        JobStatus seen{.phase = JobPhase::running};
+        for (int i = 0; i < 8; ++i) {
+            const auto status =
+                executor().sync(spec.id.text(), spec.directory, seen, after(100ms), {});
+            ASSERT_FALSE(status && status->phase == JobPhase::lost) << status->reason;
+            std::this_thread::sleep_for(100ms);
+        }
+        const auto outage = executor().outage(spec.directory);
+        ASSERT_TRUE(outage);
+        EXPECT_NE(outage->reason.find("is its disk mounted?"), std::string::npos) << outage->reason;
+        EXPECT_FALSE(executor().cancel(spec.id.text(), spec.directory, 1s)) << "not heard";
+    }
 };
 
 }  // namespace ponk::target
