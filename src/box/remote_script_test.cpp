@@ -47,7 +47,8 @@ TEST_P(RemoteExecutor, AFileThatOnlyClaimsItsLengthNeitherFillsADiskNorKeepsAnyb
     EXPECT_EQ(os::read_at(log.get(), std::uint64_t{20} << 30, 9).value(), "after\n");
     struct stat info {};
     ASSERT_EQ(::fstat(log.get(), &info), 0);
-    EXPECT_LT(info.st_blocks, 1000);
+    // File systems allot a few MiB ahead of who writes.
+    EXPECT_LT(info.st_blocks, (64 << 20) / 512);
     EXPECT_EQ(std::filesystem::file_size(spec.directory / "journal/j"), Journals::longest);
 }
 
