@@ -155,7 +155,7 @@ TEST_F(ConnectionTest, ALongReadIsGivenUpAndTheConnectionStaysGood)
     const auto* endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
                           " SELECT count(*) FROM n";
     {
-        const StepLimit limit(*writer_, 50'000);
+        StepLimit limit(*writer_, 50'000);
         EXPECT_EQ(writer_->query_integer("SELECT 7").value(), 7);
         EXPECT_FALSE(limit.exceeded());
         EXPECT_FALSE(writer_->query_integer(endless));

@@ -16,7 +16,6 @@ namespace {
 
 constexpr std::size_t largest_page = 50'000;
 constexpr double always_fetched = 500;
-constexpr int longest_walk = 30'000;  // operations of SQLite's machine: some hundred runs
 
 struct Found {
     std::int64_t row = 0;
@@ -145,7 +144,7 @@ find_rows(db::Connection& reader, const RunSearchPlan& plan, std::size_t limit)
         terms.begin(), terms.end(), [](const Term& term) { return term.rows.has_value(); });
     if (driver || indexed == 0) return collect_all(reader, plan, walk, limit);
     {
-        const db::StepLimit bound(reader, longest_walk);
+        db::StepLimit bound(reader, longest_walk(limit));
         auto found = collect_all(reader, plan, walk, limit);
         if (found || !bound.exceeded()) return found;
     }

@@ -2,6 +2,7 @@
 #include "store/run_search.hpp"
 
 #include "model/run_state.hpp"
+#include "model/run_words.hpp"
 
 #include <fmt/format.h>
 
@@ -20,6 +21,18 @@ Term project_term(const std::string& id)
     Term term;
     term.condition = Sql("run.project").add(is_it);
     term.rows = Sql("SELECT row FROM run WHERE project").add(is_it);
+    term.counted = *term.rows;
+    return term;
+}
+
+Term gpu_term(const std::string& verdict)
+{
+    Term term;
+    term.condition = Sql("+run.gpu_verdict = ").value(verdict);
+    // The index has only those.
+    if (verdict == model::gpu_not_requested) return term;
+    term.rows = Sql("SELECT row FROM run WHERE gpu_verdict <> 'not-requested' AND gpu_verdict = ")
+                    .value(verdict);
     term.counted = *term.rows;
     return term;
 }
@@ -46,11 +59,19 @@ bool goes_down(const OrderColumn& column)
 
 }  // namespace
 
+int longest_walk(std::size_t limit)
+{
+    constexpr std::size_t to_begin = 30'000;
+    constexpr std::size_t to_go_on = 100;
+    return static_cast<int>(to_begin + to_go_on * limit);
+}
+
 RunSearchPlan::RunSearchPlan(const RunSearch& search, std::vector<OrderColumn> columns, Marks marks)
     : search_(search), columns_(std::move(columns)), marks_(std::move(marks)),
       comparisons_(comparisons_of(search))
 {
     if (!search.scope.project.empty()) terms_.push_back(project_term(search.scope.project));
+    if (!search.scope.gpu_verdict.empty()) terms_.push_back(gpu_term(search.scope.gpu_verdict));
     for (const auto& comparison : comparisons_)
         terms_.push_back(make_term(comparison, search));
 }
@@ -93,8 +114,6 @@ void RunSearchPlan::add_conditions(Part& part, const Checked& checked) const
 {
     if (search_.scope.hidden == RunFilter::Hidden::leave_out)
         part.where.emplace_back("run.hidden = 0");
-    if (!search_.scope.gpu_verdict.empty())
-        part.where.push_back(Sql("+run.gpu_verdict = ").value(search_.scope.gpu_verdict));
     for (std::size_t i = 0; i < terms_.size(); ++i) {
         if (checked.except == i) continue;
         if (checked.first_key == Checked::FirstKey::no && concerns_first_key(terms_[i])) continue;

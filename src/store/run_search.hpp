@@ -12,6 +12,10 @@
 
 namespace ponk::store {
 
+// What a walk to a page of so many runs may cost before another way is taken, in operations of
+// SQLite's machine: those of some hundred runs, and for each run of the page those of a few more.
+[[nodiscard]] int longest_walk(std::size_t limit);
+
 // The statements that answer a search, to be asked one after the other until there are enough runs:
 // each gives run.row, then rank and value of each column of the order, in that order.
 //
@@ -30,7 +34,7 @@ public:
     RunSearchPlan& operator=(const RunSearchPlan&) = delete;
 
     [[nodiscard]] const std::vector<OrderColumn>& columns() const noexcept { return columns_; }
-    // All that a run must fulfil; the project is one of them.
+    // All that a run must fulfil but not to be hidden; project and verdict are among them.
     [[nodiscard]] const std::vector<Term>& terms() const noexcept { return terms_; }
     // False: walking in this order means to sort all runs.
     [[nodiscard]] bool can_walk() const;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/database.hpp"
+#include "db/step_limit.hpp"
 #include "store/run_search.hpp"
 #include "store/run_search_support.hpp"
 #include "store/schema.hpp"
@@ -147,6 +148,7 @@ TEST_F(SearchPlanTest, CommonSearchesWalkAnIndexInTheOrderOfTheAnswer)
         {"metrics.a > 0.9", {"start_time DESC"}, "SCAN run USING INDEX run_by_started"},
         {"", {"start_time"}, "SEARCH run USING INDEX run_by_started (started>?)"},
         {"metrics.a > 0.9 AND status = 'FAILED'", {}, "SCAN run\n"},
+        {"", {}, "SCAN run\n"},
     };
     for (const auto& row : common) {
         const auto plan = explained(search_for(row.filter, row.order), std::nullopt);
@@ -160,6 +162,11 @@ TEST_F(SearchPlanTest, CommonSearchesWalkAnIndexInTheOrderOfTheAnswer)
     const auto plan = explained(of_project, std::nullopt);
     EXPECT_EQ(plan.find("SEARCH run USING INDEX run_by_project_started (project=?)"), 0U) << plan;
     EXPECT_EQ(plan.find("TEMP B-TREE"), std::string::npos) << plan;
+    of_project = search_for("");
+    of_project.scope.project = "p1";
+    const auto newest = explained(of_project, std::nullopt);
+    EXPECT_EQ(newest.find("SEARCH run USING INDEX run_by_project (project=?)"), 0U) << newest;
+    EXPECT_EQ(newest.find("TEMP B-TREE"), std::string::npos) << newest;
 }
 
 TEST_F(SearchPlanTest, ATermThatHoldsForFewRunsFetchesThemByItsIndex)
@@ -192,6 +199,54 @@ TEST_F(SearchPlanTest, ATermThatHoldsForFewRunsFetchesThemByItsIndex)
                       std::string::npos)
                 << plan;
         }
+    }
+    auto idle = search_for("");
+    idle.scope.gpu_verdict = "idle";
+    const RunSearchPlan plan(idle, order_columns({}), {});
+    ASSERT_EQ(plan.terms().size(), 1U);
+    ASSERT_TRUE(plan.terms()[0].rows);
+    EXPECT_EQ(explained(idle, 0).find("SEARCH run USING COVERING INDEX run_by_gpu (gpu_verdict=?)"),
+              0U)
+        << explained(idle, 0);
+}
+
+// The verdict of most runs has no place in the index.
+TEST_F(SearchPlanTest, AVerdictIsATermLikeOthers)
+{
+    add_samples({{"A"}, {"B"}, {"C"}});
+    ASSERT_TRUE(history_->update_run(ids_.at("B"), {.gpu = JsonObject{{"verdict", "confirmed"}}}));
+    auto search = search_for("script = 'train.py'");
+    search.scope.gpu_verdict = "confirmed";
+    EXPECT_EQ(names(search), "B");
+    search.scope.gpu_verdict = "not-requested";
+    EXPECT_EQ(names(search), "CA");
+    search.scope.gpu_verdict = "idle";
+    EXPECT_EQ(names(search), "");
+}
+
+// A walk is given up where it meets few runs that belong to the answer, not because the page is
+// long.
+TEST_F(SearchPlanTest, ALongPageWithoutGapsIsWalkedToItsEnd)
+{
+    constexpr std::size_t count = 3000;
+    std::vector<Sample> samples;
+    for (std::size_t i = 0; i < count; ++i)
+        samples.push_back({std::to_string(i), {}, {{"team", "x"}}, static_cast<int>(i) + 1});
+    add_samples(samples);
+    open_database();
+    for (const auto& order : {std::vector<std::string>(), {"start_time DESC"}, {"tags.team"}}) {
+        const auto search = search_for("tags.team = 'x'", order);
+        const RunSearchPlan plan(search, order_columns(search.order_by), {});
+        const auto read = database_->read([&](db::Connection& reader) -> Result<> {
+            db::StepLimit bound(reader, longest_walk(count));
+            auto statement = TRY(plan.statements(std::nullopt).front().prepare(reader));
+            std::size_t found = 0;
+            while (TRY(statement.step()))
+                ++found;
+            EXPECT_EQ(found, count);
+            return {};
+        });
+        EXPECT_TRUE(read) << read.error().message();
     }
 }
 
