@@ -3,7 +3,7 @@
 
 #include "base/text.hpp"
 #include "cli/box_lock.hpp"
-#include "cli/run_view.hpp"
+#include "cli/run_search.hpp"
 #include "cli/target_access.hpp"
 #include "config/project.hpp"
 #include "model/run_state.hpp"
@@ -27,7 +27,6 @@ constexpr const char* remove_files_script = R"sh(
 set -eu
 take; own=$value
 [ -d "$h" ] || exit 0
-require_ours "$h"
 set -- "$h"/bin/ponk-box-*
 if [ ! -e "$1" ]; then echo "'$h' is no folder of ponk" >&2; exit 4; fi
 printf 'folder %s\n' "$h"
@@ -192,8 +191,8 @@ Result<std::vector<std::string>> BoxFarewell::runs_there() const
                              RunState::starting,
                              RunState::running,
                              RunState::finalizing}) {
-        const auto filter = fmt::format("&hidden=1&state={}", model::to_string(state));
-        for (const Json& run : TRY(fetch_runs(daemon, filter, 0))) {
+        const JsonObject search{{"hidden", true}, {"state", model::to_string(state)}};
+        for (const Json& run : TRY(search_runs(daemon, search, 0))) {
             const auto id = run.text("run_id");
             const Json whole = TRY(daemon.get("/runs/" + net::percent_encode(id)));
             if (goes_to(whole, access_.address)) found.push_back(id);

@@ -3,8 +3,7 @@
 #include "cli/commands.hpp"
 #include "cli/common_options.hpp"
 #include "cli/context.hpp"
-#include "cli/run_view.hpp"
-#include "net/target.hpp"
+#include "cli/run_search.hpp"
 
 namespace ponk::cli {
 namespace {
@@ -27,8 +26,8 @@ Outcome run(Context& context, const Invocation& words)
         if (words.word(0) || words.has("run")) return fail_usage("give either RUN or '--all'");
         const std::string project = TRY(context.project_id());
         if (!project.empty()) {
-            const std::string filters = "&hidden=1&project=" + net::percent_encode(project);
-            for (const Json& run : TRY(fetch_runs(*daemon, filters, 0))) {
+            const JsonObject search{{"hidden", true}, {"project", project}};
+            for (const Json& run : TRY(search_runs(*daemon, search, 0))) {
                 if (!run["end_time_utc"].is_null()) ids.push_back(run.text("run_id"));
             }
         }

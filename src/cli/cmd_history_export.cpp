@@ -2,8 +2,7 @@
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/context.hpp"
-#include "cli/run_view.hpp"
-#include "net/target.hpp"
+#include "cli/run_search.hpp"
 
 #include <algorithm>
 #include <fcntl.h>
@@ -38,13 +37,13 @@ Result<JsonArray> chosen_runs(Context& context, const Invocation& words)
             runs.push_back(TRY(context.run(name)));
         return runs;
     }
-    std::string filters = "&hidden=1";
+    JsonObject search{{"hidden", true}};
     if (!words.has("all-projects")) {
         const std::string project = TRY(context.project_id());
         if (project.empty()) return runs;
-        filters += "&project=" + net::percent_encode(project);
+        search.set("project", project);
     }
-    runs = TRY(fetch_runs(*TRY(context.daemon()), filters, 0));
+    runs = TRY(search_runs(*TRY(context.daemon()), std::move(search), 0));
     std::reverse(runs.begin(), runs.end());
     return runs;
 }

@@ -5,7 +5,6 @@
 #include "cli/run_search.hpp"
 #include "cli/run_view.hpp"
 #include "model/run_state.hpp"
-#include "net/target.hpp"
 
 namespace ponk::cli {
 namespace {
@@ -16,8 +15,8 @@ constexpr Option options[] = {
     {.name = "limit",
      .brief = "n",
      .value = "N",
-     .help = "At most so many, newest first. Default: "
-             "50 in a table, else all."},
+     .help = "At most so many: the newest, or with --order-by the first. Default: 50 in a "
+             "table, else all."},
     {.name = "filter",
      .value = "TEXT",
      .help = "Only runs that pass: \"metrics.loss < 0.1 AND params.lr = '0.1'\"."},
@@ -65,15 +64,7 @@ void add_scope(const Invocation& words, JsonObject& search)
                                         {"gpu", "gpu"}}) {
         if (const auto value = words.value(option)) search.set(field, *value);
     }
-    if (words.has("hidden")) search.set("hidden", "1");
-}
-
-std::string as_parameters(const JsonObject& scope)
-{
-    std::string text;
-    for (const auto& [field, value] : scope)
-        text += fmt::format("&{}={}", field, net::percent_encode(value.as_string()));
-    return text;
+    if (words.has("hidden")) search.set("hidden", true);
 }
 
 Outcome run(Context& context, const Invocation& words)
@@ -86,7 +77,6 @@ Outcome run(Context& context, const Invocation& words)
         limit = static_cast<std::size_t>(*number);
     }
     JsonObject search = TRY(search_options(words));
-    const bool searched = !search.empty();
     add_scope(words, search);
     if (!words.has("all-projects")) {
         const std::string project = TRY(context.project_id());
@@ -100,8 +90,7 @@ Outcome run(Context& context, const Invocation& words)
         search.set("project", project);
     }
     auto daemon = TRY(context.daemon());
-    JsonArray runs = searched ? TRY(search_runs(*daemon, search, limit))
-                              : TRY(fetch_runs(*daemon, as_parameters(search), limit));
+    JsonArray runs = TRY(search_runs(*daemon, std::move(search), limit));
     if (table && !words.has("limit") && runs.size() == table_limit) {
         context.note("the {} {} are shown; '--limit N' shows more",
                      words.has("order-by") ? "first" : "newest",
@@ -132,7 +121,8 @@ constinit const Command cmd_history_list = {
         "script, target, artifact_uri, and in milliseconds since 1970 start_time and end_time. In "
         "a pattern '%' is any text and '_' one character; only ILIKE takes upper and lower case of "
         "a-z for the same. A name with other characters than letters, digits, '_' and '.' stands "
-        "in backticks: metrics.`val-loss`. A run that has no such value passes no comparison.\n"
+        "in backticks: metrics.`val-loss`. A run that has no such value "
+        "passes IS NULL and nothing else.\n"
         "In JSON each metric of a run is a top-level field beside its own, so --query can "
         "filter and sort by it.",
     .options = options,

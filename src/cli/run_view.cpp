@@ -12,7 +12,6 @@
 namespace ponk::cli {
 namespace {
 
-constexpr std::size_t page_size = 500;
 constexpr std::size_t most_metric_columns = 12;
 
 using output::whole;
@@ -310,23 +309,6 @@ View view_of_run(const Json& run)
     add_gpu_rows(run, rows);
     add("attachments");
     return {.rows = std::move(rows), .columns = {}};
-}
-
-Result<JsonArray> fetch_runs(Daemon& daemon, const std::string& filters, std::size_t limit)
-{
-    JsonArray runs;
-    std::string before;
-    for (;;) {
-        const std::size_t want = limit == 0 ? page_size : std::min(page_size, limit - runs.size());
-        Json page = TRY(daemon.get(fmt::format("/runs?limit={}{}{}", want, before, filters)));
-        if (page["runs"].is_array()) {
-            for (Json& run : page.as_object().find("runs")->as_array())
-                runs.push_back(std::move(run));
-        }
-        const std::string next = page["next"].is_string() ? page.text("next") : "";
-        if (next.empty() || (limit != 0 && runs.size() >= limit)) return runs;
-        before = "&before=" + next;
-    }
 }
 
 }  // namespace ponk::cli

@@ -34,7 +34,4 @@ std::string words_text(const Json& value);
 // Any object for a table: lists as words, what is empty as "none".
 Json in_words(const Json& value);
 
-// GET /runs, page by page, until `limit` runs (0: all) are there. `filters` starts with '&'.
-Result<JsonArray> fetch_runs(Daemon& daemon, const std::string& filters, std::size_t limit);
-
 }  // namespace ponk::cli
