@@ -307,11 +307,27 @@ TEST_F(Api, AWrongSearchIsToldWithItsPlace)
                                 {{"order_by", JsonArray{1}}},
                                 {{"page", "x"}},
                                 {{"limit", 0}},
+                                {{"limit", "1"}},
+                                {{"limit", 1.5}},
+                                {{"hidden", "1"}},
+                                {{"hidden", 1}},
+                                {{"filter", JsonArray{"metrics.loss < 1"}}},
+                                {{"filter", 1}},
+                                {{"page", 1}},
+                                {{"project", 1}},
+                                {{"script", JsonArray{"a.py"}}},
+                                {{"target", JsonObject()}},
+                                {{"gpu", true}},
+                                {{"state", JsonArray{"Failed"}}},
                                 {{"state", "Done"}}};
     for (const auto& search : wrong)
         EXPECT_EQ(call("POST", {"runs", "search"}, search).status, 400) << to_json(search);
     EXPECT_NE(call("POST", {"runs", "search"}, wrong[0]).body.find("filter at column 16"),
               std::string::npos);
+    EXPECT_NE(call("POST", {"runs", "search"}, JsonObject{{"page", 1}}).body.find("'page'"),
+              std::string::npos);
+    const JsonObject right{{"hidden", true}, {"filter", Json()}, {"limit", 1}, {"state", Json()}};
+    EXPECT_EQ(call("POST", {"runs", "search"}, right).status, 200);
 }
 
 }  // namespace

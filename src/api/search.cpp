@@ -8,6 +8,21 @@ namespace ponk::api {
 
 namespace {
 
+// What is ignored would widen the search.
+Result<> require_types(const Json& body)
+{
+    for (const auto* name : {"filter", "page", "project", "state", "script", "target", "gpu"}) {
+        if (!body[name].is_null() && !body[name].is_string())
+            return fail(ErrorKind::invalid_argument, "'{}' must be a text", name);
+    }
+    if (!body["limit"].is_null() && !body["limit"].is_integer())
+        return fail(ErrorKind::invalid_argument, "'limit' must be a whole number");
+    if (!body["hidden"].is_null() && !body["hidden"].is_bool())
+        return fail(ErrorKind::invalid_argument, "'hidden' must be true or false");
+    return {};
+}
+
+// As a parameter of a request would have it.
 std::optional<std::string> field_text(const Json& body, std::string_view name)
 {
     const auto& value = body[name];
@@ -34,6 +49,7 @@ Result<std::vector<std::string>> entries_of(const Json& list)
 Result<store::RunSearch> search_of(const Json& body)
 {
     const auto& grammar = query::search::history_runs;
+    TRY(require_types(body));
     store::RunSearch search;
     search.scope =
         TRY(run_scope([&body](std::string_view name) { return field_text(body, name); }));
