@@ -28,16 +28,14 @@ constexpr Example examples[] = {
 };
 
 // A run that ended before its script began leaves no log to say why.
-Result<> tell_unbegun(const Context& context, Daemon& daemon, const std::string& run)
+void tell_unbegun(const Context& context, const Json& record)
 {
-    const Json record = TRY(daemon.get("/runs/" + run));
-    if (record["end_time_utc"].is_null() || !record["start_time_utc"].is_null()) return {};
+    if (record["end_time_utc"].is_null() || !record["start_time_utc"].is_null()) return;
     const auto why = record["error"].text("message");
     context.note("run {} ended before its script began: {}{}",
-                 run,
+                 record.text("run_id"),
                  record.text("status"),
                  why.empty() ? "" : ": " + printable(why));
-    return {};
 }
 
 Outcome run(Context& context, const Invocation& words)
@@ -53,6 +51,7 @@ Outcome run(Context& context, const Invocation& words)
     // elsewhere.
     if (request.follow == Follow::no || !record["end_time_utc"].is_null()) {
         TRY(copy_log(*daemon, request, writer));
+        tell_unbegun(context, record);
     } else {
         // Nothing is printed for a while: that has a reason.
         if (record.text("status") == "Queued" && wants_gpus(record))
@@ -64,7 +63,7 @@ Outcome run(Context& context, const Invocation& words)
             return exit_code::detached;
         }
         TRY(copied);
-        TRY(tell_unbegun(context, *daemon, request.run));
+        tell_unbegun(context, TRY(daemon->get("/runs/" + request.run)));
     }
     if (const auto damage = TRY(find_log_damage(*daemon, request.run)))
         return tl::unexpected(Failure(*damage));

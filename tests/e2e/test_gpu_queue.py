@@ -221,6 +221,8 @@ def test_a_queued_run_shows_its_place_to_everybody_and_leaves_a_true_record(gpus
     record = wait_for(ponk, second, "Canceled")
     assert record["start_time_utc"] is None and record["exit_code"] is None and record["duration_ms"] is None
     assert record["timings"]["queue"] > 0, record["timings"]
+    for words in (["logs", second], ["logs", "--follow", second]):
+        assert b"ended before its script began: Canceled" in ponk.run(*words).stderr
     ponk.run("experiment", "cancel", first)
     wait_for(ponk, first, "Canceled")
 
