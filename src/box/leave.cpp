@@ -24,12 +24,17 @@ void remove_images(target::Executor& executor, std::vector<std::string>& stays)
         return;
     }
     for (const auto& entry : kept->entries) {
+        const auto stay = [&](const std::string& why) {
+            stays.push_back(
+                fmt::format("image '{}' of environment '{}': {}", entry.image, entry.id, why));
+        };
         const auto removed = executor.remove_environment(entry.machine, entry.id, {});
-        if (!removed)
-            stays.push_back(fmt::format("image '{}' of environment '{}': {}",
-                                        entry.image,
-                                        entry.id,
-                                        removed.error().message()));
+        if (!removed) {
+            stay(removed.error().message());
+            continue;
+        }
+        for (const auto& container : removed->held_by)
+            stay(fmt::format("container '{}' keeps its layers", container));
     }
 }
 

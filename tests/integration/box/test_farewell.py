@@ -26,15 +26,20 @@ def nobody_else(machine):
     shutil.rmtree(machine.home / ".ponk", ignore_errors=True)
 
 
-def test_detach_with_files_takes_containers_and_images_too(away, machine, engine):
-    before = images(engine)
+def run_with_image(away, machine):
+    """A run in an image with a package of its own; its id."""
     wheel = os.path.basename(write_wheel(away.project, "tinytool", "1.0"))
     away.write("aml_config/docker.compute", machine.compute("remotedocker", f"baseDockerImage: {engines.IMAGE}", "buildNetwork: none"))
     away.write("aml_config/docker.runconfig", "Target: docker\nFramework: Python\nPrepareEnvironment: true\n")
     away.write("aml_config/conda_dependencies.yml", CONDA.format(wheel))
     away.write("show.py", "import tinytool; print(tinytool.__version__)\n")
     assert away.run("submit", "-c", "docker", "show.py", timeout=300).stdout == b"1.0\n"
-    run = away.json("history", "last")["run_id"]
+    return away.json("history", "last")["run_id"]
+
+
+def test_detach_with_files_takes_containers_and_images_too(away, machine, engine):
+    before = images(engine)
+    run = run_with_image(away, machine)
     assert run in containers(engine) and len(images(engine)) == len(before) + 1
 
     done = away.run("computetarget", "detach", "docker", "--remove-files", "--yes", "-o", "json")
@@ -43,6 +48,20 @@ def test_detach_with_files_takes_containers_and_images_too(away, machine, engine
     assert run not in containers(engine) and images(engine) == before
     assert engines.IMAGE.split(":")[0] in engine.docker("images", "--format", "{{.Repository}}")
     assert not (machine.home / ".ponk").exists()
+
+
+def test_detach_names_the_container_that_keeps_an_image(away, machine, engine):
+    before = images(engine)
+    run_with_image(away, machine)
+    image, = set(images(engine)) - set(before)
+    engine.docker("run", "--name", "keeper", image, "true")
+    try:
+        done = away.run("computetarget", "detach", "docker", "--remove-files", "--yes", "-o", "json")
+    finally:
+        engine.docker("rm", "-f", "keeper")
+
+    assert json.loads(done.stdout)["files_removed"] is False, done.stderr
+    assert b"stays image" in done.stderr and b"container 'keeper' keeps its layers" in done.stderr, done.stderr
 
 
 def test_detach_names_the_container_that_stays(away, machine, engine):
