@@ -13,12 +13,11 @@ void read_gpus(const SectionReader& reader, Located<std::string>& out)
 {
     const Node* value = reader.find("gpus");
     if (value == nullptr || !value->is_list()) return reader.read("gpus", out);
-    std::vector<std::string> names;
+    model::GpuWish wish;
     for (const auto& item : value->items)
-        names.emplace_back(trim(item.text));
-    auto text = names.empty() ? std::string("none") : join(names, ",");
-    if (names.size() == 1 && parse_integer(text)) text += ',';
-    out = {std::move(text), value->place};
+        wish.uuids.emplace_back(trim(item.text));
+    if (!wish.uuids.empty()) wish.kind = model::GpuWish::Kind::named;
+    out = {model::to_text(wish), value->place};
 }
 
 void read_gpu(const SectionReader& reader, Located<GpuWish>& out)

@@ -135,8 +135,7 @@ void merge_into_target(const RunConfiguration& run, ComputeTarget& target)
 std::optional<Diagnostic> gpu_contradiction(const RunConfiguration& run,
                                             const ComputeTarget& target)
 {
-    if (*target.gpu != GpuWish::required || target.gpus->empty() || !asks_for_no_gpu(target.gpus))
-        return std::nullopt;
+    if (*target.gpu != GpuWish::required || !asks_for_no_gpu(target.gpus)) return std::nullopt;
     Report report(run.gpus.given() ? run.file : target.file);
     report.error(target.gpus.place,
                  "contradiction",
