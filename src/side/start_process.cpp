@@ -35,17 +35,25 @@ public:
                 environment.set(name, value);
         }
         const auto bytes = options_.key + '\0' + environment.bytes();
-        const auto said = TRY(target::start_stub({.program = options_.job.stub,
-                                                  .directory = options_.directory,
-                                                  .environment = bytes,
-                                                  .lease = options_.lease},
-                                                 [this](os::Fd pidfd) { stub_ = std::move(pidfd); },
-                                                 {}));
-        if (said == "started" || said == "claimed") return Json();
+        const auto said = target::start_stub({.program = options_.job.stub,
+                                              .directory = options_.directory,
+                                              .environment = bytes,
+                                              .lease = options_.lease},
+                                             [this](os::Fd pidfd) { stub_ = std::move(pidfd); },
+                                             {});
+        if (!said) {
+            // Its silence is the end of the run: it must not begin after that. One that has begun
+            // is followed as if it had said so.
+            auto claimed = target::claim_start(options_.directory);
+            if (claimed && !*claimed) return Json();
+            if (claimed) claim_ = std::move(**claimed);
+            return tl::unexpected(said.error().within("start the supervisor"));
+        }
+        if (*said == "started" || *said == "claimed") return Json();
         return fail(ErrorKind::unavailable,
                     "supervisor: {}",
-                    said.starts_with("error ") ? printable(said.substr(6))
-                                               : "it ended without a word");
+                    said->starts_with("error ") ? printable(said->substr(6))
+                                                : "it ended without a word");
     }
 
     void ask_to_end() override
@@ -61,6 +69,7 @@ public:
 private:
     StarterOptions options_;
     os::Fd stub_;
+    os::Fd claim_;  // held until how it ended is written down
 };
 
 }  // namespace

@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <fcntl.h>
-#include <sys/stat.h>
 
 namespace ponk::target {
 
@@ -159,12 +158,14 @@ Result<> add_side(const SealedFiles& files, const Path& directory, JobStatus& st
                 waiting.as_array().front().is_string())
                 status.reason = waiting.as_array().front().as_string();
         }
-        if (alive || is_there(directory / control::claim)) return {};
+        // A supervisor that it had started may come late. Asked again, the answer is the same: the
+        // first one may not have been heard.
+        if (alive) return {};
+        const auto claimed = claim_start(directory);
+        if (!claimed || !*claimed) return {};
         // It may have ended in the meantime, with a record.
         if (TRY(read_exit(files, directory, status)) || TRY(read_processes(files, directory)))
             return {};
-        // A supervisor that it had started may come late: it shall find the run claimed.
-        if (::mkdir((directory / control::claim).c_str(), 0700) != 0) return {};
         status.phase = JobPhase::lost;
         status.reason = "the process that took GPUs for the run was killed before the script "
                         "began; nothing was executed";

@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace ponk::target {
@@ -42,6 +43,16 @@ Result<std::string> read_report(const os::Fd& from, std::stop_token stop)
     return std::string(trim(said));
 }
 
+// The lock that a supervisor takes before it claims the run; nullopt while one has it.
+Result<std::optional<os::Fd>> take_lock(const Path& directory)
+{
+    auto lock = TRY(os::open_file(directory / control::lock, O_RDWR | O_CREAT | O_NOFOLLOW));
+    struct flock whole {};
+    whole.l_type = F_WRLCK;
+    if (::fcntl(lock.get(), F_OFD_SETLK, &whole) != 0) return std::nullopt;
+    return lock;
+}
+
 }  // namespace
 
 Result<std::string> start_stub(const StubStart& start, const Adopt& adopt, std::stop_token stop)
@@ -72,13 +83,20 @@ Result<std::string> start_stub(const StubStart& start, const Adopt& adopt, std::
 
 Result<bool> withdraw_claim(const Path& directory)
 {
-    const auto lock = TRY(os::open_file(directory / control::lock, O_RDWR | O_CREAT));
-    struct flock whole {};
-    whole.l_type = F_WRLCK;
-    if (::fcntl(lock.get(), F_OFD_SETLK, &whole) != 0) return false;
+    const auto lock = TRY(take_lock(directory));
+    if (!lock) return false;
     if (is_there(directory / control::pid) || is_there(directory / control::exit)) return false;
     ::rmdir((directory / control::claim).c_str());
     return true;
+}
+
+Result<std::optional<os::Fd>> claim_start(const Path& directory)
+{
+    auto lock = TRY(take_lock(directory));
+    // With the lock in hand a claim that is there is a dead one's, or was made here before.
+    if (lock && ::mkdir((directory / control::claim).c_str(), 0700) != 0 && errno != EEXIST)
+        return fail_errno(errno, "claim the run");
+    return lock;
 }
 
 }  // namespace ponk::target

@@ -26,4 +26,9 @@ Result<std::string> start_stub(const StubStart& start, const Adopt& adopt, std::
 // is it certain that nobody is about to start it.
 Result<bool> withdraw_claim(const Path& directory);
 
+// Claims a run that no supervisor has begun, as one does it itself, so that one which comes late
+// goes away. Returns the run's lock: while it is held, the run counts as one that somebody takes
+// care of. nullopt when a supervisor has begun.
+Result<std::optional<os::Fd>> claim_start(const Path& directory);
+
 }  // namespace ponk::target
