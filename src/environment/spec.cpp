@@ -3,10 +3,10 @@
 
 #include "base/text.hpp"
 #include "environment/address.hpp"
+#include "os/carried_program.hpp"
 
 #include <algorithm>
 #include <set>
-#include <sys/utsname.h>
 
 namespace ponk::environment {
 
@@ -113,9 +113,7 @@ std::string conda_platform(std::string_view architecture)
 
 std::string this_platform()
 {
-    utsname names{};
-    if (::uname(&names) != 0) return "linux-64";
-    return conda_platform(static_cast<const char*>(names.machine));
+    return conda_platform(os::own_processor());
 }
 
 Json describe(const EnvironmentSpec& spec)

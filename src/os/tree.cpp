@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "os/tree.hpp"
 
+#include "os/file.hpp"
+
 #include <climits>
 
 #include <algorithm>
@@ -162,9 +164,7 @@ bool share_range(int from, std::uint64_t offset, std::uint64_t length, int to, s
 
 bool is_hole(int fd, std::uint64_t offset, std::uint64_t length)
 {
-    const auto data = ::lseek(fd, static_cast<off_t>(offset), SEEK_DATA);
-    if (data < 0) return errno == ENXIO;  // no data up to the end
-    return static_cast<std::uint64_t>(data) >= offset + length;
+    return data_from(fd, offset, offset + length) == offset + length;
 }
 
 bool has_no_writer(int fd)

@@ -6,6 +6,7 @@
 #include "gpu/process_facts.hpp"
 #include "os/file.hpp"
 #include "os/identity.hpp"
+#include "os/variables.hpp"
 
 namespace ponk::target {
 
@@ -17,17 +18,12 @@ Json user_of(pid_t pid)
     return rights ? Json(os::user_name(rights->user)) : Json();
 }
 
-Json run_of(const os::Path& folder)
+Json run_of(pid_t pid)
 {
-    constexpr std::string_view key = "PONK_RUN_ID=";
-    const auto environment = os::read_file(folder / "environ", 4 << 20);
+    const auto environment = gpu::find_environment("/proc", pid);
     if (!environment) return {};
-    for (const auto& word : split(*environment, '\0')) {
-        if (!word.starts_with(key)) continue;
-        const auto id = RunId::parse(word.substr(key.size()));
-        return id ? Json(id->text()) : Json();
-    }
-    return {};
+    const auto id = RunId::parse(os::variable(*environment, "PONK_RUN_ID"));
+    return id ? Json(id->text()) : Json();
 }
 
 }  // namespace
@@ -42,7 +38,7 @@ JsonArray describe_processes(const std::vector<gpu::DeviceProcess>& processes)
         entry.set("user", user_of(process.pid));
         const auto name = os::read_file(folder / "comm", 4096);
         entry.set("program", name ? Json(printable(trim(*name))) : Json());
-        entry.set("run", run_of(folder));
+        entry.set("run", run_of(process.pid));
         described.emplace_back(std::move(entry));
     }
     return described;
