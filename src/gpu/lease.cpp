@@ -10,6 +10,8 @@
 #include "os/variables.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <csignal>
 #include <fcntl.h>
 
 namespace ponk::gpu {
@@ -32,11 +34,14 @@ Result<std::string> lock_name(const std::string& uuid)
     return uuid + ".lock";
 }
 
-// The note's process lives, and is of the user that it names.
+// The note's process lives, and is of the user that it names. Where /proc shows nobody the
+// processes of others (hidepid), one that is there is taken at its word.
 bool is_present(const Owner& owner)
 {
-    const auto rights = owner.pid > 0 ? find_credentials("/proc", owner.pid) : std::nullopt;
-    return rights && os::user_name(rights->user) == owner.user;
+    if (owner.pid <= 0) return false;
+    if (const auto rights = find_credentials("/proc", owner.pid))
+        return os::user_name(rights->user) == owner.user;
+    return ::kill(owner.pid, 0) != 0 && errno == EPERM;
 }
 
 // nullopt when the GPU is free. An owner that nobody noted has empty texts.

@@ -8,6 +8,8 @@
 #include <gmock/gmock.h>
 
 #include <fcntl.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 
 namespace ponk::gpu {
@@ -281,6 +283,30 @@ TEST_P(Leases, HolderWhoseNoteIsOfADeadProcessIsNotNamedAsTheOne)
     ASSERT_EQ(held.leases.size(), 1U);
     EXPECT_FALSE(folder.holder("GPU-0").value()->is_present);
     EXPECT_THAT(take_now("GPU-0").waiting->reasons[0], HasSubstr("the last who noted it was"));
+}
+
+// By a user to whom /proc shows nobody else's processes, as with 'hidepid'. (That option itself would
+// be the whole machine's with kernels before 5.8.)
+bool is_seen_without_proc(const LeaseFolder& folder)
+{
+    if (::unshare(CLONE_NEWNS) != 0 ||
+        ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        ::mount("none", "/proc", "tmpfs", 0, nullptr) != 0 || ::setuid(65534) != 0)
+        ::_exit(2);
+    const auto holder = folder.holder("GPU-0");
+    return holder && *holder && (*holder)->is_present;
+}
+
+TEST_P(Leases, HolderWhomProcDoesNotShowIsThereAllTheSame)
+{
+    const auto held = take_now("GPU-0");
+    ASSERT_EQ(::chmod(place.c_str(), 0755), 0);
+    const pid_t child = ::fork();
+    if (child == 0) ::_exit(is_seen_without_proc(folder) ? 0 : 1);
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 2) GTEST_SKIP() << "needs to be root";
+    EXPECT_EQ(status, 0);
 }
 
 TEST_P(Leases, ReplacedLockFileIsNotedAndTheNewOneTaken)
