@@ -41,7 +41,7 @@ tl::expected<Asked, Failure> read_words(Context& context, const Invocation& word
     const auto name = words.value("run-configuration").value_or("local");
     const auto resolved = TRY(config::resolve(project, name, words.text("target")));
     TRY(require_runs(*resolved.target.type, resolved.target.name));
-    JsonObject body = TRY(submission_basics(RunId::make()));
+    JsonObject body = TRY(submission_basics(RunId::make(), Until::recorded));
     body.set("project", folder.string());
     body.set("run_configuration", name);
     body.set("target", words.text("target"));

@@ -26,12 +26,10 @@ Outcome run(Context& context, const Invocation& words)
                                                 brief_id(old));
         TRY(require_runs(*type, old.text("target"), instead));
     }
-    const JsonObject body = TRY(submission_basics(RunId::make()));
-    const Json record = TRY(submit(context,
-                                   "/runs/" + old.text("run_id") + "/rerun",
-                                   body,
-                                   words.has("async") ? Until::accepted : Until::recorded));
-    if (words.has("async")) return print_started(context, record);
+    const auto until = words.has("async") ? Until::accepted : Until::recorded;
+    const JsonObject body = TRY(submission_basics(RunId::make(), until));
+    const Json record = TRY(submit(context, "/runs/" + old.text("run_id") + "/rerun", body, until));
+    if (until == Until::accepted) return print_started(context, record);
     context.note("RunId: {}", record.text("run_id"));
     return follow_run(context, record.text("run_id"));
 }

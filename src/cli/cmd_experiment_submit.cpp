@@ -86,7 +86,8 @@ Outcome run(Context& context, const Invocation& words)
     TRY(check_target(project, words));
     context.point_to_enclosing_project();
     const RunId id = RunId::make();
-    JsonObject body = TRY(submission_basics(id));
+    const auto until = words.has("async") ? Until::accepted : Until::recorded;
+    JsonObject body = TRY(submission_basics(id, until));
     body.set("project", project.string());
     if (words.word(0)) body.set("script", TRY(script_in_project(project, word_or_empty(words))));
     JsonArray arguments(words.rest().begin(), words.rest().end());
@@ -110,9 +111,8 @@ Outcome run(Context& context, const Invocation& words)
     if (const auto limit = words.value("time-limit")) {
         body.set("time_limit_seconds", TRY(as_usage(parse_time_span(*limit))));
     }
-    const Json record =
-        TRY(submit(context, "/runs", body, words.has("async") ? Until::accepted : Until::recorded));
-    if (words.has("async")) return print_started(context, record);
+    const Json record = TRY(submit(context, "/runs", body, until));
+    if (until == Until::accepted) return print_started(context, record);
     context.note("RunId: {}", record.text("run_id"));
     return follow_run(context, record.text("run_id"));
 }

@@ -15,11 +15,17 @@ Json own_environment()
     return JsonArray(words.begin(), words.end());
 }
 
-Result<JsonObject> submission_basics(const RunId& id)
+Result<JsonObject> submission_basics(const RunId& id, Until until)
 {
     JsonObject body;
     body.set("run_id", id.text());
-    body.set("environment", own_environment());
+    auto environment = own_environment();
+    if (until == Until::accepted) {
+        std::erase_if(environment.as_array(), [](const Json& word) {
+            return word.as_string().starts_with("PONK_RUN_ID=");
+        });
+    }
+    body.set("environment", std::move(environment));
     body.set("umask", own_umask());
     return body;
 }

@@ -24,8 +24,9 @@ Result<Json> submit(Context& context, const std::string& path, const Json& body,
 // "K=V" words: the daemon looks for engines and programs as this shell would.
 Json own_environment();
 
-// Run id, our environment and umask.
-Result<JsonObject> submission_basics(const RunId& id);
+// Run id, our environment and umask. A run inside of which we are is named there only when it waits
+// for the new one, that is when we follow it.
+Result<JsonObject> submission_basics(const RunId& id, Until until);
 
 // The script relative to the project: as given when it is there, else seen from the current folder.
 Result<std::string> script_in_project(const os::Path& project, const std::string& script);

@@ -74,17 +74,12 @@ std::string sentence(const Device& wanted, const Device& held, const Owner& owne
     return text;
 }
 
-struct Obstacle {
-    std::string sentence;
-    std::string run;  // of the holder
-};
-
-// Why the GPU cannot be leased now; nullopt when it can.
-Result<std::optional<Obstacle>>
+// Why the GPU cannot be leased now, as a sentence; nullopt when it can.
+Result<std::optional<std::string>>
 find_obstacle(int folder, const Device& device, const std::vector<Device>& all)
 {
     const auto held_by = [&device](const Device& held, const Owner& owner) {
-        return std::optional(Obstacle{sentence(device, held, owner), owner.run});
+        return std::optional(sentence(device, held, owner));
     };
     if (const auto owner = TRY(holder_in(folder, device.uuid))) return held_by(device, *owner);
     // A card and its instances exclude each other.
@@ -97,7 +92,7 @@ find_obstacle(int folder, const Device& device, const std::vector<Device>& all)
         const Device card{.uuid = device.card};
         if (const auto owner = TRY(holder_in(folder, device.card))) return held_by(card, *owner);
     }
-    return std::optional<Obstacle>();
+    return std::optional<std::string>();
 }
 
 // Somebody spoilt the lock file: that is one GPU less, not the end of the run.
@@ -177,8 +172,7 @@ Result<LeaseFolder::Outcome> LeaseFolder::try_take(const Ticket& ticket,
             continue;
         }
         if (*obstacle) {
-            waiting.reasons.push_back(std::move((*obstacle)->sentence));
-            waiting.holders.push_back(std::move((*obstacle)->run));
+            waiting.reasons.push_back(std::move(**obstacle));
             continue;
         }
         if (before.spoken_for.contains(device.uuid) || before.blocker) continue;
@@ -220,33 +214,6 @@ Result<bool> LeaseFolder::renew(Lease& lease, const Owner& owner) const
     TRY(try_lock(file.get(), LockKind::shared));
     lease.former_.push_back(std::exchange(lease.fd_, std::move(file)));
     return true;
-}
-
-Result<Lease> LeaseFolder::share(const std::string& uuid, const std::string& run) const
-{
-    const auto name = TRY(lock_name(uuid));
-    const auto folder = TRY(open_lock_folder(path_));
-    const auto not_ours = [&](const std::string& why) {
-        return fail(ErrorKind::conflict, "the lease of GPU '{}' cannot be shared: {}", uuid, why);
-    };
-    auto file = TRY(find_lock_file(folder.get(), name, O_RDWR));
-    if (!file) return not_ours("it was never leased");
-    if (!TRY(try_lock(file->get(), LockKind::shared))) return not_ours("another run takes it now");
-    // Whoever leases it notes that before others can share it, so with a share in hand the note is
-    // that of its owner, or of the last one when it is free.
-    const auto note = read_lease_note(file->get());
-    if (!run.empty() && (!note || note->owner.run != run))
-        return not_ours(
-            note && TRY(is_locked(file->get()))
-                ? fmt::format("{} has it for run '{}'", note->owner.user, note->owner.run)
-                : "it is free, and the last one was another run");
-    if (run.empty() && !TRY(is_locked(file->get()))) return not_ours("nobody has it");
-    if (!is_named(folder.get(), name, file->get())) return not_ours("its lock file was replaced");
-    Lease lease;
-    lease.uuid_ = uuid;
-    lease.file_ = path_ / name;
-    lease.fd_ = std::move(*file);
-    return lease;
 }
 
 Result<std::optional<Owner>> LeaseFolder::holder(const std::string& uuid) const

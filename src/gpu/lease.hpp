@@ -62,7 +62,6 @@ struct Waiting {
     unsigned position = 1;             // 1: the next one for what it asks
     std::vector<Owner> ahead;          // those before us, first one first; a few of them
     std::vector<std::string> reasons;  // a sentence per GPU that is taken
-    std::vector<std::string> holders;  // runs that have these, as far as they are noted
 };
 // How long to wait before asking again: short for the next one, long far behind.
 std::chrono::milliseconds pause_of(const Waiting& waiting);
@@ -126,9 +125,11 @@ public:
     // now is locked too. False when another one has that already.
     Result<bool> renew(Lease& lease, const Owner& owner) const;
 
-    // Another share of a lease that the run `run` has: for a holder that was started anew.
-    // `conflict` when another one has it, or nobody any more. An empty `run` is not compared.
-    Result<Lease> share(const std::string& uuid, const std::string& run = {}) const;
+    // True when the ticket gets nothing as long as `run` keeps what it has: the other GPUs are too
+    // few, or spoken for by earlier tickets of which the same is true.
+    Result<bool> needs_end_of(const std::string& run,
+                              const Ticket& ticket,
+                              const std::vector<Device>& all) const;
 
     // nullopt when it is free.
     Result<std::optional<Owner>> holder(const std::string& uuid) const;

@@ -123,6 +123,38 @@ TEST_P(LeaseQueue, NobodyUsesUpTheNumbersOrSpoilsTheirGiving)
     EXPECT_EQ(take(first, "a").leases.size(), 3U);
 }
 
+TEST_P(LeaseQueue, WhoWaitsNeedsTheEndOfARunOnlyWhenOthersWillNotDo)
+{
+    const auto parent = take_now("GPU-0", "parent");
+    const auto other = take_now("GPU-1", "other");
+    const auto needs = [&](const Ticket& ticket, const char* run) {
+        return folder.needs_end_of(run, ticket, all).value();
+    };
+    const auto two = folder.queue(wish("2"), owner("child")).value();
+    EXPECT_FALSE(needs(two, "parent")) << "the other one ends some day";
+    EXPECT_FALSE(needs(two, "nobody"));
+    EXPECT_TRUE(needs(folder.queue(wish("3"), owner("child")).value(), "parent"));
+    EXPECT_TRUE(needs(folder.queue(wish("GPU-0"), owner("child")).value(), "parent"));
+    EXPECT_FALSE(needs(folder.queue(wish("GPU-1"), owner("child")).value(), "parent"));
+}
+
+TEST_P(LeaseQueue, WhoWaitsBehindOneThatNeedsTheEndOfARunNeedsItToo)
+{
+    const auto parent = take_now("GPU-0", "parent");
+    const auto few = folder.queue(wish("2"), owner("few")).value();
+    const auto child = folder.queue(wish("GPU-2"), owner("child")).value();
+    EXPECT_FALSE(folder.needs_end_of("parent", child, all).value())
+        << "both of the others are free";
+    const auto many = folder.queue(wish("GPU-0,GPU-1"), owner("many")).value();
+    const auto beside = folder.queue(wish("GPU-2"), owner("child")).value();
+    const auto behind = folder.queue(wish("GPU-1"), owner("child")).value();
+    EXPECT_FALSE(folder.needs_end_of("parent", beside, all).value());
+    EXPECT_TRUE(folder.needs_end_of("parent", behind, all).value());
+    const auto next = folder.queue(wish("GPU-1,GPU-2"), owner("next")).value();
+    const auto last = folder.queue(wish("GPU-2"), owner("child")).value();
+    EXPECT_TRUE(folder.needs_end_of("parent", last, all).value()) << "'next' waits for 'many'";
+}
+
 TEST_P(LeaseQueue, TicketsMove)
 {
     auto first = folder.queue(wish("1"), owner("a")).value();

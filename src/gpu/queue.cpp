@@ -270,6 +270,39 @@ Result<LeaseFolder::Before> LeaseFolder::look_before(int folder,
     return before;
 }
 
+Result<bool> LeaseFolder::needs_end_of(const std::string& run,
+                                       const Ticket& ticket,
+                                       const std::vector<Device>& all) const
+{
+    std::vector<Device> barred;
+    for (const auto& device : all) {
+        // A lock file that somebody spoilt tells of nobody.
+        const auto is_held = [&](const std::string& uuid) {
+            const auto owner = holder(uuid);
+            return owner && *owner && (*owner)->run == run;
+        };
+        if (is_held(device.uuid) || (!device.card.empty() && is_held(device.card)))
+            barred.push_back(device);
+    }
+    if (barred.empty()) return false;
+    const auto is_stuck = [&](const Wish& wish, const std::vector<Device>& reach) {
+        const auto left = std::count_if(reach.begin(), reach.end(), [&](const Device& device) {
+            return !is_within(device, barred);
+        });
+        return static_cast<std::size_t>(left) < needed_of(wish, reach);
+    };
+    const auto folder = TRY(open_lock_folder(path_));
+    for (const auto number : TRY(list_tickets(folder.get()))) {
+        if (number >= ticket.number_) break;
+        const auto earlier = look_at(folder.get(), number);
+        if (!earlier) continue;
+        const auto reach = reach_of(*earlier->note.wish, all);
+        if (!reach.empty() && is_stuck(*earlier->note.wish, reach))
+            barred.insert(barred.end(), reach.begin(), reach.end());
+    }
+    return is_stuck(ticket.wish_, TRY(candidates(ticket.wish_, all)));
+}
+
 Result<std::vector<std::pair<Owner, Wish>>> LeaseFolder::waiting() const
 {
     const auto folder = TRY(open_lock_folder(path_));

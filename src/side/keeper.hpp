@@ -55,17 +55,25 @@ public:
 
 private:
     enum class Turn { taken, cancelled, without };
+    // Whether the script may see GPUs that are not the run's.
+    enum class Others { seen, hidden };
 
     Result<> keep();
     Result<> look_for_gpus();
-    void ask_driver();
-    Result<> go_without(gpu::Verdict verdict, const std::string& reason);
+    void ask_driver(Deadline deadline);
+    void make_starter(Others others);
+    Result<> go_without(Others others, gpu::Verdict verdict, const std::string& reason);
     Result<Turn> take_gpus();
+    Result<Turn> wait_for_turn(const gpu::Ticket& ticket);
+    Result<Turn> refuse_nested() const;
+    [[nodiscard]] bool waits_for_parent(const gpu::Ticket& ticket) const;
+    [[nodiscard]] std::string parent_has_them() const;
     Result<gpu::LeaseFolder::Outcome> try_take(const gpu::Ticket& ticket);
     [[nodiscard]] gpu::Owner owner() const;
-    void take(gpu::LeaseFolder::Outcome outcome, std::int64_t since);
+    void take(gpu::LeaseFolder::Outcome outcome);
     std::vector<std::string> strangers_on(const gpu::Device& device);
     void ask_driver_in_queue();
+    void look_again_at_inventory();
     void tell_waiting(const gpu::Waiting& waiting);
     void wait_in_queue(std::chrono::milliseconds span);
     void renew_leases();
@@ -81,11 +89,13 @@ private:
     void judge();
     void write_state();
     void publish_end(model::ExitRecord record, std::string_view why);
-    bool pause(std::chrono::milliseconds span);
+    void pause(std::chrono::milliseconds span);
     [[nodiscard]] bool is_cancelled() const;
+    [[nodiscard]] bool may_go_without() const;
     [[nodiscard]] bool has_ended();
 
     KeeperOptions options_;
+    std::string parent_;  // the run that submits this one and waits for it; may be none
     Report& report_;
     os::Fd changes_;  // inotify: something happened in the run directory
     std::unique_ptr<gpu::Probe> probe_;
@@ -106,7 +116,8 @@ private:
     std::int64_t next_telling_ = 0;
     unsigned told_position_ = 0;
     std::int64_t next_question_ = 0;    // to the driver, while we wait
-    std::int64_t strangers_since_ = 0;  // 0: none were seen
+    std::int64_t next_inventory_ = 0;   // the same, when the wish cannot be had from this one
+    std::int64_t strangers_since_ = 0;  // 0: none were seen, and the driver answered
     std::string question_failed_;       // why the driver did not answer then
     gpu::OwnProcesses own_{gpu::RunProcesses()};
     bool touched_ = false;  // a process of the run had a context

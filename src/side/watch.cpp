@@ -28,7 +28,7 @@ std::chrono::milliseconds sample_pause(std::int64_t age_ms)
     return age_ms < 3'600'000 ? 2000ms : 5000ms;
 }
 
-constexpr auto sample_patience = 10s;
+constexpr auto sample_patience = 8s;
 // The end waits for the verdict, but not for ever: a sample that hangs, the last one and the looks
 // for remains stay below that.
 constexpr auto last_patience = 3s;

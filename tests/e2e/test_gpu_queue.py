@@ -133,14 +133,45 @@ def test_a_run_that_is_lost_before_it_began_never_begins(gpus, ponk):
     late.communicate(timeout=30)
 
 
+def write_nested(ponk):
+    ponk.write("inner.py", "import os; print('inner sees', repr(os.environ.get('CUDA_VISIBLE_DEVICES')))\n")
+    ponk.write("outer.py", f"""import subprocess, sys
+sys.exit(subprocess.run([{str(ponk.program)!r}, 'submit', *sys.argv[1:], 'inner.py']).returncode)
+""")
+
+
 def test_a_run_inside_a_run_does_not_wait_for_its_own_parent(gpus, ponk):
     gpus.set([{"name": "Only"}])
-    ponk.write("inner.py", "print('inner ran')\n")
-    ponk.write("outer.py", "import subprocess, sys\nsys.exit(subprocess.run([%r, 'submit', *sys.argv[1:], 'inner.py']).returncode)\n" % str(ponk.program))
+    write_nested(ponk)
     done = ponk.run("submit", "outer.py", timeout=60)
-    assert b"inner ran" in done.stdout
+    assert b"inner sees ''" in done.stdout, "the card is not its own"
     done = ponk.run("submit", "outer.py", "--gpus", "1", code=None, timeout=60)
     assert done.returncode != 0 and b"which submits this one, has the GPUs itself" in done.stdout, done.stdout
+
+
+def test_a_run_inside_a_run_waits_for_cards_that_its_parent_does_not_have(gpus, ponk):
+    write_nested(ponk)
+    ponk.write("hold.py", "import time; time.sleep(60)\n")
+    holder = ponk.run("submit", "--async", "--gpus", "GPU-1", "hold.py").stdout.decode().strip()
+    wait_for(ponk, holder, "Running")
+    outer = ponk.run("submit", "--async", "--gpus", "GPU-0", "outer.py", "--gpus", "1").stdout.decode().strip()
+    for _ in range(100):
+        if any(record["status"] == "Queued" for record in ponk.json("history", "list")):
+            break
+        assert ponk.json("history", "info", outer)["status"] != "Failed", ponk.text("logs", outer)
+        time.sleep(0.1)
+    ponk.run("experiment", "cancel", holder)
+    wait_for(ponk, outer, "Completed")
+    assert "inner sees 'GPU-1'" in ponk.text("logs", outer)
+
+
+def test_a_run_that_its_parent_does_not_follow_waits_for_the_parents_end(gpus, ponk):
+    gpus.set([{"name": "Only"}])
+    write_nested(ponk)
+    for words in ([], ["--gpus", "1"]):
+        inner = ponk.run("submit", "outer.py", "--async", *words).stdout.decode().split()[-1]
+        wait_for(ponk, inner, "Completed")
+        assert "inner sees 'GPU-0'" in ponk.text("logs", inner)
 
 
 def test_who_waits_survives_a_disturbed_folder_and_does_not_flood(gpus, ponk):
@@ -223,6 +254,7 @@ def test_a_queued_run_shows_its_place_to_everybody_and_leaves_a_true_record(gpus
     assert record["timings"]["queue"] > 0, record["timings"]
     for words in (["logs", second], ["logs", "--follow", second]):
         assert b"ended before its script began: Canceled" in ponk.run(*words).stderr
+    assert not {"position", "waiting"} & record["gpu_evidence"].keys(), record["gpu_evidence"]
     ponk.run("experiment", "cancel", first)
     wait_for(ponk, first, "Canceled")
 
@@ -232,6 +264,59 @@ def test_a_lost_card_is_named_and_not_called_free(gpus, ponk):
     ponk.write("a.py", "print('ran')\n")
     said = ponk.run("submit", "--no-wait", "a.py", code=None).stderr.decode()
     assert "GPU 0 (GPU-0) is lost (fallen off the bus)" in said, said
+
+
+def test_a_card_that_was_away_is_taken_when_it_is_back(gpus, ponk):
+    stranger = subprocess.Popen(["sleep", "4321"])
+    try:
+        gpus.set([{"name": "A", "processes": [{"pid": stranger.pid, "memory": 3 << 30}]}, {"name": "B"}])
+        ponk.write("a.py", "import os; print(os.environ['CUDA_VISIBLE_DEVICES'])\n")
+        run = ponk.run("submit", "--async", "--gpus", "GPU-0", "a.py").stdout.decode().strip()
+        wait_for(ponk, run, "Queued")
+        gpus.set([{"name": "A", "absent": True}, {"name": "B"}])
+        time.sleep(3)
+        gpus.set([{"name": "A"}, {"name": "B"}])
+        wait_for(ponk, run, "Completed")
+        assert ponk.text("logs", run) == "GPU-0\n"
+    finally:
+        stranger.kill()
+        stranger.wait()
+
+
+def test_a_driver_is_asked_seldom_while_a_stranger_stays(gpus, ponk):
+    asked, probe = gpus.file.parent / "asked", gpus.file.parent / "probe"
+    probe.write_text(f"#!/bin/sh\ntee -a {asked} | {ponk.environment['PONK_GPU_PROBE']}\n")
+    probe.chmod(0o700)
+    ponk.environment["PONK_GPU_PROBE"] = str(probe)
+    stranger = subprocess.Popen(["sleep", "4321"])
+    try:
+        gpus.set([{"name": "A", "processes": [{"pid": stranger.pid, "memory": 3 << 30}]}, {"name": "B"}])
+        ponk.write("a.py", "print('ran')\n")
+        run = ponk.run("submit", "--async", "--gpus", "all", "a.py").stdout.decode().strip()
+        wait_for(ponk, run, "Queued")
+        time.sleep(6)
+        # Ten in a second would be some sixty; with a quarter of the time waited between them it is a third of that.
+        assert asked.read_text().count("sample") < 30
+        ponk.run("experiment", "cancel", run)
+    finally:
+        stranger.kill()
+        stranger.wait()
+
+
+def test_a_lock_that_cannot_be_looked_at_is_told_while_the_run_lasts(gpus, ponk):
+    ponk.write("wait.py", "import time; time.sleep(60)\n")
+    run = ponk.run("submit", "--async", "--gpus", "1", "wait.py").stdout.decode().strip()
+    wait_for(ponk, run, "Running")
+    locks = gpus.file.parent / "locks"
+    locks.chmod(0o755)
+    told = ponk.home / "runs" / run / "gpu"
+    for _ in range(100):
+        if "the lock file of 'GPU-0' cannot be looked at" in told.read_text():
+            break
+        time.sleep(0.1)
+    assert "the lock file of 'GPU-0' cannot be looked at" in told.read_text()
+    locks.chmod(0o1777)
+    ponk.run("experiment", "cancel", run)
 
 
 def test_who_waits_ends_with_its_folder(gpus, ponk):

@@ -55,6 +55,25 @@ def test_true_end(stub, script, code, signal_):
     assert (record["code"], record["signal"], record["cause"]) == (code, signal_, "script")
 
 
+def test_a_lock_is_shared_only_when_it_is_noted_for_this_run(stub, tmp_path):
+    lock = tmp_path / "GPU-0.lock"
+    lock.write_text('{"user":"ann","run":"another","pid":1,"since":1}\n')
+    stub.write_spec(sh("exit 0"), hold=lock)
+    pid, said = stub.start()
+    os.waitpid(pid, 0)
+    assert said == "error another run has the GPU by now\n" and not is_locked(lock)
+    os.rmdir(stub.path("claim"))
+    lock.write_text('{"user":"ann","run":"run%d","pid":1,"since":1}\n' % os.getpid())
+    stub.write_spec(sh("read line <" + stub.path("go")), hold=lock)
+    os.mkfifo(stub.path("go"))
+    pid, said = stub.start()
+    assert said == "started\n" and is_locked(lock)
+    with open(stub.path("go"), "w") as go:
+        go.write("on\n")
+    stub.wait(pid)
+    assert not is_locked(lock)
+
+
 def test_missing_program_is_told_apart_from_exit_127(stub):
     record = stub.run(["/no/such/program"])
     assert record["cause"] == "start-failure" and record["code"] == "127"

@@ -2,9 +2,12 @@
 #include "storm_process.hpp"
 
 #include "base/text.hpp"
+#include "gpu/lease_note.hpp"
+#include "gpu/lock_file.hpp"
 #include "os/wait.hpp"
 
 #include <cstdio>
+#include <fcntl.h>
 #include <grp.h>
 #include <unistd.h>
 
@@ -163,7 +166,8 @@ private:
         ++board_.double_owners;
     }
 
-    // Another process of the run takes shares of its own; the first one goes, or is killed.
+    // Another process of the run takes shares of its own, as a supervisor does; the first one goes,
+    // or is killed.
     void live_on_in_another(LeaseFolder::Outcome outcome)
     {
         if (::fork() != 0) {
@@ -172,11 +176,13 @@ private:
                 ::usleep(1000);
             return;
         }
-        std::vector<Lease> shares;
-        for (const auto& device : outcome.devices) {
-            auto share = folder_.share(device.uuid, run_);
+        std::vector<os::Fd> shares;
+        for (const auto& lease : outcome.leases) {
+            auto share = os::open_file(lease.file(), O_RDONLY | O_NOFOLLOW);
             // The first one may have been killed, and others have its GPUs by now.
-            if (!share) std::_Exit(0);
+            if (!share || !try_lock(share->get(), LockKind::shared).value_or(false)) std::_Exit(0);
+            const auto note = read_lease_note(share->get());
+            if (!note || note->owner.run != run_) std::_Exit(0);
             shares.push_back(std::move(*share));
         }
         outcome = {};
