@@ -13,6 +13,7 @@
 #include "target/remote/message.hpp"
 #include "target/remote/object_peer.hpp"
 #include "target/remote/run_copy.hpp"
+#include "target/run_files.hpp"
 #include "target/run_folder.hpp"
 
 #include <algorithm>
@@ -213,12 +214,17 @@ Result<Reply> Calls::sync(const Json& head, std::stop_token stop)
     }
     auto seen = TRY(parse_job_status(head["seen"]));
     const auto there = TRY(parse_growing_files(head["files"]));
-    add_lengths(subject.directory, there, seen);
+    const auto wanted = head.boolean("bytes", true) ? Wanted::bytes : Wanted::lengths;
+    // Who has no room for more need not hear of it at once.
+    if (wanted == Wanted::bytes)
+        add_lengths(subject.directory, there, seen);
+    else
+        target::read_lengths(subject.directory, seen);
     const auto wait = std::clamp<std::int64_t>(head.integer("wait"), 0, 60'000);
     const auto status = TRY(subject.executor->sync(
         subject.id.text(), subject.directory, seen, after(std::chrono::milliseconds(wait)), stop));
     // After the status: what had ended by then has said all it will.
-    auto increment = TRY(read_increment(subject.directory, there));
+    auto increment = TRY(read_increment(subject.directory, there, wanted));
     auto answer = to_json(status);
     answer.as_object().set("files", to_json(increment.files));
     answer.as_object().set("more", increment.more);

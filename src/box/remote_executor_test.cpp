@@ -137,6 +137,19 @@ TEST_P(RemoteExecutor, WhatWasFetchedIsToldToTheMachine)
     }
 }
 
+TEST_P(RemoteExecutor, AMachineThatHasAPartAloneKeepsIt)
+{
+    const auto spec = job("plenty");
+    start(spec);
+
+    const auto status = follow(spec);
+
+    EXPECT_EQ(status.exit->status(), 0);
+    EXPECT_THAT(status.reason, HasSubstr("stay on 'box': 1 of them"));
+    EXPECT_FALSE(executor().may_have_outputs(spec.directory));
+    EXPECT_FALSE(is_there(root_ / "machine/user/.ponk/notes" / spec.id.text() / "collected"));
+}
+
 TEST_P(RemoteExecutor, FactsComeFromTheOtherMachine)
 {
     const auto facts = executor().facts({.box = {.address = "box"}, .ambient = {}}, {});

@@ -49,6 +49,8 @@ inline constexpr std::pair<const char*, const char*> scripts[] = {
      "mkdir \"$PONK_RUN_DIRECTORY/aside\"; mv \"$PWD\" \"$PONK_RUN_DIRECTORY/aside\"; "
      "ln -s \"$HOME/ssh\" \"$PWD\""},
     {"lose.sh", "echo hello; sleep 1; rm \"$PONK_RUN_DIRECTORY/log\"; echo more; exit 3"},
+    {"plenty.sh",
+     "cd \"$PONK_RUN_DIRECTORY/journal\"; for name in a b c; do truncate -s 5G $name; done"},
     {"late.sh", "echo ready; sleep 3; exit 4"},
     {"forge.sh",
      "echo \"$1\" >\"$PONK_RUN_DIRECTORY/outputs\"; mkdir outputs; echo mine >outputs/model.txt"},

@@ -136,6 +136,20 @@ TEST_F(JournalsOfARun, AreSentUpToALimitThatNamesAndCutsDoNotMove)
     EXPECT_EQ(other->left_out, 3U);
 }
 
+TEST_F(JournalsOfARun, WhoHasNoRoomHearsOnlyThatThereIsMore)
+{
+    put("a", "abc");
+
+    const auto increment = remote::read_increment(run_, {}, remote::Wanted::lengths);
+
+    ASSERT_TRUE(increment);
+    EXPECT_TRUE(increment->more);
+    EXPECT_EQ(increment->bytes, "");
+    EXPECT_TRUE(increment->files.empty());
+    const auto all = remote::growing_files(run_);
+    EXPECT_FALSE(remote::read_increment(run_, all, remote::Wanted::lengths)->more);
+}
+
 TEST_F(JournalsOfARun, BehindALinkAreNone)
 {
     std::filesystem::remove(run_ / "journal");

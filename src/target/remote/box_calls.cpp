@@ -3,6 +3,7 @@
 
 #include "base/text.hpp"
 #include "os/file.hpp"
+#include "target/control_directory.hpp"
 #include "target/remote/box_pool.hpp"
 
 #include <cerrno>
@@ -64,8 +65,10 @@ void BoxCalls::note_missing(const Path& directory, const BoxAddress& box, const 
 
 void BoxCalls::tell_fetched(BoxConnection& connection,
                             const std::string& job,
+                            const Path& directory,
                             const std::stop_token& stop)
 {
+    if (is_there(directory / mark::rest_there)) return;
     static_cast<void>(connection.call(about("collected", job), after(usual_patience), stop));
 }
 

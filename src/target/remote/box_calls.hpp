@@ -18,6 +18,7 @@ constexpr std::chrono::seconds usual_patience{60};
 namespace mark {
 constexpr const char* no_outputs = "no-outputs";  // the run ended and wrote none
 constexpr const char* launched = "launched";      // the box has said that it accepted the run
+constexpr const char* rest_there = "rest-there";  // the run ended, and not all it said is here
 }  // namespace mark
 
 // Asks the machines of one type of target, and says of which one an error speaks. Any thread may
@@ -50,9 +51,11 @@ public:
     void note_found(const Path& directory) { homes_.found(directory); }
 
     // All that the run left is with us: some day the box may forget it. What it does not hear it
-    // keeps.
-    void
-    tell_fetched(BoxConnection& connection, const std::string& job, const std::stop_token& stop);
+    // keeps, and it does not hear it while a part is there alone.
+    void tell_fetched(BoxConnection& connection,
+                      const std::string& job,
+                      const Path& directory,
+                      const std::stop_token& stop);
 
     [[nodiscard]] std::optional<Outage> outage(const Path& directory, const BoxAddress& box) const;
 

@@ -24,14 +24,20 @@ constexpr auto longest_poll = 25s;
 constexpr std::uint64_t reserve = std::uint64_t{512} << 20;
 constexpr std::uint64_t small_copy = std::uint64_t{64} << 20;
 
-bool is_crowded(const Path& directory, const Increment& increment)
+bool has_room_for(const Path& directory, std::size_t bytes)
 {
     const auto space = os::free_space(directory);
-    if (increment.bytes.empty() || !space || *space >= reserve + increment.bytes.size())
-        return false;
+    if (bytes == 0 || !space || *space >= reserve + bytes) return true;
     JobStatus here;
     read_lengths(directory, here);
-    return here.log_length + here.journal_length >= small_copy;
+    return here.log_length + here.journal_length < small_copy;
+}
+
+// Who collects the run later must not say that all of it is here.
+Result<> note_rest(const Path& directory, bool rest)
+{
+    const auto mark = directory / mark::rest_there;
+    return rest ? os::replace_file(mark, "") : os::remove_tree(mark);
 }
 
 std::string what_stays_there(const std::string& box, bool crowded, const Json& end)
@@ -68,6 +74,9 @@ Result<JobStatus> FollowRun::once(const std::string& job,
     head.set("seen", to_json(JobStatus{.phase = seen.phase, .started = seen.started}));
     head.set("files", to_json(growing_files(directory)));
     head.set("wait", static_cast<std::int64_t>(wait.count()));
+    // What would be thrown away here need not travel.
+    const auto wanted = has_room_for(directory, most_at_once) ? Wanted::bytes : Wanted::lengths;
+    head.set("bytes", wanted == Wanted::bytes);
     const auto connection = TRY(calls_.reach(directory, box, stop));
     auto asked =
         BoxCalls::ask(*connection, box, std::move(request), after(wait + usual_patience), stop);
@@ -90,7 +99,9 @@ Result<JobStatus> FollowRun::once(const std::string& job,
     Increment increment{.files = TRY(parse_growing_files(answer.head["files"])),
                         .bytes = std::move(answer.payload),
                         .more = answer.head.boolean("more")};
-    const bool crowded = is_crowded(directory, increment);
+    const bool crowded = wanted == Wanted::lengths
+                             ? increment.more
+                             : !has_room_for(directory, increment.bytes.size());
     // What is here stays; the rest waits on the box, and nobody waits for it for ever.
     if (crowded) increment.more = false;
     if (!crowded) TRY(apply_increment(directory, increment));
@@ -104,11 +115,12 @@ Result<JobStatus> FollowRun::once(const std::string& job,
         status.exit.reset();
     } else if (status.phase == JobPhase::ended) {
         if (crowded) again_.lock()->insert(job);  // once more would find no more room
+        TRY(note_rest(directory, crowded || answer.head.integer("left_out") > 0));
         TRY(settle_end(job, files, directory, answer.head, status));
-        if (!crowded && status.exit && is_there(directory / mark::no_outputs)) {
-            calls_.tell_fetched(*connection, job, stop);
-        }
+        if (status.exit && is_there(directory / mark::no_outputs))
+            calls_.tell_fetched(*connection, job, directory, stop);
     } else if (status.phase == JobPhase::lost) {
+        TRY(note_rest(directory, crowded || answer.head.integer("left_out") > 0));
         TRY(keep_one_log(directory, LogState::different));
         status.reason = fmt::format("'{}': {}", name_of(box), status.reason);
     }

@@ -1,106 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // A machine that answers what it should not.
-#include "os/process.hpp"
-#include "os/test_folder.hpp"
-#include "snapshot/take_snapshot.hpp"
-#include "target/remote/message.hpp"
+#include "target/remote/hostile_box_test_support.hpp"
 #include "target/remote/object_peer.hpp"
-#include "target/remote/remote_executor.hpp"
-
-#include <gmock/gmock.h>
-
-#include <csignal>
-#include <thread>
 
 namespace ponk::target::remote {
 namespace {
 
-using namespace std::chrono_literals;
 using testing::Each;
 using testing::HasSubstr;
 using testing::Not;
-
-const auto ignored = ::signal(SIGPIPE, SIG_IGN);
-
-// Speaks the protocol and says what a test wants it to say.
-class HostileBox {
-public:
-    using Answers = std::function<std::vector<Frame>(const Frame& request)>;
-    explicit HostileBox(Answers answers) : answers_(std::move(answers)) {}
-
-    Result<Stream> connect()
-    {
-        auto in = TRY(os::make_pipe());
-        auto out = TRY(os::make_pipe());
-        auto serving = std::make_shared<std::jthread>(
-            [this, in = std::move(in.read), out = std::move(out.write)](
-                const std::stop_token& stop) { serve(in, out, stop); });
-        return Stream{std::move(out.read), std::move(in.write), [serving] {}, {}};
-    }
-
-private:
-    void serve(const os::Fd& in, const os::Fd& out, const std::stop_token& stop)
-    {
-        const auto say = [&out](const Frame& frame) {
-            static_cast<void>(os::write_all(out.get(), encode(frame).value()));
-        };
-        static_cast<void>(os::write_all(out.get(), greeting));
-        say({FrameKind::hello, 0, to_json(Hello{.boot = "b", .home = "/h"}), {}});
-        FrameParser parser;
-        for (;;) {
-            const auto bytes = read_some(in.get(), after(60s), stop);
-            if (!bytes || bytes->empty()) return;
-            parser.take(*bytes);
-            while (const auto frame = parser.next().value()) {
-                if (frame->kind != FrameKind::request) continue;
-                for (auto answer : answers_(*frame)) {
-                    answer.request = frame->request;
-                    say(answer);
-                }
-            }
-        }
-    }
-
-    Answers answers_;
-};
-
-class HostileBoxes : public testing::Test {
-protected:
-    // An executor whose only machine gives these answers.
-    std::unique_ptr<Executor> executor(HostileBox::Answers answers)
-    {
-        box_ = std::make_unique<HostileBox>(std::move(answers));
-        const auto boxes =
-            std::make_shared<BoxPool>([this](const BoxAddress&, Deadline, const std::stop_token&) {
-                return box_->connect();
-            });
-        return make_executor({folder_.path() / "home", "remotedocker", objects_, boxes, {}})
-            .value();
-    }
-    JobSpec job()
-    {
-        EXPECT_TRUE(os::make_directories(folder_.path() / "project"));
-        EXPECT_TRUE(os::replace_file(folder_.path() / "project/train.py", "print(1)"));
-        snapshot::SnapshotOptions options;
-        options.directory = folder_.path() / "project";
-        options.git = snapshot::SnapshotOptions::Git::skip;
-        JobSpec spec;
-        spec.id = RunId::make();
-        spec.directory = folder_.path() / "runs" / spec.id.text();
-        spec.source = options.directory;
-        spec.snapshot = snapshot::take_snapshot(objects_, options).value().id;
-        spec.box.address = "box";
-        return spec;
-    }
-    static Frame answer(JsonObject head, std::string payload = {})
-    {
-        return {FrameKind::answer, 0, std::move(head), std::move(payload)};
-    }
-
-    os::TestFolder folder_;
-    snapshot::ObjectStore objects_ = *snapshot::ObjectStore::open(folder_.path() / "store");
-    std::unique_ptr<HostileBox> box_;
-};
 
 TEST_F(HostileBoxes, GetNoObjectsButThoseOfTheTree)
 {
@@ -258,6 +166,48 @@ TEST_F(HostileBoxes, AFullDiskIsToldWithTheMachine)
     ASSERT_FALSE(placed);
     EXPECT_THAT(placed.error().message(), HasSubstr("'box': write 'x'"));
     EXPECT_THAT(placed.error().hint(), HasSubstr("On 'box': The disk is full"));
+}
+
+// The machine removes what it was told we have.
+TEST_F(HostileBoxes, HearThatAllIsHereOnlyWhenItIs)
+{
+    for (const bool outputs : {false, true}) {
+        for (const int left_out : {0, 2}) {
+            std::vector<std::string> heard;
+            const auto target = executor([&](const Frame& request) -> std::vector<Frame> {
+                heard.push_back(request.head.text("call"));
+                return heard.back() == "sync" ? end({{"outputs", outputs}, {"left_out", left_out}})
+                                              : std::vector<Frame>{answer({})};
+            });
+            const auto spec = job();
+            ASSERT_TRUE(target->place(spec, {}, {}));
+
+            const auto status = target->sync(spec.id.text(), spec.directory, {}, after(5s), {});
+
+            ASSERT_TRUE(status && status->exit);
+            if (outputs) {
+                ASSERT_TRUE(target->collect(spec.id.text(), spec.directory, {}, {}));
+            }
+            EXPECT_EQ(std::count(heard.begin(), heard.end(), "collected"), left_out == 0 ? 1 : 0);
+        }
+    }
+}
+
+TEST_F(HostileBoxes, ProblemsOfTheirGarbageAreToldWithTheMachine)
+{
+    const auto target = executor([](const Frame& request) -> std::vector<Frame> {
+        if (request.head.text("call") != "collect-environments") return {answer({})};
+        return {answer({{"garbage",
+                         JsonObject{{"removed", JsonArray()},
+                                    {"freed", 0},
+                                    {"problems", JsonArray{"environment 'x' stays"}}}}})};
+    });
+    ASSERT_TRUE(target->place(job(), {}, {}));
+
+    const auto garbage = target->collect_environment_garbage({}, {});
+
+    ASSERT_TRUE(garbage) << garbage.error().message();
+    EXPECT_THAT(garbage->problems, testing::ElementsAre("'box': environment 'x' stays"));
 }
 
 TEST(ShownText, KeepsLinesOfToolsApartFromOurs)

@@ -101,6 +101,8 @@ Result<EnvironmentGarbage> RemoteEnvironments::collect_garbage(const Environment
             entry.machine = name_of(box);
             all.removed.push_back(std::move(entry));
         }
+        for (const auto& problem : garbage->problems)
+            all.problems.push_back(fmt::format("'{}': {}", name_of(box), problem));
     }
     return all;
 }

@@ -119,7 +119,7 @@ public:
             TRY(fetch_tree(*connection, options_.objects, id, tell, stop));
             collected.outputs = TRY(renamed(id, directory, before));
         }
-        calls_.tell_fetched(*connection, job, stop);
+        calls_.tell_fetched(*connection, job, directory, stop);
         return collected;
     }
 

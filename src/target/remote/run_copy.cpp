@@ -17,7 +17,6 @@ namespace ponk::target::remote {
 namespace {
 
 constexpr const char* first_log = "log.first";
-constexpr std::size_t most_at_once = std::size_t{2} << 20;
 constexpr std::size_t most_pieces = 1000;  // of one answer, of files with holes
 constexpr std::size_t most_files = Journals::most + most_pieces + 1;  // and the log
 const std::string journals = std::string(control::journal) + "/";
@@ -55,16 +54,17 @@ void add_lengths(const Path& directory, const std::vector<GrowingFile>& there, J
     }
 }
 
-std::vector<GrowingFile> growing_files(const Path& directory)
+namespace {
+
+std::vector<GrowingFile> growing_files(const Path& directory,
+                                       const std::vector<Journals::File>& found)
 {
     std::vector<GrowingFile> out{
         {control::log, std::min(size_of(directory / control::log), longest_log)}};
-    for (const auto& journal : Journals::of(directory).list())
+    for (const auto& journal : found)
         out.push_back({journals + journal.name, journal.size});
     return out;
 }
-
-namespace {
 
 // Fills an increment with what is new in one file after the other.
 class IncrementReader {
@@ -106,17 +106,25 @@ private:
 
 }  // namespace
 
-Result<Increment> read_increment(const Path& directory, const std::vector<GrowingFile>& there)
+std::vector<GrowingFile> growing_files(const Path& directory)
+{
+    return growing_files(directory, Journals::of(directory).list());
+}
+
+Result<Increment>
+read_increment(const Path& directory, const std::vector<GrowingFile>& there, Wanted wanted)
 {
     IncrementReader reader;
     const auto folder = Journals::of(directory);
     const auto lengths = by_name(there);
-    reader.out.left_out = folder.look().left_out;
+    // One look for all of it: there may be thousands of them.
+    const auto found = folder.look();
+    reader.out.left_out = found.left_out;
     std::size_t known_files = there.size();
     std::uint64_t journal_bytes = 0;
     for (const auto& file : there)
         journal_bytes += file.name == control::log ? 0 : file.offset;
-    for (auto& file : growing_files(directory)) {
+    for (auto& file : growing_files(directory, found.files)) {
         const auto known = lengths.find(file.name);
         const auto length = file.offset;
         const bool is_log = file.name == control::log;
@@ -132,10 +140,11 @@ Result<Increment> read_increment(const Path& directory, const std::vector<Growin
             ++reader.out.left_out;
             continue;
         }
-        if (reader.full() && length > file.offset) {
+        if ((reader.full() || wanted == Wanted::lengths) && length > file.offset) {
             reader.out.more = true;
             break;
         }
+        if (wanted == Wanted::lengths) continue;
         // A link that took its place since leads nowhere.
         const auto opened = is_log ? os::open_regular(directory / file.name, os::Links::refuse)
                                    : folder.open(file.name.substr(journals.size()));

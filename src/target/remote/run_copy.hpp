@@ -29,6 +29,9 @@ inline constexpr std::uint64_t longest_log = std::uint64_t{1} << 40;
 // Of all journals of a run together.
 inline constexpr std::uint64_t longest_journals = std::uint64_t{8} << 30;
 
+// Bytes of one answer, at most.
+inline constexpr std::size_t most_at_once = std::size_t{2} << 20;
+
 // The box's end: bytes behind what the daemon has, as much as fits into one answer. A file that is
 // shorter than that was cut by the script: all of it is sent again. Holes stay holes.
 struct Increment {
@@ -37,7 +40,11 @@ struct Increment {
     bool more = false;
     std::size_t left_out = 0;  // journals that are too many or too long to be sent
 };
-Result<Increment> read_increment(const Path& directory, const std::vector<GrowingFile>& there);
+// Of `lengths` comes no byte, only whether there are `more`.
+enum class Wanted { bytes, lengths };
+Result<Increment> read_increment(const Path& directory,
+                                 const std::vector<GrowingFile>& there,
+                                 Wanted wanted = Wanted::bytes);
 
 // The daemon's end: makes our copy hold what came. `damaged` for names that are none of a run.
 Result<> apply_increment(const Path& directory, const Increment& increment);

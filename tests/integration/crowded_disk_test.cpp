@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs of another machine whose log finds no room at home. Needs the right to mount.
+#include "target/control_directory.hpp"
+#include "target/remote/hostile_box_test_support.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <sys/mount.h>
+
+namespace ponk::target::remote {
+namespace {
+
+class CrowdedDisk : public HostileBoxes {
+protected:
+    void SetUp() override
+    {
+        EXPECT_TRUE(os::make_directories(runs_));
+        // Less than is to stay free.
+        if (::mount("tmpfs", runs_.c_str(), "tmpfs", 0, "size=100m") != 0)
+            GTEST_SKIP() << "cannot mount a small file system: " << std::strerror(errno);
+        mounted_ = true;
+    }
+    void TearDown() override
+    {
+        if (mounted_) ::umount2(runs_.c_str(), MNT_DETACH);
+    }
+
+    Path runs_ = folder_.path() / "runs";
+    bool mounted_ = false;
+};
+
+TEST_F(CrowdedDisk, WhatFindsNoRoomDoesNotTravelAndStaysThere)
+{
+    std::vector<std::string> heard;
+    const auto target = executor([&](const Frame& request) -> std::vector<Frame> {
+        const bool bytes = request.head.boolean("bytes", true);
+        heard.push_back(request.head.text("call") + (bytes ? "" : " without bytes"));
+        if (!request.head.text("call").starts_with("sync")) return {answer({})};
+        return end({{"outputs", false}, {"more", true}});
+    });
+    const auto spec = job();
+    ASSERT_TRUE(target->place(spec, {}, {}));
+    ASSERT_TRUE(os::replace_file(spec.directory / control::log, "begun"));
+    std::filesystem::resize_file(spec.directory / control::log, 65 << 20);  // a hole
+
+    const auto status = target->sync(spec.id.text(), spec.directory, {}, after(5s), {});
+
+    ASSERT_TRUE(status) << status.error().message();
+    EXPECT_TRUE(status->exit) << "nobody waits for it for ever";
+    EXPECT_THAT(status->reason, testing::HasSubstr("where they still are"));
+    EXPECT_THAT(heard, testing::ElementsAre("place", "sync without bytes"))
+        << "the machine must not hear that all is here";
+}
+
+}  // namespace
+}  // namespace ponk::target::remote
