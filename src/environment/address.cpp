@@ -30,10 +30,11 @@ template <class Write>
 std::string rewritten(std::string_view text, const Write& query_text)
 {
     std::string out;
+    AddressReader addresses(text);
     std::size_t done = 0;
     for (std::size_t colon = text.find("://"); colon != std::string_view::npos;
          colon = text.find("://", done)) {
-        const auto address = address_at(text, colon);
+        const auto address = addresses.at(colon);
         const auto replace = [&](const TextPart& part, const std::string& with) {
             if (part.empty()) return;
             out.append(text.substr(done, part.begin - done)).append(with);
@@ -70,10 +71,11 @@ std::vector<std::string> secrets_in(std::string_view text)
     const auto keep = [&found](std::string_view value) {
         if (value.size() >= shortest_secret) found.emplace_back(value);
     };
+    AddressReader addresses(text);
     std::size_t done = 0;
     for (std::size_t colon = text.find("://"); colon != std::string_view::npos;
          colon = text.find("://", done)) {
-        const auto address = address_at(text, colon);
+        const auto address = addresses.at(colon);
         const auto user = address.user.of(text);
         keep(user);
         if (const auto separator = user.find(':'); separator != std::string_view::npos)
@@ -121,10 +123,11 @@ std::vector<std::string> credentials_in(std::string_view text)
         if (auto decoded = percent_decoded(value); decoded != value)
             found.push_back(std::move(decoded));
     };
+    AddressReader addresses(text);
     std::size_t done = 0;
     for (std::size_t colon = text.find("://"); colon != std::string_view::npos;
          colon = text.find("://", done)) {
-        const auto address = address_at(text, colon);
+        const auto address = addresses.at(colon);
         const auto user = address.user.of(text);
         const auto separator = user.find(':');
         keep(separator == std::string_view::npos ? user : user.substr(separator + 1));

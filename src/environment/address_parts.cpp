@@ -33,12 +33,27 @@ bool begins_with_port(std::string_view text)
     return digits > 0 && digits <= 5 && (digits == text.size() || !is_host(text[digits]));
 }
 
-bool speaks_of_proxy(std::string_view text, std::size_t at)
+bool ends_with_proxy(std::string_view text)
 {
-    const auto newline = text.substr(0, at).rfind('\n');
-    const auto begin = newline == std::string_view::npos ? 0 : newline + 1;
-    return lower(text.substr(begin, at - begin)).find("proxy") != std::string::npos;
+    constexpr std::string_view word = "proxy";
+    if (text.size() < word.size() || (text.back() != 'y' && text.back() != 'Y')) return false;
+    return lower(text.substr(text.size() - word.size())) == word;
 }
+
+// What a login may belong to: told byte by byte, so that no text is looked at twice.
+struct Surroundings {
+    std::size_t word = 0;  // where it begins
+    bool speaks_of_proxy = false;
+
+    void take(std::string_view text, std::size_t at)
+    {
+        if (ends_address(text[at])) word = at + 1;
+        if (text[at] == '\n' || text[at] == '\r')
+            speaks_of_proxy = false;
+        else if (!speaks_of_proxy)
+            speaks_of_proxy = ends_with_proxy(text.substr(0, at + 1));
+    }
+};
 
 }  // namespace
 
@@ -49,29 +64,30 @@ bool ends_address(char c)
            c == '<' || c == '>' || c == '`';
 }
 
-Address address_at(std::string_view text, std::size_t colon)
+Address AddressReader::at(std::size_t colon)
 {
     Address address;
     const std::size_t start = colon + 3;
-    std::size_t end = start;
-    while (end < text.size() && !ends_address(text[end]))
-        ++end;
-    address.end = end;
-    const auto rest = text.substr(start, end - start);
+    end_ = std::max(end_, start);
+    while (end_ < text_.size() && !ends_address(text_[end_]))
+        ++end_;
+    address.end = end_;
+    const auto rest = text_.substr(start, end_ - start);
+    // Two addresses share no such part: the second begins with a slash.
     const std::size_t authority = std::min(rest.find_first_of("/?#"), rest.size());
     const std::size_t at = rest.substr(0, authority).rfind('@');
     if (at != std::string_view::npos) {
         const auto user = rest.substr(0, at);
-        if (!is_ssh(text, colon) || user.find(':') != std::string_view::npos)
+        if (!is_ssh(text_, colon) || user.find(':') != std::string_view::npos)
             address.user = {start, start + at};
     }
-    const std::size_t fragment = std::min(rest.find('#'), rest.size());
-    const std::size_t question = std::min(rest.find('?'), fragment);
-    if (question < fragment) address.query = {start + question + 1, start + fragment};
-    const std::size_t token = rest.substr(0, question).find("/t/", authority);
-    if (token != std::string_view::npos) {
+    const std::size_t fragment = std::min(fragment_.from(start), end_);
+    const std::size_t question = std::min(question_.from(start), fragment);
+    if (question < fragment) address.query = {question + 1, fragment};
+    const std::size_t token = token_.from(start + authority);
+    if (token != std::string_view::npos && token + 3 <= question) {
         const std::size_t begin = token + 3;
-        address.token = {start + begin, start + std::min(rest.find('/', begin), question)};
+        address.token = {begin, std::min(slash_.from(begin), question)};
     }
     return address;
 }
@@ -83,7 +99,8 @@ bool is_credential(std::string_view query_name)
         "srt", "spr",   "sip",          "sks",     "skt",        "ske",     "skv",
         "tok", "token", "access_token", "api_key", "signature",  "expires", "awsaccesskeyid",
         "key", "auth",  "password",     "policy",  "key-pair-id"};
-    const auto plain = lower(query_name);
+    // None is nearly that long.
+    const auto plain = lower(query_name.substr(0, 64));
     return std::find(std::begin(names), std::end(names), plain) != std::end(names) ||
            plain.starts_with("x-amz-") || plain.starts_with("x-goog-");
 }
@@ -91,16 +108,17 @@ bool is_credential(std::string_view query_name)
 std::vector<TextPart> logins_without_scheme(std::string_view text)
 {
     std::vector<TextPart> found;
-    std::size_t done = 0;
+    NextOf next_colon(text, ":");
+    NextOf next_scheme(text, "://");
+    Surroundings around;
+    std::size_t looked = 0;
     for (std::size_t at = text.find('@'); at != std::string_view::npos;
          at = text.find('@', at + 1)) {
-        std::size_t begin = at;
-        while (begin > done && !ends_address(text[begin - 1]))
-            --begin;
-        const auto word = text.substr(begin, at - begin);
-        const auto colon = word.find(':');
-        if (colon == std::string_view::npos || colon == 0 || colon + 1 == word.size() ||
-            word.find("://") != std::string_view::npos)
+        for (; looked < at; ++looked)
+            around.take(text, looked);
+        auto begin = around.word;
+        const auto colon = next_colon.from(begin);
+        if (colon >= at || colon == begin || colon + 1 == at || next_scheme.from(begin) < at)
             continue;
         std::size_t host = at + 1;
         while (host < text.size() && is_host(text[host]))
@@ -109,11 +127,11 @@ std::vector<TextPart> logins_without_scheme(std::string_view text)
         if (host == at + 1 || (host < text.size() && text[host] == '@')) continue;
         const bool has_port =
             host < text.size() && text[host] == ':' && begins_with_port(text.substr(host + 1));
-        if (!has_port && !speaks_of_proxy(text, at)) continue;
-        const auto before_user = word.substr(0, colon).find_last_of("=,;({[");
+        if (!has_port && !around.speaks_of_proxy) continue;
+        const auto before_user = text.substr(begin, colon - begin).find_last_of("=,;({[");
         if (before_user != std::string_view::npos) begin += before_user + 1;
         found.push_back({begin, at});
-        done = at + 1;
+        around.word = at + 1;
     }
     return found;
 }

@@ -30,8 +30,41 @@ struct Address {
 // Blanks, quotes and their like: no address goes on behind one.
 bool ends_address(char c);
 
-// `colon` is where "://" begins.
-Address address_at(std::string_view text, std::size_t colon);
+// Finds a word from places that only go forward, and looks at no byte twice: texts come from
+// anybody, and a megabyte of "://" is one, too.
+class NextOf {
+public:
+    NextOf(std::string_view text, std::string_view word) : text_(text), word_(word) {}
+    // npos when there is none.
+    std::size_t from(std::size_t place)
+    {
+        if (!known_ || found_ < place) found_ = text_.find(word_, place);
+        known_ = true;
+        return found_;
+    }
+
+private:
+    std::string_view text_;
+    std::string_view word_;
+    std::size_t found_ = 0;
+    bool known_ = false;
+};
+
+// Takes addresses of one text apart, each further on than the last; they may lie in each other.
+class AddressReader {
+public:
+    explicit AddressReader(std::string_view text) : text_(text) {}
+    // `colon` is where "://" begins.
+    Address at(std::size_t colon);
+
+private:
+    std::string_view text_;
+    std::size_t end_ = 0;
+    NextOf fragment_{text_, "#"};
+    NextOf question_{text_, "?"};
+    NextOf token_{text_, "/t/"};
+    NextOf slash_{text_, "/"};
+};
 
 // Query words that say who asks, not what for: signatures of storage services and plain tokens.
 bool is_credential(std::string_view query_name);

@@ -11,32 +11,58 @@ namespace ponk::environment {
 
 namespace {
 
-constexpr std::size_t long_line = std::size_t{64} << 10;
 // No address is that long; a file without any blank is not held in memory for one.
-constexpr std::size_t longest_word = std::size_t{1} << 20;
+constexpr std::size_t long_line = std::size_t{64} << 10;
 
-void add_query_parts(std::string_view text, const TextPart& query, std::vector<TextPart>& found)
-{
-    for (std::size_t begin = query.begin; begin < query.end;) {
-        const auto end = std::min(text.find('&', begin), query.end);
-        const auto word = text.substr(begin, end - begin);
-        const auto equals = word.find('=');
-        if (equals != std::string_view::npos && is_credential(word.substr(0, equals)))
-            found.push_back({begin + equals + 1, end});
-        begin = end + 1;
+// The credentials among the words of queries. A query may hold an address with a query of its own:
+// both end at the same place, and have all words but the first in common.
+class QueryWords {
+public:
+    explicit QueryWords(std::string_view text) : text_(text) {}
+
+    void add(const TextPart& query, std::vector<TextPart>& found)
+    {
+        if (query.empty()) return;
+        auto begin = std::max(seen_, add_word(query.begin, query.end, first_, found));
+        while (begin < query.end)
+            begin = add_word(begin, query.end, others_, found);
+        seen_ = query.end;
     }
-}
+
+private:
+    struct Signs {
+        NextOf separator;
+        NextOf equals;
+    };
+    // Returns where the next word begins.
+    std::size_t
+    add_word(std::size_t begin, std::size_t most, Signs& signs, std::vector<TextPart>& found) const
+    {
+        const auto end = std::min(signs.separator.from(begin), most);
+        const auto equals = signs.equals.from(begin);
+        if (equals < end && is_credential(text_.substr(begin, equals - begin)))
+            found.push_back({equals + 1, end});
+        return end + 1;
+    }
+
+    std::string_view text_;
+    std::size_t seen_ = 0;
+    Signs first_{{text_, "&"}, {text_, "="}};
+    Signs others_ = first_;
+};
 
 std::vector<TextPart> credential_parts(std::string_view text)
 {
     auto found = logins_without_scheme(text);
+    AddressReader addresses(text);
+    QueryWords queries(text);
     // Every "://" by itself: a list of addresses may hold no blank, and a query another address.
     for (std::size_t colon = text.find("://"); colon != std::string_view::npos;
          colon = text.find("://", colon + 3)) {
-        const auto address = address_at(text, colon);
+        const auto address = addresses.at(colon);
         found.push_back(address.user);
         found.push_back(address.token);
-        add_query_parts(text, address.query, found);
+        queries.add(address.query, found);
     }
     std::erase_if(found, [](const TextPart& part) { return part.empty(); });
     std::sort(found.begin(), found.end(), [](const TextPart& left, const TextPart& right) {
@@ -54,7 +80,7 @@ std::size_t whole_part(std::string_view text)
     for (std::size_t end = text.size(); end > lines; --end) {
         if (ends_address(text[end - 1])) return end;
     }
-    return text.size() - lines < longest_word ? lines : text.size();
+    return text.size();
 }
 
 }  // namespace

@@ -49,6 +49,33 @@ TEST(CredentialFilter, SeesEveryAddressOfAListWithoutBlanksAndThoseInsideQueries
               "https://a.example/?next=https://***@b.example/");
 }
 
+TEST(CredentialFilter, SeesTheWordsOfEachQueryInAnother)
+{
+    EXPECT_EQ(without_credentials("https://a.example/?sig=k1&next=https://b.example/?sig=k2&u="
+                                  "https://c.example/?token=k3&x=1&key=k4#sig=5 "
+                                  "https://d.example/?key=k6"),
+              "https://a.example/?sig=***&next=https://b.example/?sig=***&u="
+              "https://c.example/?token=***&x=1&key=***#sig=5 https://d.example/?key=***");
+}
+
+TEST(CredentialFilter, ALineOfProgressIsALineToo)
+{
+    EXPECT_EQ(without_credentials("fetch proxy.py 10%\rjoe:x@home"),
+              "fetch proxy.py 10%\rjoe:x@home");
+    EXPECT_EQ(without_credentials("fetch 10%\rproxy: joe:x@home"), "fetch 10%\rproxy: ***@home");
+}
+
+// Whoever compares each byte with all others would be at it for hours.
+TEST(CredentialFilter, TextsMadeToKeepItBusyDoNot)
+{
+    for (const std::string piece : {"a:@", "a:b@c", "x://", "://?sig=1&", "://?", "://x/t/"}) {
+        std::string text;
+        while (text.size() < (256 << 10))
+            text += piece;
+        EXPECT_LE(without_credentials(text).size(), text.size() + text.size() / 2) << piece;
+    }
+}
+
 TEST(CredentialFilter, TheResultDoesNotDependOnHowTheTextWasCut)
 {
     const std::string text = "one https://bob:hush5@h.example/a?sig=abc12\n\n" +
