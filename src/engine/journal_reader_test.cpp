@@ -75,6 +75,21 @@ TEST_F(JournalReaders, AGreatManyJournalsAreReadOnceEach)
     EXPECT_EQ(last_step(run), 2);
 }
 
+TEST_F(JournalReaders, OnlyThoseBeyondTheLimitAreToldToBeLeftOut)
+{
+    const auto run = begin_run();
+    for (std::size_t i = 0; i < target::Journals::most; ++i)
+        put(run, std::to_string(i), "");
+    JournalReader full(context_, run);
+    read_all(full);
+    EXPECT_TRUE(full.findings().empty()) << full.findings().front();
+    put(run, "z", "");
+    JournalReader more(context_, run);
+    read_all(more);
+    ASSERT_EQ(more.findings().size(), 1U);
+    EXPECT_NE(more.findings().front().find("more metric journals"), std::string::npos);
+}
+
 TEST_F(JournalReaders, AHoleIsNoDataAndAJournalHasALimit)
 {
     const auto run = begin_run();
