@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Before the launch: snapshot and working copy.
+#include "base/advice.hpp"
 #include "base/text.hpp"
 #include "engine/preparation_part.hpp"
 #include "engine/run_environment.hpp"
@@ -23,14 +24,11 @@ namespace {
 // Executors do not know by which configuration a run was asked for.
 Error name_configuration(const Error& error, const std::string& configuration)
 {
-    constexpr std::string_view command = "`ponk experiment prepare`";
-    const auto at = error.hint().find(command);
-    if (at == std::string::npos || configuration.empty()) return error;
-    auto hint = error.hint();
-    hint.replace(at,
-                 command.size(),
-                 fmt::format("`ponk experiment prepare -c {}`", shell_word(configuration)));
-    return error.with_hint(std::move(hint));
+    if (configuration.empty()) return error;
+    return fill_in_advice(
+        error,
+        "`ponk experiment prepare`",
+        fmt::format("`ponk experiment prepare -c {}`", shell_word(configuration)));
 }
 
 Json git_json(const std::optional<snapshot::GitInfo>& git)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ssh/failure.hpp"
 
+#include "base/advice.hpp"
 #include "base/text.hpp"
 
 namespace ponk::ssh {
@@ -187,12 +188,10 @@ std::string offered_methods(std::string_view said)
 
 Error name_target(const Error& error, const std::string& target)
 {
-    constexpr std::string_view open = "computetarget check TARGET ";
-    const auto at = error.hint().find(open);
-    if (at == std::string::npos || target.empty()) return error;
-    auto hint = error.hint();
-    hint.replace(at, open.size(), fmt::format("computetarget check {} ", shell_word(target)));
-    return error.with_hint(std::move(hint));
+    if (target.empty()) return error;
+    return fill_in_advice(error,
+                          "computetarget check TARGET ",
+                          fmt::format("computetarget check {} ", shell_word(target)));
 }
 
 Error error_of(Cause cause, const Address& address, std::string_view said, std::string_view known)

@@ -115,6 +115,8 @@ TEST(Failure, ChangedHostKeyIsToldWithBothKeysAndWhatAcceptsIt)
                           "SHA256:0123456789abcdefghijklmnopqrstuvwxyzABCDEFG'"));
     EXPECT_EQ(offending_key("Offending ED25519 key in known_hosts:9\n", folder.path()), "");
     EXPECT_EQ(offending_key("nothing of that", folder.path()), "");
+    std::filesystem::resize_file(folder.path() / "known_hosts", (1 << 20) + 1);
+    EXPECT_EQ(offending_key(said, folder.path()), "") << "what is so large is no such file";
 }
 
 TEST(Failure, AJumpHostIsQuotedAndEachOfItsReasonsHasItsOwnAdvice)

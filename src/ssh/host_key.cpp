@@ -15,8 +15,6 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr std::uint64_t largest_known_hosts = 1 << 20;
-
 // Each family by the algorithms that use its keys.
 constexpr const char* families[] = {"ssh-ed25519",
                                     "ecdsa-sha2-nistp256,ecdsa-sha2-nistp384,ecdsa-sha2-nistp521",
@@ -116,11 +114,10 @@ check_host_key(const Client& client, Deadline deadline, std::stop_token stop)
     }
     const auto cause = find_cause(output->err);
     if (output->exit.status() == 0 || cause == Cause::denied) return {};
-    return tl::unexpected(Refusal{cause,
-                                  error_of(cause,
-                                           client.address(),
-                                           output->err,
-                                           offending_key(output->err, client.folder().path()))});
+    const auto known = cause == Cause::host_key_changed
+                           ? offending_key(output->err, client.folder().path())
+                           : std::string();
+    return tl::unexpected(Refusal{cause, error_of(cause, client.address(), output->err, known)});
 }
 
 Result<HostKey> learn_host_key(const Client& client,

@@ -21,6 +21,8 @@ struct HostKey {
     [[nodiscard]] std::string short_type() const;
 };
 
+// No more of a known_hosts file is read.
+inline constexpr std::uint64_t largest_known_hosts = 1 << 20;
 // Every line of a known_hosts file that holds a key; comments, marks and broken lines are left out.
 std::vector<HostKey> parse_known_hosts(std::string_view text);
 // "SHA256:abc…", also without the prefix or with "=" at the end; nullopt when it is none.

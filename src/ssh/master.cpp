@@ -157,10 +157,11 @@ open_once(const Client& client, const Opening& opening, Deadline deadline, std::
     const auto cause = !exit               ? Cause::timed_out
                        : exit->signal != 0 ? Cause::killed
                                            : find_cause(said);
-    return tl::unexpected(Refusal{
-        cause,
-        error_of(cause, client.address(), said, offending_key(said, client.folder().path())),
-        offered_methods(said)});
+    const auto known = cause == Cause::host_key_changed
+                           ? offending_key(said, client.folder().path())
+                           : std::string();
+    return tl::unexpected(
+        Refusal{cause, error_of(cause, client.address(), said, known), offered_methods(said)});
 }
 
 }  // namespace

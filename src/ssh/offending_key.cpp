@@ -16,7 +16,7 @@ std::string offending_key(std::string_view said, const os::Path& folder)
         if (colon == std::string_view::npos) return {};
         const auto number = parse_integer(place.substr(colon + 1));
         const auto file = folder / place.substr(0, colon);
-        const auto text = os::read_file(file);
+        const auto text = os::read_file(file, largest_known_hosts);
         if (!number || *number < 1 || !text) return {};
         const auto lines = split(*text, '\n');
         if (static_cast<std::size_t>(*number) > lines.size()) return {};
