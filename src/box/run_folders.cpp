@@ -3,6 +3,7 @@
 
 #include "base/text.hpp"
 #include "os/directory.hpp"
+#include "target/control_directory.hpp"
 
 #include <dirent.h>
 #include <sys/stat.h>
@@ -67,7 +68,7 @@ Result<> RunFolders::mark(const std::string& identity) const
     if (noted) {
         for (const auto& entry : *noted) {
             const auto id = RunId::parse(entry.name);
-            if (id && !std::filesystem::exists(of(*id))) return {};
+            if (id && !target::is_there(of(*id))) return {};
         }
     }
     TRY(os::make_directories(home_ / "runs"));
