@@ -15,6 +15,7 @@
 #include "target/docker/copied_tree.hpp"
 #include "target/docker/describe_container.hpp"
 #include "target/docker/memory_limit.hpp"
+#include "target/docker/recent_info.hpp"
 #include "target/docker/run_arguments.hpp"
 #include "target/docker/run_image.hpp"
 #include "target/embedded.hpp"
@@ -134,7 +135,7 @@ public:
                 engine, spec, [](const std::string&) {}, stop));
         const auto image =
             TRY(usable_image(engine, prepared ? prepared->record.image : wanted_image(spec), stop));
-        const auto info = TRY(engine.info(after(patience), stop));
+        const auto info = TRY(info_.of(engine, stop));
         const auto container =
             TRY(describe_container(spec, image, prepared ? &*prepared : nullptr, info, installed_));
         SecretFile secrets(spec.directory / control::environment);
@@ -269,12 +270,12 @@ private:
         return TRY(Engine::connect(note->socket, after(patience), stop));
     }
 
-    static Result<std::int64_t>
+    Result<std::int64_t>
     memory_limit(const Engine& engine, const JobSpec& spec, const std::stop_token& stop)
     {
         dockerapi::ContainerSpec container;
         TRY(apply_run_arguments(spec.container.arguments, container));
-        limit_memory(TRY(engine.info(after(patience), stop)), container);
+        if (!sets_memory(container)) limit_memory(TRY(info_.of(engine, stop)), container);
         return memory_limit_of(container);
     }
 
@@ -350,6 +351,7 @@ private:
     Installed installed_;
     RunKeys keys_;
     ContainerNotes notes_;
+    RecentInfo info_;
     Watcher watcher_;
     HeldEnvironments held_;
     GpuLook gpus_{options_.home / "lib"};

@@ -14,13 +14,18 @@ std::int64_t default_memory_limit(const dockerapi::Info& engine)
     return std::max(engine.memory - reserve, engine.memory / 2);
 }
 
-void limit_memory(const dockerapi::Info& engine, dockerapi::ContainerSpec& container)
+bool sets_memory(const dockerapi::ContainerSpec& container)
 {
     // The others are held against it by the engine: who sets one of them sets them all.
     for (const auto* setting : {"Memory", "MemorySwap", "MemoryReservation"}) {
-        if (container.host_settings.find(setting) != nullptr) return;
+        if (container.host_settings.find(setting) != nullptr) return true;
     }
-    container.memory = default_memory_limit(engine);
+    return false;
+}
+
+void limit_memory(const dockerapi::Info& engine, dockerapi::ContainerSpec& container)
+{
+    if (!sets_memory(container)) container.memory = default_memory_limit(engine);
 }
 
 std::int64_t memory_limit_of(const dockerapi::ContainerSpec& container)

@@ -10,6 +10,9 @@ namespace ponk::target::docker {
 // its neighbours. 0: no limit, because the engine cannot keep one or does not tell its memory.
 std::int64_t default_memory_limit(const dockerapi::Info& engine);
 
+// Arguments that were applied to a container say something about its memory.
+bool sets_memory(const dockerapi::ContainerSpec& container);
+
 // Gives a container that limit, unless arguments that were applied to it set one.
 void limit_memory(const dockerapi::Info& engine, dockerapi::ContainerSpec& container);
 
