@@ -246,6 +246,34 @@ tail_of_log(const Engine& engine, const std::string& name, Deadline deadline, st
     return without_frames(reply.body);
 }
 
+Result<std::vector<std::string>> changed_paths(const Engine& engine,
+                                               const std::string& name,
+                                               Deadline deadline,
+                                               std::stop_token stop)
+{
+    constexpr std::size_t longest = std::size_t{8} << 20;
+    constexpr std::int64_t deleted = 2;
+    std::string text;
+    const auto asked = engine.exchange(
+        {.target = path_of(name, "/changes")},
+        [&text](std::string_view bytes) {
+            text += bytes;
+            return text.size() <= longest;
+        },
+        net::until(deadline),
+        std::move(stop));
+    if (text.size() > longest)
+        return fail(ErrorKind::unavailable, "container '{}' changed too much to be told", name);
+    TRY(Result<net::Reply>(asked));
+    const auto list = TRY(parse_json(text).map_error(while_doing("the Docker engine's answer")));
+    std::vector<std::string> paths;
+    if (!list.is_array()) return paths;  // null: none
+    for (const auto& change : list.as_array()) {
+        if (change.integer("Kind") != deleted) paths.push_back(change.text("Path"));
+    }
+    return paths;
+}
+
 Result<> copy_in(const Engine& engine,
                  const std::string& name,
                  const std::string& folder,

@@ -48,6 +48,11 @@ struct Container {
     std::vector<std::pair<std::string, std::string>> labels;
 
     [[nodiscard]] std::string label(std::string_view name) const;
+    // It ran, and does not any more.
+    [[nodiscard]] bool is_over() const
+    {
+        return status == "exited" || status == "dead" || status == "removing";
+    }
 };
 
 // What the engine says of a container; absent parts are empty.
@@ -98,6 +103,13 @@ std::string without_frames(std::string_view bytes);
 // The end of what its processes wrote to the engine's log.
 Result<std::string>
 tail_of_log(const Engine& engine, const std::string& name, Deadline deadline, std::stop_token stop);
+
+// Paths that a container added to its image or changed there, of any kind. `unavailable` when they
+// are more than anybody wants to hear.
+Result<std::vector<std::string>> changed_paths(const Engine& engine,
+                                               const std::string& name,
+                                               Deadline deadline,
+                                               std::stop_token stop);
 
 // Unpacks a tar stream below `folder`; only for containers that do not run (while one runs, it
 // could swap a folder for a link under the engine's feet).

@@ -77,9 +77,7 @@ JobStatus ContainerRun::ask_engine(JobStatus status, std::stop_token stop) const
         return lost(std::move(status), "its container was removed while the script ran");
     }
     const auto& state = **container;
-    const bool over =
-        state.status == "exited" || state.status == "dead" || state.status == "removing";
-    if (!over) return status;
+    if (!state.is_over()) return status;
     const auto log = tail_of_log(*engine, container_, after(20s), stop);
     return lost(std::move(status), evidence(state, log.value_or("")));
 }

@@ -6,6 +6,7 @@
 #include "os/directory.hpp"
 #include "target/control_directory.hpp"
 #include "target/docker/container_layout.hpp"
+#include "target/docker/unpacker.hpp"
 #include "target/run_folder.hpp"
 
 #include <deque>
@@ -22,7 +23,8 @@ using dockerapi::TarReader;
 
 constexpr std::size_t piece = 256 * 1024;
 constexpr const char* unfinished_outputs = "outputs.new";
-constexpr const char* unfinished_tree = "tree.new";
+constexpr const char* copied_tree = "tree-";
+constexpr std::chrono::seconds look_patience{20};
 
 // The tree of a run as a tar stream, one entry after the other. Folders come before what they hold.
 class TreeTar {
@@ -101,92 +103,6 @@ private:
     bool ended_ = false;
 };
 
-// Unpacks below one folder and nowhere else: the names come out of the container.
-class Unpacker {
-public:
-    explicit Unpacker(os::Fd root) : root_(std::move(root)) {}
-
-    Result<> begin(const TarEntry& entry)
-    {
-        file_.reset();
-        const Path path = Path(entry.path).relative_path().lexically_normal();
-        if (path.empty() || *path.begin() == "..")
-            return fail(
-                ErrorKind::damaged, "the archive names {} outside its folder", os::in_quotes(path));
-        if (entry.kind == TarEntry::Kind::folder) return make_folder(path);
-        if (entry.kind == TarEntry::Kind::other) return take_other(entry, path);
-        const auto parent = TRY(os::open_beneath(root_.get(),
-                                                 path.has_parent_path() ? path.parent_path() : ".",
-                                                 O_RDONLY | O_DIRECTORY));
-        const auto name = path.filename().string();
-        if (entry.kind == TarEntry::Kind::link) {
-            if (::symlinkat(entry.link.c_str(), parent.get(), name.c_str()) != 0 && errno != EEXIST)
-                return fail_errno(errno, "make the link {}", os::in_quotes(path));
-        } else if (entry.kind == TarEntry::Kind::file) {
-            file_ = TRY(os::open_beneath(
-                root_.get(), path, O_WRONLY | O_CREAT | O_EXCL, (entry.mode & 0777U) | 0600U));
-        }
-        return {};
-    }
-
-    Result<> data(std::string_view bytes)
-    {
-        return file_ ? os::write_all(file_.get(), bytes) : Result<>();
-    }
-
-    // "'outputs/x' is …": what could not be taken.
-    [[nodiscard]] std::vector<std::string> left_out() && { return std::move(left_out_); }
-
-private:
-    // The archive has a file of several names once; the others are links to the first.
-    Result<> take_other(const TarEntry& entry, const Path& path)
-    {
-        const Path first = Path(entry.link).relative_path().lexically_normal();
-        if (!entry.link.empty() && !first.empty() && *first.begin() != "..") {
-            const auto file = os::open_beneath(root_.get(), first, O_PATH | O_NOFOLLOW);
-            const auto parent =
-                TRY(os::open_beneath(root_.get(),
-                                     path.has_parent_path() ? path.parent_path() : ".",
-                                     O_RDONLY | O_DIRECTORY));
-            if (file && ::linkat(AT_FDCWD,
-                                 fmt::format("/proc/self/fd/{}", file->get()).c_str(),
-                                 parent.get(),
-                                 path.filename().c_str(),
-                                 AT_SYMLINK_FOLLOW) == 0)
-                return {};
-        }
-        if (left_out_.size() < most_told)
-            left_out_.push_back(
-                os::in_quotes(path) +
-                " is no file, folder or link (a pipe or a device) and was left out");
-        else if (left_out_.size() == most_told)
-            left_out_.push_back("more of the outputs are no files, folders or links and were left "
-                                "out");
-        return {};
-    }
-
-    Result<> make_folder(const Path& path)
-    {
-        auto name = path.string();
-        while (name.ends_with('/'))
-            name.pop_back();
-        const Path folder = name;
-        const auto parent =
-            TRY(os::open_beneath(root_.get(),
-                                 folder.has_parent_path() ? folder.parent_path() : ".",
-                                 O_RDONLY | O_DIRECTORY));
-        if (::mkdirat(parent.get(), folder.filename().c_str(), 0700) != 0 && errno != EEXIST)
-            return fail_errno(errno, "make the folder {}", os::in_quotes(folder));
-        return {};
-    }
-
-    static constexpr std::size_t most_told = 100;
-
-    os::Fd root_;
-    os::Fd file_;
-    std::vector<std::string> left_out_;
-};
-
 // `work/`, or a new one where the script put something else: the container has the run's tree, this
 // was only what it was made from.
 Result<RunFolder> work_folder(const Path& directory)
@@ -200,21 +116,13 @@ Result<RunFolder> work_folder(const Path& directory)
     return RunFolder::open(directory, control::work);
 }
 
-// Unpacks what lies at `path` in the container into the new folder `name` of the run directory and
-// says what was left out; nullopt when there is nothing.
-Result<std::optional<std::vector<std::string>>> unpack_home(const dockerapi::Engine& engine,
-                                                            const std::string& container,
-                                                            const std::string& path,
-                                                            const Path& directory,
-                                                            const char* name,
-                                                            std::stop_token stop)
+// Unpacks what lies at `path` in the container into the folder; false when there is nothing.
+Result<bool> unpack(const dockerapi::Engine& engine,
+                    const std::string& container,
+                    const std::string& path,
+                    Unpacker& unpacker,
+                    std::stop_token stop)
 {
-    // A new folder: a repeated call begins anew.
-    const auto building = directory / name;
-    TRY(os::remove_tree(building));
-    TRY(os::make_directories(building));
-    const auto folder = TRY(RunFolder::open(directory, name));
-    Unpacker unpacker(TRY(os::open_beneath(folder.fd(), ".", O_RDONLY | O_DIRECTORY)));
     TarReader reader(
         {.begin = [&unpacker](const TarEntry& entry) { return unpacker.begin(entry); },
          .data = [&unpacker](std::string_view bytes) { return unpacker.data(bytes); }});
@@ -229,13 +137,32 @@ Result<std::optional<std::vector<std::string>>> unpack_home(const dockerapi::Eng
         },
         std::move(stop));
     if (!read) return tl::unexpected(read.error());
-    if (!copied && copied.error().kind() == ErrorKind::not_found) {
-        TRY(os::remove_tree(building));
-        return std::nullopt;
-    }
+    if (!copied && copied.error().kind() == ErrorKind::not_found) return false;
     TRY(Result<>(copied));
     TRY(reader.finish());
-    return std::move(unpacker).left_out();
+    return true;
+}
+
+Result<Unpacker> unpacker_for(const Path& directory, const Path& name)
+{
+    const auto folder = TRY(RunFolder::open(directory, name));
+    return Unpacker(TRY(os::open_beneath(folder.fd(), ".", O_RDONLY | O_DIRECTORY)));
+}
+
+// What the run put below `outputs/`, as the archive would name it. An engine that cannot say, or
+// says too much, keeps nobody from the outputs.
+std::vector<std::string> paths_of_outputs(const dockerapi::Engine& engine,
+                                          const std::string& container,
+                                          const std::stop_token& stop)
+{
+    const std::string outputs = std::string(layout::tree) + "/outputs/";
+    std::vector<std::string> out;
+    const auto changed = changed_paths(engine, container, after(look_patience), stop);
+    if (!changed) return out;
+    for (const auto& path : *changed) {
+        if (path.starts_with(outputs)) out.push_back(path.substr(outputs.size() - 8));
+    }
+    return out;
 }
 
 }  // namespace
@@ -260,14 +187,19 @@ Result<std::vector<std::string>> copy_outputs_home(const dockerapi::Engine& engi
                                                    const Path& directory,
                                                    std::stop_token stop)
 {
-    auto there = TRY(unpack_home(engine,
-                                 container,
-                                 std::string(layout::tree) + "/outputs",
-                                 directory,
-                                 unfinished_outputs,
-                                 std::move(stop))
-                         .map_error(while_doing("copy outputs out of the container")));
-    if (!there) return std::vector<std::string>();
+    // A new folder: a repeated call begins anew.
+    const auto building = directory / unfinished_outputs;
+    TRY(os::remove_tree(building));
+    TRY(os::make_directories(building));
+    auto unpacker = TRY(unpacker_for(directory, unfinished_outputs));
+    const bool there =
+        TRY(unpack(engine, container, std::string(layout::tree) + "/outputs", unpacker, stop)
+                .map_error(while_doing("copy outputs out of the container")));
+    if (!there) {
+        TRY(os::remove_tree(building));
+        return std::vector<std::string>();
+    }
+    auto left_out = unpacker.left_out(paths_of_outputs(engine, container, stop));
     // Renamed when whole: a cut call leaves nothing.
     const auto folder = TRY(RunFolder::open(directory, unfinished_outputs));
     const auto work = TRY(work_folder(directory));
@@ -277,22 +209,44 @@ Result<std::vector<std::string>> copy_outputs_home(const dockerapi::Engine& engi
     if (::renameat(folder.fd(), "outputs", work.fd(), "outputs") != 0)
         return fail_errno(
             errno, "put the outputs at {}", os::in_quotes(directory / control::work / "outputs"));
-    TRY(os::remove_tree(directory / unfinished_outputs));
-    return std::move(*there);
+    TRY(os::remove_tree(building));
+    return left_out;
 }
 
-Result<Path> copy_tree_home(const dockerapi::Engine& engine,
-                            const std::string& container,
-                            const Path& directory,
-                            std::stop_token stop)
+CopiedTree::~CopiedTree()
 {
-    const auto there = TRY(
-        unpack_home(engine, container, layout::tree, directory, unfinished_tree, std::move(stop))
-            .map_error(while_doing("copy the tree out of the container")));
-    if (!there) {
+    if (!folder_.empty()) static_cast<void>(os::remove_tree(folder_));
+}
+
+Path CopiedTree::root() const
+{
+    return folder_ / Path(layout::tree).filename();
+}
+
+Result<CopiedTree> copy_tree_home(const dockerapi::Engine& engine,
+                                  const std::string& container,
+                                  const Path& directory,
+                                  std::stop_token stop)
+{
+    // Of its own name: two who ask for the files at one time are not in each other's way.
+    CopiedTree tree(TRY(os::make_temporary_directory(directory, copied_tree)));
+    auto unpacker = TRY(unpacker_for(directory, tree.root().parent_path().filename()));
+    const bool there = TRY(unpack(engine, container, layout::tree, unpacker, std::move(stop))
+                               .map_error(while_doing("copy the tree out of the container")));
+    if (!there)
         return fail(ErrorKind::not_found, "the container of the run, which has its files, is gone");
+    return tree;
+}
+
+Result<> remove_unfinished_copies(const Path& directory)
+{
+    TRY(os::remove_tree(directory / unfinished_outputs));
+    const auto entries = os::list_directory(directory);
+    if (!entries) return {};
+    for (const auto& entry : *entries) {
+        if (entry.name.starts_with(copied_tree)) TRY(os::remove_tree(directory / entry.name));
     }
-    return directory / unfinished_tree / Path(layout::tree).filename();
+    return {};
 }
 
 }  // namespace ponk::target::docker

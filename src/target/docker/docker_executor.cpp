@@ -215,17 +215,16 @@ public:
     {
         const auto note = TRY(notes_.find(job));
         if (!note || note->tree != ContainerWish::Tree::copied) return std::nullopt;
-        if (!TRY(files_of(job, directory).find(control::exit))) {
+        const auto engine = TRY(Engine::connect(note->socket, after(patience), stop));
+        if (!TRY(files_of(job, directory).find(control::exit)) &&
+            TRY(is_at_work(engine, job, directory, stop))) {
             return tl::unexpected(Error(ErrorKind::conflict,
                                         "the run's files are in its container ('sharedVolumes: "
                                         "false'), and are copied when it has ended",
                                         "Wait for its end, or cancel it."));
         }
-        const auto folder = TRY(copy_tree_home(
-            TRY(Engine::connect(note->socket, after(patience), stop)), job, directory, stop));
-        auto stored = options_.trees.store(folder, stop);
-        TRY(os::remove_tree(folder.parent_path()));
-        return TRY(std::move(stored)).outputs;
+        const auto tree = TRY(copy_tree_home(engine, job, directory, stop));
+        return TRY(options_.trees.store(tree.root(), stop)).outputs;
     }
 
     [[nodiscard]] bool may_have_outputs(const Path& directory) const override
@@ -251,6 +250,7 @@ public:
         held_.drop(job);
         TRY(clean_run_directory(files_of(job, directory), directory));
         TRY(os::remove_tree(directory / "home"));
+        TRY(remove_unfinished_copies(directory));
         const auto engine = TRY(engine_of(job, {}));
         if (engine) TRY(remove_container(*engine, job, after(patience)));
         return notes_.remove(job);
@@ -268,6 +268,18 @@ private:
         const auto note = TRY(notes_.find(run));
         if (!note) return std::nullopt;
         return TRY(Engine::connect(note->socket, after(patience), stop));
+    }
+
+    // Somebody changes the tree in the container, or is about to. A run that was lost left no
+    // record, and its files all the same.
+    static Result<bool> is_at_work(const Engine& engine,
+                                   const std::string& run,
+                                   const Path& directory,
+                                   const std::stop_token& stop)
+    {
+        if (is_locked(directory) || is_side_alive(directory)) return true;
+        const auto container = TRY(find_container(engine, run, after(patience), stop));
+        return container && !container->is_over();
     }
 
     Result<std::int64_t>

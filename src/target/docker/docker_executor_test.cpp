@@ -38,6 +38,9 @@ constexpr std::pair<const char*, const char*> scripts[] = {
      "import os\nfor name in ('pid', 'engine', 'copied'):\n"
      "    try: os.unlink('/.ponk/run/' + name)\n    except OSError: pass\n"
      "    os.mkfifo('/.ponk/run/' + name)\nprint('put', flush=True); raise SystemExit(5)"},
+    {"leave.py",
+     "import time; open('model.txt', 'w').write('left'); print('ready', flush=True); "
+     "time.sleep(100)"},
     {"eat.py", "print('eating'); x = []\nwhile True: x.append(bytearray(16 << 20))"},
 };
 
@@ -217,6 +220,60 @@ TEST_P(DockerExecutor, MemoryHasALimitBelowTheMachinesThatCanBeChanged)
         EXPECT_LE(seen, most);
         EXPECT_GE(seen, least);
     }
+}
+
+// `sharedVolumes: false`.
+class CopiedTrees : public DockerExecutor {
+protected:
+    // Names in the run directory that a copy of the tree may have.
+    static int copies_in(const Path& directory)
+    {
+        int count = 0;
+        for (const auto& entry : std::filesystem::directory_iterator(directory))
+            count += entry.path().filename().string().starts_with("tree") ? 1 : 0;
+        return count;
+    }
+    Result<std::optional<Digest>> fetch(const JobSpec& spec)
+    {
+        return target_.executor->fetch_work(spec.id.text(), spec.directory, {});
+    }
+};
+
+INSTANTIATE_TEST_SUITE_P(
+    Docker,
+    CopiedTrees,
+    testing::Values(ContractTarget{
+        "copied", [](const Path& root) { return make_docker(root, ContainerWish::Tree::copied); }}),
+    testing::PrintToStringParamName());
+
+TEST_P(CopiedTrees, FilesOfALostRunAreThereForAnyNumberOfPeople)
+{
+    const auto spec = job("leave");
+    start(spec);
+    while (log_of(spec) != "ready\n")
+        std::this_thread::sleep_for(10ms);
+    const auto early = fetch(spec);
+    ASSERT_FALSE(early);
+    EXPECT_EQ(early.error().kind(), ErrorKind::conflict) << "it is at work there";
+    ASSERT_TRUE(signal_container(engine(), spec.id.text(), "KILL", after(10s)));
+    follow(spec, JobPhase::lost);
+
+    std::vector<std::jthread> people;
+    for (int i = 0; i < 4; ++i) {
+        people.emplace_back([&] {
+            const auto tree = fetch(spec);
+            EXPECT_TRUE(tree) << tree.error().message();
+            EXPECT_EQ(tree.value_or(std::nullopt), sha256("left"));
+        });
+    }
+    people.clear();
+
+    EXPECT_EQ(copies_in(spec.directory), 0);
+    ASSERT_TRUE(remove_container(engine(), spec.id.text(), after(10s)));
+    const auto gone = fetch(spec);
+    ASSERT_FALSE(gone);
+    EXPECT_EQ(gone.error().kind(), ErrorKind::not_found);
+    EXPECT_EQ(copies_in(spec.directory), 0) << "one that failed goes, too";
 }
 
 TEST_P(DockerExecutor, AMissingInterpreterIsNamed)

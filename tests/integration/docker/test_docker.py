@@ -43,14 +43,16 @@ def test_submit_brings_log_metrics_outputs_and_code_home(docker, tmp_path):
 
 
 @pytest.mark.parametrize("shared", ["true", "false"])
-def test_pipes_among_outputs_are_told_and_second_names_of_files_come_home(docker, tmp_path, shared):
+def test_pipes_and_sockets_among_outputs_are_told_and_second_names_of_files_come_home(docker, tmp_path, shared):
     docker.write("aml_config/docker.compute", f"type: localdocker\nbaseDockerImage: {engines.IMAGE}\nsharedVolumes: {shared}\n")
     docker.write("a.py", "import os\nos.mkdir('outputs')\nos.mkfifo('outputs/pipe')\nopen('outputs/one', 'w').write('x')\n"
-                         "os.link('outputs/one', 'outputs/two')\n")
+                         "os.link('outputs/one', 'outputs/two')\n"
+                         "import socket\nsocket.socket(socket.AF_UNIX).bind('outputs/ear')\n")
 
     done = docker.run("submit", "-c", "docker", "a.py")
 
     assert b"pipe' is" in done.stderr and b"left out" in done.stderr, done.stderr
+    assert b"ear' is a socket and was left out" in done.stderr, done.stderr
     docker.run("history", "download", "last", "-d", tmp_path / "got")
     assert sorted(path.name for path in (tmp_path / "got/outputs").iterdir()) == ["one", "two"]
     assert (tmp_path / "got/outputs/two").read_text() == "x"
