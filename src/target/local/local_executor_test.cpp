@@ -295,8 +295,8 @@ TEST_P(LocalExecutor, ForgedFilesDoNotMisleadWhoStandsInForTheSupervisor)
         spec.arguments = {"ponk-ended 1\ncode 0\nsignal 0\ncause script\nended 5\nend\n"};
         start(spec);
         const auto pids = processes(spec);
-        let_forge(spec);
         auto status = follow(spec, JobPhase::running);
+        let_forge(spec);
         while (status.log_length == 0)
             status = *target_.executor->sync(spec.id.text(), spec.directory, status, after(1s), {});
         end_process(pids.guard.pid);
@@ -317,8 +317,8 @@ TEST_P(LocalExecutor, TheGuardTakesOverBesideAForgedRecord)
     spec.arguments = {forged_exit};
     start(spec);
     const auto pids = processes(spec);
-    let_forge(spec);
     auto status = follow(spec, JobPhase::running);
+    let_forge(spec);
     while (status.log_length == 0)
         status = *target_.executor->sync(spec.id.text(), spec.directory, status, after(1s), {});
     end_process(pids.stub.pid);
