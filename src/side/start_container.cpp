@@ -44,7 +44,7 @@ public:
         TRY(hold(leases, spec));
         TRY(remove_container(*engine_, name_, after(patience)));  // half made by who died before us
         id_ = TRY(create_container(*engine_, spec, after(patience), {}));
-        const auto started = fill_and_start();
+        const auto started = fill_and_start(spec);
         if (!started) {
             static_cast<void>(os::remove_tree(options_.directory / target::control::environment));
             static_cast<void>(remove_container(*engine_, name_, after(patience)));
@@ -103,10 +103,10 @@ private:
         return os::replace_file(file, to_text(stub), 0600, os::Durable::content);
     }
 
-    Result<> fill_and_start()
+    Result<> fill_and_start(const ContainerSpec& spec)
     {
         if (options_.job.tree_is_copied)
-            TRY(target::docker::copy_tree_in(*engine_, name_, options_.directory, {}));
+            TRY(target::docker::copy_tree_in(*engine_, spec, options_.directory, {}));
         // Read and removed by the supervisor before anything else.
         TRY(os::replace_file(options_.directory / target::control::environment,
                              options_.key + '\0' + environment_.bytes(),

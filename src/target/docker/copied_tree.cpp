@@ -26,10 +26,29 @@ constexpr const char* unfinished_outputs = "outputs.new";
 constexpr const char* copied_tree = "tree-";
 constexpr std::chrono::seconds look_patience{20};
 
+struct Owner {
+    uid_t user;
+    gid_t group;
+};
+
+// "1000:100", as describe_container writes it.
+Result<Owner> owner_of(const dockerapi::ContainerSpec& container)
+{
+    const auto ids = split(container.user, ':');
+    const auto user = parse_integer(ids.front());
+    const auto group = parse_integer(ids.back());
+    if (ids.size() != 2 || !user || !group)
+        return fail(ErrorKind::internal, "container '{}' runs as nobody known", container.name);
+    return Owner{static_cast<uid_t>(*user), static_cast<gid_t>(*group)};
+}
+
 // The tree of a run as a tar stream, one entry after the other. Folders come before what they hold.
 class TreeTar {
 public:
-    explicit TreeTar(Path root) : root_(std::move(root)) { waiting_.push_back(""); }
+    TreeTar(Path root, Owner owner) : root_(std::move(root)), owner_(owner)
+    {
+        waiting_.push_back("");
+    }
 
     // Appends the next bytes; nothing at the end.
     Result<> next(std::string& out)
@@ -59,8 +78,8 @@ private:
             return fail_errno(errno, "read {}", os::in_quotes(path));
         TarEntry entry{.path = (Path(layout::tree).relative_path() / name).string(),
                        .mode = info.st_mode & 07777U,
-                       .user = ::getuid(),
-                       .group = ::getgid(),
+                       .user = owner_.user,
+                       .group = owner_.group,
                        .modified = info.st_mtime};
         if (S_ISDIR(info.st_mode)) {
             entry.kind = TarEntry::Kind::folder;
@@ -96,6 +115,7 @@ private:
     }
 
     Path root_;
+    Owner owner_;
     std::deque<std::string> waiting_;
     os::Fd file_;
     std::uint64_t left_ = 0;
@@ -168,14 +188,14 @@ std::vector<std::string> paths_of_outputs(const dockerapi::Engine& engine,
 }  // namespace
 
 Result<> copy_tree_in(const dockerapi::Engine& engine,
-                      const std::string& container,
+                      const dockerapi::ContainerSpec& container,
                       const Path& directory,
                       std::stop_token stop)
 {
-    TreeTar tar(directory / control::work);
+    TreeTar tar(directory / control::work, TRY(owner_of(container)));
     return dockerapi::copy_in(
                engine,
-               container,
+               container.name,
                "/",
                [&tar](std::string& out) { return tar.next(out); },
                std::move(stop))

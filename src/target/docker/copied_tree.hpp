@@ -15,9 +15,10 @@ namespace ponk::target::docker {
 
 using os::Path;
 
-// Copies `work/` of the run directory into the container that was created but not started.
+// Copies `work/` of the run directory into the container that was created but not started, where
+// all of it belongs to the user as whom the container runs.
 Result<> copy_tree_in(const dockerapi::Engine& engine,
-                      const std::string& container,
+                      const dockerapi::ContainerSpec& container,
                       const Path& directory,
                       std::stop_token stop);
 

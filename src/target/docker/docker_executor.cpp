@@ -147,7 +147,7 @@ public:
             return name;
         }
         TRY(create_container(engine, container.spec, after(patience), stop));
-        auto started = fill_and_start(engine, spec, stop);
+        auto started = fill_and_start(engine, spec, container.spec, stop);
         if (!started) {
             static_cast<void>(remove_container(engine, name, after(patience)));
             return tl::unexpected(started.error());
@@ -350,12 +350,14 @@ private:
             stop);
     }
 
-    Result<> fill_and_start(const Engine& engine, const JobSpec& spec, const std::stop_token& stop)
+    static Result<> fill_and_start(const Engine& engine,
+                                   const JobSpec& spec,
+                                   const dockerapi::ContainerSpec& container,
+                                   const std::stop_token& stop)
     {
-        const auto name = spec.id.text();
         if (spec.container.tree == ContainerWish::Tree::copied)
-            TRY(copy_tree_in(engine, name, spec.directory, stop));
-        return start_container(engine, name, after(patience), stop)
+            TRY(copy_tree_in(engine, container, spec.directory, stop));
+        return start_container(engine, container.name, after(patience), stop)
             .map_error(while_doing("start the container"));
     }
 
