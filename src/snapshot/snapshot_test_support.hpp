@@ -14,6 +14,7 @@
 #include <string>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <vector>
 
 // For the tests of this module: a private folder with a project, a store and a cache in it.
 namespace ponk::snapshot {
@@ -21,6 +22,15 @@ namespace ponk::snapshot {
 inline void must(const Result<>& result)
 {
     ASSERT_TRUE(result) << result.error().message();
+}
+
+inline std::vector<std::string> paths_of(const ObjectStore& store, const Digest& id)
+{
+    std::vector<std::string> paths;
+    const auto manifest = store.read_manifest(id).value();
+    for (const auto& entry : manifest.entries())
+        paths.push_back(entry.path);
+    return paths;
 }
 
 // In memory where possible: these tests flush files thousands of times.

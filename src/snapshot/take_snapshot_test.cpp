@@ -9,15 +9,6 @@ namespace {
 
 using TakeSnapshot = SnapshotTest;
 
-std::vector<std::string> paths_of(const ObjectStore& store, const Digest& id)
-{
-    std::vector<std::string> paths;
-    const auto manifest = store.read_manifest(id).value();
-    for (const auto& entry : manifest.entries())
-        paths.push_back(entry.path);
-    return paths;
-}
-
 TEST_F(TakeSnapshot, HoldsEverythingWithItsKind)
 {
     write("train.py", "print('x')");
