@@ -74,6 +74,7 @@ class Box:
         self.home = self.folder / "user"
         self.network = network
         self.variables = dict(variables or {})
+        self.boot = None  # what it calls its boot, where that is another than ours; needs a network of its own
         self.process = None
         self.address = network.far if network else "127.0.0.1"
         self.port = free_port() if not network else 2222
@@ -91,6 +92,9 @@ class Box:
             "SetEnv " + " ".join(f"{name}={value}" for name, value in words.items()), ""]))
         pathlib.Path("/run/sshd").mkdir(exist_ok=True)
         command = [find("sshd"), "-D", "-e", "-f", str(self.folder / "config")]
+        if self.boot:  # `ip netns exec` has mounts of its own
+            (self.folder / "boot_id").write_text(self.boot + "\n")
+            command = ["sh", "-c", 'mount --bind "$0" /proc/sys/kernel/random/boot_id && exec "$@"', str(self.folder / "boot_id"), *command]
         if self.network:
             command = ["ip", "netns", "exec", self.network.name, *command]
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
@@ -126,6 +130,21 @@ class Box:
     def helpers(self):
         """The ponk-box processes that are serving."""
         return [pid for pid in descendants(self.process.pid) if name_of(pid).startswith("ponk-box")]
+
+    def reboot(self, boot):
+        """Everything on it ends at once, and it comes up with another boot."""
+        runs = [int(pid) for pid in os.listdir("/proc") if pid.isdigit() and self.is_ours(pid)]
+        self.stop()
+        for pid in runs:
+            signal_process(pid, signal.SIGKILL)
+        self.boot = boot
+        self.start()
+
+    def is_ours(self, pid):
+        try:
+            return str(self.home) in pathlib.Path(f"/proc/{pid}/cmdline").read_text() + os.readlink(f"/proc/{pid}/cwd")
+        except OSError:
+            return False
 
     def stop(self):
         if self.process is None:

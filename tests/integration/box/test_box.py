@@ -181,6 +181,38 @@ def test_engine_killed_there_with_live_restore(away, machine, engine):
     assert away.text("logs", "last") == counted(4000)
 
 
+def test_a_reboot_of_the_machine_is_told_as_such(ponk, tmp_path_factory):  # noqa: F811
+    network = boxes.Network()
+    network.start()
+    ours = boxes.Box(tmp_path_factory.mktemp("m"), {}, network)
+    ours.boot = "11111111-1111-4111-8111-111111111111"
+    ours.start()
+    try:
+        ours.trust(ponk)
+        ponk.environment["PATH"] = os.environ["PATH"]
+        ponk.write("aml_config/plain.compute", ours.compute("remote", "pythonLocation: python3"))
+        ponk.write("aml_config/plain.runconfig", "Target: plain\nFramework: Python\nPrepareEnvironment: false\n")
+        ponk.write("slow.py", "import time\nfor i in range(3000): print(i, flush=True); time.sleep(0.1)\n")
+        ponk.run("submit", "-c", "plain", "--async", "slow.py")
+        deadline = time.monotonic() + 90
+        while b"5\n" not in ponk.run("logs", "last").stdout:
+            assert time.monotonic() < deadline
+            time.sleep(0.2)
+
+        ours.reboot("22222222-2222-4222-8222-222222222222")
+
+        while (run := ponk.json("history", "info", "last"))["status"] == "Running":
+            assert time.monotonic() < deadline, run
+            time.sleep(0.2)
+        assert run["status"] == "Lost" and "reboot" in json.dumps(run["error"]), run
+        assert ponk.run("logs", "last").stdout.startswith(b"0\n1\n2\n3\n4\n5\n")
+        ponk.write("again.py", "print('again')\n")
+        assert ponk.run("submit", "-c", "plain", "again.py").stdout == b"again\n"
+    finally:
+        ours.stop()
+        network.stop()
+
+
 def test_clean_takes_everything_of_the_run_away_there(away, machine):
     away.write("a.py", "print(1)\n")
     away.run("submit", "-c", "plain", "a.py")
