@@ -175,12 +175,12 @@ std::vector<std::string> paths_of_outputs(const dockerapi::Engine& engine,
                                           const std::string& container,
                                           const std::stop_token& stop)
 {
-    const std::string outputs = std::string(layout::tree) + "/outputs/";
+    const auto tree = std::string(layout::tree) + "/";
     std::vector<std::string> out;
     const auto changed = changed_paths(engine, container, after(look_patience), stop);
     if (!changed) return out;
     for (const auto& path : *changed) {
-        if (path.starts_with(outputs)) out.push_back(path.substr(outputs.size() - 8));
+        if (path.starts_with(tree + "outputs/")) out.push_back(path.substr(tree.size()));
     }
     return out;
 }
