@@ -73,12 +73,18 @@ def test_cancel_leaves_the_queue(gpus, ponk):
     assert ponk.run("submit", "--no-wait", "a.py", timeout=30).stdout == b"ran\n"
 
 
-def test_the_card_is_kept_while_any_process_of_the_run_lives(gpus, ponk):
+def take_only_card(gpus, ponk, script):
+    """The run that has it; `a.py` is there to ask for it, too."""
     gpus.set([{"name": "Only"}])
-    ponk.write("work.py", "import time; time.sleep(60)\n")
+    ponk.write("work.py", script)
     ponk.write("a.py", "print('ran')\n")
     run = ponk.run("submit", "--async", "work.py").stdout.decode().strip()
     wait_for(ponk, run, "Running")
+    return run
+
+
+def test_the_card_is_kept_while_any_process_of_the_run_lives(gpus, ponk):
+    run = take_only_card(gpus, ponk, "import time; time.sleep(60)\n")
     pids = pids_of(ponk, run)
     for role in ("stub", "guard"):
         os.kill(pids[role], signal.SIGKILL)
@@ -89,11 +95,7 @@ def test_the_card_is_kept_while_any_process_of_the_run_lives(gpus, ponk):
 
 
 def test_a_script_that_closes_what_it_inherited_keeps_its_card(gpus, ponk):
-    gpus.set([{"name": "Only"}])
-    ponk.write("work.py", "import os, time; os.closerange(3, 4096); time.sleep(60)\n")
-    ponk.write("a.py", "print('ran')\n")
-    run = ponk.run("submit", "--async", "work.py").stdout.decode().strip()
-    wait_for(ponk, run, "Running")
+    run = take_only_card(gpus, ponk, "import os, time; os.closerange(3, 4096); time.sleep(60)\n")
     time.sleep(1)
     pids = pids_of(ponk, run)
     for role in ("guard", "stub"):

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs of another machine whose log finds no room at home. Needs the right to mount.
+#include "small_disk.hpp"
 #include "target/control_directory.hpp"
 #include "target/remote/hostile_box_test_support.hpp"
-
-#include <cerrno>
-#include <cstring>
-#include <sys/mount.h>
 
 namespace ponk::target::remote {
 namespace {
@@ -15,18 +12,12 @@ protected:
     void SetUp() override
     {
         EXPECT_TRUE(os::make_directories(runs_));
-        // Less than is to stay free.
-        if (::mount("tmpfs", runs_.c_str(), "tmpfs", 0, "size=100m") != 0)
-            GTEST_SKIP() << "cannot mount a small file system: " << std::strerror(errno);
-        mounted_ = true;
-    }
-    void TearDown() override
-    {
-        if (mounted_) ::umount2(runs_.c_str(), MNT_DETACH);
+        disk_.emplace(runs_, "100m");  // less than is to stay free
+        if (!disk_->problem().empty()) GTEST_SKIP() << disk_->problem();
     }
 
     Path runs_ = folder_.path() / "runs";
-    bool mounted_ = false;
+    std::optional<SmallDisk> disk_;
 };
 
 TEST_F(CrowdedDisk, WhatFindsNoRoomDoesNotTravelAndStaysThere)

@@ -3,13 +3,12 @@
 #include "os/file.hpp"
 #include "os/test_folder.hpp"
 #include "secrets/secrets.hpp"
+#include "small_disk.hpp"
 #include "store/history.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cerrno>
-#include <cstring>
 #include <fcntl.h>
 #include <sys/mount.h>
 #include <unistd.h>
@@ -23,13 +22,7 @@ class FullDiskTest : public testing::Test {
 protected:
     void SetUp() override
     {
-        if (::mount("tmpfs", place_.path().c_str(), "tmpfs", 0, "size=3m") != 0)
-            GTEST_SKIP() << "cannot mount a small file system: " << std::strerror(errno);
-        mounted_ = true;
-    }
-    void TearDown() override
-    {
-        if (mounted_) ::umount2(place_.path().c_str(), MNT_DETACH);
+        if (!disk_.problem().empty()) GTEST_SKIP() << disk_.problem();
     }
     // Leaves not one byte.
     void fill() const
@@ -52,8 +45,8 @@ protected:
     }
 
     os::TestFolder place_;
+    SmallDisk disk_{place_.path(), "3m"};
     os::Path home_ = place_.path() / "home";
-    bool mounted_ = false;
 };
 
 TEST_F(FullDiskTest, HistoryRefusesClearlyAndKeepsWhatItAcknowledged)
