@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # tools/run_fuzz.sh SECONDS: builds every fuzz target that fuzz/CMakeLists.txt lists, then runs each for
 # so long, as many at once as there are cores. 0 seconds: only builds. Finds are kept: new inputs in .cache/fuzz/NAME, crashes in build/asan/fuzz-found/crashes/NAME-…
+# The walk begins the same each time, so that a change is judged by what it changed; SEED=0 takes a new one.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 duration=$1
@@ -17,7 +18,7 @@ one() {
     mkdir -p ".cache/fuzz/$name"
     local seeds=()
     [[ -d fuzz/seeds/$name ]] && seeds=("fuzz/seeds/$name")
-    if "$program" -max_total_time="$duration" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+    if "$program" -seed="${SEED:-1}" -max_total_time="$duration" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
         -artifact_prefix="build/asan/fuzz-found/crashes/$name-" ".cache/fuzz/$name" "${seeds[@]}" \
         >"build/asan/fuzz-found/logs/$name.log" 2>&1; then
         printf '  %-24s %12s inputs, no complaint\n' "$name" \

@@ -19,11 +19,14 @@ step() {
     if [[ -n ${STEPS:-} && " $STEPS " != *" $name "* ]]; then return; fi
     printf '\n== %s: %s\n' "$name" "$*"
     names+=("$name")
-    if "$@"; then
+    mkdir -p build/test-logs
+    if "$@" 2>&1 | tee "build/test-logs/$name.log"; then
         results+=("ok") times+=($((EPOCHSECONDS - began)))
     else
         results+=("FAILED") times+=($((EPOCHSECONDS - began)))
         summary
+        printf '\nThe end of build/test-logs/%s.log:\n' "$name"
+        grep -v -E '^\[[0-9 ]+/|^ *[0-9]+/[0-9]+ Test .*Passed|PASSED' "build/test-logs/$name.log" | tail -n 40
         echo "make test: step '$name' failed. Repeat it alone with: make test STEPS=$name" >&2
         exit 1
     fi

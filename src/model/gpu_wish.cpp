@@ -85,6 +85,14 @@ Result<GpuWish> parse_wish(std::string_view text)
     return wish;
 }
 
+// A single name that would be read as something else ("0", "all", "0-7") stays one by its comma.
+static bool needs_comma(const std::vector<std::string>& names)
+{
+    if (names.size() != 1) return false;
+    const auto alone = parse_wish(names.front());
+    return !alone || alone->kind != GpuWish::Kind::named;
+}
+
 std::string to_text(const GpuWish& wish)
 {
     switch (wish.kind) {
@@ -95,8 +103,7 @@ std::string to_text(const GpuWish& wish)
     case GpuWish::Kind::count:
         return std::to_string(wish.count);
     case GpuWish::Kind::named:
-        return join(wish.uuids, ",") +
-               (wish.uuids.size() == 1 && parse_integer(wish.uuids.front()) ? "," : "");
+        return join(wish.uuids, ",") + (needs_comma(wish.uuids) ? "," : "");
     }
     return "none";
 }

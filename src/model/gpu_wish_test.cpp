@@ -12,7 +12,8 @@ using testing::HasSubstr;
 
 TEST(GpuWish, IsReadAndWrittenInTheSameWords)
 {
-    for (const auto* text : {"none", "all", "1", "16", "GPU-1,GPU-2", "0,1", "0,", "MIG-7f"}) {
+    for (const auto* text :
+         {"none", "all", "1", "16", "GPU-1,GPU-2", "0,1", "0,", "0-7,", "all,", "MIG-7f"}) {
         const auto wish = parse_wish(text);
         ASSERT_TRUE(wish) << text;
         EXPECT_EQ(to_text(*wish), text);
