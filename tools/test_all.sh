@@ -26,7 +26,7 @@ step() {
         results+=("FAILED") times+=($((EPOCHSECONDS - began)))
         summary
         printf '\nThe end of build/test-logs/%s.log:\n' "$name"
-        grep -v -E '^\[[0-9 ]+/|^ *[0-9]+/[0-9]+ Test .*Passed|PASSED' "build/test-logs/$name.log" | tail -n 40
+        grep -v -E '^\[[a-z]* ?[0-9]+/|^ *[0-9]+/[0-9]+ Test .*Passed|PASSED' "build/test-logs/$name.log" | tail -n 40
         echo "make test: step '$name' failed. Repeat it alone with: make test STEPS=$name" >&2
         exit 1
     fi

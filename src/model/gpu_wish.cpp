@@ -52,6 +52,14 @@ std::string why_no_name(std::string_view word)
     return near ? fmt::format("did you mean '{}'?", *near) : std::string();
 }
 
+// A single name that would be read as something else ("0", "all", "0-7") stays one by its comma.
+bool needs_comma(const std::vector<std::string>& names)
+{
+    if (names.size() != 1) return false;
+    const auto alone = parse_wish(names.front());
+    return !alone || alone->kind != GpuWish::Kind::named;
+}
+
 }  // namespace
 
 Result<GpuWish> parse_wish(std::string_view text)
@@ -83,14 +91,6 @@ Result<GpuWish> parse_wish(std::string_view text)
     if (wish.uuids.size() > static_cast<std::size_t>(most_gpus))
         return no_wish(text, "too many names");
     return wish;
-}
-
-// A single name that would be read as something else ("0", "all", "0-7") stays one by its comma.
-static bool needs_comma(const std::vector<std::string>& names)
-{
-    if (names.size() != 1) return false;
-    const auto alone = parse_wish(names.front());
-    return !alone || alone->kind != GpuWish::Kind::named;
 }
 
 std::string to_text(const GpuWish& wish)

@@ -4,6 +4,8 @@
 #include "target/control_directory.hpp"
 #include "target/remote/hostile_box_test_support.hpp"
 
+#include <optional>
+
 namespace ponk::target::remote {
 namespace {
 

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string>
 #include <sys/mount.h>
+#include <utility>
 
 namespace ponk {
 
