@@ -2,6 +2,7 @@
 #include "api/router.hpp"
 
 #include "api/handlers.hpp"
+#include "api/mlflow/routes.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 
@@ -89,6 +90,7 @@ std::optional<std::vector<std::string>> match(std::string_view pattern,
 
 net::Response dispatch(const Services& services, const net::Request& request)
 {
+    if (auto answer = mlflow::dispatch(services, request)) return std::move(*answer);
     const bool ours =
         request.path.size() >= 2 && request.path[0] == "api" && request.path[1] == "v1";
     bool known_path = false;

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/mlflow/routes.hpp"
+
+#include "base/text.hpp"
+
+#include <deque>
+#include <unordered_map>
+
+namespace ponk::api::mlflow {
+
+namespace {
+
+constexpr std::string_view client_prefix = "/api/";
+constexpr std::string_view browser_prefix = "/ajax-api/";
+
+std::vector<Route> all_routes()
+{
+    static std::deque<std::string> twins;  // texts that the routes point to
+    std::vector<Route> all;
+    for (const auto part : {server_routes()}) {
+        for (const auto& route : part) {
+            all.push_back(route);
+            const std::string_view pattern = route.pattern;
+            if (!pattern.starts_with(client_prefix)) continue;
+            twins.push_back(std::string(browser_prefix) +
+                            std::string(pattern.substr(client_prefix.size())));
+            all.push_back(route);
+            all.back().pattern = twins.back().c_str();
+        }
+    }
+    return all;
+}
+
+struct Pattern {
+    const Route* route;
+    std::vector<std::string> parts;
+};
+
+// Routes by method and path; those with variables apart, because few calls need them.
+struct Index {
+    std::unordered_map<std::string, const Route*> plain;
+    std::vector<Pattern> with_variables;
+};
+
+const Index& index()
+{
+    static const Index built = [] {
+        Index made;
+        for (const auto& route : routes()) {
+            const std::string_view pattern = route.pattern;
+            if (pattern.find('{') == std::string_view::npos) {
+                made.plain.emplace(std::string(route.method) + " " + route.pattern, &route);
+            } else {
+                made.with_variables.push_back({&route, split(pattern.substr(1), '/')});
+            }
+        }
+        return made;
+    }();
+    return built;
+}
+
+std::optional<std::vector<std::string>> match(const std::vector<std::string>& parts,
+                                              const std::vector<std::string>& path)
+{
+    std::vector<std::string> variables;
+    for (std::size_t at = 0; at < parts.size(); ++at) {
+        if (at >= path.size()) return std::nullopt;
+        if (parts[at] == "{path}") {
+            variables.push_back(
+                join({path.begin() + static_cast<std::ptrdiff_t>(at), path.end()}, "/"));
+            return variables;
+        }
+        if (parts[at].starts_with('{')) {
+            variables.push_back(path[at]);
+        } else if (parts[at] != path[at]) {
+            return std::nullopt;
+        }
+    }
+    if (parts.size() != path.size()) return std::nullopt;
+    return variables;
+}
+
+struct Found {
+    const Route* route;
+    std::vector<std::string> variables;
+};
+
+std::optional<Found> find_route(const net::Request& request, const std::string& path)
+{
+    const auto plain = index().plain.find(request.method + " " + path);
+    if (plain != index().plain.end()) return Found{plain->second, {}};
+    for (const auto& pattern : index().with_variables) {
+        if (request.method != pattern.route->method) continue;
+        if (auto variables = match(pattern.parts, request.path))
+            return Found{pattern.route, std::move(*variables)};
+    }
+    return std::nullopt;
+}
+
+bool is_ours(const std::vector<std::string>& path)
+{
+    if (path.size() < 2 || (path[0] != "api" && path[0] != "ajax-api")) return false;
+    return path[1] == "2.0" || path[1] == "3.0";
+}
+
+Result<net::Response> carry_out(const Services& services, const net::Request& request, Found found)
+{
+    auto fields =
+        found.route->body == Route::Body::raw ? Fields(JsonObject()) : TRY(Fields::of(request));
+    return found.route->action(services, {request, std::move(found.variables), std::move(fields)});
+}
+
+}  // namespace
+
+const std::vector<Route>& routes()
+{
+    static const auto all = all_routes();
+    return all;
+}
+
+std::optional<net::Response> dispatch(const Services& services, const net::Request& request)
+{
+    const auto path = "/" + join(request.path, "/");
+    auto found = find_route(request, path);
+    if (!found) {
+        if (!is_ours(request.path)) return std::nullopt;
+        return refuse(404,
+                      endpoint_not_found,
+                      fmt::format("There is no {} {} in this API",
+                                  printable(request.method),
+                                  printable(path)));
+    }
+    auto answer = carry_out(services, request, std::move(*found));
+    return answer ? std::move(*answer) : refuse(answer.error());
+}
+
+net::Response reply(JsonObject object)
+{
+    return net::json_response(std::move(object));
+}
+
+}  // namespace ponk::api::mlflow
