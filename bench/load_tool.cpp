@@ -4,7 +4,10 @@
 //     ponk_load_tool log-metric PORT TOKEN SECONDS RUN…          one client per run
 //     ponk_load_tool log-batch  PORT TOKEN SECONDS RUN…          1000 points in each call
 //     ponk_load_tool series     PORT TOKEN POINTS RUN            one key, as many points
-//     ponk_load_tool runs       PORT TOKEN COUNT EXPERIMENT      8 clients make runs to search in
+//     ponk_load_tool floats     PORT TOKEN POINTS RUN…           8 clients; so many points in each
+//     run, ponk_load_tool doubles    PORT TOKEN POINTS RUN…           of 10 keys, as training in
+//     float32 (or not) logs ponk_load_tool runs       PORT TOKEN COUNT EXPERIMENT      8 clients
+//     make runs to search in
 //
 // No two bodies are alike. What is sent follows from numbers alone (bench/load_values.py has the
 // same arithmetic), so whoever measures can compare what the server has with what was answered.
@@ -31,7 +34,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::int64_t first_time = 1'700'000'000'000;
 constexpr std::int64_t keys_of_batch = 10;
 constexpr std::int64_t points_of_batch = 1000;
-constexpr int clients_that_make_runs = 8;
+constexpr std::size_t clients_together = 8;
 
 // A number that looks random, of the whole numbers that name it.
 std::uint64_t mixed(std::uint64_t client, std::uint64_t number)
@@ -177,6 +180,42 @@ Result<> log_series(const Options& options, std::size_t client, Share& share)
         share);
 }
 
+// Full runs, one after the other; each of their calls has a hundred steps of all keys.
+Result<> fill_runs(const Options& options, std::atomic<std::int64_t>& next, Share& share)
+{
+    auto connection = TRY(HttpConnection::open(options.port, options.token));
+    const bool narrow = options.what == "floats";
+    const auto runs = static_cast<std::int64_t>(options.names.size());
+    for (auto run = next++; run < runs; run = next++) {
+        const auto client = static_cast<std::uint64_t>(run);
+        const auto begun = share.calls;
+        TRY(repeat(
+            connection,
+            "/api/2.0/mlflow/runs/log-batch",
+            [&](std::string& body, std::int64_t call) {
+                body += fmt::format(R"({{"run_id":"{}","metrics":[)", options.names[client]);
+                const auto first = (call - begun) * points_of_batch;
+                const auto end = std::min(options.amount, first + points_of_batch);
+                for (auto n = first; n < end; ++n) {
+                    if (n > first) body += ',';
+                    const auto number = static_cast<std::uint64_t>(n);
+                    const auto step = number / keys_of_batch;
+                    const auto value = value_of(client, number);
+                    fmt::format_to(std::back_inserter(body),
+                                   R"({{"key":"metric {}","value":{},"timestamp":{},"step":{}}})",
+                                   number % keys_of_batch,
+                                   narrow ? static_cast<double>(static_cast<float>(value)) : value,
+                                   time_of(client, step),
+                                   step);
+                }
+                body += "]}";
+            },
+            [&](std::int64_t call) { return (call - begun) * points_of_batch < options.amount; },
+            share));
+    }
+    return {};
+}
+
 // What runs to search in have: two metrics, two parameters and a tag.
 void add_run_values(std::string& body, const std::string& run, std::uint64_t number)
 {
@@ -233,10 +272,14 @@ Result<Json> run(const Options& options)
         if (options.what == "log-metric") return log_metrics(options, client, share);
         if (options.what == "log-batch") return log_batches(options, client, share);
         if (options.what == "series") return log_series(options, client, share);
+        if (options.what == "floats" || options.what == "doubles")
+            return fill_runs(options, next, share);
         if (options.what == "runs") return make_runs(options, next, share);
         return fail(ErrorKind::invalid_argument, "no load '{}'", options.what);
     };
-    const auto clients = options.what == "runs" ? clients_that_make_runs : options.names.size();
+    const bool shared =
+        options.what == "runs" || options.what == "floats" || options.what == "doubles";
+    const auto clients = shared ? clients_together : options.names.size();
     std::vector<Share> shares(clients);
     std::vector<std::thread> threads;
     const auto began = Clock::now();

@@ -10,6 +10,7 @@ import time
 import machines
 from bench_place import CommandFailed, Times, both, take_turns
 from docker_measures import submit_docker
+from many_points import many_points
 from mlflow_environment import mlflow_environment
 from tracking import tracking
 
@@ -220,6 +221,7 @@ ALL = {
     "submit-cold": submit_cold,
     "submit-mlflow": submit_mlflow,
     "tracking": tracking,
+    "many-points": many_points,
     "snapshot-again": snapshot_again,
     "snapshot-first": snapshot_first,
     "log": log_path,

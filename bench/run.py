@@ -80,6 +80,8 @@ def main():
     parser.add_argument("--seconds", type=int, default=10, help="of each load on a tracking server")
     parser.add_argument("--runs", type=int, default=100000, help="runs of the search")
     parser.add_argument("--series", type=int, default=1000000, help="points of the chart")
+    parser.add_argument("--many-points", type=int, default=10000000, help="points over HTTP into --many-runs")
+    parser.add_argument("--many-runs", type=int, default=200)
     parser.add_argument("--scratch", help="where to work (default: a new folder in TMPDIR)")
     options = parser.parse_args()
     report = Report()
