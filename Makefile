@@ -48,7 +48,7 @@ asan:  ## unit tests under address and undefined-behaviour sanitizers
 
 tsan:  ## unit tests under the thread sanitizer
 	@tools/install_needs.sh build test
-	@tools/build.sh tsan unit_tests
+	@tools/build.sh tsan thread_tests
 	@tools/without_aslr.sh ctest --preset tsan -j $(JOBS)
 
 e2e:  ## end-to-end tests against build/release/ponk

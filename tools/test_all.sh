@@ -78,7 +78,7 @@ step storm storm
 step storm-tracking storm_tracking
 step asan-build tools/build.sh asan unit_tests
 step asan ctest --preset asan -j "$jobs"
-step tsan-build tools/build.sh tsan unit_tests
+step tsan-build tools/build.sh tsan thread_tests
 step tsan tools/without_aslr.sh ctest --preset tsan -j "$jobs"
 step fuzz-build tools/run_fuzz.sh 0
 step fuzz tools/run_fuzz.sh 10
