@@ -11,6 +11,7 @@
 #include "daemon/recovery.hpp"
 #include "engine/engine.hpp"
 #include "engine/environments.hpp"
+#include "engine/run_files.hpp"
 #include "net/server.hpp"
 #include "os/private_folder.hpp"
 #include "os/socket.hpp"
@@ -232,6 +233,8 @@ Result<> run(const Options& options)
                                           executors,
                                           notifier,
                                           engine::environment_rules(os::own_variables())});
+    if (const auto swept = engine::client_files(engine.context()).sweep(); !swept)
+        log_line("halves of artifacts could not be removed: " + swept.error().message());
     const auto without_metrics = TRY(bring_back_runs(engine));
 
     const auto socket = options.home / "daemon.sock";
