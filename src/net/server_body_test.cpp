@@ -247,7 +247,7 @@ TEST_F(Bodies, AllBodiesTogetherHaveABudget)
     for (int i = 0; i < 3; ++i) {  // what was held is given back each time
         ASSERT_TRUE(third.send("POST /large HTTP/1.1\r\nContent-Length: 600000\r\n\r\n" +
                                std::string(600'000, 'z')));
-        EXPECT_TRUE(third.receive_until("z\"\n").starts_with("HTTP/1.1 200"));
+        EXPECT_TRUE(third.receive_until("\"\n").starts_with("HTTP/1.1 200"));
     }
 }
 
