@@ -131,6 +131,13 @@ const std::vector<Route>& routes()
     return all;
 }
 
+std::optional<Permission> find_permission(const net::Request& head)
+{
+    if (const auto found = find_route(head, "/" + join(head.path, "/")))
+        return found->route->permission;
+    return is_ours(head.path) ? std::optional(Permission::read) : std::nullopt;
+}
+
 Result<std::unique_ptr<net::BodySink>> find_sink(const Services& services, const net::Request& head)
 {
     auto found = find_route(head, "/" + join(head.path, "/"));
@@ -138,12 +145,11 @@ Result<std::unique_ptr<net::BodySink>> find_sink(const Services& services, const
     return found->route->sink(services, {head, std::move(found->variables), Fields(JsonObject())});
 }
 
-std::optional<net::Response> dispatch(const Services& services, const net::Request& request)
+net::Response dispatch(const Services& services, const net::Request& request)
 {
     const auto path = "/" + join(request.path, "/");
     auto found = find_route(request, path);
     if (!found) {
-        if (!is_ours(request.path)) return std::nullopt;
         return refuse(404,
                       endpoint_not_found,
                       fmt::format("There is no {} {} in this API",

@@ -45,12 +45,15 @@ std::span<const Route> artifact_routes();
 // All of them, with their twins written out.
 const std::vector<Route>& routes();
 
+// What a call needs; nullopt: the path is none of MLflow's. One that no route answers is for those
+// who may read.
+std::optional<Permission> find_permission(const net::Request& head);
 // Where the body of a call goes that is taken as a stream; null when it is read whole. Waits for
 // nothing.
 Result<std::unique_ptr<net::BodySink>> find_sink(const Services& services,
                                                  const net::Request& head);
-// nullopt: the path is none of MLflow's.
-std::optional<net::Response> dispatch(const Services& services, const net::Request& request);
+// For a path that is MLflow's and a caller who may.
+net::Response dispatch(const Services& services, const net::Request& request);
 
 // An answer without fields is "{}".
 net::Response reply(JsonObject object = {});
