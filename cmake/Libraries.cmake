@@ -20,6 +20,8 @@ ponk_static_library(lib_zstd libzstd.a zstd.h)
 ponk_static_library(lib_fyaml libfyaml.a libfyaml.h)
 find_package(Threads REQUIRED)
 target_link_libraries(lib_crypto INTERFACE Threads::Threads ${CMAKE_DL_LIBS})
+ponk_static_library(lib_ssl libssl.a openssl/ssl.h)
+target_link_libraries(lib_ssl INTERFACE lib_crypto)
 
 # Boost.Asio and Beast: headers only, compiled once in net/.
 find_path(BOOST_INCLUDE boost/beast/src.hpp REQUIRED)

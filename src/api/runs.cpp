@@ -77,9 +77,14 @@ Result<net::Response> change_run(const Services& services, const Call& call)
 Result<net::Response> delete_run(const Services& services, const Call& call)
 {
     const auto id = TRY(run_of(services, call));
+    const auto place = TRY(services.history().find_place(id));
     TRY(services.history().delete_run(id));
     // History first: a folder without a record is garbage, a record without its log would be a lie.
     TRY(os::remove_tree(services.context().run_directory(id)));
+    if (place) {
+        TRY(engine::client_files(services.context())
+                .remove(engine::client_folder(place->experiment, id)));
+    }
     return net::json_response(JsonObject{{"deleted", id.text()}});
 }
 

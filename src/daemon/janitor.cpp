@@ -47,6 +47,7 @@ void Janitor::work(std::stop_token stop)
         if (due(context_.history, "garbage", day_ms)) {
             static_cast<void>(engine::collect_garbage(context_, stop));
             static_cast<void>(engine::remove_stray_folders(context_));
+            static_cast<void>(engine::remove_stray_artifacts(context_));
         }
         if (due(context_.history, "environments", day_ms))
             static_cast<void>(

@@ -43,6 +43,13 @@ struct Created {
     bool is_new = false;
 };
 
+// Where MLflow's clients look for a run's artifacts.
+struct RunPlace {
+    std::int64_t experiment = 0;  // the number by which they know its project
+    std::string location;         // chosen by a client and not ours to open; empty: in this store
+    bool deleted = false;
+};
+
 struct RunFilter {
     enum class Hidden { leave_out, include };
 
