@@ -164,6 +164,15 @@ Result<model::Run> read_row(db::Connection& reader, std::int64_t row)
     return TRY(read_run(reader, statement)).run;
 }
 
+bool asks_for_metrics(const RunSearch& search)
+{
+    const auto is_metric = [](const auto& one) {
+        return one.entity == query::search::Entity::metric;
+    };
+    return std::any_of(search.filter.begin(), search.filter.end(), is_metric) ||
+           std::any_of(search.order_by.begin(), search.order_by.end(), is_metric);
+}
+
 }  // namespace
 
 Result<FoundRuns> History::search_runs(const RunSearch& search) const
@@ -172,6 +181,7 @@ Result<FoundRuns> History::search_runs(const RunSearch& search) const
     auto marks = search.page.empty() ? Marks() : TRY(parse_page_word(columns, search.page));
     const RunSearchPlan plan(search, std::move(columns), std::move(marks));
     const auto limit = std::clamp<std::size_t>(search.scope.limit, 1, largest_page);
+    if (asks_for_metrics(search)) TRY(impl_->settle_all());
     return impl_->database->read([&](db::Connection& reader) -> Result<FoundRuns> {
         auto rows = TRY(find_rows(reader, plan, limit + 1));
         FoundRuns found;
