@@ -87,6 +87,9 @@ Result<target::JobSpec> make_job_spec(const Context& context,
     if (plan.container) spec.container = TRY(container_wish(context, *plan.container));
     spec.environment = TRY(environment_wish(context, run, plan));
     spec.gpu = plan.gpu;
+    // What `ponk.run` tells the script. A run that a script submits must not take over its parent's.
+    spec.variables.emplace_back("PONK_RUN_NAME", run.name);
+    spec.variables.emplace_back("PONK_PROJECT_ID", run.project);
     if (ambient != nullptr) {
         spec.ambient = ambient->environment;
         spec.umask = ambient->umask;
