@@ -3,6 +3,7 @@
 
 #include "base/text.hpp"
 #include "model/run_words.hpp"
+#include "target/event_places.hpp"
 
 #include <fmt/format.h>
 
@@ -140,7 +141,7 @@ void JournalReader::note_damage(const std::string& name, std::uint64_t bytes)
 
 target::Notices JournalReader::findings() const
 {
-    target::Notices out;
+    auto out = target::event_file_notices(directory_);
     if (damage_.journals == 1) {
         out.push_back(fmt::format(
             "metric journal '{}': {} damaged bytes were skipped", damage_.first, damage_.bytes));

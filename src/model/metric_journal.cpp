@@ -25,6 +25,30 @@ std::optional<double> number_of(const Json& value)
     return std::nullopt;
 }
 
+// Many points of many names: all of them or none.
+bool add_points(const JsonArray& points, JournalPiece& piece)
+{
+    const auto before = piece.points.size();
+    for (const auto& item : points) {
+        const bool fits = item.is_array() && item.as_array().size() == 4 &&
+                          item.as_array()[0].is_string() && item.as_array()[2].is_integer() &&
+                          item.as_array()[3].is_integer();
+        const auto number = fits ? number_of(item.as_array()[1]) : std::nullopt;
+        if (!number) {
+            piece.points.resize(before);
+            return false;
+        }
+        const auto& parts = item.as_array();
+        if (parts[0].as_string().empty()) continue;
+        MetricPoint point{.key = parts[0].as_string(),
+                          .step = parts[2].as_integer(),
+                          .time = parts[3].as_integer()};
+        point.value = *number;
+        piece.points.push_back(std::move(point));
+    }
+    return true;
+}
+
 bool add_metric(const Json& record, JournalPiece& piece)
 {
     MetricPoint point{.key = record.text("metric"),
@@ -77,32 +101,37 @@ bool add_record(std::string_view payload, JournalPiece& piece)
                                    record->integer("step"),
                                    record->integer("time")});
     }
+    if ((*record)["points"].is_array()) return add_points((*record)["points"].as_array(), piece);
     return true;  // kinds that a later version writes are none of ours
 }
 
-// `frame` is what stands between start and end mark.
-bool read_frame(std::string_view frame, JournalPiece& piece)
+// `frame` is what stands between start and end mark. nullopt: it is damaged.
+std::optional<std::string_view> payload_of(std::string_view frame)
 {
-    if (frame.size() < checksum_digits + 1 || frame[checksum_digits] != ' ') return false;
+    if (frame.size() < checksum_digits + 1 || frame[checksum_digits] != ' ') return std::nullopt;
     std::uint32_t checksum = 0;
     const auto* digits_end = frame.data() + checksum_digits;
     const auto [end, problem] = std::from_chars(frame.data(), digits_end, checksum, 16);
-    if (problem != std::errc() || end != digits_end) return false;
+    if (problem != std::errc() || end != digits_end) return std::nullopt;
     const auto payload = frame.substr(checksum_digits + 1);
-    return crc32(payload) == checksum && add_record(payload, piece);
+    if (crc32(payload) != checksum) return std::nullopt;
+    return payload;
 }
 
 }  // namespace
 
-JournalPiece read_journal(std::string_view bytes, std::uint64_t offset, std::size_t most_points)
+JournalScan scan_journal(std::string_view bytes,
+                         std::uint64_t offset,
+                         const std::function<bool(std::string_view payload)>& visit,
+                         const std::function<bool()>& is_enough)
 {
-    JournalPiece piece;
+    JournalScan scan;
     std::size_t at = 0;
     const auto give_up = [&](std::size_t to) {
-        piece.damaged += to - at;
+        scan.damaged += to - at;
         at = to;
     };
-    while (at < bytes.size() && piece.points.size() < most_points) {
+    while (at < bytes.size() && (!is_enough || !is_enough())) {
         if (bytes[at] != record_start) {
             give_up(std::min(bytes.find(record_start, at), bytes.size()));
             continue;
@@ -114,13 +143,29 @@ JournalPiece read_journal(std::string_view bytes, std::uint64_t offset, std::siz
         }
         if (bytes[stop] == record_start) {
             give_up(stop);  // torn, and the writer went on behind it
-        } else if (read_frame(bytes.substr(at + 1, stop - at - 1), piece)) {
+            continue;
+        }
+        const auto payload = payload_of(bytes.substr(at + 1, stop - at - 1));
+        if (payload && visit(*payload)) {
             at = stop + 1;
         } else {
             give_up(stop + 1);
         }
     }
-    piece.next = offset + at;
+    scan.next = offset + at;
+    return scan;
+}
+
+JournalPiece read_journal(std::string_view bytes, std::uint64_t offset, std::size_t most_points)
+{
+    JournalPiece piece;
+    const auto scan = scan_journal(
+        bytes,
+        offset,
+        [&piece](std::string_view payload) { return add_record(payload, piece); },
+        [&piece, most_points] { return piece.points.size() >= most_points; });
+    piece.next = scan.next;
+    piece.damaged = scan.damaged;
     return piece;
 }
 
