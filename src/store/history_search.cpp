@@ -164,6 +164,15 @@ Result<model::Run> read_row(db::Connection& reader, std::int64_t row)
     return TRY(read_run(reader, statement)).run;
 }
 
+bool asks_for_metrics(const RunSearch& search)
+{
+    const auto is_metric = [](const auto& one) {
+        return one.entity == query::search::Entity::metric;
+    };
+    return std::any_of(search.filter.begin(), search.filter.end(), is_metric) ||
+           std::any_of(search.order_by.begin(), search.order_by.end(), is_metric);
+}
+
 }  // namespace
 
 Result<FoundRows> find_run_rows(db::Connection& reader, const RunSearch& search)
@@ -185,6 +194,7 @@ Result<FoundRows> find_run_rows(db::Connection& reader, const RunSearch& search)
 
 Result<FoundRuns> History::search_runs(const RunSearch& search) const
 {
+    if (asks_for_metrics(search)) TRY(impl_->settle_all());
     return impl_->database->read([&](db::Connection& reader) -> Result<FoundRuns> {
         auto rows = TRY(find_run_rows(reader, search));
         FoundRuns found{{}, std::move(rows.next)};

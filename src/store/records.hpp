@@ -9,6 +9,7 @@
 #include "query/search/comparison.hpp"
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -133,6 +134,18 @@ struct MetricRange {
     std::optional<std::string> after =
         std::nullopt;  // the last key that is known; none: from the first
     std::size_t limit = 1'000'000;
+};
+
+// Numbers of a key, ordered by time, step and value.
+struct MetricPage {
+    std::vector<model::MetricPoint> points;
+    std::string next;  // `after` of the next page; empty at the end
+};
+
+// Both included.
+struct StepRange {
+    std::int64_t first = std::numeric_limits<std::int64_t>::min();
+    std::int64_t last = std::numeric_limits<std::int64_t>::max();
 };
 
 struct Event {

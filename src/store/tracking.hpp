@@ -135,10 +135,6 @@ public:
     Result<> log(const std::string& id, const Logged& logged);
     Result<> delete_tag(const std::string& id, const std::string& key);
 
-    // Sorted by time, step and value, each point once; empty when run or key is unknown.
-    Result<std::vector<model::MetricPoint>> metric_history(const std::string& id,
-                                                           const std::string& key) const;
-
 private:
     const History& history_;
 };

@@ -7,7 +7,7 @@
 #include "store/experiment_row.hpp"
 #include "store/history.hpp"
 #include "store/history_impl.hpp"
-#include "store/metric_row.hpp"
+#include "store/point_tail.hpp"
 #include "store/run_row.hpp"
 #include "store/run_search.hpp"
 #include "store/tracked_run.hpp"
@@ -107,14 +107,6 @@ put_params(db::Connection& writer, std::int64_t row, const std::string& id, cons
     return {};
 }
 
-// The one place where points of clients go in.
-Result<>
-put_points(db::Connection& writer, std::int64_t row, const std::vector<model::MetricPoint>& points)
-{
-    if (points.empty()) return {};
-    return append_points(writer, row, points);
-}
-
 std::string script_of(const Pairs& tags)
 {
     for (const auto& [key, value] : tags) {
@@ -173,6 +165,7 @@ Result<TrackedRun> Tracking::create_run(const NewRun& wanted)
 
 Result<TrackedRun> Tracking::get_run(const std::string& id) const
 {
+    if (const auto known = RunId::parse(id)) TRY(history_.impl_->settle(*known));
     return history_.impl_->database->read([&](db::Connection& reader) -> Result<TrackedRun> {
         return read_one(reader, TRY(find_known(reader, id)).row);
     });
@@ -180,6 +173,8 @@ Result<TrackedRun> Tracking::get_run(const std::string& id) const
 
 Result<TrackedPage> Tracking::search_runs(const RunSearch& search) const
 {
+    // Whatever is asked for, the answer has the latest metrics.
+    TRY(history_.impl_->settle_all());
     return history_.impl_->database->read([&](db::Connection& reader) -> Result<TrackedPage> {
         auto found = TRY(find_run_rows(reader, search));
         return TrackedPage{TRY(read_tracked_runs(reader, found.rows)), std::move(found.next)};
@@ -214,13 +209,15 @@ Result<> Tracking::restore_run(const std::string& id)
 
 Result<> Tracking::log(const std::string& id, const Logged& logged)
 {
-    return history_.impl_->database->write(db::Durability::disk,
-                                           [&](db::Connection& writer) -> Result<> {
-                                               const auto run = TRY(find_writable(writer, id)).row;
-                                               TRY(put_params(writer, run, id, logged.params));
-                                               TRY(put_points(writer, run, logged.points));
-                                               return put_tags(writer, run, logged.tags);
-                                           });
+    auto& store = *history_.impl_;
+    TRY(store.database->write(db::Durability::disk, [&](db::Connection& writer) -> Result<> {
+        const auto run = TRY(find_writable(writer, id)).row;
+        TRY(put_params(writer, run, id, logged.params));
+        if (!logged.points.empty()) TRY(append_tail(writer, store.unsettled, run, logged.points));
+        return put_tags(writer, run, logged.tags);
+    }));
+    if (!logged.points.empty()) store.settle_when_large();
+    return {};
 }
 
 Result<> Tracking::delete_tag(const std::string& id, const std::string& key)

@@ -78,6 +78,7 @@ TEST_F(MlflowHistory, OfNothingIsEmpty)
     EXPECT_EQ(get("metrics/get-history", {{"run_id", "none"}, {"metric_key", "m"}}).body, "{}\n");
     EXPECT_THAT(refusal(get("metrics/get-history", {{"run_id", id_}})),
                 HasSubstr("Missing value for required parameter 'metric_key'"));
+    log(id_, 1, 1, 1);
     for (const auto& [name, value] : Query{{"max_results", "0"},
                                            {"max_results", "-1"},
                                            {"max_results", "x"},
