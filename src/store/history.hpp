@@ -192,6 +192,7 @@ public:
     Result<> export_lines(const RunFilter& filter, const OnLine& line) const;
 
 private:
+    friend class Tracking;
     struct Impl;
     explicit History(std::unique_ptr<Impl> impl);
     std::unique_ptr<Impl> impl_;
