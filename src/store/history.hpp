@@ -166,6 +166,7 @@ public:
     Result<> export_lines(const RunFilter& filter, const OnLine& line) const;
 
 private:
+    friend struct HistoryAccess;
     struct Impl;
     explicit History(std::unique_ptr<Impl> impl);
     std::unique_ptr<Impl> impl_;

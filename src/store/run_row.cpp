@@ -14,7 +14,7 @@ using model::Run;
 // CROSS JOIN: the runs are walked in their order and each looks up its project, never the reverse.
 const std::string_view select_runs =
     "SELECT run.row, run.id, project.id, number, run.name, state, exit_code, script_name, target,"
-    " created, started, ended, snapshot, outputs, job, hidden, cancel_requested, details"
+    " run.created, started, ended, snapshot, outputs, job, hidden, cancel_requested, details"
     " FROM run CROSS JOIN project ON project.row = run.project ";
 
 namespace {
