@@ -75,26 +75,16 @@ add_model(db::Connection& writer, std::int64_t run, const char* direction, const
     return insert.bind(run, direction, model.model, model.step).run();
 }
 
-// A list of any length as one value.
-std::string json_list(const std::vector<std::string>& texts)
-{
-    JsonArray list;
-    for (const auto& text : texts)
-        list.emplace_back(text);
-    return to_json(list);
-}
+using InputsOfRows = std::map<std::int64_t, RunInputs>;
 
-Result<> read_datasets(db::Connection& reader,
-                       const std::string& runs,
-                       std::map<std::string, RunInputs>& all)
+Result<> read_datasets(db::Connection& reader, const std::string& rows, InputsOfRows& all)
 {
     auto statement = TRY(reader.prepare(
-        "SELECT run.id, dataset.name, digest, source_type, source, schema, profile, tags"
-        " FROM json_each(?) AS wanted CROSS JOIN run ON run.id = wanted.value"
-        " CROSS JOIN run_dataset ON run_dataset.run = run.row"
+        "SELECT run_dataset.run, name, digest, source_type, source, schema, profile, tags"
+        " FROM json_each(?) AS wanted CROSS JOIN run_dataset ON run_dataset.run = wanted.value"
         " CROSS JOIN dataset ON dataset.row = run_dataset.dataset"
-        " ORDER BY run.row, run_dataset.number"));
-    statement.bind(runs);
+        " ORDER BY run_dataset.run, number"));
+    statement.bind(rows);
     while (TRY(statement.step())) {
         Dataset dataset{statement.text(1),
                         statement.text(2),
@@ -102,22 +92,20 @@ Result<> read_datasets(db::Connection& reader,
                         statement.text(4),
                         statement.text_if_any(5),
                         statement.text_if_any(6)};
-        all[statement.text(0)].datasets.push_back(
+        all[statement.integer(0)].datasets.push_back(
             {std::move(dataset), TRY(tags_from(statement.text(7)))});
     }
     return {};
 }
 
-Result<>
-read_models(db::Connection& reader, const std::string& runs, std::map<std::string, RunInputs>& all)
+Result<> read_models(db::Connection& reader, const std::string& rows, InputsOfRows& all)
 {
     auto statement = TRY(
-        reader.prepare("SELECT run.id, direction, model, step"
-                       " FROM json_each(?) AS wanted CROSS JOIN run ON run.id = wanted.value"
-                       " CROSS JOIN run_model ON run_model.run = run.row ORDER BY run.row, model"));
-    statement.bind(runs);
+        reader.prepare("SELECT run_model.run, direction, model, step FROM json_each(?) AS wanted"
+                       " CROSS JOIN run_model ON run_model.run = wanted.value"));
+    statement.bind(rows);
     while (TRY(statement.step())) {
-        auto& inputs = all[statement.text(0)];
+        auto& inputs = all[statement.integer(0)];
         if (statement.text(1) == "input") {
             inputs.models.push_back(statement.text(2));
         } else {
@@ -173,17 +161,14 @@ Result<> Datasets::add_model_history(const std::string& run, const Json& model)
     });
 }
 
-Result<std::map<std::string, RunInputs>>
-Datasets::inputs(const std::vector<std::string>& runs) const
+Result<std::map<std::int64_t, RunInputs>> read_run_inputs(db::Connection& connection,
+                                                          const std::vector<std::int64_t>& rows)
 {
-    using Inputs = std::map<std::string, RunInputs>;
-    return HistoryAccess::database(history_).read([&](db::Connection& reader) -> Result<Inputs> {
-        Inputs all;
-        const auto wanted = json_list(runs);
-        TRY(read_datasets(reader, wanted, all));
-        TRY(read_models(reader, wanted, all));
-        return all;
-    });
+    InputsOfRows all;
+    const auto wanted = fmt::format("[{}]", fmt::join(rows, ","));
+    TRY(read_datasets(connection, wanted, all));
+    TRY(read_models(connection, wanted, all));
+    return all;
 }
 
 Result<std::vector<DatasetSummary>>

@@ -67,13 +67,15 @@ public:
     Result<> log_outputs(const std::string& run, const std::vector<ModelOutput>& models);
     // Adds to the tag in which runs of older clients list their models.
     Result<> add_model_history(const std::string& run, const Json& model);
-    // Those of the runs with these ids that have any.
-    Result<std::map<std::string, RunInputs>> inputs(const std::vector<std::string>& runs) const;
     // What runs of these experiments read, each once; at most 1000.
     Result<std::vector<DatasetSummary>> search(const std::vector<std::int64_t>& experiments) const;
 
 private:
     const History& history_;
 };
+
+// Those of the runs of these rows that have any. Used inside transactions.
+Result<std::map<std::int64_t, RunInputs>> read_run_inputs(db::Connection& connection,
+                                                          const std::vector<std::int64_t>& rows);
 
 }  // namespace ponk::store

@@ -3,6 +3,7 @@
 #include "query/search/grammar.hpp"
 #include "store/datasets.hpp"
 #include "store/history_test_support.hpp"
+#include "store/tracking.hpp"
 
 namespace ponk::store {
 namespace {
@@ -14,6 +15,10 @@ using testing::SizeIs;
 class DatasetsTest : public HistoryTest {
 protected:
     Datasets datasets() const { return Datasets(*history_); }
+    RunInputs inputs(const std::string& run) const
+    {
+        return Tracking(*history_).get_run(run).value().inputs;
+    }
     static DatasetInput input(const std::string& name, const std::string& context = {})
     {
         DatasetInput made{{name, "d1", "local", "/data", std::nullopt, "{}"}, {}};
@@ -37,9 +42,7 @@ TEST_F(DatasetsTest, AnInputKeepsItsFirstTags)
     const auto run = add().id.text();
     ASSERT_TRUE(datasets().log_inputs(run, {input("a", "train"), input("a", "again")}, {"m-1"}));
     ASSERT_TRUE(datasets().log_inputs(run, {input("b"), input("a", "later")}, {"m-1"}));
-    const auto inputs = datasets().inputs({run, "none"}).value();
-    ASSERT_THAT(inputs, SizeIs(1));
-    const auto& of_run = inputs.at(run);
+    const auto of_run = inputs(run);
     ASSERT_THAT(of_run.datasets, SizeIs(2));
     EXPECT_EQ(of_run.datasets[0].dataset.name, "a");
     EXPECT_THAT(of_run.datasets[0].tags, ElementsAre(std::pair("mlflow.data.context", "train")));
@@ -69,8 +72,7 @@ TEST_F(DatasetsTest, OutputsHaveTheirLatestStep)
     const auto run = add().id.text();
     ASSERT_TRUE(datasets().log_outputs(run, {{"m-2", 1}, {"m-1", 0}}));
     ASSERT_TRUE(datasets().log_outputs(run, {{"m-2", 5}}));
-    const auto inputs = datasets().inputs({run}).value();
-    const auto& outputs = inputs.at(run).outputs;
+    const auto outputs = inputs(run).outputs;
     ASSERT_THAT(outputs, SizeIs(2));
     EXPECT_EQ(outputs[1].model, "m-2");
     EXPECT_EQ(outputs[1].step, 5);
@@ -110,7 +112,6 @@ TEST_F(DatasetsTest, InputsGoWithTheirRun)
     ASSERT_TRUE(datasets().log_inputs(run.id.text(), {input("a")}, {"m"}));
     finish(run.id);
     ASSERT_TRUE(history_->delete_run(run.id));
-    EXPECT_THAT(datasets().inputs({run.id.text()}).value(), IsEmpty());
     EXPECT_THAT(datasets().search({1}).value(), IsEmpty());
     EXPECT_TRUE(history_->check_integrity());
 }

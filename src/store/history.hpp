@@ -167,6 +167,7 @@ public:
 
 private:
     friend struct HistoryAccess;
+    friend class Tracking;
     struct Impl;
     explicit History(std::unique_ptr<Impl> impl);
     std::unique_ptr<Impl> impl_;
