@@ -4,6 +4,8 @@
 #include "base/error.hpp"
 #include "base/id.hpp"
 #include "model/run.hpp"
+#include "store/datasets.hpp"
+#include "store/models.hpp"
 #include "store/records.hpp"
 
 #include <cstdint>
@@ -68,6 +70,7 @@ struct TrackedRun {
     Pairs tags = {};
     Pairs params = {};
     std::vector<model::MetricPoint> metrics = {};  // the latest of each; `text` is never set
+    RunInputs inputs = {};
 };
 
 struct TrackedPage {
@@ -84,6 +87,7 @@ struct TrackedChange {
 // What a client logs at once.
 struct Logged {
     std::vector<model::MetricPoint> points = {};
+    std::vector<ModelMetric> model_metrics = {};  // those of the points that are a model's too
     Pairs params = {};
     Pairs tags = {};
 };

@@ -36,6 +36,23 @@ Result<model::MetricPoint> point_of(const Fields& fields)
     return point;
 }
 
+// A point that names a model is that one's too, measured on the dataset that it names.
+Result<> add_point(const Fields& fields, store::Logged& logged)
+{
+    const auto point = TRY(point_of(fields));
+    if (auto model = TRY(fields.find_text("model_id")); model && !model->empty()) {
+        logged.model_metrics.push_back({.model = std::move(*model),
+                                        .key = point.key,
+                                        .value = point.value,
+                                        .time = point.time,
+                                        .step = point.step,
+                                        .dataset_name = TRY(fields.find_text("dataset_name")),
+                                        .dataset_digest = TRY(fields.find_text("dataset_digest"))});
+    }
+    logged.points.push_back(point);
+    return {};
+}
+
 Result<std::string> batch_run_id(const Fields& fields)
 {
     constexpr std::size_t longest = 256;
@@ -72,7 +89,7 @@ Result<LogBody> batch_of(const Fields& fields)
     TRY(check_counts(
         count_of(fields, "metrics"), count_of(fields, "params"), count_of(fields, "tags")));
     for (const auto& metric : TRY(fields.objects("metrics")))
-        body.logged.points.push_back(TRY(point_of(metric)));
+        TRY(add_point(metric, body.logged));
     body.logged.params = TRY(params_of(fields));
     body.logged.tags = TRY(tags_of(fields));
     return body;
@@ -82,7 +99,7 @@ Result<LogBody> metric_of(const Fields& fields)
 {
     LogBody body;
     body.run_id = TRY(fields.run_id());
-    body.logged.points.push_back(TRY(point_of(fields)));
+    TRY(add_point(fields, body.logged));
     return body;
 }
 

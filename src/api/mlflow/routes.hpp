@@ -43,6 +43,10 @@ std::span<const Route> server_routes();
 std::span<const Route> artifact_routes();
 std::span<const Route> experiment_routes();
 std::span<const Route> run_routes();
+std::span<const Route> dataset_routes();
+std::span<const Route> logged_model_routes();
+std::span<const Route> registry_routes();
+std::span<const Route> trace_routes();
 std::span<const Route> metric_routes();
 
 // All of them, with their twins written out.
