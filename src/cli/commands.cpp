@@ -2,6 +2,7 @@
 #include "cli/commands.hpp"
 
 namespace ponk::cli {
+extern const Command cmd_history_chart;
 namespace {
 
 constexpr std::string_view runconfiguration_aliases[] = {"runconfig"};
@@ -40,6 +41,7 @@ constexpr const Command* all_commands[] = {
     &cmd_history_last,
     &cmd_history_info,
     &cmd_history_compare,
+    &cmd_history_chart,
     &cmd_history_download,
     &cmd_history_promote,
     &cmd_history_export,
