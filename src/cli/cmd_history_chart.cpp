@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 namespace ponk::cli {
-extern const Command cmd_history_chart;
 namespace {
 
 constexpr std::string_view axes[] = {"step", "time", "wall"};

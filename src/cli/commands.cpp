@@ -2,7 +2,6 @@
 #include "cli/commands.hpp"
 
 namespace ponk::cli {
-extern const Command cmd_history_chart;
 namespace {
 
 constexpr std::string_view runconfiguration_aliases[] = {"runconfig"};
