@@ -233,6 +233,36 @@ TEST_F(Api, MetricsAreFoundByTheBeginningOfTheirNames)
     EXPECT_EQ(metrics(""), 704U);
 }
 
+TEST_F(Api, PointsThatAreKnownAlreadyAreNotSentAgain)
+{
+    const auto id = *RunId::parse(submit().text("run_id"));
+    std::vector<model::MetricPoint> points;
+    for (int i = 0; i < 5; ++i)
+        points.push_back({.key = "loss", .value = 0.5, .step = i});
+    ASSERT_TRUE(history_->record_metrics(id, {"side", 0, 9, points}));
+
+    const auto steps = [&](const char* from) {
+        const auto text = drain(
+            call("GET", {"runs", id.text(), "metrics"}, {{"key", "loss"}, {"from", from}}, {}));
+        std::string all;
+        const auto answer = parse_json(text).value();
+        for (const auto& point : answer["metrics"]["loss"]["points"].as_array())
+            all += to_json(point.as_array()[0]);
+        return all;
+    };
+
+    EXPECT_EQ(steps("0"), "01234");
+    EXPECT_EQ(steps("3"), "34");
+    EXPECT_EQ(steps("5"), "");
+    EXPECT_EQ(steps("99"), "");
+    const auto refused = [&](std::vector<std::pair<std::string, std::string>> parameters) {
+        return call("GET", {"runs", id.text(), "metrics"}, std::move(parameters), {}).status;
+    };
+    EXPECT_EQ(refused({{"from", "1"}}), 400);
+    EXPECT_EQ(refused({{"key", "loss"}, {"from", "-1"}}), 400);
+    EXPECT_EQ(refused({{"key", "loss"}, {"from", "1"}, {"points", "9"}}), 400);
+}
+
 TEST(RunJson, LooksAsDocumented)
 {
     model::Run run;

@@ -42,6 +42,7 @@ constexpr const Command* all_commands[] = {
     &cmd_history_last,
     &cmd_history_info,
     &cmd_history_compare,
+    &cmd_history_chart,
     &cmd_history_download,
     &cmd_history_promote,
     &cmd_history_export,

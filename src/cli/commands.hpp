@@ -19,6 +19,7 @@ extern const Command cmd_history_list;
 extern const Command cmd_history_last;
 extern const Command cmd_history_info;
 extern const Command cmd_history_compare;
+extern const Command cmd_history_chart;
 extern const Command cmd_history_download;
 extern const Command cmd_history_promote;
 extern const Command cmd_history_export;
