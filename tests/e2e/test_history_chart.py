@@ -89,7 +89,7 @@ def test_numbers_for_programs(history):
 
 @pytest.mark.parametrize("words, code, said", [
     (["1", "-m", "los"], 66, "Did you mean 'loss'?"),
-    (["1", "-m", "loss", "--x", "day"], 64, "--x takes step, time or wall"),
+    (["1", "-m", "loss", "--x", "day"], 64, "not one of step, time, wall"),
     (["1", "-m", "loss", "--smooth", "1"], 64, "--smooth needs a number from 0 to below 1"),
     (["1", "-m", "loss", "--points", "0"], 64, "--points needs a number from 1"),
     (["1", "-m", "loss", "--width", "x"], 64, "--width needs a number"),
