@@ -30,7 +30,8 @@ protected:
     [[nodiscard]] std::vector<double> values(const std::string& key) const
     {
         std::vector<double> all;
-        for (const auto& each : history_->metric_series(id_, key).value())
+        const auto series = history_->metric_series(id_, key).value();
+        for (const auto& each : series)
             all.push_back(each.value);
         return all;
     }
