@@ -194,8 +194,7 @@ private:
 Result<std::shared_ptr<const secrets::RedactionPatterns>> patterns_of(const Services& services,
                                                                       const model::Run& run)
 {
-    const auto plan = TRY(engine::plan_from_json(run.configuration));
-    return TRY(engine::RunSecrets::load(services.context(), plan)).patterns();
+    return TRY(engine::RunSecrets::load(services.context(), run)).patterns();
 }
 
 }  // namespace

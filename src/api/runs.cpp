@@ -53,9 +53,8 @@ Result<net::Response> change_run(const Services& services, const Call& call)
 {
     const auto body = TRY(body_of(call));
     const auto id = TRY(run_of(services, call));
-    const auto plan =
-        TRY(engine::plan_from_json(TRY(services.history().get_run(id)).configuration));
-    const auto secrets = TRY(engine::RunSecrets::load(services.context(), plan));
+    const auto secrets =
+        TRY(engine::RunSecrets::load(services.context(), TRY(services.history().get_run(id))));
     store::RunChange change;
     if (body["hidden"].is_bool()) change.hidden = body.boolean("hidden");
     if (body["name"].is_string()) change.name = secrets.hide(body.text("name"));

@@ -103,18 +103,33 @@ Result<LogBody> metric_of(const Fields& fields)
     return body;
 }
 
-Result<net::Response> store_it(const Services& services, const LogBody& body)
+Result<net::Response> store_it(const Services& services, LogBody body)
 {
+    auto& logged = body.logged;
+    // Numbers come often and are let pass as they are.
+    if (!logged.params.empty() || !logged.tags.empty()) {
+        const auto secrets = TRY(secrets_of(services, body.run_id));
+        std::string no_name;
+        secrets.hide(no_name, logged.params);
+        secrets.hide(no_name, logged.tags);
+    }
     TRY(store::Tracking(services.history()).log(body.run_id, body.logged));
     return reply();
 }
 
 }  // namespace
 
+Result<engine::RunSecrets> secrets_of(const Services& services, const std::string& run_id)
+{
+    const auto id = RunId::parse(run_id);
+    const auto run = id ? TRY(services.history().find_run(*id)) : std::nullopt;
+    return run ? engine::RunSecrets::load(services.context(), *run) : engine::RunSecrets();
+}
+
 Result<net::Response> log_metric(const Services& services, const Call& call)
 {
     if (is_plainly_json(call.request)) {
-        if (const auto body = scan_metric(call.request.body)) return store_it(services, *body);
+        if (auto body = scan_metric(call.request.body)) return store_it(services, std::move(*body));
     }
     return store_it(services, TRY(metric_of(TRY(Fields::of(call.request)))));
 }
@@ -122,11 +137,11 @@ Result<net::Response> log_metric(const Services& services, const Call& call)
 Result<net::Response> log_batch(const Services& services, const Call& call)
 {
     if (is_plainly_json(call.request)) {
-        const auto scanned = scan_batch(call.request.body);
+        auto scanned = scan_batch(call.request.body);
         // Nobody needs to know by how many: the rest is not even read.
         if (scanned.too_many_metrics)
             return tl::unexpected(too_many("metrics", most_metrics, most_metrics + 1));
-        if (scanned.body) return store_it(services, *scanned.body);
+        if (scanned.body) return store_it(services, std::move(*scanned.body));
     }
     return store_it(services, TRY(batch_of(TRY(Fields::of(call.request)))));
 }
@@ -137,7 +152,7 @@ Result<net::Response> log_parameter(const Services& services, const Call& call)
     body.run_id = TRY(call.fields.run_id());
     auto key = TRY(key_of(call.fields, "key", "Param key"));
     body.logged.params.emplace_back(std::move(key), TRY(param_value_of(call.fields)));
-    return store_it(services, body);
+    return store_it(services, std::move(body));
 }
 
 Result<net::Response> set_tag(const Services& services, const Call& call)
@@ -146,7 +161,7 @@ Result<net::Response> set_tag(const Services& services, const Call& call)
     body.run_id = TRY(call.fields.run_id());
     auto key = TRY(key_of(call.fields, "key", "key"));
     body.logged.tags.emplace_back(std::move(key), TRY(tag_value_of(call.fields)));
-    return store_it(services, body);
+    return store_it(services, std::move(body));
 }
 
 Result<net::Response> delete_tag(const Services& services, const Call& call)

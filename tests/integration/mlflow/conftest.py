@@ -6,6 +6,7 @@ The client lives in the Python that MLFLOW_PYTHON names, else in an environment 
 import json
 import os
 import pathlib
+import shlex
 import socket
 import subprocess
 import sys
@@ -79,6 +80,11 @@ def client(ponk, mlflow_python):
     """Runs Python code with `mlflow` and `client` in it; what it assigns to `answer` comes back."""
     ponk.run("project", "list")  # starts the daemon
     door = Doorway(ponk.home / "daemon.sock")
+    variables = {"MLFLOW_TRACKING_URI": door.uri}
+    told = ponk.run("tracking", "env", code=None)
+    if told.returncode == 0:  # the port of the daemon itself, with its token
+        words = [line.removeprefix("export ") for line in told.stdout.decode().splitlines() if line.startswith("export ")]
+        variables = dict(shlex.split(word)[0].split("=", 1) for word in words)
 
     def run(code, code_expected=0):
         program = ("import json, math, mlflow\n"
@@ -87,11 +93,10 @@ def client(ponk, mlflow_python):
                    "client = MlflowClient()\n"
                    "answer = None\n" + code + "\nprint('\\nANSWER', json.dumps(answer))\n")
         done = subprocess.run([mlflow_python, "-c", program], capture_output=True, text=True, timeout=120, env={
-            **ponk.environment, "MLFLOW_TRACKING_URI": door.uri, "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "0",
+            **ponk.environment, **variables, "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "0",
             "MLFLOW_DISABLE_TELEMETRY": "true", "GIT_PYTHON_REFRESH": "quiet"})
         assert done.returncode == code_expected, done.stdout[-2000:] + done.stderr[-4000:]
         return json.loads(done.stdout.rsplit("\nANSWER ", 1)[1]) if code_expected == 0 else done.stderr
 
-    run.uri = door.uri
     yield run
     door.close()
