@@ -18,7 +18,7 @@ constexpr std::size_t small_piece = 4 * 1024;
 // A source is asked again before writing until it has given so much.
 constexpr std::size_t enough_to_send = 64 * 1024;
 // What is read and thrown away of a request that was refused, so that its sender sees the answer.
-constexpr std::size_t linger_bytes = std::size_t{16} << 20;
+constexpr std::size_t linger_bytes = std::size_t{64} << 20;
 constexpr std::size_t linger_room = 64 * 1024;
 constexpr std::chrono::seconds linger_time{5};
 
