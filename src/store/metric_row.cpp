@@ -99,12 +99,13 @@ stored_offset(db::Connection& connection, std::int64_t run, const std::string& j
     return TRY(statement.step()) ? static_cast<std::uint64_t>(statement.integer(0)) : 0;
 }
 
-Result<> store_batch(db::Connection& writer, std::int64_t run, const JournalBatch& batch)
+Result<>
+append_points(db::Connection& writer, std::int64_t run, const std::vector<MetricPoint>& points)
 {
     auto insert = TRY(writer.prepare("INSERT INTO point(metric, number, step, time, value, text)"
                                      " VALUES(?, ?, ?, ?, ?, ?)"));
     std::unordered_map<std::string_view, Open> open;
-    for (const auto& point : batch.points) {
+    for (const auto& point : points) {
         auto known = open.find(point.key);
         if (known == open.end())
             known = open.emplace(point.key, TRY(open_key(writer, run, point.key))).first;
@@ -112,6 +113,12 @@ Result<> store_batch(db::Connection& writer, std::int64_t run, const JournalBatc
     }
     for (const auto& [key, metric] : open)
         TRY(close_key(writer, metric));
+    return {};
+}
+
+Result<> store_batch(db::Connection& writer, std::int64_t run, const JournalBatch& batch)
+{
+    TRY(append_points(writer, run, batch.points));
     auto tag = TRY(writer.prepare("INSERT OR REPLACE INTO tag(run, key, value) VALUES(?, ?, ?)"));
     for (const auto& [key, value] : batch.tags)
         TRY(tag.bind(run, key, value).run());

@@ -43,12 +43,8 @@ struct Created {
     bool is_new = false;
 };
 
-// Where MLflow's clients look for a run's artifacts.
-struct RunPlace {
-    std::int64_t experiment = 0;  // the number by which they know its project
-    std::string location;         // chosen by a client and not ours to open; empty: in this store
-    bool deleted = false;
-};
+// Whether MLflow's clients deleted a thing, which only sets it aside.
+enum class Lifecycle { active, deleted, all };
 
 struct RunFilter {
     enum class Hidden { leave_out, include };
@@ -60,6 +56,8 @@ struct RunFilter {
     std::string gpu_verdict;
     std::optional<std::pair<std::string, std::string>> tag;
     Hidden hidden = Hidden::leave_out;
+    // nullopt: those that were deleted are left out together with hidden ones.
+    std::optional<Lifecycle> lifecycle = std::nullopt;
     std::optional<RunId> before;  // runs older than this one
     std::size_t limit = 50;
 };
@@ -77,9 +75,10 @@ struct RunSearch {
     // first, in the order of their arrival.
     std::vector<query::search::OrderKey> order_by;
     std::string page;  // `next` of the page before this one; empty: from the beginning
-    // What stands around a run's id in its artifact_uri.
-    std::string artifact_prefix = "runs:/";
-    std::string artifact_suffix;
+    // Only runs of these experiments; nullopt: of all.
+    std::optional<std::vector<std::int64_t>> experiments = std::nullopt;
+    // For clients every run has a name, and its artifacts are where its experiment says.
+    enum class Words { history, mlflow } words = Words::history;
 };
 
 struct FoundRuns {

@@ -2,6 +2,7 @@
 #include "api/mlflow/artifact_place.hpp"
 
 #include "base/text.hpp"
+#include "store/tracking.hpp"
 
 #include <fmt/format.h>
 
@@ -65,7 +66,7 @@ Result<ArtifactPlace> find_place(const Services& services, const ArtifactPath& p
     if (!experiment || std::to_string(*experiment) != names[0]) return no_place(path);
     if (names.size() < 3 || names[2] != folder_name) return no_place(path);
     const auto id = RunId::parse(names[1]);
-    const auto place = id ? TRY(services.history().find_place(*id)) : std::nullopt;
+    const auto place = id ? TRY(store::Tracking(services.history()).find_place(*id)) : std::nullopt;
     if (!place || place->experiment != *experiment) return no_run(names[1]);
     return run_place(services, *id, *place, path.below(3));
 }
@@ -74,7 +75,7 @@ Result<ArtifactPlace>
 place_in_run(const Services& services, const std::string& run, const ArtifactPath& inside)
 {
     const auto id = RunId::parse(run);
-    const auto place = id ? TRY(services.history().find_place(*id)) : std::nullopt;
+    const auto place = id ? TRY(store::Tracking(services.history()).find_place(*id)) : std::nullopt;
     if (!place) return no_run(run);
     if (!place->location.empty()) {
         return fail(ErrorKind::invalid_argument,

@@ -5,6 +5,7 @@
 #include "os/directory.hpp"
 #include "os/test_folder.hpp"
 #include "snapshot/take_snapshot.hpp"
+#include "store/tracking.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -32,7 +33,7 @@ protected:
         EXPECT_TRUE(os::replace_file(outputs / "plots/loss.png", "curve"));
         run.outputs = snapshot::store_tree(objects_, outputs).value().id.text();
         run_ = history_->create_run(run).value().run;
-        const auto place = history_->find_place(run_.id).value();
+        const auto place = store::Tracking(*history_).find_place(run_.id).value();
         root_ = std::to_string(place->experiment) + "/" + run_.id.text() + "/artifacts";
     }
 

@@ -40,6 +40,13 @@ struct Route {
 
 // One table for each part of the API, in the file of its handlers.
 std::span<const Route> server_routes();
+std::span<const Route> experiment_routes();
+std::span<const Route> run_routes();
+std::span<const Route> dataset_routes();
+std::span<const Route> logged_model_routes();
+std::span<const Route> registry_routes();
+std::span<const Route> trace_routes();
+std::span<const Route> metric_routes();
 std::span<const Route> artifact_routes();
 
 // All of them, with their twins written out.
