@@ -3,6 +3,7 @@
 #include "base/time.hpp"
 #include "engine/run_files.hpp"
 #include "os/file.hpp"
+#include "store/tracking.hpp"
 
 #include <fcntl.h>
 
@@ -73,8 +74,9 @@ Result<net::Response> delete_project(const Services& services, const Call& call)
         if (!page.next) break;
         filter.before = page.next;
     }
-    const auto place =
-        runs.empty() ? std::nullopt : TRY(services.history().find_place(runs.front()));
+    const auto place = runs.empty()
+                           ? std::nullopt
+                           : TRY(store::Tracking(services.history()).find_place(runs.front()));
     TRY(services.history().delete_project(id));
     for (const auto& run : runs)
         TRY(os::remove_tree(services.context().run_directory(run)));

@@ -6,6 +6,7 @@
 #include "engine/artifacts.hpp"
 #include "engine/run_note.hpp"
 #include "engine/run_secrets.hpp"
+#include "store/tracking.hpp"
 
 #include <algorithm>
 
@@ -76,7 +77,7 @@ Result<net::Response> change_run(const Services& services, const Call& call)
 Result<net::Response> delete_run(const Services& services, const Call& call)
 {
     const auto id = TRY(run_of(services, call));
-    const auto place = TRY(services.history().find_place(id));
+    const auto place = TRY(store::Tracking(services.history()).find_place(id));
     TRY(services.history().delete_run(id));
     // History first: a folder without a record is garbage, a record without its log would be a lie.
     TRY(os::remove_tree(services.context().run_directory(id)));

@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "snapshot/link_way.hpp"
 #include "snapshot/materialise.hpp"
+#include "store/tracking.hpp"
 
 #include <algorithm>
 
@@ -63,7 +64,7 @@ RunFiles::RunFiles(const Context& context, const model::Run& run, ArtifactPath r
 
 Result<RunFiles> RunFiles::of(const Context& context, const model::Run& run)
 {
-    const auto place = TRY(context.history.find_place(run.id));
+    const auto place = TRY(store::Tracking(context.history).find_place(run.id));
     if (!place) return fail(ErrorKind::not_found, "Run with id={} not found", run.id.text());
     RunFiles files(context, run, client_folder(place->experiment, run.id) / fixed("artifacts"));
     Digest digest;

@@ -4,6 +4,7 @@
 #include "engine/run_files.hpp"
 #include "os/test_folder.hpp"
 #include "snapshot/take_snapshot.hpp"
+#include "store/tracking.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -46,8 +47,8 @@ protected:
 
     void log(std::string_view path, std::string_view bytes) const
     {
-        const auto folder =
-            client_folder(history_->find_place(run_.id).value()->experiment, run_.id);
+        const auto folder = client_folder(
+            store::Tracking(*history_).find_place(run_.id).value()->experiment, run_.id);
         auto upload = client_files(context_).receive(bytes.size()).value();
         ASSERT_TRUE(upload.write(bytes));
         ASSERT_TRUE(upload.publish(folder / at("artifacts") / at(path)));
@@ -178,7 +179,8 @@ TEST_F(RunFilesTest, ArtifactsGoWhenTheirRunIsLongGone)
     EXPECT_EQ(remove_stray_artifacts(context_).value(), 0U);
     const auto folder =
         place_.path() / "home/artifacts" /
-        client_folder(history_->find_place(run_.id).value()->experiment, run_.id).text();
+        client_folder(store::Tracking(*history_).find_place(run_.id).value()->experiment, run_.id)
+            .text();
     const auto note = place_.path() / "home/artifacts/.unclaimed" / run_.id.text();
     ASSERT_TRUE(history_->delete_run(run_.id));
 

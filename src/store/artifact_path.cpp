@@ -83,6 +83,12 @@ ArtifactPath ArtifactPath::parent() const
     return ArtifactPath({names_.begin(), names_.end() - 1});
 }
 
+ArtifactPath ArtifactPath::first(std::size_t count) const
+{
+    const auto until = std::min(count, names_.size());
+    return ArtifactPath({names_.begin(), names_.begin() + static_cast<std::ptrdiff_t>(until)});
+}
+
 ArtifactPath ArtifactPath::below(std::size_t count) const
 {
     const auto from = std::min(count, names_.size());

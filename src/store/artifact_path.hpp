@@ -30,7 +30,8 @@ public:
     // Those of a path that is not the root.
     [[nodiscard]] const std::string& name() const { return names_.back(); }
     [[nodiscard]] ArtifactPath parent() const;
-    // Without the first `count` names.
+    // The first `count` names, and all but those.
+    [[nodiscard]] ArtifactPath first(std::size_t count) const;
     [[nodiscard]] ArtifactPath below(std::size_t count) const;
     [[nodiscard]] ArtifactPath operator/(const ArtifactPath& inside) const;
 

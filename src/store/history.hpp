@@ -60,8 +60,6 @@ public:
     Result<std::optional<model::Run>> find_run(const RunId& id) const;
     // Cheap, for those who wait for a state.
     Result<std::optional<model::RunState>> find_state(const RunId& id) const;
-    // Cheap, for those who look after its artifacts.
-    Result<std::optional<RunPlace>> find_place(const RunId& id) const;
     // A whole id, a unique prefix or suffix of 4 hex digits or more, "last": the newest (of the
     // project when one is given), or the run's number in that project. `not_found`; `conflict`
     // names the candidates, also where one run has that number and another such an id.

@@ -95,17 +95,6 @@ Result<std::optional<model::RunState>> History::find_state(const RunId& id) cons
         });
 }
 
-Result<std::optional<RunPlace>> History::find_place(const RunId& id) const
-{
-    return impl_->database->read([&](db::Connection& reader) -> Result<std::optional<RunPlace>> {
-        auto statement = TRY(reader.prepare("SELECT project, '', 0 FROM run WHERE id = ?"));
-        statement.bind(id.text());
-        if (!TRY(statement.step())) return std::optional<RunPlace>();
-        return std::optional(
-            RunPlace{statement.integer(0), statement.text(1), statement.integer(2) != 0});
-    });
-}
-
 Result<Run> History::get_run(const RunId& id) const
 {
     return impl_->database->read(

@@ -44,12 +44,6 @@ struct Created {
     bool is_new = false;
 };
 
-// Where MLflow's clients look for a run's artifacts.
-struct RunPlace {
-    std::int64_t experiment = 0;  // the number by which they know its project
-    std::string location;         // chosen by a client and not ours to open; empty: in this store
-    bool deleted = false;
-};
 // Whether MLflow's clients deleted a thing, which only sets it aside.
 enum class Lifecycle { active, deleted, all };
 

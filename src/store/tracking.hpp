@@ -73,6 +73,13 @@ struct TrackedRun {
     RunInputs inputs = {};
 };
 
+// Where a run's artifacts are.
+struct RunPlace {
+    std::int64_t experiment = 0;
+    std::string location;  // chosen by a client and not ours to open; empty: in this store
+    bool deleted = false;
+};
+
 struct TrackedPage {
     std::vector<TrackedRun> runs;
     std::string next;  // empty at the end
@@ -129,6 +136,8 @@ public:
     // Gives it an id and, when it has none, a name; it is Running.
     Result<TrackedRun> create_run(const NewRun& run);
     Result<TrackedRun> get_run(const std::string& id) const;
+    // Cheap, for those who look after its artifacts.
+    Result<std::optional<RunPlace>> find_place(const RunId& id) const;
     Result<TrackedPage> search_runs(const RunSearch& search) const;
     // The state and the times of a run of ours stay as they are, whatever a client says.
     Result<TrackedRun> update_run(const std::string& id, const TrackedChange& change);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ponk::api::mlflow {
@@ -32,6 +33,11 @@ Result<ArtifactPlace> find_place(const Services& services, const store::Artifact
 // In a run that is named; `invalid_argument` when its artifacts are not in this store.
 Result<ArtifactPlace>
 place_in_run(const Services& services, const std::string& run, const store::ArtifactPath& inside);
+
+// Where a location leads ("mlflow-artifacts:/1/models/<model>/artifacts") and `inside` from there;
+// `invalid_argument` for one that is not in this store: such a text is never opened.
+Result<ArtifactPlace>
+place_at(const Services& services, std::string_view location, const store::ArtifactPath& inside);
 
 // What was deleted stays to be read and takes nothing new: `invalid_argument`.
 Result<> check_writable(const ArtifactPlace& place);

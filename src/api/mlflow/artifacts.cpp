@@ -4,6 +4,8 @@
 #include "api/mlflow/file_answer.hpp"
 #include "api/mlflow/routes.hpp"
 #include "base/text.hpp"
+#include "store/models.hpp"
+#include "store/registry.hpp"
 
 // Files of runs, models and traces: docs/design/artifacts.md.
 namespace ponk::api::mlflow {
@@ -75,7 +77,7 @@ Result<net::Response> download(const Services& services, const Call& call)
     return send_file(services, call, TRY(find_place(services, path)));
 }
 
-Result<net::Response> remove(const Services& services, const Call& call)
+Result<net::Response> remove_artifact(const Services& services, const Call& call)
 {
     const auto path = TRY(ArtifactPath::parse(call.variables.at(0)));
     const auto place = TRY(find_place(services, path));
@@ -93,12 +95,11 @@ std::optional<std::uint64_t> announced_size(const net::Request& request)
 
 Result<std::unique_ptr<net::BodySink>> upload(const Services& services, const Call& call)
 {
-    Upload upload;
-    upload.find = [&services, path = TRY(ArtifactPath::parse(call.variables.at(0)))] {
-        return find_place(services, path);
-    };
-    upload.announced = announced_size(call.request);
-    return make_artifact_sink(services, std::move(upload));
+    const auto path = TRY(ArtifactPath::parse(call.variables.at(0)));
+    Upload wanted;
+    wanted.find = [&services, path] { return find_place(services, path); };
+    wanted.announced = announced_size(call.request);
+    return make_artifact_sink(services, std::move(wanted));
 }
 
 // By run ------------------------------------------------------------------------------------------
@@ -117,25 +118,55 @@ Result<net::Response> download_of_run(const Services& services, const Call& call
     return send_file(services, call, TRY(place_in_run(services, run, path)));
 }
 
+Result<std::string> parameter_of(const Call& call, std::string_view name)
+{
+    auto value = call.request.parameter(name).value_or("");
+    if (value.empty()) return fail(ErrorKind::invalid_argument, "Request must specify {}", name);
+    return value;
+}
+
 // What a browser sends; all but the bytes is in the query.
 Result<std::unique_ptr<net::BodySink>> upload_to_run(const Services& services, const Call& call)
 {
-    const auto demand = [&call](std::string_view name) -> Result<std::string> {
-        auto value = call.request.parameter(name).value_or("");
-        if (value.empty())
-            return fail(ErrorKind::invalid_argument, "Request must specify {}", name);
-        return value;
-    };
-    Upload upload;
-    upload.find = [&services,
-                   run = TRY(demand("run_uuid")),
-                   path = TRY(ArtifactPath::parse(TRY(demand("path"))))] {
-        return place_in_run(services, run, path);
-    };
-    upload.announced = announced_size(call.request);
-    upload.most = most_from_browser;
-    upload.empty = Upload::Empty::refused;
-    return make_artifact_sink(services, std::move(upload));
+    const auto run = TRY(parameter_of(call, "run_uuid"));
+    const auto path = TRY(ArtifactPath::parse(TRY(parameter_of(call, "path"))));
+    Upload wanted;
+    wanted.find = [&services, run, path] { return place_in_run(services, run, path); };
+    wanted.announced = announced_size(call.request);
+    wanted.most = most_from_browser;
+    wanted.empty = Upload::Empty::refused;
+    return make_artifact_sink(services, std::move(wanted));
+}
+
+// By model ----------------------------------------------------------------------------------------
+
+Result<ArtifactPlace>
+place_in_model(const Services& services, const std::string& id, const ArtifactPath& inside)
+{
+    const auto model =
+        TRY(store::Models(services.history()).get(id, store::Models::Deleted::include));
+    return place_at(services, model.location, inside);
+}
+
+Result<net::Response> list_of_model(const Services& services, const Call& call)
+{
+    const auto path = TRY(path_of(call.fields, "artifact_directory_path"));
+    return list_below(services, TRY(place_in_model(services, call.variables.at(0), path)));
+}
+
+Result<net::Response> download_of_model(const Services& services, const Call& call)
+{
+    const auto path = TRY(file_path_of(call.fields, "artifact_file_path"));
+    return send_file(services, call, TRY(place_in_model(services, call.variables.at(0), path)));
+}
+
+Result<net::Response> download_of_version(const Services& services, const Call& call)
+{
+    const auto name = TRY(call.fields.text("name"));
+    const auto number = TRY(call.fields.integer("version"));
+    const auto path = TRY(file_path_of(call.fields, "path"));
+    const auto version = TRY(store::Registry(services.history()).get_version(name, number));
+    return send_file(services, call, TRY(place_at(services, version.location, path)));
 }
 
 // What only stores elsewhere can do ---------------------------------------------------------------
@@ -165,7 +196,7 @@ std::span<const Route> artifact_routes()
         {"GET", "/api/2.0/mlflow-artifacts/artifacts", read, list_folder},
         {"GET", "/api/2.0/mlflow-artifacts/artifacts/{path}", read, download, raw},
         {"PUT", "/api/2.0/mlflow-artifacts/artifacts/{path}", write, nullptr, raw, upload},
-        {"DELETE", "/api/2.0/mlflow-artifacts/artifacts/{path}", write, remove, raw},
+        {"DELETE", "/api/2.0/mlflow-artifacts/artifacts/{path}", write, remove_artifact, raw},
         {"POST", "/api/2.0/mlflow-artifacts/mpu/create/{path}", write, refuse_parts, raw},
         {"POST", "/api/2.0/mlflow-artifacts/mpu/complete/{path}", write, refuse_parts, raw},
         {"POST", "/api/2.0/mlflow-artifacts/mpu/abort/{path}", write, refuse_parts, raw},
@@ -175,6 +206,9 @@ std::span<const Route> artifact_routes()
         {"GET", "/api/2.0/mlflow/artifacts/list", read, list_of_run},
         {"GET", "/get-artifact", read, download_of_run},
         {"POST", "/ajax-api/2.0/mlflow/upload-artifact", write, nullptr, raw, upload_to_run},
+        {"GET", "/api/2.0/mlflow/logged-models/{id}/artifacts/directories", read, list_of_model},
+        {"GET", "/ajax-api/2.0/mlflow/logged-models/{id}/artifacts/files", read, download_of_model},
+        {"GET", "/model-versions/get-artifact", read, download_of_version},
     };
     return table;
 }

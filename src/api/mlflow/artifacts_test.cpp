@@ -5,6 +5,10 @@
 #include "os/directory.hpp"
 #include "os/test_folder.hpp"
 #include "snapshot/take_snapshot.hpp"
+#include "store/models.hpp"
+#include "store/registry.hpp"
+#include "store/traces.hpp"
+#include "store/tracking.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -32,7 +36,7 @@ protected:
         EXPECT_TRUE(os::replace_file(outputs / "plots/loss.png", "curve"));
         run.outputs = snapshot::store_tree(objects_, outputs).value().id.text();
         run_ = history_->create_run(run).value().run;
-        const auto place = history_->find_place(run_.id).value();
+        const auto place = store::Tracking(*history_).find_place(run_.id).value();
         root_ = std::to_string(place->experiment) + "/" + run_.id.text() + "/artifacts";
     }
 
@@ -140,6 +144,52 @@ TEST_F(MlflowArtifacts, OfARunArePathsFromItsRoot)
     EXPECT_EQ(call("GET", "/get-artifact?path=x&run_id=" + std::string(32, '0')).status, 404);
 }
 
+TEST_F(MlflowArtifacts, OfModelsAndTracesLieBesideThoseOfRuns)
+{
+    store::Models models(*history_);
+    const auto model = models.create({.name = "m", .type = "", .source_run = ""}).value();
+    const auto files = "0/models/" + model.id + "/artifacts";
+    ASSERT_TRUE(store::Traces(*history_).put({.id = "tr-12ab", .state = "OK"}));
+    const std::string trace = "0/traces/tr-12ab/artifacts";
+
+    EXPECT_EQ(call("PUT", proxy + "/" + files + "/code/MLmodel", "flavors: {}").status, 200);
+    EXPECT_EQ(call("PUT", proxy + "/" + trace + "/traces.json", "{}").status, 200);
+
+    EXPECT_EQ(drain(call("GET", proxy + "/" + files + "/code/MLmodel")), "flavors: {}");
+    EXPECT_THAT(call("GET", proxy + "?path=" + trace).body, HasSubstr("traces.json"));
+    EXPECT_EQ(call("GET", proxy + "/" + files).status, 400);
+    EXPECT_EQ(call("GET", proxy + "/" + files + "/none").status, 404);
+    EXPECT_EQ(call("GET", proxy + "/1" + files.substr(1) + "/code/MLmodel").status, 404);
+    const auto by_id = "2.0/mlflow/logged-models/" + model.id + "/artifacts/";
+    EXPECT_EQ(call("GET", "/api/" + by_id + "directories?artifact_directory_path=code").body,
+              R"({"root_uri":"mlflow-artifacts:/)" + files +
+                  R"(","files":[{"path":"code/MLmodel","is_dir":false,"file_size":11}]})" + "\n");
+    EXPECT_EQ(drain(call("GET", "/ajax-api/" + by_id + "files?artifact_file_path=code/MLmodel")),
+              "flavors: {}");
+    ASSERT_TRUE(models.remove(model.id));
+    EXPECT_EQ(call("PUT", proxy + "/" + files + "/x", "x").status, 400);
+    EXPECT_EQ(drain(call("GET", proxy + "/" + files + "/code/MLmodel")), "flavors: {}");
+}
+
+TEST_F(MlflowArtifacts, OfAModelsVersionAreThoseOfItsSource)
+{
+    store::Registry registry(*history_);
+    ASSERT_TRUE(registry.create("m", "", {}));
+    put("model/MLmodel", "x");
+    const std::string source = "mlflow-artifacts:/" + root_ + "/model";
+    ASSERT_TRUE(registry.create_version({.name = "m", .source = source, .location = source}));
+    ASSERT_TRUE(registry.create_version({.name = "m", .source = "/etc", .location = "/etc"}));
+    const auto get_version = [&](const std::string& query) {
+        return call("GET", "/model-versions/get-artifact?" + query);
+    };
+
+    EXPECT_EQ(drain(get_version("name=m&version=1&path=MLmodel")), "x");
+    EXPECT_EQ(get_version("name=m&version=2&path=passwd").status, 400);
+    EXPECT_EQ(get_version("name=m&version=1&path=../MLmodel").status, 400);
+    EXPECT_EQ(get_version("name=m&version=3&path=MLmodel").status, 404);
+    EXPECT_EQ(get_version("name=m&version=one&path=MLmodel").status, 400);
+}
+
 TEST_F(MlflowArtifacts, WhatWasCollectedIsThereAndStays)
 {
     EXPECT_EQ(get("outputs/plots/loss.png"), "curve");
@@ -224,19 +274,22 @@ TEST_F(MlflowArtifacts, NothingIsWrittenWhereNothingBelongs)
 {
     const auto id = run_.id.text();
     const auto experiment = root_.substr(0, root_.find('/'));
-    for (const auto& path : {std::string("x"),
-                             std::string(".incoming/x"),
-                             experiment + "/x",
-                             experiment + "/" + id,
-                             experiment + "/" + id + "/x",
-                             root_,
-                             "0" + root_,
-                             "9" + root_,
-                             "-1/" + id + "/artifacts/x",
-                             experiment + "/" + std::string(32, 'a') + "/artifacts/x",
-                             experiment + "/runs/artifacts/x",
-                             experiment + "/models/m-1/artifacts/x",
-                             experiment + "/traces/t/artifacts/x"}) {
+    for (const auto& path :
+         std::vector<std::string>{"x",
+                                  ".incoming/x",
+                                  experiment + "/x",
+                                  experiment + "/" + id,
+                                  experiment + "/" + id + "/x",
+                                  root_,
+                                  "0" + root_,
+                                  "9" + root_,
+                                  "-1/" + id + "/artifacts/x",
+                                  experiment + "/" + std::string(32, 'a') + "/artifacts/x",
+                                  experiment + "/runs/artifacts/x",
+                                  experiment + "/models/m-1/artifacts/x",
+                                  experiment + "/models/m-" + std::string(32, 'a') + "/x",
+                                  "77/models/m-" + std::string(32, 'a') + "/artifacts/x",
+                                  "77/traces/tr-1/artifacts/x"}) {
         const auto answer = call("PUT", proxy + "/" + path, "x");
         EXPECT_TRUE(answer.status == 400 || answer.status == 404) << path << " " << answer.status;
     }
@@ -245,11 +298,41 @@ TEST_F(MlflowArtifacts, NothingIsWrittenWhereNothingBelongs)
     EXPECT_FALSE(std::filesystem::exists(place_.path() / "home/artifacts" / experiment));
 }
 
+TEST_F(MlflowArtifacts, ADeletedRunIsReadAndNotWritten)
+{
+    put("a", "x");
+    ASSERT_TRUE(store::Tracking(*history_).delete_run(run_.id.text()));
+
+    const auto refused = call("PUT", proxy + "/" + root_ + "/a", "y");
+    EXPECT_EQ(refused.status, 400);
+    EXPECT_THAT(refused.body, HasSubstr("must be in the 'active' state"));
+    EXPECT_EQ(call("DELETE", proxy + "/" + root_ + "/a").status, 400);
+    EXPECT_EQ(
+        call("POST", "/ajax-api/2.0/mlflow/upload-artifact?path=a&run_uuid=" + run_.id.text(), "y")
+            .status,
+        400);
+    EXPECT_EQ(get("a"), "x");
+}
+
+TEST_F(MlflowArtifacts, ThatAClientKeepsElsewhereAreNeverOpened)
+{
+    store::Tracking tracking(*history_);
+    const auto experiment =
+        tracking.create_experiment("elsewhere", place_.path() / "outputs", {}).value();
+    const auto run =
+        tracking.create_run({.experiment = experiment, .name = "", .user = ""}).value();
+
+    EXPECT_EQ(call("GET", "/get-artifact?path=plots/loss.png&run_id=" + run.id.text()).status, 400);
+    EXPECT_EQ(call("GET", "/api/2.0/mlflow/artifacts/list?run_id=" + run.id.text()).status, 400);
+}
+
 TEST_F(MlflowArtifacts, NoSpellingLeadsOut)
 {
     put("kept", "kept");
     ASSERT_TRUE(os::replace_file(place_.path() / "home/artifacts/secret", "secret"));
     const auto run = run_.id.text();
+    const auto model =
+        store::Models(*history_).create({.name = "m", .type = "", .source_run = ""}).value();
     const auto before =
         std::distance(std::filesystem::recursive_directory_iterator(place_.path()), {});
     for (const std::string probe : {"../../etc/passwd",

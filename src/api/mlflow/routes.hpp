@@ -40,7 +40,6 @@ struct Route {
 
 // One table for each part of the API, in the file of its handlers.
 std::span<const Route> server_routes();
-std::span<const Route> artifact_routes();
 std::span<const Route> experiment_routes();
 std::span<const Route> run_routes();
 std::span<const Route> dataset_routes();
@@ -48,6 +47,7 @@ std::span<const Route> logged_model_routes();
 std::span<const Route> registry_routes();
 std::span<const Route> trace_routes();
 std::span<const Route> metric_routes();
+std::span<const Route> artifact_routes();
 
 // All of them, with their twins written out.
 const std::vector<Route>& routes();

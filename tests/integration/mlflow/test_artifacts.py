@@ -187,6 +187,18 @@ answer = [refused, read, mlflow.artifacts.load_text(f"runs:/{run.info.run_id}/a.
     assert "must be in the 'active' state" in answer[0] and answer[1:] == ["x", "z"]
 
 
+def test_a_model_is_logged_registered_and_loaded(client):
+    assert client("""
+class Twice(mlflow.pyfunc.PythonModel):
+    def predict(self, context, model_input, params=None):
+        return [2 * value for value in model_input]
+with mlflow.start_run():
+    info = mlflow.pyfunc.log_model(name="twice", python_model=Twice(), registered_model_name="twice", pip_requirements=[])
+answer = [mlflow.pyfunc.load_model("models:/twice/1").predict([1, 2]), mlflow.pyfunc.load_model(info.model_uri).predict([3]),
+          mlflow.artifacts.load_text(info.model_uri + "/MLmodel").count("python_function")]
+""") == [[2, 4], [6], 1]
+
+
 def test_every_spelling_of_a_way_out_is_refused(server, ponk):
     run, root = server.new_run()
     assert server.ask("PUT", f"{PROXY}/{root}/kept", b"kept")[0] == 200
