@@ -3,6 +3,7 @@
 
 #include "base/text.hpp"
 #include "base/time.hpp"
+#include "store/history_access.hpp"
 #include "store/history_impl.hpp"
 #include "store/run_row.hpp"
 #include "store/schema.hpp"
@@ -62,6 +63,11 @@ Result<std::unique_ptr<History>> History::open(const Path& folder)
     impl->opening = {outcome_of(seen.outcome), seen.clean_stop, seen.notice, seen.set_aside};
     impl->database = std::move(database);
     return std::unique_ptr<History>(new History(std::move(impl)));
+}
+
+db::Database& HistoryAccess::database(const History& history)
+{
+    return *history.impl_->database;
 }
 
 const Opening& History::opening() const noexcept
