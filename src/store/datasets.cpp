@@ -2,7 +2,7 @@
 #include "store/datasets.hpp"
 
 #include "base/json.hpp"
-#include "store/history_impl.hpp"
+#include "store/history_access.hpp"
 #include "store/search_sql.hpp"
 
 #include <fmt/ranges.h>

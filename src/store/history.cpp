@@ -3,6 +3,7 @@
 
 #include "base/text.hpp"
 #include "base/time.hpp"
+#include "store/history_access.hpp"
 #include "store/history_impl.hpp"
 #include "store/point_conversion.hpp"
 #include "store/point_tail.hpp"
@@ -67,6 +68,11 @@ Result<std::unique_ptr<History>> History::open(const Path& folder)
     TRY(impl->database->read(
         [&impl](db::Connection& reader) { return note_tails(reader, impl->unsettled); }));
     return std::unique_ptr<History>(new History(std::move(impl)));
+}
+
+db::Database& HistoryAccess::database(const History& history)
+{
+    return *history.impl_->database;
 }
 
 const Opening& History::opening() const noexcept

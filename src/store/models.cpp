@@ -4,7 +4,7 @@
 #include "base/id.hpp"
 #include "base/text.hpp"
 #include "base/time.hpp"
-#include "store/history_impl.hpp"
+#include "store/history_access.hpp"
 #include "store/model_row.hpp"
 
 #include <cmath>

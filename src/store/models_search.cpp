@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/history_impl.hpp"
+#include "store/history_access.hpp"
 #include "store/model_row.hpp"
 #include "store/row_search.hpp"
 #include "store/search_term.hpp"

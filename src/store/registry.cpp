@@ -3,7 +3,7 @@
 
 #include "base/text.hpp"
 #include "base/time.hpp"
-#include "store/history_impl.hpp"
+#include "store/history_access.hpp"
 #include "store/registry_row.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.hpp"
-#include "store/history_impl.hpp"
+#include "store/history_access.hpp"
 #include "store/registry_row.hpp"
 #include "store/search_term.hpp"
 

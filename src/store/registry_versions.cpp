@@ -2,7 +2,7 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "base/time.hpp"
-#include "store/history_impl.hpp"
+#include "store/history_access.hpp"
 #include "store/model_row.hpp"
 #include "store/registry_row.hpp"
 

@@ -3,7 +3,7 @@
 
 #include "base/json.hpp"
 #include "base/text.hpp"
-#include "store/history_impl.hpp"
+#include "store/history_access.hpp"
 #include "store/trace_row.hpp"
 
 #include <limits>

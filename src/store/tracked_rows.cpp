@@ -2,6 +2,7 @@
 #include "store/tracked_rows.hpp"
 
 #include "base/text.hpp"
+#include "store/tracking.hpp"
 
 #include <fmt/format.h>
 
@@ -21,15 +22,10 @@ std::string location_of(std::int64_t experiment, std::string told)
 {
     while (told.ends_with('/'))
         told.pop_back();
-    return told.empty() ? own_location(experiment) : told;
+    return artifact_location(experiment, told);
 }
 
 }  // namespace
-
-std::string own_location(std::int64_t experiment)
-{
-    return fmt::format("mlflow-artifacts:/{}", experiment);
-}
 
 Result<ExperimentRow> get_writable_experiment(db::Connection& connection, std::int64_t id)
 {

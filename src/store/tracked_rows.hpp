@@ -27,9 +27,6 @@ struct RunRow {
     std::string location = {};  // of its artifacts
 };
 
-// Where the artifacts of an experiment are when it says nothing else.
-std::string own_location(std::int64_t experiment);
-
 // `not_found`; `invalid_argument` when it was deleted.
 Result<ExperimentRow> get_writable_experiment(db::Connection& connection, std::int64_t id);
 Result<RunRow> get_writable_run(db::Connection& connection, const std::string& id);
