@@ -19,12 +19,15 @@ using testing::Pair;
 using testing::SizeIs;
 
 // The newest is what this version writes.
-const char* const versions[] = {"history-v1.db",
-                                "history-v2.db",
-                                "history-v3.db",
-                                "history-v4.db",
-                                "history-v5.db",
-                                "history-v7.db"};
+const char* const versions[] = {
+    "history-v1.db",
+    "history-v2.db",
+    "history-v3.db",
+    "history-v4.db",
+    "history-v5.db",
+    "history-v6.db",
+    "history-v7.db",
+};
 
 model::Run golden_run(const std::string& id, RunState state)
 {
