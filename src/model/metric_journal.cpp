@@ -62,6 +62,7 @@ bool add_record(std::string_view payload, JournalPiece& piece)
 {
     const auto record = parse_json(payload);
     if (!record || !record->is_object()) return false;
+    if ((*record)["of"].is_string()) return true;  // about a run that the script made itself
     if ((*record)["metric"].is_string()) return add_metric(*record, piece);
     if ((*record)["param"].is_string()) {
         piece.params.emplace_back(record->text("param"), record->text("value"));
@@ -80,29 +81,33 @@ bool add_record(std::string_view payload, JournalPiece& piece)
     return true;  // kinds that a later version writes are none of ours
 }
 
-// `frame` is what stands between start and end mark.
-bool read_frame(std::string_view frame, JournalPiece& piece)
+// `frame` is what stands between start and end mark. nullopt: it is damaged.
+std::optional<std::string_view> payload_of(std::string_view frame)
 {
-    if (frame.size() < checksum_digits + 1 || frame[checksum_digits] != ' ') return false;
+    if (frame.size() < checksum_digits + 1 || frame[checksum_digits] != ' ') return std::nullopt;
     std::uint32_t checksum = 0;
     const auto* digits_end = frame.data() + checksum_digits;
     const auto [end, problem] = std::from_chars(frame.data(), digits_end, checksum, 16);
-    if (problem != std::errc() || end != digits_end) return false;
+    if (problem != std::errc() || end != digits_end) return std::nullopt;
     const auto payload = frame.substr(checksum_digits + 1);
-    return crc32(payload) == checksum && add_record(payload, piece);
+    if (crc32(payload) != checksum) return std::nullopt;
+    return payload;
 }
 
 }  // namespace
 
-JournalPiece read_journal(std::string_view bytes, std::uint64_t offset, std::size_t most_points)
+JournalScan scan_journal(std::string_view bytes,
+                         std::uint64_t offset,
+                         const std::function<bool(std::string_view payload)>& visit,
+                         const std::function<bool()>& is_enough)
 {
-    JournalPiece piece;
+    JournalScan scan;
     std::size_t at = 0;
     const auto give_up = [&](std::size_t to) {
-        piece.damaged += to - at;
+        scan.damaged += to - at;
         at = to;
     };
-    while (at < bytes.size() && piece.points.size() < most_points) {
+    while (at < bytes.size() && (!is_enough || !is_enough())) {
         if (bytes[at] != record_start) {
             give_up(std::min(bytes.find(record_start, at), bytes.size()));
             continue;
@@ -114,13 +119,29 @@ JournalPiece read_journal(std::string_view bytes, std::uint64_t offset, std::siz
         }
         if (bytes[stop] == record_start) {
             give_up(stop);  // torn, and the writer went on behind it
-        } else if (read_frame(bytes.substr(at + 1, stop - at - 1), piece)) {
+            continue;
+        }
+        const auto payload = payload_of(bytes.substr(at + 1, stop - at - 1));
+        if (payload && visit(*payload)) {
             at = stop + 1;
         } else {
             give_up(stop + 1);
         }
     }
-    piece.next = offset + at;
+    scan.next = offset + at;
+    return scan;
+}
+
+JournalPiece read_journal(std::string_view bytes, std::uint64_t offset, std::size_t most_points)
+{
+    JournalPiece piece;
+    const auto scan = scan_journal(
+        bytes,
+        offset,
+        [&piece](std::string_view payload) { return add_record(payload, piece); },
+        [&piece, most_points] { return piece.points.size() >= most_points; });
+    piece.next = scan.next;
+    piece.damaged = scan.damaged;
     return piece;
 }
 

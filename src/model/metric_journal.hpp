@@ -4,6 +4,7 @@
 #include "model/run.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -43,6 +44,17 @@ constexpr std::size_t journal_piece_points = 20'000;
 JournalPiece read_journal(std::string_view bytes,
                           std::uint64_t offset,
                           std::size_t most_points = journal_piece_points);
+
+// The payloads of whole, undamaged records, one after the other; `visit` returns false to refuse
+// one, which counts as damage. Ends early when `is_enough` says so after a record.
+struct JournalScan {
+    std::uint64_t next = 0;
+    std::uint64_t damaged = 0;
+};
+JournalScan scan_journal(std::string_view bytes,
+                         std::uint64_t offset,
+                         const std::function<bool(std::string_view payload)>& visit,
+                         const std::function<bool()>& is_enough = {});
 
 // One record with its frame, as the writers make it.
 std::string journal_record(const Json& payload);

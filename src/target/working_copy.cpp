@@ -56,7 +56,7 @@ Result<> clean_run_directory(const SealedFiles& files, const Path& directory)
                   "Cancel it first, or wait for its end."));
     }
     for (const auto* name :
-         {control::work, unfinished, control::spec, control::lock, control::environment, "times"})
+         {control::work, unfinished, control::spec, control::lock, control::environment, control::relay, "times"})
         TRY(os::remove_tree(directory / name));
     return {};
 }

@@ -75,6 +75,13 @@ EnvironmentWish parse_environment(const Json& value)
                            .lock = value.text("lock")};
 }
 
+// Empty: nothing is tracked. The daemon is not on that machine.
+std::string tracking_text(model::Tracking tracking)
+{
+    tracking.daemon.clear();
+    return tracking.experiment.empty() ? "" : model::to_text(tracking);
+}
+
 }  // namespace
 
 Json to_json(const JobSpec& spec)
@@ -94,6 +101,7 @@ Json to_json(const JobSpec& spec)
                       {"container", to_json(spec.container)},
                       {"environment", to_json(spec.environment)},
                       {"gpu", target::to_json(spec.gpu)},
+                      {"tracking", tracking_text(spec.tracking)},
                       {"spark_options", words(spec.spark_options)},
                       {"command", words(spec.command)},
                       {"time_limit", static_cast<std::int64_t>(spec.time_limit.count())},
@@ -125,6 +133,8 @@ Result<JobSpec> parse_job_spec(const Json& head)
     spec.container = TRY(parse_container(head["container"]));
     spec.environment = parse_environment(head["environment"]);
     spec.gpu = gpu_request_from(head["gpu"]);
+    if (const auto text = head.text("tracking"); !text.empty())
+        spec.tracking = TRY(model::parse_tracking(text));
     spec.spark_options = TRY(parse_words(head, "spark_options"));
     spec.command = TRY(parse_words(head, "command"));
     spec.time_limit = std::chrono::seconds(head.integer("time_limit"));
