@@ -18,13 +18,12 @@ struct Range {
 
 // Characters beyond ASCII that belong to no word, in whole blocks: punctuation, signs, pictures.
 constexpr std::array<Range, 26> no_words{{
-    {0x80, 0xa9},       {0xab, 0xb1},       {0xb4, 0xb4},       {0xb6, 0xb8},
-    {0xbb, 0xbb},       {0xbf, 0xbf},       {0xd7, 0xd7},       {0xf7, 0xf7},
-    {0x2000, 0x206f},   {0x20a0, 0x20cf},   {0x2190, 0x245f},   {0x249c, 0x24e9},
-    {0x2500, 0x2775},   {0x2794, 0x2bff},   {0x2e00, 0x2e2e},   {0x2e30, 0x2e7f},
-    {0x3000, 0x3004},   {0x3008, 0x3020},   {0x3030, 0x3030},   {0xd800, 0xf8ff},
-    {0xfe10, 0xfe1f},   {0xfe30, 0xfe6f},   {0xff01, 0xff0f},   {0xff1a, 0xff20},
-    {0xfff0, 0xffff},   {0x1f000, 0x1faff},
+    {0x80, 0xa9},       {0xab, 0xb1},     {0xb4, 0xb4},     {0xb6, 0xb8},     {0xbb, 0xbb},
+    {0xbf, 0xbf},       {0xd7, 0xd7},     {0xf7, 0xf7},     {0x2000, 0x206f}, {0x20a0, 0x20cf},
+    {0x2190, 0x245f},   {0x249c, 0x24e9}, {0x2500, 0x2775}, {0x2794, 0x2bff}, {0x2e00, 0x2e2e},
+    {0x2e30, 0x2e7f},   {0x3000, 0x3004}, {0x3008, 0x3020}, {0x3030, 0x3030}, {0xd800, 0xf8ff},
+    {0xfe10, 0xfe1f},   {0xfe30, 0xfe6f}, {0xff01, 0xff0f}, {0xff1a, 0xff20}, {0xfff0, 0xffff},
+    {0x1f000, 0x1faff},
 }};
 
 std::uint32_t code_point(std::string_view sequence)
@@ -41,8 +40,8 @@ bool is_key_character(std::string_view sequence)
 {
     if (sequence.size() == 1) {
         const char c = sequence.front();
-        const bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                          (c >= '0' && c <= '9') || c == '_';
+        const bool word =
+            (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
         return word || std::string_view("/.-: ").find(c) != std::string_view::npos;
     }
     const auto code = code_point(sequence);
@@ -73,7 +72,9 @@ std::string_view trouble_with_key(std::string_view key)
         }
         rest.remove_prefix(length);
     }
-    if (!is_straight_path(key)) return "Names may be treated as files in certain cases, and must not resolve to other names when treated as such";
+    if (!is_straight_path(key))
+        return "Names may be treated as files in certain cases, and must not resolve to other "
+               "names when treated as such";
     return {};
 }
 

@@ -14,7 +14,8 @@ TEST(MlflowNames, WordsOfAllScriptsAndFewSignsMakeAKey)
 
 TEST(MlflowNames, OtherCharactersMakeNone)
 {
-    for (const auto* key : {"a\n", "a;b", "a\"b", "a\\b", "a#b", "a%b", "\xff", "a\u2014b", "\U0001F600"})
+    for (const auto* key :
+         {"a\n", "a;b", "a\"b", "a\\b", "a#b", "a%b", "\xff", "a\u2014b", "\U0001F600"})
         EXPECT_NE(trouble_with_key(key), "") << key;
 }
 

@@ -32,17 +32,16 @@ Result<os::Fd> open_outputs(const model::Tracking& tracking, Missing missing)
 }
 
 // One folder after the other, never through a link.
-Result<os::Fd> open_folder(const model::Tracking& tracking,
-                           std::span<const std::string> segments,
-                           Missing missing)
+Result<os::Fd>
+open_folder(const model::Tracking& tracking, std::span<const std::string> segments, Missing missing)
 {
     auto folder = TRY(open_outputs(tracking, missing));
     for (const auto& name : segments) {
         if (missing == Missing::make && ::mkdirat(folder.get(), name.c_str(), 0777) != 0 &&
             errno != EEXIST)
             return fail_errno(errno, "make the folder '{}'", name);
-        os::Fd next(::openat(
-            folder.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+        os::Fd next(
+            ::openat(folder.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
         if (!next && (errno == ENOTDIR || errno == ELOOP))
             return fail(ErrorKind::invalid_argument, "Invalid path: '{}' is no folder", name);
         if (!next) return fail_errno(errno, "open the folder '{}'", name);
@@ -51,9 +50,8 @@ Result<os::Fd> open_folder(const model::Tracking& tracking,
     return folder;
 }
 
-Result<os::Fd> open_parent(const model::Tracking& tracking,
-                           const ArtifactPlace& place,
-                           Missing missing)
+Result<os::Fd>
+open_parent(const model::Tracking& tracking, const ArtifactPlace& place, Missing missing)
 {
     if (place.segments.size() <= place.root)
         return fail(ErrorKind::invalid_argument, "Invalid path: it names no file");
@@ -64,8 +62,8 @@ Result<os::Fd> open_parent(const model::Tracking& tracking,
 // A full disk may have room later; the client asks again.
 Error in_kind(const Error& error)
 {
-    const bool ours = error.kind() == ErrorKind::invalid_argument ||
-                      error.kind() == ErrorKind::not_found;
+    const bool ours =
+        error.kind() == ErrorKind::invalid_argument || error.kind() == ErrorKind::not_found;
     return ours ? error : Error(ErrorKind::unavailable, error.message(), error.hint());
 }
 
@@ -89,7 +87,8 @@ std::optional<Range> parse_range(std::string_view text, std::uint64_t size)
         return std::nullopt;
     const auto begin = static_cast<std::uint64_t>(*first);
     if (begin >= size) return Range{begin, 0};
-    const auto end = last ? std::min<std::uint64_t>(static_cast<std::uint64_t>(*last) + 1, size) : size;
+    const auto end =
+        last ? std::min<std::uint64_t>(static_cast<std::uint64_t>(*last) + 1, size) : size;
     return Range{begin, end - begin};
 }
 
@@ -150,9 +149,8 @@ Result<> store_artifact(const model::Tracking& tracking, const ArtifactPlace& pl
     return {};
 }
 
-Result<FileAnswer> open_artifact(const model::Tracking& tracking,
-                                 const ArtifactPlace& place,
-                                 const std::string& range)
+Result<FileAnswer>
+open_artifact(const model::Tracking& tracking, const ArtifactPlace& place, const std::string& range)
 {
     const auto folder = open_parent(tracking, place, Missing::refuse);
     if (!folder && folder.error().kind() == ErrorKind::invalid_argument)
@@ -176,12 +174,11 @@ Result<FileAnswer> open_artifact(const model::Tracking& tracking,
         out.offset = wanted->first;
         out.size = wanted->count;
         out.head.status = wanted->count == 0 ? 416 : 206;
-        const auto what = wanted->count == 0
-                              ? fmt::format("bytes */{}", size)
-                              : fmt::format("bytes {}-{}/{}",
-                                            wanted->first,
-                                            wanted->first + wanted->count - 1,
-                                            size);
+        const auto what =
+            wanted->count == 0
+                ? fmt::format("bytes */{}", size)
+                : fmt::format(
+                      "bytes {}-{}/{}", wanted->first, wanted->first + wanted->count - 1, size);
         out.head.headers.emplace_back("Content-Range", what);
     }
     return out;

@@ -16,9 +16,8 @@ constexpr std::array<std::string_view, 6> passed_on{
 
 std::string head_for_daemon(const Head& head, std::string_view text, const Body* body)
 {
-    auto out = fmt::format("{} {} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n",
-                           head.method,
-                           head.target);
+    auto out = fmt::format(
+        "{} {} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n", head.method, head.target);
     for (const auto& [name, value] : head.headers) {
         for (const auto wanted : passed_on) {
             if (same_ignoring_case(name, wanted)) out += name + ": " + value + "\r\n";
@@ -68,18 +67,14 @@ Result<> exchange(const std::string& socket,
 bool refuse(const net::Response& response, const Head& head, Body* body, Stream& client)
 {
     const bool goes_on = (!body || body->skip()) && head.keep_alive;
-    const auto text =
-        response_head(response, goes_on, response.body.size()) + response.body;
+    const auto text = response_head(response, goes_on, response.body.size()) + response.body;
     return client.send(text) && goes_on;
 }
 
 }  // namespace
 
-bool forward(const std::string& socket,
-             const Head& head,
-             std::string_view text,
-             Body* body,
-             Stream& client)
+bool forward(
+    const std::string& socket, const Head& head, std::string_view text, Body* body, Stream& client)
 {
     if (socket.empty()) {
         // No status that clients repeat for minutes: it will not change during the run.

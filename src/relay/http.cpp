@@ -3,8 +3,9 @@
 
 #include "base/text.hpp"
 
-#include <cerrno>
 #include <fmt/format.h>
+
+#include <cerrno>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/sendfile.h>
@@ -167,7 +168,8 @@ Result<std::string> Body::next()
 {
     if (!done_ && !begun_) TRY(begin());
     if (done_) return std::string();
-    auto piece = TRY(stream_.read_some(static_cast<std::size_t>(std::min<std::uint64_t>(left_, block))));
+    auto piece =
+        TRY(stream_.read_some(static_cast<std::size_t>(std::min<std::uint64_t>(left_, block))));
     if (piece.empty()) return fail(ErrorKind::unavailable, "the client went away");
     left_ -= piece.size();
     if (left_ > 0) return piece;

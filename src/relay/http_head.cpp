@@ -37,8 +37,8 @@ Result<> read_request_line(std::string_view line, Head& head)
     const auto words = split(line, ' ');
     if (words.size() != 3 || !is_token(words[0])) return refuse("its first line");
     const auto& target = words[1];
-    const bool plain = std::all_of(
-        target.begin(), target.end(), [](char c) { return c > ' ' && c < '\x7f'; });
+    const bool plain =
+        std::all_of(target.begin(), target.end(), [](char c) { return c > ' ' && c < '\x7f'; });
     if (!target.starts_with('/') || !plain) return refuse("its path");
     if (words[2] != "HTTP/1.1" && words[2] != "HTTP/1.0") return refuse("its version");
     head.method = words[0];
@@ -67,8 +67,7 @@ Result<> find_length(Head& head)
         if (same_ignoring_case(name, "Content-Length")) {
             const auto* end = value.data() + value.size();
             const auto [stop, problem] = std::from_chars(value.data(), end, head.length);
-            if (value.empty() || problem != std::errc() || stop != end)
-                return refuse("its length");
+            if (value.empty() || problem != std::errc() || stop != end) return refuse("its length");
             ++said;
         } else if (same_ignoring_case(name, "Transfer-Encoding")) {
             if (!same_ignoring_case(value, "chunked")) return refuse("its coding");

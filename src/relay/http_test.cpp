@@ -63,9 +63,8 @@ protected:
         int ends[2];
         EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
         client_ = os::Fd(ends[0]);
-        server_ = std::jthread([this, socket = os::Fd(ends[1])]() mutable {
-            serve(std::move(socket), *recorder_);
-        });
+        server_ = std::jthread(
+            [this, socket = os::Fd(ends[1])]() mutable { serve(std::move(socket), *recorder_); });
     }
     ~RelayConnection() override { client_.reset(); }
 
@@ -89,7 +88,8 @@ protected:
     }
     std::string artifact(const std::string& path)
     {
-        return "/api/2.0/mlflow-artifacts/artifacts/7/" + std::string(own_run) + "/artifacts" + path;
+        return "/api/2.0/mlflow-artifacts/artifacts/7/" + std::string(own_run) + "/artifacts" +
+               path;
     }
 
     os::Fd client_;
@@ -98,9 +98,9 @@ protected:
 
 TEST_F(RelayConnection, OneConnectionCarriesManyRequests)
 {
-    const auto said = say("GET /health HTTP/1.1\r\nHost: x\r\n\r\n" +
-                          request("GET /api/3.0/mlflow/server-info") +
-                          request("GET /ajax-api/2.0/mlflow/runs/get?run_id=" + std::string(own_run)));
+    const auto said =
+        say("GET /health HTTP/1.1\r\nHost: x\r\n\r\n" + request("GET /api/3.0/mlflow/server-info") +
+            request("GET /ajax-api/2.0/mlflow/runs/get?run_id=" + std::string(own_run)));
     EXPECT_NE(said.find("\r\n\r\nOK"), std::string::npos);
     EXPECT_NE(said.find("multipart_uploads_enabled"), std::string::npos);
     EXPECT_NE(said.find("\"run_name\":\"train.py\""), std::string::npos);
@@ -122,14 +122,13 @@ TEST_F(RelayConnection, ANameOfSomebodyElseIsRefused)
 
 TEST_F(RelayConnection, ArtifactsGoToOutputsAndComeBack)
 {
-    const auto said = say(request("PUT " + artifact("/model/a.txt"), "Content-Length: 5\r\n") +
-                          "hello" +
-                          request("PUT " + artifact("/b.txt"), "Transfer-Encoding: chunked\r\n") +
-                          "3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n" +
-                          request("GET " + artifact("/b.txt"), "Range: bytes=1-3\r\n") +
-                          request("GET /api/2.0/mlflow/artifacts/list?path=model&run_id=" +
-                                  std::string(own_run)) +
-                          request("GET " + artifact("/none")));
+    const auto said = say(
+        request("PUT " + artifact("/model/a.txt"), "Content-Length: 5\r\n") + "hello" +
+        request("PUT " + artifact("/b.txt"), "Transfer-Encoding: chunked\r\n") +
+        "3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n" +
+        request("GET " + artifact("/b.txt"), "Range: bytes=1-3\r\n") +
+        request("GET /api/2.0/mlflow/artifacts/list?path=model&run_id=" + std::string(own_run)) +
+        request("GET " + artifact("/none")));
     EXPECT_EQ(*os::read_file(folder_ / "outputs/model/a.txt"), "hello");
     EXPECT_EQ(*os::read_file(folder_ / "outputs/b.txt"), "abcde");
     EXPECT_NE(said.find("206 Partial Content"), std::string::npos);
@@ -147,8 +146,15 @@ TEST_F(RelayConnection, NoPathLeadsOutOfTheOutputs)
     std::filesystem::create_symlink("../secret", folder_ / "outputs/link");
     std::filesystem::create_symlink("..", folder_ / "outputs/up");
     std::string all;
-    for (const auto* path : {"/../secret", "/%2e%2e/secret", "/..%2fsecret", "/link", "/up/secret",
-                             "//etc/passwd", "/a%00b", "/..%5csecret", "/%252e%252e/secret"})
+    for (const auto* path : {"/../secret",
+                             "/%2e%2e/secret",
+                             "/..%2fsecret",
+                             "/link",
+                             "/up/secret",
+                             "//etc/passwd",
+                             "/a%00b",
+                             "/..%5csecret",
+                             "/%252e%252e/secret"})
         all += request("GET " + artifact(path));
     all += request("PUT " + artifact("/up/new"), "Content-Length: 1\r\n") + "x";
     const auto said = say(all);

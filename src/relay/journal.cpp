@@ -64,7 +64,8 @@ Result<> read_one(const os::Path& path, const std::function<void(std::string_vie
 
 }  // namespace
 
-Journal::Journal(os::Path folder, std::string run) : folder_(std::move(folder)), run_(std::move(run))
+Journal::Journal(os::Path folder, std::string run)
+    : folder_(std::move(folder)), run_(std::move(run))
 {
 }
 
@@ -80,8 +81,7 @@ Result<> Journal::begin()
         return Error(ErrorKind::unavailable, error.message(), error.hint());
     }));
     const auto number = names.empty() ? 1 : number_of(names.back()) + 1;
-    const auto name =
-        fmt::format("{}{:08}-{}{}", prefix, number, to_hex(random_bytes(4)), suffix);
+    const auto name = fmt::format("{}{:08}-{}{}", prefix, number, to_hex(random_bytes(4)), suffix);
     os::Fd file(::open((folder_ / name).c_str(),
                        O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC,
                        0600));
@@ -131,8 +131,7 @@ Result<> Journal::append(std::string_view records)
     if (::ftruncate(file_.get(), static_cast<off_t>(size_)) != 0) file_.reset();
     if (size_ == 0) file_.reset();  // it has no head
     reserved_ = 0;
-    if (!written)
-        return tl::unexpected(Error(ErrorKind::unavailable, written.error().message()));
+    if (!written) return tl::unexpected(Error(ErrorKind::unavailable, written.error().message()));
     return tl::unexpected(cannot_write(problem));
 }
 

@@ -64,7 +64,8 @@ Result<> run(const os::Path& directory, os::Fd listener)
         if (ready > 0) {
             os::Fd socket(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
             if (socket) connections.take(std::move(socket));
-            if (!socket && (errno == EMFILE || errno == ENFILE || errno == ENOMEM)) ::usleep(50'000);
+            if (!socket && (errno == EMFILE || errno == ENFILE || errno == ENOMEM))
+                ::usleep(50'000);
         } else if (!is_run_alive(directory)) {
             return {};
         }
@@ -86,8 +87,7 @@ int main(int argc, char** argv)
     // A run that is asked to end may still have something to say: its supervisor ends us.
     for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGPIPE})
         ::signal(number, SIG_IGN);
-    const auto done =
-        ponk::relay::run(argv[1], ponk::os::Fd(static_cast<int>(*descriptor)));
+    const auto done = ponk::relay::run(argv[1], ponk::os::Fd(static_cast<int>(*descriptor)));
     if (!done) std::fprintf(stderr, "ponk-relay: %s\n", done.error().message().c_str());
     ::_exit(done ? 0 : 1);
 }

@@ -34,9 +34,8 @@ Json model_json(const model::Tracking& tracking, const TrackedModel& model)
     return JsonObject{{"info", std::move(info)}, {"data", std::move(data)}};
 }
 
-Result<JsonObject> texts_of(const Fields& fields,
-                            std::string_view name,
-                            Result<Logged> (*read)(const Fields&))
+Result<JsonObject>
+texts_of(const Fields& fields, std::string_view name, Result<Logged> (*read)(const Fields&))
 {
     JsonObject out;
     for (const auto& entry : TRY(fields.objects(name))) {

@@ -12,8 +12,8 @@
 
 namespace ponk::relay {
 
-// The state and its journal, kept alike. Any thread may call; who writes at the same time shares one
-// flush of the disk.
+// The state and its journal, kept alike. Any thread may call; who writes at the same time shares
+// one flush of the disk.
 class Recorder {
 public:
     static Result<std::unique_ptr<Recorder>> open(const model::Tracking& tracking,

@@ -13,7 +13,8 @@ namespace {
 model::JournalPiece read_all(const os::Path& journals)
 {
     model::JournalPiece all;
-    for (const auto& entry : *os::list_directory(journals)) {
+    const auto entries = *os::list_directory(journals);
+    for (const auto& entry : entries) {
         auto piece = model::read_journal(*os::read_file(journals / entry.name), 0);
         std::ranges::move(piece.points, std::back_inserter(all.points));
         std::ranges::move(piece.params, std::back_inserter(all.params));
@@ -26,9 +27,9 @@ model::JournalPiece read_all(const os::Path& journals)
 TEST_F(RelayTest, WhatIsLoggedIsInTheJournalBeforeTheAnswer)
 {
     ASSERT_EQ(log_metric("loss", 0.5, 3).status, 200);
-    ASSERT_EQ(post("runs/log-parameter", {{"run_id", own_run}, {"key", "lr"}, {"value", "0.1"}})
-                  .status,
-              200);
+    ASSERT_EQ(
+        post("runs/log-parameter", {{"run_id", own_run}, {"key", "lr"}, {"value", "0.1"}}).status,
+        200);
     ASSERT_EQ(post("runs/set-tag", {{"run_id", own_run}, {"key", "team"}, {"value", "a"}}).status,
               200);
 
@@ -239,24 +240,25 @@ TEST_F(RelayTest, TheFirstRunThatAScriptMakesIsItsOwn)
 TEST_F(RelayTest, AModelIsLoggedWithoutTheDaemon)
 {
     const auto made = parse_json(
-        post("logged-models",
-             {{"experiment_id", "7"}, {"name", "net"}, {"source_run_id", own_run}})
+        post("logged-models", {{"experiment_id", "7"}, {"name", "net"}, {"source_run_id", own_run}})
             .body);
     const auto id = (*made)["model"]["info"].text("model_id");
     ASSERT_TRUE(id.starts_with("m-"));
     post("runs/outputs",
          {{"run_id", own_run}, {"models", JsonArray{JsonObject{{"model_id", id}, {"step", 0}}}}});
-    ask("PATCH", "api/2.0/mlflow/logged-models/" + id, JsonObject{{"status", "LOGGED_MODEL_READY"}});
+    ask("PATCH",
+        "api/2.0/mlflow/logged-models/" + id,
+        JsonObject{{"status", "LOGGED_MODEL_READY"}});
 
     start_again();
 
     const auto model = get("logged-models/" + id, {})["model"];
     EXPECT_EQ(model["info"].text("status"), "LOGGED_MODEL_READY");
     EXPECT_EQ(own()["outputs"]["model_outputs"].as_array()[0].text("model_id"), id);
-    const auto found = parse_json(post("logged-models/search",
-                                       {{"experiment_ids", JsonArray{"7"}},
-                                        {"filter", "name = 'net'"}})
-                                      .body);
+    const auto found =
+        parse_json(post("logged-models/search",
+                        {{"experiment_ids", JsonArray{"7"}}, {"filter", "name = 'net'"}})
+                       .body);
     EXPECT_EQ((*found)["models"].as_array().size(), 1U);
 }
 

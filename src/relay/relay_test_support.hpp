@@ -54,7 +54,8 @@ protected:
     }
     Json get(const std::string& call, JsonObject query)
     {
-        return parse_json(ask("GET", "api/2.0/mlflow/" + call, std::move(query)).body).value_or(Json());
+        return parse_json(ask("GET", "api/2.0/mlflow/" + call, std::move(query)).body)
+            .value_or(Json());
     }
     net::Response log_metric(const std::string& key, Json value, std::int64_t step)
     {

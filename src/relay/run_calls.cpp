@@ -17,7 +17,8 @@ const std::vector<std::string_view> statuses{
 
 bool is_known(const Recorder& recorder, const std::string& run)
 {
-    return recorder.look([&run](const TrackedState& state) { return state.find_run(run) != nullptr; });
+    return recorder.look(
+        [&run](const TrackedState& state) { return state.find_run(run) != nullptr; });
 }
 
 // Nothing to say but that it is done.
@@ -69,8 +70,7 @@ Result<Answer> delete_tag(Recorder& recorder, const Call& call)
     const auto key = TRY(call.fields.text("key"));
     return done(recorder.write([&](const TrackedState& state) -> Result<JsonArray> {
         if (!state.find_run(run)->tags.contains(key)) {
-            return fail(
-                ErrorKind::not_found, "No tag with name: {} in run with id {}", key, run);
+            return fail(ErrorKind::not_found, "No tag with name: {} in run with id {}", key, run);
         }
         auto record = record_about(recorder.tracking(), run);
         record.append("untag", key);

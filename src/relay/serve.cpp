@@ -40,8 +40,9 @@ public:
     bool perform()
     {
         const auto target = net::parse_target(head_.target);
-        if (!target) return send(mlflow::refuse(Error(ErrorKind::invalid_argument,
-                                                      "Invalid path: " + target.error().message())));
+        if (!target)
+            return send(mlflow::refuse(
+                Error(ErrorKind::invalid_argument, "Invalid path: " + target.error().message())));
         request_.method = head_.method == "HEAD" ? "GET" : head_.method;
         request_.path = target->path;
         request_.query = target->query;
@@ -62,9 +63,8 @@ private:
             return mlflow::refuse(403, "PERMISSION_DENIED", "This server is the run's own");
         if (is_same_text(head_.header("Authorization"), "Bearer " + recorder_.tracking().token))
             return std::nullopt;
-        return mlflow::refuse(401,
-                              "UNAUTHENTICATED",
-                              "This server serves one run: send its MLFLOW_TRACKING_TOKEN");
+        return mlflow::refuse(
+            401, "UNAUTHENTICATED", "This server serves one run: send its MLFLOW_TRACKING_TOKEN");
     }
 
     // Also what is left of a request's body must be gone before the next one.
@@ -76,10 +76,7 @@ private:
         return stream_.send(text) && goes_on;
     }
 
-    bool send(const Result<>& done)
-    {
-        return send(done ? reply() : mlflow::refuse(done.error()));
-    }
+    bool send(const Result<>& done) { return send(done ? reply() : mlflow::refuse(done.error())); }
 
     bool perform_call()
     {
@@ -103,9 +100,8 @@ private:
 
     std::optional<ArtifactPlace> find_place(std::span<const std::string> path) const
     {
-        return recorder_.look([&](const TrackedState& state) {
-            return place_of(state, recorder_.tracking(), path);
-        });
+        return recorder_.look(
+            [&](const TrackedState& state) { return place_of(state, recorder_.tracking(), path); });
     }
 
     bool perform_artifact_call()
@@ -171,11 +167,11 @@ private:
     std::optional<net::Response> list_of_run() const
     {
         const auto& path = request_.path;
-        if (request_.method != "GET" || path != std::vector<std::string>{
-                                                    "api", "2.0", "mlflow", "artifacts", "list"})
+        if (request_.method != "GET" ||
+            path != std::vector<std::string>{"api", "2.0", "mlflow", "artifacts", "list"})
             return std::nullopt;
-        const auto run = request_.parameter("run_id").value_or(
-            request_.parameter("run_uuid").value_or(""));
+        const auto run =
+            request_.parameter("run_id").value_or(request_.parameter("run_uuid").value_or(""));
         const auto& tracking = recorder_.tracking();
         std::vector<std::string> full{tracking.experiment, run, "artifacts"};
         if (const auto inside = request_.parameter("path").value_or(""); !inside.empty()) {

@@ -44,7 +44,7 @@ struct StubSpec {
     std::string program;  // path of the file to execute, or a name to look up on the script's PATH
     std::string other_program;  // tried when that is not there; empty: none
     std::vector<std::string> argv;
-    std::string relay = {};          // program that answers MLflow's clients; empty: none
+    std::string relay = {};               // program that answers MLflow's clients; empty: none
     std::vector<std::string> holds = {};  // lock files of which the run takes a share
     mode_t umask = 022;
     std::chrono::milliseconds time_limit{0};  // 0: none

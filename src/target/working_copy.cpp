@@ -55,8 +55,13 @@ Result<> clean_run_directory(const SealedFiles& files, const Path& directory)
                   fmt::format("the run in {} is still alive", os::in_quotes(directory)),
                   "Cancel it first, or wait for its end."));
     }
-    for (const auto* name :
-         {control::work, unfinished, control::spec, control::lock, control::environment, control::relay, "times"})
+    for (const auto* name : {control::work,
+                             unfinished,
+                             control::spec,
+                             control::lock,
+                             control::environment,
+                             control::relay,
+                             "times"})
         TRY(os::remove_tree(directory / name));
     return {};
 }
