@@ -66,6 +66,7 @@ step docker tools/pytest.sh "$release" tests/integration/docker
 step ssh ssh_suite
 step box tools/pytest.sh "$release" tests/integration/box
 # Four minutes of package installers: only when asked for (a run in a container prepares one above).
+step mlflow tools/pytest.sh "$release" tests/integration/mlflow
 [[ ${STEPS:-} == *environment* ]] && step environment tools/pytest.sh build/dev/tests/integration/environment/prepare_probe tests/integration/environment
 # Leases: 1,000 processes of two users on real lock files.
 step gpu ctest --preset dev -L gpu

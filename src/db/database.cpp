@@ -13,7 +13,8 @@ constexpr std::size_t idle_readers = 4;
 
 Database::Database(Plan plan, Ownership ownership)
     : plan_(std::move(plan)), file_(plan_.folder / (plan_.name + ".db")),
-      backups_(plan_.folder / "backups", plan_.name), ownership_(std::move(ownership))
+      backups_(plan_.folder / "backups", plan_.name), ownership_(std::move(ownership)),
+      writes_([this](std::span<WriteJob* const> jobs) { run_jobs(jobs); })
 {
 }
 
@@ -144,17 +145,22 @@ std::optional<Error> Database::failure() const
     return writer_->final_failure();
 }
 
-Result<Database::Writing> Database::begin_write(Durability durability)
+Result<> Database::run_job(WriteJob& job)
 {
-    std::unique_lock lock(writing_);
+    writes_.submit(job);
+    if (!job.outcome) note_damage(job.outcome.error());
+    return std::move(job.outcome);
+}
+
+void Database::run_jobs(std::span<WriteJob* const> jobs)
+{
+    const std::lock_guard lock(writing_);
     const auto failed = saw_damage_ ? *damage_.lock() : writer_->final_failure();
-    if (failed) {
-        return tl::unexpected(Error(
-            failed->kind(), "nothing more is written since: " + failed->message(), failed->hint()));
-    }
-    TRY(writer_->set_durability(durability));
-    auto transaction = TRY(Transaction::begin(*writer_));
-    return Writing{std::move(lock), writer_.get(), std::move(transaction)};
+    if (!failed) return run_together(*writer_, jobs);
+    const Error refusal(
+        failed->kind(), "nothing more is written since: " + failed->message(), failed->hint());
+    for (auto* job : jobs)
+        job->outcome = tl::unexpected(refusal);
 }
 
 Result<Database::Reader> Database::take_reader() const

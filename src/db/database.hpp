@@ -8,6 +8,7 @@
 #include "db/migration.hpp"
 #include "db/recovery.hpp"
 #include "db/transaction.hpp"
+#include "db/write_group.hpp"
 
 #include <atomic>
 #include <functional>
@@ -22,8 +23,9 @@ namespace ponk::db {
 
 // A database file with one writer, shared by all threads, and as many readers as are needed.
 //
-// Safe to call from any thread. A write holds the one lock for as long as its transaction lasts,
-// on the caller's thread; work inside must not call back into the same database.
+// Safe to call from any thread. Writes that come at the same time share a transaction and a commit
+// and may run on the thread of any of their callers, one after the other; work inside must not call
+// back into the same database, nor take a lock that somebody may hold who writes.
 class Database {
 public:
     struct Plan {
@@ -58,16 +60,19 @@ public:
     // Set once a read or write met damage. Opening it again sets the file aside.
     [[nodiscard]] bool saw_damage() const noexcept { return saw_damage_; }
 
-    // Runs `work(Connection&)`, which returns a Result, in a transaction of its own; commits when
-    // it succeeds.
+    // Runs `work(Connection&)`, which returns a Result, and commits when it succeeds. When it
+    // fails nothing of it is stored.
     template <class Work>
     std::invoke_result_t<Work, Connection&> write(Durability durability, Work&& work)
     {
-        auto writing = TRY(begin_write(durability));
-        auto result = work(*writing.connection);
-        if (!result) note_damage(result.error());
-        if (result) TRY(writing.transaction.commit());
-        return result;
+        std::optional<std::invoke_result_t<Work, Connection&>> result;
+        WriteJob job{durability, [&](Connection& writer) -> Result<> {
+                         result.emplace(work(writer));
+                         if (!*result) return tl::unexpected(result->error());
+                         return {};
+                     }};
+        TRY(run_job(job));
+        return *std::move(result);
     }
 
     // Runs `work(Connection&)` on a reader's connection; all it reads is of one moment.
@@ -84,11 +89,6 @@ public:
     Result<Path> make_backup(std::size_t keep) const;
 
 private:
-    struct Writing {
-        std::unique_lock<std::mutex> lock;
-        Connection* connection;
-        Transaction transaction;
-    };
     // Goes back to the idle readers when done.
     struct GiveBack {
         const Database* database;
@@ -104,7 +104,8 @@ private:
     void note_damage(const Error& error) const;
     Result<> open_or_recover();
     Result<> recover(const Error& damage);
-    Result<Writing> begin_write(Durability durability);
+    Result<> run_job(WriteJob& job);
+    void run_jobs(std::span<WriteJob* const> jobs);
     Result<Reader> take_reader() const;
     void give_back(Connection* reader) const;
 
@@ -115,6 +116,7 @@ private:
     Ownership ownership_;  // released after every connection is closed
     mutable std::mutex writing_;
     std::unique_ptr<Connection> writer_;  // guarded by writing_
+    WriteGroup writes_;
     mutable Synced<std::vector<std::unique_ptr<Connection>>> idle_readers_;
     mutable std::atomic<bool> saw_damage_ = false;
     mutable Synced<std::optional<Error>> damage_;  // as the first reader told it

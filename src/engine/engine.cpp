@@ -4,6 +4,7 @@
 #include "base/time.hpp"
 #include "engine/run_environment.hpp"
 #include "engine/run_secrets.hpp"
+#include "model/run_words.hpp"
 #include "os/identity.hpp"
 #include "target/control_directory.hpp"
 
@@ -71,9 +72,24 @@ Result<model::Run> Engine::start(model::Run run, const Plan& plan, Ambient ambie
     return created.run;
 }
 
+namespace {
+
+Result<> refuse_clients_run(const model::Run& run)
+{
+    if (run.target_type != model::client_target) return {};
+    return tl::unexpected(Error(ErrorKind::conflict,
+                                fmt::format("run '{}' belongs to a client of the tracking API, "
+                                            "which alone begins and ends it",
+                                            run.id.text()),
+                                "End the program that logs into it."));
+}
+
+}  // namespace
+
 Result<model::Run> Engine::submit(const Submission& submission)
 {
     if (const auto known = TRY(context_.history.find_run(submission.id))) {
+        TRY(refuse_clients_run(*known));
         if (!model::is_terminal(known->state)) supervise(*known, submission.ambient);
         return *known;
     }
@@ -99,10 +115,12 @@ Result<model::Run> Engine::submit(const Submission& submission)
 Result<model::Run> Engine::rerun(const RunId& original, const RunId& id, Ambient ambient)
 {
     if (const auto known = TRY(context_.history.find_run(id))) {
+        TRY(refuse_clients_run(*known));
         if (!model::is_terminal(known->state)) supervise(*known, std::move(ambient));
         return *known;
     }
     const auto before = TRY(context_.history.get_run(original));
+    TRY(refuse_clients_run(before));
     if (before.snapshot.empty()) {
         return fail(ErrorKind::conflict,
                     "run '{}' ended before its snapshot was taken, so there is nothing to repeat",
@@ -127,6 +145,7 @@ Result<model::Run> Engine::rerun(const RunId& original, const RunId& id, Ambient
 Result<model::Run> Engine::cancel(const RunId& id, std::chrono::seconds grace)
 {
     const auto run = TRY(context_.history.get_run(id));
+    TRY(refuse_clients_run(run));
     if (model::is_terminal(run.state)) {
         return fail(ErrorKind::conflict,
                     "run '{}' has ended already ({})",

@@ -2,56 +2,55 @@
 #include "mlflow/names.hpp"
 
 #include "base/text.hpp"
+#include "mlflow/word_characters.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 
 namespace ponk::mlflow {
 
 namespace {
 
-struct Range {
-    std::uint32_t first;
-    std::uint32_t last;
-};
+constexpr std::string_view alphabet_rule =
+    "Names may only contain letters, numbers, underscores (_), dashes (-), periods (.), spaces ( ),"
+    " colons (:) and slashes (/)";
+constexpr std::string_view path_rule =
+    "Names that are a path may not be changed by resolving it: no empty part, no '.', no '..', no "
+    "slash at either end";
 
-// Characters beyond ASCII that belong to no word, in whole blocks: punctuation, signs, pictures.
-constexpr std::array<Range, 26> no_words{{
-    {0x80, 0xa9},       {0xab, 0xb1},     {0xb4, 0xb4},     {0xb6, 0xb8},     {0xbb, 0xbb},
-    {0xbf, 0xbf},       {0xd7, 0xd7},     {0xf7, 0xf7},     {0x2000, 0x206f}, {0x20a0, 0x20cf},
-    {0x2190, 0x245f},   {0x249c, 0x24e9}, {0x2500, 0x2775}, {0x2794, 0x2bff}, {0x2e00, 0x2e2e},
-    {0x2e30, 0x2e7f},   {0x3000, 0x3004}, {0x3008, 0x3020}, {0x3030, 0x3030}, {0xd800, 0xf8ff},
-    {0xfe10, 0xfe1f},   {0xfe30, 0xfe6f}, {0xff01, 0xff0f}, {0xff1a, 0xff20}, {0xfff0, 0xffff},
-    {0x1f000, 0x1faff},
-}};
-
-std::uint32_t code_point(std::string_view sequence)
+std::uint32_t decode(std::string_view sequence)
 {
-    const auto first = static_cast<unsigned char>(sequence.front());
-    static constexpr std::array<unsigned char, 5> masks{0, 0x7f, 0x1f, 0x0f, 0x07};
-    std::uint32_t code = first & masks.at(sequence.size());
-    for (const char c : sequence.substr(1))
-        code = (code << 6U) | (static_cast<unsigned char>(c) & 0x3fU);
-    return code;
-}
-
-bool is_key_character(std::string_view sequence)
-{
-    if (sequence.size() == 1) {
-        const char c = sequence.front();
-        const bool word =
-            (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-        return word || std::string_view("/.-: ").find(c) != std::string_view::npos;
+    const auto byte = [&](std::size_t at) {
+        return std::uint32_t{static_cast<unsigned char>(sequence[at])};
+    };
+    switch (sequence.size()) {
+    case 1:
+        return byte(0);
+    case 2:
+        return (byte(0) & 0x1fU) << 6U | (byte(1) & 0x3fU);
+    case 3:
+        return (byte(0) & 0x0fU) << 12U | (byte(1) & 0x3fU) << 6U | (byte(2) & 0x3fU);
+    default:
+        return (byte(0) & 0x07U) << 18U | (byte(1) & 0x3fU) << 12U | (byte(2) & 0x3fU) << 6U |
+               (byte(3) & 0x3fU);
     }
-    const auto code = code_point(sequence);
-    return std::none_of(no_words.begin(), no_words.end(), [code](const Range& range) {
-        return code >= range.first && code <= range.last;
-    });
 }
 
-// "a/b" is its own normal form, "a//b", "./a", "a/../b", "/a" and "a/" are not.
-bool is_straight_path(std::string_view key)
+bool has_only_legal_characters(std::string_view key)
+{
+    constexpr std::string_view signs = "/.-: ";
+    while (!key.empty()) {
+        const auto length = utf8_sequence(key);
+        if (length == 0) return false;
+        const bool legal = (length == 1 && signs.find(key[0]) != std::string_view::npos) ||
+                           is_word_character(decode(key.substr(0, length)));
+        if (!legal) return false;
+        key.remove_prefix(length);
+    }
+    return true;
+}
+
+bool is_normal_path(std::string_view key)
 {
     if (key.starts_with("..")) return false;
     const auto parts = split(key, '/');
@@ -62,28 +61,17 @@ bool is_straight_path(std::string_view key)
 
 }  // namespace
 
-std::string_view trouble_with_key(std::string_view key)
+bool is_key(std::string_view key)
 {
-    for (auto rest = key; !rest.empty();) {
-        const auto length = utf8_sequence(rest);
-        if (length == 0 || !is_key_character(rest.substr(0, length))) {
-            return "Names may only contain alphanumerics, underscores (_), dashes (-), periods "
-                   "(.), spaces ( ), colon(:) and slashes (/)";
-        }
-        rest.remove_prefix(length);
-    }
-    if (!is_straight_path(key))
-        return "Names may be treated as files in certain cases, and must not resolve to other "
-               "names when treated as such";
-    return {};
+    return has_only_legal_characters(key) && is_normal_path(key);
 }
 
 Result<std::string> key_of(const Fields& fields, std::string_view name, std::string_view what)
 {
     auto key = TRY(fields.text(name));
+    if (!has_only_legal_characters(key)) return tl::unexpected(fields.invalid(name, alphabet_rule));
+    if (!is_normal_path(key)) return tl::unexpected(fields.invalid(name, path_rule));
     TRY(check_length(what, key, limits::key));
-    if (const auto trouble = trouble_with_key(key); !trouble.empty())
-        return tl::unexpected(fields.invalid(name, trouble));
     return key;
 }
 

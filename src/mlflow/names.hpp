@@ -32,8 +32,9 @@ constexpr std::size_t batch_tags = 100;
 constexpr std::size_t batch_all = 1000;
 }  // namespace limits
 
-// The field `name`, a key: word characters, '/', '.', '-', ':' and blanks, and as a path one that
-// leads straight to something below. `what` is the name in the error about its length.
+// Letters, numbers, `/ . - : _` and spaces, and as a path it means nothing but itself.
+bool is_key(std::string_view key);
+// The field `name`, which must be a key; `what` is how an error calls its length.
 Result<std::string> key_of(const Fields& fields, std::string_view name, std::string_view what);
 
 // "'Param value' exceeds the maximum length of 6000 characters".
@@ -41,9 +42,6 @@ Result<> check_length(std::string_view what, std::string_view text, std::size_t 
 
 // The first `most` characters.
 std::string shortened(std::string text, std::size_t most);
-
-// Empty: it may be a key. Else why not.
-std::string_view trouble_with_key(std::string_view key);
 
 // The limits of log-batch.
 Result<> check_batch(std::size_t metrics, std::size_t params, std::size_t tags);

@@ -9,20 +9,20 @@ namespace {
 TEST(MlflowNames, WordsOfAllScriptsAndFewSignsMakeAKey)
 {
     for (const auto* key : {"a", "train/loss", "a.b-c:d e_f", "größe", "損失", "x/..y", ".hidden"})
-        EXPECT_EQ(trouble_with_key(key), "") << key;
+        EXPECT_TRUE(is_key(key)) << key;
 }
 
 TEST(MlflowNames, OtherCharactersMakeNone)
 {
     for (const auto* key :
          {"a\n", "a;b", "a\"b", "a\\b", "a#b", "a%b", "\xff", "a\u2014b", "\U0001F600"})
-        EXPECT_NE(trouble_with_key(key), "") << key;
+        EXPECT_FALSE(is_key(key)) << key;
 }
 
 TEST(MlflowNames, WhatWouldLeadElsewhereAsAPathIsNoKey)
 {
     for (const auto* key : {"a/../b", "./a", "a//b", "/a", "a/", ".", "..", "..a", "a/."})
-        EXPECT_NE(trouble_with_key(key), "") << key;
+        EXPECT_FALSE(is_key(key)) << key;
 }
 
 TEST(MlflowNames, LengthsAreCountedInCharacters)

@@ -5,6 +5,19 @@
 
 namespace ponk::model {
 
+std::string stored_tag(std::string_view key)
+{
+    return (key.starts_with(parameter_prefix) ? std::string(1, tag_mark) : std::string())
+        .append(key);
+}
+
+std::string_view shown_tag(std::string_view stored)
+{
+    const bool marked =
+        stored.starts_with(tag_mark) && stored.substr(1).starts_with(parameter_prefix);
+    return marked ? stored.substr(1) : stored;
+}
+
 Json params_json(const Run& run)
 {
     JsonObject params;
@@ -19,7 +32,7 @@ Json tags_json(const Run& run)
 {
     JsonObject tags;
     for (const auto& [key, value] : run.tags) {
-        if (!key.starts_with(parameter_prefix)) tags.set(key, value);
+        if (!key.starts_with(parameter_prefix)) tags.set(std::string(shown_tag(key)), value);
     }
     return tags;
 }

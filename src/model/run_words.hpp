@@ -13,10 +13,19 @@ namespace ponk::model {
 // them again.
 inline constexpr std::string_view parameter_prefix = "param.";
 
+// A client may call a tag what a parameter is stored as. Such a tag is stored behind this mark,
+// which no client can send.
+inline constexpr char tag_mark = '\x1f';
+std::string stored_tag(std::string_view key);
+std::string_view shown_tag(std::string_view stored);
+
 // What the script said it was started with: {"lr": "0.1"}.
 Json params_json(const Run& run);
 // All other tags.
 Json tags_json(const Run& run);
+
+// The type of target of a run that a client of the tracking API made: nobody here executes it.
+inline constexpr std::string_view client_target = "client";
 
 // Metrics that ponk measures for a run begin with this; the script's own are apart from them.
 inline constexpr std::string_view system_prefix = "system/";

@@ -68,6 +68,8 @@ Result<Answer> delete_tag(Recorder& recorder, const Call& call)
     const auto run = TRY(call.fields.run_id());
     if (!is_known(recorder, run)) return Answer();
     const auto key = TRY(call.fields.text("key"));
+    if (key == name_tag)
+        return tl::unexpected(call.fields.invalid("key", "it is the name of the run"));
     return done(recorder.write([&](const TrackedState& state) -> Result<JsonArray> {
         if (!state.find_run(run)->tags.contains(key)) {
             return fail(ErrorKind::not_found, "No tag with name: {} in run with id {}", key, run);

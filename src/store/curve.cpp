@@ -45,6 +45,31 @@ void Curve::add(model::MetricPoint point)
     if (seen_ % stretch_ == 0) close_stretch();
 }
 
+// Neither the lowest nor the highest of the open stretch.
+bool Curve::is_between(const PointColumns& points, std::size_t at) const
+{
+    if (stretch_ == 1 || low_high_.empty()) return false;
+    const auto value = points.values[at];
+    if (points.is_text(at) || std::isnan(value)) return true;
+    return has_height(low_high_[0].point) && value >= low_high_[0].point.value &&
+           value <= low_high_[1].point.value;
+}
+
+void Curve::add(const std::string& key,
+                const PointColumns& points,
+                std::size_t first,
+                std::size_t last)
+{
+    for (auto at = first; at < last; ++at) {
+        if (at + 1 < last && is_between(points, at)) {
+            ++seen_;
+            if (seen_ % stretch_ == 0) close_stretch();
+        } else {
+            add(points.point(key, at));
+        }
+    }
+}
+
 void Curve::close_stretch()
 {
     if (low_high_.empty()) return;

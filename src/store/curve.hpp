@@ -2,8 +2,10 @@
 #pragma once
 
 #include "model/run.hpp"
+#include "store/point_columns.hpp"
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 namespace ponk::store {
@@ -15,6 +17,9 @@ public:
     // `count` points will come; at most `most` (4 or more) shall stay.
     Curve(std::size_t count, std::size_t most);
     void add(model::MetricPoint point);
+    // Points `first` to the one before `last`; most of them are only looked at.
+    void
+    add(const std::string& key, const PointColumns& points, std::size_t first, std::size_t last);
     // What stayed, in the order of arrival.
     std::vector<model::MetricPoint> finish();
 
@@ -24,6 +29,7 @@ private:
         model::MetricPoint point;
     };
     void close_stretch();
+    [[nodiscard]] bool is_between(const PointColumns& points, std::size_t at) const;
 
     std::size_t stretch_;  // points that become two; 1: all stay
     std::size_t seen_ = 0;

@@ -4,6 +4,8 @@
 #include "base/text.hpp"
 #include "base/time.hpp"
 #include "store/history_impl.hpp"
+#include "store/point_conversion.hpp"
+#include "store/point_tail.hpp"
 #include "store/run_row.hpp"
 #include "store/schema.hpp"
 
@@ -61,6 +63,9 @@ Result<std::unique_ptr<History>> History::open(const Path& folder)
     const auto& seen = database->opening();
     impl->opening = {outcome_of(seen.outcome), seen.clean_stop, seen.notice, seen.set_aside};
     impl->database = std::move(database);
+    TRY(convert_old_points(*impl->database));
+    TRY(impl->database->read(
+        [&impl](db::Connection& reader) { return note_tails(reader, impl->unsettled); }));
     return std::unique_ptr<History>(new History(std::move(impl)));
 }
 

@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,9 +22,10 @@ using os::Path;
 // The history of all runs of one user: a SQLite database in `folder`, of which this object is the
 // only writer on the machine.
 //
-// Safe to call from any thread. Writes happen on the caller's thread, one after the other, and are
-// durable on return unless said otherwise; readers have connections of their own and never wait
-// for a writer. After an error nothing of the call was stored.
+// Safe to call from any thread. Writes happen one after the other, those that come at the same time
+// in one commit, and are durable on return unless said otherwise; readers have connections of their
+// own and never wait for a writer, but for points that were logged just before. After an error
+// nothing of the call was stored.
 class History {
 public:
     // Opens, or makes, the database. `conflict` when another process has it open; `unavailable`
@@ -98,9 +100,16 @@ public:
     // `journal_offset`. Survives a crash of the process at once and a power cut with the next
     // write of a run; until then the journal itself still has the points.
     Result<> record_metrics(const RunId& id, const JournalBatch& batch);
+    // Stores points that somebody waits for; on the disk on return. A point that is there already,
+    // with the same key, step, time and value, stays one.
+    Result<> log_points(const RunId& id, std::span<const model::MetricPoint> points);
+    // Points of `log_points` are kept as they came until somebody asks for metrics, the run ends or
+    // there are many of them; this makes them metrics now. To be called once in a while.
+    Result<> settle_all();
     // 0 when nothing of it is stored.
     Result<std::uint64_t> journal_offset(const RunId& id, const std::string& journal) const;
-    // Sorted by key. The latest is the one of the greatest step, then time, then arrival.
+    // Sorted by key. The latest is the one of the greatest step, then time, then value, where NaN
+    // counts as 0; where a text is among them, then arrival.
     Result<std::vector<LatestMetric>> latest_metrics(const RunId& id,
                                                      const MetricRange& range = {}) const;
     Result<std::int64_t> count_metrics(const RunId& id) const;
@@ -116,6 +125,21 @@ public:
     // stretch, and the first and the last. Memory for `most` points, whatever there is.
     Result<std::vector<model::MetricPoint>>
     metric_curve(const RunId& id, const std::string& key, std::size_t most) const;
+
+    // For MLflow's clients, who know numbers only: texts are left out, and a run or key that is not
+    // there has none. A page at a time, ordered by time, step and value; `after` is `next` of the
+    // page before or empty. `invalid_argument` when it is neither.
+    Result<MetricPage> metric_history(const RunId& id,
+                                      const std::string& key,
+                                      const std::string& after,
+                                      std::size_t limit) const;
+    // At most `most` of those in `range`, ordered by step, time and value: of `most` groups of
+    // neighbours of the same size the first one each, and the last of all. For pictures; what is
+    // not shown is hardly read.
+    Result<std::vector<model::MetricPoint>> sampled_history(const RunId& id,
+                                                            const std::string& key,
+                                                            const std::optional<StepRange>& range,
+                                                            std::size_t most) const;
 
     // Events ----------------------------------------------------------------------------------
 
@@ -166,6 +190,7 @@ public:
     Result<> export_lines(const RunFilter& filter, const OnLine& line) const;
 
 private:
+    friend class Tracking;
     struct Impl;
     explicit History(std::unique_ptr<Impl> impl);
     std::unique_ptr<Impl> impl_;

@@ -10,7 +10,7 @@ namespace ponk::store {
 namespace {
 
 constexpr std::string_view select_assets =
-    "SELECT project.id, asset.name, version, run, asset.path, digest, size, created"
+    "SELECT project.id, asset.name, version, run, asset.path, digest, size, asset.created"
     " FROM asset CROSS JOIN project ON project.row = asset.project ";
 
 Result<std::vector<Asset>> read_assets(db::Statement statement)

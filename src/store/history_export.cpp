@@ -92,6 +92,7 @@ Result<> History::export_lines(const RunFilter& filter, const OnLine& line) cons
         rest.before = page.next;
     }
     for (auto id = ids.rbegin(); id != ids.rend(); ++id) {
+        TRY(impl_->settle(*id));
         const auto text = TRY(impl_->database->read(
             [&id](db::Connection& reader) { return line_if_there(reader, *id); }));
         if (text) TRY(line(*text));

@@ -5,6 +5,7 @@
 #include "query/search/filter.hpp"
 #include "store/history_test_support.hpp"
 #include "store/run_json.hpp"
+#include "store/tracking.hpp"
 
 #include <cstdlib>
 #include <filesystem>
@@ -12,11 +13,14 @@
 namespace ponk::store {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
+using testing::Pair;
 using testing::SizeIs;
 
 // The newest is what this version writes.
-const char* const versions[] = {"history-v1.db", "history-v2.db", "history-v3.db", "history-v4.db"};
+const char* const versions[] = {
+    "history-v1.db", "history-v2.db", "history-v3.db", "history-v4.db", "history-v5.db"};
 
 model::Run golden_run(const std::string& id, RunState state)
 {
@@ -83,6 +87,14 @@ void make_golden(History& history, const Path& file)
                                    .size = 7,
                                    .created = 1'740'832'212'000}));
     ASSERT_TRUE(history.put_setting("answer", "42"));
+    Tracking tracking(history);
+    const auto experiment = tracking.create_experiment("vision", "s3://bucket", {{"team", "b"}});
+    const auto clients = tracking.create_run(
+        {.experiment = experiment.value(), .name = "client's", .user = "bob", .started = 7});
+    ASSERT_TRUE(tracking.log(
+        clients->id.text(),
+        {.points = {{"m", 1.5, {}, 2, 3}}, .params = {{"lr", "0.1"}}, .tags = {{"param.t", "x"}}}));
+    ASSERT_TRUE(tracking.delete_run(clients->id.text()));
     ASSERT_TRUE(history.backup_to(file));
 }
 
@@ -140,6 +152,52 @@ TEST_P(GoldenHistory, OpensADatabaseOfEveryVersion)
                   .value()
                   .run.number,
               3);
+}
+
+// What a client stored in the first version that had clients.
+TEST_P(GoldenHistory, KeepsWhatClientsStored)
+{
+    if (std::string_view(GetParam()) < "history-v5.db") return;
+    const auto copy = place_.path() / "old";
+    std::filesystem::create_directory(copy);
+    std::filesystem::copy_file(Path(PONK_GOLDEN) / GetParam(), copy / "history.db");
+    const auto history = History::open(copy).value();
+    const Tracking tracking(*history);
+
+    const auto experiment = tracking.get_experiment_named("vision").value();
+    EXPECT_EQ(experiment.id, 2);
+    EXPECT_EQ(experiment.location, "s3://bucket");
+    EXPECT_THAT(experiment.tags, ElementsAre(Pair("team", "b")));
+    RunSearch search;
+    search.scope.lifecycle = Lifecycle::deleted;
+    search.scope.hidden = RunFilter::Hidden::include;
+    const auto runs = tracking.search_runs(search).value().runs;
+    ASSERT_THAT(runs, SizeIs(1));
+    EXPECT_EQ(runs[0].name, "client's");
+    EXPECT_EQ(runs[0].started, 7);
+    EXPECT_THAT(runs[0].params, ElementsAre(Pair("lr", "0.1")));
+    EXPECT_THAT(runs[0].tags, Contains(Pair("param.t", "x")));
+    ASSERT_THAT(runs[0].metrics, SizeIs(1));
+    EXPECT_EQ(runs[0].metrics[0].value, 1.5);
+}
+
+// Folders became experiments, and there is always the one called Default.
+TEST_P(GoldenHistory, HasAnExperimentForEachProject)
+{
+    const auto copy = place_.path() / "old";
+    std::filesystem::create_directory(copy);
+    std::filesystem::copy_file(Path(PONK_GOLDEN) / GetParam(), copy / "history.db");
+    const auto history = History::open(copy).value();
+    const Tracking tracking(*history);
+
+    EXPECT_EQ(tracking.get_experiment(0).value().name, "Default");
+    const auto own = tracking.get_experiment(1).value();
+    EXPECT_EQ(own.name, "caf\xe9");
+    EXPECT_GT(own.created, 0);
+    RunSearch search;
+    search.experiments = {1};
+    search.words = RunSearch::Words::mlflow;
+    EXPECT_THAT(tracking.search_runs(search).value().runs, SizeIs(2));
 }
 
 }  // namespace

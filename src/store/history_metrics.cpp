@@ -46,6 +46,7 @@ Result<std::uint64_t> History::journal_offset(const RunId& id, const std::string
 Result<std::vector<LatestMetric>> History::latest_metrics(const RunId& id,
                                                           const MetricRange& range) const
 {
+    TRY(impl_->settle(id));
     return impl_->database->read([&](db::Connection& reader) -> Result<std::vector<LatestMetric>> {
         return read_latest(reader, TRY(get_run_row(reader, id)), range);
     });
@@ -53,6 +54,7 @@ Result<std::vector<LatestMetric>> History::latest_metrics(const RunId& id,
 
 Result<std::int64_t> History::count_metrics(const RunId& id) const
 {
+    TRY(impl_->settle(id));
     return impl_->database->read([&](db::Connection& reader) -> Result<std::int64_t> {
         auto statement = TRY(reader.prepare("SELECT count(*) FROM metric WHERE run = ?"));
         statement.bind(TRY(get_run_row(reader, id)));
@@ -63,6 +65,7 @@ Result<std::int64_t> History::count_metrics(const RunId& id) const
 Result<std::optional<LatestMetric>> History::find_metric(const RunId& id,
                                                          const std::string& key) const
 {
+    TRY(impl_->settle(id));
     return impl_->database->read(
         [&](db::Connection& reader) -> Result<std::optional<LatestMetric>> {
             return read_metric(reader, TRY(get_run_row(reader, id)), key);
@@ -74,6 +77,7 @@ Result<std::vector<MetricPoint>> History::metric_points(const RunId& id,
                                                         std::int64_t after,
                                                         std::size_t limit) const
 {
+    TRY(impl_->settle(id));
     return impl_->database->read([&](db::Connection& reader) -> Result<std::vector<MetricPoint>> {
         std::vector<MetricPoint> points;
         TRY(read_points(reader,
@@ -94,13 +98,18 @@ Result<std::vector<MetricPoint>> History::metric_series(const RunId& id,
 Result<std::vector<MetricPoint>>
 History::metric_curve(const RunId& id, const std::string& key, std::size_t most) const
 {
+    TRY(impl_->settle(id));
     return impl_->database->read([&](db::Connection& reader) -> Result<std::vector<MetricPoint>> {
         const auto run = TRY(get_run_row(reader, id));
-        const auto metric = TRY(read_metric(reader, run, key));
+        const auto metric = TRY(find_open_metric(reader, run, key));
         if (!metric) return std::vector<MetricPoint>();
-        Curve curve(static_cast<std::size_t>(metric->count), most);
-        TRY(read_points(
-            reader, run, key, {}, [&curve](MetricPoint point) { curve.add(std::move(point)); }));
+        Curve curve(static_cast<std::size_t>(metric->latest.count), most);
+        TRY(read_columns(reader,
+                         metric->row,
+                         {},
+                         [&](const PointColumns& points, std::size_t first, std::size_t last) {
+                             curve.add(key, points, first, last);
+                         }));
         return curve.finish();
     });
 }

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.hpp"
+#include "base/time.hpp"
 #include "store/history.hpp"
 #include "store/history_impl.hpp"
 #include "store/project_row.hpp"
+#include "store/tracking.hpp"
 
 namespace ponk::store {
 
 namespace {
 
-constexpr const char* upsert =
-    "INSERT INTO project(id, name, path) VALUES(?, ?, ?)"
-    " ON CONFLICT(id) DO UPDATE SET name = excluded.name, path = excluded.path"
-    // What is stored already needs no disk.
-    " WHERE name IS NOT excluded.name OR path IS NOT excluded.path";
+// The greatest row that a deleted project had.
+constexpr const char* used_rows_setting = "project_rows_used";
 
 const std::string select_summaries =
     "SELECT id, name, path, (SELECT count(*) FROM run WHERE run.project = project.row),"
@@ -40,6 +39,7 @@ Result<> refuse_while_active(db::Connection& writer, std::int64_t row, const std
     auto statement =
         TRY(writer.prepare("SELECT id, state FROM run WHERE project = ?"
                            " AND state NOT IN ('Completed', 'Failed', 'Canceled', 'Lost')"
+                           " AND origin = 'engine'"
                            " LIMIT 1"));
     statement.bind(row);
     if (!TRY(statement.step())) return {};
@@ -51,7 +51,57 @@ Result<> refuse_while_active(db::Connection& writer, std::int64_t row, const std
                                 "Cancel the run or wait for its end."));
 }
 
+Result<std::int64_t> insert_project(db::Connection& writer, const Project& project)
+{
+    const auto row = TRY(next_project_row(writer));
+    const auto experiment =
+        TRY(free_experiment_name(writer, project.name.empty() ? project.id : project.name, row));
+    const auto now = wall_milliseconds();
+    auto insert = TRY(writer.prepare("INSERT INTO project(row, id, name, path, experiment, created,"
+                                     " updated) VALUES(?, ?, ?, ?, ?, ?, ?)"));
+    TRY(insert.bind(row, project.id, project.name, project.path, experiment, now, now).run());
+    return row;
+}
+
+// The experiment is called as the project, unless a client gave it another name.
+Result<> change_project(db::Connection& writer,
+                        std::int64_t row,
+                        const Project& project,
+                        const std::string& name_before)
+{
+    auto update = TRY(writer.prepare("UPDATE project SET name = ?, path = ? WHERE row = ?"));
+    TRY(update.bind(project.name, project.path, row).run());
+    if (project.name == name_before || project.name.empty()) return {};
+    const auto experiment = TRY(free_experiment_name(writer, project.name, row));
+    auto rename =
+        TRY(writer.prepare("UPDATE project SET experiment = ? WHERE row = ? AND experiment = ?"));
+    return rename.bind(experiment, row, name_before).run();
+}
+
 }  // namespace
+
+Result<std::int64_t> next_project_row(db::Connection& writer)
+{
+    auto statement = TRY(writer.prepare(
+        "SELECT max((SELECT max(row) FROM project),"
+        " coalesce((SELECT CAST(value AS INTEGER) FROM setting WHERE name = ?), 0)) + 1"));
+    statement.bind(used_rows_setting);
+    if (!TRY(statement.step())) return fail(ErrorKind::internal, "no row for a project");
+    return statement.integer(0);
+}
+
+Result<std::string>
+free_experiment_name(db::Connection& writer, const std::string& name, std::int64_t row)
+{
+    auto taken = TRY(writer.prepare("SELECT 1 FROM project WHERE experiment = ? AND row <> ?"));
+    auto wanted = name;
+    for (;;) {
+        taken.bind(wanted, row);
+        if (!TRY(taken.step())) return wanted;
+        taken.reset();
+        wanted += fmt::format(" ({})", row);
+    }
+}
 
 Result<std::int64_t>
 ensure_project(db::Connection& writer, const std::string& id, const std::string& path)
@@ -65,10 +115,8 @@ ensure_project(db::Connection& writer, const std::string& id, const std::string&
         TRY(move.bind(path, row).run());
         return row;
     }
-    auto insert = TRY(writer.prepare("INSERT INTO project(id, name, path) VALUES(?, ?, ?)"));
     const auto name = Path(path).filename().native();
-    TRY(insert.bind(id, name.empty() ? id : name, path).run());
-    return writer.last_row();
+    return insert_project(writer, {id, name.empty() ? id : name, path});
 }
 
 Result<std::int64_t> get_project_row(db::Connection& connection, const std::string& id)
@@ -85,15 +133,26 @@ Result<> History::put_project(const Project& project)
 {
     if (project.id.empty()) return fail(ErrorKind::invalid_argument, "a project without an id");
     return impl_->database->write(db::Durability::disk, [&](db::Connection& writer) -> Result<> {
-        auto statement = TRY(writer.prepare(upsert));
-        return statement.bind(project.id, project.name, project.path).run();
+        auto find = TRY(writer.prepare("SELECT row, name, path FROM project WHERE id = ?"));
+        find.bind(project.id);
+        if (!TRY(find.step())) {
+            TRY(insert_project(writer, project));
+            return {};
+        }
+        // What is stored already needs no disk.
+        if (find.text(1) == project.name && find.text(2) == project.path) return {};
+        return change_project(writer, find.integer(0), project, find.text(1));
     });
 }
 
 Result<std::vector<ProjectSummary>> History::projects() const
 {
     return impl_->database->read([](db::Connection& reader) -> Result<std::vector<ProjectSummary>> {
-        auto statement = TRY(reader.prepare(select_summaries + "ORDER BY name, id"));
+        auto statement = TRY(reader.prepare(
+            select_summaries +
+            // What clients made and never used would only be in the way.
+            "WHERE origin = 'folder' OR (deleted = 0 AND EXISTS"
+            " (SELECT 1 FROM run WHERE run.project = project.row)) ORDER BY name, id"));
         std::vector<ProjectSummary> all;
         while (TRY(statement.step()))
             all.push_back(TRY(read_summary(statement)));
@@ -120,6 +179,14 @@ Result<> History::delete_project(const std::string& id)
     return impl_->database->write(db::Durability::disk, [&](db::Connection& writer) -> Result<> {
         const auto row = TRY(get_project_row(writer, id));
         TRY(refuse_while_active(writer, row, id));
+        if (row == default_experiment) {
+            return fail(ErrorKind::conflict,
+                        "the experiment 'Default' is always there and cannot be deleted");
+        }
+        auto note = TRY(writer.prepare(
+            "INSERT INTO setting(name, value) VALUES(?1, ?2) ON CONFLICT(name) DO UPDATE"
+            " SET value = max(CAST(value AS INTEGER), CAST(?2 AS INTEGER))"));
+        TRY(note.bind(used_rows_setting, std::to_string(row)).run());
         auto remove = TRY(writer.prepare("DELETE FROM project WHERE row = ?"));
         return remove.bind(row).run();
     });

@@ -14,17 +14,6 @@ using model::Run;
 
 namespace {
 
-Result<std::int64_t> next_number(db::Connection& writer, std::int64_t project)
-{
-    auto statement = TRY(writer.prepare(
-        "UPDATE project SET last_number = last_number + 1 WHERE row = ? RETURNING last_number"));
-    statement.bind(project);
-    if (!TRY(statement.step())) return fail(ErrorKind::internal, "project row {} is gone", project);
-    const auto number = statement.integer(0);
-    TRY(statement.run());
-    return number;
-}
-
 Result<bool> number_is_free(db::Connection& writer, std::int64_t project, std::int64_t number)
 {
     auto statement = TRY(writer.prepare("SELECT 1 FROM run WHERE project = ? AND number = ?"));
@@ -36,7 +25,7 @@ Result<bool> number_is_free(db::Connection& writer, std::int64_t project, std::i
 Result<std::int64_t> number_again(db::Connection& writer, std::int64_t project, std::int64_t number)
 {
     if (number <= 0 || !TRY(number_is_free(writer, project, number)))
-        return next_number(writer, project);
+        return next_run_number(writer, project);
     auto raise =
         TRY(writer.prepare("UPDATE project SET last_number = max(last_number, ?) WHERE row = ?"));
     TRY(raise.bind(number, project).run());
@@ -57,7 +46,7 @@ Result<Created> History::create_run(const Run& run)
             const auto project = TRY(ensure_project(writer, run.project, run.project_path));
             Run made = run;
             if (made.created == 0) made.created = wall_milliseconds();
-            made.number = TRY(next_number(writer, project));
+            made.number = TRY(next_run_number(writer, project));
             const auto row = TRY(insert_run(writer, project, made));
             constexpr auto first = model::RunState::not_started;
             TRY(insert_event(writer, row, "state", model::to_string(first)));
@@ -131,7 +120,8 @@ Result<> History::delete_run(const RunId& id)
 {
     return impl_->database->write(db::Durability::disk, [&](db::Connection& writer) -> Result<> {
         const auto stored = TRY(get_stored_run(writer, id));
-        if (!model::is_terminal(stored.run.state)) {
+        // Nobody can tell whether the client of a run is still there.
+        if (!model::is_terminal(stored.run.state) && !TRY(is_client_run(writer, stored.row))) {
             return tl::unexpected(Error(ErrorKind::conflict,
                                         fmt::format("run '{}' is {} and cannot be deleted",
                                                     id.text(),

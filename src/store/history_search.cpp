@@ -164,23 +164,42 @@ Result<model::Run> read_row(db::Connection& reader, std::int64_t row)
     return TRY(read_run(reader, statement)).run;
 }
 
+bool asks_for_metrics(const RunSearch& search)
+{
+    const auto is_metric = [](const auto& one) {
+        return one.entity == query::search::Entity::metric;
+    };
+    return std::any_of(search.filter.begin(), search.filter.end(), is_metric) ||
+           std::any_of(search.order_by.begin(), search.order_by.end(), is_metric);
+}
+
 }  // namespace
 
-Result<FoundRuns> History::search_runs(const RunSearch& search) const
+Result<FoundRows> find_run_rows(db::Connection& reader, const RunSearch& search)
 {
-    auto columns = order_columns(search.order_by);
+    auto columns = order_columns(search.order_by, search.words);
     auto marks = search.page.empty() ? Marks() : TRY(parse_page_word(columns, search.page));
     const RunSearchPlan plan(search, std::move(columns), std::move(marks));
     const auto limit = std::clamp<std::size_t>(search.scope.limit, 1, largest_page);
+    auto rows = TRY(find_rows(reader, plan, limit + 1));
+    FoundRows found;
+    if (rows.size() > limit) {
+        rows.pop_back();
+        found.next = page_word(plan.columns(), rows.back().marks);
+    }
+    for (const auto& row : rows)
+        found.rows.push_back(row.row);
+    return found;
+}
+
+Result<FoundRuns> History::search_runs(const RunSearch& search) const
+{
+    if (asks_for_metrics(search)) TRY(impl_->settle_all());
     return impl_->database->read([&](db::Connection& reader) -> Result<FoundRuns> {
-        auto rows = TRY(find_rows(reader, plan, limit + 1));
-        FoundRuns found;
-        if (rows.size() > limit) {
-            rows.pop_back();
-            found.next = page_word(plan.columns(), rows.back().marks);
-        }
-        for (const auto& row : rows)
-            found.runs.push_back(TRY(read_row(reader, row.row)));
+        auto rows = TRY(find_run_rows(reader, search));
+        FoundRuns found{{}, std::move(rows.next)};
+        for (const auto row : rows.rows)
+            found.runs.push_back(TRY(read_row(reader, row)));
         return found;
     });
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/metric_row.hpp"
 
+#include "store/series.hpp"
+
 #include <fmt/format.h>
 
 #include <cmath>
 #include <limits>
 #include <string_view>
-#include <tuple>
-#include <unordered_map>
+#include <utility>
 
 namespace ponk::store {
 
@@ -15,21 +16,9 @@ using model::MetricPoint;
 
 namespace {
 
-// A key of the run while points are added to it.
-struct Open {
-    std::int64_t row = 0;
-    LatestMetric latest;
-};
-
-// SQLite has no NaN: it is stored as NULL, which no other number is.
 std::optional<double> number(double value)
 {
     return std::isnan(value) ? std::nullopt : std::optional(value);
-}
-
-double number(const db::Statement& row, int column)
-{
-    return row.is_null(column) ? std::numeric_limits<double>::quiet_NaN() : row.real(column);
 }
 
 MetricPoint::Form form(const db::Statement& row, int column)
@@ -37,58 +26,51 @@ MetricPoint::Form form(const db::Statement& row, int column)
     return row.integer(column) != 0 ? MetricPoint::Form::list : MetricPoint::Form::single;
 }
 
-Result<Open> open_key(db::Connection& writer, std::int64_t run, const std::string& key)
+constexpr std::string_view columns =
+    "SELECT key, value, text, step, time, list, count, row FROM metric";
+
+LatestMetric latest_of(const db::Statement& row)
 {
-    Open open;
-    auto find = TRY(writer.prepare(
-        "SELECT row, count, value, text, step, time, list FROM metric WHERE run = ? AND key = ?"));
-    find.bind(run, key);
-    if (TRY(find.step())) {
-        open.row = find.integer(0);
-        open.latest = {{key,
-                        number(find, 2),
-                        find.text_if_any(3),
-                        find.integer(4),
-                        find.integer(5),
-                        form(find, 6)},
-                       find.integer(1)};
-        return open;
-    }
-    auto insert = TRY(
-        writer.prepare("INSERT INTO metric(run, key, count, step, time) VALUES(?, ?, 0, 0, 0)"));
-    TRY(insert.bind(run, key).run());
-    open.row = writer.last_row();
-    return open;
+    return {{row.text(0),
+             number_of(row, 1),
+             row.text_if_any(2),
+             row.integer(3),
+             row.integer(4),
+             form(row, 5)},
+            row.integer(6)};
 }
 
-Result<> add_point(db::Statement& insert, Open& open, const MetricPoint& point)
+}  // namespace
+
+double number_of(const db::Statement& row, int column)
 {
-    auto& latest = open.latest;
-    ++latest.count;
-    insert.bind(open.row, latest.count, point.step, point.time, number(point.value), point.text);
-    TRY(insert.run());
-    const auto order = [](const MetricPoint& p) { return std::tuple(p.step, p.time); };
-    if (latest.count == 1 || order(point) >= order(latest.point)) latest.point = point;
-    return {};
+    return row.is_null(column) ? std::numeric_limits<double>::quiet_NaN() : row.real(column);
 }
 
-Result<> close_key(db::Connection& writer, const Open& open)
+Result<std::optional<OpenMetric>>
+find_open_metric(db::Connection& connection, std::int64_t run, const std::string& key)
 {
-    const auto& point = open.latest.point;
+    auto statement = TRY(connection.prepare(fmt::format("{} WHERE run = ? AND key = ?", columns)));
+    statement.bind(run, key);
+    if (!TRY(statement.step())) return std::optional<OpenMetric>();
+    return std::optional(OpenMetric{statement.integer(7), latest_of(statement)});
+}
+
+Result<> write_latest(db::Connection& writer, const OpenMetric& metric)
+{
+    const auto& point = metric.latest.point;
     auto update = TRY(writer.prepare(
         "UPDATE metric SET count = ?, value = ?, text = ?, step = ?, time = ?, list = ?"
         " WHERE row = ?"));
-    update.bind(open.latest.count,
+    update.bind(metric.latest.count,
                 number(point.value),
                 point.text,
                 point.step,
                 point.time,
                 std::int64_t{point.form == MetricPoint::Form::list},
-                open.row);
+                metric.row);
     return update.run();
 }
-
-}  // namespace
 
 Result<std::uint64_t>
 stored_offset(db::Connection& connection, std::int64_t run, const std::string& journal)
@@ -101,17 +83,10 @@ stored_offset(db::Connection& connection, std::int64_t run, const std::string& j
 
 Result<> store_batch(db::Connection& writer, std::int64_t run, const JournalBatch& batch)
 {
-    auto insert = TRY(writer.prepare("INSERT INTO point(metric, number, step, time, value, text)"
-                                     " VALUES(?, ?, ?, ?, ?, ?)"));
-    std::unordered_map<std::string_view, Open> open;
-    for (const auto& point : batch.points) {
-        auto known = open.find(point.key);
-        if (known == open.end())
-            known = open.emplace(point.key, TRY(open_key(writer, run, point.key))).first;
-        TRY(add_point(insert, known->second, point));
-    }
-    for (const auto& [key, metric] : open)
-        TRY(close_key(writer, metric));
+    PointsByKey points;
+    for (const auto& point : batch.points)
+        points.add(point);
+    TRY(add_points(writer, run, points));
     auto tag = TRY(writer.prepare("INSERT OR REPLACE INTO tag(run, key, value) VALUES(?, ?, ?)"));
     for (const auto& [key, value] : batch.tags)
         TRY(tag.bind(run, key, value).run());
@@ -121,19 +96,6 @@ Result<> store_batch(db::Connection& writer, std::int64_t run, const JournalBatc
 }
 
 namespace {
-
-LatestMetric latest_of(const db::Statement& row)
-{
-    return {{row.text(0),
-             number(row, 1),
-             row.text_if_any(2),
-             row.integer(3),
-             row.integer(4),
-             form(row, 5)},
-            row.integer(6)};
-}
-
-constexpr std::string_view columns = "SELECT key, value, text, step, time, list, count FROM metric";
 
 // Fetches the lists that are shown as such.
 Result<> add_lists(db::Connection& connection, std::int64_t run, std::vector<LatestMetric>& metrics)
@@ -168,10 +130,9 @@ read_latest(db::Connection& connection, std::int64_t run, const MetricRange& ran
 Result<std::optional<LatestMetric>>
 read_metric(db::Connection& connection, std::int64_t run, const std::string& key)
 {
-    auto statement = TRY(connection.prepare(fmt::format("{} WHERE run = ? AND key = ?", columns)));
-    statement.bind(run, key);
-    if (!TRY(statement.step())) return std::optional<LatestMetric>();
-    return std::optional(latest_of(statement));
+    auto found = TRY(find_open_metric(connection, run, key));
+    if (!found) return std::optional<LatestMetric>();
+    return std::optional(std::move(found->latest));
 }
 
 Result<> read_points(db::Connection& connection,
@@ -180,20 +141,15 @@ Result<> read_points(db::Connection& connection,
                      const PointRange& range,
                      const OnPoint& on_point)
 {
-    auto statement =
-        TRY(connection.prepare("SELECT point.value, point.text, point.step, point.time FROM metric"
-                               " CROSS JOIN point ON point.metric = metric.row"
-                               " WHERE metric.run = ? AND metric.key = ? AND point.number > ?"
-                               " ORDER BY point.number"));
-    statement.bind(run, key, range.after);
-    for (auto left = range.limit; left > 0 && TRY(statement.step()); --left) {
-        on_point({key,
-                  number(statement, 0),
-                  statement.text_if_any(1),
-                  statement.integer(2),
-                  statement.integer(3)});
-    }
-    return {};
+    const auto metric = TRY(find_open_metric(connection, run, key));
+    if (!metric) return {};
+    return read_columns(connection,
+                        metric->row,
+                        range,
+                        [&](const PointColumns& points, std::size_t first, std::size_t last) {
+                            for (auto at = first; at < last; ++at)
+                                on_point(points.point(key, at));
+                        });
 }
 
 }  // namespace ponk::store

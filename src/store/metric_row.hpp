@@ -3,16 +3,16 @@
 
 #include "base/error.hpp"
 #include "db/connection.hpp"
+#include "store/chunk_row.hpp"
 #include "store/records.hpp"
 
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
 
-// Rows of the tables `metric`, `point` and `journal`. Used inside transactions.
+// Rows of the tables `metric` and `journal`. Used inside transactions.
 namespace ponk::store {
 
 Result<std::uint64_t>
@@ -23,11 +23,19 @@ read_latest(db::Connection& connection, std::int64_t run, const MetricRange& ran
 Result<std::optional<LatestMetric>>
 read_metric(db::Connection& connection, std::int64_t run, const std::string& key);
 
-// Which points of a key: those behind the first `after`, at most `limit`.
-struct PointRange {
-    std::int64_t after = 0;
-    std::int64_t limit = std::numeric_limits<std::int64_t>::max();
+// A key of a run while its points are read or added to.
+struct OpenMetric {
+    std::int64_t row = 0;
+    LatestMetric latest;
 };
+Result<std::optional<OpenMetric>>
+find_open_metric(db::Connection& connection, std::int64_t run, const std::string& key);
+// Writes count and latest of a key.
+Result<> write_latest(db::Connection& writer, const OpenMetric& metric);
+
+// SQLite has no NaN: it is stored as NULL, which no other number is.
+double number_of(const db::Statement& row, int column);
+
 using OnPoint = std::function<void(model::MetricPoint point)>;
 Result<> read_points(db::Connection& connection,
                      std::int64_t run,

@@ -9,6 +9,7 @@
 #include "query/search/comparison.hpp"
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -43,6 +44,9 @@ struct Created {
     bool is_new = false;
 };
 
+// Whether MLflow's clients deleted a thing, which only sets it aside.
+enum class Lifecycle { active, deleted, all };
+
 struct RunFilter {
     enum class Hidden { leave_out, include };
 
@@ -53,6 +57,8 @@ struct RunFilter {
     std::string gpu_verdict;
     std::optional<std::pair<std::string, std::string>> tag;
     Hidden hidden = Hidden::leave_out;
+    // nullopt: those that were deleted are left out together with hidden ones.
+    std::optional<Lifecycle> lifecycle = std::nullopt;
     std::optional<RunId> before;  // runs older than this one
     std::size_t limit = 50;
 };
@@ -70,9 +76,10 @@ struct RunSearch {
     // first, in the order of their arrival.
     std::vector<query::search::OrderKey> order_by;
     std::string page;  // `next` of the page before this one; empty: from the beginning
-    // What stands around a run's id in its artifact_uri.
-    std::string artifact_prefix = "runs:/";
-    std::string artifact_suffix;
+    // Only runs of these experiments; nullopt: of all.
+    std::optional<std::vector<std::int64_t>> experiments = std::nullopt;
+    // For clients every run has a name, and its artifacts are where its experiment says.
+    enum class Words { history, mlflow } words = Words::history;
 };
 
 struct FoundRuns {
@@ -127,6 +134,18 @@ struct MetricRange {
     std::optional<std::string> after =
         std::nullopt;  // the last key that is known; none: from the first
     std::size_t limit = 1'000'000;
+};
+
+// Numbers of a key, ordered by time, step and value.
+struct MetricPage {
+    std::vector<model::MetricPoint> points;
+    std::string next;  // `after` of the next page; empty at the end
+};
+
+// Both included.
+struct StepRange {
+    std::int64_t first = std::numeric_limits<std::int64_t>::min();
+    std::int64_t last = std::numeric_limits<std::int64_t>::max();
 };
 
 struct Event {

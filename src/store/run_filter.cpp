@@ -11,7 +11,9 @@ namespace {
 std::string conditions(const RunFilter& filter)
 {
     // Always one, so that the others can begin with AND.
-    std::string sql = filter.hidden == RunFilter::Hidden::include ? "WHERE 1" : "WHERE hidden = 0";
+    std::string sql = "WHERE 1";
+    for (const auto& condition : visibility(filter))
+        sql += " AND " + condition;
     if (!filter.project.empty()) sql += " AND run.project = (SELECT row FROM project WHERE id = ?)";
     if (filter.state) sql += " AND state = ?";
     if (!filter.script.empty()) sql += " AND script_name = ?";
@@ -28,6 +30,19 @@ std::string conditions(const RunFilter& filter)
 }
 
 }  // namespace
+
+std::vector<std::string> visibility(const RunFilter& filter)
+{
+    std::vector<std::string> conditions;
+    const bool every = filter.hidden == RunFilter::Hidden::include;
+    if (!every) conditions.emplace_back("run.hidden = 0");
+    const auto lifecycle = filter.lifecycle.value_or(every ? Lifecycle::all : Lifecycle::active);
+    if (lifecycle != Lifecycle::all) {
+        conditions.emplace_back(lifecycle == Lifecycle::active ? "run.deleted = 0"
+                                                               : "run.deleted <> 0");
+    }
+    return conditions;
+}
 
 std::string filtered_sql(const RunFilter& filter, Order order)
 {

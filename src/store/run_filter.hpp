@@ -5,11 +5,14 @@
 #include "store/records.hpp"
 
 #include <string>
+#include <vector>
 
 namespace ponk::store {
 
 enum class Order { newest_first, oldest_first };
 
+// What a run that is not left out fulfils: texts without parameters.
+std::vector<std::string> visibility(const RunFilter& filter);
 // The text of the query, with a parameter for each condition that the filter has.
 std::string filtered_sql(const RunFilter& filter, Order order);
 // The runs that pass the filter, as rows for read_run. `not_found` when `before` is not there.

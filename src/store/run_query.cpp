@@ -22,9 +22,10 @@ constexpr std::size_t largest_page = 10'000;
 Result<std::optional<RunId>> newest(db::Connection& reader, std::string_view project)
 {
     auto statement = TRY(reader.prepare(
-        project.empty() ? "SELECT id FROM run WHERE hidden = 0 ORDER BY row DESC LIMIT 1"
-                        : "SELECT id FROM run WHERE hidden = 0 AND project ="
-                          " (SELECT row FROM project WHERE id = ?) ORDER BY row DESC LIMIT 1"));
+        project.empty()
+            ? "SELECT id FROM run WHERE hidden = 0 AND deleted = 0 ORDER BY row DESC LIMIT 1"
+            : "SELECT id FROM run WHERE hidden = 0 AND deleted = 0 AND project ="
+              " (SELECT row FROM project WHERE id = ?) ORDER BY row DESC LIMIT 1"));
     if (!project.empty()) statement.bind(project);
     if (!TRY(statement.step())) return std::optional<RunId>();
     return std::optional(TRY(RunId::parse(statement.text(0))));
@@ -173,8 +174,10 @@ Result<std::vector<Run>> History::active_runs() const
             if (!model::is_terminal(state))
                 words.push_back(fmt::format("'{}'", model::to_string(state)));
         }
-        auto statement = TRY(reader.prepare(fmt::format(
-            "{} WHERE state IN ({}) ORDER BY run.row", select_runs, join(words, ", "))));
+        auto statement = TRY(reader.prepare(
+            fmt::format("{} WHERE state IN ({}) AND run.origin = 'engine' ORDER BY run.row",
+                        select_runs,
+                        join(words, ", "))));
         std::vector<Run> runs;
         while (TRY(statement.step()))
             runs.push_back(TRY(read_run(reader, statement)).run);

@@ -14,7 +14,7 @@ using model::Run;
 // CROSS JOIN: the runs are walked in their order and each looks up its project, never the reverse.
 const std::string_view select_runs =
     "SELECT run.row, run.id, project.id, number, run.name, state, exit_code, script_name, target,"
-    " created, started, ended, snapshot, outputs, job, hidden, cancel_requested, details"
+    " run.created, started, ended, snapshot, outputs, job, hidden, cancel_requested, details"
     " FROM run CROSS JOIN project ON project.row = run.project ";
 
 namespace {
@@ -195,15 +195,40 @@ Result<std::int64_t> get_run_row(db::Connection& connection, const RunId& id)
     return statement.integer(0);
 }
 
+const char* to_string(Origin origin)
+{
+    return origin == Origin::engine ? "engine" : "client";
+}
+
+Result<bool> is_client_run(db::Connection& connection, std::int64_t row)
+{
+    auto statement =
+        TRY(connection.prepare("SELECT 1 FROM run WHERE row = ? AND origin = 'client'"));
+    statement.bind(row);
+    return statement.step();
+}
+
+Result<std::int64_t> next_run_number(db::Connection& writer, std::int64_t project_row)
+{
+    auto statement = TRY(writer.prepare(
+        "UPDATE project SET last_number = last_number + 1 WHERE row = ? RETURNING last_number"));
+    statement.bind(project_row);
+    if (!TRY(statement.step()))
+        return fail(ErrorKind::internal, "project row {} is gone", project_row);
+    const auto number = statement.integer(0);
+    TRY(statement.run());
+    return number;
+}
+
 Result<std::int64_t>
-insert_run(db::Connection& connection, std::int64_t project_row, const Run& run)
+insert_run(db::Connection& connection, std::int64_t project_row, const Run& run, Origin origin)
 {
     const auto details = TRY(details_text(run));
     auto statement = TRY(connection.prepare(
         "INSERT INTO run(id, reversed_id, project, number, name, state, exit_code, script_name,"
         " target, created, started, ended, snapshot, outputs, job, hidden, cancel_requested, "
-        "details, gpu_verdict, user)"
-        " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+        "details, gpu_verdict, user, origin)"
+        " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
     statement.bind(run.id.text(),
                    reversed(run.id.text()),
                    project_row,
@@ -223,7 +248,8 @@ insert_run(db::Connection& connection, std::int64_t project_row, const Run& run)
                    int{run.cancel_requested},
                    details,
                    model::gpu_verdict(run),
-                   run.user);
+                   run.user,
+                   to_string(origin));
     TRY(statement.run());
     const auto row = connection.last_row();
     TRY(write_tags(connection, row, run));

@@ -29,9 +29,19 @@ Result<std::optional<StoredRun>> find_stored_run(db::Connection& connection, con
 Result<StoredRun> get_stored_run(db::Connection& connection, const RunId& id);
 Result<std::int64_t> get_run_row(db::Connection& connection, const RunId& id);
 
+// Whose a run is: a client's state changes as the client says, and the engine never looks at it.
+enum class Origin { engine, client };
+const char* to_string(Origin origin);
+
+Result<bool> is_client_run(db::Connection& connection, std::int64_t row);
+
+// The next number of the project, which nobody gets again.
+Result<std::int64_t> next_run_number(db::Connection& writer, std::int64_t project_row);
 // Inserts the run with the number it has; the project is known by row. Returns the run's row.
-Result<std::int64_t>
-insert_run(db::Connection& connection, std::int64_t project_row, const model::Run& run);
+Result<std::int64_t> insert_run(db::Connection& connection,
+                                std::int64_t project_row,
+                                const model::Run& run,
+                                Origin origin = Origin::engine);
 // Writes every field but id, project and number.
 Result<> overwrite_run(db::Connection& connection, const StoredRun& stored);
 

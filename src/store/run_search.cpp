@@ -3,6 +3,7 @@
 
 #include "model/run_state.hpp"
 #include "model/run_words.hpp"
+#include "store/run_filter.hpp"
 
 #include <fmt/format.h>
 
@@ -21,6 +22,21 @@ Term project_term(const std::string& id)
     Term term;
     term.condition = Sql("run.project").add(is_it);
     term.rows = Sql("SELECT row FROM run WHERE project").add(is_it);
+    term.counted = *term.rows;
+    return term;
+}
+
+Term experiments_term(const std::vector<std::int64_t>& experiments)
+{
+    const bool one = experiments.size() == 1;
+    const auto among = one ? Sql(" = ").value(experiments.front())
+                           : Sql(" IN (SELECT value FROM json_each(")
+                                 .value(fmt::format("[{}]", fmt::join(experiments, ",")))
+                                 .add("))");
+    Term term;
+    // The runs of one experiment are in order in its index, those of several are not.
+    term.condition = Sql(one ? "run.project" : "+run.project").add(among);
+    term.rows = Sql("SELECT row FROM run WHERE project").add(among);
     term.counted = *term.rows;
     return term;
 }
@@ -71,6 +87,7 @@ RunSearchPlan::RunSearchPlan(const RunSearch& search, std::vector<OrderColumn> c
       comparisons_(comparisons_of(search))
 {
     if (!search.scope.project.empty()) terms_.push_back(project_term(search.scope.project));
+    if (search.experiments) terms_.push_back(experiments_term(*search.experiments));
     if (!search.scope.gpu_verdict.empty()) terms_.push_back(gpu_term(search.scope.gpu_verdict));
     for (const auto& comparison : comparisons_)
         terms_.push_back(make_term(comparison, search));
@@ -112,8 +129,8 @@ Sql RunSearchPlan::statement(const Part& part) const
 
 void RunSearchPlan::add_conditions(Part& part, const Checked& checked) const
 {
-    if (search_.scope.hidden == RunFilter::Hidden::leave_out)
-        part.where.emplace_back("run.hidden = 0");
+    for (const auto& condition : visibility(search_.scope))
+        part.where.emplace_back(condition);
     for (std::size_t i = 0; i < terms_.size(); ++i) {
         if (checked.except == i) continue;
         if (checked.first_key == Checked::FirstKey::no && concerns_first_key(terms_[i])) continue;

@@ -12,6 +12,13 @@
 
 namespace ponk::store {
 
+// The runs of a page in the order of the answer.
+struct FoundRows {
+    std::vector<std::int64_t> rows;
+    std::string next;  // `page` of the next page; empty at the end
+};
+Result<FoundRows> find_run_rows(db::Connection& reader, const RunSearch& search);
+
 // What a walk to a page of so many runs may cost before another way is taken, in operations of
 // SQLite's machine: those of some hundred runs, and for each run of the page those of a few more.
 [[nodiscard]] int longest_walk(std::size_t limit);

@@ -169,6 +169,30 @@ TEST_F(SearchPlanTest, CommonSearchesWalkAnIndexInTheOrderOfTheAnswer)
     EXPECT_EQ(newest.find("TEMP B-TREE"), std::string::npos) << newest;
 }
 
+TEST_F(SearchPlanTest, ExperimentsAreWalkedInTheOrderOfTheAnswer)
+{
+    open_database();
+    auto search = search_for("metrics.a > 0.9", {"start_time DESC"});
+    search.words = RunSearch::Words::mlflow;
+    search.scope.lifecycle = Lifecycle::active;
+    search.experiments = {1};
+    const auto one = explained(search, std::nullopt);
+    EXPECT_EQ(one.find("SEARCH run USING INDEX run_by_project_started (project=?)"), 0U) << one;
+    EXPECT_EQ(one.find("TEMP B-TREE"), std::string::npos) << one;
+    search.experiments = {1, 2};
+    const auto two = explained(search, std::nullopt);
+    EXPECT_NE(two.find("SCAN run USING INDEX run_by_started"), std::string::npos) << two;
+    EXPECT_EQ(two.find("TEMP B-TREE"), std::string::npos) << two;
+    const auto fetched = explained(search, 0);
+    EXPECT_NE(fetched.find("SEARCH run USING COVERING INDEX run_by_project"), std::string::npos)
+        << fetched;
+    search = search_for("metrics.a > 0.9", {"metrics.a DESC"});
+    search.experiments = {1};
+    const auto best = explained(search, std::nullopt);
+    EXPECT_EQ(best.find("SEARCH o0 USING COVERING INDEX metric_by_value (key=? AND value>?)"), 0U)
+        << best;
+}
+
 TEST_F(SearchPlanTest, ATermThatHoldsForFewRunsFetchesThemByItsIndex)
 {
     open_database();

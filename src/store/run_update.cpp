@@ -59,7 +59,7 @@ Result<Run> History::update_state(const RunId& id,
                                   const std::vector<RunState>& path,
                                   const RunChange& change)
 {
-    return impl_->database->write(db::Durability::disk, [&](db::Connection& writer) -> Result<Run> {
+    const auto change_state = [&](db::Connection& writer) -> Result<Run> {
         auto stored = TRY(get_stored_run(writer, id));
         if (stored.run.state != from) {
             return fail(ErrorKind::conflict,
@@ -77,7 +77,11 @@ Result<Run> History::update_state(const RunId& id,
         apply(change, stored.run);
         TRY(overwrite_run(writer, stored));
         return std::move(stored.run);
-    });
+    };
+    auto run = TRY(impl_->database->write(db::Durability::disk, change_state));
+    // Its points are stored in any case; who reads them tries again.
+    if (model::is_terminal(run.state)) static_cast<void>(impl_->settle(id));
+    return run;
 }
 
 Result<Run> History::update_run(const RunId& id, const RunChange& change)

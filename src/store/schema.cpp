@@ -10,6 +10,10 @@ extern const char ponk_store_003_gpu[];
 extern const char ponk_store_003_gpu_end[];
 extern const char ponk_store_004_search[];
 extern const char ponk_store_004_search_end[];
+extern const char ponk_store_005_tracking[];
+extern const char ponk_store_005_tracking_end[];
+extern const char ponk_store_006_points[];
+extern const char ponk_store_006_points_end[];
 }
 
 namespace ponk::store {
@@ -31,7 +35,9 @@ db::Schema history_schema()
             {between(ponk_store_001_history, ponk_store_001_history_end),
              between(ponk_store_002_metric_list, ponk_store_002_metric_list_end),
              between(ponk_store_003_gpu, ponk_store_003_gpu_end),
-             between(ponk_store_004_search, ponk_store_004_search_end)}};
+             between(ponk_store_004_search, ponk_store_004_search_end),
+             between(ponk_store_005_tracking, ponk_store_005_tracking_end),
+             between(ponk_store_006_points, ponk_store_006_points_end)}};
 }
 
 }  // namespace ponk::store

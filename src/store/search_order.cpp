@@ -35,7 +35,7 @@ void set_time(OrderColumn& column, const std::string& name)
         column.rank = fmt::format("({} = 0) * 2", name);
 }
 
-void set_attribute(OrderColumn& column)
+void set_attribute(OrderColumn& column, RunSearch::Words words)
 {
     const auto& key = column.key.key;
     if (key == "start_time") return set_time(column, "run.started");
@@ -43,24 +43,29 @@ void set_attribute(OrderColumn& column)
     if (key == "status") {
         column.value = status_value();
     } else if (key == "run_name") {
-        column.value = "run.name";
+        column.value = name_column(words);
     } else if (key == "user_id") {
         column.value = "run.user";
     } else if (key == "script") {
         column.value = "run.script_name";
     } else if (key == "target") {
         column.value = "run.target";
+    } else if (key == "artifact_uri") {
+        column.value = artifact_column(words);
     } else {
-        // run_id, and artifact_uri, which differs in nothing else.
         column.value = "run.id";
     }
 }
 
-OrderColumn make_column(const OrderKey& key, std::size_t number)
+OrderColumn make_column(const OrderKey& key, std::size_t number, RunSearch::Words words)
 {
     OrderColumn column{.key = key};
     if (key.entity == Entity::attribute) {
-        set_attribute(column);
+        set_attribute(column, words);
+        return column;
+    }
+    if (is_name_tag(key.entity, key.key, words)) {
+        column.value = name_column(words);
         return column;
     }
     column.place = find_place(key.entity, key.key);
@@ -92,7 +97,8 @@ bool has_key(const std::vector<OrderKey>& keys, std::string_view name)
 
 }  // namespace
 
-std::vector<OrderColumn> order_columns(const std::vector<OrderKey>& order_by)
+std::vector<OrderColumn> order_columns(const std::vector<OrderKey>& order_by,
+                                       RunSearch::Words words)
 {
     if (order_by.empty())
         return {{.key = {Entity::attribute, "row", Direction::descending},
@@ -105,7 +111,7 @@ std::vector<OrderColumn> order_columns(const std::vector<OrderKey>& order_by)
         keys.push_back({Entity::attribute, "run_id", Direction::ascending});
     std::vector<OrderColumn> columns;
     for (const auto& key : keys)
-        columns.push_back(make_column(key, columns.size()));
+        columns.push_back(make_column(key, columns.size(), words));
     return columns;
 }
 

@@ -37,7 +37,8 @@ using Marks = std::vector<Mark>;
 // The given keys, completed so that no two runs are equal; for no keys at all the order of arrival,
 // newest first. Columns are called o0, o1… where they
 // come from other tables.
-std::vector<OrderColumn> order_columns(const std::vector<query::search::OrderKey>& order_by);
+std::vector<OrderColumn> order_columns(const std::vector<query::search::OrderKey>& order_by,
+                                       RunSearch::Words words = RunSearch::Words::history);
 
 // "rank, value DESC, …". Where all rows have the same rank in the first column it is left out, and
 // so is the value when that rank means that there is none.

@@ -4,6 +4,9 @@
 #include "model/run_state.hpp"
 #include "model/run_words.hpp"
 #include "query/search/like.hpp"
+#include "store/tracking.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -17,6 +20,9 @@ namespace {
 
 constexpr std::string_view never = "0";
 constexpr std::string_view always = "1";
+// Ours may have none.
+constexpr std::string_view tracked_name =
+    "CASE run.name WHEN '' THEN run.script_name || '-' || run.number ELSE run.name END";
 
 // GLOB is the one pattern of SQLite that tells upper from lower case.
 std::string as_glob(const std::string& pattern)
@@ -142,15 +148,11 @@ Term make_attribute_term(const Comparison& comparison, const RunSearch& search)
         return Sql("run.").add(name);
     };
     if (key == "run_name") {
-        column("name");
+        term.condition = compare(Sql(name_column(search.words)), comparison);
     } else if (key == "user_id") {
         column("user");
     } else if (key == "artifact_uri") {
-        const auto uri = Sql("(")
-                             .value(search.artifact_prefix)
-                             .add(" || run.id || ")
-                             .value(search.artifact_suffix);
-        term.condition = compare(Sql(uri).add(")"), comparison);
+        term.condition = compare(Sql(artifact_column(search.words)), comparison);
     } else if (key == "run_id" || key == "script" || key == "target") {
         const auto indexed = column(key == "run_id" ? "id" : key == "script" ? "script_name" : key);
         if (comparison.op == Operator::equal || comparison.op == Operator::in) {
@@ -165,14 +167,31 @@ Term make_attribute_term(const Comparison& comparison, const RunSearch& search)
 
 }  // namespace
 
+std::string_view name_column(RunSearch::Words words)
+{
+    return words == RunSearch::Words::mlflow ? tracked_name : "+run.name";
+}
+
+std::string artifact_column(RunSearch::Words words)
+{
+    if (words == RunSearch::Words::history) return "('runs:/' || run.id)";
+    return fmt::format("((SELECT CASE location WHEN '' THEN '{}' || row ELSE location END"
+                       " FROM project WHERE project.row = run.project)"
+                       " || '/' || run.id || '/artifacts')",
+                       artifact_root);
+}
+
+bool is_name_tag(Entity entity, std::string_view key, RunSearch::Words words)
+{
+    return words == RunSearch::Words::mlflow && entity == Entity::tag && key == run_name_tag;
+}
+
 std::optional<Place> find_place(Entity entity, const std::string& key)
 {
     if (entity == Entity::metric) return Place{"metric", " AND text IS NULL", key};
     if (entity == Entity::param)
         return Place{"tag", "", std::string(model::parameter_prefix) + key};
-    // Those are the parameters.
-    if (entity == Entity::tag && !key.starts_with(model::parameter_prefix))
-        return Place{"tag", "", key};
+    if (entity == Entity::tag) return Place{"tag", "", model::stored_tag(key)};
     return std::nullopt;
 }
 
@@ -192,8 +211,22 @@ Sql compare(const Sql& operand, const Comparison& comparison)
     return sql.add(comparison.op == Operator::equal ? " = " : " <> ").value(*text);
 }
 
+// The name of a run is a tag for clients.
+Term make_name_term(const Comparison& comparison, const RunSearch& search)
+{
+    Term term{.comparison = &comparison};
+    if (comparison.op == Operator::is_null || comparison.op == Operator::is_not_null) {
+        term.condition = Sql(comparison.op == Operator::is_null ? never : always);
+    } else {
+        term.condition = compare(Sql(name_column(search.words)), comparison);
+    }
+    return term;
+}
+
 Term make_term(const Comparison& comparison, const RunSearch& search)
 {
+    if (is_name_tag(comparison.entity, comparison.key, search.words))
+        return make_name_term(comparison, search);
     if (comparison.entity == Entity::attribute) return make_attribute_term(comparison, search);
     if (const auto place = find_place(comparison.entity, comparison.key))
         return make_kept_term(comparison, *place);

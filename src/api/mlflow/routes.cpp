@@ -17,7 +17,7 @@ std::vector<Route> all_routes()
 {
     static std::deque<std::string> twins;  // texts that the routes point to
     std::vector<Route> all;
-    for (const auto part : {server_routes()}) {
+    for (const auto part : {server_routes(), experiment_routes(), run_routes(), metric_routes()}) {
         for (const auto& route : part) {
             all.push_back(route);
             const std::string_view pattern = route.pattern;

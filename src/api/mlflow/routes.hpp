@@ -34,6 +34,9 @@ struct Route {
 
 // One table for each part of the API, in the file of its handlers.
 std::span<const Route> server_routes();
+std::span<const Route> experiment_routes();
+std::span<const Route> run_routes();
+std::span<const Route> metric_routes();
 
 // All of them, with their twins written out.
 const std::vector<Route>& routes();

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/mlflow/limits.hpp"
+
+#include "base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace ponk::api::mlflow {
+
+namespace {
+
+constexpr std::size_t longest_decimal = 4000;
+
+Result<store::Pairs> pairs_of(const Fields& fields,
+                              std::string_view list,
+                              Result<std::string> (*value_of)(const Fields&))
+{
+    store::Pairs pairs;
+    for (const auto& entry : TRY(fields.objects(list))) {
+        auto key = TRY(key_of(entry, "key", list == "params" ? "Param key" : "key"));
+        pairs.emplace_back(std::move(key), TRY(value_of(entry)));
+    }
+    return pairs;
+}
+
+}  // namespace
+
+Result<std::string> param_value_of(const Fields& fields)
+{
+    return shortened(TRY(fields.find_text("value")).value_or(""), longest_param);
+}
+
+Result<std::string> tag_value_of(const Fields& fields)
+{
+    return shortened(TRY(fields.find_text("value")).value_or(""), longest_tag);
+}
+
+Result<std::string> experiment_tag_value_of(const Fields& fields)
+{
+    auto value = TRY(fields.find_text("value")).value_or("");
+    TRY(check_length("value", value, longest_experiment_tag));
+    return value;
+}
+
+Result<store::Pairs> params_of(const Fields& fields)
+{
+    auto params = TRY(pairs_of(fields, "params", param_value_of));
+    std::set<std::string_view> seen;
+    for (const auto& [key, value] : params) {
+        if (seen.insert(key).second) continue;
+        return fail(ErrorKind::invalid_argument,
+                    "Duplicate parameter keys have been submitted: '{}'",
+                    printable(key));
+    }
+    return params;
+}
+
+Result<store::Pairs> tags_of(const Fields& fields)
+{
+    return pairs_of(fields, "tags", tag_value_of);
+}
+
+Error too_many(std::string_view things, std::size_t most, std::size_t found)
+{
+    return {ErrorKind::invalid_argument,
+            fmt::format("A batch logging request can contain at most {} {}. Got {}{}. Please split "
+                        "up the request and try again",
+                        most,
+                        things,
+                        found > most_together ? "more than " : "",
+                        found > most_together ? most_together : found)};
+}
+
+Result<std::int64_t>
+parse_experiment_id(const Fields& fields, std::string_view name, std::string_view text)
+{
+    if (text.empty()) return store::default_experiment;
+    const auto digits = text.starts_with('-') ? text.substr(1) : text;
+    const bool decimal =
+        !digits.empty() && digits.size() <= longest_decimal &&
+        std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
+    if (!decimal) return tl::unexpected(fields.invalid(name, "an experiment id is a whole number"));
+    const auto id = parse_integer(text);
+    if (!id)
+        return fail(ErrorKind::not_found, "No Experiment with id={} exists", text.substr(0, 40));
+    return *id;
+}
+
+Result<std::int64_t> experiment_id(const Fields& fields, std::string_view name)
+{
+    return parse_experiment_id(fields, name, TRY(fields.text(name)));
+}
+
+Result<store::Lifecycle> lifecycle_of(const Fields& fields, std::string_view name)
+{
+    const auto word = TRY(fields.find_name(name, {"ACTIVE_ONLY", "DELETED_ONLY", "ALL"}));
+    if (word == "ALL") return store::Lifecycle::all;
+    return word == "DELETED_ONLY" ? store::Lifecycle::deleted : store::Lifecycle::active;
+}
+
+Result<std::int64_t> page_size_of(const Fields& fields, std::int64_t otherwise, std::int64_t most)
+{
+    const auto size = TRY(fields.find_integer("max_results")).value_or(otherwise);
+    if (size >= 1 && size <= most) return size;
+    return fail(ErrorKind::invalid_argument,
+                "Invalid value {} for parameter 'max_results' supplied: It must be at least 1 and "
+                "at most {}",
+                size,
+                most);
+}
+
+}  // namespace ponk::api::mlflow

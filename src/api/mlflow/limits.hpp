@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "api/mlflow/fields.hpp"
+#include "base/error.hpp"
+#include "mlflow/names.hpp"
+#include "store/tracking.hpp"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+// What names, values and numbers of the tracking API may be. Lengths are in characters.
+namespace ponk::api::mlflow {
+
+inline constexpr std::size_t longest_key = 250;
+inline constexpr std::size_t longest_param = 6000;
+inline constexpr std::size_t longest_tag = 8000;
+inline constexpr std::size_t longest_experiment_name = 500;
+inline constexpr std::size_t longest_experiment_tag = 20'000;
+inline constexpr std::size_t longest_location = 2048;
+
+inline constexpr std::size_t most_metrics = 1000;
+inline constexpr std::size_t most_params = 100;
+inline constexpr std::size_t most_tags = 100;
+inline constexpr std::size_t most_together = 1000;
+inline constexpr std::int64_t largest_page = 50'000;
+
+using ponk::mlflow::check_length;
+using ponk::mlflow::is_key;
+using ponk::mlflow::key_of;
+using ponk::mlflow::shortened;
+
+// The lists "params" and "tags" of a run.
+Result<store::Pairs> params_of(const Fields& fields);
+Result<store::Pairs> tags_of(const Fields& fields);
+Result<std::string> tag_value_of(const Fields& fields);
+Result<std::string> param_value_of(const Fields& fields);
+Result<std::string> experiment_tag_value_of(const Fields& fields);
+
+// "A batch logging request can contain at most 1000 metrics. …"
+Error too_many(std::string_view things, std::size_t most, std::size_t found);
+
+// An id in decimal digits; `not_found` for one that no experiment can have.
+Result<std::int64_t> experiment_id(const Fields& fields, std::string_view name);
+Result<std::int64_t>
+parse_experiment_id(const Fields& fields, std::string_view name, std::string_view text);
+
+// ACTIVE_ONLY when absent.
+Result<store::Lifecycle> lifecycle_of(const Fields& fields, std::string_view name);
+// `otherwise` when absent; 1 to `most`.
+Result<std::int64_t> page_size_of(const Fields& fields, std::int64_t otherwise, std::int64_t most);
+
+}  // namespace ponk::api::mlflow

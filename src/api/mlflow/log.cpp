@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/mlflow/log.hpp"
+
+#include "api/mlflow/limits.hpp"
+#include "api/mlflow/log_body.hpp"
+#include "base/text.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+namespace ponk::api::mlflow {
+
+namespace {
+
+constexpr std::string_view json_type = "application/json";
+
+// The form in which clients write it; others are left to Fields.
+bool is_plainly_json(const net::Request& request)
+{
+    const auto type = request.header("Content-Type");
+    return type.starts_with(json_type) &&
+           (type.size() == json_type.size() || type[json_type.size()] == ';');
+}
+
+Result<model::MetricPoint> point_of(const Fields& fields)
+{
+    model::MetricPoint point;
+    point.key = TRY(key_of(fields, "key", "Metric name"));
+    point.value = clamped(TRY(fields.number("value")));
+    point.time = TRY(fields.integer("timestamp"));
+    if (point.time < 0) {
+        return tl::unexpected(
+            fields.invalid("timestamp", "it counts milliseconds since 1970, from 0 on"));
+    }
+    point.step = TRY(fields.find_integer("step")).value_or(0);
+    return point;
+}
+
+Result<std::string> batch_run_id(const Fields& fields)
+{
+    constexpr std::size_t longest = 256;
+    auto id = TRY(fields.run_id());
+    const auto letter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+    const bool valid = id.size() <= longest && letter(id.front()) &&
+                       std::all_of(id.begin(), id.end(), [&](char c) {
+                           return letter(c) || c == '_' || c == '-';
+                       });
+    if (!valid) return tl::unexpected(fields.invalid("run_id"));
+    return id;
+}
+
+Result<> check_counts(std::size_t metrics, std::size_t params, std::size_t tags)
+{
+    if (metrics > most_metrics) return tl::unexpected(too_many("metrics", most_metrics, metrics));
+    if (params > most_params) return tl::unexpected(too_many("params", most_params, params));
+    if (tags > most_tags) return tl::unexpected(too_many("tags", most_tags, tags));
+    if (const auto all = metrics + params + tags; all > most_together)
+        return tl::unexpected(too_many("metrics, params, and tags", most_together, all));
+    return {};
+}
+
+std::size_t count_of(const Fields& fields, std::string_view name)
+{
+    const auto& list = fields.json()[name];
+    return list.is_array() ? list.as_array().size() : 0;
+}
+
+Result<LogBody> batch_of(const Fields& fields)
+{
+    LogBody body;
+    body.run_id = TRY(batch_run_id(fields));
+    TRY(check_counts(
+        count_of(fields, "metrics"), count_of(fields, "params"), count_of(fields, "tags")));
+    for (const auto& metric : TRY(fields.objects("metrics")))
+        body.logged.points.push_back(TRY(point_of(metric)));
+    body.logged.params = TRY(params_of(fields));
+    body.logged.tags = TRY(tags_of(fields));
+    return body;
+}
+
+Result<LogBody> metric_of(const Fields& fields)
+{
+    LogBody body;
+    body.run_id = TRY(fields.run_id());
+    body.logged.points.push_back(TRY(point_of(fields)));
+    return body;
+}
+
+Result<net::Response> store_it(const Services& services, const LogBody& body)
+{
+    TRY(store::Tracking(services.history()).log(body.run_id, body.logged));
+    return reply();
+}
+
+}  // namespace
+
+Result<net::Response> log_metric(const Services& services, const Call& call)
+{
+    if (is_plainly_json(call.request)) {
+        if (const auto body = scan_metric(call.request.body)) return store_it(services, *body);
+    }
+    return store_it(services, TRY(metric_of(TRY(Fields::of(call.request)))));
+}
+
+Result<net::Response> log_batch(const Services& services, const Call& call)
+{
+    if (is_plainly_json(call.request)) {
+        const auto scanned = scan_batch(call.request.body);
+        // Nobody needs to know by how many: the rest is not even read.
+        if (scanned.too_many_metrics)
+            return tl::unexpected(too_many("metrics", most_metrics, most_metrics + 1));
+        if (scanned.body) return store_it(services, *scanned.body);
+    }
+    return store_it(services, TRY(batch_of(TRY(Fields::of(call.request)))));
+}
+
+Result<net::Response> log_parameter(const Services& services, const Call& call)
+{
+    LogBody body;
+    body.run_id = TRY(call.fields.run_id());
+    auto key = TRY(key_of(call.fields, "key", "Param key"));
+    body.logged.params.emplace_back(std::move(key), TRY(param_value_of(call.fields)));
+    return store_it(services, body);
+}
+
+Result<net::Response> set_tag(const Services& services, const Call& call)
+{
+    LogBody body;
+    body.run_id = TRY(call.fields.run_id());
+    auto key = TRY(key_of(call.fields, "key", "key"));
+    body.logged.tags.emplace_back(std::move(key), TRY(tag_value_of(call.fields)));
+    return store_it(services, body);
+}
+
+Result<net::Response> delete_tag(const Services& services, const Call& call)
+{
+    const auto id = TRY(call.fields.run_id());
+    TRY(store::Tracking(services.history()).delete_tag(id, TRY(call.fields.text("key"))));
+    return reply();
+}
+
+}  // namespace ponk::api::mlflow

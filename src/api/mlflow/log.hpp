@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "api/mlflow/routes.hpp"
+
+// What clients log into a run. The first two come often; they read their bodies themselves.
+namespace ponk::api::mlflow {
+
+Result<net::Response> log_metric(const Services& services, const Call& call);
+Result<net::Response> log_batch(const Services& services, const Call& call);
+Result<net::Response> log_parameter(const Services& services, const Call& call);
+Result<net::Response> set_tag(const Services& services, const Call& call);
+Result<net::Response> delete_tag(const Services& services, const Call& call);
+
+}  // namespace ponk::api::mlflow

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/error.hpp"
+#include "db/database.hpp"
+#include "model/run.hpp"
+#include "store/unsettled.hpp"
+
+#include <span>
+
+// The table `tail`: points of requests, as they came, until they are settled: moved into `metric`
+// and `chunk`. To append is one small row; to settle costs work for each key and is done for many
+// requests at once.
+namespace ponk::store {
+
+// Inside a transaction of the caller, who commits it as durable as the points shall be.
+Result<> append_tail(db::Connection& writer,
+                     Unsettled& unsettled,
+                     std::int64_t run,
+                     std::span<const model::MetricPoint> points);
+
+// Moves all points of the run; a kill at any moment neither loses nor doubles one. Costs nothing
+// when there are none. The caller has no transaction open.
+Result<> settle(db::Database& database, Unsettled& unsettled, std::int64_t run);
+Result<> settle_all(db::Database& database, Unsettled& unsettled);
+
+// Which runs have a tail, after opening.
+Result<> note_tails(db::Connection& connection, Unsettled& unsettled);
+
+}  // namespace ponk::store

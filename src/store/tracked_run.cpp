@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/tracked_run.hpp"
+
+#include "model/run_words.hpp"
+#include "store/metric_row.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace ponk::store {
+
+namespace {
+
+// CROSS JOIN: in the order of the list, which is that of the answer.
+constexpr std::string_view select_tracked =
+    "SELECT run.row, run.id, run.project, project.location, run.name, run.number, run.script_name,"
+    " run.user, run.state, run.started, run.ended, run.deleted, run.origin,"
+    " CASE WHEN run.origin = 'engine' AND json_valid(run.details)"
+    " THEN json_extract(run.details, '$.git.commit') END"
+    " FROM json_each(?) AS wanted CROSS JOIN run ON run.row = wanted.value"
+    " CROSS JOIN project ON project.row = run.project";
+constexpr std::string_view select_tags =
+    "SELECT tag.run, tag.key, tag.value FROM json_each(?) AS wanted"
+    " CROSS JOIN tag ON tag.run = wanted.value";
+constexpr std::string_view select_metrics =
+    "SELECT metric.run, metric.key, metric.value, metric.step, metric.time"
+    " FROM json_each(?) AS wanted CROSS JOIN metric ON metric.run = wanted.value"
+    " WHERE metric.text IS NULL";
+
+// What clients look for on every run, where nobody has said otherwise.
+void add_own_tags(const db::Statement& row, TrackedRun& run)
+{
+    run.tags.emplace_back(run_name_tag, run.name);
+    if (row.text(12) != "engine") return;
+    run.tags.emplace_back("mlflow.user", run.user);
+    run.tags.emplace_back("mlflow.source.name", row.text(6));
+    run.tags.emplace_back("mlflow.source.type", "LOCAL");
+    if (const auto commit = row.text_if_any(13); commit && !commit->empty())
+        run.tags.emplace_back("mlflow.source.git.commit", *commit);
+    // FAILED says less than is known.
+    if (run.state == model::RunState::lost) run.tags.emplace_back("ponk.state", "Lost");
+}
+
+Result<TrackedRun> read_row(const db::Statement& row)
+{
+    TrackedRun run;
+    run.row = row.integer(0);
+    run.id = TRY(RunId::parse(row.text(1)));
+    run.experiment = row.integer(2);
+    run.location = row.text(3);
+    run.name = row.text(4);
+    if (run.name.empty()) run.name = fmt::format("{}-{}", row.text(6), row.integer(5));
+    run.user = row.text(7);
+    const auto state = model::parse_run_state(row.text(8));
+    if (!state) {
+        return fail(
+            ErrorKind::damaged, "run '{}' has the unknown state '{}'", run.id.text(), row.text(8));
+    }
+    run.state = *state;
+    run.started = row.integer(9);
+    run.ended = row.integer(10);
+    run.deleted = row.integer(11) != 0;
+    add_own_tags(row, run);
+    return run;
+}
+
+// Calls `take(run, statement)` for each row, whose first column is that of a run of the list.
+template <class Take>
+Result<> for_each_of(std::vector<TrackedRun>& runs, db::Statement& statement, const Take& take)
+{
+    std::size_t at = 0;
+    while (TRY(statement.step())) {
+        const auto row = statement.integer(0);
+        while (at < runs.size() && runs[at].row != row)
+            ++at;
+        if (at == runs.size()) return fail(ErrorKind::internal, "rows of runs out of order");
+        take(runs[at]);
+    }
+    return {};
+}
+
+Result<>
+add_tags(db::Connection& connection, const std::string& rows, std::vector<TrackedRun>& runs)
+{
+    auto statement = TRY(connection.prepare(select_tags));
+    statement.bind(rows);
+    return for_each_of(runs, statement, [&statement](TrackedRun& run) {
+        auto key = statement.text(1);
+        if (key.starts_with(model::parameter_prefix)) {
+            run.params.emplace_back(key.substr(model::parameter_prefix.size()), statement.text(2));
+            return;
+        }
+        const auto shown = model::shown_tag(key);
+        const auto known = std::find_if(
+            run.tags.begin(), run.tags.end(), [&](const auto& tag) { return tag.first == shown; });
+        if (known == run.tags.end()) {
+            run.tags.emplace_back(shown, statement.text(2));
+        } else if (shown != run_name_tag) {
+            known->second = statement.text(2);
+        }
+    });
+}
+
+Result<>
+add_metrics(db::Connection& connection, const std::string& rows, std::vector<TrackedRun>& runs)
+{
+    auto statement = TRY(connection.prepare(select_metrics));
+    statement.bind(rows);
+    return for_each_of(runs, statement, [&statement](TrackedRun& run) {
+        run.metrics.push_back({.key = statement.text(1),
+                               .value = statement.is_null(2)
+                                            ? std::numeric_limits<double>::quiet_NaN()
+                                            : statement.real(2),
+                               .text = std::nullopt,
+                               .step = statement.integer(3),
+                               .time = statement.integer(4)});
+    });
+}
+
+}  // namespace
+
+Result<std::vector<TrackedRun>> read_tracked_runs(db::Connection& connection,
+                                                  const std::vector<std::int64_t>& rows)
+{
+    const auto list = fmt::format("[{}]", fmt::join(rows, ","));
+    std::vector<TrackedRun> runs;
+    runs.reserve(rows.size());
+    {
+        auto statement = TRY(connection.prepare(select_tracked));
+        statement.bind(list);
+        while (TRY(statement.step()))
+            runs.push_back(TRY(read_row(statement)));
+    }
+    TRY(add_tags(connection, list, runs));
+    TRY(add_metrics(connection, list, runs));
+    for (auto& run : runs)
+        std::sort(run.tags.begin(), run.tags.end());
+    return runs;
+}
+
+std::string artifact_location(std::int64_t experiment, const std::string& location)
+{
+    return location.empty() ? fmt::format("{}{}", artifact_root, experiment) : location;
+}
+
+std::string artifact_uri(const TrackedRun& run)
+{
+    return fmt::format(
+        "{}/{}/artifacts", artifact_location(run.experiment, run.location), run.id.text());
+}
+
+}  // namespace ponk::store

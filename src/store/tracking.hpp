@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/error.hpp"
+#include "base/id.hpp"
+#include "model/run.hpp"
+#include "store/records.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ponk::store {
+
+class History;
+
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+// A project as MLflow's clients see it.
+struct Experiment {
+    std::int64_t id = 0;
+    std::string name;      // no two have the same
+    std::string location;  // where artifacts of its runs are; empty: in this store
+    bool deleted = false;
+    std::int64_t created = 0;  // wall-clock milliseconds
+    std::int64_t updated = 0;
+    Pairs tags = {};
+};
+
+struct ExperimentSearch {
+    query::search::Filter filter;
+    // Then the latest id first. None: the newest first, then the first id.
+    std::vector<query::search::OrderKey> order_by;
+    Lifecycle lifecycle = Lifecycle::active;
+    std::string page;  // `next` of the page before this one
+    std::size_t limit = 1000;
+};
+
+struct ExperimentPage {
+    std::vector<Experiment> experiments;
+    std::string next;  // empty at the end
+};
+
+// A run that a client begins.
+struct NewRun {
+    std::int64_t experiment = 0;
+    std::string name;
+    std::string user;
+    std::int64_t started = 0;
+    Pairs tags = {};
+    RunId id = {};  // of one that was made elsewhere; one that is there already stays as it is
+};
+
+// A run, ours or a client's, as clients see it.
+struct TrackedRun {
+    std::int64_t row = 0;
+    RunId id;
+    std::int64_t experiment = 0;
+    std::string location;  // of the experiment
+    std::string name;      // never empty
+    std::string user;
+    model::RunState state = model::RunState::running;
+    std::int64_t started = 0;
+    std::int64_t ended = 0;
+    bool deleted = false;
+    // Sorted by key.
+    Pairs tags = {};
+    Pairs params = {};
+    std::vector<model::MetricPoint> metrics = {};  // the latest of each; `text` is never set
+};
+
+struct TrackedPage {
+    std::vector<TrackedRun> runs;
+    std::string next;  // empty at the end
+};
+
+struct TrackedChange {
+    std::optional<model::RunState> state = std::nullopt;
+    std::optional<std::int64_t> ended = std::nullopt;
+    std::optional<std::string> name = std::nullopt;
+};
+
+// What a client logs at once.
+struct Logged {
+    std::vector<model::MetricPoint> points = {};
+    Pairs params = {};
+    Pairs tags = {};
+};
+
+// The experiment that is always there.
+inline constexpr std::int64_t default_experiment = 0;
+// The tag by which clients name a run: its name itself.
+inline constexpr std::string_view run_name_tag = "mlflow.runName";
+// Artifacts of experiments that name no place of their own are below this, by the experiment's id.
+inline constexpr std::string_view artifact_root = "mlflow-artifacts:/";
+// Where the artifacts of the experiment, or of a run, are.
+std::string artifact_location(std::int64_t experiment, const std::string& location);
+std::string artifact_uri(const TrackedRun& run);
+
+// History as MLflow's clients use it. Errors are in their words: `not_found`, `conflict` when a
+// name is taken, `invalid_argument` when something is deleted. Safe to call from any thread; every
+// write is durable on return, and of a call that fails nothing was written.
+class Tracking {
+public:
+    explicit Tracking(const History& history) : history_(history) {}
+
+    // Experiments -----------------------------------------------------------------------------
+
+    Result<std::int64_t>
+    create_experiment(const std::string& name, const std::string& location, const Pairs& tags);
+    Result<Experiment> get_experiment(std::int64_t id) const;
+    Result<Experiment> get_experiment_named(const std::string& name) const;
+    Result<ExperimentPage> search_experiments(const ExperimentSearch& search) const;
+    // `cancelled` when it is deleted.
+    Result<> rename_experiment(std::int64_t id, const std::string& name);
+    // With all its runs. `not_found` also when it is deleted, or not deleted, already.
+    Result<> delete_experiment(std::int64_t id);
+    Result<> restore_experiment(std::int64_t id);
+    Result<> set_experiment_tag(std::int64_t id, const std::string& key, const std::string& value);
+    Result<> delete_experiment_tag(std::int64_t id, const std::string& key);
+
+    // Runs ------------------------------------------------------------------------------------
+
+    // Gives it an id and, when it has none, a name; it is Running.
+    Result<TrackedRun> create_run(const NewRun& run);
+    Result<TrackedRun> get_run(const std::string& id) const;
+    Result<TrackedPage> search_runs(const RunSearch& search) const;
+    // The state and the times of a run of ours stay as they are, whatever a client says.
+    Result<TrackedRun> update_run(const std::string& id, const TrackedChange& change);
+    // Done already is fine.
+    Result<> delete_run(const std::string& id);
+    Result<> restore_run(const std::string& id);
+    // All of it or nothing. A parameter that has another value already is an `invalid_argument`.
+    Result<> log(const std::string& id, const Logged& logged);
+    Result<> delete_tag(const std::string& id, const std::string& key);
+
+private:
+    const History& history_;
+};
+
+}  // namespace ponk::store
