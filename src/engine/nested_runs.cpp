@@ -91,8 +91,7 @@ private:
         const auto run = tracking_.get_run(id_);
         if (!run && is_their_fault(run.error())) return false;
         if (!run) return tl::unexpected(run.error());
-        return std::ranges::find(run->tags,
-                                 std::pair(std::string(maker_tag), parent_.text())) !=
+        return std::ranges::find(run->tags, std::pair(std::string(maker_tag), parent_.text())) !=
                run->tags.end();
     }
 
@@ -130,9 +129,8 @@ private:
 
 }  // namespace
 
-Result<> bring_nested_runs(const Context& context,
-                           const RunId& parent,
-                           const std::vector<Json>& records)
+Result<>
+bring_nested_runs(const Context& context, const RunId& parent, const std::vector<Json>& records)
 {
     store::Tracking tracking(context.history);
     std::optional<NestedRun> run;
