@@ -112,8 +112,8 @@ Result<> Journal::make_room(std::size_t bytes)
 Result<> Journal::append(std::string_view records)
 {
     std::string with_head;
-    if (!file_ || size_ + records.size() > longest) {
-        TRY(begin());
+    if (!file_ || size_ + records.size() > longest) TRY(begin());
+    if (size_ == 0) {
         with_head = model::journal_record(JsonObject{{"journal", 1},
                                                      {"run", run_},
                                                      {"pid", std::int64_t{::getpid()}},
@@ -129,7 +129,6 @@ Result<> Journal::append(std::string_view records)
         return {};
     }
     if (::ftruncate(file_.get(), static_cast<off_t>(size_)) != 0) file_.reset();
-    if (size_ == 0) file_.reset();  // it has no head
     reserved_ = 0;
     if (!written) return tl::unexpected(Error(ErrorKind::unavailable, written.error().message()));
     return tl::unexpected(cannot_write(problem));

@@ -291,7 +291,9 @@ void Supervisor::end_relay()
     listener_ = -1;
     if (shared_.relay == 0) return;
     ::kill(shared_.relay, SIGKILL);
-    ::waitpid(shared_.relay, nullptr, 0);
+    // Not for ever: it may hang in a write to a disk that does not answer.
+    for (int round = 0; round < 500 && ::waitpid(shared_.relay, nullptr, WNOHANG) == 0; ++round)
+        sleep_ms(round < 50 ? 1 : 10);
     shared_.relay = 0;
 }
 
