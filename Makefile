@@ -12,11 +12,12 @@ N ?= 200
 RUNS ?= $(shell expr $(N) / 4)
 SEED ?= 1
 CUTS ?= 500
+KILLS ?= 500
 SECONDS ?= 60
 JOBS ?= $(shell nproc)
 PONK := build/release/ponk
 
-.PHONY: help run build dev test bench storm storm-remote fuzz install uninstall clean format check-format tidy \
+.PHONY: help run build dev test bench storm storm-remote storm-tracking fuzz install uninstall clean format check-format tidy \
         check-headers asan tsan e2e
 
 help:  ## this list
@@ -47,7 +48,7 @@ asan:  ## unit tests under address and undefined-behaviour sanitizers
 
 tsan:  ## unit tests under the thread sanitizer
 	@tools/install_needs.sh build test
-	@tools/build.sh tsan unit_tests
+	@tools/build.sh tsan thread_tests
 	@tools/without_aslr.sh ctest --preset tsan -j $(JOBS)
 
 e2e:  ## end-to-end tests against build/release/ponk
@@ -64,6 +65,11 @@ storm-remote:  ## cuts the way to another machine (its own sshd, engine and netw
 	@tools/install_needs.sh build test run
 	@tools/build.sh release ponk
 	@/usr/bin/python3 tests/integration/box/storm_remote.py --ponk $(PONK) --cuts $(CUTS) --seed $(SEED)
+
+storm-tracking:  ## kills the daemon while 16 clients log: KILLS=500 SEED=7
+	@tools/install_needs.sh build test run
+	@tools/build.sh release ponk
+	@/usr/bin/python3 tests/storms/storm_tracking.py --ponk $(PONK) --kills $(KILLS) --seed $(SEED)
 
 fuzz:  ## each fuzz target for SECONDS=600
 	@tools/install_needs.sh build fuzz

@@ -10,6 +10,9 @@ import time
 import machines
 from bench_place import CommandFailed, Times, both, take_turns
 from docker_measures import submit_docker
+from many_points import many_points
+from mlflow_environment import mlflow_environment
+from tracking import tracking
 
 NO_OP = "pass\n"
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
@@ -55,20 +58,6 @@ def submit_cold(place, report):
 
     cold, bare = take_turns(place.options.repeat, ours, lambda: place.time(["python3", "noop.py"], project))
     report.extra("submit of a no-op, no daemon yet : bare python3", cold, bare, 0.040)
-
-
-def mlflow_environment():
-    """The Python of a virtual environment that has mlflow, made once in .cache."""
-    folder = os.path.realpath(os.path.join(ROOT, ".cache", "mlflow"))
-    python = os.path.join(folder, "bin", "python")
-    if not os.path.exists(os.path.join(folder, "complete")):
-        print("    installing mlflow into .cache/mlflow (once) …", flush=True)
-        subprocess.run(["/usr/bin/python3", "-m", "venv", "--clear", folder], check=True)
-        subprocess.run([python, "-m", "pip", "install", "-q", "--disable-pip-version-check", "mlflow"], check=True,
-                       timeout=570)
-        with open(os.path.join(folder, "complete"), "w"):
-            pass
-    return folder
 
 
 def submit_mlflow(place, report):
@@ -231,6 +220,8 @@ ALL = {
     "submit-warm": submit_warm,
     "submit-cold": submit_cold,
     "submit-mlflow": submit_mlflow,
+    "tracking": tracking,
+    "many-points": many_points,
     "snapshot-again": snapshot_again,
     "snapshot-first": snapshot_first,
     "log": log_path,

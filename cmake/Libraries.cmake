@@ -20,6 +20,11 @@ ponk_static_library(lib_zstd libzstd.a zstd.h)
 ponk_static_library(lib_fyaml libfyaml.a libfyaml.h)
 find_package(Threads REQUIRED)
 target_link_libraries(lib_crypto INTERFACE Threads::Threads ${CMAKE_DL_LIBS})
+# Known as an archive that needs the other one, or the linker would see them in any order.
+find_library(lib_ssl_ARCHIVE libssl.a REQUIRED)
+add_library(lib_ssl STATIC IMPORTED GLOBAL)
+set_target_properties(lib_ssl PROPERTIES
+  IMPORTED_LOCATION ${lib_ssl_ARCHIVE} INTERFACE_LINK_LIBRARIES "lib_crypto")
 
 # Boost.Asio and Beast: headers only, compiled once in net/.
 find_path(BOOST_INCLUDE boost/beast/src.hpp REQUIRED)

@@ -2,7 +2,11 @@
 # ponk_module(name SOURCES a.cpp… [TESTS a_test.cpp…] [DEPENDS module…] [LIBRARIES target…])
 # A folder below src/ is one layer, one namespace and one static library ponk_<name>; its unit
 # tests are one program. LIBRARIES are third-party and stay private to the folder.
-add_custom_target(unit_tests)  # all unit tests, and nothing else: what the sanitizer builds need
+add_custom_target(unit_tests)  # all unit tests, and nothing else: what the address sanitizer needs
+# Those of modules in which threads meet: what the thread sanitizer needs. The others compute values
+# on the thread that asks.
+add_custom_target(thread_tests)
+set(ponk_without_threads cli config model output query)
 
 function(ponk_module name)
   cmake_parse_arguments(M "" "" "SOURCES;TESTS;DEPENDS;LIBRARIES" ${ARGN})
@@ -17,7 +21,12 @@ function(ponk_module name)
     target_link_libraries(${target}_test PRIVATE ${target} GTest::gmock GTest::gtest_main ${M_LIBRARIES})
     ponk_use_precompiled(${target}_test ponk_precompiled_test)
     add_dependencies(unit_tests ${target}_test)
+    set(label unit)
+    if(NOT name IN_LIST ponk_without_threads)
+      add_dependencies(thread_tests ${target}_test)
+      set(label unit-threads)  # one word: a list would not survive the discovery
+    endif()
     gtest_discover_tests(${target}_test DISCOVERY_TIMEOUT 60
-      TEST_PREFIX "${name}." PROPERTIES LABELS unit)
+      TEST_PREFIX "${name}." PROPERTIES LABELS ${label})
   endif()
 endfunction()

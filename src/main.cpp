@@ -22,6 +22,14 @@ ponk::Result<> run_daemon(const ponk::cli::DaemonOptions& wanted)
     options.on_ready = wanted.on_ready;
     options.box_program = {ponk_box_program,
                            static_cast<std::size_t>(ponk_box_program_end - ponk_box_program)};
+    if (wanted.serve) {
+        using Plain = ponk::daemon::ServeOptions::Plain;
+        options.serve = {.host = wanted.serve->host,
+                         .port = wanted.serve->port,
+                         .certificate = wanted.serve->certificate,
+                         .key = wanted.serve->key,
+                         .plain = wanted.serve->insecure ? Plain::anywhere : Plain::on_loopback};
+    }
     if (wanted.idle_exit_seconds)
         options.idle_limit = std::chrono::seconds(*wanted.idle_exit_seconds);
     return ponk::daemon::run(options);

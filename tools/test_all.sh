@@ -48,6 +48,10 @@ storm() {
     /usr/bin/python3 tests/storms/storm.py --ponk "$release" --kills 200 --runs 50 --seed "${SEED:-1}"
 }
 
+storm_tracking() {
+    /usr/bin/python3 tests/storms/storm_tracking.py --ponk "$release" --kills 40 --seed "${SEED:-1}"
+}
+
 # Its packages by name, where they are missing; users are made for it and removed again.
 ssh_suite() {
     tools/install_needs.sh test && tools/pytest.sh "$release" tests/integration/ssh
@@ -62,18 +66,19 @@ step release tools/build.sh release ponk ponk_next
 step dependencies check_dependencies
 step e2e tools/pytest.sh "$release" tests/e2e
 step corpus tools/pytest.sh "$release" tests/corpus
+step mlflow tools/pytest.sh "$release" tests/integration/mlflow
 step docker tools/pytest.sh "$release" tests/integration/docker
 step ssh ssh_suite
 step box tools/pytest.sh "$release" tests/integration/box
 # Four minutes of package installers: only when asked for (a run in a container prepares one above).
-step mlflow tools/pytest.sh "$release" tests/integration/mlflow
 [[ ${STEPS:-} == *environment* ]] && step environment tools/pytest.sh build/dev/tests/integration/environment/prepare_probe tests/integration/environment
 # Leases: 1,000 processes of two users on real lock files.
 step gpu ctest --preset dev -L gpu
 step storm storm
+step storm-tracking storm_tracking
 step asan-build tools/build.sh asan unit_tests
 step asan ctest --preset asan -j "$jobs"
-step tsan-build tools/build.sh tsan unit_tests
+step tsan-build tools/build.sh tsan thread_tests
 step tsan tools/without_aslr.sh ctest --preset tsan -j "$jobs"
 step fuzz-build tools/run_fuzz.sh 0
 step fuzz tools/run_fuzz.sh 10

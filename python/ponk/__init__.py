@@ -8,17 +8,21 @@
     ponk.log_params({"lr": 0.1})
     ponk.log_image("digits", figure)
     ponk.log_artifact("model.pkl")
+    ponk.log_dict({"classes": ["cat", "dog"]}, "classes.json")
     ponk.set_tag("stage", "draft")
 
 Everything here is safe to leave in a script: outside a run the calls do nothing, and no call ever
 raises, blocks on a network or waits for anything but a write to a local file. What goes wrong is
 said once on standard error.
 """
+import json as _json
+
 from ponk import _images
 from ponk import _journal
 from ponk._journal import run
 
-__all__ = ["log", "log_params", "log_image", "log_artifact", "set_tag", "run"]
+__all__ = ["log", "log_metric", "log_metrics", "log_list", "log_table", "log_param", "log_params", "set_tag",
+           "set_tags", "log_artifact", "log_artifacts", "log_text", "log_dict", "log_image", "log_figure", "run"]
 
 
 @_journal.never_fails
@@ -38,6 +42,42 @@ def log(name, value=None, step=None):
     _journal.write(records)
 
 
+def log_metric(name, value, step=None):
+    """The same as `log` of one value, under the name that MLflow gives it."""
+    log(name, value, step)
+
+
+def log_metrics(metrics, step=None):
+    """Records several values at once: log_metrics({"loss": 0.3, "accuracy": 0.9}, step=7)."""
+    log(metrics, step=step)
+
+
+@_journal.never_fails
+def log_list(name, values, step=None):
+    """Records a series; anything that can be gone through."""
+    log(name, list(values), step)
+
+
+@_journal.never_fails
+def log_table(name, table):
+    """Records each column of a table as a series NAME.COLUMN: a dictionary of lists, a list of
+    dictionaries (rows), or a data frame."""
+    if not hasattr(table, "items"):
+        rows, table = list(table), {}
+        for row in rows:
+            for key, value in row.items():
+                table.setdefault(key, []).append(value)
+    records = []
+    for key, column in table.items():
+        records.extend(_journal.metric_records("%s.%s" % (name, key), list(column), None))
+    _journal.write(records)
+
+
+def log_param(name, value):
+    """Records one thing that the run was started with."""
+    log_params({name: value})
+
+
 @_journal.never_fails
 def log_params(params=None, **named):
     """Records what the run was started with, e.g. log_params({"lr": 0.1}) or log_params(lr=0.1)."""
@@ -54,10 +94,49 @@ def set_tag(name, value=""):
 
 
 @_journal.never_fails
+def set_tags(tags):
+    """Several at once."""
+    _journal.write([{"tag": str(name), "value": str(value), "time": _journal.now()}
+                    for name, value in tags.items()])
+
+
+def _note_files(names):
+    _journal.write([{"artifact": name, "kind": "file", "time": _journal.now()} for name in names if name])
+
+
+@_journal.never_fails
 def log_artifact(path, name=None):
     """Keeps a file or a folder with the run, below `outputs/`."""
-    for kept in _images.keep(path, name):
-        _journal.write([{"artifact": kept, "kind": "file", "time": _journal.now()}])
+    _note_files(_images.keep(path, name))
+
+
+@_journal.never_fails
+def log_artifacts(folder, name=None):
+    """Keeps what is in a folder, below `outputs/` or below a folder of it."""
+    _note_files(_images.keep_contents(folder, name))
+
+
+@_journal.never_fails
+def log_text(text, name):
+    """Keeps a text as a file: log_text("fine", "notes/verdict.txt")."""
+    data = text if isinstance(text, bytes) else str(text).encode("utf-8")
+    _note_files([_images.keep_bytes(name, data)])
+
+
+@_journal.never_fails
+def log_dict(dictionary, name):
+    """Keeps a dictionary or list as a file of JSON (which is YAML, too)."""
+    text = _json.dumps(dictionary, indent=2, default=str) + "\n"
+    _note_files([_images.keep_bytes(name, text.encode("utf-8"))])
+
+
+@_journal.never_fails
+def log_figure(figure, name):
+    """Keeps a figure of matplotlib or plotly; the ending of the name says the format."""
+    kept = _images.keep_figure(name, figure)
+    if kept:
+        _journal.write([{"artifact": kept, "kind": "image", "name": str(name), "step": 0,
+                         "time": _journal.now()}])
 
 
 @_journal.never_fails

@@ -22,21 +22,74 @@ def keep(path, name=None):
     path = str(path)
     outputs = os.path.realpath(run.outputs)
     inside = os.path.realpath(path)
-    if name is None and inside.startswith(outputs + os.sep):
-        return [os.path.relpath(inside, outputs)]
+    if name is None and (inside + os.sep).startswith(outputs + os.sep):
+        return [os.path.relpath(file, outputs) for file in files_of(inside)]
     relative = safe_name(name or os.path.basename(os.path.abspath(path)))
     target = os.path.join(outputs, relative)
     if os.path.isdir(path):
         kept = []
-        for folder, _, names in os.walk(path):
-            for each in names:
-                source = os.path.join(folder, each)
-                kept += keep(source, os.path.join(relative, os.path.relpath(source, path)))
+        for source in files_of(path, outputs):
+            kept += keep(source, relative + "/" + os.path.relpath(source, path))
         return kept
     make_folder(os.path.dirname(target))
     if inside != os.path.realpath(target):
         shutil.copy(path, target)
     return [relative]
+
+
+def files_of(path, without=None):
+    """The file itself, or all files of a folder; a folder of it can be left out."""
+    if not os.path.isdir(path):
+        return [path]
+    found = []
+    for folder, folders, names in os.walk(path):
+        folders[:] = sorted(each for each in folders
+                            if os.path.realpath(os.path.join(folder, each)) != without)
+        found += [os.path.join(folder, each) for each in sorted(names)]
+    return found
+
+
+def keep_contents(folder, name=None):
+    """Copies what is in a folder into outputs, or into a folder of it."""
+    kept = []
+    if run.outputs:
+        for source in files_of(str(folder), os.path.realpath(run.outputs)):
+            kept += keep(source, (str(name) + "/" if name else "") + os.path.relpath(source, str(folder)))
+    return kept
+
+
+def keep_bytes(name, data):
+    """Writes a file below outputs and returns its relative name."""
+    if not run.outputs:
+        return None
+    relative = safe_name(name)
+    if relative.startswith("outputs/"):
+        relative = relative[len("outputs/"):]
+    target = os.path.join(run.outputs, relative)
+    make_folder(os.path.dirname(target))
+    with open(target, "wb") as out:
+        out.write(data)
+    return relative
+
+
+def keep_figure(name, figure):
+    """A figure as a file whose ending says the format: of matplotlib, or of plotly."""
+    if not run.outputs:
+        return None
+    relative = safe_name(name)
+    if not os.path.splitext(relative)[1]:
+        relative += ".png"
+    target = os.path.join(run.outputs, relative)
+    make_folder(os.path.dirname(target))
+    if hasattr(figure, "savefig"):
+        figure.savefig(target)
+    elif hasattr(figure, "write_html") and relative.endswith((".html", ".htm")):
+        figure.write_html(target)
+    elif hasattr(figure, "write_image"):
+        figure.write_image(target)
+    else:
+        raise TypeError("'%s' is no figure" % type(figure).__name__)
+    return relative
 
 
 def make_folder(path):

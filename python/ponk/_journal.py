@@ -30,6 +30,16 @@ class Run(object):
         return os.environ.get("PONK_RUN_ID")
 
     @property
+    def name(self):
+        """As `--name` gave it; None when it has none."""
+        return os.environ.get("PONK_RUN_NAME") or None
+
+    @property
+    def project(self):
+        """The id of its project."""
+        return os.environ.get("PONK_PROJECT_ID")
+
+    @property
     def directory(self):
         return os.environ.get("PONK_RUN_DIRECTORY")
 

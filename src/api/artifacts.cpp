@@ -1,94 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/artifacts.hpp"
 
+#include "api/byte_range.hpp"
+#include "api/file_source.hpp"
 #include "api/handlers.hpp"
 #include "base/text.hpp"
-
-#include <fmt/format.h>
-
-#include <algorithm>
 
 namespace ponk::api {
 
 namespace {
-
-constexpr std::size_t block = std::size_t{1} << 20;
 
 Result<model::Run> run_record(const Services& services, const Call& call)
 {
     return services.history().get_run(TRY(run_of(services, call)));
 }
 
-// A stored file, piece by piece. A piece that turns out damaged cuts the body short, which the
-// client sees as a broken connection, never as a complete file; asking from there on it hears why.
-class ArtifactSource final : public net::BodySource {
-public:
-    ArtifactSource(const Services& services,
-                   model::Run run,
-                   std::string path,
-                   std::uint64_t from,
-                   std::uint64_t size,
-                   std::string first)
-        : services_(services), run_(std::move(run)), path_(std::move(path)), at_(from), left_(size),
-          first_(std::move(first))
-    {
-    }
-    void attach(std::function<void()> /*ring*/) override {}
-    Step next(std::string& out) override
-    {
-        if (left_ == 0) return Step::end;
-        auto bytes =
-            first_.empty()
-                ? engine::read_artifact(
-                      services_.context(), run_, path_, at_, std::min<std::uint64_t>(left_, block))
-                : Result<std::string>(std::exchange(first_, {}));
-        if (!bytes || bytes->empty()) return Step::broken;
-        at_ += bytes->size();
-        left_ -= bytes->size();
-        out += *bytes;
-        return Step::data;
-    }
-
-private:
-    const Services& services_;
-    model::Run run_;
-    std::string path_;
-    std::uint64_t at_;
-    std::uint64_t left_;
-    std::string first_;
-};
-
-struct Range {
-    std::uint64_t from = 0;
-    std::uint64_t size = 0;
-    bool partial = false;
-};
-
-// One range of bytes ("bytes=5-9", "bytes=5-", "bytes=-5"); anything else means the whole file.
-Result<Range> range_of(const std::string& header, std::uint64_t size)
+// The bytes that a request asks for, by its Range or as `offset`.
+Result<ByteRange> range_of(const Call& call, std::uint64_t size)
 {
-    Range range{0, size, false};
-    if (!header.starts_with("bytes=") || header.find(',') != std::string::npos) return range;
-    const auto parts = split(std::string_view(header).substr(6), '-');
-    if (parts.size() != 2) return range;
-    const auto first = parse_integer(parts[0]);
-    const auto last = parse_integer(parts[1]);
-    if (parts[0].empty() && last && *last > 0) {
-        range.size = std::min<std::uint64_t>(size, static_cast<std::uint64_t>(*last));
-        range.from = size - range.size;
-    } else if (first && *first >= 0 && static_cast<std::uint64_t>(*first) < size) {
-        range.from = static_cast<std::uint64_t>(*first);
-        const auto end =
-            last ? std::min<std::uint64_t>(
-                       size - 1, static_cast<std::uint64_t>(std::max<std::int64_t>(*last, 0)))
-                 : size - 1;
-        if (end < range.from) return Range{0, size, false};
-        range.size = end - range.from + 1;
-    } else {
+    auto range = ByteRange::of(call.request.header("Range"), size);
+    if (range.kind == ByteRange::Kind::outside)
         return fail(
             ErrorKind::invalid_argument, "the range lies outside the file of {} bytes", size);
+    if (const auto offset = call.request.parameter("offset")) {
+        const auto from = parse_integer(*offset);
+        if (!from || *from < 0 || static_cast<std::uint64_t>(*from) > size)
+            return fail(ErrorKind::invalid_argument, "'offset' must lie in the file");
+        range.from = static_cast<std::uint64_t>(*from);
+        range.size = size - range.from;
     }
-    range.partial = true;
     return range;
 }
 
@@ -123,35 +63,22 @@ Result<net::Response> list_artifacts(const Services& services, const Call& call)
 Result<net::Response> download_artifact(const Services& services, const Call& call)
 {
     const auto& path = call.variables.at(1);
-    if (engine::is_log_artifact(path)) return show_log(services, call);
     const auto run = TRY(run_record(services, call));
-    const auto artifact = TRY(engine::find_artifact(services.context(), run, path));
-    auto range = TRY(range_of(call.request.header("Range"), artifact.size));
-    if (const auto offset = call.request.parameter("offset")) {
-        const auto from = parse_integer(*offset);
-        if (!from || *from < 0 || static_cast<std::uint64_t>(*from) > artifact.size)
-            return fail(ErrorKind::invalid_argument, "'offset' must lie in the file");
-        range.from = static_cast<std::uint64_t>(*from);
-        range.size = artifact.size - range.from;
-    }
-    // The first piece is read now, while a failure can still be told.
-    auto first = TRY(engine::read_artifact(services.context(),
-                                           run,
-                                           artifact.path,
-                                           range.from,
-                                           std::min<std::uint64_t>(range.size, block)));
+    auto found = engine::open_artifact(services.context(), run, path);
+    // After the files: a client may have logged one under the log's name.
+    if (!found && engine::is_log_artifact(path)) return show_log(services, call);
+    auto file = TRY(std::move(found));
+    const auto size = file.size;
+    const auto range = TRY(range_of(call, size));
     net::Response response;
     response.type = "application/octet-stream";
     response.headers.emplace_back("Accept-Ranges", "bytes");
-    response.headers.emplace_back("Ponk-Size", std::to_string(artifact.size));
-    if (range.partial) {
+    response.headers.emplace_back("Ponk-Size", std::to_string(size));
+    if (range.kind == ByteRange::Kind::part) {
         response.status = 206;
-        response.headers.emplace_back(
-            "Content-Range",
-            fmt::format("bytes {}-{}/{}", range.from, range.from + range.size - 1, artifact.size));
+        response.headers.emplace_back("Content-Range", range.text(size));
     }
-    response.stream = std::make_unique<ArtifactSource>(
-        services, run, artifact.path, range.from, range.size, std::move(first));
+    response.stream = TRY(make_file_source(std::move(file), range.from, range.size));
     return response;
 }
 

@@ -31,23 +31,52 @@ Result<net::Response> show_daemon(const Services& services, const Call& /*call*/
     const auto& identity = services.context().objects.identity();
     const auto store = to_hex({reinterpret_cast<const char*>(identity.data()), identity.size()});
     const auto& notice = services.history().opening().notice;
-    return net::json_response(JsonObject{{"version", own_version()},
-                                         {"api", 1},
-                                         {"pid", static_cast<std::int64_t>(::getpid())},
-                                         {"home", services.context().home.native()},
-                                         {"socket", services.socket},
-                                         {"started", utc_text(services.started)},
-                                         {"active_runs", services.engine.active_runs()},
-                                         {"memory_kib", resident_kib()},
-                                         {"store", store},
-                                         {"notice", notice.empty() ? Json() : Json(notice)}});
+    JsonArray addresses;
+    if (services.doors != nullptr) {
+        for (const auto& address : services.doors->addresses)
+            addresses.emplace_back(address);
+    }
+    const bool has_port = services.doors != nullptr && !services.doors->tracking_uri.empty();
+    return net::json_response(
+        JsonObject{{"version", own_version()},
+                   {"api", 1},
+                   {"pid", static_cast<std::int64_t>(::getpid())},
+                   {"home", services.context().home.native()},
+                   {"socket", services.socket},
+                   {"tracking_uri", has_port ? Json(services.doors->tracking_uri) : Json()},
+                   {"serves", std::move(addresses)},
+                   {"pinned", services.doors != nullptr && services.doors->note().pinned},
+                   {"started", utc_text(services.started)},
+                   {"active_runs", services.engine.active_runs()},
+                   {"memory_kib", resident_kib()},
+                   {"store", store},
+                   {"notice", notice.empty() ? Json() : Json(notice)}});
 }
 
 Result<net::Response> stop_daemon(const Services& services, const Call& call)
 {
     const auto body = TRY(body_of(call));
+    // Who ends it for good wants none that stays for ever; who replaces it does.
+    if (body.boolean("unpin") && services.doors != nullptr)
+        TRY(services.doors->set_pin(Doors::Pin::no));
     services.stop(body.text("reason", "asked to"));
     return net::json_response(JsonObject{{"stopping", true}});
+}
+
+// Clients that cannot start a daemon are told where it is; from now on it stays for them.
+Result<net::Response> pin_daemon(const Services& services, const Call& /*call*/)
+{
+    if (services.doors == nullptr || services.tokens == nullptr ||
+        services.doors->tracking_uri.empty()) {
+        return tl::unexpected(Error(
+            ErrorKind::unavailable,
+            "the daemon has no port on this machine's loopback",
+            fmt::format("{} says why.", os::in_quotes(services.context().home / "daemon.log"))));
+    }
+    const auto token = TRY(services.tokens->local_token());
+    TRY(services.doors->set_pin(Doors::Pin::yes));
+    return net::json_response(
+        JsonObject{{"tracking_uri", services.doors->tracking_uri}, {"token", token}});
 }
 
 Result<net::Response> show_doctor(const Services& services, const Call& /*call*/)

@@ -9,8 +9,17 @@ namespace ponk::api {
 // daemon.cpp
 Result<net::Response> show_daemon(const Services& services, const Call& call);
 Result<net::Response> stop_daemon(const Services& services, const Call& call);
+Result<net::Response> pin_daemon(const Services& services, const Call& call);
 Result<net::Response> show_doctor(const Services& services, const Call& call);
 Result<net::Response> collect_garbage(const Services& services, const Call& call);
+// token_calls.cpp
+Result<net::Response> create_token(const Services& services, const Call& call);
+Result<net::Response> list_tokens(const Services& services, const Call& call);
+Result<net::Response> delete_token(const Services& services, const Call& call);
+// front.cpp: at the root, not behind /api/v1
+const std::vector<Route>& front_routes();
+Result<net::Response> show_health(const Services& services, const Call& call);
+Result<net::Response> show_mlflow_version(const Services& services, const Call& call);
 // submit.cpp
 Result<net::Response> submit_run(const Services& services, const Call& call);
 Result<net::Response> rerun_run(const Services& services, const Call& call);

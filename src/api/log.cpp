@@ -194,8 +194,7 @@ private:
 Result<std::shared_ptr<const secrets::RedactionPatterns>> patterns_of(const Services& services,
                                                                       const model::Run& run)
 {
-    const auto plan = TRY(engine::plan_from_json(run.configuration));
-    return TRY(engine::RunSecrets::load(services.context(), plan)).patterns();
+    return TRY(engine::RunSecrets::load(services.context(), run)).patterns();
 }
 
 }  // namespace
@@ -208,6 +207,10 @@ Result<net::Response> show_log(const Services& services, const Call& call)
     if (!offset || *offset < 0)
         return fail(ErrorKind::invalid_argument, "'offset' must be a number of bytes");
     const bool raw = call.request.parameter("raw").value_or("") == "1";
+    if (raw && call.request.door != net::Door::unix_socket) {
+        return fail(ErrorKind::invalid_argument,
+                    "a log with its secrets is given to the owner only, by the Unix socket");
+    }
     const auto follow = call.request.parameter("follow").value_or("") == "1"
                             ? LogSource::Follow::yes
                             : LogSource::Follow::no;

@@ -20,6 +20,7 @@ struct Wanted {
     std::string prefix;                 // of the names that are wanted
     std::optional<std::size_t> points;  // reduced to so many per key; none: all of them
     std::size_t keys = std::numeric_limits<std::size_t>::max();
+    std::int64_t from = 0;  // points of the key before this one are known already
 };
 
 // {"metrics": {KEY: {"latest", "count", "points": [[step, time, value]…]}}} in pieces: a run may
@@ -61,7 +62,7 @@ private:
         --wanted_.keys;
         open_ = std::move(keys_.front());
         keys_.pop_front();
-        given_ = 0;
+        given_ = std::min(wanted_.from, open_->count);
         out += fmt::format("{}{}:{{\"latest\":{},\"count\":{},\"points\":[",
                            first_ ? "" : ",",
                            to_json(open_->point.key),
@@ -153,6 +154,13 @@ Result<net::Response> show_metrics(const Services& services, const Call& call)
     Wanted wanted{.key = call.request.parameter("key"),
                   .prefix = call.request.parameter("prefix").value_or(""),
                   .points = TRY(number_of(call.request, "points", most_points))};
+    if (const auto from =
+            TRY(number_of(call.request, "from", std::numeric_limits<std::int64_t>::max()))) {
+        if (!wanted.key || wanted.points)
+            return fail(ErrorKind::invalid_argument,
+                        "'from' needs 'key' and goes without 'points'");
+        wanted.from = static_cast<std::int64_t>(*from);
+    }
     if (const auto limit = TRY(number_of(call.request, "limit", most_points))) wanted.keys = *limit;
     net::Response response;
     response.stream = std::make_unique<MetricsSource>(services, id, std::move(wanted));

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/handlers.hpp"
 #include "base/time.hpp"
+#include "engine/run_files.hpp"
 #include "os/file.hpp"
+#include "store/tracking.hpp"
 
 #include <fcntl.h>
 
@@ -72,9 +74,16 @@ Result<net::Response> delete_project(const Services& services, const Call& call)
         if (!page.next) break;
         filter.before = page.next;
     }
+    const auto place = runs.empty()
+                           ? std::nullopt
+                           : TRY(store::Tracking(services.history()).find_place(runs.front()));
     TRY(services.history().delete_project(id));
     for (const auto& run : runs)
         TRY(os::remove_tree(services.context().run_directory(run)));
+    if (place) {
+        TRY(engine::client_files(services.context())
+                .remove(TRY(store::ArtifactPath::parse(std::to_string(place->experiment)))));
+    }
     return net::json_response(JsonObject{{"deleted", id}, {"runs", runs.size()}});
 }
 

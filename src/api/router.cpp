@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/router.hpp"
 
+#include "api/access.hpp"
+#include "api/error_shape.hpp"
 #include "api/handlers.hpp"
 #include "api/mlflow/routes.hpp"
+#include "api/route_index.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 
@@ -13,12 +16,14 @@ namespace ponk::api {
 const std::vector<Route>& routes()
 {
     using enum Permission;
+    constexpr auto slow = net::Reception::Pace::slow;
     static const std::vector<Route> table{
         {"GET", "/daemon", read, show_daemon},
         {"POST", "/daemon/stop", administer, stop_daemon},
-        {"GET", "/doctor", read, show_doctor},
-        {"POST", "/maintenance/gc", administer, collect_garbage},
-        {"POST", "/runs", write, submit_run},
+        {"POST", "/daemon/pin", administer, pin_daemon},
+        {"GET", "/doctor", administer, show_doctor, slow},
+        {"POST", "/maintenance/gc", administer, collect_garbage, slow},
+        {"POST", "/runs", administer, submit_run},
         {"GET", "/runs", read, list_runs},
         {"POST", "/runs/search", read, search_runs},
         {"GET", "/runs/{run}", read, show_run},
@@ -26,95 +31,166 @@ const std::vector<Route>& routes()
         {"DELETE", "/runs/{run}", write, delete_run},
         {"GET", "/runs/{run}/wait", read, wait_for_run},
         {"GET", "/runs/{run}/log", read, show_log},
-        {"GET", "/runs/{run}/log/check", read, check_log},
+        {"GET", "/runs/{run}/log/check", read, check_log, slow},
         {"GET", "/runs/{run}/events", read, show_events},
         {"POST", "/runs/{run}/cancel", write, cancel_run},
-        {"POST", "/runs/{run}/rerun", write, rerun_run},
+        {"POST", "/runs/{run}/rerun", administer, rerun_run},
         {"GET", "/runs/{run}/metrics", read, show_metrics},
         {"GET", "/runs/{run}/artifacts", read, list_artifacts},
         {"GET", "/runs/{run}/artifacts/{path}", read, download_artifact},
         {"GET", "/runs/{run}/artifact", read, download_named_artifact},
         {"GET", "/runs/{run}/snapshot", read, show_snapshot},
-        {"POST", "/runs/{run}/restore", write, restore_run},
-        {"POST", "/runs/{run}/return", write, return_run},
-        {"POST", "/runs/{run}/clean", write, clean_run},
-        {"POST", "/runs/{run}/diagnostics", write, diagnose_run},
-        {"POST", "/runs/{run}/promote", write, promote_artifact},
+        {"POST", "/runs/{run}/restore", administer, restore_run, slow},
+        {"POST", "/runs/{run}/return", administer, return_run, slow},
+        {"POST", "/runs/{run}/clean", write, clean_run, slow},
+        {"POST", "/runs/{run}/diagnostics", administer, diagnose_run, slow},
+        {"POST", "/runs/{run}/promote", administer, promote_artifact},
         {"GET", "/runs/{run}/lock", read, show_lock},
-        {"POST", "/environments/prepare", write, prepare_environment},
-        {"POST", "/environments/check", read, check_environment},
-        {"GET", "/environments", read, list_environments},
-        {"GET", "/environments/{environment}", read, show_environment},
-        {"DELETE", "/environments/{environment}", write, remove_environment},
+        {"POST", "/environments/prepare", administer, prepare_environment},
+        {"POST", "/environments/check", administer, check_environment, slow},
+        {"GET", "/environments", read, list_environments, slow},
+        {"GET", "/environments/{environment}", read, show_environment, slow},
+        {"DELETE", "/environments/{environment}", administer, remove_environment, slow},
         {"GET", "/export", read, export_history},
         {"GET", "/projects", read, list_projects},
-        {"GET", "/projects/lookup", read, look_up_project},
+        {"GET", "/projects/lookup", administer, look_up_project},
         {"DELETE", "/projects/{project}", write, delete_project},
         {"GET", "/projects/{project}/assets", read, list_assets},
-        {"POST", "/targets/check", write, check_target},
-        {"POST", "/gpus", read, list_gpus},
-        {"GET", "/secrets", read, list_secrets},
-        {"PUT", "/secrets/{name}", write, put_secret},
-        {"DELETE", "/secrets/{name}", write, delete_secret},
+        {"POST", "/targets/check", administer, check_target, slow},
+        {"POST", "/gpus", administer, list_gpus, slow},
+        {"GET", "/secrets", administer, list_secrets},
+        {"PUT", "/secrets/{name}", administer, put_secret},
+        {"DELETE", "/secrets/{name}", administer, delete_secret},
+        {"POST", "/tokens", administer, create_token},
+        {"GET", "/tokens", administer, list_tokens},
+        {"DELETE", "/tokens/{name}", administer, delete_token},
     };
     return table;
 }
 
+const std::vector<RouteTable>& route_tables()
+{
+    static const std::vector<RouteTable> tables{
+        {{""}, front_routes()},
+        {{"/api/v1"}, routes()},
+    };
+    return tables;
+}
+
 namespace {
 
-std::optional<std::vector<std::string>> match(std::string_view pattern,
-                                              const std::vector<std::string>& path)
+const RouteIndex& route_index()
 {
-    const auto expected = split(pattern.substr(1), '/');
-    std::vector<std::string> variables;
-    std::size_t at = 2;  // after "api/v1"
-    for (const auto& part : expected) {
-        if (at >= path.size()) return std::nullopt;
-        if (part == "{path}") {
-            variables.push_back(
-                join({path.begin() + static_cast<std::ptrdiff_t>(at), path.end()}, "/"));
-            return variables;
+    static const auto index = [] {
+        auto made = std::make_unique<RouteIndex>();
+        for (const auto& table : route_tables()) {
+            for (const auto& prefix : table.prefixes) {
+                for (const auto& route : table.routes)
+                    made->add(prefix, route);
+            }
         }
-        if (part.starts_with('{')) {
-            variables.push_back(path[at]);
-        } else if (part != path[at]) {
-            return std::nullopt;
-        }
-        ++at;
+        return made;
+    }();
+    return *index;
+}
+
+std::string address_of(const net::Request& request)
+{
+    return "/" + join(request.path, "/");
+}
+
+net::Response no_route(const net::Request& request, bool known_path)
+{
+    const auto address = address_of(request);
+    const auto text = printable(address);
+    if (known_path) {
+        return error_answer(address,
+                            Error(ErrorKind::invalid_argument,
+                                  "'" + text + "' does not answer " + printable(request.method)),
+                            405);
     }
-    if (at != path.size()) return std::nullopt;
-    return variables;
+    if (is_mlflow_address(address))
+        return mlflow_error("ENDPOINT_NOT_FOUND", "there is no '" + text + "' in this API", 404);
+    return net::error_response(Error(ErrorKind::not_found,
+                                     "there is no '" + text + "' in this API",
+                                     fmt::format("This daemon is version {}.", own_version())));
+}
+
+// Unknown addresses need a token, too: strangers learn nothing.
+Permission needed_for(const Route* route)
+{
+    return route != nullptr ? route->permission : Permission::read;
+}
+
+std::optional<net::Response>
+refuse(const Services& services, const net::Request& request, Permission needed)
+{
+    const auto refusal = find_refusal(services.tokens, request, needed);
+    if (!refusal) return std::nullopt;
+    auto response = error_answer(address_of(request), refusal->error, refusal->status);
+    for (const auto& header : refusal->headers)
+        response.headers.push_back(header);
+    return response;
+}
+
+// A route that takes streams, called with the whole body at hand.
+Result<net::Response> pour(const Services& services, const Route& route, const Call& call)
+{
+    const auto sink = TRY(route.sink(services, call));
+    if (!call.request.body.empty()) {
+        if (auto early = sink->write(call.request.body)) return std::move(*early);
+    }
+    return sink->finish();
 }
 
 }  // namespace
 
+net::Reception receive(const Services& services, const net::Request& head)
+{
+    net::Reception reception;
+    if (const auto needed = mlflow::find_permission(head)) {
+        reception.answer = refuse(services, head, *needed);
+        if (reception.answer) return reception;
+        if (auto sink = mlflow::find_sink(services, head)) {
+            reception.sink = std::move(*sink);
+        } else {
+            reception.answer = mlflow::refuse(sink.error());
+        }
+        return reception;
+    }
+    auto found = route_index().find(head.method, head.path);
+    reception.answer = refuse(services, head, needed_for(found.route));
+    if (reception.answer) return reception;
+    if (found.route == nullptr) {
+        reception.answer = no_route(head, found.known_path);
+        return reception;
+    }
+    reception.body_limit = found.route->body_limit;
+    reception.pace = found.route->pace;
+    if (found.route->sink == nullptr) return reception;
+    auto sink = found.route->sink(services, {head, std::move(found.variables)});
+    if (sink) {
+        reception.sink = std::move(*sink);
+    } else {
+        reception.answer = error_answer(address_of(head), sink.error());
+    }
+    return reception;
+}
+
 net::Response dispatch(const Services& services, const net::Request& request)
 {
-    if (auto answer = mlflow::dispatch(services, request)) return std::move(*answer);
-    const bool ours =
-        request.path.size() >= 2 && request.path[0] == "api" && request.path[1] == "v1";
-    bool known_path = false;
-    if (ours) {
-        for (const auto& route : routes()) {
-            auto variables = match(route.pattern, request.path);
-            if (!variables) continue;
-            known_path = true;
-            if (request.method != route.method) continue;
-            auto answer = route.action(services, {request, std::move(*variables)});
-            return answer ? std::move(*answer) : net::error_response(answer.error());
-        }
+    if (const auto needed = mlflow::find_permission(request)) {
+        if (auto refusal = refuse(services, request, *needed)) return std::move(*refusal);
+        return mlflow::dispatch(services, request);
     }
-    const auto text = "/" + join(request.path, "/");
-    if (known_path) {
-        auto response = net::error_response(
-            Error(ErrorKind::invalid_argument,
-                  "'" + text + "' does not answer " + printable(request.method)));
-        response.status = 405;
-        return response;
-    }
-    return net::error_response(Error(ErrorKind::not_found,
-                                     "there is no '" + printable(text) + "' in this API",
-                                     fmt::format("This daemon is version {}.", own_version())));
+    auto found = route_index().find(request.method, request.path);
+    if (auto refusal = refuse(services, request, needed_for(found.route)))
+        return std::move(*refusal);
+    if (found.route == nullptr) return no_route(request, found.known_path);
+    const Call call{request, std::move(found.variables)};
+    auto answer = found.route->sink != nullptr ? pour(services, *found.route, call)
+                                               : found.route->action(services, call);
+    return answer ? std::move(*answer) : error_answer(address_of(request), answer.error());
 }
 
 mode_t umask_of(const Json& body)

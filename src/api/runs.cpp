@@ -6,6 +6,7 @@
 #include "engine/artifacts.hpp"
 #include "engine/run_note.hpp"
 #include "engine/run_secrets.hpp"
+#include "store/tracking.hpp"
 
 #include <algorithm>
 
@@ -53,9 +54,8 @@ Result<net::Response> change_run(const Services& services, const Call& call)
 {
     const auto body = TRY(body_of(call));
     const auto id = TRY(run_of(services, call));
-    const auto plan =
-        TRY(engine::plan_from_json(TRY(services.history().get_run(id)).configuration));
-    const auto secrets = TRY(engine::RunSecrets::load(services.context(), plan));
+    const auto secrets =
+        TRY(engine::RunSecrets::load(services.context(), TRY(services.history().get_run(id))));
     store::RunChange change;
     if (body["hidden"].is_bool()) change.hidden = body.boolean("hidden");
     if (body["name"].is_string()) change.name = secrets.hide(body.text("name"));
@@ -77,9 +77,14 @@ Result<net::Response> change_run(const Services& services, const Call& call)
 Result<net::Response> delete_run(const Services& services, const Call& call)
 {
     const auto id = TRY(run_of(services, call));
+    const auto place = TRY(store::Tracking(services.history()).find_place(id));
     TRY(services.history().delete_run(id));
     // History first: a folder without a record is garbage, a record without its log would be a lie.
     TRY(os::remove_tree(services.context().run_directory(id)));
+    if (place) {
+        TRY(engine::client_files(services.context())
+                .remove(engine::client_folder(place->experiment, id)));
+    }
     return net::json_response(JsonObject{{"deleted", id.text()}});
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "api/doors.hpp"
+#include "api/tokens.hpp"
 #include "engine/engine.hpp"
 
 #include <cstdint>
@@ -16,6 +18,8 @@ struct Services {
     std::int64_t started = 0;  // wall-clock milliseconds
     // Asks the daemon to end; runs go on.
     std::function<void(const std::string& reason)> stop;
+    Tokens* tokens = nullptr;  // none: nobody comes in but by the Unix socket
+    Doors* doors = nullptr;    // none: there is no other door
 
     [[nodiscard]] const engine::Context& context() const { return engine.context(); }
     [[nodiscard]] store::History& history() const { return engine.context().history; }

@@ -69,6 +69,7 @@ Result<engine::Submission> submission_of(const Json& body)
     if (body["time_limit_seconds"].is_integer())
         submission.time_limit_seconds = body.integer("time_limit_seconds");
     submission.substitute = body.boolean("substitute");
+    submission.tensorboard = body.text("tensorboard");
     if (body["gpus"].is_string()) submission.gpus = body.text("gpus");
     if (body.boolean("no_wait")) submission.gpus_busy = target::GpuRequest::Busy::refuse;
     submission.ambient = TRY(ambient_of(body));

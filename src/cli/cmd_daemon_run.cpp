@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.hpp"
+#include "cli/be_daemon.hpp"
 #include "cli/commands.hpp"
 #include "cli/context.hpp"
 #include "cli/daemon_start.hpp"
@@ -33,15 +34,6 @@ void close_strangers(int keep)
     if (keep > 3) ::syscall(SYS_close_range, 3U, static_cast<unsigned>(keep - 1), 0);
 }
 
-Result<> serve(const Entry& entry, const DaemonOptions& daemon)
-{
-    TRY(make_home(daemon.home));
-    // Secrets and the key of runs are in our memory: it is in no core file, and other processes of
-    // the user, such as the scripts, cannot look into it.
-    ::prctl(PR_SET_DUMPABLE, 0);
-    return entry.run_daemon(daemon);
-}
-
 tl::expected<os::Fd, Failure> ready_descriptor(const Invocation& words)
 {
     const auto text = words.value("ready-fd");
@@ -70,14 +62,11 @@ Outcome run(Context& context, const Invocation& words)
         // Started through /proc/self/exe, it would be "exe" in a process list.
         ::prctl(PR_SET_NAME, "ponk");
     }
-    if (context.entry().run_daemon == nullptr) {
-        return fail_with(exit_code::not_built, ErrorKind::internal, "this program has no daemon");
-    }
-    daemon.on_ready = [&ready] {
+    daemon.on_ready = [&ready](const std::vector<std::string>&) {
         if (ready) static_cast<void>(os::write_all(ready.get(), daemon_is_ready));
         ready.reset();
     };
-    const auto served = serve(context.entry(), daemon);
+    const auto served = be_daemon(context.entry(), daemon);
     if (served) return exit_code::success;
     if (ready) {
         // Left open until we end, so that our starter goes on when all is in the log.

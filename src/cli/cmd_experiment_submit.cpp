@@ -38,6 +38,11 @@ constexpr Option options[] = {
      .help = "GPUs to take: how many, all, none, or which (indexes or the beginnings of their "
              "UUIDs, with commas). Default: as the files say, else all of the machine, one where "
              "its target says 'shared: true'."},
+    {.name = "tensorboard",
+     .value = "DIR",
+     .help = "Folder of the project in which the script writes TensorBoard event files; their "
+             "numbers become metrics while it runs. Those in 'outputs' do so in any case.",
+     .complete = Complete::file},
     {.name = "no-wait", .help = "Fail when the GPUs are busy, instead of waiting for a turn."},
     {.name = "nodes", .value = "N", .help = "Machines to use.", .shown = Option::Shown::no},
 };
@@ -96,6 +101,7 @@ Outcome run(Context& context, const Invocation& words)
     for (const auto& [option, field] : {std::pair{"target", "target"},
                                         std::pair{"conda-dependencies", "conda_dependencies"},
                                         std::pair{"spark-dependencies", "spark_dependencies"},
+                                        std::pair{"tensorboard", "tensorboard"},
                                         std::pair{"name", "name"}}) {
         const auto value = words.value(option);
         body.set(field, value ? Json(*value) : Json());

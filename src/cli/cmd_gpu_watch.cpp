@@ -5,10 +5,10 @@
 #include "cli/gpu_frame.hpp"
 #include "cli/gpu_poll.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/screen.hpp"
 #include "os/wait.hpp"
 
 #include <algorithm>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 namespace ponk::cli {
@@ -28,45 +28,6 @@ constexpr Option options[] = {
 constexpr Example examples[] = {
     {"ponk gpu watch", "A live view of all GPUs that runs of this project can use."},
     {"ponk gpu watch --interval 10 --count 360 > gpus.log", "An hour, a line per GPU and look."},
-};
-
-// The lines of the last frame on the terminal, drawn over by the next.
-class Screen {
-public:
-    Screen() { (void)Context::print_text("\x1b[?25l"); }
-    ~Screen() { (void)Context::print_text("\x1b[?25h"); }
-    Screen(const Screen&) = delete;
-    Screen& operator=(const Screen&) = delete;
-
-    Result<> draw(std::vector<std::string> lines)
-    {
-        winsize window{};
-        const bool known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_row > 2;
-        const std::size_t rows = known ? window.ws_row : 24;
-        if (lines.size() >= rows) {
-            const auto left = lines.size() - (rows - 2);
-            lines.resize(rows - 2);
-            lines.push_back(fmt::format("({} more lines)", left));
-        }
-        std::string text;
-        // Lines that were wrapped or pushed away cannot be drawn over.
-        if (drawn_ > 0 && (window.ws_col != columns_ || window.ws_row != rows_))
-            text = "\x1b[2J\x1b[H";
-        else if (drawn_ > 0)
-            text = fmt::format("\x1b[{}A\r", drawn_);
-        for (const auto& line : lines)
-            text += line + "\x1b[K\n";
-        text += "\x1b[J";
-        drawn_ = lines.size();
-        columns_ = window.ws_col;
-        rows_ = window.ws_row;
-        return Context::print_text(text);
-    }
-
-private:
-    std::size_t drawn_ = 0;
-    unsigned short columns_ = 0;
-    unsigned short rows_ = 0;
 };
 
 struct Wish {

@@ -3,11 +3,12 @@
 #include "cli/commands.hpp"
 #include "cli/context.hpp"
 #include "cli/gpu_view.hpp"
-#include "cli/run_view.hpp"
+#include "cli/run_comparison.hpp"
 #include "model/run_words.hpp"
 
 #include <algorithm>
 #include <map>
+#include <unistd.h>
 
 namespace ponk::cli {
 namespace {
@@ -19,7 +20,8 @@ constexpr Option options[] = {
      .help = "A run, as an option. May be repeated.",
      .times = Option::Times::many,
      .complete = Complete::run},
-    {.name = "all-fields", .brief = "a", .help = "Fields that are equal too."},
+    {.name = "all", .brief = "a", .help = "Fields that are equal too."},
+    {.name = "all-fields", .help = "The same as --all.", .shown = Option::Shown::no},
 };
 constexpr Positional positionals[] = {
     {.name = "RUN",
@@ -30,6 +32,8 @@ constexpr Positional positionals[] = {
 constexpr Example examples[] = {
     {"ponk history compare 1 2", "Runs by their numbers in the project."},
     {"ponk history compare 4f1e 77ab", "What differs: configuration, arguments, files, metrics."},
+    {"ponk history compare $(ponk runs -n 9 -o tsv --query '[].run_id')",
+     "The newest nine, a line for each where the terminal is too narrow for columns."},
 };
 
 // Differ in every run, so they say nothing.
@@ -59,8 +63,9 @@ std::vector<std::string> clashing_metrics(const JsonArray& runs)
     return names;
 }
 
-JsonArray compare_fields(const JsonArray& runs, bool equal_too)
+JsonArray compare_fields(const JsonArray& runs, Equal equals)
 {
+    const bool equal_too = equals == Equal::shown;
     std::vector<std::string> keys;
     for (const Json& run : runs) {
         for (const auto& [key, value] : run.as_object()) {
@@ -122,88 +127,35 @@ Result<JsonArray> compare_files(Daemon& daemon, const Json& first, const Json& s
     return rows;
 }
 
-enum class Equal { hidden, shown };
-
-bool has_object(const JsonArray& values)
-{
-    return std::ranges::any_of(values, [](const Json& value) { return value.is_object(); });
-}
-
-// One row for a field, or for each field below it: whole objects in cells would be cut where they
-// are still alike.
-void add_rows(JsonArray& rows, const std::string& field, const JsonArray& values, Equal equal)
-{
-    if (equal == Equal::hidden &&
-        std::ranges::all_of(values, [&](const Json& value) { return value == values[0]; }))
-        return;
-    if (has_object(values)) {
-        std::vector<std::string> keys;
-        for (const Json& value : values) {
-            if (!value.is_object()) continue;
-            for (const auto& [key, below] : value.as_object()) {
-                if (std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
-            }
-        }
-        for (const std::string& key : keys) {
-            JsonArray below;
-            for (const Json& value : values)
-                below.push_back(value[key]);
-            add_rows(rows, field + "." + key, below, equal);
-        }
-        return;
-    }
-    JsonObject row{{"field", field}};
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        row.set(std::to_string(i), values[i].is_array() ? Json(words_text(values[i])) : values[i]);
-    }
-    rows.push_back(std::move(row));
-}
-
-// The configuration without what the runs themselves have as fields: that has rows already.
-JsonArray beyond_fields(const JsonArray& runs, const JsonArray& configurations)
-{
-    JsonArray rest;
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-        JsonObject kept;
-        if (configurations[i].is_object()) {
-            for (const auto& [key, value] : configurations[i].as_object()) {
-                if (runs[i][key] != value) kept.append(key, value);
-            }
-        }
-        rest.push_back(std::move(kept));
-    }
-    return rest;
-}
-
-View table_of(const JsonArray& runs, const JsonArray& fields, const JsonArray& files)
+// Columns for TSV: one line for each field, a value for each run.
+View lines_for_programs(const JsonArray& runs,
+                        const std::vector<ComparedField>& fields,
+                        Equal equal)
 {
     View view;
     view.columns.push_back({.key = "field"});
-    std::vector<std::string> keys;
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-        keys.push_back(std::to_string(i));
-        view.columns.push_back({.key = keys.back(),
-                                .title = brief_id(runs[i]),
-                                .align = output::Align::left,
-                                .min = 8});
-    }
+    for (std::size_t i = 0; i < runs.size(); ++i)
+        view.columns.push_back({.key = std::to_string(i)});
     JsonArray rows;
-    for (const Json& field : fields) {
-        const std::string name = field.text("field");
-        const JsonArray& values = field["values"].as_array();
-        add_rows(rows,
-                 name,
-                 name == "configuration" ? beyond_fields(runs, values) : values,
-                 field.boolean("equal") ? Equal::shown : Equal::hidden);
-    }
-    for (const Json& file : files) {
-        JsonObject row{{"field", "file " + file.text("path")}};
-        row.set(keys[1], file["change"]);
+    for (const ComparedField& field : fields) {
+        if (equal == Equal::hidden && (field.equal || field.measured)) continue;
+        JsonObject row{{"field", field.name}};
+        for (std::size_t i = 0; i < runs.size(); ++i)
+            row.set(std::to_string(i), field.values[i]);
         rows.push_back(std::move(row));
     }
-    view.rows = rows;
     view.exact = std::move(rows);
     return view;
+}
+
+std::string files_table(const JsonArray& files, const output::Terminal& terminal)
+{
+    if (files.empty()) return {};
+    return "\n" + output::render(Json(files),
+                                 output::Format::table,
+                                 terminal,
+                                 {{.key = "path", .title = "file", .min = 20},
+                                  {.key = "change", .min = output::whole}});
 }
 
 Outcome run(Context& context, const Invocation& words)
@@ -215,21 +167,26 @@ Outcome run(Context& context, const Invocation& words)
     JsonArray runs;
     for (const std::string& name : names)
         runs.push_back(TRY(context.run(name)));
-    JsonArray fields = compare_fields(runs, words.has("all-fields"));
+    const Equal equal = words.has("all") || words.has("all-fields") ? Equal::shown : Equal::hidden;
+    const auto fields = compare_runs(runs);
     JsonArray files;
     if (runs.size() == 2) files = TRY(compare_files(*TRY(context.daemon()), runs[0], runs[1]));
-    const View view = table_of(runs, fields, files);
-    if (fields.empty() && files.empty() && context.format() == output::Format::table &&
-        !context.has_query()) {
-        return context.done("these runs are equal, but for their ids and times");
+    if (context.format() == output::Format::table && !context.has_query()) {
+        const auto terminal = output::detect_terminal(STDOUT_FILENO);
+        const auto table = comparison_table(runs, fields, equal, terminal);
+        if (table.empty() && files.empty())
+            return context.done("these runs are equal, but for their ids and times");
+        TRY(Context::print_text(table + files_table(files, terminal)));
+        return exit_code::success;
     }
     JsonArray ids;
     for (const Json& run : runs)
         ids.push_back(run["run_id"]);
     return context.print(JsonObject{{"runs", std::move(ids)},
-                                    {"differences", std::move(fields)},
+                                    {"differences", compare_fields(runs, equal)},
+                                    {"fields", comparison_json(fields)},
                                     {"files", std::move(files)}},
-                         view);
+                         lines_for_programs(runs, fields, equal));
 }
 
 }  // namespace
@@ -237,8 +194,15 @@ Outcome run(Context& context, const Invocation& words)
 constinit const Command cmd_history_compare = {
     .path = "history compare",
     .summary = "Show what differs between runs",
-    .description = "Compares all fields, metrics among them, and for two runs the files of their "
-                   "snapshots.",
+    .description =
+        "Shows the fields in which the runs differ: how they ended, parameters, tags, the latest "
+        "values of metrics, git, environment, GPU verdict, configuration; for two runs also the "
+        "files of their snapshots. A column for each run, or a line for each where columns do not "
+        "fit. '-' is a value that a run has not. ' *' marks the best value of a metric whose name "
+        "says what is better: the lowest loss or error, the highest accuracy, auc or f1; other "
+        "metrics have no mark.\n"
+        "In JSON 'fields' has every field with all values, and for metrics 'better' (lower, "
+        "higher, null) and 'best', the places of the best runs, counted from 0.",
     .options = options,
     .positionals = positionals,
     .examples = examples,

@@ -2,6 +2,7 @@
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/context.hpp"
+#include "cli/csv_export.hpp"
 #include "cli/run_search.hpp"
 
 #include <algorithm>
@@ -11,12 +12,20 @@
 namespace ponk::cli {
 namespace {
 
+constexpr std::string_view forms[] = {"jsonl", "csv"};
 constexpr Option options[] = {
     {.name = "destination",
      .brief = "d",
      .value = "FILE",
      .help = "Write to this new file. Default: standard output.",
      .complete = Complete::file},
+    {.name = "format",
+     .value = "FORM",
+     .help = "jsonl: all there is of each run. csv: a table of runs. Default: jsonl.",
+     .complete = Complete::choice,
+     .choices = forms},
+    {.name = "points", .help = "As CSV: every point of every metric instead of the runs."},
+    {.name = "filter", .value = "TEXT", .help = "Only runs that pass, as in 'ponk history list'."},
     {.name = "all-projects", .brief = "A", .help = "Runs of every project."},
 };
 constexpr Positional positionals[] = {
@@ -27,25 +36,49 @@ constexpr Positional positionals[] = {
 };
 constexpr Example examples[] = {
     {"ponk history export -d runs.jsonl", "All runs of the project with all their metric points."},
+    {"ponk history export --format csv -d runs.csv", "A line for each run, for a spreadsheet."},
+    {"ponk history export --format csv --points last", "Every logged value of the newest run."},
 };
 
-Result<JsonArray> chosen_runs(Context& context, const Invocation& words)
+// What the runs are, once and for all; each of them is fetched when its turn comes.
+struct Choice {
+    JsonArray named;
+    JsonObject search;
+    bool none = false;  // of a project that has no runs
+};
+
+tl::expected<Choice, Failure> choice_of(Context& context, const Invocation& words)
 {
-    JsonArray runs;
+    Choice choice;
+    choice.search = TRY(search_options(words));
+    choice.search.set("hidden", true);
+    choice.search.set("order_by", JsonArray{"start_time ASC"});
     if (!words.words().empty()) {
+        if (words.has("filter")) return fail_usage("--filter chooses among all runs: name none");
         for (const std::string& name : words.words())
-            runs.push_back(TRY(context.run(name)));
-        return runs;
+            choice.named.push_back(TRY(context.run(name)));
+        return choice;
     }
-    JsonObject search{{"hidden", true}};
     if (!words.has("all-projects")) {
         const std::string project = TRY(context.project_id());
-        if (project.empty()) return runs;
-        search.set("project", project);
+        choice.none = project.empty();
+        choice.search.set("project", project);
     }
-    runs = TRY(search_runs(*TRY(context.daemon()), std::move(search), 0));
-    std::reverse(runs.begin(), runs.end());
-    return runs;
+    return choice;
+}
+
+// Oldest first, a page at a time.
+Result<>
+each_run(Daemon& daemon, const Choice& choice, const std::function<Result<>(const Json& run)>& take)
+{
+    for (const Json& run : choice.named)
+        TRY(take(run));
+    if (!choice.named.empty() || choice.none) return {};
+    return each_page(daemon, choice.search, [&take](const JsonArray& runs) -> Result<bool> {
+        for (const Json& run : runs)
+            TRY(take(run));
+        return true;
+    });
 }
 
 Result<JsonArray> events_of(Daemon& daemon, const std::string& id)
@@ -102,20 +135,55 @@ Result<> write_line(Daemon& daemon, const Json& run, int out)
     return os::write_all(out, ",\"events\":" + to_json(Json(TRY(events_of(daemon, id)))) + "}\n");
 }
 
+Outcome export_csv(Context& context, const EachRun& runs, const Write& write, bool points)
+{
+    if (!points) {
+        const auto report = TRY(export_runs_csv(runs, write));
+        if (report.left_out > 0)
+            context.note("{} values are left out: they came in between, or their run has more than "
+                         "a table holds; '--format jsonl' has all",
+                         report.left_out);
+        context.note("{} run{} exported", report.runs, report.runs == 1 ? "" : "s");
+        return exit_code::success;
+    }
+    Daemon* daemon = TRY(context.daemon());
+    TRY(write(points_csv_heading()));
+    // A connection of its own: the other one may be in the middle of a page.
+    Daemon beside = daemon->beside();
+    TRY(runs([&](const Json& run) -> Result<> {
+        return export_points_csv(beside, run.text("run_id"), write);
+    }));
+    return exit_code::success;
+}
+
 Outcome run(Context& context, const Invocation& words)
 {
+    const auto form = words.value("format").value_or("jsonl");
+    if (std::ranges::count(forms, form) == 0)
+        return fail_usage("--format takes jsonl or csv, not '{}'", printable(form));
+    if (words.has("points") && form != "csv")
+        return fail_usage("--points needs --format csv: JSON Lines have all points");
+    const Choice choice = TRY(choice_of(context, words));
+    Daemon* daemon = TRY(context.daemon());
     os::Fd file;
     int out = STDOUT_FILENO;
     if (const auto name = words.value("destination")) {
         file = TRY(new_file(*name));
         out = file.get();
     }
-    Daemon* daemon = TRY(context.daemon());
-    const JsonArray runs = TRY(chosen_runs(context, words));
-    for (const Json& run : runs) {
-        TRY(write_line(*daemon, run, out));
-    }
-    context.note("{} run{} exported", runs.size(), runs.size() == 1 ? "" : "s");
+    if (form == "csv")
+        return export_csv(
+            context,
+            [&](const auto& take) { return each_run(*daemon, choice, take); },
+            [out](std::string_view text) { return os::write_all(out, text); },
+            words.has("points"));
+    std::size_t count = 0;
+    Daemon beside = daemon->beside();
+    TRY(each_run(*daemon, choice, [&](const Json& run) -> Result<> {
+        ++count;
+        return write_line(beside, run, out);
+    }));
+    context.note("{} run{} exported", count, count == 1 ? "" : "s");
     return exit_code::success;
 }
 
@@ -123,11 +191,18 @@ Outcome run(Context& context, const Invocation& words)
 
 constinit const Command cmd_history_export = {
     .path = "history export",
-    .summary = "Write runs with all their metric points as JSON Lines",
+    .summary = "Write runs with all their metric points as JSON Lines or CSV",
     .description =
-        "One line for each run, oldest first: {\"run\": record, \"metrics\": {name: {latest, "
+        "JSON Lines: one line for each run, oldest first: {\"run\": record, \"metrics\": {name: "
+        "{latest, "
         "count, points: [[step, time in ms, value], …]}}, \"events\": [{seq, time, kind, "
-        "text}, …]}.",
+        "text}, …]}.\n"
+        "CSV: a heading, then a line for each run: fields of its record, params.NAME, tags.NAME "
+        "and "
+        "metrics.NAME with the latest value; with --points a line for each point: run_id, key, "
+        "step, time in ms since 1970, value. Quoted as RFC 4180 says, lines end with a newline. A "
+        "text that a spreadsheet would take for a formula (it begins with = + - @ and is no "
+        "number) has an apostrophe in front.",
     .options = options,
     .positionals = positionals,
     .examples = examples,

@@ -6,6 +6,7 @@
 #include "cli/context.hpp"
 #include "cli/gpu_view.hpp"
 #include "cli/log_stream.hpp"
+#include "cli/metric_follow.hpp"
 #include "cli/metric_series.hpp"
 #include "cli/run_view.hpp"
 #include "cli/terminal_filter.hpp"
@@ -25,10 +26,14 @@ constexpr Option options[] = {
      .brief = "a",
      .value = "PATH",
      .help = "Print this file of the run instead: 'driver_log', 'outputs/…'."},
+    {.name = "follow",
+     .brief = "f",
+     .help = "Then show the values of its metrics as they come, until the run has ended."},
 };
 constexpr Positional positionals[] = {common::run};
 constexpr Example examples[] = {
     {"ponk history info last", "All about the newest run, with its curves."},
+    {"ponk history info last --follow", "Metrics live; Ctrl-C leaves the run alone."},
     {"ponk history info 4f1e --artifact outputs/report.txt", "The content of a file it made."},
 };
 constexpr std::size_t most_charts = 20;
@@ -38,7 +43,7 @@ constexpr std::size_t most_names = 200;
 constexpr int most_points = 400;
 constexpr std::size_t tail_lines = 20;
 
-// The curves of all metrics of the script with more than one point.
+// The curves of all metrics of the script with more than one step.
 Result<std::string> charts(Daemon& daemon, const std::string& id, const output::Terminal& terminal)
 {
     const Json answer = TRY(daemon.get(
@@ -49,7 +54,7 @@ Result<std::string> charts(Daemon& daemon, const std::string& id, const output::
     for (const auto& [name, metric] : answer["metrics"].as_object()) {
         if (name.starts_with(model::system_prefix)) continue;
         const output::Series series = series_of(name, metric);
-        if (series.y.size() < 2 || drawn == most_charts) continue;
+        if (!has_steps(series) || drawn == most_charts) continue;
         ++drawn;
         text += "\n" + output::draw_chart(
                            {&series, 1}, {.terminal = terminal, .height = 8, .title = series.name});
@@ -154,6 +159,7 @@ Outcome run(Context& context, const Invocation& words)
     const std::string id = record.text("run_id");
     if (const auto artifact = words.value("artifact"))
         return print_artifact(context, id, *artifact);
+    if (words.has("follow")) return follow_metrics(context, record);
     TRY(context.print(record, view_of_run(record)));
     if (context.format() != output::Format::table || context.has_query()) return exit_code::success;
     Daemon* daemon = TRY(context.daemon());
@@ -180,10 +186,15 @@ constinit const Command cmd_history_info = {
     .summary = "Show all that is known of a run",
     .description = "On a terminal: its record, its metrics with a chart of each series, charts of "
                    "its GPUs where it had some, and for a failed run the end of its log. Without "
-                   "RUN: the newest run of the project.",
+                   "RUN: the newest run of the project.\n"
+                   "--follow goes on after the record: a terminal shows the latest value of each "
+                   "metric, a pipe gets a line 'KEY STEP VALUE' for each, -o json an object for "
+                   "each, -o tsv key, step, time in ms and value. Changes of the state are told on "
+                   "standard error. Metrics that ponk itself measures are not among them.",
     .options = options,
     .positionals = positionals,
     .examples = examples,
+    .exits = "79 with a last line 'ponk: detached:': Ctrl-C ended --follow, the run goes on.",
     .run = run,
 };
 

@@ -2,9 +2,15 @@
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/context.hpp"
+#include "cli/run_columns.hpp"
 #include "cli/run_search.hpp"
 #include "cli/run_view.hpp"
 #include "model/run_state.hpp"
+#include "output/column_order.hpp"
+#include "query/jmespath.hpp"
+
+#include <algorithm>
+#include <unistd.h>
 
 namespace ponk::cli {
 namespace {
@@ -24,6 +30,10 @@ constexpr Option options[] = {
      .value = "KEY",
      .help = "Sorted by this: \"metrics.loss\", \"metrics.accuracy DESC\". Given again: by that "
              "among equals. Runs without a value come last.",
+     .times = Option::Times::many},
+    {.name = "columns",
+     .value = "NAMES",
+     .help = "What to show of each run: \"run,status,accuracy,params.lr,tags.team\".",
      .times = Option::Times::many},
     {.name = "status",
      .value = "WORD",
@@ -50,11 +60,42 @@ constexpr Example examples[] = {
     {"ponk history list --filter \"metrics.accuracy > 0.9 AND params.lr = '0.1'\" "
      "--order-by \"metrics.accuracy DESC\"",
      "Good runs, the best first."},
+    {"ponk history list --columns no,status,accuracy,loss,params.lr --order-by metrics.loss",
+     "Metrics and parameters side by side."},
     {"ponk history list --query \"[?accuracy != null] | max_by(@, &accuracy)\"",
      "The best run: each metric is a field of its own."},
     {"ponk history list -o tsv --query \"[?status == 'Failed'].run_id\"", "Ids of failed runs."},
 };
 constexpr std::size_t table_limit = 50;
+
+bool are_runs(const Json& list)
+{
+    return list.is_array() && std::ranges::all_of(list.as_array(), [](const Json& one) {
+               return one["run_id"].is_string() && one["metrics"].is_object();
+           });
+}
+
+// Of the runs that --query leaves, the columns; in JSON and YAML too.
+Outcome print_columns(Context& context, const Invocation& words, Json runs)
+{
+    Json chosen = std::move(runs);
+    if (context.has_query()) {
+        const auto expression = TRY(query::parse_jmespath(words.text("query")));
+        chosen = TRY(expression.search(chosen));
+    }
+    if (!are_runs(chosen))
+        return fail_usage("--columns needs whole runs, and --query leaves something else of them");
+    const auto parsed = TRY(parse_columns(join(words.values("columns"), ","), chosen.as_array()));
+    for (const std::string& note : parsed.notes)
+        context.note("{}", note);
+    const View view = view_of_columns(chosen.as_array(), parsed.columns);
+    TRY(Context::print_text(
+        output::render(context.format() == output::Format::table ? view.rows : view.exact,
+                       context.format(),
+                       output::detect_terminal(STDOUT_FILENO),
+                       view.columns)));
+    return exit_code::success;
+}
 
 void add_scope(const Invocation& words, JsonObject& search)
 {
@@ -90,7 +131,10 @@ Outcome run(Context& context, const Invocation& words)
         search.set("project", project);
     }
     auto daemon = TRY(context.daemon());
-    JsonArray runs = TRY(search_runs(*daemon, std::move(search), limit));
+    JsonArray runs = TRY(search_runs(*daemon, search, limit));
+    const auto notes = TRY(unknown_names(*daemon, words, std::move(search), runs));
+    for (const std::string& note : notes)
+        context.note("{}", note);
     if (table && !words.has("limit") && runs.size() == table_limit) {
         context.note("the {} {} are shown; '--limit N' shows more",
                      words.has("order-by") ? "first" : "newest",
@@ -102,8 +146,13 @@ Outcome run(Context& context, const Invocation& words)
         context.note("{}", chosen ? "no run is like that" : "no runs yet: ponk submit SCRIPT");
         if (!chosen && !words.has("all-projects")) context.point_to_enclosing_project();
     }
-    const View view =
-        view_of_runs(runs, words.has("all-projects") ? Projects::several : Projects::one);
+    if (words.has("columns")) return print_columns(context, words, Json(std::move(runs)));
+    View view = view_of_runs(runs, words.has("all-projects") ? Projects::several : Projects::one);
+    if (table)
+        view.columns = output::order_by_rank(view.rows,
+                                             view.columns,
+                                             run_column_ranks(view.columns),
+                                             output::detect_terminal(STDOUT_FILENO));
     return context.print(Json(std::move(runs)), view);
 }
 
@@ -123,6 +172,10 @@ constinit const Command cmd_history_list = {
         "a-z for the same. A name with other characters than letters, digits, '_' and '.' stands "
         "in backticks: metrics.`val-loss`. A run that has no such value "
         "passes IS NULL and nothing else.\n"
+        "--columns takes metrics.NAME, params.NAME, tags.NAME, fields of the record (as in -o "
+        "json; "
+        "git.commit) and names alone: the first of field, metric, parameter and tag that a run "
+        "has. It holds for every format; --query chooses among the runs before.\n"
         "In JSON each metric of a run is a top-level field beside its own, so --query can "
         "filter and sort by it.",
     .options = options,

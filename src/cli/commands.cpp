@@ -23,6 +23,8 @@ constexpr Group all_groups[] = {
     {.name = "environment", .summary = "Packages that were installed for runs"},
     {.name = "gpu", .summary = "GPUs of the targets, and who uses them"},
     {.name = "secret", .summary = "Passwords and tokens for runs"},
+    {.name = "tracking", .summary = "Point MLflow clients at this history"},
+    {.name = "token", .summary = "Who may use the tracking server"},
     {.name = "daemon", .summary = "The process behind the commands"},
 };
 
@@ -40,6 +42,7 @@ constexpr const Command* all_commands[] = {
     &cmd_history_last,
     &cmd_history_info,
     &cmd_history_compare,
+    &cmd_history_chart,
     &cmd_history_download,
     &cmd_history_promote,
     &cmd_history_export,
@@ -70,6 +73,11 @@ constexpr const Command* all_commands[] = {
     &cmd_secret_set,
     &cmd_secret_list,
     &cmd_secret_remove,
+    &cmd_tracking_env,
+    &cmd_serve,
+    &cmd_token_create,
+    &cmd_token_list,
+    &cmd_token_remove,
     &cmd_check,
     &cmd_doctor,
     &cmd_query,
@@ -84,7 +92,7 @@ constexpr const Command* all_commands[] = {
 };
 
 constexpr std::string_view all_later_commands[] = {
-    "ui", "sweep", "notebook", "token", "computetarget start", "computetarget stop"};
+    "ui", "sweep", "notebook", "computetarget start", "computetarget stop"};
 
 constexpr std::string_view formats[] = {"table", "json", "jsonc", "tsv", "yaml"};
 constexpr Option all_global_options[] = {

@@ -72,10 +72,9 @@ Result<std::optional<Json>> greet(net::Client& client, const os::Path& socket, m
     return tl::unexpected(reply.error());
 }
 
-Result<> end_other_version(net::Client& client, const Json& about)
+Result<> end_other(net::Client& client, const Json& about, const std::string& reason)
 {
-    const std::string body =
-        to_json(JsonObject{{"reason", fmt::format("replaced by version {}", own_version())}});
+    const std::string body = to_json(JsonObject{{"reason", reason}});
     const auto pid = static_cast<pid_t>(about.integer("pid"));
     // It may end before it has answered.
     [[maybe_unused]] const auto reply =
@@ -120,7 +119,10 @@ Result<Daemon> Daemon::reach(const os::Path& home)
     // While we waited for the lock, another command may have done it.
     found = TRY(find(home));
     if (found && found->about().text("version") == own_version()) return std::move(*found);
-    if (found) TRY(end_other_version(found->client_, found->about()));
+    if (found) {
+        TRY(end_other(
+            found->client_, found->about(), fmt::format("replaced by version {}", own_version())));
+    }
     TRY(start_daemon(home, after(start_limit)));
     found = TRY(find(home));
     if (!found) {
@@ -133,6 +135,15 @@ Result<Daemon> Daemon::reach(const os::Path& home)
     if (const auto notice = found->about().text("notice"); !notice.empty())
         static_cast<void>(os::write_all(STDERR_FILENO, "ponk: " + printable(notice) + "\n"));
     return std::move(*found);
+}
+
+Result<os::Fd> Daemon::take_place(const os::Path& home)
+{
+    TRY(make_home(home));
+    os::Fd lock = TRY(lock_start(home, after(start_limit)));
+    if (auto found = TRY(find(home)))
+        TRY(end_other(found->client_, found->about(), "replaced by 'ponk serve'"));
+    return lock;
 }
 
 Daemon Daemon::beside() const

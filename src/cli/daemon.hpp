@@ -4,6 +4,7 @@
 #include "base/json.hpp"
 #include "base/time.hpp"
 #include "net/client.hpp"
+#include "os/fd.hpp"
 #include "os/file.hpp"
 
 #include <chrono>
@@ -27,6 +28,10 @@ public:
                                               std::chrono::milliseconds limit = greeting_limit);
     // The daemon of our own version: found, started, or put in the place of another version.
     static Result<Daemon> reach(const os::Path& home);
+
+    // Ends the one that runs, if any, because we are to be the daemon ourselves. As long as the
+    // lock is held nobody else starts one.
+    static Result<os::Fd> take_place(const os::Path& home);
 
     // Each request gets a line on standard error: how it was answered and in what time. Bodies are
     // not shown: they hold secrets.

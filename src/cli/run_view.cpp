@@ -4,7 +4,7 @@
 #include "base/text.hpp"
 #include "base/time.hpp"
 #include "cli/gpu_view.hpp"
-#include "model/run_words.hpp"
+#include "cli/run_names.hpp"
 #include "output/cell.hpp"
 
 #include <algorithm>
@@ -33,7 +33,6 @@ std::string brief_time(const std::string& utc, std::string_view now)
                        utc.substr(11, 5));
 }
 
-// A metric whose name is that of a field of the run itself has no field of its own.
 struct MetricColumn {
     std::string name;
     std::string key;
@@ -128,49 +127,56 @@ std::string cancel_text(const Json& run)
         printable(outage.text("reason")));
 }
 
+namespace {
+
+// A metric whose name is that of a field of the run itself has no field of its own.
+std::vector<MetricColumn> metric_columns(const JsonArray& runs)
+{
+    std::vector<MetricColumn> columns;
+    for (std::string& name : common_metrics(runs, most_metric_columns)) {
+        const bool clash = std::ranges::any_of(runs, [&name](const Json& run) {
+            const Json& value = run["metrics"][name];
+            return !value.is_null() && run[name] != value;
+        });
+        std::string key = clash ? "metrics." + name : name;
+        columns.push_back({std::move(name), std::move(key)});
+    }
+    return columns;
+}
+
+// What a column of numbers must have: its values whole, and a title of usual length.
+std::size_t least_width(const MetricColumn& metric, const JsonArray& rows)
+{
+    std::size_t least = std::min<std::size_t>(display_width(printable(metric.key)), 16);
+    for (const Json& row : rows)
+        least = std::max(
+            least, std::min<std::size_t>(display_width(output::cell_text(row[metric.key])), 16));
+    return least;
+}
+
+}  // namespace
+
 View view_of_runs(const JsonArray& runs, Projects projects)
 {
-    std::vector<MetricColumn> metrics;
-    bool named = false;
-    bool with_gpus = false;
-    for (const Json& run : runs) {
-        named = named || !run.text("name").empty();
-        with_gpus = with_gpus || wants_gpus(run);
-        if (!run["metrics"].is_object()) continue;
-        for (const auto& [name, value] : run["metrics"].as_object()) {
-            if (!fits_a_column(value) || name.starts_with(model::system_prefix)) continue;
-            const bool clash = run[name] != value;
-            const auto known = std::ranges::find(metrics, name, &MetricColumn::name);
-            if (known == metrics.end()) {
-                if (metrics.size() >= most_metric_columns) continue;
-                metrics.push_back({name, clash ? "metrics." + name : name});
-            } else if (clash) {
-                known->key = "metrics." + name;
-            }
-        }
-    }
+    const auto metrics = metric_columns(runs);
+    const bool named =
+        std::ranges::any_of(runs, [](const Json& run) { return !run.text("name").empty(); });
     View view;
-    // Columns that do not fit are left out from the right: the least important stand there.
     const auto right = output::Align::right;
-    view.columns = {{.key = "run_id", .title = "run", .min = whole},
-                    {.key = "run_number", .title = "no", .align = right, .min = whole},
-                    {.key = "status", .min = whole},
-                    {.key = "exit_code", .title = "exit", .align = right, .min = whole},
-                    {.key = "duration", .align = right, .min = whole},
-                    {.key = "script_name", .title = "script", .min = 12},
-                    {.key = "start_time_utc", .title = "start (UTC)", .min = whole}};
-    if (with_gpus)
-        view.columns.insert(view.columns.begin() + 5,
-                            {.key = "gpu_verdict", .title = "gpu", .min = whole});
+    const auto add = [&view](output::Column column) { view.columns.push_back(std::move(column)); };
+    add({.key = "run_id", .title = "run", .min = whole});
     // Numbers count in each project, so its name stands beside them.
-    if (projects == Projects::several)
-        view.columns.insert(view.columns.begin() + 1,
-                            {.key = "project_path", .title = "project", .min = 8});
-    if (named) view.columns.push_back({.key = "name"});
-    view.columns.push_back({.key = "target"});
-    for (const MetricColumn& metric : metrics) {
-        view.columns.push_back({.key = metric.key, .align = right, .min = 12});
-    }
+    if (projects == Projects::several) add({.key = "project_path", .title = "project", .min = 8});
+    add({.key = "run_number", .title = "no", .align = right, .min = whole});
+    add({.key = "status", .min = whole});
+    add({.key = "exit_code", .title = "exit", .align = right, .min = whole});
+    add({.key = "duration", .align = right, .min = whole});
+    if (std::ranges::any_of(runs, wants_gpus))
+        add({.key = "gpu_verdict", .title = "gpu", .min = whole});
+    add({.key = "script_name", .title = "script", .min = 12});
+    add({.key = "start_time_utc", .title = "start (UTC)", .min = whole});
+    if (named) add({.key = "name"});
+    add({.key = "target"});
     const std::string now = utc_text(wall_milliseconds());
     JsonArray rows;
     JsonArray exact;
@@ -180,6 +186,8 @@ View view_of_runs(const JsonArray& runs, Projects projects)
             rows.back().as_object().set("project_path", project_word(run, runs));
         exact.push_back(exact_row_of(run, view.columns, metrics));
     }
+    for (std::size_t i = 0; i < metrics.size(); ++i)
+        add({.key = metrics[i].key, .align = right, .min = least_width(metrics[i], rows)});
     view.rows = std::move(rows);
     view.exact = std::move(exact);
     return view;

@@ -266,6 +266,7 @@ Json meaning_of(const RunConfiguration& c)
         {"gpu", to_string(*c.gpu)},
         {"gpuGrace", *c.gpu_grace_seconds},
     };
+    if (!c.tensorboard->empty()) meaning.set("tensorboard", *c.tensorboard);
     if (!c.description->empty()) meaning.set("description", *c.description);
     if (c.docker) meaning.set("docker", docker_meaning(*c.docker));
     if (c.spark) meaning.set("spark", meaning_of(*c.spark));

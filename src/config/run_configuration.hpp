@@ -71,6 +71,8 @@ struct RunConfiguration {
     Located<bool> output_collection = true;
     Located<bool> snapshot_project = true;
 
+    Located<std::string> tensorboard;  // folder of event files, relative to the project
+
     Located<std::string> gpus;
     Located<GpuWish> gpu = GpuWish::automatic;
     Located<std::int64_t> gpu_grace_seconds = std::int64_t{600};

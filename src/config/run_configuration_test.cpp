@@ -126,6 +126,14 @@ TEST(RunConfiguration, ReadsTheNestedSchemaIntoTheSameStruct)
     EXPECT_EQ(remarks(nested), "");
 }
 
+TEST(RunConfiguration, NamesTheFolderOfEventFilesInBothSchemas)
+{
+    EXPECT_EQ(*run("Target: local\ntensorboard: logs\\tb\n").tensorboard, "logs/tb");
+    EXPECT_EQ(*run(std::string(nested) + "tensorboard: logs/tb\n").tensorboard, "logs/tb");
+    EXPECT_EQ(*run(nested).tensorboard, "");
+    EXPECT_EQ(meaning_of(run("Target: local\ntensorboard: a\n")).text("tensorboard"), "a");
+}
+
 TEST(RunConfiguration, TellsTheSchemasApart)
 {
     const std::pair<const char*, RunSchema> cases[] = {

@@ -78,6 +78,7 @@ constexpr Key flat_keys[] = {
     {"gpuGrace", duration},
     {"nodeCount", integer},
     {"maxRunDurationSeconds", integer},
+    {"tensorboard"},
 };
 constexpr Schema flat_run{"a run configuration", flat_keys};
 
@@ -191,6 +192,7 @@ constexpr Key nested_keys[] = {
     {"gpus", text_or_list},
     {"gpu", text, nullptr, gpu_words},
     {"gpuGrace", duration},
+    {"tensorboard"},
 };
 constexpr Schema nested_run{"a run configuration (late 2018)", nested_keys};
 

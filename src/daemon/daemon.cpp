@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/daemon.hpp"
 
+#include "api/error_shape.hpp"
 #include "api/router.hpp"
+#include "base/text.hpp"
 #include "base/time.hpp"
 #include "base/version.hpp"
 #include "daemon/box_programs.hpp"
 #include "daemon/home_watch.hpp"
 #include "daemon/janitor.hpp"
 #include "daemon/lifetime.hpp"
+#include "daemon/listeners.hpp"
 #include "daemon/recovery.hpp"
 #include "engine/engine.hpp"
 #include "engine/environments.hpp"
+#include "engine/run_files.hpp"
 #include "net/server.hpp"
 #include "os/private_folder.hpp"
 #include "os/socket.hpp"
@@ -104,6 +108,7 @@ std::string wait_for_end(const Options& options,
                          const os::Bell& stop_bell,
                          const HomeWatch& home,
                          const net::Server& server,
+                         const api::Doors& doors,
                          engine::Engine& engine)
 {
     auto quiet_since = boot_milliseconds();
@@ -125,7 +130,8 @@ std::string wait_for_end(const Options& options,
         const auto now = boot_milliseconds();
         const bool busy = engine.active_runs() > 0 || server.requests_served() != served;
         served = server.requests_served();
-        if (busy) quiet_since = now;
+        // Clients of a port that was told to them cannot start a daemon.
+        if (busy || doors.note().pinned) quiet_since = now;
         // What a large run or answer needed goes back to the system once it is quiet.
         if (was_busy && !busy) ::malloc_trim(0);
         was_busy = busy;
@@ -158,11 +164,39 @@ Result<std::vector<RunId>> bring_back_runs(engine::Engine& engine)
 }
 
 // Where requests come in. Any thread may call.
-class Door {
+class Desk {
 public:
-    Door(const api::Services& services, const HomeWatch& home, const os::Bell& stop)
+    Desk(const api::Services& services, const HomeWatch& home, const os::Bell& stop)
         : services_(services), home_(home), stop_(stop)
     {
+    }
+
+    net::Handlers handlers()
+    {
+        return {.answer = [this](const net::Request& request) { return answer(request); },
+                .receive = [this](const net::Request& head) { return receive(head); },
+                .error_shape = [](std::string_view target,
+                                  const Error& error,
+                                  int status) { return api::error_answer(target, error, status); }};
+    }
+
+private:
+    net::Reception receive(const net::Request& head)
+    {
+        auto reception = api::receive(services_, head);
+        if (!reception.sink) return reception;
+        // What a stream brings goes into the home, too.
+        if (const auto loss = home_.loss()) {
+            reception.sink.reset();
+            reception.answer = refusal(head, *loss);
+            stop_.ring();
+        }
+        return reception;
+    }
+
+    static net::Response refusal(const net::Request& request, const Error& error)
+    {
+        return api::error_answer("/" + join(request.path, "/"), error);
     }
 
     net::Response answer(const net::Request& request)
@@ -172,8 +206,8 @@ public:
             stop_.ring();
             // Whoever follows a run may still hear its end.
             auto last_words = request.method == "GET" ? api::dispatch(services_, request)
-                                                      : net::error_response(*loss);
-            return last_words.status < 400 ? std::move(last_words) : net::error_response(*loss);
+                                                      : refusal(request, *loss);
+            return last_words.status < 400 ? std::move(last_words) : refusal(request, *loss);
         }
         auto response = api::dispatch(services_, request);
         if (response.status < 500 || !services_.history().saw_damage()) return response;
@@ -185,7 +219,6 @@ public:
         return broken();
     }
 
-private:
     class NoBody final : public net::BodySource {
         void attach(std::function<void()> /*ring*/) override {}
         Step next(std::string& /*out*/) override { return Step::broken; }
@@ -203,6 +236,15 @@ private:
     const os::Bell& stop_;
     std::atomic<bool> closed_{false};
 };
+
+Result<std::vector<net::Listener>> open_doors(const Options& options, api::Doors& doors)
+{
+    auto listeners = listen_on_loopback(doors, options.home, log_line);
+    if (!options.serve) return listeners;
+    for (auto& listener : TRY(listen_as_told(*options.serve, doors)))
+        listeners.push_back(std::move(listener));
+    return listeners;
+}
 
 }  // namespace
 
@@ -232,28 +274,38 @@ Result<> run(const Options& options)
                                           executors,
                                           notifier,
                                           engine::environment_rules(os::own_variables())});
+    if (const auto swept = engine::client_files(engine.context()).sweep(); !swept)
+        log_line("halves of artifacts could not be removed: " + swept.error().message());
     const auto without_metrics = TRY(bring_back_runs(engine));
 
     const auto socket = options.home / "daemon.sock";
     ::unlink(socket.c_str());  // we hold the home, so whoever bound it is gone
     auto listener = TRY(os::listen_unix(socket));
     const os::Bell stop_bell;
-    const api::Services services{
-        engine, socket.native(), wall_milliseconds(), [&stop_bell](const std::string& reason) {
-            log_line("asked to stop: " + reason);
-            stop_bell.ring();
-        }};
+    const auto tokens = TRY(api::Tokens::open(options.home));
+    if (!tokens->notice().empty()) log_line(tokens->notice());
+    api::Doors doors(options.home);
+    auto listeners = TRY(open_doors(options, doors));
+    listeners.push_back({.socket = std::move(listener)});
+    const api::Services services{engine,
+                                 socket.native(),
+                                 wall_milliseconds(),
+                                 [&stop_bell](const std::string& reason) {
+                                     log_line("asked to stop: " + reason);
+                                     stop_bell.ring();
+                                 },
+                                 tokens.get(),
+                                 &doors};
     const HomeWatch home(options.home, home_lock);
-    Door door(services, home, stop_bell);
+    Desk desk(services, home, stop_bell);
     std::string reason;
     {
-        const net::Server server(std::move(listener), [&door](const net::Request& request) {
-            return door.answer(request);
-        });
+        const net::Server server(std::move(listeners), desk.handlers());
         const Janitor janitor(engine.context(), without_metrics);
-        log_line(fmt::format("version {} serves {}", own_version(), socket.native()));
-        if (options.on_ready) options.on_ready();
-        reason = wait_for_end(options, signals, stop_bell, home, server, engine);
+        log_line(fmt::format(
+            "version {} serves {} {}", own_version(), socket.native(), doors.tracking_uri));
+        if (options.on_ready) options.on_ready(doors.addresses);
+        reason = wait_for_end(options, signals, stop_bell, home, server, doors, engine);
         // Whatever hangs, we end: everything that counts is on disk already.
         ::alarm(10);
         os::sleep_for(30ms, {});  // the answer to the one who asked us to stop

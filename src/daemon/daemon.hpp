@@ -5,10 +5,23 @@
 #include "os/file.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace ponk::daemon {
+
+// An address to serve besides the daemon's own doors.
+struct ServeOptions {
+    std::string host;
+    std::uint16_t port = 0;
+    os::Path certificate = {};  // empty: without TLS
+    os::Path key = {};
+    enum class Plain { on_loopback, anywhere } plain = Plain::on_loopback;
+};
 
 struct Options {
     os::Path home;
@@ -16,8 +29,9 @@ struct Options {
     std::chrono::seconds idle_limit{600};
     // The program for other machines of this processor; empty: this build has none.
     std::string_view box_program = {};
-    // Called once, when the socket answers; may be empty.
-    std::function<void()> on_ready = {};
+    // Called once, when the socket answers, with the addresses that `serve` opened; may be empty.
+    std::function<void(const std::vector<std::string>& addresses)> on_ready = {};
+    std::optional<ServeOptions> serve = {};
 };
 
 // Serves until told to stop, idle, or hit by SIGTERM or SIGINT. `conflict` when another daemon

@@ -44,9 +44,11 @@ void Janitor::work(std::stop_token stop)
     while (!without_metrics_.empty() && !stop.stop_requested())
         without_metrics_ = import_metrics(context_, std::move(without_metrics_), after(100ms));
     while (os::sleep_for(5min, stop)) {
+        static_cast<void>(context_.history.settle_all());
         if (due(context_.history, "garbage", day_ms)) {
             static_cast<void>(engine::collect_garbage(context_, stop));
             static_cast<void>(engine::remove_stray_folders(context_));
+            static_cast<void>(engine::remove_stray_artifacts(context_));
         }
         if (due(context_.history, "environments", day_ms))
             static_cast<void>(

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <fcntl.h>
 #include <filesystem>
+#include <set>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <system_error>
@@ -19,28 +20,75 @@ namespace {
 
 constexpr std::string_view prefix = "outputs/";
 
-Result<snapshot::Manifest> outputs_manifest(const Context& context, const model::Run& run)
+// What clients logged hides what was collected under the same name, above it and below it.
+class Logged {
+public:
+    explicit Logged(const std::vector<std::pair<std::string, std::uint64_t>>& files)
+    {
+        for (const auto& [path, size] : files)
+            paths_.insert(path);
+    }
+    [[nodiscard]] bool hides(const std::string& path) const
+    {
+        if (paths_.empty()) return false;
+        if (paths_.contains(path)) return true;
+        const auto below = paths_.lower_bound(path + "/");
+        if (below != paths_.end() && below->starts_with(path + "/")) return true;
+        for (auto slash = path.find('/'); slash != std::string::npos;
+             slash = path.find('/', slash + 1)) {
+            if (paths_.contains(path.substr(0, slash))) return true;
+        }
+        return false;
+    }
+
+private:
+    std::set<std::string> paths_;
+};
+
+void add_log(const Context& context,
+             const model::Run& run,
+             const Logged& logged,
+             ArtifactList& list)
 {
-    Digest digest;
-    if (!parse_digest(run.outputs, digest))
-        return fail(ErrorKind::not_found, "run '{}' has no outputs", run.id.text());
-    return context.objects.read_manifest(digest);
+    const auto log = context.log_of(run.id);
+    struct stat info {};
+    if (const auto file = os::open_regular(log.path, os::Links::refuse);
+        file && ::fstat(file->get(), &info) == 0 && !logged.hides(std::string(log_name)))
+        list.artifacts.push_back({std::string(log_name),
+                                  static_cast<std::uint64_t>(info.st_size),
+                                  "",
+                                  "",
+                                  Artifact::Origin::log});
+    if (auto damage = find_log_damage(log, run, LogDepth::known, *context.log_digests);
+        damage && *damage)
+        list.problems.push_back(std::move(**damage));
 }
 
-Result<Artifact> follow_link(const Context& context,
-                             const model::Run& run,
-                             const std::vector<Artifact>& artifacts,
-                             const Artifact& from)
+void add_outputs(const snapshot::Manifest& outputs, const Logged& logged, ArtifactList& list)
+{
+    for (const auto& entry : outputs.entries()) {
+        const auto path = std::string(prefix) + entry.path;
+        if (logged.hides(path)) continue;
+        if (entry.is_file()) {
+            // A file of several chunks has no digest of its own.
+            const auto digest = entry.chunks.empty() ? entry.digest.text() : std::string();
+            list.artifacts.push_back({path, entry.size, digest, ""});
+        } else if (entry.kind == snapshot::EntryKind::link) {
+            const bool inside =
+                snapshot::follow_links(entry.path, outputs).end != snapshot::LinkWay::End::outside;
+            (inside ? list.artifacts : list.left_out).push_back({path, 0, "", entry.target});
+        }
+    }
+}
+
+Result<Artifact> follow_link(const Context& context, const model::Run& run, const Artifact& from)
 {
     if (from.link.empty()) return from;
-    const auto way = snapshot::follow_links(from.path.substr(prefix.size()),
-                                            TRY(outputs_manifest(context, run)));
-    const auto found =
-        std::find_if(artifacts.begin(), artifacts.end(), [&](const Artifact& artifact) {
-            return artifact.link.empty() && way.end == snapshot::LinkWay::End::inside &&
-                   artifact.path == std::string(prefix) + way.path;
-        });
-    if (found != artifacts.end()) return *found;
+    const auto files = TRY(RunFiles::of(context, run));
+    if (const auto* entry = files.find_output(from.path.substr(prefix.size()))) {
+        const auto digest = entry->chunks.empty() ? entry->digest.text() : std::string();
+        return Artifact{std::string(prefix) + entry->path, entry->size, digest, ""};
+    }
     return fail(ErrorKind::not_found,
                 "'{}' is a link to '{}', which is no file among the outputs of the run",
                 printable(from.path),
@@ -51,42 +99,32 @@ Result<Artifact> follow_link(const Context& context,
 
 bool is_log_artifact(std::string_view path)
 {
-    return path == "driver_log" || path == "driver_log.txt" || path == "log";
+    return path == log_name || path == "driver_log.txt" || path == "log";
 }
 
 ArtifactList list_artifacts(const Context& context, const model::Run& run)
 {
     ArtifactList list;
-    const auto log = context.log_of(run.id);
-    struct stat info {};
-    if (const auto file = os::open_regular(log.path, os::Links::refuse);
-        file && ::fstat(file->get(), &info) == 0)
-        list.artifacts.push_back({"driver_log", static_cast<std::uint64_t>(info.st_size), "", ""});
-    if (auto damage = find_log_damage(log, run, LogDepth::known, *context.log_digests);
-        damage && *damage)
-        list.problems.push_back(std::move(**damage));
-    if (run.outputs.empty()) return list;
-    const auto manifest = outputs_manifest(context, run);
-    if (!manifest) {
-        list.problems.push_back(
-            manifest.error()
-                .within("the list of the run's outputs")
-                .with_hint("While its working copy is there, 'ponk experiment return " +
-                           run.id.brief() + "' copies the outputs from it."));
+    const auto files = RunFiles::of(context, run);
+    if (!files) {
+        list.problems.push_back(files.error());
         return list;
     }
-    for (const auto& entry : manifest->entries()) {
-        const auto path = std::string(prefix) + entry.path;
-        if (entry.is_file()) {
-            // A file of several chunks has no digest of its own.
-            const auto digest = entry.chunks.empty() ? entry.digest.text() : std::string();
-            list.artifacts.push_back({path, entry.size, digest, ""});
-        } else if (entry.kind == snapshot::EntryKind::link) {
-            const bool inside = snapshot::follow_links(entry.path, *manifest).end !=
-                                snapshot::LinkWay::End::outside;
-            (inside ? list.artifacts : list.left_out).push_back({path, 0, "", entry.target});
-        }
+    auto logged = files->logged();
+    if (!logged) {
+        list.problems.push_back(logged.error().within("what clients logged for the run"));
+        logged.emplace();
     }
+    const Logged hidden(*logged);
+    add_log(context, run, hidden, list);
+    for (auto& [path, size] : *logged)
+        list.artifacts.push_back({std::move(path), size, "", "", Artifact::Origin::client});
+    if (files->problem()) {
+        list.problems.push_back(files->problem()->with_hint(
+            "While its working copy is there, 'ponk experiment return " + run.id.brief() +
+            "' copies the outputs from it."));
+    }
+    if (files->outputs()) add_outputs(*files->outputs(), hidden, list);
     return list;
 }
 
@@ -95,10 +133,11 @@ find_artifact(const Context& context, const model::Run& run, const std::string& 
 {
     const auto list = list_artifacts(context, run);
     std::vector<std::string> names;
-    for (const auto& artifact : list.artifacts) {
-        if (artifact.path == path || artifact.path == std::string(prefix) + path)
-            return follow_link(context, run, list.artifacts, artifact);
-        names.push_back(artifact.path);
+    for (const auto& wanted : {path, std::string(prefix) + path}) {
+        for (const auto& artifact : list.artifacts) {
+            if (artifact.path == wanted) return follow_link(context, run, artifact);
+            names.push_back(artifact.path);
+        }
     }
     if (!list.problems.empty()) return tl::unexpected(list.problems.front());
     const auto close = nearest(path, names);
@@ -109,16 +148,25 @@ find_artifact(const Context& context, const model::Run& run, const std::string& 
                     : "'ponk history info -r " + run.id.brief() + "' lists what there is."));
 }
 
-Result<std::string> read_artifact(const Context& context,
-                                  const model::Run& run,
-                                  const std::string& path,
-                                  std::uint64_t offset,
-                                  std::size_t length)
+Result<OpenFile>
+open_artifact(const Context& context, const model::Run& run, const std::string& path)
 {
-    const auto manifest = TRY(outputs_manifest(context, run));
-    const auto inside =
-        std::string_view(path).starts_with(prefix) ? path.substr(prefix.size()) : path;
-    return snapshot::read_file(context.objects, manifest, inside, offset, length);
+    const auto files = TRY(RunFiles::of(context, run));
+    // Most are asked for by their whole name, for which nobody needs the list.
+    if (const auto exact = store::ArtifactPath::parse(path)) {
+        if (auto file = files.open(*exact)) return file;
+    }
+    const auto artifact = TRY(find_artifact(context, run, path));
+    if (artifact.origin == Artifact::Origin::client)
+        return files.open(TRY(store::ArtifactPath::parse(artifact.path)));
+    const auto* entry = artifact.origin == Artifact::Origin::outputs
+                            ? files.find_output(artifact.path.substr(prefix.size()))
+                            : nullptr;
+    if (entry) return files.open_output(*entry);
+    return fail(ErrorKind::not_found,
+                "'{}' is no file of run '{}' that can be read here",
+                printable(artifact.path),
+                run.id.text());
 }
 
 Result<RestoreReport> restore_snapshot(const Context& context,

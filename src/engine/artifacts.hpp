@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/context.hpp"
+#include "engine/run_files.hpp"
 #include "model/run.hpp"
 #include "snapshot/manifest.hpp"
 
@@ -14,32 +15,32 @@
 // What a run left behind, and getting it back.
 namespace ponk::engine {
 
+inline constexpr std::string_view log_name = "driver_log";
 // The names under which the predecessor offered the log.
 bool is_log_artifact(std::string_view path);
 
 struct Artifact {
     std::string path;  // "outputs/model.json", "driver_log"
     std::uint64_t size = 0;
-    std::string digest;  // empty for the log
+    std::string digest;  // of outputs that are one object
     std::string link;    // of a link to something among the outputs: where it points
+    enum class Origin { log, outputs, client } origin = Origin::outputs;
 };
 struct ArtifactList {
     std::vector<Artifact> artifacts;
     std::vector<Artifact> left_out;  // links that lead out of the outputs
     std::vector<Error> problems;     // what may be missing from the list, and why
 };
-// Whatever there is; a part that is damaged hides no other.
+// The log, what clients logged, what was collected: whatever there is; a part that is damaged hides
+// no other. Of two files with one name only the one that a client logged is here.
 ArtifactList list_artifacts(const Context& context, const model::Run& run);
-// Up to `length` bytes from `offset` of an artifact below outputs/.
-Result<std::string> read_artifact(const Context& context,
-                                  const model::Run& run,
-                                  const std::string& path,
-                                  std::uint64_t offset,
-                                  std::size_t length);
 // `not_found` with the nearest name, `damaged` when the list is and may have held it. A link yields
 // the file that it points to.
 Result<Artifact>
 find_artifact(const Context& context, const model::Run& run, const std::string& path);
+// The same, to be read; the log is not among these and `not_found`.
+Result<OpenFile>
+open_artifact(const Context& context, const model::Run& run, const std::string& path);
 
 struct RestoreReport {
     std::uint64_t files = 0;

@@ -7,6 +7,7 @@
 #include "engine/zip_file.hpp"
 #include "environment/address.hpp"
 #include "environment/credential_filter.hpp"
+#include "model/run_words.hpp"
 #include "secrets/redactor.hpp"
 #include "snapshot/materialise.hpp"
 
@@ -156,6 +157,12 @@ Json record_of(const model::Run& run, const Plan& plan)
 Result<Diagnostics>
 write_diagnostics(const Context& context, const model::Run& run, const Path& destination)
 {
+    if (run.target_type == model::client_target) {
+        return fail(ErrorKind::conflict,
+                    "run '{}' belongs to a client of the tracking API: nothing of it but its "
+                    "record is here",
+                    run.id.text());
+    }
     const auto plan = TRY(plan_from_json(run.configuration));
     const auto patterns = TRY(patterns_of(context, run, plan));
     auto path = destination.empty() ? Path(run.project_path) : destination;

@@ -75,6 +75,7 @@ Result<target::JobSpec> make_job_spec(const Context& context,
     spec.command = plan.command;
     spec.interpreter = plan.interpreter;
     spec.spark_options = plan.spark_options;
+    spec.tensorboard = plan.tensorboard;
     spec.shared_directory = plan.shared_directory;
     spec.box = box_address(plan, ambient);
     spec.time_limit = std::chrono::seconds(plan.time_limit_seconds);
@@ -90,6 +91,10 @@ Result<target::JobSpec> make_job_spec(const Context& context,
     spec.gpu = plan.gpu;
     spec.tracking = TRY(track_run(context, run));
     spec.tracking.token = spec.token;
+    // What `ponk.run` tells the script. A run that a script submits must not take over its
+    // parent's.
+    spec.variables.emplace_back("PONK_RUN_NAME", run.name);
+    spec.variables.emplace_back("PONK_PROJECT_ID", run.project);
     if (ambient != nullptr) {
         spec.ambient = ambient->environment;
         spec.umask = ambient->umask;

@@ -5,6 +5,7 @@
 #include "engine/nested_runs.hpp"
 #include "model/run_words.hpp"
 #include "store/tracking.hpp"
+#include "target/event_places.hpp"
 
 #include <fmt/format.h>
 
@@ -154,7 +155,7 @@ void JournalReader::note_damage(const std::string& name, std::uint64_t bytes)
 
 target::Notices JournalReader::findings() const
 {
-    target::Notices out;
+    auto out = target::event_file_notices(directory_);
     if (damage_.journals == 1) {
         out.push_back(fmt::format(
             "metric journal '{}': {} damaged bytes were skipped", damage_.first, damage_.bytes));

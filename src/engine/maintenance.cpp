@@ -2,17 +2,21 @@
 #include "engine/maintenance.hpp"
 
 #include "base/time.hpp"
+#include "engine/run_files.hpp"
 #include "os/directory.hpp"
 #include "target/control_directory.hpp"
 
 #include <algorithm>
 #include <dirent.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace ponk::engine {
 
 namespace {
 
+// Notes of when a run's artifacts were first seen without their run, each an empty file.
+constexpr const char* unclaimed_name = ".unclaimed";
 constexpr std::int64_t stray_age_ms = std::int64_t{14} * 24 * 3600 * 1000;
 
 // The wall clock, as long as it goes no faster than time: one that is set years ahead must not end
@@ -42,6 +46,17 @@ Result<std::vector<Digest>> live_manifests(const store::History& history)
         if (!page.next) return live;
         filter.before = page.next;
     }
+}
+
+// How long this is known to be stray; notes it when it is new.
+Result<std::int64_t> stray_since(const Path& note)
+{
+    struct stat info {};
+    if (::stat(note.c_str(), &info) == 0)
+        return patient_now() - std::int64_t{info.st_mtim.tv_sec} * 1000;
+    TRY(os::make_directories(note.parent_path()));
+    TRY(os::replace_file(note, "", 0600, os::Durable::no));
+    return 0;
 }
 
 }  // namespace
@@ -75,6 +90,32 @@ Result<std::size_t> remove_stray_folders(const Context& context)
         if (age < stray_age_ms || target::is_locked(folder)) continue;
         TRY(os::remove_tree(folder));
         ++removed;
+    }
+    return removed;
+}
+
+Result<std::size_t> remove_stray_artifacts(const Context& context)
+{
+    std::size_t removed = 0;
+    const auto folder = client_files(context);
+    const auto experiments = TRY(folder.list({}));
+    if (!experiments) return removed;
+    for (const auto& experiment : *experiments) {
+        if (experiment.name.starts_with('.')) continue;
+        const auto above = TRY(store::ArtifactPath::parse(experiment.name));
+        for (const auto& entry : TRY(folder.list(above)).value_or(std::vector<RunFiles::Entry>())) {
+            const auto id = RunId::parse(entry.name);
+            if (!id) continue;
+            const auto note = context.home / "artifacts" / unclaimed_name / id->text();
+            if (TRY(context.history.find_run(*id))) {
+                ::unlink(note.c_str());
+                continue;
+            }
+            if (TRY(stray_since(note)) < stray_age_ms) continue;
+            TRY(folder.remove(above / TRY(store::ArtifactPath::parse(entry.name))));
+            ::unlink(note.c_str());
+            ++removed;
+        }
     }
     return removed;
 }

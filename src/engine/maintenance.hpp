@@ -18,4 +18,8 @@ Result<snapshot::GarbageReport> collect_garbage(const Context& context, std::sto
 // crash between making a folder and recording its run leaves one.
 Result<std::size_t> remove_stray_folders(const Context& context);
 
+// Removes what clients sent for runs that history does not know any more (their project was
+// deleted), once it has known them not for so long: a database that was damaged may come back.
+Result<std::size_t> remove_stray_artifacts(const Context& context);
+
 }  // namespace ponk::engine

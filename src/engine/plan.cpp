@@ -13,6 +13,7 @@
 #include "engine/spark_options.hpp"
 #include "os/contained_path.hpp"
 #include "os/variables.hpp"
+#include "target/event_files.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -273,6 +274,15 @@ Result<PlanReport> make_plan(const Submission& submission)
     }
     if (!plan.container || plan.container->tree_mounted)
         plan.shared_directory = (Path(expand(*target.native_shared_directory)) / key.id).native();
+    plan.tensorboard =
+        submission.tensorboard.empty() ? *configuration.tensorboard : submission.tensorboard;
+    if (!plan.tensorboard.empty() && !target::is_event_folder(plan.tensorboard)) {
+        return tl::unexpected(
+            Error(ErrorKind::invalid_argument,
+                  fmt::format("the folder for TensorBoard {} is not below the project's folder",
+                              os::in_quotes(plan.tensorboard)),
+                  "Name it from the project's root, such as 'logs/tb'."));
+    }
     plan.time_limit_seconds =
         submission.time_limit_seconds.value_or(*configuration.max_run_duration_seconds);
     plan.tracked = submission.tracked.value_or(*configuration.tracked_run);

@@ -45,6 +45,7 @@ struct Submission {
     std::optional<bool> tracked;
     std::optional<std::int64_t> time_limit_seconds;
     bool substitute = false;          // known replacements for packages that died since 2017
+    std::string tensorboard;          // override
     std::optional<std::string> gpus;  // overrides the files
     target::GpuRequest::Busy gpus_busy = target::GpuRequest::Busy::wait;
     Ambient ambient;
@@ -73,6 +74,7 @@ struct Plan {
     Variables variables;  // values may be "secret:NAME"
     std::string shared_directory;
     std::vector<std::string> spark_options;
+    std::string tensorboard;  // folder of event files besides `outputs`; empty: none
     std::int64_t time_limit_seconds = 0;
     bool tracked = true;
     bool collect_outputs = true;

@@ -61,6 +61,7 @@ Json to_json(const Plan& plan)
         out.set("prepare", plan.prepare);
         out.set("substitute", plan.substitute);
     }
+    if (!plan.tensorboard.empty()) out.set("tensorboard", plan.tensorboard);
     if (!plan.gpu.empty()) out.set("gpu", target::to_json(plan.gpu));
     if (plan.only_prepare) out.set("only_prepare", true);
     if (!plan.lock_digest.empty()) out.set("lock_digest", plan.lock_digest);
@@ -86,6 +87,7 @@ Result<Plan> plan_from_json(const Json& value)
     }
     plan.shared_directory = value.text("shared_directory");
     plan.spark_options = TRY(words_from_json(value["spark_options"], "spark_options"));
+    plan.tensorboard = value.text("tensorboard");
     plan.time_limit_seconds = value.integer("time_limit_seconds");
     plan.tracked = value.boolean("tracked", true);
     plan.collect_outputs = value.boolean("collect_outputs", true);

@@ -240,6 +240,25 @@ TEST_F(Plans, AStoredPlanReadsBackTheSame)
     EXPECT_EQ(back->script, plan.script);
 }
 
+TEST_F(Plans, FolderOfEventFilesIsTheSubmissionsElseTheConfigurations)
+{
+    write("aml_config/board.runconfig", "Target: local\nFramework: Python\ntensorboard: logs/tb\n");
+    auto wanted = submission();
+    wanted.run_configuration = "board";
+
+    const auto report = make_plan(wanted);
+    ASSERT_TRUE(report) << report.error().message();
+    EXPECT_EQ(report->plan.tensorboard, "logs/tb");
+    EXPECT_EQ(plan_from_json(to_json(report->plan))->tensorboard, "logs/tb");
+
+    wanted.tensorboard = "other";
+    EXPECT_EQ(make_plan(wanted)->plan.tensorboard, "other");
+    wanted.tensorboard = "../other";
+    const auto refused = make_plan(wanted);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().kind(), ErrorKind::invalid_argument);
+}
+
 TEST_F(Plans, AProjectIsItsIdElseItsPath)
 {
     const auto by_path = identify_project(project_);

@@ -13,7 +13,7 @@ Result<Promoted> promote(const Context& context,
 {
     TRY(config::check_name("asset", name));
     const auto artifact = TRY(find_artifact(context, run, path));
-    if (is_log_artifact(artifact.path))
+    if (artifact.origin != Artifact::Origin::outputs)
         return fail(ErrorKind::invalid_argument, "only files below outputs/ can be promoted");
     store::Asset asset;
     asset.project = run.project;

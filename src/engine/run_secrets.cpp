@@ -66,6 +66,12 @@ Result<RunSecrets> RunSecrets::load(const Context& context, const Plan& plan)
     return loaded;
 }
 
+Result<RunSecrets> RunSecrets::load(const Context& context, const model::Run& run)
+{
+    if (run.configuration.is_null()) return RunSecrets();
+    return load(context, TRY(plan_from_json(run.configuration)));
+}
+
 std::string RunSecrets::hide(std::string_view text) const
 {
     if (!patterns_) return std::string(text);

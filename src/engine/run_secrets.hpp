@@ -22,6 +22,8 @@ public:
     RunSecrets() = default;
     // Fails when a value cannot be read; then nothing that the script said may be used.
     static Result<RunSecrets> load(const Context& context, const Plan& plan);
+    // Those that a stored run was given; a client's run has none.
+    static Result<RunSecrets> load(const Context& context, const model::Run& run);
 
     // Null when the run has no secrets.
     [[nodiscard]] const std::shared_ptr<const secrets::RedactionPatterns>& patterns() const noexcept

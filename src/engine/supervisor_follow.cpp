@@ -279,6 +279,9 @@ Result<> Supervisor::finalize(const target::JobStatus& status,
         if (!path.empty()) TRY(move_through(path, change));
         path.clear();
         outputs = collect_outputs(plan, stop);
+        // Event files among outputs that were in a container until now.
+        if (plan.container && !plan.container->tree_mounted)
+            about_metrics = TRY(read_last_metrics(plan, journals, stop));
     }
     if (stop.stop_requested()) return fail(ErrorKind::cancelled, "the daemon stops");
     if (outputs && outputs->outputs) change.outputs = outputs->outputs->text();

@@ -25,6 +25,30 @@ std::optional<double> number_of(const Json& value)
     return std::nullopt;
 }
 
+// Many points of many names: all of them or none.
+bool add_points(const JsonArray& points, JournalPiece& piece)
+{
+    const auto before = piece.points.size();
+    for (const auto& item : points) {
+        const bool fits = item.is_array() && item.as_array().size() == 4 &&
+                          item.as_array()[0].is_string() && item.as_array()[2].is_integer() &&
+                          item.as_array()[3].is_integer();
+        const auto number = fits ? number_of(item.as_array()[1]) : std::nullopt;
+        if (!number) {
+            piece.points.resize(before);
+            return false;
+        }
+        const auto& parts = item.as_array();
+        if (parts[0].as_string().empty()) continue;
+        MetricPoint point{.key = parts[0].as_string(),
+                          .step = parts[2].as_integer(),
+                          .time = parts[3].as_integer()};
+        point.value = *number;
+        piece.points.push_back(std::move(point));
+    }
+    return true;
+}
+
 bool add_metric(const Json& record, JournalPiece& piece)
 {
     MetricPoint point{.key = record.text("metric"),
@@ -88,6 +112,7 @@ bool add_record(std::string_view payload, JournalPiece& piece)
                                    record->integer("step"),
                                    record->integer("time")});
     }
+    if ((*record)["points"].is_array()) return add_points((*record)["points"].as_array(), piece);
     return true;  // kinds that a later version writes are none of ours
 }
 

@@ -50,6 +50,26 @@ TEST(MetricJournal, ReadsEveryKindOfRecord)
     EXPECT_EQ(piece.artifacts[0].kind, "image");
 }
 
+TEST(MetricJournal, RecordOfManyPointsIsReadWhollyOrNotAtAll)
+{
+    const auto good = journal_record(
+        JsonObject{{"points", JsonArray{JsonArray{"a", 0.5, 1, 7}, JsonArray{"b", "NaN", -2, 8}}},
+                   {"tensorboard", "outputs/events"}});
+    const auto bad = journal_record(
+        JsonObject{{"points", JsonArray{JsonArray{"c", 0.5, 1, 7}, JsonArray{"d", "x", 2, 8}}}});
+
+    const auto piece = read_journal(good + bad, 0);
+
+    EXPECT_EQ(piece.damaged, bad.size());
+    ASSERT_EQ(piece.points.size(), 2U);
+    EXPECT_EQ(piece.points[0].key, "a");
+    EXPECT_EQ(piece.points[0].value, 0.5);
+    EXPECT_EQ(piece.points[0].step, 1);
+    EXPECT_EQ(piece.points[0].time, 7);
+    EXPECT_TRUE(std::isnan(piece.points[1].value));
+    EXPECT_EQ(piece.points[1].step, -2);
+}
+
 TEST(MetricJournal, ValueWithoutANameIsNoMetric)
 {
     const auto piece = read_journal(metric("", 1, 0) + metric("loss", 2, 0), 0);

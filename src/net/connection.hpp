@@ -2,10 +2,9 @@
 #pragma once
 
 #include "net/server.hpp"
-
-#include <boost/asio/generic/stream_protocol.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/thread_pool.hpp>
+#include "net/transport.hpp"
+#include "net/visitors.hpp"
+#include "net/workers.hpp"
 
 #include <atomic>
 #include <memory>
@@ -14,21 +13,31 @@
 namespace ponk::net {
 
 struct Shared {
-    Handler handler;
+    Handlers handlers;
     ServerOptions options;
-    boost::asio::thread_pool workers;
-    std::atomic<std::size_t> open{0};
+    Workers workers;
+    Visitors visitors;
+    std::atomic<std::size_t> body_bytes{0};  // in memory now
     std::atomic<std::uint64_t> served{0};
 
-    Shared(Handler h, const ServerOptions& o)
-        : handler(std::move(h)), options(o), workers(o.workers)
+    Shared(Handlers h, const ServerOptions& o)
+        : handlers(std::move(h)), options(o), workers(o.workers),
+          visitors(o.connection_limit, o.peer_limit)
     {
+    }
+
+    [[nodiscard]] Response error(std::string_view target, const Error& error, int status) const
+    {
+        if (handlers.error_shape) return handlers.error_shape(target, error, status);
+        return error_response(error, status);
     }
 };
 
-using Socket = boost::asio::generic::stream_protocol::socket;
-
-// Serves one connection until it closes. Keeps itself alive through its pending operations.
-void serve_connection(Socket socket, std::shared_ptr<Shared> shared);
+// Serves one connection, which was counted in already, until it closes. Keeps itself alive through
+// its pending operations. `peer` is empty on Unix sockets.
+void serve_connection(std::unique_ptr<Transport> transport,
+                      Door door,
+                      std::string peer,
+                      std::shared_ptr<Shared> shared);
 
 }  // namespace ponk::net

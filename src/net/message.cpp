@@ -31,11 +31,16 @@ Response json_response(const Json& value, int status)
 
 Response error_response(const Error& error)
 {
+    return error_response(error, status_of(error.kind()));
+}
+
+Response error_response(const Error& error, int status)
+{
     return json_response(JsonObject{{"error",
                                      JsonObject{{"kind", to_string(error.kind())},
                                                 {"message", error.message()},
                                                 {"hint", error.hint()}}}},
-                         status_of(error.kind()));
+                         status);
 }
 
 int status_of(ErrorKind kind)

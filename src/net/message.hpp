@@ -5,6 +5,7 @@
 #include "base/json.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -17,6 +18,10 @@ namespace ponk::net {
 
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
+// The way a request came in: the owner's own socket, a port that only this machine reaches, or an
+// address that others reach.
+enum class Door { unix_socket, loopback, network };
+
 // What a handler sees of a call. `path` is split and decoded: one element per segment.
 struct Request {
     std::string method;
@@ -24,6 +29,8 @@ struct Request {
     std::vector<std::pair<std::string, std::string>> query;
     Headers headers;
     std::string body;
+    Door door = Door::unix_socket;
+    std::string peer = {};  // "127.0.0.1"; empty on the Unix socket
 
     [[nodiscard]] std::optional<std::string> parameter(std::string_view name) const;
     [[nodiscard]] std::string header(std::string_view name) const;
@@ -56,10 +63,31 @@ struct Response {
     Headers headers;
     std::string body;
     std::unique_ptr<BodySource> stream;  // instead of `body`
+    // Bytes that `stream` gives in all: the answer then has a Content-Length. A source that ends
+    // before, or has more, breaks the connection. Absent: chunks.
+    std::optional<std::uint64_t> stream_size = {};
+};
+
+// Takes a request's body while it comes, so that its size costs no memory. All calls come one at a
+// time, on workers, and may block; no more is read from the client while one lasts.
+class BodySink {
+public:
+    // Whatever happened, this is the last that a sink sees.
+    virtual ~BodySink() = default;
+
+    // The next bytes, never empty. An answer ends the request there: the rest of the body is not
+    // read, nothing else is called, and the connection is closed behind the answer.
+    virtual std::optional<Response> write(std::string_view bytes) = 0;
+    // The body was complete. Also the first and only call when it is empty.
+    virtual Response finish() = 0;
+    // The rest will not come: the client went away, was too slow, or sent what is no HTTP.
+    virtual void abort() noexcept {}
 };
 
 Response json_response(const Json& value, int status = 200);
 Response error_response(const Error& error);
+// With another status than that of the error's kind.
+Response error_response(const Error& error, int status);
 int status_of(ErrorKind kind);
 
 }  // namespace ponk::net

@@ -3,65 +3,150 @@
 
 #include "net/connection.hpp"
 #include "os/socket.hpp"
+#include "os/tcp_socket.hpp"
 
-#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/strand.hpp>
 
+#include <cerrno>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
+#include <sys/socket.h>
 #include <thread>
 #include <unistd.h>
-#include <vector>
 
 namespace ponk::net {
 
 namespace asio = boost::asio;
-using boost::system::error_code;
+
+namespace {
+
+// Accepted at once, before the other connections get their turn.
+constexpr int at_a_time = 64;
+
+std::vector<Listener> only(os::Fd socket)
+{
+    std::vector<Listener> listeners;
+    listeners.push_back({.socket = std::move(socket)});
+    return listeners;
+}
+
+// The socket's mode keeps others out already; root may pass it, so ask again.
+bool is_welcome(Door door, int socket)
+{
+    if (door != Door::unix_socket) return true;
+    const auto peer = os::peer_user(socket);
+    return peer && (*peer == ::geteuid() || *peer == 0);
+}
+
+}  // namespace
 
 struct Server::State {
-    State(os::Fd listener, Handler handler, const ServerOptions& options)
-        : shared(std::make_shared<Shared>(std::move(handler), options)),
-          acceptor(io, asio::local::stream_protocol(), listener.release()), pause(io)
+    struct Gate {
+        Gate(asio::io_context& io, Listener&& listener)
+            : descriptor(io, listener.socket.release()), door(listener.door),
+              tls(std::move(listener.tls)), pause(io)
+        {
+        }
+        asio::posix::stream_descriptor descriptor;
+        Door door;
+        std::shared_ptr<Tls> tls;
+        asio::steady_timer pause;
+    };
+
+    State(Handlers handlers, const ServerOptions& options)
+        : shared(std::make_shared<Shared>(std::move(handlers), options))
     {
     }
 
-    void accept()
+    void wait(Gate& gate)
     {
-        acceptor.async_accept(
-            [this](error_code problem, asio::local::stream_protocol::socket socket) {
-                if (problem == asio::error::operation_aborted) return;
-                if (problem) {  // out of descriptors: breathe, then go on
-                    pause.expires_after(std::chrono::milliseconds(50));
-                    pause.async_wait([this](error_code stopped) {
-                        if (!stopped) accept();
-                    });
-                    return;
-                }
-                const auto peer = os::peer_user(socket.native_handle());
-                // The socket's mode keeps others out already; root may pass it, so ask again.
-                const bool welcome = peer && (*peer == ::geteuid() || *peer == 0);
-                if (welcome && shared->open < shared->options.connection_limit)
-                    serve_connection(Socket(std::move(socket)), shared);
-                accept();
-            });
+        gate.descriptor.async_wait(asio::posix::stream_descriptor::wait_read,
+                                   [this, &gate](error_code problem) {
+                                       if (!problem) accept(gate);
+                                   });
+    }
+
+    void accept(Gate& gate)
+    {
+        for (int i = 0; i < at_a_time; ++i) {
+            sockaddr_storage address{};
+            socklen_t size = sizeof address;
+            const int fd = ::accept4(gate.descriptor.native_handle(),
+                                     reinterpret_cast<sockaddr*>(&address),
+                                     &size,
+                                     SOCK_NONBLOCK | SOCK_CLOEXEC);
+            if (fd >= 0) {
+                welcome(gate, os::Fd(fd), address);
+                continue;
+            }
+            if (errno == EAGAIN) break;
+            if (errno == EINTR || errno == ECONNABORTED) continue;
+            return breathe(gate);
+        }
+        wait(gate);
+    }
+
+    // Out of descriptors: what is open goes on, newcomers wait.
+    void breathe(Gate& gate)
+    {
+        gate.pause.expires_after(std::chrono::milliseconds(50));
+        gate.pause.async_wait([this, &gate](error_code stopped) {
+            if (!stopped) wait(gate);
+        });
+    }
+
+    void welcome(const Gate& gate, os::Fd fd, const sockaddr_storage& address)
+    {
+        auto peer = os::address_text(address);
+        if (!is_welcome(gate.door, fd.get()) || !shared->visitors.enter(peer)) return;
+        const int family = address.ss_family == 0 ? AF_UNIX : address.ss_family;
+        const int protocol = family == AF_UNIX ? 0 : IPPROTO_TCP;
+        if (family != AF_UNIX) {
+            const int one = 1;
+            ::setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+            // A machine that vanished without a word is found out in the end.
+            ::setsockopt(fd.get(), SOL_SOCKET, SO_KEEPALIVE, &one, sizeof one);
+        }
+        Socket socket(asio::make_strand(io));
+        error_code problem;
+        socket.assign(asio::generic::stream_protocol(family, protocol), fd.get(), problem);
+        if (problem) return shared->visitors.leave(peer);
+        static_cast<void>(fd.release());
+        serve_connection(gate.tls ? make_tls_transport(std::move(socket), *gate.tls)
+                                  : make_plain_transport(std::move(socket)),
+                         gate.door,
+                         std::move(peer),
+                         shared);
     }
 
     asio::io_context io;
     std::shared_ptr<Shared> shared;
-    asio::local::stream_protocol::acceptor acceptor;
-    asio::steady_timer pause;
+    std::vector<std::unique_ptr<Gate>> gates;
     std::vector<std::jthread> threads;
 };
 
-Server::Server(os::Fd listener, Handler handler, ServerOptions options)
-    : state_(std::make_unique<State>(std::move(listener), std::move(handler), options))
+Server::Server(std::vector<Listener> listeners, Handlers handlers, ServerOptions options)
+    : state_(std::make_unique<State>(std::move(handlers), options))
 {
-    state_->accept();
+    for (auto& listener : listeners) {
+        state_->gates.push_back(std::make_unique<State::Gate>(state_->io, std::move(listener)));
+        state_->wait(*state_->gates.back());
+    }
     for (std::size_t i = 0; i < options.io_threads; ++i) {
         state_->threads.emplace_back([this] {
             ::pthread_setname_np(::pthread_self(), "ponk-io");
             state_->io.run();
         });
     }
+}
+
+Server::Server(os::Fd listener, Handler handler, ServerOptions options)
+    : Server(only(std::move(listener)), Handlers{.answer = std::move(handler)}, options)
+{
 }
 
 Server::~Server()
@@ -73,7 +158,7 @@ Server::~Server()
 
 std::size_t Server::open_connections() const
 {
-    return state_->shared->open;
+    return state_->shared->visitors.count();
 }
 
 std::uint64_t Server::requests_served() const

@@ -8,29 +8,72 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <string_view>
+#include <vector>
 
 namespace ponk::net {
+
+class Tls;
 
 // Called on a worker thread, may block; exceptions become a 500.
 using Handler = std::function<Response(const Request&)>;
 
+// What becomes of a request, decided when its head is there and nothing of its body was read.
+struct Reception {
+    // Refuses it now, say for want of a token: its body is not read.
+    std::optional<Response> answer = {};
+    // Takes the body as a stream; `finish` makes the answer and the handler is not called.
+    std::unique_ptr<BodySink> sink = {};
+    // Else the whole body is read for the handler, when it has at most so many bytes.
+    std::size_t body_limit = std::size_t{16} << 20;
+    // Slow ones never have all workers at once: others are answered meanwhile.
+    enum class Pace { quick, slow } pace = Pace::quick;
+};
+// Called on an I/O thread with a request whose body is still empty: must not block, so a sink opens
+// its files at the first call that it gets.
+using Receiver = std::function<Reception(const Request& head)>;
+
+// How an error is told that the server itself finds. `target` is the request's address as it was
+// sent, empty when there was none.
+using ErrorShape = std::function<Response(std::string_view target, const Error& error, int status)>;
+
+struct Handlers {
+    Handler answer;
+    Receiver receive = {};        // none: every body is read whole
+    ErrorShape error_shape = {};  // none: error_response
+};
+
 struct ServerOptions {
     std::size_t io_threads = 2;
     std::size_t workers = 8;
-    std::size_t body_limit = std::size_t{8} << 20;
     std::size_t connection_limit = 12'000;
-    // For a connection's first byte, for a request's body and for each piece of an answer.
+    // From one address; not for Unix sockets. When there is no room for a newcomer, the connection
+    // that has waited longest for its next request gives way.
+    std::size_t peer_limit = 2'000;
+    // All bodies that are in memory together; beyond, 503 with Retry-After.
+    std::size_t body_budget = std::size_t{256} << 20;
+    // For a connection's first byte, for a request's body (of a stream: for each 64 KiB) and for
+    // each piece of an answer.
     std::chrono::milliseconds request_timeout{60'000};
-    // For a request's head, from its first byte on.
+    // For a request's head, from its first byte on, and for the greeting of TLS.
     std::chrono::milliseconds head_timeout{10'000};
     // Between requests.
     std::chrono::milliseconds idle_timeout{600'000};
 };
 
-// An HTTP/1.1 server on a listening Unix socket: an event loop on a few threads, so that thousands
-// of log followers cost a descriptor each and no thread; handlers run on a fixed pool.
+// A listening socket and how those are seen who come through it.
+struct Listener {
+    os::Fd socket;
+    Door door = Door::unix_socket;
+    std::shared_ptr<Tls> tls = {};  // none: plain HTTP
+};
+
+// An HTTP/1.1 server on any number of listening sockets: an event loop on a few threads, so that
+// thousands of log followers cost a descriptor each and no thread; handlers run on a fixed pool.
 class Server {
 public:
+    Server(std::vector<Listener> listeners, Handlers handlers, ServerOptions options = {});
+    // One Unix socket.
     Server(os::Fd listener, Handler handler, ServerOptions options = {});
     // Stops accepting, drops all connections and joins the threads.
     ~Server();

@@ -166,7 +166,7 @@ TEST_F(Servers, NoticesAFollowerThatLeft)
 TEST_F(Servers, RefusesWhatIsTooLargeOrNoHttp)
 {
     Client client(folder_ / "s");
-    const auto large = client.call("POST", "/echo", std::string(9 << 20, 'x'), after(20s));
+    const auto large = client.call("POST", "/echo", std::string(17 << 20, 'x'), after(20s));
     if (large) {  // or the connection broke while sending
         EXPECT_EQ(large->status, 413);
     }

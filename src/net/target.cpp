@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace ponk::net {
 
 namespace {
@@ -28,6 +30,14 @@ Result<std::string> percent_decode(std::string_view text)
         at += 2;
     }
     return out;
+}
+
+// In a query, and only there, a plus is a space.
+Result<std::string> decode_parameter(std::string_view text)
+{
+    std::string spaced(text);
+    std::replace(spaced.begin(), spaced.end(), '+', ' ');
+    return percent_decode(spaced);
 }
 
 Result<std::string> decode_segment(std::string_view text)
@@ -66,10 +76,10 @@ Result<Target> parse_target(std::string_view text)
     for (const auto& pair : split(text.substr(question + 1), '&')) {
         if (pair.empty()) continue;
         const auto equals = pair.find('=');
-        auto key = TRY(percent_decode(std::string_view(pair).substr(0, equals)));
+        auto key = TRY(decode_parameter(std::string_view(pair).substr(0, equals)));
         auto value = equals == std::string::npos
                          ? std::string()
-                         : TRY(percent_decode(std::string_view(pair).substr(equals + 1)));
+                         : TRY(decode_parameter(std::string_view(pair).substr(equals + 1)));
         target.query.emplace_back(std::move(key), std::move(value));
     }
     return target;

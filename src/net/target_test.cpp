@@ -16,6 +16,14 @@ TEST(Target, SplitsAndDecodes)
     EXPECT_EQ(target->query.size(), 3U);
 }
 
+TEST(Target, APlusIsASpaceInAQueryAndItselfInAPath)
+{
+    const auto target = parse_target("/a+b?path=my+folder/c%2Bd");
+    ASSERT_TRUE(target);
+    EXPECT_EQ(target->path, std::vector<std::string>{"a+b"});
+    EXPECT_EQ(target->query[0].second, "my folder/c+d");
+}
+
 TEST(Target, RefusesEverySpellingOfAWayOut)
 {
     for (const char* text : {"/a/../b",

@@ -11,7 +11,8 @@ namespace ponk::output {
 
 namespace {
 
-constexpr std::string_view marks = "*+ox#@%&";
+// Those that are told apart at a glance come first.
+constexpr std::string_view characters = "*+ox#@%&ABCDEFGHIJKLMNPQRSTUVWYZ";
 
 }  // namespace
 
@@ -58,12 +59,18 @@ void Canvas::line(int x0, int y0, int x1, int y1, int pen)
     }
 }
 
+std::size_t Canvas::marks()
+{
+    return characters.size();
+}
+
 Canvas::Cell Canvas::cell(int column, int line) const
 {
     const auto i = static_cast<std::size_t>(line * columns_ + column);
     if (bits_[i] == 0) return {" ", -1};
     if (across_ == 1)
-        return {std::string(1, marks[static_cast<std::size_t>(pens_[i]) % marks.size()]), pens_[i]};
+        return {std::string(1, characters[static_cast<std::size_t>(pens_[i]) % characters.size()]),
+                pens_[i]};
     Cell cell{{}, pens_[i]};
     append_utf8(cell.text, 0x2800U + bits_[i]);
     return cell;

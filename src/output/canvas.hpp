@@ -27,6 +27,9 @@ public:
     };
     [[nodiscard]] Cell cell(int column, int line) const;
 
+    // How many pens have a character of their own.
+    static std::size_t marks();
+
 private:
     int columns_;
     int lines_;

@@ -2,7 +2,6 @@
 #include "output/chart.hpp"
 
 #include "base/text.hpp"
-#include "output/axis.hpp"
 #include "output/canvas.hpp"
 #include "output/cell.hpp"
 
@@ -45,7 +44,7 @@ public:
     {
         for (const auto& one : series_) {
             for (std::size_t i = 0; i < one.y.size(); ++i) {
-                if (!std::isfinite(one.y[i]) || !std::isfinite(x_of(one, i))) continue;
+                if (!has_place(one, i)) continue;
                 y_range_.include(one.y[i]);
                 x_range_.include(x_of(one, i));
             }
@@ -56,7 +55,8 @@ public:
     {
         if (y_range_.empty()) return {};
         const int lines = std::clamp(options_.height, 3, 100);
-        const auto axis = make_axis(y_range_.low, y_range_.high, std::max(2, (lines + 1) * 2 / 5));
+        const auto axis = make_axis(
+            y_range_.low, y_range_.high, std::max(2, (lines + 1) * 2 / 5), options_.scale);
         std::size_t margin = 0;
         for (const double tick : axis.ticks)
             margin = std::max(margin, axis.label(tick).size());
@@ -70,10 +70,18 @@ public:
     }
 
 private:
+    [[nodiscard]] bool has_place(const Series& series, std::size_t i) const
+    {
+        return std::isfinite(series.y[i]) && std::isfinite(x_of(series, i)) &&
+               (options_.scale == Scale::linear || series.y[i] > 0);
+    }
+
     // Braille cells of two curves look alike without colour, so each curve gets its own character.
     [[nodiscard]] Canvas::Dots dots() const
     {
-        const bool braille = terminal_.utf8 && (series_.size() == 1 || terminal_.colour);
+        const bool braille =
+            terminal_.utf8 &&
+            (series_.size() == 1 || (terminal_.colour && series_.size() <= colours.size()));
         return braille ? Canvas::Dots::braille : Canvas::Dots::characters;
     }
 
@@ -91,7 +99,7 @@ private:
         int last_x = 0;
         int last_y = 0;
         for (std::size_t i = 0; i < series.y.size(); ++i) {
-            if (!std::isfinite(series.y[i]) || !std::isfinite(x_of(series, i))) {
+            if (!has_place(series, i)) {
                 connected = false;
                 continue;
             }
@@ -126,7 +134,8 @@ private:
     {
         std::vector<std::string> labels(static_cast<std::size_t>(lines));
         for (const double tick : axis.ticks) {
-            const auto dot = std::lround((1 - axis.place(tick)) * (canvas.height() - 1));
+            const auto dot =
+                std::lround((1 - std::clamp(axis.place(tick), 0.0, 1.0)) * (canvas.height() - 1));
             labels.at(static_cast<std::size_t>(dot * lines / canvas.height())) = axis.label(tick);
         }
         std::string out;
@@ -172,7 +181,8 @@ private:
 
     [[nodiscard]] std::string x_labels(std::size_t margin, int columns) const
     {
-        const auto text = [](double value) {
+        const auto text = [this](double value) {
+            if (options_.x_text) return options_.x_text(value);
             return value == std::floor(value) && std::fabs(value) < 1e15
                        ? fmt::format("{:.0f}", value)
                        : brief_number(value);
@@ -247,6 +257,11 @@ private:
 };
 
 }  // namespace
+
+std::size_t most_marks()
+{
+    return Canvas::marks();
+}
 
 std::string draw_chart(std::span<const Series> series, const ChartOptions& options)
 {

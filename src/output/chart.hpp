@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "output/axis.hpp"
 #include "output/terminal.hpp"
 
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,7 +24,14 @@ struct ChartOptions {
     int height = 12;  // lines of the plot itself
     std::string title = {};
     std::string x_label = "step";
+    // How a number below the plot is written; without it as a number.
+    std::function<std::string(double)> x_text = {};
+    // Values that a logarithm has no place for are gaps.
+    Scale scale = Scale::linear;
 };
+
+// So many curves are told apart by their marks alone.
+std::size_t most_marks();
 
 // Curves with axes and one line per curve: lowest, highest and last value. Empty without points.
 std::string draw_chart(std::span<const Series> series, const ChartOptions& options);

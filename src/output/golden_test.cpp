@@ -134,6 +134,33 @@ TEST(GoldenOutput, Charts)
             expect_golden("chart_two" + suffix, draw_chart(two, options));
         }
     }
+    std::vector<Series> runs;
+    for (int i = 0; i < 8; ++i) {
+        runs.push_back({.name = "#" + std::to_string(i) + " 9be01c1" + std::to_string(i),
+                        .y = falling(40 + 20 * i)});
+        for (double& value : runs.back().y)
+            value *= 1 + i * 0.3;
+    }
+    expect_golden("chart_eight", draw_chart(runs, {.terminal = {.width = 80}, .title = "loss"}));
+    expect_golden("chart_eight_colour",
+                  draw_chart(runs, {.terminal = {.width = 80, .colour = true}, .title = "loss"}));
+    expect_golden("chart_log",
+                  draw_chart(one, {.terminal = {.width = 80}, .scale = Scale::logarithmic}));
+    const std::vector<Series> point{{.name = "point", .y = {0.5}, .x = {7}}};
+    expect_golden("chart_point", draw_chart(point, {.terminal = {.width = 50}, .height = 5}));
+    const std::vector<Series> ends{{.name = "ends", .y = {5e-324, 1, -1e308, nan, 1e308}}};
+    expect_golden("chart_ends", draw_chart(ends, {.terminal = {.width = 60}, .height = 7}));
+    const std::vector<Series> powers{{.name = "powers", .y = {5e-324, 1, 1e308}}};
+    expect_golden(
+        "chart_ends_log",
+        draw_chart(powers, {.terminal = {.width = 60}, .height = 7, .scale = Scale::logarithmic}));
+    const auto minutes = [](double value) {
+        return std::to_string(static_cast<int>(value)) + " min";
+    };
+    expect_golden(
+        "chart_time",
+        draw_chart(accuracy,
+                   {.terminal = {.width = 50}, .height = 5, .x_label = "time", .x_text = minutes}));
     expect_golden(
         "chart_small",
         draw_chart(accuracy, {.terminal = {.width = 50}, .height = 6, .x_label = "epoch"}));

@@ -13,7 +13,7 @@ namespace ponk::output {
 
 namespace {
 
-constexpr std::size_t gap = 2;
+constexpr std::size_t gap = column_gap;
 constexpr std::size_t endless = 1'000'000;
 
 std::size_t room_of(const Terminal& terminal)
@@ -71,25 +71,10 @@ private:
 
     void measure(const Grid& grid, std::size_t i)
     {
-        const auto& column = grid.columns[i];
-        bool numbers = false;
-        bool others = false;
-        std::size_t widest = 0;
-        for (std::size_t row = 0; row < cells_.size(); ++row) {
-            widest = std::max(widest, display_width(cells_[row][i]));
-            const auto* value = grid.rows[row][i];
-            if (!value || value->is_null()) continue;
-            (value->is_number() ? numbers : others) = true;
-        }
-        const bool numeric = numbers && !others;
-        const auto wanted = std::max(widest, display_width(titles_[i]));
-        // Digits that are cut off would make another number: only the title may shrink.
-        const bool title_shrinks = numeric && column.min < whole;
-        const auto least =
-            std::min(wanted, title_shrinks ? widest : std::max<std::size_t>(column.min, 1));
-        extents_.push_back({wanted, least});
-        right_.push_back(column.align == Align::right ||
-                         (column.align == Align::by_value && numeric));
+        const auto [extent, numeric] = measure_column(grid, i);
+        extents_.push_back(extent);
+        const auto align = grid.columns[i].align;
+        right_.push_back(align == Align::right || (align == Align::by_value && numeric));
     }
 
     [[nodiscard]] std::string line(const std::vector<std::string>& cells, Weight weight) const

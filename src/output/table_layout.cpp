@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output/table_layout.hpp"
 
+#include "base/text.hpp"
+#include "output/cell.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -110,6 +113,49 @@ Grid arrange(const Json& document, const Columns& columns)
     for (const auto* item : items)
         grid.rows.push_back({item});
     return grid;
+}
+
+Measure measure_column(const Grid& grid, std::size_t column)
+{
+    const auto& said = grid.columns[column];
+    bool numbers = false;
+    bool others = false;
+    std::size_t widest = 0;
+    for (const auto& row : grid.rows) {
+        const auto* value = row[column];
+        if (!value || value->is_null()) continue;
+        widest = std::max(widest, display_width(cell_text(*value)));
+        (value->is_number() ? numbers : others) = true;
+    }
+    const bool numeric = numbers && !others;
+    const auto title = printable(said.title.empty() ? said.key : said.title);
+    const auto wanted = std::max(widest, display_width(title));
+    // Digits that are cut off would make another number: only the title may shrink.
+    const bool title_shrinks = numeric && said.min < whole;
+    const auto least =
+        std::min(wanted, title_shrinks ? widest : std::max<std::size_t>(said.min, 1));
+    return {{wanted, least}, numeric};
+}
+
+std::vector<std::size_t> choose_columns(const std::vector<Extent>& extents,
+                                        const std::vector<int>& ranks,
+                                        std::size_t room,
+                                        std::size_t gap)
+{
+    std::vector<std::size_t> kept;
+    std::size_t needed = 0;
+    for (std::size_t i = 0; i < extents.size(); ++i) {
+        kept.push_back(i);
+        needed += extents[i].least + (i > 0 ? gap : 0);
+    }
+    while (kept.size() > 1 && needed > room) {
+        auto victim = kept.begin();
+        for (auto at = kept.begin(); at != kept.end(); ++at)
+            if (ranks[*at] >= ranks[*victim]) victim = at;
+        needed -= extents[*victim].least + gap;
+        kept.erase(victim);
+    }
+    return kept;
 }
 
 std::vector<std::size_t>

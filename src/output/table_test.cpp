@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.hpp"
 #include "output/cell.hpp"
+#include "output/column_order.hpp"
 #include "output/render.hpp"
 #include "output/table.hpp"
 #include "output/table_layout.hpp"
@@ -155,6 +156,29 @@ TEST(TableLayout, TheWidestColumnsGiveWayFirst)
     EXPECT_THAT(fit_columns({{10, 6}, {20, 6}, {40, 6}}, 21, 2), ElementsAre(10, 9));
     EXPECT_THAT(fit_columns({{10, 6}, {20, 6}}, 3, 2), ElementsAre(3));
     EXPECT_THAT(fit_columns({}, 3, 2), ElementsAre());
+    EXPECT_THAT(choose_columns({{9, 9}, {9, 9}, {9, 9}}, {0, 2, 1}, 20, 2), ElementsAre(0, 2));
+    EXPECT_THAT(choose_columns({{9, 9}, {9, 9}, {9, 9}}, {0, 0, 0}, 20, 2), ElementsAre(0, 1));
+    EXPECT_THAT(choose_columns({{9, 9}, {9, 9}}, {1, 0}, 3, 2), ElementsAre(1));
+}
+
+TEST(Table, LeavesOutWhatMattersLeast)
+{
+    const Columns columns{
+        {.key = "a", .min = whole}, {.key = "b", .min = whole}, {.key = "c", .min = whole}};
+    const Json rows = json(R"([{"a": "aaaa", "b": "bbbb", "c": "cccc"}])");
+    const Terminal narrow{.width = 11};
+
+    const auto ordered = order_by_rank(rows, columns, {0, 2, 1}, narrow);
+
+    EXPECT_EQ(render_table(rows, narrow, ordered),
+              "a     c\n"
+              "----  ----\n"
+              "aaaa  cccc\n"
+              "(1 more\n"
+              "column in\n"
+              "-o json: b)\n");
+    EXPECT_EQ(order_by_rank(rows, columns, {0, 2, 1}, {.width = 16})[1].key, "b") << "all fit";
+    EXPECT_EQ(order_by_rank(rows, columns, {0, 2, 1}, {})[1].key, "b") << "a pipe has room";
 }
 
 TEST(Formats, HaveNamesAndSuggestions)

@@ -9,6 +9,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <limits>
 #include <random>
 
@@ -159,6 +162,44 @@ TEST(ChunkCodecTest, BytesThatNoEncoderMadeAreDamaged)
     const auto refused = decoder.decode(later);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().kind(), ErrorKind::damaged);
+}
+
+std::vector<MetricPoint> golden_points()
+{
+    std::vector<MetricPoint> points;
+    for (std::int64_t i = 0; i < 200; ++i)
+        points.push_back({"loss", 1.0 / static_cast<double>(i + 1), {}, i, 1000 + 100 * i + i % 3});
+    points.push_back({"loss", 0, "a text", 200, 30'000, Form::list});
+    return points;
+}
+
+// What was stored once is read by every later version. Made with PONK_ACCEPT=1 while there is none;
+// zstd's own versions may write other bytes.
+TEST(ChunkCodecTest, ReadsTheGoldenBytes)
+{
+    const auto points = golden_points();
+    const auto small = std::span(points).first(3);
+    const auto folder = os::Path(PONK_GOLDEN) / "points";
+    const auto golden = [&](const char* name, const std::string& now) {
+        const auto file = folder / name;
+        if (::getenv("PONK_ACCEPT") && !std::filesystem::exists(file)) {
+            std::filesystem::create_directories(folder);
+            std::ofstream(file, std::ios::binary) << now;
+        }
+        return os::read_file(file).value();
+    };
+    const auto three = columns({small.begin(), small.end()});
+    const auto whole = golden("long.chunk", ChunkEncoder().encode(columns(points)));
+    const auto plain = golden("three.chunk", ChunkEncoder().encode(three));
+    const auto tail = golden("request.tail", encode_tail(points));
+
+    expect_same(ChunkDecoder().decode(whole).value(), columns(points));
+    expect_same(ChunkDecoder().decode(plain).value(), three);
+    EXPECT_EQ(plain, ChunkEncoder().encode(three));
+    EXPECT_EQ(tail, encode_tail(points));
+    PointsByKey read;
+    ASSERT_TRUE(read.add_tail(tail));
+    expect_same(read.keys().at(0).points, columns(points));
 }
 
 TEST(TailCodecTest, PointsOfARequestComeBackByKey)

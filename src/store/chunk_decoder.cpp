@@ -19,7 +19,7 @@ constexpr std::uint64_t largest_texts = std::uint64_t{4} << 20;  // of those tha
 
 // Each function is false for bytes that cannot be.
 struct ChunkDecoder::State {
-    ZSTD_DCtx* context = ZSTD_createDCtx();
+    ZSTD_DCtx* context = nullptr;  // made when first needed
     std::string buffer;
 
     ~State() { ZSTD_freeDCtx(context); }
@@ -27,6 +27,7 @@ struct ChunkDecoder::State {
     // Exactly `size` bytes, in `buffer`.
     bool expand(std::string_view packed, std::size_t size)
     {
+        if (!context) context = ZSTD_createDCtx();
         buffer.resize(size);
         return context && ZSTD_decompressDCtx(
                               context, buffer.data(), size, packed.data(), packed.size()) == size;

@@ -43,7 +43,7 @@ std::int64_t usual_difference(std::vector<std::int64_t> differences)
 }  // namespace
 
 struct ChunkEncoder::State {
-    ZSTD_CCtx* context = ZSTD_createCCtx();
+    ZSTD_CCtx* context = nullptr;  // made when first needed: many chunks are too small
     std::string plane;
     std::string packed;
 
@@ -52,7 +52,9 @@ struct ChunkEncoder::State {
     // The bytes in `packed`, or nothing where that does not pay.
     bool compress(std::string_view bytes)
     {
-        if (bytes.size() < smallest_compressed || !context) return false;
+        if (bytes.size() < smallest_compressed) return false;
+        if (!context) context = ZSTD_createCCtx();
+        if (!context) return false;
         packed.resize(ZSTD_compressBound(bytes.size()));
         const auto size = ZSTD_compressCCtx(
             context, packed.data(), packed.size(), bytes.data(), bytes.size(), zstd_level);

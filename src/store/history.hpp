@@ -190,6 +190,7 @@ public:
     Result<> export_lines(const RunFilter& filter, const OnLine& line) const;
 
 private:
+    friend struct HistoryAccess;
     friend class Tracking;
     struct Impl;
     explicit History(std::unique_ptr<Impl> impl);

@@ -15,11 +15,12 @@ struct Acknowledged {
     char id[32];
     std::uint64_t offset;  // of its journal
     int state;
+    std::uint64_t logged;  // points of requests
 };
 
-void tell(int out, const RunId& id, std::uint64_t offset, RunState state)
+void tell(int out, const RunId& id, std::uint64_t offset, RunState state, std::uint64_t logged = 0)
 {
-    Acknowledged message{{}, offset, static_cast<int>(state)};
+    Acknowledged message{{}, offset, static_cast<int>(state), logged};
     id.text().copy(message.id, sizeof message.id);
     if (::write(out, &message, sizeof message) != sizeof message) ::_exit(2);
 }
@@ -45,8 +46,16 @@ void tell(int out, const RunId& id, std::uint64_t offset, RunState state)
             if (!(*history)->record_metrics(run.id, batch)) ::_exit(1);
             tell(out, run.id, batch.to, RunState::starting);
         }
+        for (std::uint64_t n = 0; n < 10; ++n) {
+            const auto value = static_cast<std::int64_t>(n);
+            const std::vector<model::MetricPoint> points{
+                {"live", static_cast<double>(n), {}, value, 0}};
+            if (!(*history)->log_points(run.id, points)) ::_exit(1);
+            tell(out, run.id, 20, RunState::starting, n + 1);
+            if (n % 4 == 3 && !(*history)->find_metric(run.id, "live")) ::_exit(1);
+        }
         if (!(*history)->update_state(run.id, RunState::starting, RunState::failed)) ::_exit(1);
-        tell(out, run.id, 20, RunState::failed);
+        tell(out, run.id, 20, RunState::failed, 10);
     }
 }
 
@@ -64,6 +73,10 @@ protected:
         ASSERT_EQ(points.size(), offset) << "seed " << seed;
         for (std::size_t i = 0; i < points.size(); ++i)
             EXPECT_EQ(points[i].value, static_cast<double>(i));
+        const auto logged = history_->metric_series(id, "live").value();
+        EXPECT_GE(logged.size(), told.logged) << "seed " << seed;
+        for (std::size_t i = 0; i < logged.size(); ++i)
+            EXPECT_EQ(logged[i].value, static_cast<double>(i)) << "seed " << seed;
     }
 };
 

@@ -20,7 +20,7 @@ using testing::SizeIs;
 
 // The newest is what this version writes.
 const char* const versions[] = {
-    "history-v1.db", "history-v2.db", "history-v3.db", "history-v4.db", "history-v5.db"};
+    "history-v1.db", "history-v2.db", "history-v3.db", "history-v4.db", "history-v5.db", "history-v7.db"};
 
 model::Run golden_run(const std::string& id, RunState state)
 {
@@ -78,6 +78,9 @@ void make_golden(History& history, const Path& file)
          0,
          64,
          {{"loss", 0.5, {}, 1, 10}, {"loss", 0.25, {}, 2, 20}, {"note", 0, "text", 0, 5}}}));
+    const std::vector<model::MetricPoint> logged{{"tail", 1.5, {}, 1, 30},
+                                                 {"tail", 2.5, {}, 2, 40}};
+    ASSERT_TRUE(history.log_points(run.id, logged));
     ASSERT_TRUE(history.append_event(run.id, "progress", "copying"));
     ASSERT_TRUE(history.add_asset({.project = run.project,
                                    .name = "model",
@@ -144,6 +147,8 @@ TEST_P(GoldenHistory, OpensADatabaseOfEveryVersion)
     EXPECT_EQ(history->journal_offset(expected.id, "m-1").value(), 64U);
     EXPECT_EQ(history->metric_series(expected.id, "loss").value().at(1).value, 0.25);
     EXPECT_EQ(history->latest_metrics(expected.id).value().at(1).point.text, "text");
+    const bool has_tail = std::string_view(GetParam()) >= "history-v6.db";
+    EXPECT_THAT(history->metric_series(expected.id, "tail").value(), SizeIs(has_tail ? 2 : 0));
     EXPECT_EQ(history->events(expected.id).value().at(2).text, "copying");
     EXPECT_EQ(history->assets(expected.project).value().at(0).size, 7U);
     EXPECT_EQ(history->find_setting("answer").value(), "42");

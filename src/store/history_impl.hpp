@@ -21,4 +21,9 @@ struct History::Impl {
     void settle_when_large();
 };
 
+// For the classes of this folder that keep other things in the same file.
+struct HistoryAccess {
+    static db::Database& database(const History& history) { return *history.impl_->database; }
+};
+
 }  // namespace ponk::store

@@ -14,6 +14,8 @@ extern const char ponk_store_005_tracking[];
 extern const char ponk_store_005_tracking_end[];
 extern const char ponk_store_006_points[];
 extern const char ponk_store_006_points_end[];
+extern const char ponk_store_007_models[];
+extern const char ponk_store_007_models_end[];
 }
 
 namespace ponk::store {
@@ -37,7 +39,8 @@ db::Schema history_schema()
              between(ponk_store_003_gpu, ponk_store_003_gpu_end),
              between(ponk_store_004_search, ponk_store_004_search_end),
              between(ponk_store_005_tracking, ponk_store_005_tracking_end),
-             between(ponk_store_006_points, ponk_store_006_points_end)}};
+             between(ponk_store_006_points, ponk_store_006_points_end),
+             between(ponk_store_007_models, ponk_store_007_models_end)}};
 }
 
 }  // namespace ponk::store

@@ -165,6 +165,30 @@ Term make_attribute_term(const Comparison& comparison, const RunSearch& search)
     return term;
 }
 
+// Some one of the datasets that a run read fulfils it.
+Term make_dataset_term(const Comparison& comparison)
+{
+    const bool of_input = comparison.key == "context";
+    const auto holds =
+        compare(Sql(of_input ? "run_dataset." : "dataset.").add(comparison.key), comparison);
+    Term term{.comparison = &comparison};
+    term.condition =
+        Sql("EXISTS (SELECT 1 FROM run_dataset")
+            .add(of_input ? "" : " CROSS JOIN dataset ON dataset.row = run_dataset.dataset")
+            .add(" WHERE run_dataset.run = run.row AND ")
+            .add(holds)
+            .add(")");
+    if (!is_range(comparison)) return term;
+    term.rows =
+        Sql("SELECT DISTINCT run_dataset.run AS row FROM ")
+            .add(of_input ? "run_dataset"
+                          : "dataset CROSS JOIN run_dataset ON run_dataset.dataset = dataset.row")
+            .add(" WHERE ")
+            .add(holds);
+    term.counted = *term.rows;
+    return term;
+}
+
 }  // namespace
 
 std::string_view name_column(RunSearch::Words words)
@@ -228,6 +252,7 @@ Term make_term(const Comparison& comparison, const RunSearch& search)
     if (is_name_tag(comparison.entity, comparison.key, search.words))
         return make_name_term(comparison, search);
     if (comparison.entity == Entity::attribute) return make_attribute_term(comparison, search);
+    if (comparison.entity == Entity::dataset) return make_dataset_term(comparison);
     if (const auto place = find_place(comparison.entity, comparison.key))
         return make_kept_term(comparison, *place);
     Term term{.comparison = &comparison};

@@ -24,17 +24,46 @@ Result<OpenMetric> open_metric(db::Connection& writer, std::int64_t run, const s
     return made;
 }
 
+// What decides which point is the latest.
+struct Standing {
+    std::int64_t step = 0;
+    std::int64_t time = 0;
+    double value = 0;  // NaN counts as 0
+    bool text = false;
+
+    explicit Standing(const MetricPoint& point)
+        : step(point.step), time(point.time), value(std::isnan(point.value) ? 0 : point.value),
+          text(point.text.has_value())
+    {
+    }
+    Standing(const PointColumns& points, std::size_t at)
+        : step(points.steps[at]), time(points.times[at]),
+          value(std::isnan(points.values[at]) ? 0 : points.values[at]), text(points.is_text(at))
+    {
+    }
+    // Of a point that arrived behind the other one.
+    [[nodiscard]] bool is_later(const Standing& than) const
+    {
+        const auto when = std::tuple(step, time);
+        const auto other = std::tuple(than.step, than.time);
+        if (when != other) return when > other;
+        return text || than.text || value > than.value;
+    }
+};
+
 void take_latest(LatestMetric& latest, const std::string& key, const PointColumns& points)
 {
-    for (std::size_t i = 0; i < points.size(); ++i) {
-        // Most come in their order; only those that may be the latest are looked at closely.
-        if (latest.count > 0 && std::tuple(points.steps[i], points.times[i]) <
-                                    std::tuple(latest.point.step, latest.point.time))
-            continue;
-        auto point = points.point(key, i);
-        if (latest.count == 0 || is_later(point, latest.point)) latest.point = std::move(point);
-        latest.count = std::max<std::int64_t>(latest.count, 1);
+    std::optional<std::size_t> best;
+    if (latest.count == 0) best = 0;
+    auto standing = best ? Standing(points, 0) : Standing(latest.point);
+    for (std::size_t i = best ? 1 : 0; i < points.size(); ++i) {
+        const Standing next(points, i);
+        if (!next.is_later(standing)) continue;
+        standing = next;
+        best = i;
     }
+    if (best) latest.point = points.point(key, *best);
+    latest.count += static_cast<std::int64_t>(points.size());
 }
 
 Result<> add_to_key(db::Connection& writer,
@@ -47,23 +76,12 @@ Result<> add_to_key(db::Connection& writer,
     auto points = TRY(only_new(writer, open, key.points));
     if (points.empty()) return {};
     const auto stored = open.latest.count;
-    const auto added = static_cast<std::int64_t>(points.size());
     take_latest(open.latest, key.key, points);
-    open.latest.count = stored + added;
     TRY(append_chunks(writer, open.row, stored, std::move(points), encoder));
     return write_latest(writer, open);
 }
 
 }  // namespace
-
-bool is_later(const MetricPoint& point, const MetricPoint& than)
-{
-    const auto when = [](const MetricPoint& p) { return std::tuple(p.step, p.time); };
-    if (when(point) != when(than)) return when(point) > when(than);
-    if (point.text || than.text) return true;
-    const auto number = [](double value) { return std::isnan(value) ? 0 : value; };
-    return number(point.value) > number(than.value);
-}
 
 Result<> add_points(db::Connection& writer, std::int64_t run, const PointsByKey& points)
 {

@@ -14,7 +14,4 @@ namespace ponk::store {
 // as 0; where a text is among them, then arrival.
 Result<> add_points(db::Connection& writer, std::int64_t run, const PointsByKey& points);
 
-// The latest of several points in that sense.
-bool is_later(const model::MetricPoint& point, const model::MetricPoint& than);
-
 }  // namespace ponk::store

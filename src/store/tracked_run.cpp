@@ -119,6 +119,18 @@ add_metrics(db::Connection& connection, const std::string& rows, std::vector<Tra
     });
 }
 
+Result<> add_inputs(db::Connection& connection,
+                    const std::vector<std::int64_t>& rows,
+                    std::vector<TrackedRun>& runs)
+{
+    auto inputs = TRY(read_run_inputs(connection, rows));
+    for (auto& run : runs) {
+        if (const auto found = inputs.find(run.row); found != inputs.end())
+            run.inputs = std::move(found->second);
+    }
+    return {};
+}
+
 }  // namespace
 
 Result<std::vector<TrackedRun>> read_tracked_runs(db::Connection& connection,
@@ -135,6 +147,7 @@ Result<std::vector<TrackedRun>> read_tracked_runs(db::Connection& connection,
     }
     TRY(add_tags(connection, list, runs));
     TRY(add_metrics(connection, list, runs));
+    TRY(add_inputs(connection, rows, runs));
     for (auto& run : runs)
         std::sort(run.tags.begin(), run.tags.end());
     return runs;

@@ -4,6 +4,8 @@
 #include "base/error.hpp"
 #include "base/id.hpp"
 #include "model/run.hpp"
+#include "store/datasets.hpp"
+#include "store/models.hpp"
 #include "store/records.hpp"
 
 #include <cstdint>
@@ -69,6 +71,14 @@ struct TrackedRun {
     Pairs tags = {};
     Pairs params = {};
     std::vector<model::MetricPoint> metrics = {};  // the latest of each; `text` is never set
+    RunInputs inputs = {};
+};
+
+// Where a run's artifacts are.
+struct RunPlace {
+    std::int64_t experiment = 0;
+    std::string location;  // chosen by a client and not ours to open; empty: in this store
+    bool deleted = false;
 };
 
 struct TrackedPage {
@@ -85,6 +95,7 @@ struct TrackedChange {
 // What a client logs at once.
 struct Logged {
     std::vector<model::MetricPoint> points = {};
+    std::vector<ModelMetric> model_metrics = {};  // those of the points that are a model's too
     Pairs params = {};
     Pairs tags = {};
 };
@@ -126,6 +137,8 @@ public:
     // Gives it an id and, when it has none, a name; it is Running.
     Result<TrackedRun> create_run(const NewRun& run);
     Result<TrackedRun> get_run(const std::string& id) const;
+    // Cheap, for those who look after its artifacts.
+    Result<std::optional<RunPlace>> find_place(const RunId& id) const;
     Result<TrackedPage> search_runs(const RunSearch& search) const;
     // The state and the times of a run of ours stay as they are, whatever a client says.
     Result<TrackedRun> update_run(const std::string& id, const TrackedChange& change);

@@ -216,6 +216,7 @@ Result<> Tracking::log(const std::string& id, const Logged& logged)
         const auto run = TRY(find_writable(writer, id)).row;
         TRY(put_params(writer, run, id, logged.params));
         if (!logged.points.empty()) TRY(append_tail(writer, store.unsettled, run, logged.points));
+        TRY(store_model_metrics(writer, run, logged.model_metrics));
         return put_tags(writer, run, logged.tags);
     }));
     if (!logged.points.empty()) store.settle_when_large();

@@ -108,6 +108,8 @@ struct JobSpec {
     GpuRequest gpu;
     // As MLflow's clients see the run. Without an experiment they are told nothing.
     model::Tracking tracking;
+    // Folder of the tree with TensorBoard event files, besides `outputs`; empty: none.
+    std::string tensorboard;
     std::vector<std::string> spark_options;  // PySpark: words for spark-submit before the script
     // Not empty: these words are executed as they are, instead of framework and script.
     std::vector<std::string> command;

@@ -61,6 +61,7 @@ Result<> clean_run_directory(const SealedFiles& files, const Path& directory)
                              control::lock,
                              control::environment,
                              control::relay,
+                             control::tensorboard,
                              "times"})
         TRY(os::remove_tree(directory / name));
     return {};

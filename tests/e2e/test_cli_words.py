@@ -83,8 +83,7 @@ def test_machine_that_is_not_there_leaves_nothing_behind(ponk, words):
     (["ui"], "ponk ui"),
     (["sweep", "start", "x.py"], "ponk sweep"),
     (["notebook", "start"], "ponk notebook"),
-    (["token"], "ponk token"),
-    (["help", "token"], "ponk token"),
+    (["help", "sweep"], "ponk sweep"),
     (["computetarget", "start", "x"], "ponk computetarget start"),
     (["computetarget", "stop", "x"], "ponk computetarget stop"),
 ])

@@ -4,6 +4,7 @@
 #include "os/test_folder.hpp"
 #include "secrets/secrets.hpp"
 #include "small_disk.hpp"
+#include "store/artifact_folder.hpp"
 #include "store/history.hpp"
 
 #include <gmock/gmock.h>
@@ -114,6 +115,37 @@ TEST_F(FullDiskTest, ASecretThatCannotBeStoredLeavesTheOldOne)
     EXPECT_EQ(secrets.get("TOKEN").value(), "old value");
     make_room();
     EXPECT_TRUE(secrets.set("TOKEN", "new value"));
+}
+
+TEST_F(FullDiskTest, AnArtifactThatHasNoRoomLeavesNothingAndTheOldOneStays)
+{
+    const store::ArtifactFolder folder(home_);
+    const auto path = store::ArtifactPath::parse("1/run/artifacts/model").value();
+    const auto send = [&](const store::ArtifactPath& to, std::size_t size) -> Result<> {
+        auto upload = TRY(folder.receive(std::nullopt));
+        for (std::size_t sent = 0; sent < size; sent += 65536)
+            TRY(upload.write(std::string(65536, 'x')));
+        return upload.publish(to);
+    };
+    ASSERT_TRUE(send(path, 65536));
+    const auto room = os::free_space(home_).value();
+
+    const auto refused = send(path, std::size_t{4} << 20U);
+
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().kind(), ErrorKind::unavailable);
+    EXPECT_THAT(refused.error().hint(), testing::HasSubstr("disk is full"));
+    EXPECT_EQ(os::free_space(home_).value(), room);
+    EXPECT_EQ(folder.find(path).value().file.size, 65536U);
+    EXPECT_FALSE(folder.receive(std::uint64_t{4} << 20U));
+
+    fill();
+    const auto elsewhere = store::ArtifactPath::parse("2/run/artifacts/model").value();
+    EXPECT_FALSE(send(elsewhere, 65536));
+    EXPECT_EQ(folder.find(elsewhere.parent()).value().kind,
+              store::ArtifactFolder::Found::Kind::absent);
+    make_room();
+    EXPECT_TRUE(send(elsewhere, 65536));
 }
 
 TEST_F(FullDiskTest, AReadOnlyFileSystemIsNamed)

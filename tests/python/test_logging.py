@@ -286,6 +286,71 @@ def test_images_and_artifacts_lie_in_outputs(python, run):
     assert (run.work / "outputs" / names[0]).read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
 
 
+def test_the_outputs_folder_is_never_copied_into_itself(python, run):
+    (run.work / "outputs" / "sub").mkdir(parents=True)
+    (run.work / "outputs" / "sub" / "leaf").write_bytes(b"l")
+    (run.work / "train.py").write_bytes(b"t")
+    done = run.script(python, """if True:
+        import ponk
+        ponk.log_artifact("outputs")
+        ponk.log_artifact("outputs/sub")
+        ponk.log_artifact(".", "all")
+        ponk.log_artifacts(".", "again")""")
+    assert done.stderr == b""
+    assert [record["artifact"] for record in run.records()] == ["sub/leaf", "sub/leaf", "all/train.py", "again/train.py"]
+    found = sorted(str(path.relative_to(run.work / "outputs")) for path in (run.work / "outputs").rglob("*") if path.is_file())
+    assert found == ["again/train.py", "all/train.py", "sub/leaf"]
+
+
+def test_the_names_of_mlflow_and_files_made_of_values(python, run):
+    (run.work / "models" / "deep").mkdir(parents=True)
+    (run.work / "models" / "deep" / "m.bin").write_bytes(b"m")
+    (run.work / "models" / "top.bin").write_bytes(b"t")
+    done = run.script(python, """if True:
+        import ponk
+        class Figure:
+            def savefig(self, path, **more):
+                open(path, "w").write("drawn")
+        ponk.log_metric("loss", 0.5, 3)
+        ponk.log_metrics({"loss": 0.25}, step=4)
+        ponk.log_list("series", (i * i for i in range(3)))
+        ponk.log_table("t", {"x": [1, 2], "y": ["a", "b"]})
+        ponk.log_table("rows", [{"x": 1}, {"x": 2}])
+        ponk.log_param("lr", 0.1)
+        ponk.set_tags({"stage": "draft"})
+        ponk.log_artifacts("models")
+        ponk.log_artifacts("models", "kept")
+        ponk.log_text("na\\u00efve", "notes/verdict.txt")
+        ponk.log_text(b"raw", "outputs/raw.txt")
+        ponk.log_dict({"classes": ["a", "b"], "odd": Figure}, "../classes.json")
+        ponk.log_figure(Figure(), "plots/loss.svg")
+        ponk.log_figure(Figure(), "plain")
+        ponk.log_figure(object(), "none")
+        """)
+    assert done.returncode == 0 and done.stderr.count(b"\n") == 1 and b"'object' is no figure" in done.stderr
+    records = without_time(run.records())
+    assert records[:8] == [
+        {"metric": "loss", "value": 0.5, "step": 3}, {"metric": "loss", "value": 0.25, "step": 4},
+        {"metric": "series", "values": [0, 1, 4], "step": 0}, {"metric": "t.x", "values": [1, 2], "step": 0},
+        {"metric": "t.y", "text": "['a', 'b']", "step": 0}, {"metric": "rows.x", "values": [1, 2], "step": 0},
+        {"param": "lr", "value": "0.1"}, {"tag": "stage", "value": "draft"}]
+    names = [record["artifact"] for record in records[8:]]
+    assert names == ["top.bin", "deep/m.bin", "kept/top.bin", "kept/deep/m.bin", "notes/verdict.txt", "raw.txt",
+                     "classes.json", "plots/loss.svg", "plain.png"]
+    for name in names:
+        assert (run.work / "outputs" / name).is_file()
+    assert (run.work / "outputs/notes/verdict.txt").read_text(encoding="utf-8") == "na\u00efve"
+    assert json.loads((run.work / "outputs/classes.json").read_text())["classes"] == ["a", "b"]
+
+
+def test_a_script_knows_its_run(python, run):
+    done = run.script(python, "import ponk; print(ponk.run, ponk.run.name, ponk.run.project, ponk.run.outputs)",
+                      PONK_RUN_NAME="first", PONK_PROJECT_ID="p1")
+    assert done.stdout.decode().split() == ["<ponk", "run", "0" * 32 + ">", "first", "p1", str(run.work / "outputs")]
+    done = run.script(python, "import ponk; print(ponk.run.name)", PONK_RUN_NAME="")
+    assert done.stdout == b"None\n"
+
+
 def test_the_calls_of_2017(python, run):
     (run.work / "file.txt").write_text("f")
     done = run.script(python, """if True:

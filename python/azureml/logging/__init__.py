@@ -7,11 +7,7 @@
     run_logger.log("Loss", [0.9, 0.5, 0.3])
     run_logger.log("Accuracy", 0.94).wait()
 """
-import os
-
 import ponk
-from ponk import _images
-from ponk import _journal
 
 __all__ = ["get_azureml_logger", "RunLogger"]
 
@@ -46,7 +42,7 @@ class RunLogger(object):
 
     def upload(self, path, text):
         """Keeps a text (or bytes) as a file of the run."""
-        _upload(path, text)
+        ponk.log_text(text, path)
         return _Stored()
 
     def upload_file(self, name, path=None):
@@ -56,20 +52,6 @@ class RunLogger(object):
         else:
             ponk.log_artifact(path, name)
         return _Stored()
-
-
-@_journal.never_fails
-def _upload(path, text):
-    if not ponk.run.outputs:
-        return
-    relative = _images.safe_name(path)
-    if relative.startswith("outputs/"):
-        relative = relative[len("outputs/"):]
-    target = os.path.join(ponk.run.outputs, relative)
-    _images.make_folder(os.path.dirname(target))
-    with open(target, "wb") as out:
-        out.write(text if isinstance(text, bytes) else str(text).encode("utf-8"))
-    ponk.log_artifact(target)
 
 
 _logger = RunLogger()

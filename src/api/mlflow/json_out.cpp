@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/mlflow/json_out.hpp"
 
+#include "api/mlflow/model_json.hpp"
 #include "base/json.hpp"
 
 #include <fmt/format.h>
@@ -152,9 +153,9 @@ void append_run(std::string& out, const store::TrackedRun& run)
     append_data(out, run);
     // Clients expect both, also when there is nothing in them.
     append_name(out, "inputs");
-    out += "{}";
+    out += to_json(inputs_json(run.inputs));
     append_name(out, "outputs");
-    out += "{}";
+    out += to_json(outputs_json(run.inputs));
     out += '}';
 }
 

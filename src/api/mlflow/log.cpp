@@ -36,6 +36,23 @@ Result<model::MetricPoint> point_of(const Fields& fields)
     return point;
 }
 
+// A point that names a model is that one's too, measured on the dataset that it names.
+Result<> add_point(const Fields& fields, store::Logged& logged)
+{
+    const auto point = TRY(point_of(fields));
+    if (auto model = TRY(fields.find_text("model_id")); model && !model->empty()) {
+        logged.model_metrics.push_back({.model = std::move(*model),
+                                        .key = point.key,
+                                        .value = point.value,
+                                        .time = point.time,
+                                        .step = point.step,
+                                        .dataset_name = TRY(fields.find_text("dataset_name")),
+                                        .dataset_digest = TRY(fields.find_text("dataset_digest"))});
+    }
+    logged.points.push_back(point);
+    return {};
+}
+
 Result<std::string> batch_run_id(const Fields& fields)
 {
     constexpr std::size_t longest = 256;
@@ -72,7 +89,7 @@ Result<LogBody> batch_of(const Fields& fields)
     TRY(check_counts(
         count_of(fields, "metrics"), count_of(fields, "params"), count_of(fields, "tags")));
     for (const auto& metric : TRY(fields.objects("metrics")))
-        body.logged.points.push_back(TRY(point_of(metric)));
+        TRY(add_point(metric, body.logged));
     body.logged.params = TRY(params_of(fields));
     body.logged.tags = TRY(tags_of(fields));
     return body;
@@ -82,22 +99,37 @@ Result<LogBody> metric_of(const Fields& fields)
 {
     LogBody body;
     body.run_id = TRY(fields.run_id());
-    body.logged.points.push_back(TRY(point_of(fields)));
+    TRY(add_point(fields, body.logged));
     return body;
 }
 
-Result<net::Response> store_it(const Services& services, const LogBody& body)
+Result<net::Response> store_it(const Services& services, LogBody body)
 {
+    auto& logged = body.logged;
+    // Numbers come often and are let pass as they are.
+    if (!logged.params.empty() || !logged.tags.empty()) {
+        const auto secrets = TRY(secrets_of(services, body.run_id));
+        std::string no_name;
+        secrets.hide(no_name, logged.params);
+        secrets.hide(no_name, logged.tags);
+    }
     TRY(store::Tracking(services.history()).log(body.run_id, body.logged));
     return reply();
 }
 
 }  // namespace
 
+Result<engine::RunSecrets> secrets_of(const Services& services, const std::string& run_id)
+{
+    const auto id = RunId::parse(run_id);
+    const auto run = id ? TRY(services.history().find_run(*id)) : std::nullopt;
+    return run ? engine::RunSecrets::load(services.context(), *run) : engine::RunSecrets();
+}
+
 Result<net::Response> log_metric(const Services& services, const Call& call)
 {
     if (is_plainly_json(call.request)) {
-        if (const auto body = scan_metric(call.request.body)) return store_it(services, *body);
+        if (auto body = scan_metric(call.request.body)) return store_it(services, std::move(*body));
     }
     return store_it(services, TRY(metric_of(TRY(Fields::of(call.request)))));
 }
@@ -105,11 +137,11 @@ Result<net::Response> log_metric(const Services& services, const Call& call)
 Result<net::Response> log_batch(const Services& services, const Call& call)
 {
     if (is_plainly_json(call.request)) {
-        const auto scanned = scan_batch(call.request.body);
+        auto scanned = scan_batch(call.request.body);
         // Nobody needs to know by how many: the rest is not even read.
         if (scanned.too_many_metrics)
             return tl::unexpected(too_many("metrics", most_metrics, most_metrics + 1));
-        if (scanned.body) return store_it(services, *scanned.body);
+        if (scanned.body) return store_it(services, std::move(*scanned.body));
     }
     return store_it(services, TRY(batch_of(TRY(Fields::of(call.request)))));
 }
@@ -120,7 +152,7 @@ Result<net::Response> log_parameter(const Services& services, const Call& call)
     body.run_id = TRY(call.fields.run_id());
     auto key = TRY(key_of(call.fields, "key", "Param key"));
     body.logged.params.emplace_back(std::move(key), TRY(param_value_of(call.fields)));
-    return store_it(services, body);
+    return store_it(services, std::move(body));
 }
 
 Result<net::Response> set_tag(const Services& services, const Call& call)
@@ -129,7 +161,7 @@ Result<net::Response> set_tag(const Services& services, const Call& call)
     body.run_id = TRY(call.fields.run_id());
     auto key = TRY(key_of(call.fields, "key", "key"));
     body.logged.tags.emplace_back(std::move(key), TRY(tag_value_of(call.fields)));
-    return store_it(services, body);
+    return store_it(services, std::move(body));
 }
 
 Result<net::Response> delete_tag(const Services& services, const Call& call)

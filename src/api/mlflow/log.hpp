@@ -2,9 +2,13 @@
 #pragma once
 
 #include "api/mlflow/routes.hpp"
+#include "engine/run_secrets.hpp"
 
 // What clients log into a run. The first two come often; they read their bodies themselves.
 namespace ponk::api::mlflow {
+
+// The secrets that the script of a run of ours was given: it may say them in any of these calls.
+Result<engine::RunSecrets> secrets_of(const Services& services, const std::string& run_id);
 
 Result<net::Response> log_metric(const Services& services, const Call& call);
 Result<net::Response> log_batch(const Services& services, const Call& call);

@@ -15,6 +15,7 @@ namespace {
 using model::MetricPoint;
 
 constexpr std::size_t most_runs = 100;
+constexpr std::size_t piece = 100'000;
 constexpr std::int64_t longest_bulk = 25'000;
 constexpr std::int64_t longest_interval = 2500;
 
@@ -63,15 +64,19 @@ Result<net::Response> get_history(const Services& services, const Call& call)
     const auto key = TRY(call.fields.text("metric_key"));
     const auto wanted = TRY(call.fields.find_integer("max_results"));
     if (wanted && *wanted <= 0) return tl::unexpected(call.fields.invalid("max_results"));
-    const auto token = TRY(call.fields.find_text("page_token")).value_or("");
+    auto token = TRY(call.fields.find_text("page_token")).value_or("");
     MetricList list;
     if (!id) return list.finish();
-    const auto most = wanted.value_or(std::numeric_limits<std::int64_t>::max());
-    const auto page =
-        TRY(services.history().metric_history(*id, key, token, static_cast<std::size_t>(most)));
-    for (const auto& point : page.points)
-        list.add(point);
-    return list.finish(page.next);
+    // All of it unless a size is given, in pieces: as points it takes more room than as text.
+    auto left = static_cast<std::size_t>(wanted.value_or(std::numeric_limits<std::int64_t>::max()));
+    do {
+        auto page = TRY(services.history().metric_history(*id, key, token, std::min(left, piece)));
+        for (const auto& point : page.points)
+            list.add(point);
+        left -= page.points.size();
+        token = std::move(page.next);
+    } while (left > 0 && !token.empty());
+    return list.finish(token);
 }
 
 Result<net::Response> get_history_bulk(const Services& services, const Call& call)

@@ -124,9 +124,9 @@ TEST_F(MlflowHistory, IsSampledEvenly)
         log(id_, i, 100 - i, i);
     EXPECT_EQ(interval({{"run_ids", id_}, {"max_results", "20"}}),
               "0@0 1@1 2@2 3@3 4@4 5@5 6@6 7@7 8@8 9@9 ");
-    EXPECT_EQ(interval({{"run_ids", id_}, {"max_results", "3"}}), "0@0 4@4 7@7 9@9 ");
+    EXPECT_EQ(interval({{"run_ids", id_}, {"max_results", "3"}}), "0@0 4@4 9@9 ");
     EXPECT_EQ(interval({{"run_ids", id_}, {"start_step", "3"}, {"end_step", "5"}}), "3@3 4@4 5@5 ");
-    EXPECT_EQ(interval({{"run_ids", "none"}, {"run_ids", id_}, {"max_results", "1"}}), "0@0 9@9 ");
+    EXPECT_EQ(interval({{"run_ids", "none"}, {"run_ids", id_}, {"max_results", "1"}}), "9@9 ");
     EXPECT_THAT(interval({}), HasSubstr("Missing value for required parameter 'run_ids'"));
     EXPECT_THAT(interval({{"run_ids", id_}, {"max_results", "2501"}}),
                 HasSubstr("max_results must be between 1 and 2500"));

@@ -17,7 +17,15 @@ std::vector<Route> all_routes()
 {
     static std::deque<std::string> twins;  // texts that the routes point to
     std::vector<Route> all;
-    for (const auto part : {server_routes(), experiment_routes(), run_routes(), metric_routes()}) {
+    for (const auto part : {server_routes(),
+                            experiment_routes(),
+                            run_routes(),
+                            metric_routes(),
+                            dataset_routes(),
+                            logged_model_routes(),
+                            registry_routes(),
+                            trace_routes(),
+                            artifact_routes()}) {
         for (const auto& route : part) {
             all.push_back(route);
             const std::string_view pattern = route.pattern;
@@ -87,10 +95,11 @@ struct Found {
 
 std::optional<Found> find_route(const net::Request& request, const std::string& path)
 {
-    const auto plain = index().plain.find(request.method + " " + path);
+    const std::string method = request.method == "HEAD" ? "GET" : request.method;
+    const auto plain = index().plain.find(method + " " + path);
     if (plain != index().plain.end()) return Found{plain->second, {}};
     for (const auto& pattern : index().with_variables) {
-        if (request.method != pattern.route->method) continue;
+        if (method != pattern.route->method) continue;
         if (auto variables = match(pattern.parts, request.path))
             return Found{pattern.route, std::move(*variables)};
     }
@@ -103,11 +112,23 @@ bool is_ours(const std::vector<std::string>& path)
     return path[1] == "2.0" || path[1] == "3.0";
 }
 
+// A route that takes streams, with the whole body at hand.
+Result<net::Response> pour(const Services& services, const Route& route, const Call& call)
+{
+    const auto sink = TRY(route.sink(services, call));
+    if (!call.request.body.empty()) {
+        if (auto early = sink->write(call.request.body)) return std::move(*early);
+    }
+    return sink->finish();
+}
+
 Result<net::Response> carry_out(const Services& services, const net::Request& request, Found found)
 {
     auto fields =
         found.route->body == Route::Body::raw ? Fields(JsonObject()) : TRY(Fields::of(request));
-    return found.route->action(services, {request, std::move(found.variables), std::move(fields)});
+    const Call call{request, std::move(found.variables), std::move(fields)};
+    return found.route->sink ? pour(services, *found.route, call)
+                             : found.route->action(services, call);
 }
 
 }  // namespace
@@ -118,12 +139,25 @@ const std::vector<Route>& routes()
     return all;
 }
 
-std::optional<net::Response> dispatch(const Services& services, const net::Request& request)
+std::optional<Permission> find_permission(const net::Request& head)
+{
+    if (const auto found = find_route(head, "/" + join(head.path, "/")))
+        return found->route->permission;
+    return is_ours(head.path) ? std::optional(Permission::read) : std::nullopt;
+}
+
+Result<std::unique_ptr<net::BodySink>> find_sink(const Services& services, const net::Request& head)
+{
+    auto found = find_route(head, "/" + join(head.path, "/"));
+    if (!found || !found->route->sink) return std::unique_ptr<net::BodySink>();
+    return found->route->sink(services, {head, std::move(found->variables), Fields(JsonObject())});
+}
+
+net::Response dispatch(const Services& services, const net::Request& request)
 {
     const auto path = "/" + join(request.path, "/");
     auto found = find_route(request, path);
     if (!found) {
-        if (!is_ours(request.path)) return std::nullopt;
         return refuse(404,
                       endpoint_not_found,
                       fmt::format("There is no {} {} in this API",

@@ -5,6 +5,7 @@
 #include "api/mlflow/fields.hpp"
 #include "api/router.hpp"
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,28 +22,45 @@ struct Call {
 };
 
 using Action = Result<net::Response> (*)(const Services& services, const Call& call);
+// For a body that is taken as a stream. Called before any of it was read, on a thread that must not
+// wait: no files, no database; the sink's own calls may.
+using SinkMaker = Result<std::unique_ptr<net::BodySink>> (*)(const Services& services,
+                                                             const Call& call);
 
 struct Route {
     const char* method;
     // "/api/2.0/mlflow/…": there is a twin below /ajax-api, which browsers use.
     const char* pattern;
     Permission permission;
-    Action action;
+    Action action;  // null when `sink` is there
     // raw: the body is bytes and no fields are read from it.
     enum class Body { fields, raw } body = Body::fields;
+    SinkMaker sink = nullptr;
 };
 
 // One table for each part of the API, in the file of its handlers.
 std::span<const Route> server_routes();
 std::span<const Route> experiment_routes();
 std::span<const Route> run_routes();
+std::span<const Route> dataset_routes();
+std::span<const Route> logged_model_routes();
+std::span<const Route> registry_routes();
+std::span<const Route> trace_routes();
 std::span<const Route> metric_routes();
+std::span<const Route> artifact_routes();
 
 // All of them, with their twins written out.
 const std::vector<Route>& routes();
 
-// nullopt: the path is none of MLflow's.
-std::optional<net::Response> dispatch(const Services& services, const net::Request& request);
+// What a call needs; nullopt: the path is none of MLflow's. One that no route answers is for those
+// who may read.
+std::optional<Permission> find_permission(const net::Request& head);
+// Where the body of a call goes that is taken as a stream; null when it is read whole. Waits for
+// nothing.
+Result<std::unique_ptr<net::BodySink>> find_sink(const Services& services,
+                                                 const net::Request& head);
+// For a path that is MLflow's and a caller who may.
+net::Response dispatch(const Services& services, const net::Request& request);
 
 // An answer without fields is "{}".
 net::Response reply(JsonObject object = {});

@@ -106,7 +106,7 @@ TEST(MlflowRoutes, AreThereOnceForClientsAndOnceForBrowsers)
             << route.pattern;
     EXPECT_TRUE(seen.contains("GET /api/3.0/mlflow/server-info"));
     EXPECT_TRUE(seen.contains("GET /ajax-api/3.0/mlflow/server-info"));
-    EXPECT_TRUE(seen.contains("GET /health"));
+    EXPECT_TRUE(seen.contains("GET /get-artifact"));
 }
 
 }  // namespace

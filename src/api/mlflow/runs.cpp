@@ -96,7 +96,8 @@ Result<net::Response> update_run(const Services& services, const Call& call)
         change.state = state_of(*status);
     change.ended = TRY(call.fields.find_integer("end_time"));
     change.name = TRY(call.fields.find_text("run_name"));
-    if (change.name) change.name = shortened(std::move(*change.name), longest_tag);
+    if (change.name)
+        change.name = TRY(secrets_of(services, id)).hide(shortened(*change.name, longest_tag));
     std::string out = "{";
     append_name(out, "run_info");
     append_run_info(out, TRY(tracking(services).update_run(id, change)));

@@ -203,6 +203,7 @@ TEST_F(MlflowRuns, NativeCallsAboutARunOfAClientNeverFailHard)
                                                          {"POST", "/return"},
                                                          {"POST", "/clean"},
                                                          {"POST", "/promote"},
+                                                         {"POST", "/diagnostics"},
                                                          {"GET", "/lock"}};
     for (const auto& [method, path] : calls) {
         const auto answer = native(method, "runs/" + id + path, "{}");

@@ -101,7 +101,8 @@ protected:
     static std::string without_chance(std::string text)
     {
         text = std::regex_replace(text, std::regex("[0-9a-f]{32}"), "RUN");
-        return std::regex_replace(text, std::regex("(_time\":)1[0-9]{12}"), "$1TIME");
+        return std::regex_replace(
+            text, std::regex("(_time|_timestamp|_timestamp_ms)(\":)1[0-9]{12}"), "$1$2TIME");
     }
     void expect_golden(const std::string& name, const net::Response& response)
     {

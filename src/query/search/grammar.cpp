@@ -167,13 +167,13 @@ constexpr Family registry_tags{
     .any = {.operators = textual, .order = Key::Order::no},
 };
 constexpr Key registered_model_keys[] = {
-    {.name = "name", .operators = textual}, created_order, updated_order};
+    {.name = "name", .operators = textual | listed}, created_order, updated_order};
 constexpr Family registered_model_families[] = {
     {.entity = Entity::attribute, .words = attribute_words, .keys = registered_model_keys},
     registry_tags};
 
 constexpr Key model_version_keys[] = {
-    {.name = "name", .operators = textual},
+    {.name = "name", .operators = textual | listed},
     {.name = "version_number", .type = ValueType::number, .operators = numeric},
     {.name = "run_id", .operators = textual | listed, .order = Key::Order::no},
     {.name = "source_path", .operators = textual, .order = Key::Order::no},
@@ -183,6 +183,41 @@ constexpr Key model_version_keys[] = {
 constexpr Family model_version_families[] = {
     {.entity = Entity::attribute, .words = attribute_words, .keys = model_version_keys},
     registry_tags};
+
+// Traces -------------------------------------------------------------------------------------
+
+constexpr std::string_view trace_words[] = {"attributes", "attribute", "attr", "trace"};
+constexpr std::string_view metadata_words[] = {"metadata", "request_metadata"};
+constexpr std::string_view request_aliases[] = {"trace_id"};
+constexpr std::string_view begin_aliases[] = {"timestamp"};
+constexpr std::string_view duration_aliases[] = {"execution_time"};
+constexpr std::string_view end_aliases[] = {"end_time"};
+constexpr Key trace_keys[] = {
+    {.name = "request_id", .operators = textual | listed, .aliases = request_aliases},
+    {.name = "timestamp_ms",
+     .type = ValueType::number,
+     .operators = numeric,
+     .aliases = begin_aliases},
+    {.name = "execution_time_ms",
+     .type = ValueType::number,
+     .operators = numeric,
+     .aliases = duration_aliases},
+    {.name = "end_time_ms",
+     .type = ValueType::number,
+     .operators = numeric,
+     .aliases = end_aliases},
+    {.name = "status", .operators = textual | listed},
+    {.name = "name", .operators = textual | listed},
+    {.name = "run_id", .operators = textual | listed},
+    {.name = "client_request_id", .operators = textual | listed, .order = Key::Order::no},
+    {.name = "experiment_id", .operators = only_order},
+};
+// What is written with a trace is to it what parameters are to a run.
+constexpr Family trace_families[] = {
+    {.entity = Entity::attribute, .words = trace_words, .keys = trace_keys},
+    tags,
+    {.entity = Entity::param, .words = metadata_words, .any = {.operators = textual | presence}},
+};
 
 bool contains(Words words, std::string_view word)
 {
@@ -202,6 +237,7 @@ constinit const Grammar experiments{"experiments", experiment_families};
 constinit const Grammar logged_models{"logged models", logged_model_families};
 constinit const Grammar registered_models{"registered models", registered_model_families};
 constinit const Grammar model_versions{"model versions", model_version_families};
+constinit const Grammar traces{"traces", trace_families};
 
 const Family* find_family(const Grammar& grammar, std::string_view word)
 {

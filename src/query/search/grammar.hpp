@@ -56,6 +56,7 @@ extern const Grammar experiments;
 extern const Grammar logged_models;
 extern const Grammar registered_models;
 extern const Grammar model_versions;
+extern const Grammar traces;
 
 enum class Purpose { filter, order };
 

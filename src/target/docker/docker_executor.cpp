@@ -19,6 +19,8 @@
 #include "target/docker/run_arguments.hpp"
 #include "target/docker/run_image.hpp"
 #include "target/embedded.hpp"
+#include "target/event_files.hpp"
+#include "target/event_reader.hpp"
 #include "target/facts.hpp"
 #include "target/gpu_look.hpp"
 #include "target/managed_environment.hpp"
@@ -140,6 +142,7 @@ public:
             TRY(describe_container(spec, image, prepared ? &*prepared : nullptr, info, installed_));
         SecretFile secrets(spec.directory / control::environment);
         TRY(write_control_files(spec, container, keys_.of(spec.id.text())));
+        TRY(note_event_folders(spec));
         TRY(note(spec, engine, ContainerNote::Stage::given));
         if (needs_side(spec)) {
             TRY(start_beside(spec, engine, container, prepared ? &*prepared : nullptr, stop));
@@ -170,12 +173,14 @@ public:
             subscription.bell().silence();
             auto status = TRY(run.look(stop));
             TRY(add_side(files_of(job, directory), directory, status));
+            TRY(events_.follow(directory, status, stop));
             // A supervisor that was killed at its first moment has not taken it.
             if (status.phase == JobPhase::ended || status.phase == JobPhase::lost)
                 ::unlink((directory / control::environment).c_str());
             if (is_new(status, seen) || Deadline::clock::now() >= deadline) return status;
             // Files tell all but the sudden end of the container, which frees the run's lock.
-            const auto again = after(subscription.works() ? 1000ms : 50ms);
+            auto again = after(subscription.works() ? 1000ms : 50ms);
+            if (status.phase == JobPhase::running) again = std::min(again, events_.due(directory));
             const int bell[] = {subscription.bell().fd()};
             const auto waited = os::wait_any(bell, std::min(deadline, again), stop);
             if (!waited && waited.error().kind() != ErrorKind::timeout)
@@ -202,9 +207,13 @@ public:
     {
         const auto note = TRY(notes_.find(job));
         Notices left_out;
-        if (note && note->tree == ContainerWish::Tree::copied)
+        if (note && note->tree == ContainerWish::Tree::copied) {
             left_out = TRY(copy_outputs_home(
                 TRY(Engine::connect(note->socket, after(patience), stop)), job, directory, stop));
+            // Nobody could look at them before.
+            if (!TRY(EventReaders::read_all(directory, stop)))
+                left_out.emplace_back("its TensorBoard files were not read to their end");
+        }
         auto collected = TRY(collect_outputs(options_.trees, directory, before, stop));
         collected.notices.insert(collected.notices.begin(), left_out.begin(), left_out.end());
         return collected;
@@ -367,6 +376,7 @@ private:
     ContainerNotes notes_;
     RecentInfo info_;
     Watcher watcher_;
+    EventReaders events_;
     HeldEnvironments held_;
     GpuLook gpus_{options_.home / "lib"};
 };

@@ -9,6 +9,8 @@
 #include "target/control_seal.hpp"
 #include "target/embedded.hpp"
 #include "target/environment.hpp"
+#include "target/event_files.hpp"
+#include "target/event_reader.hpp"
 #include "target/facts.hpp"
 #include "target/gpu_look.hpp"
 #include "target/local/local_run.hpp"
@@ -77,6 +79,7 @@ public:
             prepared = TRY(environment_of(
                 spec, [](const std::string&) {}, stop));
         const auto environment = TRY(write_spec(spec, prepared ? &*prepared : nullptr, stop));
+        TRY(note_event_folders(spec));
         if (!spec.shared_directory.empty()) TRY(os::make_directories(spec.shared_directory, 0755));
         if (needs_side(spec)) {
             TRY(start_beside(spec, environment, prepared ? lease_of(*prepared) : -1, stop));
@@ -119,12 +122,15 @@ public:
             // A script can remove its own folder before we have seen who it is.
             if (status.phase == JobPhase::starting && !is_there(directory))
                 return fail(ErrorKind::not_found, "{} is not there", os::in_quotes(directory));
+            TRY(events_.follow(directory, status, stop));
             if (status.phase == JobPhase::ended || status.phase == JobPhase::lost)
                 forget(directory, *run);
             if (is_new(status, seen) || Deadline::clock::now() >= deadline) return status;
             auto wake = run->next_wake();
             wake.descriptors.push_back(subscription.bell().fd());
             if (status.phase == JobPhase::queued) wake.at = after(1s);  // files tell the rest
+            if (status.phase == JobPhase::running)
+                wake.at = std::min(wake.at, events_.due(directory));
             if (!subscription.works()) wake.at = std::min(wake.at, after(50ms));
             const auto waited = os::wait_any(wake.descriptors, std::min(deadline, wake.at), stop);
             if (!waited && waited.error().kind() != ErrorKind::timeout)
@@ -288,6 +294,7 @@ private:
     Path python_;
     RunKeys keys_;
     Watcher watcher_;
+    EventReaders events_;
     HeldEnvironments held_;
     GpuLook gpus_{options_.home / "lib"};
     // Shared with the threads that are inside sync() for that run.

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.hpp"
+#include "model/metric_journal.hpp"
 #include "os/directory.hpp"
 #include "os/process.hpp"
 #include "target/control_directory.hpp"
 #include "target/control_seal.hpp"
 #include "target/embedded.hpp"
+#include "target/event_test_support.hpp"
 #include "target/executor_contract.hpp"
 #include "target/local/local_executor.hpp"
 
@@ -35,6 +37,10 @@ constexpr std::pair<const char*, const char*> scripts[] = {
      "while [ ! -e ../go ]; do sleep 0.01; done; "
      "rm -f ../pid; mkfifo ../pid; mkdir ../exit ../ended; ln -s /etc/passwd ../failed; "
      "echo blocked; while [ ! -e ../end ]; do sleep 0.01; done; exit 4"},
+    {"events.sh",
+     "mkdir -p logs/train; cat ../one >logs/train/events.out.tfevents.1; "
+     "while [ ! -e ../go ]; do sleep 0.01; done; cat ../two >>logs/train/events.out.tfevents.1; "
+     "while [ ! -e ../end ]; do sleep 0.01; done; cat ../three >>logs/train/events.out.tfevents.1"},
     {"orphan.sh", "setsid sleep 99 & echo $! >../orphan; sleep 0.15; exit 5"},
 };
 
@@ -194,6 +200,47 @@ TEST_P(LocalExecutor, ARestartedDaemonFindsTheRun)
     EXPECT_EQ(status.exit->status(), 9);
     EXPECT_EQ(status.exit->by, "stub");
     EXPECT_EQ(log_of(spec), "a\nb\n");
+}
+
+TEST_P(LocalExecutor, NumbersOfEventFilesAreInTheJournalWhileTheScriptRunsAndOnceInTheEnd)
+{
+    auto spec = job("events");
+    spec.tensorboard = "logs";
+    ASSERT_TRUE(os::make_directories(spec.directory));
+    ASSERT_TRUE(os::replace_file(spec.directory / "one",
+                                 event_file_begin(1) + scalar_record("loss", 4, 0)));
+    ASSERT_TRUE(os::replace_file(spec.directory / "two", scalar_record("loss", 2, 1)));
+    ASSERT_TRUE(os::replace_file(spec.directory / "three", scalar_record("loss", 1, 2)));
+    const auto points = [&] {
+        const auto bytes = os::read_file(spec.directory / "journal/tensorboard.journal");
+        return bytes ? model::read_journal(*bytes, 0).points : std::vector<model::MetricPoint>();
+    };
+    const auto follow_until = [&](std::size_t count) {
+        const auto deadline = after(20s);
+        JobStatus seen;
+        while (points().size() < count && Deadline::clock::now() < deadline)
+            seen =
+                target_.executor->sync(spec.id.text(), spec.directory, seen, after(5s), {}).value();
+        EXPECT_EQ(points().size(), count);
+        EXPECT_EQ(seen.phase, JobPhase::running);
+        EXPECT_GT(seen.journal_length, 0U);
+    };
+    start(spec);
+    follow_until(1);
+    target_.executor.reset();
+    let_forge(spec);
+    target_.executor = make_local(root_).executor;
+    follow_until(2);
+    target_.executor.reset();
+    let_end(spec);
+    target_.executor = make_local(root_).executor;
+    follow(spec);
+
+    ASSERT_EQ(points().size(), 3U);
+    for (std::size_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(points()[i].key, "train/loss");
+        EXPECT_EQ(points()[i].step, static_cast<std::int64_t>(i));
+    }
 }
 
 TEST_P(LocalExecutor, StandsInForAKilledSupervisor)

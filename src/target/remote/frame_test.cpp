@@ -67,6 +67,14 @@ TEST(Frame, HasTheBytesOfTheGoldenFile)
     EXPECT_EQ(spec->arguments[2], "\xff");
 }
 
+TEST(JobMessage, NamesTheFolderOfEventFilesWhenThereIsOne)
+{
+    auto spec = parse_job_spec(example().head["spec"]).value();
+    EXPECT_TRUE(to_json(spec)["tensorboard"].is_null());
+    spec.tensorboard = "logs/tb";
+    EXPECT_EQ(parse_job_spec(to_json(spec))->tensorboard, "logs/tb");
+}
+
 TEST(Frame, OfAStatusHasTheBytesOfTheGoldenFile)
 {
     JobStatus status{.phase = JobPhase::ended, .log_length = 5, .journal_length = 2, .started = 17};

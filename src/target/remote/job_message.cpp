@@ -89,24 +89,26 @@ Json to_json(const JobSpec& spec)
     JsonArray variables;
     for (const auto& [name, value] : spec.variables)
         variables.emplace_back(JsonArray{name, value});
-    return JsonObject{{"id", spec.id.text()},
-                      {"token", spec.token},
-                      {"snapshot", spec.snapshot.text()},
-                      {"framework", spec.framework},
-                      {"script", spec.script},
-                      {"arguments", words(spec.arguments)},
-                      {"interpreter", spec.interpreter},
-                      {"variables", std::move(variables)},
-                      {"shared_directory", spec.shared_directory},
-                      {"container", to_json(spec.container)},
-                      {"environment", to_json(spec.environment)},
-                      {"gpu", target::to_json(spec.gpu)},
-                      {"tracking", tracking_text(spec.tracking)},
-                      {"spark_options", words(spec.spark_options)},
-                      {"command", words(spec.command)},
-                      {"time_limit", static_cast<std::int64_t>(spec.time_limit.count())},
-                      {"grace", static_cast<std::int64_t>(spec.grace.count())},
-                      {"umask", static_cast<std::int64_t>(spec.umask)}};
+    JsonObject out{{"id", spec.id.text()},
+                   {"token", spec.token},
+                   {"snapshot", spec.snapshot.text()},
+                   {"framework", spec.framework},
+                   {"script", spec.script},
+                   {"arguments", words(spec.arguments)},
+                   {"interpreter", spec.interpreter},
+                   {"variables", std::move(variables)},
+                   {"shared_directory", spec.shared_directory},
+                   {"container", to_json(spec.container)},
+                   {"environment", to_json(spec.environment)},
+                   {"gpu", target::to_json(spec.gpu)},
+                   {"spark_options", words(spec.spark_options)},
+                   {"command", words(spec.command)},
+                   {"time_limit", static_cast<std::int64_t>(spec.time_limit.count())},
+                   {"grace", static_cast<std::int64_t>(spec.grace.count())},
+                   {"umask", static_cast<std::int64_t>(spec.umask)}};
+    if (!spec.tensorboard.empty()) out.set("tensorboard", spec.tensorboard);
+    if (const auto text = tracking_text(spec.tracking); !text.empty()) out.set("tracking", text);
+    return out;
 }
 
 Result<JobSpec> parse_job_spec(const Json& head)
@@ -137,6 +139,7 @@ Result<JobSpec> parse_job_spec(const Json& head)
         spec.tracking = TRY(model::parse_tracking(text));
     spec.spark_options = TRY(parse_words(head, "spark_options"));
     spec.command = TRY(parse_words(head, "command"));
+    spec.tensorboard = head.text("tensorboard");
     spec.time_limit = std::chrono::seconds(head.integer("time_limit"));
     spec.grace = std::chrono::seconds(head.integer("grace", 10));
     spec.umask = static_cast<mode_t>(head.integer("umask", 022)) & 0777U;

@@ -11,6 +11,7 @@ import time
 
 import box as boxes
 import engine as engines
+import points
 import pytest
 
 COUNT = """
@@ -345,3 +346,17 @@ def wait_for(ponk, *states, seconds=60):
         assert run["status"] not in ("Completed", "Failed", "Canceled", "Lost"), run
         time.sleep(0.1)
     raise AssertionError(f"still {run['status']}")
+
+
+@pytest.mark.parametrize("target", ["plain", "docker"])
+def test_numbers_of_event_files_become_metrics_while_the_run_goes_on(away, target):
+    support = pathlib.Path(__file__).resolve().parents[2] / "support"
+    away.write("event_writer.py", (support / "event_writer.py").read_text())
+    away.write("train.py", "import time\nfrom event_writer import EventWriter\nwriter = EventWriter('logs/tb')\n"
+                           "for i in range(20): writer.scalar('loss', i, i)\ntime.sleep(5)\nwriter.scalar('loss', 20, 20)\n")
+    run = away.text("submit", "--async", "-c", target, "--tensorboard", "logs/tb", "train.py").strip()
+    points.wait_for_points(away, run, "loss", 20)
+    os.kill(away.json("daemon", "status")["pid"], signal.SIGKILL)
+    away.run("logs", "--follow", run)
+    found = points.wait_for_points(away, run, "loss", 21)
+    assert [(point[0], point[2]) for point in found] == [(i, i) for i in range(21)]

@@ -7,6 +7,7 @@ import subprocess
 import time
 
 import engine as engines
+import points
 import pytest
 
 LOG = """
@@ -242,3 +243,20 @@ def test_attached_engine_runs_a_folder_that_holds_nothing_but_the_script(docker)
     compute.write_text("\n".join([*lines, f"baseDockerImage: {engines.IMAGE}", ""]))
 
     assert docker.text("submit", "-c", "mine", "a.py") == "inside\n"
+
+
+@pytest.mark.parametrize("shared", ["true", "false"])
+def test_numbers_of_event_files_become_metrics(docker, shared):
+    docker.write("aml_config/docker.compute", f"type: localdocker\nbaseDockerImage: {engines.IMAGE}\nsharedVolumes: {shared}\n")
+    support = pathlib.Path(__file__).resolve().parents[2] / "support"
+    docker.write("event_writer.py", (support / "event_writer.py").read_text())
+    docker.write("train.py", "import sys, time\nfrom event_writer import EventWriter\nwriter = EventWriter('outputs/train')\n"
+                             "for i in range(20): writer.scalar('loss', i, i)\n"
+                             "time.sleep(4 if sys.argv[1] == 'true' else 0)\nwriter.scalar('loss', 20, 20)\n")
+    run = docker.text("submit", "--async", "-c", "docker", "train.py", shared).strip()
+    if shared == "true":
+        points.wait_for_points(docker, run, "train/loss", 20)
+    docker.run("logs", "--follow", run)
+    docker.run("experiment", "status", run)
+    found = points.wait_for_points(docker, run, "train/loss", 21)
+    assert [(point[0], point[2]) for point in found] == [(i, i) for i in range(21)]

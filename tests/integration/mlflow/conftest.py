@@ -6,10 +6,9 @@ The client lives in the Python that MLFLOW_PYTHON names, else in an environment 
 import json
 import os
 import pathlib
-import socket
+import shlex
 import subprocess
 import sys
-import threading
 import venv
 
 import pytest
@@ -26,7 +25,7 @@ def mlflow_python():
     named = os.environ.get("MLFLOW_PYTHON")
     if named:
         return named
-    place = REPOSITORY / ".cache" / "mlflow-client"
+    place = REPOSITORY / ".cache" / "mlflow"
     python = place / "bin" / "python"
     if not (place / "complete").exists():
         venv.create(place, with_pip=True, clear=True)
@@ -37,48 +36,11 @@ def mlflow_python():
     return str(python)
 
 
-class Doorway:
-    """A TCP port on loopback that leads to the daemon's socket."""
-
-    def __init__(self, path):
-        self.path = str(path)
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.uri = "http://127.0.0.1:%d" % self.listener.getsockname()[1]
-        threading.Thread(target=self.accept, daemon=True).start()
-
-    def accept(self):
-        while True:
-            try:
-                client, _ = self.listener.accept()
-            except OSError:
-                return
-            server = socket.socket(socket.AF_UNIX)
-            server.connect(self.path)
-            for source, sink in ((client, server), (server, client)):
-                threading.Thread(target=self.pump, args=(source, sink), daemon=True).start()
-
-    @staticmethod
-    def pump(source, sink):
-        try:
-            while data := source.recv(65536):
-                sink.sendall(data)
-        except OSError:
-            pass
-        for end in (source, sink):
-            try:
-                end.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
-
-    def close(self):
-        self.listener.close()
-
-
 @pytest.fixture
 def client(ponk, mlflow_python):
     """Runs Python code with `mlflow` and `client` in it; what it assigns to `answer` comes back."""
-    ponk.run("project", "list")  # starts the daemon
-    door = Doorway(ponk.home / "daemon.sock")
+    words = [line.removeprefix("export ") for line in ponk.text("tracking", "env").splitlines() if line.startswith("export ")]
+    variables = dict(shlex.split(word)[0].split("=", 1) for word in words)
 
     def run(code, code_expected=0):
         program = ("import json, math, mlflow\n"
@@ -87,11 +49,9 @@ def client(ponk, mlflow_python):
                    "client = MlflowClient()\n"
                    "answer = None\n" + code + "\nprint('\\nANSWER', json.dumps(answer))\n")
         done = subprocess.run([mlflow_python, "-c", program], capture_output=True, text=True, timeout=120, env={
-            **ponk.environment, "MLFLOW_TRACKING_URI": door.uri, "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "0",
+            **ponk.environment, **variables, "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "0",
             "MLFLOW_DISABLE_TELEMETRY": "true", "GIT_PYTHON_REFRESH": "quiet"})
         assert done.returncode == code_expected, done.stdout[-2000:] + done.stderr[-4000:]
         return json.loads(done.stdout.rsplit("\nANSWER ", 1)[1]) if code_expected == 0 else done.stderr
 
-    run.uri = door.uri
-    yield run
-    door.close()
+    return run

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "api/router.hpp"
+
+#include <optional>
+#include <string_view>
+
+namespace ponk::api {
+
+// Why a request may not do what it asks for.
+struct Refusal {
+    int status = 403;
+    Error error;
+    net::Headers headers = {};
+};
+
+// Asks the door through which a request came, where it says it wants to go (Host), which page sent
+// it (Origin) and its token. Nothing: it may. Waits for nothing.
+std::optional<Refusal>
+find_refusal(const Tokens* tokens, const net::Request& request, Permission needed);
+
+// "localhost", "127.0.0.1" or "[::1]", with a port or without.
+bool is_loopback_host(std::string_view host);
+// The token that a request brings: "Bearer T", or "Basic" with T as the password.
+std::optional<std::string> token_of(const net::Request& request);
+
+}  // namespace ponk::api

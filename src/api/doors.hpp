@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/error.hpp"
+#include "base/synced.hpp"
+#include "os/file.hpp"
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ponk::api {
+
+// What of the daemon's doors outlives it: the file `doors.json`, docs/design/doors.md.
+struct DoorNote {
+    std::uint16_t port = 0;  // on loopback; 0: none was chosen yet
+    // Clients that nobody starts a daemon for rely on it: it stays although it has nothing to do.
+    bool pinned = false;
+
+    friend bool operator==(const DoorNote&, const DoorNote&) = default;
+};
+std::string door_text(const DoorNote& note);
+Result<DoorNote> parse_door(std::string_view text);
+
+// That note, and where the daemon is reached now. Safe for several threads.
+class Doors {
+public:
+    // A note that cannot be read counts as none; the next change replaces it.
+    explicit Doors(os::Path home);
+
+    [[nodiscard]] DoorNote note() const { return *note_.lock(); }
+    Result<> remember_port(std::uint16_t port);
+    enum class Pin { no, yes };
+    Result<> set_pin(Pin pin);
+
+    // "http://127.0.0.1:23457", empty when there is no such door; and the addresses that others
+    // reach. Set before the first request.
+    std::string tracking_uri = {};
+    std::vector<std::string> addresses = {};
+
+private:
+    template <class Change>
+    Result<> change(Change how);
+
+    os::Path file_;
+    std::mutex changing_;  // from reading the note to its being on disk
+    mutable Synced<DoorNote> note_;
+};
+
+}  // namespace ponk::api

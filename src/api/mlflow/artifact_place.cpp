@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/mlflow/artifact_place.hpp"
+
+#include "base/text.hpp"
+#include "store/models.hpp"
+#include "store/traces.hpp"
+#include "store/tracking.hpp"
+
+#include <fmt/format.h>
+
+namespace ponk::api::mlflow {
+
+namespace {
+
+using store::ArtifactPath;
+using Entries = std::optional<std::vector<store::ArtifactFolder::Entry>>;
+
+using Owner = ArtifactPlace::Owner;
+
+constexpr std::string_view folder_name = "artifacts";
+constexpr std::string_view scheme = "mlflow-artifacts:/";
+
+tl::unexpected<Error> no_place(const ArtifactPath& path)
+{
+    return fail(ErrorKind::invalid_argument,
+                "Invalid path '{}': artifacts are below EXPERIMENT/RUN/artifacts, "
+                "EXPERIMENT/models/MODEL/artifacts and EXPERIMENT/traces/TRACE/artifacts",
+                printable(path.text()));
+}
+
+tl::unexpected<Error> no_run(std::string_view id)
+{
+    return fail(ErrorKind::not_found, "Run with id={} not found", printable(id));
+}
+
+ArtifactPath folder_of_run(std::int64_t experiment, const RunId& id)
+{
+    return engine::client_folder(experiment, id) /
+           ArtifactPath::parse(folder_name).value_or(ArtifactPath());
+}
+
+ArtifactPlace run_place(const RunId& id, const store::RunPlace& place, ArtifactPath inside)
+{
+    return {Owner::run,
+            id.text(),
+            place.deleted,
+            folder_of_run(place.experiment, id),
+            std::move(inside)};
+}
+
+// Of models and traces. Deleted ones stay to be read.
+Result<ArtifactPlace>
+find_other(const Services& services, Owner owner, std::int64_t experiment, const ArtifactPath& path)
+{
+    const auto& id = path.names().at(2);
+    const auto found = TRY(store::Tracking(services.history()).get_experiment(experiment));
+    bool deleted = found.deleted;
+    std::int64_t home = 0;
+    if (owner == Owner::trace) {
+        home = TRY(store::Traces(services.history()).get(id)).experiment;
+    } else {
+        const store::Models models(services.history());
+        home = TRY(models.get(id, store::Models::Deleted::include)).experiment;
+        deleted = deleted || !models.get(id);
+    }
+    if (home != experiment)
+        return fail(
+            ErrorKind::not_found, "'{}' is not in experiment {}", printable(id), experiment);
+    return ArtifactPlace{owner, id, deleted, path.first(4), path.below(4)};
+}
+
+Result<engine::RunFiles> files_of(const Services& services, const ArtifactPlace& place)
+{
+    const auto run = TRY(services.history().get_run(TRY(RunId::parse(place.id))));
+    return engine::RunFiles::of(services.context(), run);
+}
+
+}  // namespace
+
+std::string ArtifactPlace::root_uri() const
+{
+    return std::string(scheme) + root.text();
+}
+
+Result<ArtifactPlace> find_place(const Services& services, const ArtifactPath& path)
+{
+    const auto& names = path.names();
+    const auto experiment = names.empty() ? std::nullopt : parse_integer(names[0]);
+    if (!experiment || std::to_string(*experiment) != names[0]) return no_place(path);
+    if (names.size() >= 4 && names[3] == folder_name) {
+        if (names[1] == "models") return find_other(services, Owner::model, *experiment, path);
+        if (names[1] == "traces") return find_other(services, Owner::trace, *experiment, path);
+    }
+    if (names.size() < 3 || names[2] != folder_name) return no_place(path);
+    const auto id = RunId::parse(names[1]);
+    const auto place = id ? TRY(store::Tracking(services.history()).find_place(*id)) : std::nullopt;
+    if (!place || place->experiment != *experiment) return no_run(names[1]);
+    return run_place(*id, *place, path.below(3));
+}
+
+Result<ArtifactPlace>
+place_at(const Services& services, std::string_view location, const ArtifactPath& inside)
+{
+    if (!location.starts_with(scheme)) {
+        return fail(ErrorKind::invalid_argument,
+                    "The artifacts are at '{}', which this server does not open",
+                    printable(location));
+    }
+    const auto root = TRY(ArtifactPath::parse(location.substr(scheme.size())));
+    return find_place(services, root / inside);
+}
+
+Result<ArtifactPlace>
+place_in_run(const Services& services, const std::string& run, const ArtifactPath& inside)
+{
+    const auto id = RunId::parse(run);
+    const auto place = id ? TRY(store::Tracking(services.history()).find_place(*id)) : std::nullopt;
+    if (!place) return no_run(run);
+    if (!place->location.empty()) {
+        return fail(ErrorKind::invalid_argument,
+                    "The artifacts of run '{}' are at '{}', which this server does not open",
+                    id->text(),
+                    printable(place->location));
+    }
+    return run_place(*id, *place, inside);
+}
+
+Result<> check_writable(const ArtifactPlace& place)
+{
+    if (!place.deleted) return {};
+    const auto* what = place.owner == Owner::run     ? "run"
+                       : place.owner == Owner::model ? "model"
+                                                     : "trace";
+    return fail(ErrorKind::invalid_argument,
+                "The {} {} must be in the 'active' state. Current state is deleted.",
+                what,
+                place.id);
+}
+
+Result<Entries> list_place(const Services& services, const ArtifactPlace& place)
+{
+    if (place.owner == Owner::run) return TRY(files_of(services, place)).list(place.inside);
+    return engine::client_files(services.context()).list(place.full());
+}
+
+Result<engine::OpenFile> open_place(const Services& services, const ArtifactPlace& place)
+{
+    if (place.owner == Owner::run) return TRY(files_of(services, place)).open(place.inside);
+    auto found = TRY(engine::client_files(services.context()).find(place.full()));
+    using Kind = store::ArtifactFolder::Found::Kind;
+    if (found.kind == Kind::file) return engine::open_stored(std::move(found.file));
+    if (found.kind == Kind::folder)
+        return fail(
+            ErrorKind::invalid_argument, "'{}' is a folder", printable(place.inside.text()));
+    return fail(ErrorKind::not_found, "No such artifact: '{}'", printable(place.inside.text()));
+}
+
+Result<> remove_place(const Services& services, const ArtifactPlace& place)
+{
+    const auto folder = engine::client_files(services.context());
+    using Kind = store::ArtifactFolder::Found::Kind;
+    const auto kind = TRY(folder.find(place.full())).kind;
+    const bool logged = kind == Kind::file || kind == Kind::folder;
+    if (!logged && place.owner == Owner::run && !place.inside.is_root()) {
+        const auto files = TRY(files_of(services, place));
+        if (files.open(place.inside) || TRY(files.list(place.inside))) {
+            return fail(ErrorKind::invalid_argument,
+                        "'{}' was collected when the run ended and stays as long as the run",
+                        printable(place.inside.text()));
+        }
+    }
+    return folder.remove(place.full());
+}
+
+}  // namespace ponk::api::mlflow

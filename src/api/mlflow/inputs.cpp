@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/mlflow/limits.hpp"
+#include "api/mlflow/model_json.hpp"
+#include "api/mlflow/routes.hpp"
+#include "base/text.hpp"
+
+#include <algorithm>
+
+// What runs took and gave: datasets and models.
+namespace ponk::api::mlflow {
+
+namespace {
+
+constexpr std::size_t most_inputs = 1000;
+constexpr std::size_t most_experiments = 20;
+constexpr std::size_t longest_dataset_name = 500;
+constexpr std::size_t longest_digest = 36;
+constexpr std::size_t longest_source = 65'535;
+constexpr std::size_t longest_schema = 1'048'575;
+constexpr std::size_t longest_profile = 16'777'215;
+constexpr std::size_t longest_input_key = 255;
+constexpr std::size_t longest_input_value = 500;
+constexpr std::size_t longest_run_id = 256;
+
+store::Datasets datasets(const Services& services)
+{
+    return store::Datasets(services.history());
+}
+
+// A letter or digit, then those, "_" and "-".
+Result<std::string> run_id_of(const Fields& fields)
+{
+    auto id = TRY(fields.run_id());
+    const auto is_plain = [](char c) {
+        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    };
+    const bool legal = id.size() <= longest_run_id && is_plain(id.front()) &&
+                       std::all_of(id.begin(), id.end(), [&](char c) {
+                           return is_plain(c) || c == '_' || c == '-';
+                       });
+    if (!legal) return tl::unexpected(fields.invalid("run_id"));
+    return id;
+}
+
+Result<store::Dataset> dataset_of(const Fields& fields)
+{
+    store::Dataset dataset{TRY(fields.text("name")),
+                           TRY(fields.text("digest")),
+                           TRY(fields.find_text("source_type")).value_or(""),
+                           TRY(fields.find_text("source")).value_or(""),
+                           TRY(fields.find_text("schema")),
+                           TRY(fields.find_text("profile"))};
+    TRY(check_length("name", dataset.name, longest_dataset_name));
+    TRY(check_length("digest", dataset.digest, longest_digest));
+    TRY(check_length("source_type", dataset.source_type, longest_digest));
+    TRY(check_length("source", dataset.source, longest_source));
+    TRY(check_length("schema", dataset.schema.value_or(""), longest_schema));
+    TRY(check_length("profile", dataset.profile.value_or(""), longest_profile));
+    return dataset;
+}
+
+Result<store::DatasetInput> input_of(const Fields& fields)
+{
+    const auto described = TRY(fields.find_object("dataset"));
+    if (!described) return tl::unexpected(fields.missing("dataset"));
+    store::DatasetInput input{TRY(dataset_of(*described)), {}};
+    for (const auto& tag : TRY(fields.objects("tags"))) {
+        auto key = TRY(tag.text("key"));
+        auto value = TRY(tag.find_text("value")).value_or("");
+        TRY(check_length("key", key, longest_input_key));
+        TRY(check_length("value", value, longest_input_value));
+        input.tags.emplace_back(std::move(key), std::move(value));
+    }
+    return input;
+}
+
+tl::unexpected<Error> too_many_inputs(std::string_view things)
+{
+    return fail(
+        ErrorKind::invalid_argument, "A request can contain at most {} {}", most_inputs, things);
+}
+
+Result<net::Response> log_inputs(const Services& services, const Call& call)
+{
+    const auto run = TRY(run_id_of(call.fields));
+    const auto listed = TRY(call.fields.objects("datasets"));
+    const auto models = TRY(call.fields.objects("models"));
+    if (listed.size() > most_inputs) return too_many_inputs("datasets");
+    if (models.size() > most_inputs) return too_many_inputs("models");
+    std::vector<store::DatasetInput> inputs;
+    for (const auto& entry : listed)
+        inputs.push_back(TRY(input_of(entry)));
+    std::vector<std::string> ids;
+    for (const auto& entry : models)
+        ids.push_back(TRY(entry.text("model_id")));
+    TRY(datasets(services).log_inputs(run, inputs, ids));
+    return reply();
+}
+
+Result<net::Response> log_outputs(const Services& services, const Call& call)
+{
+    const auto run = TRY(run_id_of(call.fields));
+    const auto listed = TRY(call.fields.objects("models"));
+    if (listed.empty()) return tl::unexpected(call.fields.missing("models"));
+    if (listed.size() > most_inputs) return too_many_inputs("models");
+    std::vector<store::ModelOutput> outputs;
+    for (const auto& entry : listed) {
+        auto id = TRY(entry.text("model_id"));
+        outputs.push_back({std::move(id), TRY(entry.find_integer("step")).value_or(0)});
+    }
+    TRY(datasets(services).log_outputs(run, outputs));
+    return reply();
+}
+
+// What of a model's description is kept with the run.
+Result<Json> summary_of(const std::string& text)
+{
+    const auto model = parse_json(text);
+    if (!model || !model->is_object())
+        return fail(ErrorKind::invalid_argument,
+                    "Malformed model info. {} is not a valid JSON.",
+                    printable(std::string_view(text).substr(0, longest_dataset_name)));
+    std::vector<std::string> missing;
+    for (const auto* name : {"artifact_path", "flavors", "run_id", "utc_time_created"}) {
+        if ((*model)[name].is_null()) missing.push_back(fmt::format("'{}'", name));
+    }
+    if (!missing.empty())
+        return fail(ErrorKind::invalid_argument,
+                    "Model json is missing mandatory fields: {{{}}}",
+                    join(missing, ", "));
+    JsonObject summary;
+    for (const auto* name :
+         {"run_id", "artifact_path", "utc_time_created", "model_uuid", "flavors"})
+        summary.append(name, (*model)[name]);
+    return Json(std::move(summary));
+}
+
+Result<net::Response> log_model(const Services& services, const Call& call)
+{
+    const auto run = TRY(run_id_of(call.fields));
+    const auto summary = TRY(summary_of(TRY(call.fields.text("model_json"))));
+    TRY(datasets(services).add_model_history(run, summary));
+    return reply();
+}
+
+Result<net::Response> search_datasets(const Services& services, const Call& call)
+{
+    const auto texts = TRY(call.fields.texts("experiment_ids"));
+    if (texts.empty())
+        return fail(ErrorKind::invalid_argument,
+                    "SearchDatasets request must specify at least one experiment_id.");
+    if (texts.size() > most_experiments)
+        return fail(ErrorKind::invalid_argument,
+                    "SearchDatasets request cannot specify more than {} experiment_ids. Received {}"
+                    " experiment_ids.",
+                    most_experiments,
+                    texts.size());
+    std::vector<std::int64_t> ids;
+    for (const auto& text : texts) {
+        const auto id = parse_experiment_id(call.fields, "experiment_ids", text);
+        if (!id && id.error().kind() != ErrorKind::not_found) return tl::unexpected(id.error());
+        if (id) ids.push_back(*id);
+    }
+    JsonArray summaries;
+    for (const auto& found : TRY(datasets(services).search(ids))) {
+        JsonObject summary{{"experiment_id", std::to_string(found.experiment)},
+                           {"name", found.name},
+                           {"digest", found.digest}};
+        if (found.context) summary.set("context", *found.context);
+        summaries.emplace_back(std::move(summary));
+    }
+    JsonObject answer;
+    set_unless_empty(answer, "dataset_summaries", std::move(summaries));
+    return reply(std::move(answer));
+}
+
+}  // namespace
+
+std::span<const Route> dataset_routes()
+{
+    using enum Permission;
+    static constexpr Route table[] = {
+        {"POST", "/api/2.0/mlflow/runs/log-inputs", write, log_inputs},
+        {"POST", "/api/2.0/mlflow/runs/outputs", write, log_outputs},
+        {"POST", "/api/2.0/mlflow/runs/log-model", write, log_model},
+        // Browsers alone ask for it.
+        {"POST", "/ajax-api/2.0/mlflow/experiments/search-datasets", read, search_datasets},
+    };
+    return table;
+}
+
+}  // namespace ponk::api::mlflow

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/mlflow/trace_time.hpp"
+#include "api/mlflow/tracking_test_support.hpp"
+
+namespace ponk::api::mlflow {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string traces = "/api/3.0/mlflow/traces";
+
+class TraceCallsTest : public MlflowTest {
+protected:
+    net::Response start(const std::string& id,
+                        const std::string& time = "2026-03-01T12:30:05.123Z",
+                        const std::string& experiment = "0")
+    {
+        return post(traces,
+                    fmt::format(R"({{"trace": {{"trace_info": {{
+                        "trace_id": {}, "trace_location": {{"type": "MLFLOW_EXPERIMENT",
+                        "mlflow_experiment": {{"experiment_id": "{}"}}}},
+                        "request_time": "{}", "execution_duration": "0.091s", "state": "OK",
+                        "trace_metadata": {{"mlflow.sourceRun": "r"}},
+                        "tags": {{"mlflow.traceName": "f"}},
+                        "request_preview": "{{}}", "response_preview": "3"}}}}}})",
+                                to_json(id),
+                                experiment,
+                                time));
+    }
+    net::Response search(const std::string& fields)
+    {
+        return post(traces + "/search",
+                    R"({"locations": [{"type": "MLFLOW_EXPERIMENT",
+                        "mlflow_experiment": {"experiment_id": "0"}}])" +
+                        fields + "}");
+    }
+    std::string ids(const std::string& fields)
+    {
+        const auto page = ask(search(fields));
+        std::string all;
+        if (!page["traces"].is_array()) return all;
+        for (const auto& trace : page["traces"].as_array())
+            all += trace.text("trace_id") + " ";
+        return all;
+    }
+};
+
+TEST_F(TraceCallsTest, ATraceComesBackWithThePlaceOfItsFiles)
+{
+    const auto started = start("tr-1");
+    expect_golden("trace.json", started);
+    EXPECT_EQ(get(traces + "/tr-1", {}).body, started.body);
+    const auto batch = ask(get(traces + "/batchGet", {{"trace_ids", "tr-1"}, {"trace_ids", "zz"}}));
+    EXPECT_EQ(batch["traces"].as_array().size(), 1U);
+    const auto infos = ask(get(traces + "/batchGetInfos", {{"trace_ids", "tr-1"}}));
+    EXPECT_EQ(infos["trace_infos"].as_array().at(0).text("trace_id"), "tr-1");
+}
+
+TEST_F(TraceCallsTest, WrongTracesAreRefused)
+{
+    EXPECT_THAT(refusal(post(traces, "{}")), HasSubstr("'trace'"));
+    EXPECT_THAT(refusal(post(traces, R"({"trace": {}})")), HasSubstr("'trace.trace_info'"));
+    EXPECT_THAT(refusal(post(traces, R"({"trace": {"trace_info": {"trace_id": "t"}}})")),
+                HasSubstr("'trace.trace_info.trace_location'"));
+    EXPECT_EQ(start("tr-1", "x").status, 400);
+    EXPECT_EQ(start("../x").status, 400);
+    EXPECT_EQ(start("a/b").status, 400);
+    EXPECT_EQ(refusal(start("tr-1", "2026-03-01T12:30:05Z", "99")),
+              "404 RESOURCE_DOES_NOT_EXIST: No Experiment with id=99 exists");
+    EXPECT_EQ(refusal(get(traces + "/none", {})),
+              "404 RESOURCE_DOES_NOT_EXIST: Trace with ID 'none' not found.");
+    EXPECT_THAT(refusal(get(traces + "/batchGet", {})), HasSubstr("'trace_ids'"));
+    EXPECT_EQ(get(traces + "/tr-1/assessments", {}).status, 404);
+}
+
+TEST_F(TraceCallsTest, AreSearchedAndPaged)
+{
+    ask(start("tr-1", "2026-03-01T12:30:05Z"));
+    ask(start("tr-2", "2026-03-01T12:30:06Z"));
+    EXPECT_EQ(ids(""), "tr-2 tr-1 ");
+    EXPECT_EQ(ids(R"(, "order_by": ["timestamp_ms ASC"])"), "tr-1 tr-2 ");
+    EXPECT_EQ(ids(R"(, "filter": "trace.name = 'f' AND request_id = 'tr-1'")"), "tr-1 ");
+    EXPECT_EQ(ids(R"(, "filter": "metadata.`mlflow.sourceRun` = 'none'")"), "");
+    const auto first = ask(search(R"(, "max_results": 1)"));
+    EXPECT_EQ(ids(fmt::format(R"(, "page_token": "{}")", first.text("next_page_token"))), "tr-1 ");
+    for (const auto* fields : {R"(, "max_results": 501)",
+                               R"(, "max_results": 0)",
+                               R"(, "page_token": "xx")",
+                               R"(, "filter": "bogus = 'x'")",
+                               R"(, "order_by": ["bogus"])"})
+        EXPECT_EQ(search(fields).status, 400) << fields;
+    EXPECT_THAT(refusal(post(traces + "/search", "{}")), HasSubstr("'locations'"));
+}
+
+TEST_F(TraceCallsTest, TagsChangeAndTracesGo)
+{
+    ask(start("tr-1"));
+    ask(send("PATCH", traces + "/tr-1/tags", {}, R"({"key": "k", "value": "v"})"));
+    ask(send("DELETE", traces + "/tr-1/tags", {}, R"({"key": "k"})"));
+    EXPECT_EQ(send("DELETE", traces + "/tr-1/tags", {}, R"({"key": "k"})").status, 404);
+    EXPECT_EQ(send("PATCH", traces + "/none/tags", {}, R"({"key": "k"})").status, 404);
+    const auto remove = [this](const std::string& fields) {
+        return post("traces/delete-traces", R"({"experiment_id": "0")" + fields + "}");
+    };
+    EXPECT_THAT(refusal(remove("")),
+                HasSubstr("Either `max_timestamp_millis` or `trace_ids` must be specified."));
+    EXPECT_EQ(remove(R"(, "request_ids": ["a"], "max_traces": 1)").status, 400);
+    EXPECT_EQ(remove(R"(, "request_ids": ["a"], "max_timestamp_millis": 1)").status, 400);
+    EXPECT_EQ(remove(R"(, "max_timestamp_millis": 1, "max_traces": 0)").status, 400);
+    EXPECT_EQ(ask(remove(R"(, "request_ids": ["tr-1"])")).integer("traces_deleted"), 1);
+    EXPECT_EQ(ask(remove(R"(, "max_timestamp_millis": "9")")).integer("traces_deleted"), 0);
+}
+
+TEST(TraceTime, ReadsWhatItWritesAndFinerTimes)
+{
+    EXPECT_EQ(trace_time_text(1'000), "1970-01-01T00:00:01Z");
+    EXPECT_EQ(trace_time_text(1'001), "1970-01-01T00:00:01.001Z");
+    EXPECT_EQ(parse_trace_time("1970-01-01T00:00:01Z"), 1'000);
+    EXPECT_EQ(parse_trace_time("1970-01-01T00:00:01.001999999Z"), 1'001);
+    EXPECT_EQ(parse_trace_time("1970-01-01T00:00:01.5Z"), 1'500);
+    for (const auto* text : {"",
+                             "Z",
+                             "x",
+                             "1970-01-01T00:00:01",
+                             "1970-01-01T00:00:01.Z",
+                             "1970-01-01T00:00:01.x1Z",
+                             "1970-01-01 00:00:01Z"})
+        EXPECT_EQ(parse_trace_time(text), std::nullopt) << text;
+    EXPECT_EQ(trace_duration_text(91), "0.091s");
+    EXPECT_EQ(trace_duration_text(2'000), "2s");
+    EXPECT_EQ(parse_trace_duration("0.091s"), 91);
+    EXPECT_EQ(parse_trace_duration("2.000000001s"), 2'000);
+    for (const auto* text : {"", "s", "-1s", "1", "1.s", "99999999999999s", "1e3s"})
+        EXPECT_EQ(parse_trace_duration(text), std::nullopt) << text;
+}
+
+}  // namespace
+}  // namespace ponk::api::mlflow

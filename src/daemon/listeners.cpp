@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/listeners.hpp"
+
+#include "base/hash.hpp"
+#include "net/tls.hpp"
+#include "os/tcp_socket.hpp"
+
+#include <fmt/format.h>
+
+namespace ponk::daemon {
+
+namespace {
+
+// Below the ports that the kernel gives to outgoing connections, so that none of those has ours
+// while we are away.
+constexpr std::uint16_t first_port = 20'000;
+constexpr std::uint16_t port_count = 10'000;
+constexpr int attempts = 200;
+
+// Both kinds of loopback on one port; `conflict` when somebody has it on either.
+Result<std::vector<net::Listener>> listen_on(std::uint16_t port)
+{
+    std::vector<net::Listener> listeners;
+    listeners.push_back({.socket = TRY(os::listen_tcp(os::loopback_address(AF_INET, port))),
+                         .door = net::Door::loopback});
+    auto six = os::listen_tcp(os::loopback_address(AF_INET6, port));
+    if (six) {
+        listeners.push_back({.socket = std::move(*six), .door = net::Door::loopback});
+    } else if (six.error().kind() == ErrorKind::conflict) {
+        return tl::unexpected(six.error());
+    }  // else this machine has no IPv6
+    return listeners;
+}
+
+// Where the search for a free port begins: different homes rarely want the same one.
+std::uint16_t favourite_of(const os::Path& home)
+{
+    const auto digest = sha256(home.native());
+    return static_cast<std::uint16_t>((digest.bytes[0] << 8U | digest.bytes[1]) % port_count);
+}
+
+Result<std::pair<std::uint16_t, std::vector<net::Listener>>> find_port(const os::Path& home)
+{
+    const auto favourite = favourite_of(home);
+    for (int i = 0;; ++i) {
+        const auto port = static_cast<std::uint16_t>(first_port + (favourite + i) % port_count);
+        auto listeners = listen_on(port);
+        if (listeners) return std::pair(port, std::move(*listeners));
+        if (listeners.error().kind() != ErrorKind::conflict || i == attempts)
+            return tl::unexpected(listeners.error());
+    }
+}
+
+std::string uri_of(const os::TcpAddress& address, bool secure)
+{
+    return (secure ? "https://" : "http://") + address.text();
+}
+
+}  // namespace
+
+std::vector<net::Listener> listen_on_loopback(api::Doors& doors,
+                                              const os::Path& home,
+                                              const std::function<void(const std::string&)>& tell)
+{
+    auto port = doors.note().port;
+    auto listeners = port != 0 ? listen_on(port) : Result<std::vector<net::Listener>>();
+    if (port != 0 && !listeners) tell(listeners.error().message() + ": another port is chosen");
+    if (port == 0 || !listeners) {
+        auto found = find_port(home);
+        if (!found) {
+            tell("no port on loopback: " + found.error().message());
+            return {};
+        }
+        port = found->first;
+        listeners = std::move(found->second);
+        if (const auto kept = doors.remember_port(port); !kept)
+            tell("the port is not remembered: " + kept.error().message());
+    }
+    doors.tracking_uri = uri_of(os::loopback_address(AF_INET, port), false);
+    return std::move(*listeners);
+}
+
+Result<std::vector<net::Listener>> listen_as_told(const ServeOptions& options, api::Doors& doors)
+{
+    std::shared_ptr<net::Tls> tls;
+    if (!options.certificate.empty()) tls = TRY(net::Tls::load(options.certificate, options.key));
+    std::vector<net::Listener> listeners;
+    for (const auto& address : TRY(os::resolve_tcp(options.host, options.port))) {
+        const bool own = address.is_loopback();
+        if (!own && !tls && options.plain == ServeOptions::Plain::on_loopback) {
+            return tl::unexpected(Error(
+                ErrorKind::invalid_argument,
+                fmt::format("{} is reached from other machines, and without TLS everybody on the "
+                            "way can read the tokens",
+                            address.text()),
+                "Give '--tls-cert FILE --tls-key FILE', or '--insecure' where something else "
+                "protects the connection."));
+        }
+        listeners.push_back({.socket = TRY(os::listen_tcp(address)),
+                             .door = own ? net::Door::loopback : net::Door::network,
+                             .tls = tls});
+        auto real = address;
+        if (options.port == 0) {
+            const auto port = TRY(os::port_of(listeners.back().socket.get()));
+            real = TRY(os::resolve_tcp(os::address_text(address.value), port)).front();
+        }
+        doors.addresses.push_back(uri_of(real, tls != nullptr));
+    }
+    return listeners;
+}
+
+}  // namespace ponk::daemon

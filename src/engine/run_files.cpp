@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/run_files.hpp"
+
+#include "base/hash.hpp"
+#include "base/text.hpp"
+#include "snapshot/link_way.hpp"
+#include "snapshot/materialise.hpp"
+#include "store/tracking.hpp"
+
+#include <algorithm>
+
+namespace ponk::engine {
+
+namespace {
+
+using store::ArtifactFolder;
+using store::ArtifactPath;
+
+ArtifactPath fixed(const std::string& text)
+{
+    return ArtifactPath::parse(text).value_or(ArtifactPath());
+}
+
+// The path among the outputs; nullopt when it is not below them.
+std::optional<std::string> among_outputs(const ArtifactPath& path)
+{
+    if (path.is_root() || path.names().front() != outputs_name) return std::nullopt;
+    return path.below(1).text();
+}
+
+bool is_above(std::string_view folder, std::string_view path)
+{
+    return folder.empty() ||
+           (path.size() > folder.size() && path.starts_with(folder) && path[folder.size()] == '/');
+}
+
+}  // namespace
+
+ArtifactFolder client_files(const Context& context)
+{
+    return ArtifactFolder(context.home / "artifacts");
+}
+
+ArtifactPath client_folder(std::int64_t experiment, const RunId& run)
+{
+    return fixed(std::to_string(experiment) + "/" + run.text());
+}
+
+OpenFile open_stored(ArtifactFolder::File file)
+{
+    OpenFile open{file.size, file.changed, std::move(file.version), {}};
+    open.read = [fd = std::make_shared<os::Fd>(std::move(file.fd))](std::uint64_t offset,
+                                                                    std::size_t length) {
+        return os::read_at(fd->get(), offset, length);
+    };
+    return open;
+}
+
+RunFiles::RunFiles(const Context& context, const model::Run& run, ArtifactPath root)
+    : folder_(client_files(context)), root_(std::move(root)), objects_(&context.objects),
+      outputs_id_(run.outputs), ended_(run.ended)
+{
+}
+
+Result<RunFiles> RunFiles::of(const Context& context, const model::Run& run)
+{
+    const auto place = TRY(store::Tracking(context.history).find_place(run.id));
+    if (!place) return fail(ErrorKind::not_found, "Run with id={} not found", run.id.text());
+    RunFiles files(context, run, client_folder(place->experiment, run.id) / fixed("artifacts"));
+    Digest digest;
+    if (!parse_digest(run.outputs, digest)) return files;
+    auto manifest = context.objects.read_manifest(digest);
+    if (manifest) {
+        files.outputs_ = std::make_shared<const snapshot::Manifest>(std::move(*manifest));
+    } else {
+        files.problem_ = manifest.error().within("the list of the run's outputs");
+    }
+    return files;
+}
+
+Result<std::vector<std::pair<std::string, std::uint64_t>>> RunFiles::logged() const
+{
+    std::vector<std::pair<std::string, std::uint64_t>> files;
+    TRY(folder_.walk(root_, [&files](const std::string& path, std::uint64_t size) {
+        files.emplace_back(path, size);
+    }));
+    return files;
+}
+
+const snapshot::ManifestEntry* RunFiles::find_output(const std::string& inside) const
+{
+    if (!outputs_ || inside.empty()) return nullptr;
+    const auto way = snapshot::follow_links(inside, *outputs_);
+    if (way.end != snapshot::LinkWay::End::inside) return nullptr;
+    const auto* entry = outputs_->find(way.path);
+    return entry && entry->is_file() ? entry : nullptr;
+}
+
+OpenFile RunFiles::open_output(const snapshot::ManifestEntry& entry) const
+{
+    // The digest of all outputs, so that a file of several chunks has a version too.
+    OpenFile open{entry.size, ended_, sha256(outputs_id_ + "/" + entry.path).text(), {}};
+    open.read = [objects = objects_, manifest = outputs_, path = entry.path](std::uint64_t offset,
+                                                                             std::size_t length) {
+        return snapshot::read_file(*objects, *manifest, path, offset, length);
+    };
+    return open;
+}
+
+Result<OpenFile> RunFiles::open(const ArtifactPath& path) const
+{
+    auto found = TRY(folder_.find(root_ / path));
+    using Kind = ArtifactFolder::Found::Kind;
+    if (found.kind == Kind::file) return open_stored(std::move(found.file));
+    const auto inside = among_outputs(path);
+    const auto* folder = inside && outputs_ ? outputs_->find(*inside) : nullptr;
+    if (found.kind == Kind::folder || path.is_root() || (inside && inside->empty()) ||
+        (folder && folder->kind == snapshot::EntryKind::folder))
+        return fail(ErrorKind::invalid_argument, "'{}' is a folder", printable(path.text()));
+    const auto* entry = inside && found.kind == Kind::absent ? find_output(*inside) : nullptr;
+    if (entry) return open_output(*entry);
+    if (inside && problem_) return tl::unexpected(*problem_);
+    return fail(ErrorKind::not_found, "No such artifact: '{}'", printable(path.text()));
+}
+
+void RunFiles::add_outputs(const ArtifactPath& path, std::vector<Entry>& entries) const
+{
+    // Those that clients logged come sorted.
+    const auto is_known = [&entries, known = entries.size()](std::string_view name) {
+        const auto end = entries.begin() + static_cast<std::ptrdiff_t>(known);
+        const auto at = std::lower_bound(
+            entries.begin(), end, name, [](const Entry& entry, std::string_view wanted) {
+                return entry.name < wanted;
+            });
+        return at != end && at->name == name;
+    };
+    const auto inside = among_outputs(path);
+    if (!inside) {
+        if (!is_known(outputs_name))
+            entries.push_back({Entry::Kind::folder, std::string(outputs_name), 0});
+        return;
+    }
+    for (const auto& entry : outputs_->entries()) {
+        if (!is_above(*inside, entry.path)) continue;
+        const auto name =
+            std::string_view(entry.path).substr(inside->empty() ? 0 : inside->size() + 1);
+        if (!ArtifactPath::is_name(name) || is_known(name)) continue;
+        if (entry.kind == snapshot::EntryKind::folder) {
+            entries.push_back({Entry::Kind::folder, std::string(name), 0});
+        } else if (const auto* file = find_output(entry.path)) {
+            entries.push_back({Entry::Kind::file, std::string(name), file->size});
+        }
+    }
+}
+
+Result<std::optional<std::vector<RunFiles::Entry>>> RunFiles::list(const ArtifactPath& path) const
+{
+    auto listed = TRY(folder_.list(root_ / path));
+    const bool has_logged = listed.has_value();
+    auto entries = std::move(listed).value_or(std::vector<Entry>());
+    const auto inside = among_outputs(path);
+    const auto* folder = inside && !inside->empty() && outputs_ ? outputs_->find(*inside) : nullptr;
+    const bool is_folder = folder && folder->kind == snapshot::EntryKind::folder;
+    const bool collected = outputs_ && !outputs_->entries().empty() &&
+                           (path.is_root() || (inside && inside->empty()) || is_folder);
+    // What clients logged under the name of a folder hides what was collected in it.
+    using Kind = ArtifactFolder::Found::Kind;
+    const auto kind = TRY(folder_.find(root_ / path)).kind;
+    if (collected && kind != Kind::file && kind != Kind::blocked) {
+        add_outputs(path, entries);
+    } else if (!has_logged && !path.is_root()) {
+        return std::optional<std::vector<Entry>>();
+    }
+    std::sort(entries.begin(), entries.end(), [](const Entry& left, const Entry& right) {
+        return left.name < right.name;
+    });
+    return std::optional(std::move(entries));
+}
+
+}  // namespace ponk::engine

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/context.hpp"
+#include "model/run.hpp"
+#include "snapshot/manifest.hpp"
+#include "store/artifact_folder.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ponk::engine {
+
+// The files that clients of the tracking API sent, of all runs, models and traces.
+store::ArtifactFolder client_files(const Context& context);
+// Where those of a run are among them; below it is a folder "artifacts".
+store::ArtifactPath client_folder(std::int64_t experiment, const RunId& run);
+
+// A file that is being read, from one place to another, in any order. What is replaced meanwhile is
+// read as it was.
+struct OpenFile {
+    std::uint64_t size = 0;
+    std::int64_t changed = 0;  // wall-clock milliseconds; 0: not known
+    std::string version;       // differs whenever the bytes may
+    std::function<Result<std::string>(std::uint64_t offset, std::size_t length)> read;
+};
+OpenFile open_stored(store::ArtifactFolder::File file);
+
+// The files of a run in one tree: what clients logged and, below "outputs", what was collected when
+// it ended. Where both have a name the client's counts: a file of theirs also hides what was
+// collected below a folder of that name, a folder of theirs what was a file. Any thread may call.
+class RunFiles {
+public:
+    // A list of outputs that is damaged is no hindrance: see `problem`.
+    static Result<RunFiles> of(const Context& context, const model::Run& run);
+
+    using Entry = store::ArtifactFolder::Entry;
+    // Sorted by bytes, without names that no client could ask for; nullopt when there is no such
+    // folder.
+    [[nodiscard]] Result<std::optional<std::vector<Entry>>>
+    list(const store::ArtifactPath& path) const;
+    // `not_found`; `invalid_argument` for a folder; what is damaged is told when it is read.
+    [[nodiscard]] Result<OpenFile> open(const store::ArtifactPath& path) const;
+    // Every file that clients logged, by its path.
+    [[nodiscard]] Result<std::vector<std::pair<std::string, std::uint64_t>>> logged() const;
+
+    // Set when there are outputs whose list cannot be read.
+    [[nodiscard]] const std::optional<Error>& problem() const noexcept { return problem_; }
+    // Null when nothing was collected.
+    [[nodiscard]] const snapshot::Manifest* outputs() const noexcept { return outputs_.get(); }
+    // A collected file by its path among the outputs; a link yields what it points to. Null when
+    // there is none.
+    [[nodiscard]] const snapshot::ManifestEntry* find_output(const std::string& inside) const;
+    [[nodiscard]] OpenFile open_output(const snapshot::ManifestEntry& entry) const;
+
+private:
+    RunFiles(const Context& context, const model::Run& run, store::ArtifactPath root);
+    void add_outputs(const store::ArtifactPath& path, std::vector<Entry>& entries) const;
+
+    store::ArtifactFolder folder_;
+    store::ArtifactPath root_;  // of what clients logged
+    const snapshot::ObjectStore* objects_;
+    std::shared_ptr<const snapshot::Manifest> outputs_;
+    std::string outputs_id_;
+    std::int64_t ended_;
+    std::optional<Error> problem_;
+};
+
+// What was collected is below this folder.
+inline constexpr std::string_view outputs_name = "outputs";
+
+}  // namespace ponk::engine

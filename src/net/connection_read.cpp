@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
+#include "net/connection_state.hpp"
+#include "net/target.hpp"
+
+#include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
+#include <fmt/format.h>
+
+#include <exception>
+
+namespace ponk::net {
+
+namespace asio = boost::asio;
+
+namespace {
+
+using Step = RequestReader::Step;
+
+constexpr std::size_t head_room = 4 * 1024;
+constexpr std::size_t body_room = 256 * 1024;
+// A stream that comes slower than this within the time for a body is given up.
+constexpr std::size_t enough_to_receive = 64 * 1024;
+
+}  // namespace
+
+void Connection::wait_for_request()
+{
+    reader_.next_request();
+    work_.reset();
+    keep_alive_ = true;
+    unread_ = false;
+    shared_->visitors.wait(place_);
+    waits_ = true;
+    if (reader_.has_bytes()) return begin_head();  // sent right behind the last one
+    guard(served_any_ ? shared_->options.idle_timeout : shared_->options.request_timeout);
+    transport_->wait_readable([self = shared_from_this()](error_code problem, std::size_t) {
+        if (problem) return self->close();
+        self->receive(head_room, &Connection::begin_head);
+    });
+}
+
+// Once it has begun to come, a head must be there soon: who sends half of one holds a connection
+// for nothing.
+void Connection::begin_head()
+{
+    guard(shared_->options.head_timeout);
+    read_head();
+}
+
+void Connection::receive(std::size_t room, Next next)
+{
+    transport_->read_some(reader_.room(room),
+                          [self = shared_from_this(), next](error_code problem, std::size_t got) {
+                              if (self->closed_) return;
+                              if (problem == asio::error::eof) return self->ended_early();
+                              if (problem) return self->close();
+                              self->reader_.received(got);
+                              (*self.*next)();
+                          });
+}
+
+// The other side sends no more; it may still want to hear what was wrong.
+void Connection::ended_early()
+{
+    if (!reader_.has_begun()) return close();
+    refuse(Error(ErrorKind::invalid_argument, "the request ended before it was complete"), 400);
+}
+
+void Connection::read_head()
+{
+    const auto step = reader_.read_head();
+    if (step == Step::more) return receive(head_room, &Connection::read_head);
+    stop_waiting();
+    if (step == Step::bad) return refuse_problem();
+    take_request();
+}
+
+void Connection::stop_waiting()
+{
+    if (!waits_) return;
+    waits_ = false;
+    shared_->visitors.stop_waiting(place_, at_);
+}
+
+void Connection::take_request()
+{
+    keep_alive_ = reader_.keep_alive();
+    unread_ = !reader_.has_all();
+    work_ = std::make_shared<Work>(shared_);
+    auto& request = work_->request;
+    request.method = std::string(reader_.method());
+    request.headers = reader_.take_headers();
+    request.door = door_;
+    request.peer = peer_;
+    auto target = parse_target(reader_.target());
+    if (!target) return refuse(target.error(), 400);
+    request.path = std::move(target->path);
+    request.query = std::move(target->query);
+    auto reception = receive_by_handler(request);
+    if (reception.answer) return answer(std::move(*reception.answer));
+    work_->pace = reception.pace;
+    work_->body_limit = reception.body_limit;
+    sink_ = std::move(reception.sink);
+    if (!sink_ && reader_.body_size().value_or(0) > work_->body_limit) return refuse_large();
+    if (!sink_ && !work_->hold(static_cast<std::size_t>(reader_.body_size().value_or(0))))
+        return refuse_busy();
+    if (!sink_) request.body.reserve(static_cast<std::size_t>(reader_.body_size().value_or(0)));
+    encourage();
+}
+
+Reception Connection::receive_by_handler(const Request& request)
+{
+    if (!shared_->handlers.receive) return {};
+    try {
+        return shared_->handlers.receive(request);
+    } catch (const std::exception& problem) {
+        Reception failed;
+        failed.answer =
+            shared_->error(reader_.target(), Error(ErrorKind::internal, problem.what()), 500);
+        return failed;
+    }
+}
+
+// Who asked whether to send its body hears yes.
+void Connection::encourage()
+{
+    const auto& wish = reader_.expectation();
+    if (wish.empty() || reader_.is_old_http()) return begin_body();
+    if (!same_ignoring_case(wish, "100-continue")) {
+        return refuse(Error(ErrorKind::invalid_argument,
+                            "the expectation '" + printable(wish) + "' cannot be met"),
+                      417);
+    }
+    if (reader_.has_bytes() || reader_.has_all()) return begin_body();
+    out_ = "HTTP/1.1 100 Continue\r\n\r\n";
+    write(&Connection::begin_body);
+}
+
+void Connection::begin_body()
+{
+    guard(shared_->options.request_timeout);
+    read_body();
+}
+
+void Connection::read_body()
+{
+    if (sink_) return read_stream();
+    auto& body = work_->request.body;
+    // One byte more than allowed tells that it is too long.
+    const auto step = reader_.read_body(body, work_->body_limit + 1 - body.size());
+    if (body.size() > work_->body_limit) return refuse_large();
+    if (!work_->hold(body.size())) return refuse_busy();
+    if (step == Step::bad) return refuse_problem();
+    if (step == Step::ready) {
+        unread_ = false;
+        return dispatch();
+    }
+    receive(body_room, &Connection::read_body);
+}
+
+void Connection::refuse_large()
+{
+    refuse(Error(ErrorKind::invalid_argument,
+                 fmt::format("the request is too large: at most {} are taken here",
+                             byte_size_text(work_->body_limit))),
+           413);
+}
+
+void Connection::refuse_busy()
+{
+    auto response = shared_->error(
+        reader_.target(),
+        Error(ErrorKind::unavailable, "too many large requests at once", "Try again in a moment."),
+        503);
+    response.headers.emplace_back("Retry-After", "1");
+    answer(std::move(response));
+}
+
+void Connection::refuse_problem()
+{
+    refuse(Error(ErrorKind::invalid_argument, reader_.problem().text), reader_.problem().status);
+}
+
+// ---- a body as a stream
+
+void Connection::read_stream()
+{
+    const auto step = reader_.read_body(piece_, body_room - piece_.size());
+    if (step == Step::bad) return refuse_problem();
+    if (step == Step::ready) unread_ = false;
+    if (step == Step::more && piece_.size() < enough_to_receive)
+        return receive(body_room, &Connection::read_stream);
+    timer_.cancel();
+    feeding_ = true;
+    shared_->workers.run(
+        Reception::Pace::quick,
+        [self = shared_from_this(), last = step == Step::ready] { self->feed(last); });
+}
+
+// On a worker; the strand leaves sink and piece alone meanwhile.
+void Connection::feed(bool last)
+{
+    std::optional<Response> response;
+    try {
+        if (!piece_.empty()) response = sink_->write(piece_);
+        if (!response && last) response = sink_->finish();
+    } catch (const std::exception& problem) {
+        response =
+            shared_->error(reader_.target(), Error(ErrorKind::internal, problem.what()), 500);
+    }
+    piece_.clear();
+    if (response) sink_.reset();
+    auto kept = std::make_shared<std::optional<Response>>(std::move(response));
+    asio::post(transport_->executor(), [self = shared_from_this(), kept] {
+        self->feeding_ = false;
+        if (self->closed_) return self->drop_sink();
+        if (*kept) return self->answer(std::move(**kept));
+        self->guard(self->shared_->options.request_timeout);
+        self->read_stream();
+    });
+}
+
+// Tells the sink, where waiting hurts nobody.
+void Connection::drop_sink()
+{
+    if (!sink_ || feeding_) return;
+    const std::shared_ptr<BodySink> sink = std::move(sink_);
+    shared_->workers.run(Reception::Pace::quick, [sink] { sink->abort(); });
+}
+
+}  // namespace ponk::net

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "net/answer.hpp"
+#include "net/connection.hpp"
+#include "net/request_reader.hpp"
+
+#include <boost/asio/steady_timer.hpp>
+
+// Inside net/ only: this header pulls in Asio and Beast.
+namespace ponk::net {
+
+// A request that is being read or answered, and its part of the memory for bodies.
+struct Work {
+    explicit Work(std::shared_ptr<Shared> server) : shared(std::move(server)) {}
+    ~Work() { shared->body_bytes -= held; }
+    Work(const Work&) = delete;
+    Work& operator=(const Work&) = delete;
+
+    // False when all bodies together would be too large.
+    bool hold(std::size_t bytes)
+    {
+        if (bytes <= held) return true;
+        const auto more = bytes - held;
+        if (shared->body_bytes.fetch_add(more) + more > shared->options.body_budget) {
+            shared->body_bytes -= more;
+            return false;
+        }
+        held = bytes;
+        return true;
+    }
+
+    std::shared_ptr<Shared> shared;
+    Request request;
+    std::size_t held = 0;
+    std::size_t body_limit = 0;
+    Reception::Pace pace = Reception::Pace::quick;
+};
+
+// One connection. Everything happens on the strand of its transport, but what is said to run on a
+// worker. It lives as long as one of its operations is pending.
+class Connection final : public Guest, public std::enable_shared_from_this<Connection> {
+public:
+    Connection(std::unique_ptr<Transport> transport,
+               Door door,
+               std::string peer,
+               std::shared_ptr<Shared> shared);
+    ~Connection() override;
+    Connection(const Connection&) = delete;
+    Connection& operator=(const Connection&) = delete;
+
+    void start();
+    void give_way() override;
+
+private:
+    using Next = void (Connection::*)();
+
+    // connection_read.cpp: the request
+    void wait_for_request();
+    void begin_head();
+    void read_head();
+    void take_request();
+    Reception receive_by_handler(const Request& request);
+    void encourage();
+    void begin_body();
+    void read_body();
+    void read_stream();
+    void feed(bool last);
+    void receive(std::size_t room, Next next);
+    void ended_early();
+    void stop_waiting();
+    void refuse_problem();
+    void refuse_large();
+    void refuse_busy();
+    void drop_sink();
+
+    // connection_write.cpp: the answer
+    void dispatch();
+    Response handle(const Request& request);
+    void refuse(const Error& error, int status);
+    void answer(Response response);
+    void send(Response response);
+    void write(Next next);
+    void finish();
+    void discard(std::size_t so_far);
+    void pump();
+    bool count(bool last);
+    void rung();
+    void watch_for_close();
+
+    // connection.cpp: beginning and end
+    void guard(std::chrono::milliseconds limit);
+    void close();
+
+    std::unique_ptr<Transport> transport_;
+    boost::asio::steady_timer timer_;
+    Door door_;
+    std::string peer_;
+    std::shared_ptr<Shared> shared_;
+    Visitors::Place place_;
+    Visitors::Place::iterator at_;
+    RequestReader reader_;
+    std::shared_ptr<Work> work_;
+    std::unique_ptr<BodySink> sink_;
+    std::string piece_;  // of a body that is streamed
+    std::unique_ptr<BodySource> source_;
+    Framing framing_ = Framing::length;
+    std::uint64_t left_ = 0;  // of an answer with a length
+    // What is written next, one behind the other.
+    std::string out_;
+    std::string chunk_;  // of a stream
+    std::string tail_;
+    bool keep_alive_ = true;
+    bool unread_ = false;   // bytes of the request are still to come
+    bool waits_ = false;    // for the head of a request
+    bool feeding_ = false;  // a worker has the sink
+    bool closed_ = false;
+    bool served_any_ = false;
+    bool waiting_ = false;
+    bool watching_ = false;
+};
+
+}  // namespace ponk::net

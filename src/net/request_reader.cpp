@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/request_reader.hpp"
+
+#include <algorithm>
+
+namespace ponk::net {
+
+namespace {
+
+namespace http = boost::beast::http;
+using boost::system::error_code;
+
+constexpr std::uint32_t header_limit = 32 * 1024;
+// What an idle connection may keep of a large request's room.
+constexpr std::size_t small_room = 8 * 1024;
+
+}  // namespace
+
+void RequestReader::next_request()
+{
+    body_.reset();
+    head_.emplace();
+    head_->header_limit(header_limit);
+    head_->body_limit(boost::none);  // the server has limits of its own, by route
+    target_.clear();
+    begun_ = false;
+    if (buffer_.size() == 0 && buffer_.capacity() > small_room) {
+        buffer_.clear();
+        buffer_.shrink_to_fit();
+    }
+}
+
+RequestReader::Step RequestReader::read_head()
+{
+    while (!head_->is_header_done()) {
+        if (buffer_.size() == 0) return Step::more;
+        begun_ = true;
+        error_code problem;
+        const auto used = head_->put(buffer_.data(), problem);
+        buffer_.consume(used);
+        if (problem == http::error::need_more) {
+            if (buffer_.size() <= header_limit) return Step::more;
+            problem = http::error::header_limit;
+        }
+        if (problem) return fail(problem);
+    }
+    keep_head();
+    if (!head_->is_done()) {
+        body_.emplace(std::move(*head_));
+        body_->eager(true);
+    }
+    return Step::ready;
+}
+
+void RequestReader::keep_head()
+{
+    const auto& message = head_->get();
+    method_ = std::string(message.method_string());
+    target_ = std::string(message.target());
+    version_ = message.version();
+    keep_alive_ = head_->keep_alive();
+    expectation_ = std::string(message[http::field::expect]);
+    body_size_.reset();
+    if (const auto size = head_->content_length()) body_size_ = *size;
+    headers_.clear();
+    for (const auto& field : message)
+        headers_.emplace_back(std::string(field.name_string()), std::string(field.value()));
+}
+
+RequestReader::Step RequestReader::read_body(std::string& out, std::size_t most)
+{
+    while (!has_all()) {
+        if (buffer_.size() == 0) return Step::more;
+        if (most == 0) return Step::piece;
+        // Chunks have frames, so the body is never longer than what was received.
+        const auto room = std::min(most, buffer_.size());
+        const auto before = out.size();
+        out.resize(before + room);
+        auto& part = body_->get().body();
+        part.data = out.data() + before;
+        part.size = room;
+        error_code problem;
+        const auto used = body_->put(buffer_.data(), problem);
+        const auto taken = room - part.size;
+        buffer_.consume(used);
+        out.resize(before + taken);
+        most -= taken;
+        if (problem == http::error::need_more) return Step::more;
+        if (problem && problem != http::error::need_buffer) return fail(problem);
+    }
+    return Step::ready;
+}
+
+RequestReader::Step RequestReader::fail(error_code code)
+{
+    const bool large = code == http::error::header_limit;
+    problem_ = {large ? 431 : 400,
+                large ? "the head of the request is too large"
+                      : "not an HTTP request: " + code.message()};
+    return Step::bad;
+}
+
+}  // namespace ponk::net

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bodies of requests, whole and as streams, and answers with a length.
+#include "base/synced.hpp"
+#include "net/server_test_support.hpp"
+
+#include <atomic>
+#include <condition_variable>
+#include <thread>
+
+namespace ponk::net {
+namespace {
+
+using namespace std::chrono_literals;
+
+// What sinks were told.
+struct Diary {
+    std::atomic<std::size_t> bytes{0};
+    std::atomic<std::size_t> largest{0};
+    std::atomic<int> finished{0};
+    std::atomic<int> aborted{0};
+    std::atomic<int> gone{0};
+};
+
+class CountingSink final : public BodySink {
+public:
+    CountingSink(Diary& diary, std::size_t most) : diary_(diary), most_(most) {}
+    ~CountingSink() override { ++diary_.gone; }
+    std::optional<Response> write(std::string_view bytes) override
+    {
+        EXPECT_FALSE(bytes.empty());
+        diary_.bytes += bytes.size();
+        diary_.largest = std::max(diary_.largest.load(), bytes.size());
+        if (diary_.bytes > most_)
+            return error_response(Error(ErrorKind::invalid_argument, "full"), 400);
+        return std::nullopt;
+    }
+    Response finish() override
+    {
+        ++diary_.finished;
+        return json_response(Json(static_cast<std::uint64_t>(diary_.bytes)));
+    }
+    void abort() noexcept override { ++diary_.aborted; }
+
+private:
+    Diary& diary_;
+    std::size_t most_;
+};
+
+class Zeros final : public BodySource {
+public:
+    explicit Zeros(std::uint64_t size) : left_(size) {}
+    void attach(std::function<void()> /*ring*/) override {}
+    Step next(std::string& out) override
+    {
+        const auto now = std::min<std::uint64_t>(left_, 50'000);
+        out.append(now, '0');
+        left_ -= now;
+        return left_ == 0 ? Step::end : Step::data;
+    }
+
+private:
+    std::uint64_t left_;
+};
+
+class Bodies : public testing::Test {
+protected:
+    Handlers handlers()
+    {
+        Handlers handlers;
+        handlers.answer = [](const Request& request) {
+            if (request.path[0] != "zeros") return json_response(Json(request.body));
+            Response response;
+            response.type = "application/octet-stream";
+            const auto size = std::stoull(request.parameter("size").value_or("0"));
+            response.stream = std::make_unique<Zeros>(size);
+            response.stream_size = std::stoull(request.parameter("told").value_or("0"));
+            return response;
+        };
+        handlers.receive = [this](const Request& head) {
+            EXPECT_TRUE(head.body.empty());
+            Reception reception;
+            reception.body_limit = 1000;
+            if (head.path[0] == "sink")
+                reception.sink = std::make_unique<CountingSink>(diary_, most_);
+            if (head.path[0] == "large") reception.body_limit = std::size_t{1} << 20;
+            if (head.path[0] == "closed")
+                reception.answer = error_response(Error(ErrorKind::conflict, "no"), 401);
+            return reception;
+        };
+        handlers.error_shape = [](std::string_view target, const Error& error, int status) {
+            return json_response(JsonObject{{"at", target}, {"said", error.message()}}, status);
+        };
+        return handlers;
+    }
+
+    bool becomes(const std::atomic<int>& value, int wanted)
+    {
+        const auto limit = after(20s);
+        while (value != wanted && Deadline::clock::now() < limit)
+            std::this_thread::sleep_for(1ms);
+        return value == wanted;
+    }
+
+    Diary diary_;
+    std::size_t most_ = std::size_t{1} << 40;
+};
+
+TEST_F(Bodies, AStreamOfAnySizeTakesLittleMemory)
+{
+    const TcpServer server(handlers());
+    auto client = server.connect();
+    constexpr std::size_t size = std::size_t{32} << 20;
+    ASSERT_TRUE(client.send(fmt::format("PUT /sink HTTP/1.1\r\nContent-Length: {}\r\n\r\n", size)));
+    const std::string block(1 << 20, 'x');
+    for (std::size_t sent = 0; sent < size; sent += block.size())
+        ASSERT_TRUE(client.send(block));
+
+    EXPECT_TRUE(client.receive_until("\n").starts_with("HTTP/1.1 200"));
+    EXPECT_EQ(diary_.bytes, size);
+    EXPECT_LE(diary_.largest, std::size_t{256} << 10);
+    EXPECT_TRUE(becomes(diary_.gone, 1));
+    EXPECT_EQ(diary_.aborted, 0);
+}
+
+TEST_F(Bodies, ChunksOfAnyKindReachTheSinkAndTheConnectionGoesOn)
+{
+    const TcpServer server(handlers());
+    auto client = server.connect();
+    const std::string head = "PUT /sink HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
+
+    ASSERT_TRUE(client.send(head + "0\r\n\r\n"));
+    EXPECT_TRUE(client.receive_until("\r\n\r\n0\n").starts_with("HTTP/1.1 200"));
+    ASSERT_TRUE(client.send(head + "5;note=x\r\nabcde\r\n1\r\nf\r\n0\r\nTrailer: y\r\n\r\n"));
+    EXPECT_TRUE(client.receive_until("\r\n\r\n6\n").starts_with("HTTP/1.1 200"));
+    ASSERT_TRUE(client.send("PUT /sink HTTP/1.1\r\nContent-Length: 0\r\n\r\n"));
+    EXPECT_TRUE(client.receive_until("\r\n\r\n6\n").starts_with("HTTP/1.1 200"));
+    EXPECT_EQ(diary_.finished, 3);
+}
+
+TEST_F(Bodies, WhoAsksMaySendItsBody)
+{
+    const TcpServer server(handlers());
+    auto client = server.connect();
+    for (const char* path : {"sink", "echo"}) {
+        ASSERT_TRUE(client.send(fmt::format(
+            "PUT /{} HTTP/1.1\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n", path)));
+        EXPECT_EQ(client.receive_until("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
+        ASSERT_TRUE(client.send("abc"));
+        EXPECT_TRUE(client.receive_until("\r\n\r\n").starts_with("HTTP/1.1 200")) << path;
+        client.receive_until("\n");
+    }
+    // One that is refused hears so instead, and nothing is read behind it.
+    ASSERT_TRUE(
+        client.send("PUT /closed HTTP/1.1\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n"));
+    const auto refusal = client.receive_until("\r\n\r\n");
+    EXPECT_TRUE(refusal.starts_with("HTTP/1.1 401")) << refusal;
+    EXPECT_NE(refusal.find("Connection: close"), std::string::npos);
+    auto other = server.connect();
+    ASSERT_TRUE(other.send("PUT /echo HTTP/1.1\r\nContent-Length: 3\r\nExpect: tea\r\n\r\n"));
+    EXPECT_TRUE(other.receive_until("\r\n\r\n").starts_with("HTTP/1.1 417"));
+}
+
+TEST_F(Bodies, ASinkHearsWhenTheRestWillNotCome)
+{
+    const TcpServer server(handlers());
+    {
+        auto client = server.connect();
+        ASSERT_TRUE(client.send("PUT /sink HTTP/1.1\r\nContent-Length: 9\r\n\r\nabc"));
+    }
+    EXPECT_TRUE(becomes(diary_.aborted, 1));
+    auto half = server.connect();
+    ASSERT_TRUE(half.send("PUT /sink HTTP/1.1\r\nContent-Length: 9\r\n\r\nabc"));
+    half.end_sending();
+    EXPECT_TRUE(half.receive_all().starts_with("HTTP/1.1 400"));
+    EXPECT_TRUE(becomes(diary_.aborted, 2));
+    auto nonsense = server.connect();
+    ASSERT_TRUE(nonsense.send("PUT /sink HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nabc"));
+    EXPECT_TRUE(nonsense.receive_until("\r\n").starts_with("HTTP/1.1 400"));
+    EXPECT_TRUE(becomes(diary_.aborted, 3));
+    EXPECT_TRUE(becomes(diary_.gone, 3));
+    EXPECT_EQ(diary_.finished, 0);
+}
+
+TEST_F(Bodies, AStreamThatDripsIsGivenUp)
+{
+    ServerOptions options;
+    options.request_timeout = 50ms;
+    const TcpServer server(handlers(), options);
+    auto client = server.connect();
+    ASSERT_TRUE(client.send("PUT /sink HTTP/1.1\r\nContent-Length: 9999\r\n\r\n"));
+    while (client.send("x") && diary_.aborted == 0)
+        std::this_thread::sleep_for(5ms);
+    EXPECT_TRUE(becomes(diary_.aborted, 1));
+}
+
+TEST_F(Bodies, ASinkThatHasEnoughAnswersAtOnce)
+{
+    most_ = 1 << 20;
+    const TcpServer server(handlers());
+    auto client = server.connect();
+    ASSERT_TRUE(client.send("PUT /sink HTTP/1.1\r\nContent-Length: 8388608\r\n\r\n"));
+    client.send(std::string(8 << 20, 'x'));  // as far as it gets
+    EXPECT_TRUE(client.receive_until("\n").starts_with("HTTP/1.1 400"));
+    EXPECT_TRUE(becomes(diary_.gone, 1));
+    EXPECT_EQ(diary_.finished + diary_.aborted, 0);
+}
+
+TEST_F(Bodies, ALargeBodyIsRefusedByItsLengthOrWhenItHasCome)
+{
+    const TcpServer server(handlers());
+    auto told = server.connect();
+    ASSERT_TRUE(told.send("POST /echo?a=%20 HTTP/1.1\r\nContent-Length: 1001\r\n\r\n"));
+    const auto answer = told.receive_until("}\n");
+    EXPECT_TRUE(answer.starts_with("HTTP/1.1 413")) << answer;
+    EXPECT_NE(answer.find(R"("at":"/echo?a=%20")"), std::string::npos) << answer;
+
+    auto chunked = server.connect();
+    ASSERT_TRUE(chunked.send("POST /echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3e9\r\n" +
+                             std::string(1001, 'x') + "\r\n0\r\n\r\n"));
+    EXPECT_TRUE(chunked.receive_until("}\n").starts_with("HTTP/1.1 413"));
+
+    auto just = server.connect();
+    ASSERT_TRUE(
+        just.send("POST /echo HTTP/1.1\r\nContent-Length: 1000\r\n\r\n" + std::string(1000, 'x')));
+    EXPECT_TRUE(just.receive_until("\n").starts_with("HTTP/1.1 200"));
+}
+
+TEST_F(Bodies, AllBodiesTogetherHaveABudget)
+{
+    ServerOptions options;
+    options.body_budget = std::size_t{1} << 20;
+    const TcpServer server(handlers(), options);
+    auto first = server.connect();
+    ASSERT_TRUE(first.send("POST /large HTTP/1.1\r\nContent-Length: 1000000\r\n"
+                           "Expect: 100-continue\r\n\r\n"));
+    ASSERT_EQ(first.receive_until("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
+    auto second = server.connect();
+    ASSERT_TRUE(second.send("POST /large HTTP/1.1\r\nContent-Length: 100000\r\n\r\n" +
+                            std::string(100'000, 'y')));
+    const auto refusal = second.receive_until("\r\n\r\n");
+    EXPECT_TRUE(refusal.starts_with("HTTP/1.1 503")) << refusal;
+    EXPECT_NE(refusal.find("Retry-After: 1"), std::string::npos);
+
+    ASSERT_TRUE(first.send(std::string(1'000'000, 'x')));
+    EXPECT_TRUE(first.receive_until("\r\n").starts_with("HTTP/1.1 200"));
+    auto third = server.connect();
+    for (int i = 0; i < 3; ++i) {  // what was held is given back each time
+        ASSERT_TRUE(third.send("POST /large HTTP/1.1\r\nContent-Length: 600000\r\n\r\n" +
+                               std::string(600'000, 'z')));
+        EXPECT_TRUE(third.receive_until("\"\n").starts_with("HTTP/1.1 200"));
+    }
+}
+
+TEST_F(Bodies, AnAnswerOfKnownSizeHasItsLengthAndHeadOnlyTheHead)
+{
+    const TcpServer server(handlers());
+    auto client = server.connect();
+    ASSERT_TRUE(client.send("HEAD /zeros?size=200000&told=200000 HTTP/1.1\r\n\r\n"
+                            "GET /zeros?size=200000&told=200000 HTTP/1.1\r\n\r\n"
+                            "GET /zeros?size=0&told=0 HTTP/1.1\r\nConnection: close\r\n\r\n"));
+    const auto head = client.receive_until("\r\n\r\n");
+    EXPECT_NE(head.find("Content-Length: 200000\r\n"), std::string::npos) << head;
+    const auto all = client.receive_all();
+    EXPECT_TRUE(all.starts_with("HTTP/1.1 200"));
+    EXPECT_EQ(all.find("chunked"), std::string::npos);
+    EXPECT_NE(all.find("\r\n\r\n" + std::string(200'000, '0') + "HTTP/1.1 200 OK"),
+              std::string::npos);
+    EXPECT_NE(all.find("Content-Length: 0\r\n"), std::string::npos);
+}
+
+TEST_F(Bodies, AnAnswerThatIsNotAsLongAsToldIsBroken)
+{
+    const TcpServer server(handlers());
+    for (const char* told : {"99999", "100001"}) {
+        auto client = server.connect();
+        ASSERT_TRUE(
+            client.send(fmt::format("GET /zeros?size=100000&told={} HTTP/1.1\r\n\r\n", told)));
+        const auto all = client.receive_all();
+        EXPECT_LT(all.size(), 99'999U + 100) << told;
+    }
+}
+
+TEST_F(Bodies, OldHttpGetsNoChunks)
+{
+    auto wanted = handlers();
+    wanted.answer = [](const Request&) {
+        Response response;
+        response.stream = std::make_unique<Zeros>(70'000);
+        return response;
+    };
+    const TcpServer server(std::move(wanted));
+    auto client = server.connect();
+    ASSERT_TRUE(client.send("GET /x HTTP/1.0\r\n\r\n"));
+    const auto all = client.receive_all();
+    EXPECT_EQ(all.find("chunked"), std::string::npos);
+    EXPECT_TRUE(all.ends_with("\r\n\r\n" + std::string(70'000, '0')));
+}
+
+}  // namespace
+}  // namespace ponk::net

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/tls.hpp"
+
+#include "base/synced.hpp"
+#include "net/transport.hpp"
+
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ssl/stream.hpp>
+#include <boost/asio/write.hpp>
+#include <openssl/err.h>
+
+#include <sys/stat.h>
+#include <tuple>
+
+namespace ponk::net {
+
+namespace {
+
+namespace asio = boost::asio;
+
+using Context = std::shared_ptr<asio::ssl::context>;
+// What changes when a file is replaced or written anew.
+using Version = std::tuple<dev_t, ino_t, off_t, std::int64_t, std::int64_t>;
+
+Version version_of(const os::Path& path)
+{
+    struct stat info {};
+    if (::stat(path.c_str(), &info) != 0) return {};
+    return {info.st_dev,
+            info.st_ino,
+            info.st_size,
+            std::int64_t{info.st_mtim.tv_sec},
+            std::int64_t{info.st_mtim.tv_nsec}};
+}
+
+Result<Context> make_context(const os::Path& certificate, const os::Path& key)
+{
+    // Read by us first: OpenSSL's own words for a missing file name neither file nor reason.
+    const auto chain = TRY(os::read_file(certificate, 1 << 20));
+    const auto secret = TRY(os::read_file(key, 1 << 20));
+    auto context = std::make_shared<asio::ssl::context>(asio::ssl::context::tls_server);
+    error_code problem;
+    context->set_options(asio::ssl::context::default_workarounds | asio::ssl::context::no_sslv2 |
+                             asio::ssl::context::no_sslv3 | asio::ssl::context::no_tlsv1 |
+                             asio::ssl::context::no_tlsv1_1,
+                         problem);
+    SSL_CTX_set_min_proto_version(context->native_handle(), TLS1_2_VERSION);
+    SSL_CTX_set_mode(context->native_handle(), SSL_MODE_RELEASE_BUFFERS);
+    context->use_certificate_chain(asio::buffer(chain), problem);
+    if (problem) {
+        return tl::unexpected(Error(ErrorKind::invalid_argument,
+                                    os::in_quotes(certificate) +
+                                        " holds no certificate that can "
+                                        "be used: " +
+                                        problem.message(),
+                                    "It must be PEM, the server's own certificate first."));
+    }
+    context->use_private_key(asio::buffer(secret), asio::ssl::context::pem, problem);
+    if (problem || SSL_CTX_check_private_key(context->native_handle()) != 1) {
+        ::ERR_clear_error();
+        return tl::unexpected(
+            Error(ErrorKind::invalid_argument,
+                  os::in_quotes(key) + " is not the key of the certificate in " +
+                      os::in_quotes(certificate),
+                  "It must be PEM, without a passphrase, and belong to that certificate."));
+    }
+    return context;
+}
+
+}  // namespace
+
+struct Tls::State {
+    struct Loaded {
+        Context context;
+        Version certificate;
+        Version key;
+    };
+    os::Path certificate;
+    os::Path key;
+    Synced<Loaded> loaded;
+
+    // The context for a new connection.
+    Context current()
+    {
+        const auto certificate_now = version_of(certificate);
+        const auto key_now = version_of(key);
+        {
+            const auto known = loaded.lock();
+            if (known->certificate == certificate_now && known->key == key_now)
+                return known->context;
+        }
+        const auto renewed = make_context(certificate, key);
+        const auto known = loaded.lock();
+        // Half of a renewal is seen again when the other file has come.
+        known->certificate = certificate_now;
+        known->key = key_now;
+        if (renewed) known->context = *renewed;
+        return known->context;
+    }
+};
+
+Tls::Tls(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Tls::~Tls() = default;
+
+Result<std::shared_ptr<Tls>> Tls::load(os::Path certificate, os::Path key)
+{
+    auto state = std::make_unique<State>();
+    state->certificate = std::move(certificate);
+    state->key = std::move(key);
+    {
+        const auto known = state->loaded.lock();
+        known->certificate = version_of(state->certificate);
+        known->key = version_of(state->key);
+        known->context = TRY(make_context(state->certificate, state->key));
+    }
+    return std::shared_ptr<Tls>(new Tls(std::move(state)));
+}
+
+namespace {
+
+class TlsTransport final : public Transport {
+public:
+    TlsTransport(Socket socket, Context context)
+        : Transport(std::move(socket)), context_(std::move(context)), stream_(raw_, *context_)
+    {
+    }
+
+    void greet(Done done) override
+    {
+        stream_.async_handshake(asio::ssl::stream_base::server,
+                                [done = std::move(done)](error_code problem) { done(problem, 0); });
+    }
+    // Bytes may wait in the layer itself, where no socket tells of them.
+    void wait_readable(Done done) override { done({}, 0); }
+    void read_some(asio::mutable_buffer room, Done done) override
+    {
+        stream_.async_read_some(room, std::move(done));
+    }
+    void write(const Parts& parts, Done done) override
+    {
+        asio::async_write(stream_, parts, std::move(done));
+    }
+    void end_sending() override {}
+
+private:
+    Context context_;  // in use even when a renewed one has taken its place
+    asio::ssl::stream<Socket&> stream_;
+};
+
+}  // namespace
+
+std::unique_ptr<Transport> make_tls_transport(Socket socket, const Tls& tls)
+{
+    return std::make_unique<TlsTransport>(std::move(socket), tls.state().current());
+}
+
+}  // namespace ponk::net

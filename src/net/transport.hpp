@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "net/tls.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
+
+#include <array>
+#include <functional>
+#include <memory>
+
+// Inside net/ only: this header pulls in Asio.
+namespace ponk::net {
+
+using Socket = boost::asio::generic::stream_protocol::socket;
+using boost::system::error_code;
+
+// The bytes of a connection, plain or through TLS. Calls and their ends are on the executor of the
+// socket, which is a strand; one reading and one writing operation at a time.
+class Transport {
+public:
+    using Done = std::function<void(error_code problem, std::size_t bytes)>;
+    using Parts = std::array<boost::asio::const_buffer, 3>;
+
+    explicit Transport(Socket socket) : raw_(std::move(socket)) {}
+    virtual ~Transport() = default;
+    Transport(const Transport&) = delete;
+    Transport& operator=(const Transport&) = delete;
+
+    // Before anything else.
+    virtual void greet(Done done) = 0;
+    // Ends when there may be something to read, without a buffer as long as there is nothing.
+    virtual void wait_readable(Done done) = 0;
+    virtual void read_some(boost::asio::mutable_buffer room, Done done) = 0;
+    virtual void write(const Parts& parts, Done done) = 0;
+    // Tells the other side that nothing more comes, where that can be told without waiting.
+    virtual void end_sending() = 0;
+
+    [[nodiscard]] Socket& raw() { return raw_; }
+    [[nodiscard]] boost::asio::any_io_executor executor() { return raw_.get_executor(); }
+    void close()
+    {
+        error_code ignored;
+        raw_.close(ignored);
+    }
+
+protected:
+    Socket raw_;
+};
+
+std::unique_ptr<Transport> make_plain_transport(Socket socket);
+std::unique_ptr<Transport> make_tls_transport(Socket socket, const Tls& tls);
+
+}  // namespace ponk::net
