@@ -32,6 +32,9 @@ MAY_USE = {
     "output": LOW | {"query"},
     "db": LOW,
     "net": LOW,
+    # What the daemon and the relay of a run have in common of MLflow's API.
+    "mlflow": LOW | {"net"},
+    "relay": LOW | {"net", "mlflow"},
     "ssh": LOW,
     "dockerapi": LOW | {"net"},
     "store": LOW | {"db", "query"},
@@ -44,9 +47,9 @@ MAY_USE = {
     "box": LOW | {"config", "net", "dockerapi", "snapshot", "environment", "target", "side"},
     "launch": LOW | {"config", "net", "target"},
     "engine": MIDDLE | {"store", "snapshot", "secrets", "environment", "gpu", "target", "launch"},
-    "api": MIDDLE | {"store", "snapshot", "secrets", "environment", "gpu", "target", "launch", "engine"},
+    "api": MIDDLE | {"mlflow", "store", "snapshot", "secrets", "environment", "gpu", "target", "launch", "engine"},
     "webui": LOW | {"net", "api"},
-    "daemon": MIDDLE | {"store", "snapshot", "secrets", "environment", "gpu", "target", "launch", "engine",
+    "daemon": MIDDLE | {"mlflow", "store", "snapshot", "secrets", "environment", "gpu", "target", "launch", "engine",
                         "api", "webui"},
     "cli": LOW | {"config", "query", "output", "net", "ssh"},
     # Programs of their own: the stub is libc and nothing of ours but plain values.

@@ -2,7 +2,9 @@
 #include "engine/journal_reader.hpp"
 
 #include "base/text.hpp"
+#include "engine/nested_runs.hpp"
 #include "model/run_words.hpp"
+#include "store/tracking.hpp"
 #include "target/event_places.hpp"
 
 #include <fmt/format.h>
@@ -123,8 +125,20 @@ Result<> JournalReader::store(const std::string& name, Place& place, model::Jour
     store::JournalBatch batch{name, place.offset, piece.next, std::move(piece.points), {}};
     for (auto& [key, value] : piece.params)
         batch.tags.emplace_back(std::string(model::parameter_prefix) + key, std::move(value));
-    for (auto& tag : piece.tags)
-        batch.tags.push_back(std::move(tag));
+    store::Tracking tracking(context_.history);
+    for (auto& [key, value] : piece.tags) {
+        if (key == store::run_name_tag) {
+            TRY(tracking.update_run(run_.text(), {.name = value}));
+        } else {
+            batch.tags.emplace_back(model::stored_tag(key), std::move(value));
+        }
+    }
+    TRY(bring_nested_runs(context_, run_, piece.nested));
+    for (const auto& key : piece.untags) {
+        // Before the offset: a daemon that is killed in between does it again.
+        const auto gone = tracking.delete_tag(run_.text(), key);
+        if (!gone && gone.error().kind() != ErrorKind::not_found) return gone;
+    }
     TRY(context_.history.record_metrics(run_, batch));
     place.offset = piece.next;
     if (piece.damaged > 0) note_damage(name, piece.damaged);

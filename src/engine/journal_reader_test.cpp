@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/journal_reader.hpp"
 #include "os/test_folder.hpp"
+#include "store/tracking.hpp"
 
 #include <gtest/gtest.h>
 
@@ -155,6 +156,77 @@ TEST_F(JournalReaders, OneThatCannotBeReadNowKeepsNobodySpinning)
     EXPECT_FALSE(reader.is_due());
     EXPECT_GT(reader.due(), after(std::chrono::seconds(10)));
     EXPECT_LT(reader.due(), after(std::chrono::hours(1)));
+}
+
+TEST_F(JournalReaders, RunsThatTheScriptMadeComeHomeOnce)
+{
+    const auto run = begin_run();
+    const auto inner = RunId::make().text();
+    const auto text =
+        model::journal_record(
+            JsonObject{{"of", inner}, {"made", "inner"}, {"user", "ann"}, {"time", 50}}) +
+        model::journal_record(JsonObject{{"of", inner}, {"param", "lr"}, {"value", "0.1"}}) +
+        model::journal_record(
+            JsonObject{{"of", inner}, {"metric", "m"}, {"value", 3}, {"step", 1}, {"time", 60}}) +
+        model::journal_record(JsonObject{{"of", inner}, {"status", "FINISHED"}, {"ended", 70}});
+    // Two journals that say the same: as if the daemon had been killed before it noted how far.
+    put(run, "relay-1", text);
+    put(run, "relay-2", text);
+    JournalReader reader(context_, run);
+    read_all(reader);
+
+    const store::Tracking tracking(*history_);
+    const auto found = tracking.get_run(inner);
+    ASSERT_TRUE(found) << found.error().message();
+    EXPECT_EQ(found->name, "inner");
+    EXPECT_EQ(found->state, model::RunState::completed);
+    EXPECT_EQ(found->ended, 70);
+    EXPECT_EQ(found->experiment, tracking.get_run(run.text())->experiment);
+    ASSERT_EQ(found->metrics.size(), 1U);
+    EXPECT_EQ(found->metrics[0].value, 3);
+    EXPECT_EQ(last_step(run), -1);  // none of them is the run's own
+}
+
+TEST_F(JournalReaders, AJournalCannotSpeakOfOtherRuns)
+{
+    const auto run = begin_run();
+    const auto other = begin_run();
+    put(run,
+        "relay-1",
+        model::journal_record(JsonObject{{"of", other.text()}, {"made", "mine"}}) +
+            model::journal_record(JsonObject{{"of", other.text()}, {"tag", "a"}, {"value", "b"}}) +
+            model::journal_record(
+                JsonObject{{"of", other.text()}, {"metric", "m"}, {"value", 1}, {"time", 1}}) +
+            model::journal_record(JsonObject{{"of", "../x"}, {"made", "y"}}) + point(7));
+    JournalReader reader(context_, run);
+    read_all(reader);
+
+    const auto untouched = store::Tracking(*history_).get_run(other.text());
+    ASSERT_TRUE(untouched);
+    EXPECT_TRUE(untouched->metrics.empty());
+    EXPECT_EQ(std::ranges::count(untouched->tags, std::pair<std::string, std::string>("a", "b")),
+              0);
+    EXPECT_EQ(last_step(run), 7);
+}
+
+TEST_F(JournalReaders, ARunIsRenamedAndItsTagsGo)
+{
+    const auto run = begin_run();
+    put(run,
+        "relay-1",
+        model::journal_record(JsonObject{{"tag", "a"}, {"value", "1"}}) +
+            model::journal_record(JsonObject{{"tag", "mlflow.runName"}, {"value", "night"}}));
+    JournalReader reader(context_, run);
+    read_all(reader);
+    put(run, "relay-1", model::journal_record(JsonObject{{"untag", "a"}}));
+    reader.begin_again();
+    read_all(reader);
+
+    const auto found = store::Tracking(*history_).get_run(run.text());
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->name, "night");
+    EXPECT_EQ(std::ranges::count_if(found->tags, [](const auto& tag) { return tag.first == "a"; }),
+              0);
 }
 
 }  // namespace

@@ -86,13 +86,24 @@ bool add_record(std::string_view payload, JournalPiece& piece)
 {
     const auto record = parse_json(payload);
     if (!record || !record->is_object()) return false;
+    if ((*record)["of"].is_string()) {
+        piece.nested.push_back(*record);
+        return true;
+    }
     if ((*record)["metric"].is_string()) return add_metric(*record, piece);
     if ((*record)["param"].is_string()) {
         piece.params.emplace_back(record->text("param"), record->text("value"));
         return true;
     }
     if ((*record)["tag"].is_string()) {
+        std::erase(piece.untags, record->text("tag"));
         piece.tags.emplace_back(record->text("tag"), record->text("value"));
+        return true;
+    }
+    if ((*record)["untag"].is_string() && !(*record)["model"].is_string()) {
+        const auto key = record->text("untag");
+        std::erase_if(piece.tags, [&key](const auto& tag) { return tag.first == key; });
+        piece.untags.push_back(key);
         return true;
     }
     if ((*record)["artifact"].is_string()) {
@@ -163,7 +174,7 @@ JournalPiece read_journal(std::string_view bytes, std::uint64_t offset, std::siz
         bytes,
         offset,
         [&piece](std::string_view payload) { return add_record(payload, piece); },
-        [&piece, most_points] { return piece.points.size() >= most_points; });
+        [&piece, most_points] { return piece.points.size() + piece.nested.size() >= most_points; });
     piece.next = scan.next;
     piece.damaged = scan.damaged;
     return piece;

@@ -25,7 +25,9 @@ struct JournalPiece {
     std::vector<MetricPoint> points;
     std::vector<std::pair<std::string, std::string>> params;
     std::vector<std::pair<std::string, std::string>> tags;
+    std::vector<std::string> untags;  // tags that are gone; none of them is among `tags`
     std::vector<LoggedArtifact> artifacts;
+    std::vector<Json> nested;  // records about runs that the script made, in their order
     // Where to read on: everything before it was understood or given up. A record whose end is not
     // there yet lies behind it.
     std::uint64_t next = 0;

@@ -199,5 +199,48 @@ TEST(MetricJournal, AStretchWithoutEndIsGivenUp)
     EXPECT_EQ(piece.damaged, endless.size());
 }
 
+TEST(MetricJournal, WhatIsAboutARunThatTheScriptMadeIsNoneOfThisRun)
+{
+    const auto piece =
+        read_journal(journal_record(JsonObject{{"of", "r"}, {"metric", "m"}, {"value", 1}}) +
+                         journal_record(JsonObject{{"metric", "m"}, {"value", 2}}),
+                     0);
+
+    ASSERT_EQ(piece.points.size(), 1U);
+    EXPECT_EQ(piece.points[0].value, 2);
+    ASSERT_EQ(piece.nested.size(), 1U);
+    EXPECT_EQ(piece.nested[0].text("of"), "r");
+}
+
+TEST(MetricJournal, ATagIsAsItsLastRecordLeavesIt)
+{
+    const auto tag = [](const char* key) {
+        return journal_record(JsonObject{{"tag", key}, {"value", "v"}});
+    };
+    const auto untag = [](const char* key) { return journal_record(JsonObject{{"untag", key}}); };
+    const auto piece = read_journal(tag("a") + untag("a") + untag("b") + tag("b"), 0);
+
+    ASSERT_EQ(piece.tags.size(), 1U);
+    EXPECT_EQ(piece.tags[0].first, "b");
+    EXPECT_EQ(piece.untags, std::vector<std::string>{"a"});
+}
+
+TEST(MetricJournal, AScanStopsWhereItIsToldTo)
+{
+    const auto one = journal_record(JsonObject{{"metric", "m"}, {"value", 1}});
+    int seen = 0;
+    const auto scan = scan_journal(
+        one + one,
+        10,
+        [&seen](std::string_view) {
+            ++seen;
+            return true;
+        },
+        [&seen] { return seen == 1; });
+
+    EXPECT_EQ(scan.next, 10 + one.size());
+    EXPECT_EQ(scan.damaged, 0U);
+}
+
 }  // namespace
 }  // namespace ponk::model

@@ -52,6 +52,7 @@ struct NewRun {
     std::string user;
     std::int64_t started = 0;
     Pairs tags = {};
+    RunId id = {};  // of one that was made elsewhere; one that is there already stays as it is
 };
 
 // A run, ours or a client's, as clients see it.

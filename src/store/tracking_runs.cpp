@@ -144,7 +144,7 @@ Result<> set_deleted(db::Connection& writer, const std::string& id, std::int64_t
 Result<TrackedRun> Tracking::create_run(const NewRun& wanted)
 {
     model::Run run;
-    run.id = RunId::make();
+    run.id = wanted.id.empty() ? RunId::make() : wanted.id;
     run.name = wanted.name.empty() ? model::make_run_name() : wanted.name;
     run.state = model::RunState::running;
     run.script_name = script_of(wanted.tags);
@@ -154,6 +154,8 @@ Result<TrackedRun> Tracking::create_run(const NewRun& wanted)
     run.started = wanted.started;
     return history_.impl_->database->write(
         db::Durability::disk, [&](db::Connection& writer) -> Result<TrackedRun> {
+            if (const auto known = find_known(writer, run.id.text()))
+                return read_one(writer, known->row);
             TRY(get_active_experiment(writer, wanted.experiment));
             run.number = TRY(next_run_number(writer, wanted.experiment));
             const auto row = TRY(insert_run(writer, wanted.experiment, run, Origin::client));

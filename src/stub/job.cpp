@@ -85,6 +85,7 @@ const char* read_spec(Job& job)
         if (is("umask")) job.umask = static_cast<mode_t>(std::strtoul(entry.value, nullptr, 8));
         if (is("time-limit-ms")) job.time_limit_ms = std::strtoll(entry.value, nullptr, 10);
         if (is("grace-ms")) job.grace_ms = std::strtoll(entry.value, nullptr, 10);
+        if (is("relay")) job.relay = entry.value;
         if (is("hold")) job.holds[holds++] = entry.value;
         if (is("arg")) job.argv[count++] = entry.value;
         if (is("end")) return job.program && count > 0 ? nullptr : "file 'spec' names no program";
@@ -99,7 +100,8 @@ const char* read_environment(int fd, Job& job)
     std::size_t count = 0;
     for (std::size_t i = 0; i < text.size; ++i)
         count += text.bytes[i] == '\0' ? 1 : 0;
-    job.environment = static_cast<char**>(std::calloc(count + 1, sizeof(char*)));
+    // One more may come: the address of the run's relay.
+    job.environment = static_cast<char**>(std::calloc(count + 2, sizeof(char*)));
     if (!job.environment) return "out of memory";
     char* at = text.bytes;
     std::size_t variables = 0;

@@ -16,7 +16,8 @@ struct Job {
     const char* other_program = nullptr;  // tried when the first is not there
     char** argv = nullptr;
     char** environment = nullptr;
-    char** holds = nullptr;  // files of which the run takes a share, ended by a null pointer
+    const char* relay = nullptr;  // program that answers MLflow's clients of the run
+    char** holds = nullptr;       // files of which the run takes a share, ended by a null pointer
     mode_t umask = 022;
     std::int64_t time_limit_ms = 0;  // 0: none
     std::int64_t grace_ms = 10'000;

@@ -4,6 +4,7 @@
 // written to, and what stays open as long as a process of the run lives. In a container, where no
 // descriptors can be handed over, the environment is "@NAME", a file of the run directory that is
 // removed as soon as it was read.
+#include "stub/relay.hpp"
 #include "stub/supervisor.hpp"
 
 #include <cerrno>
@@ -175,7 +176,9 @@ int own_run(const char* directory, const char* environment, int report_given, in
     // Two processes of the same kind: when the inner one is killed, the script becomes a child of
     // the outer one, which goes on in its place.
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-    static Supervisor supervisor(job, shared, log, folder, report);
+    // Before there are two of us: whoever supervises can start the relay.
+    const int listener = open_relay(job);
+    static Supervisor supervisor(job, shared, log, folder, report, listener);
     const pid_t stub = ::fork();
     if (stub <= 0) {
         shared.stub = ::getpid();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stub/supervisor.hpp"
 
+#include "stub/relay.hpp"
 #include "stub/seal.hpp"
 
 #include <cerrno>
@@ -24,6 +25,7 @@ namespace {
 
 constexpr std::int64_t look_interval_ms = 200;
 constexpr std::uint64_t look_budget = 64U << 20U;
+constexpr std::int64_t relay_pause_ms = 500;
 
 const char* name_of(Cause cause)
 {
@@ -60,6 +62,7 @@ void Supervisor::run()
     // A script that is no child of ours (no reaper below an old kernel) ends unknown to us. Then
     // there is no record rather than a guess.
     if (!note_early_end()) return;
+    end_relay();
     end_survivors();
     publish();
     shared_.published = true;
@@ -191,6 +194,7 @@ bool Supervisor::script_ended()
                             &info,
                             WEXITED | WNOHANG | WNOWAIT) != 0;
         if (info.si_pid == shared_.main) return true;
+        if (info.si_pid == shared_.relay) shared_.relay = 0;
         ::waitpid(info.si_pid, nullptr, 0);  // an orphan of the run
     }
 }
@@ -254,12 +258,43 @@ void Supervisor::watch_script()
         if (limit != 0 && shared_.cause == Cause::script) until(limit);
         if (shared_.kill_at != 0) until(shared_.kill_at);
         if (log_grew) until(next_look);
-        pollfd events[2] = {{signal_fd, POLLIN, 0}, {log_grew ? -1 : log_.watch(), POLLIN, 0}};
-        ::poll(events, 2, static_cast<int>(wait));
+        const bool has_door = listener_ >= 0 && shared_.relay == 0;
+        if (has_door && now < shared_.relay_again) until(shared_.relay_again);
+        pollfd events[3] = {{signal_fd, POLLIN, 0},
+                            {log_grew ? -1 : log_.watch(), POLLIN, 0},
+                            {has_door && now >= shared_.relay_again ? listener_ : -1, POLLIN, 0}};
+        ::poll(events, 3, static_cast<int>(wait));
         if (events[1].revents != 0) log_grew = true;
+        if ((events[2].revents & POLLIN) != 0) start_relay();
         take_signal(signal_fd);
     }
     ::close(signal_fd);
+}
+
+// Somebody knocks. A relay that cannot live is not born all the time.
+void Supervisor::start_relay()
+{
+    shared_.relay_again = boot_ms() + relay_pause_ms;
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+        shared_.relay = ::getpid();
+        become_relay(job_.relay, listener_);
+    }
+    if (pid > 0) shared_.relay = pid;
+}
+
+// What it has answered is on the disk, so it can go at any moment. It is none of the processes that
+// the script left behind.
+void Supervisor::end_relay()
+{
+    if (listener_ >= 0) ::close(listener_);
+    listener_ = -1;
+    if (shared_.relay == 0) return;
+    ::kill(shared_.relay, SIGKILL);
+    // Not for ever: it may hang in a write to a disk that does not answer.
+    for (int round = 0; round < 500 && ::waitpid(shared_.relay, nullptr, WNOHANG) == 0; ++round)
+        sleep_ms(round < 50 ? 1 : 10);
+    shared_.relay = 0;
 }
 
 // The script stays a zombie until the record is out, so that its code can still be asked for by

@@ -18,6 +18,7 @@ struct Shared {
     volatile pid_t main;      // the script's process, 0 before there is one
     volatile bool forking;    // there may be one that has not said so yet
     volatile bool published;  // nothing is left to do
+    volatile pid_t relay;     // 0 while there is none
     pid_t stub;
     pid_t guard;
     std::int64_t started;
@@ -25,13 +26,15 @@ struct Shared {
     Cause cause;
     std::int64_t kill_at;  // when patience ends, by boot_ms(); 0: nobody asked
     OomCount oom_before;
+    std::int64_t relay_again;  // no relay is started before that, by boot_ms()
 };
 
 // Starts the script, watches it and publishes how it ended. One thread, no heap.
 class Supervisor {
 public:
-    Supervisor(const Job& job, Shared& shared, int log, int folder, int report)
-        : job_(job), shared_(shared), log_fd_(log), folder_(folder), report_(report)
+    Supervisor(const Job& job, Shared& shared, int log, int folder, int report, int listener)
+        : job_(job), shared_(shared), log_fd_(log), folder_(folder), report_(report),
+          listener_(listener)
     {
         group_.make(job.run, job.token);
         publisher_.reserve();
@@ -53,6 +56,8 @@ private:
     bool script_ended();
     void take_signal(int signal_fd);
     void ask_to_end(Cause cause);
+    void start_relay();
+    void end_relay();
     bool note_early_end();
     void end_survivors();
     void publish();
@@ -63,6 +68,7 @@ private:
     int log_fd_;
     int folder_;
     int report_;
+    int listener_;  // of the relay; -1: there is none
     Log log_;
     Group group_;
     Publisher publisher_;

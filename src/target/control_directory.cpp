@@ -76,6 +76,7 @@ std::string to_text(const StubSpec& spec)
     add_entry(out, "grace-ms", fmt::format("{}", spec.grace.count()));
     for (const auto& word : spec.argv)
         add_entry(out, "arg", word);
+    if (!spec.relay.empty()) add_entry(out, "relay", spec.relay);
     for (const auto& file : spec.holds)
         add_entry(out, "hold", file);
     add_entry(out, "end", "");
@@ -101,6 +102,7 @@ Result<StubSpec> parse_stub_spec(std::string_view text)
             spec.time_limit = std::chrono::milliseconds(number_or_zero(value));
         if (key == "grace-ms") spec.grace = std::chrono::milliseconds(number_or_zero(value));
         if (key == "arg") spec.argv.emplace_back(value);
+        if (key == "relay") spec.relay = value;
         if (key == "hold") spec.holds.emplace_back(value);
         if (key == "end") return spec;
     }

@@ -30,6 +30,7 @@ constexpr const char* failed = "failed";  // why the script could not be started
 constexpr const char* cancel = "cancel";  // a request to end; holds the grace in milliseconds
 constexpr const char* journal = "journal";
 constexpr const char* work = "work";
+constexpr const char* relay = "relay";  // what the run's relay must know
 constexpr const char* tensorboard = "tensorboard";  // where event files are looked for
 constexpr const char* environment =
     "environment";  // for a container's supervisor, which removes it
@@ -44,7 +45,8 @@ struct StubSpec {
     std::string program;  // path of the file to execute, or a name to look up on the script's PATH
     std::string other_program;  // tried when that is not there; empty: none
     std::vector<std::string> argv;
-    std::vector<std::string> holds;  // lock files of which the run takes a share
+    std::string relay = {};               // program that answers MLflow's clients; empty: none
+    std::vector<std::string> holds = {};  // lock files of which the run takes a share
     mode_t umask = 022;
     std::chrono::milliseconds time_limit{0};  // 0: none
     std::chrono::milliseconds grace{10'000};

@@ -12,6 +12,8 @@ extern const unsigned char ponk_stub_x86_64[];
 extern const unsigned char ponk_stub_x86_64_end[];
 extern const unsigned char ponk_stub_aarch64[];
 extern const unsigned char ponk_stub_aarch64_end[];
+extern const unsigned char ponk_relay_program[];
+extern const unsigned char ponk_relay_program_end[];
 #define PONK_PYTHON_FILE(symbol, name)                                                             \
     extern const unsigned char symbol[];                                                           \
     extern const unsigned char symbol##_end[];
@@ -56,6 +58,12 @@ std::vector<std::pair<std::string, std::string_view>> python_modules()
 Result<Path> install_stub(const Path& lib)
 {
     return os::install_program(lib, "ponk-stub", TRY(stub_binary(os::own_processor())));
+}
+
+Result<Path> install_relay(const Path& lib)
+{
+    return os::install_program(
+        lib, "ponk-relay", os::carried_bytes(ponk_relay_program, ponk_relay_program_end));
 }
 
 Result<Path> install_python_modules(const Path& lib)

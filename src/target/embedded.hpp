@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-// What travels inside the program: the supervisor for each processor and the Python modules that
-// every run can import.
+// What travels inside the program: the supervisor for each processor, the relay and the Python
+// modules that every run can import.
 namespace ponk::target {
 
 using os::Path;
@@ -24,6 +24,8 @@ std::vector<std::pair<std::string, std::string_view>> python_modules();
 // Write these below `lib` once per version and return where they are. The name holds the
 // contents' hash, so that versions live side by side while old runs still use theirs.
 Result<Path> install_stub(const Path& lib);
+// For machines of this program's own processor.
+Result<Path> install_relay(const Path& lib);
 Result<Path> install_python_modules(const Path& lib);
 
 }  // namespace ponk::target

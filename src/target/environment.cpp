@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "target/environment.hpp"
 
+#include "base/text.hpp"
+#include "target/relay_file.hpp"
+
 #include <algorithm>
+#include <array>
 
 namespace ponk::target {
 
@@ -16,6 +20,41 @@ auto named(const std::string& name)
 std::string until_nul(const std::string& word)
 {
     return word.substr(0, word.find('\0'));
+}
+
+// A proxy of the user's network cannot lead to the run's own loopback.
+void spare_loopback(Environment& out)
+{
+    constexpr std::array proxies{"http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"};
+    if (std::ranges::all_of(proxies, [&out](const char* name) { return out.get(name).empty(); }))
+        return;
+    auto direct = out.get("no_proxy");
+    if (direct.empty()) direct = out.get("NO_PROXY");
+    const auto known = split(direct, ',');
+    if (std::ranges::find(known, "127.0.0.1") == known.end())
+        direct += direct.empty() ? "127.0.0.1" : ",127.0.0.1";
+    out.set("no_proxy", direct);
+    out.set("NO_PROXY", direct);
+}
+
+// The address comes from the supervisor, which opens it.
+void add_mlflow(const JobSpec& spec, Environment& out)
+{
+    // Of another server, from the user's shell.
+    for (const char* name : {"MLFLOW_TRACKING_USERNAME",
+                             "MLFLOW_TRACKING_PASSWORD",
+                             "MLFLOW_TRACKING_AUTH",
+                             "MLFLOW_TRACKING_AWS_SIGV4",
+                             "MLFLOW_WORKSPACE"})
+        out.unset(name);
+    out.set("MLFLOW_RUN_ID", spec.id.text());
+    out.set("MLFLOW_EXPERIMENT_ID", spec.tracking.experiment);
+    out.set("MLFLOW_EXPERIMENT_NAME", spec.tracking.experiment_name);
+    out.set("MLFLOW_TRACKING_TOKEN", spec.token);
+    // The address is of use inside the run only.
+    if (out.get("MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT").empty())
+        out.set("MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT", "true");
+    spare_loopback(out);
 }
 
 }  // namespace
@@ -76,6 +115,7 @@ Environment compose_environment(const JobSpec& spec,
         const auto& folder = places.shared;
         out.set("AZUREML_NATIVE_SHARE_DIRECTORY", folder.ends_with('/') ? folder : folder + "/");
     }
+    if (has_relay(spec)) add_mlflow(spec, out);
     out.set("AZUREML_RUN_ID", spec.id.text());
     out.set("PONK_RUN_ID", spec.id.text());
     out.set("PONK_RUN_TOKEN", spec.token);

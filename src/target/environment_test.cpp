@@ -61,6 +61,34 @@ TEST(Environment, TheRunKnowsItself)
     EXPECT_EQ(environment.get("PONK_OUTPUTS_DIRECTORY"), "/w/outputs");
 }
 
+TEST(Environment, MlflowsClientsKnowTheRun)
+{
+    auto spec = sample();
+    spec.tracking.experiment = "7";
+    spec.tracking.experiment_name = "iris";
+    spec.ambient = {"MLFLOW_TRACKING_USERNAME=me", "HTTP_PROXY=http://proxy", "NO_PROXY=a.b"};
+    const auto environment = compose_environment(spec, spec.ambient, {});
+
+    EXPECT_EQ(environment.get("MLFLOW_RUN_ID"), spec.id.text());
+    EXPECT_EQ(environment.get("MLFLOW_EXPERIMENT_ID"), "7");
+    EXPECT_EQ(environment.get("MLFLOW_EXPERIMENT_NAME"), "iris");
+    EXPECT_EQ(environment.get("MLFLOW_TRACKING_TOKEN"), "t0k");
+    EXPECT_EQ(environment.get("MLFLOW_TRACKING_USERNAME"), "");
+    EXPECT_EQ(environment.get("no_proxy"), "a.b,127.0.0.1");
+    EXPECT_EQ(environment.get("NO_PROXY"), "a.b,127.0.0.1");
+}
+
+TEST(Environment, AConfigurationMayNameAnotherServerForMlflow)
+{
+    auto spec = sample();
+    spec.tracking.experiment = "7";
+    spec.variables = {{"MLFLOW_TRACKING_URI", "http://elsewhere"}};
+    const auto environment = compose_environment(spec, {}, {});
+
+    EXPECT_EQ(environment.get("MLFLOW_TRACKING_URI"), "http://elsewhere");
+    EXPECT_EQ(environment.get("MLFLOW_RUN_ID"), "");
+}
+
 TEST(Environment, EachNameOnceAndEveryWordEndedByNul)
 {
     Environment environment({"A=1", "A=2"});

@@ -7,6 +7,7 @@
 #include "base/json.hpp"
 #include "base/time.hpp"
 #include "model/exit_record.hpp"
+#include "model/tracking.hpp"
 #include "os/file.hpp"
 #include "target/environment_report.hpp"
 
@@ -105,6 +106,8 @@ struct JobSpec {
     ContainerWish container;
     EnvironmentWish environment;
     GpuRequest gpu;
+    // As MLflow's clients see the run. Without an experiment they are told nothing.
+    model::Tracking tracking;
     // Folder of the tree with TensorBoard event files, besides `outputs`; empty: none.
     std::string tensorboard;
     std::vector<std::string> spark_options;  // PySpark: words for spark-submit before the script

@@ -60,6 +60,7 @@ Result<> clean_run_directory(const SealedFiles& files, const Path& directory)
                              control::spec,
                              control::lock,
                              control::environment,
+                             control::relay,
                              control::tensorboard,
                              "times"})
         TRY(os::remove_tree(directory / name));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/mlflow/limits.hpp"
 
-#include "api/mlflow/word_characters.hpp"
 #include "base/text.hpp"
 
 #include <fmt/format.h>
@@ -13,54 +12,7 @@ namespace ponk::api::mlflow {
 
 namespace {
 
-constexpr std::string_view alphabet_rule =
-    "Names may only contain letters, numbers, underscores (_), dashes (-), periods (.), spaces ( ),"
-    " colons (:) and slashes (/)";
-constexpr std::string_view path_rule =
-    "Names that are a path may not be changed by resolving it: no empty part, no '.', no '..', no "
-    "slash at either end";
 constexpr std::size_t longest_decimal = 4000;
-
-std::uint32_t decode(std::string_view sequence)
-{
-    const auto byte = [&](std::size_t at) {
-        return std::uint32_t{static_cast<unsigned char>(sequence[at])};
-    };
-    switch (sequence.size()) {
-    case 1:
-        return byte(0);
-    case 2:
-        return (byte(0) & 0x1fU) << 6U | (byte(1) & 0x3fU);
-    case 3:
-        return (byte(0) & 0x0fU) << 12U | (byte(1) & 0x3fU) << 6U | (byte(2) & 0x3fU);
-    default:
-        return (byte(0) & 0x07U) << 18U | (byte(1) & 0x3fU) << 12U | (byte(2) & 0x3fU) << 6U |
-               (byte(3) & 0x3fU);
-    }
-}
-
-bool has_only_legal_characters(std::string_view key)
-{
-    constexpr std::string_view signs = "/.-: ";
-    while (!key.empty()) {
-        const auto length = utf8_sequence(key);
-        if (length == 0) return false;
-        const bool legal = (length == 1 && signs.find(key[0]) != std::string_view::npos) ||
-                           is_word_character(decode(key.substr(0, length)));
-        if (!legal) return false;
-        key.remove_prefix(length);
-    }
-    return true;
-}
-
-bool is_normal_path(std::string_view key)
-{
-    if (key.starts_with("..")) return false;
-    const auto parts = split(key, '/');
-    return std::none_of(parts.begin(), parts.end(), [](const std::string& part) {
-        return part.empty() || part == "." || part == "..";
-    });
-}
 
 Result<store::Pairs> pairs_of(const Fields& fields,
                               std::string_view list,
@@ -75,39 +27,6 @@ Result<store::Pairs> pairs_of(const Fields& fields,
 }
 
 }  // namespace
-
-bool is_key(std::string_view key)
-{
-    return has_only_legal_characters(key) && is_normal_path(key);
-}
-
-Result<std::string> key_of(const Fields& fields, std::string_view name, std::string_view what)
-{
-    auto key = TRY(fields.text(name));
-    if (!has_only_legal_characters(key)) return tl::unexpected(fields.invalid(name, alphabet_rule));
-    if (!is_normal_path(key)) return tl::unexpected(fields.invalid(name, path_rule));
-    TRY(check_length(what, key, longest_key));
-    return key;
-}
-
-Result<> check_length(std::string_view what, std::string_view text, std::size_t most)
-{
-    if (text.size() <= most || utf8_length(text) <= most) return {};
-    return fail(ErrorKind::invalid_argument,
-                "'{}' exceeds the maximum length of {} characters",
-                what,
-                most);
-}
-
-std::string shortened(std::string text, std::size_t most)
-{
-    if (text.size() <= most) return text;
-    std::size_t at = 0;
-    for (std::size_t characters = 0; characters < most && at < text.size(); ++characters)
-        at += std::max<std::size_t>(1, utf8_sequence(std::string_view(text).substr(at)));
-    text.resize(at);
-    return text;
-}
 
 Result<std::string> param_value_of(const Fields& fields)
 {

@@ -3,6 +3,7 @@
 
 #include "api/mlflow/fields.hpp"
 #include "base/error.hpp"
+#include "mlflow/names.hpp"
 #include "store/tracking.hpp"
 
 #include <cstddef>
@@ -25,14 +26,10 @@ inline constexpr std::size_t most_tags = 100;
 inline constexpr std::size_t most_together = 1000;
 inline constexpr std::int64_t largest_page = 50'000;
 
-// Letters, numbers, `/ . - : _` and spaces, and as a path it means nothing but itself.
-bool is_key(std::string_view key);
-// The field `name`, which must be a key; `what` is how an error calls its length.
-Result<std::string> key_of(const Fields& fields, std::string_view name, std::string_view what);
-// "'Param value' exceeds the maximum length of 6000 characters"
-Result<> check_length(std::string_view what, std::string_view text, std::size_t most);
-// Its first characters. MLflow's server cuts silently too.
-std::string shortened(std::string text, std::size_t most);
+using ponk::mlflow::check_length;
+using ponk::mlflow::is_key;
+using ponk::mlflow::key_of;
+using ponk::mlflow::shortened;
 
 // The lists "params" and "tags" of a run.
 Result<store::Pairs> params_of(const Fields& fields);

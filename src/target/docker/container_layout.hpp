@@ -10,6 +10,7 @@ constexpr const char* shared = "/azureml-share";
 constexpr const char* control = "/.ponk/run";
 constexpr const char* home = "/.ponk/run/home";
 constexpr const char* stub = "/.ponk/stub";
+constexpr const char* relay = "/.ponk/relay";
 constexpr const char* python_modules = "/.ponk/python";
 
 // Labels of a container of ours.

@@ -9,6 +9,7 @@
 #include "target/docker/memory_limit.hpp"
 #include "target/docker/run_arguments.hpp"
 #include "target/environment.hpp"
+#include "target/relay_file.hpp"
 
 #include <unistd.h>
 
@@ -34,6 +35,10 @@ void add_mounts(const JobSpec& spec, const Installed& installed, ContainerSpec& 
         {spec.directory.string(), layout::control, Mount::Access::read_write},
         {installed.stub.string(), layout::stub, Mount::Access::read_only},
         {installed.python_modules.string(), layout::python_modules, Mount::Access::read_only}};
+    if (has_relay(spec)) {
+        container.mounts.push_back(
+            {installed.relay.string(), layout::relay, Mount::Access::read_only});
+    }
     if (!is_copied(spec))
         container.mounts.push_back({(spec.directory / control::work).string(), layout::tree});
     if (!spec.shared_directory.empty())
@@ -132,10 +137,12 @@ Result<> write_control_files(const JobSpec& spec,
                         .program = container.program,
                         .other_program = container.other_program,
                         .argv = container.argv,
+                        .relay = has_relay(spec) ? layout::relay : "",
                         .umask = spec.umask,
                         .time_limit = spec.time_limit,
                         .grace = spec.grace};
     TRY(os::make_directories(spec.directory / control::journal));
+    TRY(write_relay_file(spec, std::string(layout::tree) + "/outputs", DaemonIs::out_of_reach));
     TRY(os::make_directories(spec.directory / "home"));
     if (!spec.shared_directory.empty()) TRY(os::make_directories(spec.shared_directory, 0755));
     TRY(os::replace_file(spec.directory / control::spec, to_text(text)));

@@ -11,6 +11,7 @@ namespace ponk::target::docker {
 // Programs of ours on the engine's machine.
 struct Installed {
     Path stub;
+    Path relay;
     Path python_modules;
 };
 

@@ -388,6 +388,7 @@ Result<std::unique_ptr<Executor>> make_executor(Options options)
     const auto lib = options.home / "lib";
     Installed installed{
         .stub = TRY(install_stub(lib).map_error(while_doing("install the supervisor"))),
+        .relay = TRY(install_relay(lib).map_error(while_doing("install the relay"))),
         .python_modules =
             TRY(install_python_modules(lib).map_error(while_doing("install Python modules")))};
     auto keys = TRY(RunKeys::load(options.home / "run.key"));

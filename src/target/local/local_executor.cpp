@@ -16,6 +16,7 @@
 #include "target/local/local_run.hpp"
 #include "target/local/own_python.hpp"
 #include "target/managed_environment.hpp"
+#include "target/relay_file.hpp"
 #include "target/run_files.hpp"
 #include "target/side.hpp"
 #include "target/stub_start.hpp"
@@ -35,10 +36,10 @@ namespace {
 
 class LocalExecutor final : public ExecutorWithShelf {
 public:
-    LocalExecutor(Options options, Path stub, Path python, RunKeys keys)
+    LocalExecutor(Options options, Path stub, Path relay, Path python, RunKeys keys)
         : ExecutorWithShelf({options.home, environment::Form::prefix, {}, {}}),
-          options_(std::move(options)), stub_(std::move(stub)), python_(std::move(python)),
-          keys_(std::move(keys))
+          options_(std::move(options)), stub_(std::move(stub)), relay_(std::move(relay)),
+          python_(std::move(python)), keys_(std::move(keys))
     {
     }
 
@@ -260,10 +261,12 @@ private:
                             .directory = tree.string(),
                             .program = line.program.string(),
                             .argv = std::move(line.argv),
+                            .relay = has_relay(spec) ? relay_.string() : "",
                             .umask = spec.umask,
                             .time_limit = spec.time_limit,
                             .grace = spec.grace};
         TRY(os::make_directories(spec.directory / control::journal));
+        TRY(write_relay_file(spec, (tree / "outputs").string(), DaemonIs::in_reach));
         // Its name need not outlive a power cut: the supervisor would not either.
         TRY(os::replace_file(
             spec.directory / control::spec, to_text(text), 0600, os::Durable::content));
@@ -287,6 +290,7 @@ private:
 
     Options options_;
     Path stub_;
+    Path relay_;
     Path python_;
     RunKeys keys_;
     Watcher watcher_;
@@ -303,12 +307,13 @@ Result<std::unique_ptr<Executor>> make_executor(Options options)
 {
     const auto lib = options.home / "lib";
     auto stub = TRY(install_stub(lib).map_error(while_doing("install the supervisor")));
+    auto relay = TRY(install_relay(lib).map_error(while_doing("install the relay")));
     auto python = TRY(install_python_modules(lib).map_error(while_doing("install Python modules")));
     auto keys = TRY(RunKeys::load(options.home / "run.key"));
     // Scripts whose supervisor is killed become our children, so that their codes reach us.
     ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     return std::make_unique<LocalExecutor>(
-        std::move(options), std::move(stub), std::move(python), std::move(keys));
+        std::move(options), std::move(stub), std::move(relay), std::move(python), std::move(keys));
 }
 
 }  // namespace ponk::target::local

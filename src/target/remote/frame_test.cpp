@@ -28,6 +28,12 @@ Frame example()
     spec.container.image = "base:1";
     spec.container.tree = ContainerWish::Tree::copied;
     spec.environment.file = "aml_config/conda_dependencies.yml";
+    spec.tracking.run = spec.id.text();
+    spec.tracking.token = spec.token;
+    spec.tracking.experiment = "3";
+    spec.tracking.experiment_name = "iris";
+    spec.tracking.tags = {{"team", "x"}};
+    spec.tracking.daemon = "/only/here";
     spec.time_limit = std::chrono::seconds(60);
     return {FrameKind::request,
             7,

@@ -75,6 +75,13 @@ EnvironmentWish parse_environment(const Json& value)
                            .lock = value.text("lock")};
 }
 
+// Empty: nothing is tracked. The daemon is not on that machine.
+std::string tracking_text(model::Tracking tracking)
+{
+    tracking.daemon.clear();
+    return tracking.experiment.empty() ? "" : model::to_text(tracking);
+}
+
 }  // namespace
 
 Json to_json(const JobSpec& spec)
@@ -100,6 +107,7 @@ Json to_json(const JobSpec& spec)
                    {"grace", static_cast<std::int64_t>(spec.grace.count())},
                    {"umask", static_cast<std::int64_t>(spec.umask)}};
     if (!spec.tensorboard.empty()) out.set("tensorboard", spec.tensorboard);
+    if (const auto text = tracking_text(spec.tracking); !text.empty()) out.set("tracking", text);
     return out;
 }
 
@@ -127,6 +135,8 @@ Result<JobSpec> parse_job_spec(const Json& head)
     spec.container = TRY(parse_container(head["container"]));
     spec.environment = parse_environment(head["environment"]);
     spec.gpu = gpu_request_from(head["gpu"]);
+    if (const auto text = head.text("tracking"); !text.empty())
+        spec.tracking = TRY(model::parse_tracking(text));
     spec.spark_options = TRY(parse_words(head, "spark_options"));
     spec.command = TRY(parse_words(head, "command"));
     spec.tensorboard = head.text("tensorboard");

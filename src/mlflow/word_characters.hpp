@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-namespace ponk::api::mlflow {
+namespace ponk::mlflow {
 
 // Whether a code point is a letter, a number or `_`, in any script.
 bool is_word_character(std::uint32_t code);
 
-}  // namespace ponk::api::mlflow
+}  // namespace ponk::mlflow

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "api/mlflow/fields.hpp"
+#include "mlflow/fields.hpp"
 
 #include "base/text.hpp"
 
@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-namespace ponk::api::mlflow {
+namespace ponk::mlflow {
 
 namespace {
 
@@ -243,4 +243,4 @@ Result<std::string> Fields::run_id() const
     return has("run_id") || !has("run_uuid") ? text("run_id") : text("run_uuid");
 }
 
-}  // namespace ponk::api::mlflow
+}  // namespace ponk::mlflow

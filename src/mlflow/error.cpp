@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "api/mlflow/error.hpp"
+#include "mlflow/error.hpp"
 
-namespace ponk::api::mlflow {
+namespace ponk::mlflow {
 
 namespace {
 
@@ -49,4 +49,4 @@ net::Response refuse(const Error& error)
     return refuse(answer.status, answer.code, message);
 }
 
-}  // namespace ponk::api::mlflow
+}  // namespace ponk::mlflow

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "api/mlflow/word_characters.hpp"
+#include "mlflow/word_characters.hpp"
 
 #include <algorithm>
 #include <iterator>
 
-namespace ponk::api::mlflow {
+namespace ponk::mlflow {
 
 namespace {
 
@@ -191,4 +191,4 @@ bool is_word_character(std::uint32_t code)
     return found != std::end(ranges) && found->first <= code;
 }
 
-}  // namespace ponk::api::mlflow
+}  // namespace ponk::mlflow

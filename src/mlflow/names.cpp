@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mlflow/names.hpp"
+
+#include "base/text.hpp"
+#include "mlflow/word_characters.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace ponk::mlflow {
+
+namespace {
+
+constexpr std::string_view alphabet_rule =
+    "Names may only contain letters, numbers, underscores (_), dashes (-), periods (.), spaces ( ),"
+    " colons (:) and slashes (/)";
+constexpr std::string_view path_rule =
+    "Names that are a path may not be changed by resolving it: no empty part, no '.', no '..', no "
+    "slash at either end";
+
+std::uint32_t decode(std::string_view sequence)
+{
+    const auto byte = [&](std::size_t at) {
+        return std::uint32_t{static_cast<unsigned char>(sequence[at])};
+    };
+    switch (sequence.size()) {
+    case 1:
+        return byte(0);
+    case 2:
+        return (byte(0) & 0x1fU) << 6U | (byte(1) & 0x3fU);
+    case 3:
+        return (byte(0) & 0x0fU) << 12U | (byte(1) & 0x3fU) << 6U | (byte(2) & 0x3fU);
+    default:
+        return (byte(0) & 0x07U) << 18U | (byte(1) & 0x3fU) << 12U | (byte(2) & 0x3fU) << 6U |
+               (byte(3) & 0x3fU);
+    }
+}
+
+bool has_only_legal_characters(std::string_view key)
+{
+    constexpr std::string_view signs = "/.-: ";
+    while (!key.empty()) {
+        const auto length = utf8_sequence(key);
+        if (length == 0) return false;
+        const bool legal = (length == 1 && signs.find(key[0]) != std::string_view::npos) ||
+                           is_word_character(decode(key.substr(0, length)));
+        if (!legal) return false;
+        key.remove_prefix(length);
+    }
+    return true;
+}
+
+bool is_normal_path(std::string_view key)
+{
+    if (key.starts_with("..")) return false;
+    const auto parts = split(key, '/');
+    return std::none_of(parts.begin(), parts.end(), [](const std::string& part) {
+        return part.empty() || part == "." || part == "..";
+    });
+}
+
+}  // namespace
+
+bool is_key(std::string_view key)
+{
+    return has_only_legal_characters(key) && is_normal_path(key);
+}
+
+Result<std::string> key_of(const Fields& fields, std::string_view name, std::string_view what)
+{
+    auto key = TRY(fields.text(name));
+    if (!has_only_legal_characters(key)) return tl::unexpected(fields.invalid(name, alphabet_rule));
+    if (!is_normal_path(key)) return tl::unexpected(fields.invalid(name, path_rule));
+    TRY(check_length(what, key, limits::key));
+    return key;
+}
+
+Result<> check_length(std::string_view what, std::string_view text, std::size_t most)
+{
+    if (text.size() <= most || utf8_length(text) <= most) return {};
+    return fail(ErrorKind::invalid_argument,
+                "'{}' exceeds the maximum length of {} characters",
+                what,
+                most);
+}
+
+std::string shortened(std::string text, std::size_t most)
+{
+    if (text.size() <= most) return text;
+    std::size_t end = 0;
+    for (std::size_t count = 0; count < most && end < text.size(); ++count)
+        end += std::max<std::size_t>(1, utf8_sequence(std::string_view(text).substr(end)));
+    text.resize(std::min(end, text.size()));
+    return text;
+}
+
+Result<> check_batch(std::size_t metrics, std::size_t params, std::size_t tags)
+{
+    const auto check = [](std::string_view what, std::size_t count, std::size_t most) -> Result<> {
+        if (count <= most) return {};
+        return fail(ErrorKind::invalid_argument,
+                    "A batch logging request can contain at most {} {}. Got {} {}. Please split "
+                    "up them across multiple requests and try again",
+                    most,
+                    what,
+                    count,
+                    what);
+    };
+    TRY(check("metrics", metrics, limits::batch_metrics));
+    TRY(check("params", params, limits::batch_params));
+    TRY(check("tags", tags, limits::batch_tags));
+    return check("metrics, params, and tags", metrics + params + tags, limits::batch_all);
+}
+
+}  // namespace ponk::mlflow

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/error.hpp"
+#include "mlflow/fields.hpp"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+// What MLflow's clients may call things, and how long their texts may be.
+namespace ponk::mlflow {
+
+namespace limits {
+// Characters, not bytes.
+constexpr std::size_t key = 250;  // of a metric, a parameter, a tag
+constexpr std::size_t param_value = 6000;
+constexpr std::size_t tag_value = 8000;
+constexpr std::size_t experiment_name = 500;
+constexpr std::size_t experiment_tag_value = 20'000;
+constexpr std::size_t dataset_name = 500;
+constexpr std::size_t dataset_digest = 36;
+constexpr std::size_t dataset_source = 65'535;
+constexpr std::size_t dataset_schema = 1'048'575;
+constexpr std::size_t dataset_profile = 16'777'215;
+constexpr std::size_t input_tag_key = 255;
+constexpr std::size_t input_tag_value = 500;
+// Of one log-batch.
+constexpr std::size_t batch_metrics = 1000;
+constexpr std::size_t batch_params = 100;
+constexpr std::size_t batch_tags = 100;
+constexpr std::size_t batch_all = 1000;
+}  // namespace limits
+
+// Letters, numbers, `/ . - : _` and spaces, and as a path it means nothing but itself.
+bool is_key(std::string_view key);
+// The field `name`, which must be a key; `what` is how an error calls its length.
+Result<std::string> key_of(const Fields& fields, std::string_view name, std::string_view what);
+
+// "'Param value' exceeds the maximum length of 6000 characters".
+Result<> check_length(std::string_view what, std::string_view text, std::size_t most);
+
+// The first `most` characters.
+std::string shortened(std::string text, std::size_t most);
+
+// The limits of log-batch.
+Result<> check_batch(std::size_t metrics, std::size_t params, std::size_t tags);
+
+}  // namespace ponk::mlflow

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "mlflow/error.hpp"
+#include "mlflow/fields.hpp"
+#include "net/message.hpp"
+#include "relay/recorder.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+// MLflow's calls that a run can have answered where it is, docs/design/relay.md.
+namespace ponk::relay {
+
+using mlflow::Fields;
+
+struct Call {
+    const net::Request& request;
+    std::vector<std::string> variables;  // of the path, in order
+    Fields fields;
+};
+
+// nullopt: it is about something that only the daemon knows.
+using Answer = std::optional<net::Response>;
+using Action = Result<Answer> (*)(Recorder& recorder, const Call& call);
+
+struct Route {
+    const char* method;
+    const char* pattern;  // "/api/2.0/mlflow/…"; "{id}" is a variable
+    Action action;
+};
+
+// One table for each part, in the file of its calls.
+std::span<const Route> server_calls();
+std::span<const Route> experiment_calls();
+std::span<const Route> run_calls();
+std::span<const Route> metric_calls();
+std::span<const Route> model_calls();
+
+// The answer to a call with a small body; nullopt: nobody here knows it.
+Answer answer(Recorder& recorder, const net::Request& request);
+
+net::Response reply(JsonObject object = {});
+
+// {"key": …, "value": …} of each, as clients send and expect them.
+JsonArray pairs_json(const Texts& texts);
+
+// Where clients send a run's files: below the address of the server itself.
+std::string artifact_uri(const model::Tracking& tracking, const std::string& run);
+std::string model_uri(const model::Tracking& tracking, const std::string& model);
+Json run_info(const model::Tracking& tracking, const TrackedRun& run);
+Json run_json(const model::Tracking& tracking, const TrackedRun& run);
+
+// The first members of a record about this run.
+JsonObject record_about(const model::Tracking& tracking, const std::string& run);
+
+}  // namespace ponk::relay

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/hash.hpp"
+#include "base/text.hpp"
+#include "base/time.hpp"
+#include "mlflow/names.hpp"
+#include "relay/calls.hpp"
+#include "relay/logged.hpp"
+
+// Models that the script logs, MLflow 3.
+namespace ponk::relay {
+
+namespace {
+
+namespace limits = mlflow::limits;
+
+const std::vector<std::string_view> statuses{
+    "LOGGED_MODEL_PENDING", "LOGGED_MODEL_READY", "LOGGED_MODEL_UPLOAD_FAILED"};
+
+Json model_json(const model::Tracking& tracking, const TrackedModel& model)
+{
+    JsonObject info{{"model_id", model.id},
+                    {"experiment_id", tracking.experiment},
+                    {"name", model.name},
+                    {"creation_timestamp_ms", model.created},
+                    {"last_updated_timestamp_ms", model.updated},
+                    {"artifact_uri", model_uri(tracking, model.id)},
+                    {"status", model.status},
+                    {"model_type", model.type},
+                    {"source_run_id", model.run}};
+    if (!model.status_message.empty()) info.append("status_message", model.status_message);
+    if (!model.tags.empty()) info.append("tags", pairs_json(model.tags));
+    JsonObject data;
+    if (!model.params.empty()) data.append("params", pairs_json(model.params));
+    return JsonObject{{"info", std::move(info)}, {"data", std::move(data)}};
+}
+
+Result<JsonObject>
+texts_of(const Fields& fields, std::string_view name, Result<Logged> (*read)(const Fields&))
+{
+    JsonObject out;
+    for (const auto& entry : TRY(fields.objects(name))) {
+        auto [key, value] = TRY(read(entry));
+        out.set(std::move(key), std::move(value));
+    }
+    return out;
+}
+
+Result<Answer> show(const Recorder& recorder, const std::string& id)
+{
+    return recorder.look([&](const TrackedState& state) -> Result<Answer> {
+        const auto* model = state.find_model(id);
+        if (!model) return Answer();
+        return reply({{"model", model_json(recorder.tracking(), *model)}});
+    });
+}
+
+bool is_known(const Recorder& recorder, const std::string& id)
+{
+    return recorder.look(
+        [&id](const TrackedState& state) { return state.find_model(id) != nullptr; });
+}
+
+Result<> record(Recorder& recorder, JsonObject change)
+{
+    change.append("time", wall_milliseconds());
+    return recorder.write(
+        [&change](const TrackedState&) -> Result<JsonArray> { return JsonArray{change}; });
+}
+
+Result<Answer> create_model(Recorder& recorder, const Call& call)
+{
+    const auto experiment = TRY(call.fields.text("experiment_id"));
+    if (experiment != recorder.tracking().experiment && experiment != "0") return Answer();
+    const auto id = "m-" + to_hex(random_bytes(16));
+    const auto name = TRY(call.fields.find_text("name")).value_or("model-" + id.substr(2, 8));
+    TRY(mlflow::check_length("name", name, limits::experiment_name));
+    const auto type = TRY(call.fields.find_text("model_type")).value_or("");
+    TRY(mlflow::check_length("model_type", type, limits::experiment_name));
+    const auto run = TRY(call.fields.find_text("source_run_id")).value_or("");
+    TRY(mlflow::check_length("source_run_id", run, limits::key));
+    TRY(record(recorder,
+               {{"model", id},
+                {"name", name},
+                {"type", type},
+                {"run", run},
+                {"params", TRY(texts_of(call.fields, "params", param_of))},
+                {"tags", TRY(texts_of(call.fields, "tags", tag_of))}}));
+    return show(recorder, id);
+}
+
+Result<Answer> show_model(Recorder& recorder, const Call& call)
+{
+    return show(recorder, call.variables.front());
+}
+
+Result<Answer> finish_model(Recorder& recorder, const Call& call)
+{
+    const auto& id = call.variables.front();
+    if (!is_known(recorder, id)) return Answer();
+    const auto status = TRY(call.fields.find_name("status", statuses));
+    if (!status) return tl::unexpected(call.fields.missing("status"));
+    TRY(record(recorder, {{"model", id}, {"status", *status}}));
+    return show(recorder, id);
+}
+
+Result<Answer> tag_model(Recorder& recorder, const Call& call)
+{
+    const auto& id = call.variables.front();
+    if (!is_known(recorder, id)) return Answer();
+    TRY(record(recorder, {{"model", id}, {"tags", TRY(texts_of(call.fields, "tags", tag_of))}}));
+    return reply();
+}
+
+Result<Answer> untag_model(Recorder& recorder, const Call& call)
+{
+    const auto& id = call.variables.front();
+    const auto& key = call.variables.back();
+    const auto has_tag = recorder.look([&](const TrackedState& state) -> std::optional<bool> {
+        const auto* model = state.find_model(id);
+        if (!model) return std::nullopt;
+        return model->tags.contains(key);
+    });
+    if (!has_tag) return Answer();
+    if (!*has_tag)
+        return fail(ErrorKind::not_found, "No tag with name: {} in model with id {}", key, id);
+    TRY(record(recorder, {{"model", id}, {"untag", key}}));
+    return reply();
+}
+
+Result<Answer> add_params(Recorder& recorder, const Call& call)
+{
+    const auto& id = call.variables.front();
+    if (!is_known(recorder, id)) return Answer();
+    TRY(record(recorder,
+               {{"model", id}, {"params", TRY(texts_of(call.fields, "params", param_of))}}));
+    return reply();
+}
+
+// The one filter that clients send by themselves: name = 'x'.
+std::optional<std::string> wanted_name(const std::string& filter)
+{
+    const auto text = trim(filter);
+    if (!text.starts_with("name")) return std::nullopt;
+    const auto rest = trim(text.substr(4));
+    if (!rest.starts_with('=')) return std::nullopt;
+    const auto value = trim(rest.substr(1));
+    if (value.size() < 2 || (value.front() != '\'' && value.front() != '"') ||
+        value.back() != value.front())
+        return std::nullopt;
+    const auto inside = value.substr(1, value.size() - 2);
+    if (inside.find(value.front()) != std::string_view::npos) return std::nullopt;
+    return std::string(inside);
+}
+
+// Of the models of this run. A search that could concern others is the daemon's.
+Result<Answer> search_models(Recorder& recorder, const Call& call)
+{
+    const auto experiments = TRY(call.fields.texts("experiment_ids"));
+    const auto name = wanted_name(TRY(call.fields.find_text("filter")).value_or(""));
+    if (experiments != std::vector{recorder.tracking().experiment} || !name) return Answer();
+    return recorder.look([&](const TrackedState& state) -> Result<Answer> {
+        JsonArray found;
+        for (const auto& [id, model] : state.models()) {
+            if (model.name == *name) found.push_back(model_json(recorder.tracking(), model));
+        }
+        if (found.empty()) return reply();
+        return reply({{"models", std::move(found)}});
+    });
+}
+
+}  // namespace
+
+std::span<const Route> model_calls()
+{
+    static constexpr Route table[] = {
+        {"POST", "/api/2.0/mlflow/logged-models", create_model},
+        {"POST", "/api/2.0/mlflow/logged-models/search", search_models},
+        {"GET", "/api/2.0/mlflow/logged-models/{id}", show_model},
+        {"PATCH", "/api/2.0/mlflow/logged-models/{id}", finish_model},
+        {"PATCH", "/api/2.0/mlflow/logged-models/{id}/tags", tag_model},
+        {"DELETE", "/api/2.0/mlflow/logged-models/{id}/tags/{key}", untag_model},
+        {"POST", "/api/2.0/mlflow/logged-models/{id}/params", add_params},
+    };
+    return table;
+}
+
+}  // namespace ponk::relay

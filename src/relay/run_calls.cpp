@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/id.hpp"
+#include "base/time.hpp"
+#include "mlflow/names.hpp"
+#include "relay/calls.hpp"
+#include "relay/logged.hpp"
+
+namespace ponk::relay {
+
+namespace {
+
+namespace limits = mlflow::limits;
+
+constexpr const char* name_tag = "mlflow.runName";
+const std::vector<std::string_view> statuses{
+    "RUNNING", "SCHEDULED", "FINISHED", "FAILED", "KILLED"};
+
+bool is_known(const Recorder& recorder, const std::string& run)
+{
+    return recorder.look(
+        [&run](const TrackedState& state) { return state.find_run(run) != nullptr; });
+}
+
+// Nothing to say but that it is done.
+Result<Answer> done(Result<> result)
+{
+    TRY(std::move(result));
+    return reply();
+}
+
+Result<Answer> log(Recorder& recorder, const std::string& run, const LoggedBatch& batch)
+{
+    return done(recorder.write([&](const TrackedState& state) {
+        return records_of(batch, *state.find_run(run), record_about(recorder.tracking(), run));
+    }));
+}
+
+Result<Answer> log_metric(Recorder& recorder, const Call& call)
+{
+    const auto run = TRY(call.fields.run_id());
+    if (!is_known(recorder, run)) return Answer();
+    return log(recorder, run, {.metrics = {TRY(metric_of(call.fields))}, .params = {}, .tags = {}});
+}
+
+Result<Answer> log_param(Recorder& recorder, const Call& call)
+{
+    const auto run = TRY(call.fields.run_id());
+    if (!is_known(recorder, run)) return Answer();
+    return log(recorder, run, {.metrics = {}, .params = {TRY(param_of(call.fields))}, .tags = {}});
+}
+
+Result<Answer> set_tag(Recorder& recorder, const Call& call)
+{
+    const auto run = TRY(call.fields.run_id());
+    if (!is_known(recorder, run)) return Answer();
+    return log(recorder, run, {.metrics = {}, .params = {}, .tags = {TRY(tag_of(call.fields))}});
+}
+
+Result<Answer> log_batch(Recorder& recorder, const Call& call)
+{
+    const auto run = TRY(call.fields.run_id());
+    if (!is_known(recorder, run)) return Answer();
+    return log(recorder, run, TRY(batch_of(call.fields)));
+}
+
+Result<Answer> delete_tag(Recorder& recorder, const Call& call)
+{
+    const auto run = TRY(call.fields.run_id());
+    if (!is_known(recorder, run)) return Answer();
+    const auto key = TRY(call.fields.text("key"));
+    if (key == name_tag)
+        return tl::unexpected(call.fields.invalid("key", "it is the name of the run"));
+    return done(recorder.write([&](const TrackedState& state) -> Result<JsonArray> {
+        if (!state.find_run(run)->tags.contains(key)) {
+            return fail(ErrorKind::not_found, "No tag with name: {} in run with id {}", key, run);
+        }
+        auto record = record_about(recorder.tracking(), run);
+        record.append("untag", key);
+        record.append("time", wall_milliseconds());
+        return JsonArray{std::move(record)};
+    }));
+}
+
+Result<Answer> show_run(Recorder& recorder, const Call& call)
+{
+    const auto id = TRY(call.fields.run_id());
+    return recorder.look([&](const TrackedState& state) -> Result<Answer> {
+        const auto* run = state.find_run(id);
+        if (!run) return Answer();
+        return reply({{"run", run_json(recorder.tracking(), *run)}});
+    });
+}
+
+// Only what is given changes. The engine knows better than its script how the run itself goes; what
+// the script says is for the script.
+Result<Answer> update_run(Recorder& recorder, const Call& call)
+{
+    const auto id = TRY(call.fields.run_id());
+    if (!is_known(recorder, id)) return Answer();
+    const auto status = TRY(call.fields.find_name("status", statuses));
+    const auto ended = TRY(call.fields.find_integer("end_time"));
+    const auto name = TRY(call.fields.find_text("run_name")).value_or("");
+    TRY(mlflow::check_length("run_name", name, limits::tag_value));
+    TRY(recorder.write([&](const TrackedState& state) -> Result<JsonArray> {
+        JsonArray records;
+        const auto& run = *state.find_run(id);
+        const auto new_end = ended.value_or(run.ended);
+        const auto new_status = status.value_or(run.status);
+        const bool untouched = &run == &state.own() && !state.is_taken();
+        if (new_status != run.status || new_end != run.ended || untouched) {
+            auto record = record_about(recorder.tracking(), id);
+            record.append("status", new_status);
+            record.append("ended", new_end);
+            record.append("time", wall_milliseconds());
+            records.emplace_back(std::move(record));
+        }
+        if (!name.empty() && name != run.name) {
+            auto record = record_about(recorder.tracking(), id);
+            record.append("tag", name_tag);
+            record.append("value", name);
+            record.append("time", wall_milliseconds());
+            records.emplace_back(std::move(record));
+        }
+        return records;
+    }));
+    return recorder.look([&](const TrackedState& state) -> Result<Answer> {
+        return reply({{"run_info", run_info(recorder.tracking(), *state.find_run(id))}});
+    });
+}
+
+Result<LoggedBatch> tags_of_new_run(const Fields& fields, const std::string& name)
+{
+    LoggedBatch batch;
+    for (const auto& entry : TRY(fields.objects("tags"))) {
+        batch.tags.push_back(TRY(tag_of(entry)));
+        const auto& [key, value] = batch.tags.back();
+        if (key == name_tag && !name.empty() && value != name) {
+            return fail(ErrorKind::invalid_argument,
+                        "Both 'run_name' argument and 'mlflow.runName' tag are specified, but with "
+                        "different values (run_name='{}', mlflow.runName='{}')",
+                        name,
+                        value);
+        }
+    }
+    if (!name.empty()) batch.tags.emplace_back(name_tag, name);
+    return batch;
+}
+
+bool names_parent(const LoggedBatch& batch)
+{
+    return std::any_of(batch.tags.begin(), batch.tags.end(), [](const Logged& tag) {
+        return tag.first == "mlflow.parentRunId";
+    });
+}
+
+// The first run that a script makes is the one that it is part of; the others are its children.
+Result<Answer> create_run(Recorder& recorder, const Call& call)
+{
+    const auto& tracking = recorder.tracking();
+    const auto experiment = TRY(call.fields.find_text("experiment_id")).value_or("0");
+    if (experiment != tracking.experiment && experiment != "0") return Answer();
+    const auto name = TRY(call.fields.find_text("run_name")).value_or("");
+    const auto user = TRY(call.fields.find_text("user_id")).value_or("");
+    auto batch = TRY(tags_of_new_run(call.fields, name));
+    std::string id;
+    TRY(recorder.write([&](const TrackedState& state) -> Result<JsonArray> {
+        if (!state.is_taken() && !names_parent(batch)) {
+            id = tracking.run;
+            auto records = TRY(records_of(batch, state.own(), {}));
+            records.emplace_back(JsonObject{{"status", "RUNNING"}, {"ended", 0}});
+            return records;
+        }
+        id = RunId::make().text();
+        if (!names_parent(batch)) batch.tags.emplace_back("mlflow.parentRunId", tracking.run);
+        TrackedRun run;
+        run.id = id;
+        auto about = record_about(tracking, id);
+        auto made = about;
+        made.append("made", name.empty() ? "run-" + id.substr(24) : name);
+        made.append("user", user);
+        made.append("time", TRY(call.fields.find_integer("start_time")).value_or(0));
+        JsonArray records{std::move(made)};
+        for (auto& record : TRY(records_of(batch, run, about)))
+            records.push_back(std::move(record));
+        return records;
+    }));
+    return recorder.look([&](const TrackedState& state) -> Result<Answer> {
+        return reply({{"run", run_json(tracking, *state.find_run(id))}});
+    });
+}
+
+// Profiles and schemas can be larger than a record: they are left out then.
+Result<Json> dataset_of(const Fields& fields)
+{
+    const auto dataset = TRY(fields.find_object("dataset"));
+    if (!dataset) return tl::unexpected(fields.missing("dataset"));
+    JsonObject out;
+    const std::pair<const char*, std::size_t> required[] = {{"name", limits::dataset_name},
+                                                            {"digest", limits::dataset_digest},
+                                                            {"source_type", limits::key},
+                                                            {"source", limits::dataset_source}};
+    for (const auto& [name, most] : required) {
+        auto value = TRY(dataset->text(name));
+        TRY(mlflow::check_length(name, value, most));
+        out.append(name, std::move(value));
+    }
+    constexpr std::size_t fits = 400'000;
+    const std::pair<const char*, std::size_t> optional[] = {{"schema", limits::dataset_schema},
+                                                            {"profile", limits::dataset_profile}};
+    for (const auto& [name, most] : optional) {
+        auto value = TRY(dataset->find_text(name));
+        if (!value) continue;
+        TRY(mlflow::check_length(name, *value, most));
+        if (value->size() <= fits) out.append(name, std::move(*value));
+    }
+    return out;
+}
+
+Result<JsonArray> input_tags_of(const Fields& fields)
+{
+    JsonArray tags;
+    for (const auto& tag : TRY(fields.objects("tags"))) {
+        auto key = TRY(tag.text("key"));
+        auto value = TRY(tag.find_text("value")).value_or("");
+        TRY(mlflow::check_length("key", key, limits::input_tag_key));
+        TRY(mlflow::check_length("value", value, limits::input_tag_value));
+        tags.emplace_back(JsonObject{{"key", std::move(key)}, {"value", std::move(value)}});
+    }
+    return tags;
+}
+
+Result<Answer> log_inputs(Recorder& recorder, const Call& call)
+{
+    const auto run = TRY(call.fields.run_id());
+    if (!is_known(recorder, run)) return Answer();
+    JsonArray records;
+    for (const auto& input : TRY(call.fields.objects("datasets"))) {
+        auto record = record_about(recorder.tracking(), run);
+        record.append("dataset", TRY(dataset_of(input)));
+        record.append("tags", TRY(input_tags_of(input)));
+        record.append("time", wall_milliseconds());
+        records.emplace_back(std::move(record));
+    }
+    for (const auto& model : TRY(call.fields.objects("models"))) {
+        auto record = record_about(recorder.tracking(), run);
+        record.append("model_input", TRY(model.text("model_id")));
+        records.emplace_back(std::move(record));
+    }
+    return done(
+        recorder.write([&records](const TrackedState&) -> Result<JsonArray> { return records; }));
+}
+
+Result<Answer> log_outputs(Recorder& recorder, const Call& call)
+{
+    const auto run = TRY(call.fields.run_id());
+    if (!is_known(recorder, run)) return Answer();
+    JsonArray records;
+    for (const auto& model : TRY(call.fields.objects("models"))) {
+        auto record = record_about(recorder.tracking(), run);
+        record.append("model_output", TRY(model.text("model_id")));
+        record.append("step", TRY(model.find_integer("step")).value_or(0));
+        record.append("time", wall_milliseconds());
+        records.emplace_back(std::move(record));
+    }
+    return done(
+        recorder.write([&records](const TrackedState&) -> Result<JsonArray> { return records; }));
+}
+
+}  // namespace
+
+std::span<const Route> run_calls()
+{
+    static constexpr Route table[] = {
+        {"POST", "/api/2.0/mlflow/runs/log-metric", log_metric},
+        {"POST", "/api/2.0/mlflow/runs/log-batch", log_batch},
+        {"POST", "/api/2.0/mlflow/runs/log-parameter", log_param},
+        {"POST", "/api/2.0/mlflow/runs/set-tag", set_tag},
+        {"POST", "/api/2.0/mlflow/runs/delete-tag", delete_tag},
+        {"GET", "/api/2.0/mlflow/runs/get", show_run},
+        {"POST", "/api/2.0/mlflow/runs/update", update_run},
+        {"POST", "/api/2.0/mlflow/runs/create", create_run},
+        {"POST", "/api/2.0/mlflow/runs/log-inputs", log_inputs},
+        {"POST", "/api/2.0/mlflow/runs/outputs", log_outputs},
+    };
+    return table;
+}
+
+}  // namespace ponk::relay

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "relay/serve.hpp"
+
+#include "base/text.hpp"
+#include "net/target.hpp"
+#include "relay/artifacts.hpp"
+#include "relay/forward.hpp"
+
+namespace ponk::relay {
+
+namespace {
+
+constexpr std::size_t longest_body = std::size_t{16} << 20;
+
+// In the same time whatever was sent.
+bool is_same_text(std::string_view left, std::string_view right)
+{
+    unsigned char different = left.size() == right.size() ? 0 : 1;
+    for (std::size_t i = 0; i < std::min(left.size(), right.size()); ++i)
+        different |= static_cast<unsigned char>(left[i] ^ right[i]);
+    return different == 0;
+}
+
+// Another page of a browser on this machine could otherwise speak through a name of its own.
+bool is_local_name(std::string_view host)
+{
+    host = host.substr(0, host.rfind(':'));
+    return host == "127.0.0.1" || host == "localhost";
+}
+
+// One request and its answer.
+class Exchange {
+public:
+    Exchange(Stream& stream, const Head& head, Recorder& recorder)
+        : stream_(stream), head_(head), recorder_(recorder), body_(stream, head)
+    {
+    }
+
+    // True when the connection can go on.
+    bool perform()
+    {
+        const auto target = net::parse_target(head_.target);
+        if (!target)
+            return send(mlflow::refuse(
+                Error(ErrorKind::invalid_argument, "Invalid path: " + target.error().message())));
+        request_.method = head_.method == "HEAD" ? "GET" : head_.method;
+        request_.path = target->path;
+        request_.query = target->query;
+        request_.headers = head_.headers;
+        if (auto refused = check_sender()) return send(std::move(*refused));
+        if (!request_.path.empty() && request_.path.front() == "ajax-api")
+            request_.path.front() = "api";
+        if (is_artifact_call()) return perform_artifact_call();
+        return perform_call();
+    }
+
+private:
+    std::optional<net::Response> check_sender() const
+    {
+        const auto& path = request_.path;
+        if (path.size() == 1 && (path[0] == "health" || path[0] == "version")) return std::nullopt;
+        if (!is_local_name(head_.header("Host")))
+            return mlflow::refuse(403, "PERMISSION_DENIED", "This server is the run's own");
+        if (is_same_text(head_.header("Authorization"), "Bearer " + recorder_.tracking().token))
+            return std::nullopt;
+        return mlflow::refuse(
+            401, "UNAUTHENTICATED", "This server serves one run: send its MLFLOW_TRACKING_TOKEN");
+    }
+
+    // Also what is left of a request's body must be gone before the next one.
+    bool send(net::Response response)
+    {
+        const bool goes_on = body_.skip() && head_.keep_alive;
+        auto text = response_head(response, goes_on, response.body.size());
+        if (head_.method != "HEAD") text += response.body;
+        return stream_.send(text) && goes_on;
+    }
+
+    bool send(const Result<>& done) { return send(done ? reply() : mlflow::refuse(done.error())); }
+
+    bool perform_call()
+    {
+        auto body = body_.all(longest_body);
+        if (!body) {
+            if (body.error().kind() != ErrorKind::invalid_argument) return false;
+            return send(mlflow::refuse(413, "INVALID_PARAMETER_VALUE", body.error().message()));
+        }
+        request_.body = std::move(*body);
+        if (auto known = list_of_run()) return send(std::move(*known));
+        if (auto known = answer(recorder_, request_)) return send(std::move(*known));
+        return forward(recorder_.tracking().daemon, head_, request_.body, nullptr, stream_);
+    }
+
+    [[nodiscard]] bool is_artifact_call() const
+    {
+        const auto& path = request_.path;
+        return path.size() >= 4 && path[0] == "api" && path[1] == "2.0" &&
+               path[2] == "mlflow-artifacts" && path[3] == "artifacts";
+    }
+
+    std::optional<ArtifactPlace> find_place(std::span<const std::string> path) const
+    {
+        return recorder_.look(
+            [&](const TrackedState& state) { return place_of(state, recorder_.tracking(), path); });
+    }
+
+    bool perform_artifact_call()
+    {
+        const bool is_list = request_.path.size() == 4;
+        std::vector<std::string> path(request_.path.begin() + 4, request_.path.end());
+        if (is_list) {
+            // Read as a path is, with the same limits.
+            const auto named = request_.parameter("path").value_or("");
+            if (!named.empty()) {
+                const auto parsed = segments_of(named);
+                if (!parsed) return send(mlflow::refuse(parsed.error()));
+                path = *parsed;
+            }
+        }
+        const auto place = find_place(path);
+        if (!place) return forward(recorder_.tracking().daemon, head_, {}, &body_, stream_);
+        const auto& tracking = recorder_.tracking();
+        if (request_.method == "PUT") return send_stored(store_artifact(tracking, *place, body_));
+        if (request_.method == "DELETE") return send(remove_artifact(tracking, *place));
+        if (request_.method != "GET")
+            return send(mlflow::refuse(404, mlflow::endpoint_not_found, "No such call"));
+        if (is_list) return send_list(list_artifacts(tracking, *place, Names::base), {});
+        return send_file(*place);
+    }
+
+    static Result<std::vector<std::string>> segments_of(const std::string& text)
+    {
+        auto segments = split(text, '/');
+        for (const auto& segment : segments) {
+            if (segment.empty() || segment == "." || segment == ".." ||
+                segment.find('\\') != std::string::npos || segment.find('\0') != std::string::npos)
+                return fail(ErrorKind::invalid_argument, "Invalid path: '{}'", printable(text));
+        }
+        return segments;
+    }
+
+    bool send_stored(const Result<>& stored)
+    {
+        if (!stored) return send(mlflow::refuse(stored.error()));
+        net::Response response;  // its body is empty
+        return send(std::move(response));
+    }
+
+    bool send_list(Result<JsonArray> files, JsonObject out)
+    {
+        if (!files) return send(mlflow::refuse(files.error()));
+        if (!files->empty()) out.append("files", std::move(*files));
+        return send(reply(std::move(out)));
+    }
+
+    bool send_file(const ArtifactPlace& place)
+    {
+        auto file = open_artifact(recorder_.tracking(), place, head_.header("Range"));
+        if (!file) return send(mlflow::refuse(file.error()));
+        const bool goes_on = body_.skip() && head_.keep_alive;
+        if (!stream_.send(response_head(file->head, goes_on, file->size))) return false;
+        if (head_.method == "HEAD") return goes_on;
+        return stream_.send_file(file->file.get(), file->offset, file->size) && goes_on;
+    }
+
+    // artifacts/list and get-artifact name a run, not its place.
+    std::optional<net::Response> list_of_run() const
+    {
+        const auto& path = request_.path;
+        if (request_.method != "GET" ||
+            path != std::vector<std::string>{"api", "2.0", "mlflow", "artifacts", "list"})
+            return std::nullopt;
+        const auto run =
+            request_.parameter("run_id").value_or(request_.parameter("run_uuid").value_or(""));
+        const auto& tracking = recorder_.tracking();
+        std::vector<std::string> full{tracking.experiment, run, "artifacts"};
+        if (const auto inside = request_.parameter("path").value_or(""); !inside.empty()) {
+            const auto segments = segments_of(inside);
+            if (!segments) return mlflow::refuse(segments.error());
+            full.insert(full.end(), segments->begin(), segments->end());
+        }
+        const auto place = find_place(full);
+        if (!place) return std::nullopt;
+        auto files = list_artifacts(tracking, *place, Names::from_root);
+        if (!files) return mlflow::refuse(files.error());
+        JsonObject out{{"root_uri", artifact_uri(tracking, run)}};
+        if (!files->empty()) out.append("files", std::move(*files));
+        return reply(std::move(out));
+    }
+
+    Stream& stream_;
+    const Head& head_;
+    Recorder& recorder_;
+    Body body_;
+    net::Request request_;
+};
+
+}  // namespace
+
+void serve(os::Fd socket, Recorder& recorder)
+{
+    Stream stream(std::move(socket));
+    for (;;) {
+        const auto head = stream.read_head();
+        if (!head) {
+            if (head.error().kind() != ErrorKind::invalid_argument) return;
+            const auto refused = mlflow::refuse(head.error());
+            static_cast<void>(
+                stream.send(response_head(refused, false, refused.body.size()) + refused.body));
+            return;
+        }
+        if (!*head || !Exchange(stream, **head, recorder).perform()) return;
+    }
+}
+
+}  // namespace ponk::relay

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "os/fd.hpp"
+#include "relay/recorder.hpp"
+
+namespace ponk::relay {
+
+// Answers what comes over one connection until the client closes it. What the run itself does not
+// know goes on to the daemon, where that can be reached.
+void serve(os::Fd socket, Recorder& recorder);
+
+}  // namespace ponk::relay

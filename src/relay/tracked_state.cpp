@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "relay/tracked_state.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <tuple>
+
+namespace ponk::relay {
+
+namespace {
+
+constexpr const char* name_tag = "mlflow.runName";
+
+// NaN counts as 0 where values are compared.
+auto rank(const Point& point)
+{
+    return std::tuple(point.step, point.time, std::isnan(point.value) ? 0.0 : point.value);
+}
+
+void add_texts(Texts& texts, const Json& object)
+{
+    if (!object.is_object()) return;
+    for (const auto& [key, value] : object.as_object()) {
+        if (value.is_string()) texts[key] = value.as_string();
+    }
+}
+
+bool has_dataset(const TrackedRun& run, const Json& dataset)
+{
+    return std::any_of(run.datasets.begin(), run.datasets.end(), [&dataset](const Json& known) {
+        return known["dataset"].text("name") == dataset.text("name") &&
+               known["dataset"].text("digest") == dataset.text("digest");
+    });
+}
+
+}  // namespace
+
+bool is_same(const Point& left, const Point& right)
+{
+    return left.time == right.time && left.step == right.step &&
+           std::memcmp(&left.value, &right.value, sizeof left.value) == 0;
+}
+
+std::optional<double> number_of(const Json& value)
+{
+    if (value.is_number()) return value.as_double();
+    if (!value.is_string()) return std::nullopt;
+    if (value.as_string() == "NaN") return std::numeric_limits<double>::quiet_NaN();
+    if (value.as_string() == "Infinity") return std::numeric_limits<double>::infinity();
+    if (value.as_string() == "-Infinity") return -std::numeric_limits<double>::infinity();
+    return std::nullopt;
+}
+
+TrackedState::TrackedState(const model::Tracking& tracking)
+{
+    own_.id = tracking.run;
+    own_.name = tracking.run_name;
+    own_.user = tracking.user;
+    own_.started = tracking.started;
+    for (const auto& [key, value] : tracking.tags)
+        own_.tags[key] = value;
+    if (!own_.name.empty()) own_.tags[name_tag] = own_.name;
+}
+
+const TrackedRun* TrackedState::find_run(std::string_view id) const
+{
+    if (id == own_.id) return &own_;
+    const auto found = others_.find(id);
+    return found == others_.end() ? nullptr : &found->second;
+}
+
+const TrackedModel* TrackedState::find_model(std::string_view id) const
+{
+    const auto found = models_.find(id);
+    return found == models_.end() ? nullptr : &found->second;
+}
+
+void TrackedState::apply(const Json& record)
+{
+    if (!record.is_object() || !record["journal"].is_null()) return;
+    if (record["model"].is_string()) return apply_model(record);
+    const auto& of = record["of"];
+    if (!of.is_string()) {
+        taken_ = true;
+        return apply_to(own_, record);
+    }
+    if (record["made"].is_string()) {
+        auto& run = others_[of.as_string()];
+        run.id = of.as_string();
+        run.name = record.text("made");
+        run.user = record.text("user");
+        run.started = record.integer("time");
+        run.tags[name_tag] = run.name;
+        return;
+    }
+    const auto found = others_.find(of.as_string());
+    if (found != others_.end()) apply_to(found->second, record);
+}
+
+void TrackedState::apply_to(TrackedRun& run, const Json& record)
+{
+    if (record["metric"].is_string()) return add_point(run, record);
+    if (record["param"].is_string()) {
+        run.params.emplace(record.text("param"), record.text("value"));
+    } else if (record["tag"].is_string()) {
+        const auto key = record.text("tag");
+        run.tags[key] = record.text("value");
+        if (key == name_tag) run.name = record.text("value");
+    } else if (record["untag"].is_string()) {
+        run.tags.erase(record.text("untag"));
+    } else if (record["status"].is_string()) {
+        run.status = record.text("status");
+        run.ended = record.integer("ended");
+    } else if (record["dataset"].is_object()) {
+        if (has_dataset(run, record["dataset"])) return;
+        run.datasets.emplace_back(
+            JsonObject{{"dataset", record["dataset"]}, {"tags", record["tags"]}});
+    } else if (record["model_input"].is_string()) {
+        run.model_inputs.insert(record.text("model_input"));
+    } else if (record["model_output"].is_string()) {
+        run.model_outputs[record.text("model_output")] = record.integer("step");
+    }
+}
+
+void TrackedState::add_point(TrackedRun& run, const Json& record)
+{
+    const auto value = number_of(record["value"]);
+    if (!value) return;
+    const Point point{*value, record.integer("time"), record.integer("step")};
+    const auto [series, is_new] = run.metrics.try_emplace(record.text("metric"));
+    if (is_new || rank(series->second.latest) <= rank(point)) series->second.latest = point;
+    series->second.last = point;
+}
+
+void TrackedState::apply_model(const Json& record)
+{
+    const auto id = record.text("model");
+    if (record["name"].is_string()) {
+        auto& model = models_[id];
+        model.id = id;
+        model.name = record.text("name");
+        model.type = record.text("type");
+        model.run = record.text("run");
+        model.created = record.integer("time");
+    }
+    const auto found = models_.find(id);
+    if (found == models_.end()) return;
+    auto& model = found->second;
+    model.updated = record.integer("time");
+    if (record["status"].is_string()) {
+        model.status = record.text("status");
+        model.status_message = record.text("message");
+    }
+    add_texts(model.params, record["params"]);
+    add_texts(model.tags, record["tags"]);
+    if (record["untag"].is_string()) model.tags.erase(record.text("untag"));
+}
+
+}  // namespace ponk::relay

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "target/executor.hpp"
+
+#include <string>
+
+namespace ponk::target {
+
+// Whether MLflow's clients of the run are answered where it is. A configuration that names another
+// server has its way.
+bool has_relay(const JobSpec& spec);
+
+enum class DaemonIs { in_reach, out_of_reach };
+// Writes what the relay must know into the run directory; `outputs` is where it sees that folder.
+Result<> write_relay_file(const JobSpec& spec, std::string outputs, DaemonIs daemon);
+
+}  // namespace ponk::target

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""MLflow's API inside a container: on its own loopback, without any network."""
+import os
+import subprocess
+
+import pytest
+
+from mlflow_script import CLIENT
+
+BODY = """
+for step in range(20):
+    client.metric("loss", step, step)
+    if step == 10:
+        for pid in relays():
+            os.kill(pid, 9)
+assert client.put("model/a.txt", b"hello")[0] == 200
+assert client.post("runs/search", experiment_ids=["0"])[0] == 501
+"""
+
+
+@pytest.mark.parametrize("shared", ["true", "false"])
+def test_a_run_without_a_network_logs(docker, tmp_path, shared):
+    compute = docker.project / "aml_config/docker.compute"
+    compute.write_text(compute.read_text().replace("sharedVolumes: true", f"sharedVolumes: {shared}"))
+    docker.write("aml_config/docker.runconfig",
+                 "target: docker\nframework: Python\nenvironment:\n  python:\n    userManagedDependencies: true\n"
+                 "  docker:\n    arguments: [--network=none]\n")
+    docker.write("log.py", CLIENT + BODY)
+    docker.run("submit", "-c", "docker", "log.py", timeout=300)
+    record = docker.json("history", "last")
+
+    assert record["metrics"] == {"loss": 19}
+    docker.run("history", "download", "last", "-d", tmp_path / "got")
+    assert [file.read_text() for file in (tmp_path / "got").rglob("a.txt")] == ["hello"]
+
+
+def test_the_real_client_logs_without_a_network(docker, tmp_path):
+    python = os.environ.get("MLFLOW_PYTHON")
+    if not python:
+        pytest.skip("MLFLOW_PYTHON names no Python that has mlflow")
+    packages, version = subprocess.run(
+        [python, "-c", "import mlflow, sys; print(mlflow.__path__[0].rsplit('/', 1)[0]); print(*sys.version_info[:2])"],
+        capture_output=True, text=True, check=True).stdout.splitlines()
+    docker.write("aml_config/docker.runconfig",
+                 "target: docker\nframework: Python\nenvironment:\n  python:\n    userManagedDependencies: true\n  docker:\n"
+                 f"    arguments: [--network=none, '--volume={packages}:/mlflow-packages:ro', '--env=PYTHONPATH=/mlflow-packages']\n")
+    docker.write("train.py", f"""
+import sys
+if '%d %d' % sys.version_info[:2] != {version!r}:
+    print('another python')
+    sys.exit()
+import mlflow
+mlflow.log_param('lr', 0.1)
+for step in range(5):
+    mlflow.log_metric('loss', 1 / (step + 1), step=step)
+mlflow.log_text('hello', 'notes/a.txt')
+""")
+    done = docker.run("submit", "-c", "docker", "train.py", timeout=300, env={"MLFLOW_DISABLE_TELEMETRY": "true"})
+    if b"another python" in done.stdout:
+        pytest.skip("the image has another Python than mlflow was installed for")
+    record = docker.json("history", "last")
+
+    assert record["metrics"] == {"loss": 0.2} and record["params"] == {"lr": "0.1"}
+    docker.run("history", "download", "last", "-d", tmp_path / "got")
+    assert [file.read_text() for file in (tmp_path / "got").rglob("a.txt")] == ["hello"]

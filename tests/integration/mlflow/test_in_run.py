@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The real client of MLflow inside runs on this machine, without any set-up."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+import pytest
+
+
+@pytest.fixture
+def runs(ponk, mlflow_python):
+    """A project whose scripts find the client as `python`."""
+    ponk.environment["PATH"] = f"{pathlib.Path(mlflow_python).parent}:/usr/bin:/bin"
+    ponk.environment["MLFLOW_DISABLE_TELEMETRY"] = "true"
+    ponk.environment["GIT_PYTHON_REFRESH"] = "quiet"
+    return ponk
+
+
+def ended(ponk, run, seconds=300):
+    end = time.monotonic() + seconds
+    while not (record := ponk.json("history", "info", "--run", run))["end_time_utc"]:
+        assert time.monotonic() < end, record
+        time.sleep(0.2)
+    assert record["status"] == "Completed", ponk.text("logs", "--run", run, code=None)[-4000:]
+    return record
+
+
+def test_calls_of_the_fluent_interface_log_into_the_run(runs, tmp_path):
+    runs.write("train.py", """
+import os, mlflow
+run_id = os.environ["MLFLOW_RUN_ID"]
+mlflow.log_param("lr", 0.1)
+for step in range(10):
+    mlflow.log_metric("loss", 1 / (step + 1), step=step)
+mlflow.log_metrics({"a": 1.0, "b": float("nan")})
+mlflow.set_tags({"team": "x", "gone": "y"})
+mlflow.delete_tag("gone")
+mlflow.log_text("hello", "notes/a.txt")
+open("empty.bin", "wb").close()
+mlflow.log_artifact("empty.bin")
+assert mlflow.active_run().info.run_id == run_id
+client = mlflow.MlflowClient()
+assert [m.step for m in client.get_metric_history(run_id, "loss")] == list(range(10))
+assert {f.path for f in client.list_artifacts(run_id)} == {"notes", "empty.bin"}
+assert open(mlflow.artifacts.download_artifacts(run_id=run_id, artifact_path="notes/a.txt")).read() == "hello"
+with mlflow.start_run(nested=True, run_name="inner") as inner:
+    mlflow.log_metric("deep", 7)
+assert mlflow.get_run(inner.info.run_id).data.metrics == {"deep": 7.0}
+mlflow.end_run()
+""")
+    run = runs.json("submit", "--async", "train.py")["run_id"]
+    record = ended(runs, run)
+
+    assert record["metrics"]["loss"] == 0.1 and record["metrics"]["a"] == 1 and record["params"] == {"lr": "0.1"}
+    assert record["tags"]["team"] == "x" and "gone" not in record["tags"]
+    runs.run("history", "download", "--run", run, "-d", tmp_path / "got")
+    assert [file.read_text() for file in (tmp_path / "got").rglob("a.txt")] == ["hello"]
+
+
+def test_a_script_that_names_an_experiment_and_makes_its_own_run_logs_into_the_run(runs):
+    runs.write("train.py", """
+import os, mlflow
+run_id = os.environ["MLFLOW_RUN_ID"]
+mlflow.set_experiment("another")
+client = mlflow.MlflowClient()
+run = client.create_run(client.get_experiment_by_name("another").experiment_id)
+assert run.info.run_id == run_id
+client.log_metric(run_id, "loss", 0.5)
+client.set_terminated(run_id)
+""")
+    record = ended(runs, runs.json("submit", "--async", "train.py")["run_id"])
+
+    assert record["metrics"]["loss"] == 0.5 and record["tags"]["ponk.experiment_name"] == "another"
+
+
+def test_autolog_and_a_model_need_no_daemon(runs, mlflow_python):
+    if subprocess.run([mlflow_python, "-c", "import sklearn"], capture_output=True).returncode != 0:
+        pytest.skip("scikit-learn is not installed beside mlflow")
+    runs.write("train.py", """
+import os, time, mlflow, mlflow.sklearn
+from sklearn.linear_model import LogisticRegression
+from sklearn.datasets import load_iris
+while not os.path.exists("go"):
+    time.sleep(0.05)
+mlflow.autolog(log_models=False)
+X, y = load_iris(return_X_y=True)
+model = LogisticRegression(max_iter=200).fit(X, y)
+info = mlflow.sklearn.log_model(model, name="iris")
+assert (mlflow.sklearn.load_model(info.model_uri).predict(X) == model.predict(X)).all()
+open("done", "w").close()
+""")
+    run = runs.json("submit", "--async", "train.py")["run_id"]
+    work = runs.home / "runs" / run / "work"
+    os.kill(runs.json("daemon", "status")["pid"], signal.SIGKILL)
+    (work / "go").touch()
+    end = time.monotonic() + 300
+    while not (work / "done").exists():
+        assert time.monotonic() < end
+        time.sleep(0.2)
+    record = ended(runs, run)
+
+    assert record["metrics"]["training_accuracy_score"] > 0.9 and record["params"]["max_iter"] == "200"
+
+
+def test_other_runs_are_the_daemons_matter(runs):
+    runs.write("first.py", "import mlflow\nmlflow.log_metric('score', 3)\n")
+    runs.write("second.py", """
+import json, mlflow
+found = mlflow.search_runs(filter_string="metrics.score > 2", output_format="list")
+print(json.dumps([run.info.run_id for run in found]))
+""")
+    first = runs.json("submit", "--async", "first.py")["run_id"]
+    ended(runs, first)
+    done = runs.run("submit", "second.py", timeout=300)
+
+    assert json.loads(done.stdout.decode().splitlines()[-1]) == [first]
