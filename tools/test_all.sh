@@ -57,6 +57,24 @@ ssh_suite() {
     tools/install_needs.sh test && tools/pytest.sh "$release" tests/integration/ssh
 }
 
+# Tests of programs wait more than they compute: what the sanitizers need is built meanwhile, behind
+# everything else. Its outcome is told by the steps that build the same.
+ahead=
+build_ahead() {
+    [[ -z ${STEPS:-} ]] || return 0
+    set -m  # a process group of its own, which ends as a whole
+    nice -n 19 bash -c 'tools/build.sh asan unit_tests && tools/run_fuzz.sh 0 && tools/build.sh tsan thread_tests' \
+        >build/test-logs/ahead.log 2>&1 &
+    ahead=$!
+    set +m
+}
+wait_for_ahead() {
+    [[ -z $ahead ]] || wait "$ahead" || true
+    ahead=
+}
+# Nothing goes on behind a step that failed.
+trap '[[ -z $ahead ]] || kill -- "-$ahead" 2>/dev/null || true' EXIT
+
 step format tools/format.sh check
 step build tools/build.sh dev
 step unit ctest --preset dev -j "$jobs" -LE 'slow'
@@ -64,6 +82,7 @@ step unit ctest --preset dev -j "$jobs" -LE 'slow'
 [[ ${STEPS:-} == *headers* ]] && step headers tools/build.sh dev check_headers
 step release tools/build.sh release ponk ponk_next
 step dependencies check_dependencies
+build_ahead
 step e2e tools/pytest.sh "$release" tests/e2e
 step corpus tools/pytest.sh "$release" tests/corpus
 step mlflow tools/pytest.sh "$release" tests/integration/mlflow
@@ -76,6 +95,7 @@ step box tools/pytest.sh "$release" tests/integration/box
 step gpu ctest --preset dev -L gpu
 step storm storm
 step storm-tracking storm_tracking
+wait_for_ahead
 step asan-build tools/build.sh asan unit_tests
 step asan ctest --preset asan -j "$jobs"
 step tsan-build tools/build.sh tsan thread_tests
