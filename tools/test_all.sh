@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Everything CI asks, one step after another. Stops at the first step that fails, and ends with one
-# line per step in any case. STEPS="unit e2e" runs only those.
+# line per step in any case. STEPS="unit e2e" runs only those. MINUTES=75: repetitions under sanitizers
+# and fuzzers that are not over by then are left out, which the summary says.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 jobs=${JOBS:-$(nproc)}
+began_all=$EPOCHSECONDS
 release=build/release/ponk
 names=() results=() times=()
 summary() {
@@ -30,6 +32,34 @@ step() {
         echo "make test: step '$name' failed. Repeat it alone with: make test STEPS=$name" >&2
         exit 1
     fi
+}
+
+# A step that repeats earlier ones in another way: ends with the time that MINUTES allows. What builds on
+# one that was left out is left out, too.
+left_out=""
+repeat_step() {
+    local name=$1 needs=$2 left=$((${MINUTES:-1000000} * 60 - (EPOCHSECONDS - began_all)))
+    shift 2
+    if [[ -n ${STEPS:-} && " $STEPS " != *" $name "* ]]; then return; fi
+    if [[ $left -gt 0 && " $left_out " != *" $needs "* ]]; then
+        step "$name" within "$left" "$@"
+        [[ -e build/test-logs/out-of-time ]] || return 0
+        results[-1]="no time"
+    else
+        names+=("$name") results+=("no time") times+=(0)
+    fi
+    left_out+=" $name"
+}
+within() {
+    local seconds=$1 code=0
+    shift
+    rm -f build/test-logs/out-of-time
+    timeout "$seconds" "$@" || code=$?
+    if [[ $code == 124 ]]; then
+        echo "left out: not over within the time that is left" | tee build/test-logs/out-of-time
+        code=0
+    fi
+    return "$code"
 }
 
 # The binary may need what every distribution has, and nothing else.
@@ -68,8 +98,11 @@ build_ahead() {
     ahead=$!
     set +m
 }
-wait_for_ahead() {
-    [[ -z $ahead ]] || wait "$ahead" || true
+# The steps that follow go on where it is, at full speed.
+end_ahead() {
+    [[ -n $ahead ]] || return 0
+    kill -- "-$ahead" 2>/dev/null
+    wait "$ahead" 2>/dev/null
     ahead=
 }
 # Nothing goes on behind a step that failed.
@@ -95,12 +128,12 @@ step box tools/pytest.sh "$release" tests/integration/box
 step gpu ctest --preset dev -L gpu
 step storm storm
 step storm-tracking storm_tracking
-wait_for_ahead
-step asan-build tools/build.sh asan unit_tests
-step asan ctest --preset asan -j "$jobs"
-step tsan-build tools/build.sh tsan thread_tests
-step tsan tools/without_aslr.sh ctest --preset tsan -j "$jobs"
-step fuzz-build tools/run_fuzz.sh 0
-step fuzz tools/run_fuzz.sh 10
+end_ahead
+repeat_step asan-build - tools/build.sh asan unit_tests
+repeat_step asan asan-build ctest --preset asan -j "$jobs"
+repeat_step fuzz-build - tools/run_fuzz.sh 0
+repeat_step fuzz fuzz-build tools/run_fuzz.sh 10
+repeat_step tsan-build - tools/build.sh tsan thread_tests
+repeat_step tsan tsan-build tools/without_aslr.sh ctest --preset tsan -j "$jobs"
 summary
-echo "make test: all ${#names[@]} steps passed"
+echo "make test: all ${#names[@]} steps passed${left_out:+ but those without time:$left_out}"
