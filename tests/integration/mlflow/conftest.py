@@ -48,7 +48,7 @@ def client(ponk, mlflow_python):
                    "from mlflow.exceptions import MlflowException\n"
                    "client = MlflowClient()\n"
                    "answer = None\n" + code + "\nprint('\\nANSWER', json.dumps(answer))\n")
-        done = subprocess.run([mlflow_python, "-c", program], capture_output=True, text=True, timeout=120, env={
+        done = subprocess.run([mlflow_python, "-c", program], capture_output=True, text=True, timeout=300, env={
             **ponk.environment, **variables, "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "0",
             "MLFLOW_DISABLE_TELEMETRY": "true", "GIT_PYTHON_REFRESH": "quiet"})
         assert done.returncode == code_expected, done.stdout[-2000:] + done.stderr[-4000:]
