@@ -4,7 +4,6 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "engine/run_environment.hpp"
-#include "engine/run_tracking.hpp"
 #include "os/variables.hpp"
 
 namespace ponk::engine {
@@ -89,8 +88,6 @@ Result<target::JobSpec> make_job_spec(const Context& context,
     if (plan.container) spec.container = TRY(container_wish(context, *plan.container));
     spec.environment = TRY(environment_wish(context, run, plan));
     spec.gpu = plan.gpu;
-    spec.tracking = TRY(track_run(context, run));
-    spec.tracking.token = spec.token;
     // What `ponk.run` tells the script. A run that a script submits must not take over its
     // parent's.
     spec.variables.emplace_back("PONK_RUN_NAME", run.name);

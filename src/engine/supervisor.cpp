@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "engine/job_spec.hpp"
 #include "engine/run_note.hpp"
+#include "engine/run_tracking.hpp"
 #include "os/variables.hpp"
 
 #include <fmt/format.h>
@@ -216,7 +217,10 @@ Error Supervisor::hidden(const Error& error) const
 Result<target::JobSpec> Supervisor::job_spec(const Plan& plan)
 {
     const auto ambient = wishes_.lock()->ambient;
-    return make_job_spec(context_, run_, plan, ambient ? &*ambient : nullptr);
+    auto spec = TRY(make_job_spec(context_, run_, plan, ambient ? &*ambient : nullptr));
+    spec.tracking = TRY(track_run(context_, run_));
+    spec.tracking.token = spec.token;
+    return spec;
 }
 
 // Half a launch must not come to life later. A target that is away hears of it once it is back.

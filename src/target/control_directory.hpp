@@ -30,7 +30,7 @@ constexpr const char* failed = "failed";  // why the script could not be started
 constexpr const char* cancel = "cancel";  // a request to end; holds the grace in milliseconds
 constexpr const char* journal = "journal";
 constexpr const char* work = "work";
-constexpr const char* relay = "relay";  // what the run's relay must know
+constexpr const char* relay = "relay";              // what the run's relay must know
 constexpr const char* tensorboard = "tensorboard";  // where event files are looked for
 constexpr const char* environment =
     "environment";  // for a container's supervisor, which removes it
