@@ -51,8 +51,9 @@ std::optional<std::int64_t> whole(const Json& value)
     }
     if (!value.is_number()) return std::nullopt;
     const auto real = value.as_double();
-    // The bounds are exact as doubles; 2^63 itself is out.
-    if (!(real >= -0x1p63 && real < 0x1p63) || std::trunc(real) != real) return std::nullopt;
+    // Both bounds are out: a whole number that comes as a real was too large for an integer, and
+    // may have been rounded to them.
+    if (!(real > -0x1p63 && real < 0x1p63) || std::trunc(real) != real) return std::nullopt;
     return static_cast<std::int64_t>(real);
 }
 

@@ -32,7 +32,7 @@ def completed(ponk, run):
 def points(ponk, run, key):
     """Steps and values, as history has them."""
     record = json.loads(ponk.text("history", "export", run))
-    return [(point[0], point[1]) for point in record["metrics"][key]["points"]]
+    return [(point[0], point[2]) for point in record["metrics"][key]["points"]]
 
 
 def test_what_a_script_logs_is_in_history(ponk):

@@ -123,7 +123,7 @@ def test_deep_json_is_refused(server, depth):
 
 # Words ---------------------------------------------------------------------------------------
 
-WORDS = ["'; DROP TABLE run; --", "\" OR \"\"=\"", "\u202e", "\ud83d\ude00", "%s%n%x", "../../etc/passwd", "<script>alert(1)</script>",
+WORDS = ["'; DROP TABLE run; --", "\" OR \"\"=\"", "\u202e", "\U0001f600", "%s%n%x", "../../etc/passwd", "<script>alert(1)</script>",
          "a" * 8000, "\x00", "\x1b[2J"]
 
 

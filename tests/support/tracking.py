@@ -60,9 +60,12 @@ class Tracking:
     def raw(self, sent, timeout=20, half_close=False):
         """What comes back for these bytes until the other side closes, falls silent or has answered once."""
         with socket.create_connection(("127.0.0.1", self.port), timeout=timeout) as connection:
-            connection.sendall(sent)
-            if half_close:
-                connection.shutdown(socket.SHUT_WR)
+            try:
+                connection.sendall(sent)
+                if half_close:
+                    connection.shutdown(socket.SHUT_WR)
+            except OSError:
+                pass  # refused before all of it was sent
             return receive_answer(connection)
 
     def make_experiment(self, name):
@@ -81,7 +84,7 @@ def receive_answer(connection):
             return received
         try:
             piece = connection.recv(65536)
-        except (TimeoutError, ConnectionResetError):
+        except OSError:
             return received
         if not piece:
             return received

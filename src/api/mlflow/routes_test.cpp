@@ -36,11 +36,12 @@ TEST(MlflowFields, NumbersMayBeTextsAndWholeReals)
 
 TEST(MlflowFields, WholeNumbersBeyondSixtyFourBitsAreRefused)
 {
-    const auto all =
-        fields(R"({"a": 9223372036854775808, "b": "-9223372036854775808", "c": 1e300})");
+    const auto all = fields(
+        R"({"a": 9223372036854775808, "b": "-9223372036854775808", "c": 1e300, "d": -9223372036854775809})");
     EXPECT_FALSE(all.integer("a"));
     EXPECT_EQ(*all.integer("b"), std::numeric_limits<std::int64_t>::min());
     EXPECT_FALSE(all.integer("c"));
+    EXPECT_FALSE(all.integer("d"));
 }
 
 TEST(MlflowFields, RealsMayBeNamed)
