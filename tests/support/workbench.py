@@ -24,7 +24,7 @@ class Ponk:
             "PATH": "/usr/bin:/bin", "HOME": str(folder), "PONK_HOME": str(self.home), "LANG": "C.UTF-8", "NO_COLOR": "1",
         }
 
-    def run(self, *words, cwd=None, code=0, input=b"", env=None, umask=-1, timeout=60):
+    def run(self, *words, cwd=None, code=0, input=b"", env=None, umask=-1, timeout=300):
         """The finished command; fails the test when it left with another code (None: any)."""
         done = subprocess.run([self.program, *map(str, words)], cwd=cwd or self.project, input=input,
                               env={**self.environment, **(env or {})}, capture_output=True, umask=umask,
