@@ -270,10 +270,11 @@ TEST(RegistryFilter, HasNamesAndTags)
     expect_refused(registered_models, {"run_id = 'a'", "creation_timestamp > 1", "metrics.m > 1"});
     expect_rows(model_versions,
                 {{"name = 'a'", "name = 'a'"},
+                 {"name IN ('a')", "name IN ('a')"},
                  {"version_number > 2", "version_number > 2"},
                  {"run_id IN ('a','b')", "run_id IN ('a', 'b')"},
                  {"source_path = 'p' AND tags.a = 'b'", "source_path = 'p' AND tags.a = 'b'"}});
-    expect_refused(model_versions, {"name IN ('a')", "version_number = '2'", "params.p = 'x'"});
+    expect_refused(model_versions, {"version_number = '2'", "params.p = 'x'"});
 }
 
 }  // namespace
