@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Everything CI asks, one step after another. Stops at the first step that fails, and ends with one
-# line per step in any case. STEPS="unit e2e" runs only those. MINUTES=75: repetitions under sanitizers
+# line per step in any case. STEPS="unit e2e" runs only those. MINUTES=50: repetitions under sanitizers
 # and fuzzers that are not over by then are left out, which the summary says.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -87,27 +87,6 @@ ssh_suite() {
     tools/install_needs.sh test && tools/pytest.sh "$release" tests/integration/ssh
 }
 
-# Tests of programs wait more than they compute: what the sanitizers need is built meanwhile, behind
-# everything else. Its outcome is told by the steps that build the same.
-ahead=
-build_ahead() {
-    [[ -z ${STEPS:-} ]] || return 0
-    set -m  # a process group of its own, which ends as a whole
-    nice -n 19 bash -c 'tools/build.sh asan unit_tests && tools/run_fuzz.sh 0 && tools/build.sh tsan thread_tests' \
-        >build/test-logs/ahead.log 2>&1 &
-    ahead=$!
-    set +m
-}
-# The steps that follow go on where it is, at full speed.
-end_ahead() {
-    [[ -n $ahead ]] || return 0
-    kill -- "-$ahead" 2>/dev/null
-    wait "$ahead" 2>/dev/null
-    ahead=
-}
-# Nothing goes on behind a step that failed.
-trap '[[ -z $ahead ]] || kill -- "-$ahead" 2>/dev/null || true' EXIT
-
 step format tools/format.sh check
 step build tools/build.sh dev
 step unit ctest --preset dev -j "$jobs" -LE 'slow'
@@ -115,7 +94,6 @@ step unit ctest --preset dev -j "$jobs" -LE 'slow'
 [[ ${STEPS:-} == *headers* ]] && step headers tools/build.sh dev check_headers
 step release tools/build.sh release ponk ponk_next
 step dependencies check_dependencies
-build_ahead
 step e2e tools/pytest.sh "$release" tests/e2e
 step corpus tools/pytest.sh "$release" tests/corpus
 step mlflow tools/pytest.sh "$release" tests/integration/mlflow
@@ -128,7 +106,6 @@ step box tools/pytest.sh "$release" tests/integration/box
 step gpu ctest --preset dev -L gpu
 step storm storm
 step storm-tracking storm_tracking
-end_ahead
 repeat_step asan-build - tools/build.sh asan unit_tests
 repeat_step asan asan-build ctest --preset asan -j "$jobs"
 repeat_step fuzz-build - tools/run_fuzz.sh 0
