@@ -8,8 +8,6 @@ namespace {
 
 // Clients of 3.4 and later would send spans in a binary form that nobody here reads.
 constexpr const char* spoken_version = "3.3.0";
-// Says under which name the script knows the run's experiment.
-constexpr const char* other_name_tag = "ponk.experiment_name";
 
 net::Response plain(std::string text)
 {

@@ -83,7 +83,8 @@ void TrackedState::apply(const Json& record)
     if (record["model"].is_string()) return apply_model(record);
     const auto& of = record["of"];
     if (!of.is_string()) {
-        taken_ = true;
+        // To name an experiment is no use of the run yet.
+        taken_ = taken_ || record.text("tag") != other_name_tag;
         return apply_to(own_, record);
     }
     if (record["made"].is_string()) {

@@ -13,6 +13,9 @@
 
 namespace ponk::relay {
 
+// Says under which name the script knows the run's experiment.
+inline constexpr const char* other_name_tag = "ponk.experiment_name";
+
 using Texts = std::map<std::string, std::string, std::less<>>;
 
 struct Point {
