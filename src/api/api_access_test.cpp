@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who may ask what, through which door: the whole table of routes, with each kind of caller.
+#include "api/api_test_support.hpp"
+#include "api/mlflow/routes.hpp"
+
+#include <fmt/format.h>
+
+namespace ponk::api {
+namespace {
+
+class ApiAccess : public ApiFixture {};
+
+// Who asks, and how far that gets them.
+struct Caller {
+    const char* name;
+    net::Door door;
+    net::Headers headers;
+    std::optional<Permission> reach;  // none: nothing but what is open to all
+    bool changes_nothing = false;     // reads only
+};
+
+TEST_F(ApiAccess, NobodyReachesARouteWithoutItsPermission)
+{
+    const auto tokens = std::move(*Tokens::open(root_ / "home"));
+    services_->tokens = tokens.get();
+    const auto bearer = [](const std::string& token) {
+        return std::pair<std::string, std::string>("Authorization", "Bearer " + token);
+    };
+    const auto reader = bearer(*tokens->create("r", Role::read, std::nullopt));
+    const auto writer = bearer(*tokens->create("w", Role::write, std::nullopt));
+    const auto keeper = bearer(*tokens->create("a", Role::administer, std::nullopt));
+    const std::pair<std::string, std::string> here("Host", "localhost:23457");
+    using enum net::Door;
+    using enum Permission;
+    const Caller callers[] = {
+        {"owner", unix_socket, {}, administer},
+        {"owner from a page", unix_socket, {{"Origin", "http://evil.example"}}, administer},
+        {"no token", loopback, {here}, {}},
+        {"wrong token", loopback, {here, bearer("ponk_0")}, {}},
+        {"empty token", loopback, {here, bearer("")}, {}},
+        {"reader", loopback, {here, reader}, read},
+        {"writer", loopback, {here, writer}, write},
+        {"keeper", loopback, {here, keeper}, administer},
+        {"no host", loopback, {keeper}, {}},
+        {"foreign host", loopback, {{"Host", "evil.example"}, keeper}, {}},
+        {"foreign page",
+         loopback,
+         {here, keeper, {"Origin", "http://evil.example"}},
+         administer,
+         true},
+        {"sandboxed page", loopback, {here, keeper, {"Origin", "null"}}, administer, true},
+        {"cross-site",
+         loopback,
+         {here, keeper, {"Sec-Fetch-Site", "cross-site"}},
+         administer,
+         true},
+        {"own page", loopback, {here, keeper, {"Origin", "http://localhost:23457"}}, administer},
+        {"no token from afar", network, {{"Host", "team.example"}}, {}},
+        {"reader from afar", network, {{"Host", "team.example"}, reader}, read},
+        {"writer from afar", network, {{"Host", "team.example"}, writer}, write},
+        {"keeper from afar", network, {{"Host", "team.example"}, keeper}, administer},
+        {"foreign page from afar",
+         network,
+         {{"Host", "team.example"}, keeper, {"Origin", "https://evil.example"}},
+         administer,
+         true},
+    };
+    struct Way {
+        std::string method;
+        std::string address;
+        Permission permission;
+    };
+    std::vector<Way> ways;
+    for (const auto& table : route_tables()) {
+        for (const auto& prefix : table.prefixes) {
+            for (const auto& route : table.routes)
+                ways.push_back({route.method, prefix + route.pattern, route.permission});
+        }
+    }
+    for (const auto& route : mlflow::routes())
+        ways.push_back({route.method, route.pattern, route.permission});
+    std::size_t walked = 0;
+    for (const auto& way : ways) {
+        for (const auto& caller : callers) {
+            net::Request request;
+            request.method = way.method;
+            for (const auto& part : std::filesystem::path(way.address).relative_path())
+                request.path.push_back(part.native().starts_with("{") ? "none" : part.native());
+            request.door = caller.door;
+            request.headers = caller.headers;
+            const bool reads = request.method == "GET";
+            const bool may =
+                way.permission == open || (caller.reach && *caller.reach >= way.permission &&
+                                           (reads || !caller.changes_nothing));
+            const auto what = fmt::format("{}: {} {}", caller.name, way.method, way.address);
+            const auto reception = receive(*services_, request);
+            const int status = reception.answer ? reception.answer->status : 200;
+            ++walked;
+            if (may) {
+                EXPECT_TRUE(status != 401 && status != 403) << what;
+                continue;
+            }
+            EXPECT_TRUE(status == 401 || status == 403) << what;
+            EXPECT_EQ(dispatch(*services_, request).status, status) << what;
+        }
+    }
+    EXPECT_GT(walked, 2000U);
+    EXPECT_FALSE(stopped_);
+}
+
+TEST_F(ApiAccess, StrangersLearnNothingAboutAddresses)
+{
+    net::Request request;
+    request.method = "POST";
+    request.door = net::Door::network;
+    request.path = {"api", "2.0", "mlflow", "nothing"};
+    const auto stranger = dispatch(*services_, request);
+    EXPECT_EQ(stranger.status, 401);
+    EXPECT_EQ(body(stranger).text("error_code"), "UNAUTHENTICATED");
+    EXPECT_EQ(stranger.headers.at(0).first, "WWW-Authenticate");
+    request.door = net::Door::unix_socket;
+    const auto owner = dispatch(*services_, request);
+    EXPECT_EQ(owner.status, 404);
+    EXPECT_EQ(body(owner).text("error_code"), "ENDPOINT_NOT_FOUND");
+}
+
+TEST_F(ApiAccess, HealthAndVersionAreForEverybody)
+{
+    for (const char* path : {"health", "version"}) {
+        net::Request request;
+        request.method = "HEAD";
+        request.door = net::Door::network;
+        request.path = {path};
+        EXPECT_EQ(dispatch(*services_, request).status, 200);
+    }
+}
+
+TEST_F(ApiAccess, TheDaemonIsPinnedForThoseWhoCannotStartIt)
+{
+    EXPECT_EQ(call("POST", {"daemon", "pin"}).status, 503);
+    const auto tokens = std::move(*Tokens::open(root_ / "home"));
+    Doors doors(root_ / "home");
+    doors.tracking_uri = "http://127.0.0.1:23457";
+    services_->tokens = tokens.get();
+    services_->doors = &doors;
+
+    const auto answer = body(call("POST", {"daemon", "pin"}));
+
+    EXPECT_EQ(answer.text("tracking_uri"), "http://127.0.0.1:23457");
+    EXPECT_EQ(tokens->role_of(answer.text("token")), Role::write);
+    const auto about = body(call("GET", {"daemon"}));
+    EXPECT_EQ(about.text("tracking_uri"), "http://127.0.0.1:23457");
+    EXPECT_TRUE(about.boolean("pinned"));
+    EXPECT_EQ(call("POST", {"daemon", "stop"}).status, 200);
+    EXPECT_TRUE(doors.note().pinned);  // who replaces it keeps the pin
+    EXPECT_EQ(call("POST", {"daemon", "stop"}, JsonObject{{"unpin", true}}).status, 200);
+    EXPECT_FALSE(doors.note().pinned);
+}
+
+TEST_F(ApiAccess, TokensAreMadeListedAndRemoved)
+{
+    EXPECT_EQ(call("GET", {"tokens"}).status, 503);
+    const auto tokens = std::move(*Tokens::open(root_ / "home"));
+    services_->tokens = tokens.get();
+
+    const auto made = call("POST", {"tokens"}, JsonObject{{"name", "ci"}, {"role", "read"}});
+    EXPECT_EQ(made.status, 201) << made.body;
+    EXPECT_EQ(tokens->role_of(body(made).text("token")), Role::read);
+    EXPECT_EQ(call("POST", {"tokens"}, JsonObject{{"name", "ci"}, {"role", "read"}}).status, 409);
+    for (const JsonObject& wrong : {JsonObject{{"name", "x"}},
+                                    JsonObject{{"name", "x"}, {"role", "root"}},
+                                    JsonObject{{"name", "a b"}, {"role", "read"}},
+                                    JsonObject{{"name", "x"}, {"role", "read"}, {"expires", 1}}})
+        EXPECT_EQ(call("POST", {"tokens"}, wrong).status, 400) << to_json(wrong);
+    const auto listed = call("GET", {"tokens"});
+    EXPECT_EQ(body(listed)["tokens"].as_array().size(), 1U);
+    EXPECT_EQ(listed.body.find("ponk_"), std::string::npos);
+    EXPECT_EQ(call("DELETE", {"tokens", "ci"}).status, 200);
+    EXPECT_EQ(call("DELETE", {"tokens", "ci"}).status, 404);
+}
+
+}  // namespace
+}  // namespace ponk::api
