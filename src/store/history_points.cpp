@@ -54,9 +54,14 @@ void History::Impl::settle_when_large()
 {
     if (is_overdue()) {
         static_cast<void>(settle_all());
-    } else if (unsettled.bytes() > large_tail) {
-        settler.call();
+    } else {
+        call_settler();
     }
+}
+
+void History::Impl::call_settler()
+{
+    if (unsettled.bytes() > large_tail) settler.call();
 }
 
 Result<> History::log_points(const RunId& id, std::span<const MetricPoint> points)

@@ -238,7 +238,7 @@ bool Tracking::log_later(const std::string& id,
          },
          .one_change = true,
          .done = std::move(done)});
-    store.settle_when_large();
+    store.call_settler();
     return true;
 }
 
