@@ -78,6 +78,12 @@ void PointsByKey::add(const MetricPoint& point)
     ++count_;
 }
 
+void PointsByKey::add(std::string_view key, const PointColumns& points)
+{
+    keys_[place_of(key)].points.append(points);
+    count_ += points.size();
+}
+
 Result<> PointsByKey::add_tail(std::string_view bytes)
 {
     const auto damaged = [] { return fail(ErrorKind::damaged, "points of a request are damaged"); };

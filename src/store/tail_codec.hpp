@@ -20,6 +20,8 @@ class PointsByKey {
 public:
     [[nodiscard]] std::size_t size() const { return count_; }  // points
     void add(const model::MetricPoint& point);
+    // All of them at once.
+    void add(std::string_view key, const PointColumns& points);
     // Appends what `encode_tail` made; `damaged` for other bytes.
     Result<> add_tail(std::string_view bytes);
 
