@@ -117,7 +117,9 @@ Result<net::Response> step_import(const Services& services, const Call& call)
     const auto& id = call.variables.at(0);
     auto* const imports = TRY(imports_of(services));
     const auto session = TRY(imports->get(id));
-    const std::scoped_lock lock(session->stepping);
+    const std::unique_lock lock(session->stepping, std::try_to_lock);
+    if (!lock)
+        return fail(ErrorKind::conflict, "another request works on the import '{}'", printable(id));
     const auto deadline = after(step_time);
     bool done = false;
     do {

@@ -17,7 +17,7 @@ namespace ponk::api {
 class Imports {
 public:
     struct Session {
-        std::mutex stepping;  // held while one client's request works on it
+        std::mutex stepping;  // held by the request that works on it; nobody waits for it
         std::unique_ptr<importer::Import> import;
         std::int64_t used = 0;  // boot_milliseconds
     };
