@@ -20,6 +20,7 @@ ponk::Result<> run_daemon(const ponk::cli::DaemonOptions& wanted)
     ponk::daemon::Options options;
     options.home = wanted.home;
     options.on_ready = wanted.on_ready;
+    options.sync = wanted.sync;
     options.box_program = {ponk_box_program,
                            static_cast<std::size_t>(ponk_box_program_end - ponk_box_program)};
     if (wanted.serve) {

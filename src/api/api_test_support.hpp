@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "api/imports.hpp"
 #include "api/router.hpp"
 #include "os/file.hpp"
 #include "target/fake/fake_executor.hpp"
@@ -38,9 +39,11 @@ protected:
             root_ / "home", *history_, *objects_, *secrets_, executors_, notifier_});
         services_.emplace(
             Services{*engine_, "socket", 0, [this](const std::string&) { stopped_ = true; }});
+        services_->imports = &imports_;
     }
     ~ApiFixture() override
     {
+        services_.reset();
         engine_.reset();
         executors_.clear();
         history_.reset();
@@ -105,6 +108,7 @@ protected:
     std::map<std::string, std::unique_ptr<target::Executor>> executors_;
     engine::Notifier notifier_;
     std::optional<engine::Engine> engine_;
+    Imports imports_;
     std::optional<Services> services_;
 };
 

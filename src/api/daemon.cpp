@@ -47,6 +47,7 @@ Result<net::Response> show_daemon(const Services& services, const Call& /*call*/
                    {"serves", std::move(addresses)},
                    {"pinned", services.doors != nullptr && services.doors->note().pinned},
                    {"started", utc_text(services.started)},
+                   {"sync", store::to_string(services.history().sync())},
                    {"active_runs", services.engine.active_runs()},
                    {"memory_kib", resident_kib()},
                    {"store", store},

@@ -61,6 +61,10 @@ Result<net::Response> look_up_project(const Services& services, const Call& call
 Result<net::Response> delete_project(const Services& services, const Call& call);
 Result<net::Response> list_assets(const Services& services, const Call& call);
 Result<net::Response> export_history(const Services& services, const Call& call);
+// imports.cpp
+Result<net::Response> begin_import(const Services& services, const Call& call);
+Result<net::Response> step_import(const Services& services, const Call& call);
+Result<net::Response> end_import(const Services& services, const Call& call);
 // targets.cpp
 Result<net::Response> check_target(const Services& services, const Call& call);
 Result<net::Response> list_gpus(const Services& services, const Call& call);

@@ -3,9 +3,8 @@
 #include "base/time.hpp"
 #include "engine/run_files.hpp"
 #include "os/file.hpp"
+#include "store/export_lines.hpp"
 #include "store/tracking.hpp"
-
-#include <fcntl.h>
 
 namespace ponk::api {
 
@@ -21,23 +20,22 @@ Json project_json(const store::ProjectSummary& summary)
         {"last_run", summary.last_run.empty() ? Json() : Json(summary.last_run.text())}};
 }
 
-// A file that is sent as it is.
-class FileSource final : public net::BodySource {
+class ExportSource final : public net::BodySource {
 public:
-    explicit FileSource(os::Fd file) : file_(std::move(file)) {}
+    ExportSource(const store::History& history, store::ExportScope scope)
+        : lines_(history, std::move(scope))
+    {
+    }
     void attach(std::function<void()> /*ring*/) override {}
     Step next(std::string& out) override
     {
-        auto bytes = os::read_at(file_.get(), at_, std::size_t{256} * 1024);
-        if (!bytes) return Step::broken;
-        at_ += bytes->size();
-        out += *bytes;
-        return bytes->empty() ? Step::end : Step::data;
+        const auto more = lines_.next(out);
+        if (!more) return Step::broken;
+        return *more ? Step::data : Step::end;
     }
 
 private:
-    os::Fd file_;
-    std::uint64_t at_ = 0;
+    store::ExportLines lines_;
 };
 
 }  // namespace
@@ -107,24 +105,13 @@ Result<net::Response> list_assets(const Services& services, const Call& call)
 
 Result<net::Response> export_history(const Services& services, const Call& call)
 {
-    // Through a file without a name: memory stays small and the database is not held open while
-    // a slow client reads.
-    auto file = TRY(os::open_file(services.context().home, O_TMPFILE | O_RDWR, 0600));
-    store::RunFilter filter;
-    filter.project = call.request.parameter("project").value_or("");
-    filter.hidden = store::RunFilter::Hidden::include;
-    std::string pending;
-    TRY(services.history().export_lines(filter, [&](const std::string& line) -> Result<> {
-        pending += line + "\n";
-        if (pending.size() < std::size_t{1} << 20) return {};
-        TRY(os::write_all(file.get(), pending));
-        pending.clear();
-        return {};
-    }));
-    TRY(os::write_all(file.get(), pending));
+    store::ExportScope scope;
+    scope.project = call.request.parameter("project").value_or("");
+    if (const auto run = call.request.parameter("run"))
+        scope.run = TRY(services.history().resolve_run(*run, scope.project));
     net::Response response;
     response.type = "application/x-ndjson";
-    response.stream = std::make_unique<FileSource>(std::move(file));
+    response.stream = std::make_unique<ExportSource>(services.history(), std::move(scope));
     return response;
 }
 

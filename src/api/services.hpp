@@ -11,6 +11,8 @@
 
 namespace ponk::api {
 
+class Imports;
+
 // What the handlers work with; daemon/ makes it and outlives the server.
 struct Services {
     engine::Engine& engine;
@@ -18,8 +20,9 @@ struct Services {
     std::int64_t started = 0;  // wall-clock milliseconds
     // Asks the daemon to end; runs go on.
     std::function<void(const std::string& reason)> stop;
-    Tokens* tokens = nullptr;  // none: nobody comes in but by the Unix socket
-    Doors* doors = nullptr;    // none: there is no other door
+    Tokens* tokens = nullptr;    // none: nobody comes in but by the Unix socket
+    Doors* doors = nullptr;      // none: there is no other door
+    Imports* imports = nullptr;  // none: it takes none
 
     [[nodiscard]] const engine::Context& context() const { return engine.context(); }
     [[nodiscard]] store::History& history() const { return engine.context().history; }

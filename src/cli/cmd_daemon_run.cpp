@@ -2,6 +2,7 @@
 #include "base/text.hpp"
 #include "cli/be_daemon.hpp"
 #include "cli/commands.hpp"
+#include "cli/common_options.hpp"
 #include "cli/context.hpp"
 #include "cli/daemon_start.hpp"
 
@@ -16,6 +17,7 @@ namespace {
 
 constexpr Option options[] = {
     {.name = "idle-exit", .value = "SECONDS", .help = "End after so long without work; 0: never."},
+    common::sync,
     {.name = "detached", .help = "As started by other commands.", .shown = Option::Shown::no},
     {.name = "ready-fd",
      .value = "FD",
@@ -57,6 +59,7 @@ Outcome run(Context& context, const Invocation& words)
             return fail_usage("'--idle-exit {}' is no number of seconds", *text);
         daemon.idle_exit_seconds = static_cast<int>(*number);
     }
+    daemon.sync = words.text("sync");
     if (words.has("detached")) {
         close_strangers(ready ? ready.get() : 2);
         // Started through /proc/self/exe, it would be "exe" in a process list.

@@ -4,6 +4,7 @@
 #include "cli/context.hpp"
 #include "cli/csv_export.hpp"
 #include "cli/run_search.hpp"
+#include "net/target.hpp"
 
 #include <algorithm>
 #include <fcntl.h>
@@ -44,6 +45,8 @@ constexpr Example examples[] = {
 struct Choice {
     JsonArray named;
     JsonObject search;
+    std::string project;
+    bool whole = true;  // all there is of the project
     bool none = false;  // of a project that has no runs
 };
 
@@ -55,14 +58,16 @@ tl::expected<Choice, Failure> choice_of(Context& context, const Invocation& word
     choice.search.set("order_by", JsonArray{"start_time ASC"});
     if (!words.words().empty()) {
         if (words.has("filter")) return fail_usage("--filter chooses among all runs: name none");
+        choice.whole = false;
         for (const std::string& name : words.words())
             choice.named.push_back(TRY(context.run(name)));
         return choice;
     }
+    choice.whole = !words.has("filter");
     if (!words.has("all-projects")) {
-        const std::string project = TRY(context.project_id());
-        choice.none = project.empty();
-        choice.search.set("project", project);
+        choice.project = TRY(context.project_id());
+        choice.none = choice.project.empty();
+        choice.search.set("project", choice.project);
     }
     return choice;
 }
@@ -81,23 +86,6 @@ each_run(Daemon& daemon, const Choice& choice, const std::function<Result<>(cons
     });
 }
 
-Result<JsonArray> events_of(Daemon& daemon, const std::string& id)
-{
-    std::string text;
-    TRY(daemon.stream(
-        "/runs/" + id + "/events",
-        [&text](std::string_view bytes) {
-            text += bytes;
-            return true;
-        },
-        answer_limit));
-    JsonArray events;
-    for (const std::string& line : split(text, '\n')) {
-        if (!line.empty()) events.push_back(TRY(parse_json(line)));
-    }
-    return events;
-}
-
 Result<os::Fd> new_file(const std::string& name)
 {
     return os::open_file(name, O_WRONLY | O_CREAT | O_EXCL, 0644)
@@ -108,31 +96,18 @@ Result<os::Fd> new_file(const std::string& name)
         });
 }
 
-// The daemon's {"metrics": …} becomes the middle of the line as it comes: it can be larger than our
-// memory.
-Result<> write_line(Daemon& daemon, const Json& run, int out)
+// As it comes: a run can be larger than our memory.
+Result<> copy_lines(Daemon& daemon, const std::string& query, int out)
 {
-    constexpr std::string_view end = "}\n";
-    const std::string id = run.text("run_id");
-    TRY(os::write_all(out, "{\"run\":" + to_json(run) + ","));
     std::optional<Error> problem;
-    std::string held;  // what may be the end of the answer
-    bool first = true;
     const auto copy = [&](std::string_view bytes) {
-        held += bytes;
-        if (held.size() <= end.size()) return true;
-        const auto ready = std::string_view(held).substr(0, held.size() - end.size());
-        const auto written = os::write_all(out, first ? ready.substr(1) : ready);
-        first = false;  // its opening brace is left out
+        const auto written = os::write_all(out, bytes);
         if (!written) problem = written.error();
-        held.erase(0, ready.size());
         return written.has_value();
     };
-    const auto streamed = daemon.stream("/runs/" + id + "/metrics", copy, answer_limit);
+    const auto streamed = daemon.stream("/export" + query, copy, answer_limit);
     if (problem) return tl::unexpected(*problem);
-    TRY(streamed);
-    if (held != end) return fail(ErrorKind::damaged, "the metrics of run '{}' are cut off", id);
-    return os::write_all(out, ",\"events\":" + to_json(Json(TRY(events_of(daemon, id)))) + "}\n");
+    return streamed;
 }
 
 Outcome export_csv(Context& context, const EachRun& runs, const Write& write, bool points)
@@ -153,6 +128,28 @@ Outcome export_csv(Context& context, const EachRun& runs, const Write& write, bo
     TRY(runs([&](const Json& run) -> Result<> {
         return export_points_csv(beside, run.text("run_id"), write);
     }));
+    return exit_code::success;
+}
+
+// Whole projects come with their experiments and models, chosen runs alone.
+Outcome export_lines(Context& context, const Choice& choice, int out)
+{
+    Daemon* daemon = TRY(context.daemon());
+    if (choice.none) return exit_code::success;
+    if (choice.whole) {
+        TRY(copy_lines(*daemon,
+                       choice.project.empty() ? ""
+                                              : "?project=" + net::percent_encode(choice.project),
+                       out));
+        return exit_code::success;
+    }
+    std::size_t count = 0;
+    Daemon beside = daemon->beside();
+    TRY(each_run(*daemon, choice, [&](const Json& run) -> Result<> {
+        ++count;
+        return copy_lines(beside, "?run=" + run.text("run_id"), out);
+    }));
+    context.note("{} run{} exported", count, count == 1 ? "" : "s");
     return exit_code::success;
 }
 
@@ -177,14 +174,7 @@ Outcome run(Context& context, const Invocation& words)
             [&](const auto& take) { return each_run(*daemon, choice, take); },
             [out](std::string_view text) { return os::write_all(out, text); },
             words.has("points"));
-    std::size_t count = 0;
-    Daemon beside = daemon->beside();
-    TRY(each_run(*daemon, choice, [&](const Json& run) -> Result<> {
-        ++count;
-        return write_line(beside, run, out);
-    }));
-    context.note("{} run{} exported", count, count == 1 ? "" : "s");
-    return exit_code::success;
+    return export_lines(context, choice, out);
 }
 
 }  // namespace
@@ -193,10 +183,11 @@ constinit const Command cmd_history_export = {
     .path = "history export",
     .summary = "Write runs with all their metric points as JSON Lines or CSV",
     .description =
-        "JSON Lines: one line for each run, oldest first: {\"run\": record, \"metrics\": {name: "
-        "{latest, "
-        "count, points: [[step, time in ms, value], …]}}, \"events\": [{seq, time, kind, "
-        "text}, …]}.\n"
+        "JSON Lines: one line for each run, oldest first: {\"run\": record, \"experiment\": …, "
+        "\"metrics\": {name: {latest, count, points: [[step, time in ms, value], …]}}, "
+        "\"inputs\": …, \"events\": [{seq, time, kind, text}, …]}. Unless runs are chosen, lines "
+        "{\"experiment\": …} come first and {\"logged_model\": …} last; with --all-projects also "
+        "{\"registered_model\": …}. 'ponk history import' takes all of them.\n"
         "CSV: a heading, then a line for each run: fields of its record, params.NAME, tags.NAME "
         "and "
         "metrics.NAME with the latest value; with --points a line for each point: run_id, key, "

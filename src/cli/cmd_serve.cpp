@@ -2,6 +2,7 @@
 #include "base/text.hpp"
 #include "cli/be_daemon.hpp"
 #include "cli/commands.hpp"
+#include "cli/common_options.hpp"
 #include "cli/context.hpp"
 
 #include <filesystem>
@@ -26,6 +27,7 @@ constexpr Option options[] = {
     {.name = "insecure",
      .help = "Listen without TLS even where other machines reach it: tokens and data can be read "
              "on the way."},
+    common::sync,
     {.name = "backend-store-uri", .value = "URI", .help = ignored_help, .shown = hidden},
     {.name = "registry-store-uri", .value = "URI", .help = ignored_help, .shown = hidden},
     {.name = "default-artifact-root", .value = "URI", .help = ignored_help, .shown = hidden},
@@ -81,6 +83,7 @@ Outcome run(Context& context, const Invocation& words)
     daemon.home = TRY(context.home());
     daemon.serve = TRY(address_of(words));
     daemon.idle_exit_seconds = 0;
+    daemon.sync = words.text("sync");
     note_ignored(context, words);
     os::Fd lock = TRY(Daemon::take_place(daemon.home));
     daemon.on_ready = [&context, &lock](const std::vector<std::string>& addresses) {

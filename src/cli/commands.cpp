@@ -46,6 +46,7 @@ constexpr const Command* all_commands[] = {
     &cmd_history_download,
     &cmd_history_promote,
     &cmd_history_export,
+    &cmd_history_import,
     &cmd_history_delete,
     &cmd_asset_list,
     &cmd_asset_download,

@@ -48,6 +48,15 @@ inline constexpr Option machine = {
     .value = "ADDRESS",
     .help = "The machine that has it, when several have one of that id; 'here' is this one."};
 
+inline constexpr std::string_view sync_words[] = {"full", "normal"};
+inline constexpr Option sync = {
+    .name = "sync",
+    .value = "MODE",
+    .help = "full: what is answered is on the disk. normal: faster; a power cut may take the last "
+            "moments back, and damages nothing. Default: PONK_SYNC, else full.",
+    .complete = Complete::choice,
+    .choices = sync_words};
+
 inline constexpr Option yes = {.name = "yes", .brief = "y", .help = "Do not ask for confirmation."};
 
 }  // namespace ponk::cli::common

@@ -27,6 +27,7 @@ struct DaemonOptions {
     // Called once, when the socket answers, with what is served besides; may be empty.
     std::function<void(const std::vector<std::string>& addresses)> on_ready;
     std::optional<ServedAddress> serve;
+    std::string sync = {};                 // "full", "normal"; empty: as it likes
     std::optional<int> idle_exit_seconds;  // leave after so long without work; absent: as it likes
 };
 

@@ -2,6 +2,7 @@
 #include "daemon/daemon.hpp"
 
 #include "api/error_shape.hpp"
+#include "api/imports.hpp"
 #include "api/router.hpp"
 #include "base/text.hpp"
 #include "base/time.hpp"
@@ -251,6 +252,17 @@ private:
     std::atomic<bool> closed_{false};
 };
 
+Result<store::Sync> sync_of(const Options& options)
+{
+    auto word = options.sync;
+    if (word.empty()) word = os::variable(os::own_variables(), "PONK_SYNC");
+    const auto sync = store::parse_sync(word.empty() ? "full" : word);
+    if (sync) return *sync;
+    return tl::unexpected(Error(ErrorKind::invalid_argument,
+                                fmt::format("PONK_SYNC is '{}'", printable(word)),
+                                "It may be 'full' or 'normal'."));
+}
+
 Result<std::vector<net::Listener>> open_doors(const Options& options, api::Doors& doors)
 {
     auto listeners = listen_on_loopback(doors, options.home, log_line);
@@ -271,7 +283,7 @@ Result<> run(const Options& options)
     TRY(os::make_directories(options.home));
     TRY(os::check_private(options.home));
     const auto home_lock = TRY(take_home(options.home));
-    const auto history = TRY(store::History::open(options.home / "history"));
+    const auto history = TRY(store::History::open(options.home / "history", TRY(sync_of(options))));
     if (!history->opening().notice.empty()) log_line(history->opening().notice);
     const auto objects = TRY(snapshot::ObjectStore::open(options.home / "store"));
     secrets::Secrets secrets(options.home);
@@ -299,6 +311,7 @@ Result<> run(const Options& options)
     const auto tokens = TRY(api::Tokens::open(options.home));
     if (!tokens->notice().empty()) log_line(tokens->notice());
     api::Doors doors(options.home);
+    api::Imports imports;
     auto listeners = TRY(open_doors(options, doors));
     listeners.push_back({.socket = std::move(listener)});
     const api::Services services{engine,
@@ -309,7 +322,8 @@ Result<> run(const Options& options)
                                      stop_bell.ring();
                                  },
                                  tokens.get(),
-                                 &doors};
+                                 &doors,
+                                 &imports};
     const HomeWatch home(options.home, home_lock);
     Desk desk(services, home, stop_bell);
     std::string reason;

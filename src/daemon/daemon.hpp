@@ -32,6 +32,8 @@ struct Options {
     // Called once, when the socket answers, with the addresses that `serve` opened; may be empty.
     std::function<void(const std::vector<std::string>& addresses)> on_ready = {};
     std::optional<ServeOptions> serve = {};
+    // "full", "normal"; empty: what the variable PONK_SYNC says, else "full".
+    std::string sync = {};
 };
 
 // Serves until told to stop, idle, or hit by SIGTERM or SIGINT. `conflict` when another daemon

@@ -29,12 +29,21 @@ enum class Durability {
               // `disk` came after it
 };
 
+// What `Durability::disk` means for a database.
+enum class Sync {
+    full,    // what it says
+    normal,  // as `process`: a power cut may take the last moments back, and damages nothing
+};
+
 // One open database file, with the settings every connection of ours has. One thread at a time.
 class Connection {
 public:
     // `vfs` names another file layer of SQLite; for tests of failing disks.
     static Result<std::unique_ptr<Connection>>
     open(const Path& file, Role role, const std::string& vfs = {});
+    // Somebody else's database, which another program may have open: it is never written to, and
+    // nothing in it is trusted. `invalid_argument` when it is no database.
+    static Result<std::unique_ptr<Connection>> open_foreign(const Path& file);
     ~Connection();
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;

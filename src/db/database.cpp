@@ -166,7 +166,13 @@ void Database::run_jobs(std::span<WriteJob* const> jobs)
 {
     const std::lock_guard lock(writing_);
     const auto failed = saw_damage_ ? *damage_.lock() : writer_->final_failure();
-    if (!failed) return run_together(*writer_, jobs);
+    if (!failed) {
+        if (plan_.sync == Sync::normal) {
+            for (auto* job : jobs)
+                job->durability = Durability::process;
+        }
+        return run_together(*writer_, jobs);
+    }
     const Error refusal(
         failed->kind(), "nothing more is written since: " + failed->message(), failed->hint());
     for (auto* job : jobs)

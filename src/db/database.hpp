@@ -34,6 +34,7 @@ public:
         Schema schema;
         std::chrono::milliseconds check_at_most{2000};  // after a kill, or when others wrote to it
         std::string vfs;                                // see Connection::open
+        Sync sync = Sync::full;
         // Reads all rows the way their users do; `damaged` for what SQLite cannot see. Asked of
         // backups, and of a file that others wrote to.
         std::function<Result<>(Connection&)> verify;
@@ -55,6 +56,7 @@ public:
 
     [[nodiscard]] const Opening& opening() const noexcept { return opening_; }
     [[nodiscard]] const Path& file() const noexcept { return file_; }
+    [[nodiscard]] Sync sync() const noexcept { return plan_.sync; }
     // Set when nothing more is written after an I/O error or damage.
     [[nodiscard]] std::optional<Error> failure() const;
     // Set once a read or write met damage. Opening it again sets the file aside.

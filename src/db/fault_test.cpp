@@ -20,10 +20,11 @@ constexpr std::string_view table = "CREATE TABLE note(id INTEGER PRIMARY KEY, te
 class FaultTest : public testing::Test {
 protected:
     FaultTest() { register_fault_vfs(); }
-    [[nodiscard]] Result<std::unique_ptr<Database>> open(const std::string& vfs = fault_vfs) const
+    [[nodiscard]] Result<std::unique_ptr<Database>> open(const std::string& vfs = fault_vfs,
+                                                         Sync sync = Sync::full) const
     {
         return Database::open(
-            {.folder = folder_, .name = "test", .schema = {77, {table}}, .vfs = vfs});
+            {.folder = folder_, .name = "test", .schema = {77, {table}}, .vfs = vfs, .sync = sync});
     }
     static Result<> add(Database& database, std::int64_t id, Durability durability)
     {
@@ -104,6 +105,69 @@ TEST_F(FaultTest, AFullDiskRefusesOneWriteAndLosesNone)
         if (!lossy && ::write(out, &id, sizeof id) != sizeof id) ::_exit(2);
     }
     ::_exit(3);
+}
+
+TEST_F(FaultTest, EveryDurableCommitSyncsTheLogWhenSyncIsFull)
+{
+    auto database = open().value();
+    ASSERT_TRUE(add(*database, 1, Durability::disk));
+    const auto before = count_syncs(SyncedFile::log);
+
+    for (std::int64_t id = 2; id <= 11; ++id)
+        ASSERT_TRUE(add(*database, id, Durability::disk));
+
+    EXPECT_EQ(count_syncs(SyncedFile::log) - before, 10);
+}
+
+TEST_F(FaultTest, NoCommitSyncsTheLogWhenSyncIsNormal)
+{
+    auto database = open(fault_vfs, Sync::normal).value();
+    ASSERT_TRUE(add(*database, 1, Durability::disk));
+    const auto log = count_syncs(SyncedFile::log);
+    const auto file = count_syncs(SyncedFile::database);
+
+    for (std::int64_t id = 2; id <= 11; ++id)
+        ASSERT_TRUE(add(*database, id, Durability::disk));
+
+    EXPECT_EQ(database->sync(), Sync::normal);
+    EXPECT_EQ(count_syncs(SyncedFile::log) - log, 0);
+    EXPECT_EQ(count_syncs(SyncedFile::database) - file, 0);
+    // What is moved from the log into the database is synced on both sides, so nothing is damaged.
+    database.reset();
+    EXPECT_GT(count_syncs(SyncedFile::log) - log, 0);
+    EXPECT_GT(count_syncs(SyncedFile::database) - file, 0);
+    EXPECT_EQ(count(*open("").value()), 11);
+}
+
+TEST_F(FaultTest, APowerCutDamagesNothingWhenSyncIsNormal)
+{
+    for (unsigned seed = 1; seed <= 10; ++seed) {
+        ASSERT_TRUE(os::remove_tree(folder_));
+        const pid_t child = ::fork();
+        if (child == 0) {
+            register_fault_vfs();
+            auto database = open(fault_vfs, Sync::normal);
+            if (!database) ::_exit(4);
+            cut_power_at(static_cast<int>(seed * 397 % 4000 + 1), seed, 9);
+            for (std::int64_t id = 1; id < 100'000; ++id) {
+                if (!add(**database, id, Durability::disk)) ::_exit(1);
+            }
+            ::_exit(3);
+        }
+        int status = 0;
+        ASSERT_EQ(::waitpid(child, &status, 0), child);
+        ASSERT_EQ(WEXITSTATUS(status), 9) << "seed " << seed;
+
+        auto database = open("");
+
+        ASSERT_TRUE(database) << database.error().message();
+        EXPECT_TRUE((*database)->opening().outcome == Database::Outcome::opened);
+        EXPECT_TRUE((*database)->read([](Connection& reader) { return integrity_check(reader); }));
+        const auto highest = (*database)->read(
+            [](Connection& reader) { return reader.query_integer("SELECT max(id) FROM note"); });
+        // A beginning of what was written, without a hole.
+        EXPECT_EQ(highest.value(), count(**database)) << "seed " << seed;
+    }
 }
 
 TEST_F(FaultTest, APowerCutTakesNothingThatWasAcknowledged)

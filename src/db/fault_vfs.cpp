@@ -32,6 +32,8 @@ struct Plan {
     std::uint64_t seed = 0;
     int exit_code = 0;
     std::list<Tracked> files;
+    int log_syncs = 0;
+    int database_syncs = 0;
 };
 
 Plan plan;
@@ -107,6 +109,7 @@ int do_sync(sqlite3_file* file, int flags)
     count();
     if (plan.fault == Fault::fsync_fails) return SQLITE_IOERR_FSYNC;
     self(file)->tracked->unsynced.clear();
+    ++(self(file)->tracked->path.ends_with("-wal") ? plan.log_syncs : plan.database_syncs);
     return real(file)->pMethods->xSync(real(file), flags);
 }
 int do_size(sqlite3_file* file, sqlite3_int64* size)
@@ -211,6 +214,11 @@ void register_fault_vfs()
 void set_fault(Fault fault)
 {
     plan.fault = fault;
+}
+
+int count_syncs(SyncedFile what)
+{
+    return what == SyncedFile::log ? plan.log_syncs : plan.database_syncs;
 }
 
 void cut_power_at(int operation, std::uint64_t seed, int exit_code)

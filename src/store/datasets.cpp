@@ -117,6 +117,17 @@ Result<> read_models(db::Connection& reader, const std::string& rows, InputsOfRo
 
 }  // namespace
 
+Result<> insert_run_inputs(db::Connection& writer, const RunRow& run, const RunInputs& inputs)
+{
+    for (const auto& input : inputs.datasets)
+        TRY(add_input(writer, run, input));
+    for (const auto& model : inputs.models)
+        TRY(add_model(writer, run.row, "input", {model}));
+    for (const auto& output : inputs.outputs)
+        TRY(add_model(writer, run.row, "output", output));
+    return {};
+}
+
 Result<> Datasets::log_inputs(const std::string& run,
                               const std::vector<DatasetInput>& datasets,
                               const std::vector<std::string>& models)

@@ -78,4 +78,7 @@ private:
 Result<std::map<std::int64_t, RunInputs>> read_run_inputs(db::Connection& connection,
                                                           const std::vector<std::int64_t>& rows);
 
+// What a run that is copied here took and gave. Used inside transactions.
+Result<> insert_run_inputs(db::Connection& writer, const RunRow& run, const RunInputs& inputs);
+
 }  // namespace ponk::store

@@ -54,12 +54,31 @@ std::uint64_t size_of(const std::string& path)
 History::History(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 History::~History() = default;
 
-Result<std::unique_ptr<History>> History::open(const Path& folder)
+const char* to_string(Sync sync)
 {
-    auto database = TRY(db::Database::open({.folder = folder,
-                                            .name = "history",
-                                            .schema = history_schema(),
-                                            .verify = read_every_run}));
+    return sync == Sync::full ? "full" : "normal";
+}
+
+std::optional<Sync> parse_sync(std::string_view word)
+{
+    if (word == "full") return Sync::full;
+    if (word == "normal") return Sync::normal;
+    return std::nullopt;
+}
+
+Sync History::sync() const noexcept
+{
+    return impl_->database->sync() == db::Sync::full ? Sync::full : Sync::normal;
+}
+
+Result<std::unique_ptr<History>> History::open(const Path& folder, Sync sync)
+{
+    auto database =
+        TRY(db::Database::open({.folder = folder,
+                                .name = "history",
+                                .schema = history_schema(),
+                                .sync = sync == Sync::full ? db::Sync::full : db::Sync::normal,
+                                .verify = read_every_run}));
     auto impl = std::make_unique<Impl>();
     const auto& seen = database->opening();
     impl->opening = {outcome_of(seen.outcome), seen.clean_stop, seen.notice, seen.set_aside};
@@ -73,6 +92,11 @@ Result<std::unique_ptr<History>> History::open(const Path& folder)
 db::Database& HistoryAccess::database(const History& history)
 {
     return *history.impl_->database;
+}
+
+Result<> HistoryAccess::settle(const History& history, const RunId& id)
+{
+    return history.impl_->settle(id);
 }
 
 const Opening& History::opening() const noexcept

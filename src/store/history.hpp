@@ -31,13 +31,14 @@ public:
     // Opens, or makes, the database. `conflict` when another process has it open; `unavailable`
     // when it was made by a newer version. A damaged file is set aside and replaced by the newest
     // sound backup or an empty database: see `opening()`.
-    static Result<std::unique_ptr<History>> open(const Path& folder);
+    static Result<std::unique_ptr<History>> open(const Path& folder, Sync sync = Sync::full);
     ~History();
     History(const History&) = delete;
     History& operator=(const History&) = delete;
 
     // What happened on opening.
     [[nodiscard]] const Opening& opening() const noexcept;
+    [[nodiscard]] Sync sync() const noexcept;
     // Set once a write met an I/O error: nothing more is written by this object, because what the
     // disk holds is no longer known. Close, and open again.
     [[nodiscard]] std::optional<Error> failure() const;
@@ -183,11 +184,6 @@ public:
     // When check_integrity last found nothing, in wall-clock milliseconds; 0: never.
     Result<std::int64_t> last_integrity_check() const;
     [[nodiscard]] Sizes sizes() const;
-
-    // Every run with its metrics and events, oldest first, as JSON Lines; `line` gets each without
-    // the line end and may fail, which ends the export.
-    using OnLine = std::function<Result<>(const std::string& line)>;
-    Result<> export_lines(const RunFilter& filter, const OnLine& line) const;
 
 private:
     friend struct HistoryAccess;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/id.hpp"
 #include "db/database.hpp"
 
 namespace ponk::store {
@@ -10,6 +11,8 @@ class History;
 // For the classes of this folder that keep other things in the same file.
 struct HistoryAccess {
     static db::Database& database(const History& history);
+    // What was logged to the run is among its metrics when this returns.
+    static Result<> settle(const History& history, const RunId& id);
 };
 
 }  // namespace ponk::store

@@ -197,31 +197,6 @@ TEST_F(MetricsTest, EventsAreNumberedFromOneAndReadOnFromAny)
     EXPECT_THAT(history_->events(id_, 0, 2).value(), SizeIs(2));
 }
 
-TEST_F(MetricsTest, AnExportHasALineForEveryRunOldestFirst)
-{
-    const auto second = add("p2").id;
-    ASSERT_TRUE(history_->record_metrics(id_, {"m", 0, 1, {point("loss", 0.5, 7, 9)}}));
-    std::vector<Json> lines;
-
-    const auto done = history_->export_lines({}, [&](const std::string& line) -> Result<> {
-        EXPECT_EQ(line.find('\n'), std::string::npos);
-        lines.push_back(TRY(parse_json(line)));
-        return {};
-    });
-
-    ASSERT_TRUE(done);
-    ASSERT_THAT(lines, SizeIs(2));
-    EXPECT_EQ(lines[0]["run"].text("run_id"), id_.text());
-    EXPECT_EQ(lines[1]["run"].text("run_id"), second.text());
-    EXPECT_EQ(to_json(lines[0]["metrics"]),
-              R"({"loss":{"latest":0.5,"count":1,"points":[[7,9,0.5]]}})");
-    EXPECT_EQ(lines[0]["events"].as_array().at(0).text("text"), "NotStarted");
-    const auto stopped = history_->export_lines({}, [](const std::string&) -> Result<> {
-        return fail(ErrorKind::cancelled, "pipe closed");
-    });
-    EXPECT_EQ(stopped.error().kind(), ErrorKind::cancelled);
-}
-
 TEST_F(MetricsTest, DeletingARunLeavesNothingOfIt)
 {
     ASSERT_TRUE(history_->record_metrics(id_, {"m", 0, 1, {point("loss", 1, 1)}}));

@@ -39,6 +39,14 @@ struct Opening {
     }
 };
 
+// When a write that is durable on return counts as done.
+enum class Sync {
+    full,    // it is on the disk
+    normal,  // it outlives the process; a power cut may take the last moments back
+};
+const char* to_string(Sync sync);  // "full", "normal"
+std::optional<Sync> parse_sync(std::string_view word);
+
 struct Created {
     model::Run run;
     bool is_new = false;

@@ -90,4 +90,4 @@ def test_a_supervisor_that_does_not_tell_the_end_is_told_of(ponk):
 
 def exported(ponk, run):
     lines = ponk.text("history", "export").splitlines()
-    return next(record for record in map(json.loads, lines) if record["run"]["run_id"] == run)
+    return next(record for record in map(json.loads, lines) if record.get("run", {}).get("run_id") == run)

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "importer/recognise.hpp"
+
+#include "base/text.hpp"
+#include "importer/lines_source.hpp"
+#include "importer/mlflow_database.hpp"
+#include "importer/mlflow_files.hpp"
+#include "os/directory.hpp"
+
+#include <algorithm>
+#include <array>
+#include <dirent.h>
+#include <fcntl.h>
+
+namespace ponk::importer {
+
+namespace {
+
+constexpr std::array<std::pair<Format, const char*>, 3> words{{
+    {Format::lines, "jsonl"},
+    {Format::mlflow_database, "mlflow-db"},
+    {Format::mlflow_files, "mlflow-files"},
+}};
+
+tl::unexpected<Error> unknown(const os::Path& path, std::string_view why)
+{
+    return tl::unexpected(
+        Error(ErrorKind::invalid_argument,
+              fmt::format("{} is nothing that can be imported: {}", os::in_quotes(path), why),
+              "Name a file of 'ponk history export', a database of MLflow, or a folder 'mlruns'."));
+}
+
+Result<Format> recognise_folder(const os::Path& path)
+{
+    const auto folder = TRY(os::open_file(path, O_RDONLY | O_DIRECTORY));
+    const auto entries = TRY(os::list_directory(folder.get()));
+    const bool has_experiment = std::any_of(entries.begin(), entries.end(), [&](const auto& entry) {
+        return entry.type == DT_DIR && os::open_beneath(folder.get(),
+                                                        os::Path(entry.name) / "meta.yaml",
+                                                        O_RDONLY | O_NONBLOCK);
+    });
+    if (has_experiment) return Format::mlflow_files;
+    for (const auto& entry : entries) {
+        if (entry.name == "mlruns" || entry.name == "mlflow.db")
+            return unknown(path, fmt::format("'{}' in it may be meant", entry.name));
+    }
+    return unknown(path, "no folder in it has a meta.yaml");
+}
+
+}  // namespace
+
+const char* to_string(Format format)
+{
+    for (const auto& [each, word] : words) {
+        if (each == format) return word;
+    }
+    return "";
+}
+
+std::optional<Format> parse_format(std::string_view word)
+{
+    for (const auto& [format, each] : words) {
+        if (word == each) return format;
+    }
+    return std::nullopt;
+}
+
+Result<Format> recognise(const os::Path& path)
+{
+    std::error_code problem;
+    if (std::filesystem::is_directory(path, problem)) return recognise_folder(path);
+    const auto fd = TRY(os::open_regular(path));
+    const auto begin = TRY(os::read_at(fd.get(), 0, 4096));
+    if (begin.starts_with("SQLite format 3")) return Format::mlflow_database;
+    if (begin.empty()) return unknown(path, "it is empty");
+    if (trim(begin).starts_with('{')) return Format::lines;
+    return unknown(path, "it is neither SQLite nor JSON Lines");
+}
+
+Result<std::unique_ptr<Source>>
+open_source(const os::Path& path, Format format, const std::optional<os::Path>& artifacts)
+{
+    switch (format) {
+    case Format::lines:
+        if (artifacts)
+            return fail(ErrorKind::invalid_argument,
+                        "JSON Lines name no files: '--artifacts' is for stores of MLflow");
+        return open_lines(path);
+    case Format::mlflow_database:
+        return open_mlflow_database(path, artifacts);
+    case Format::mlflow_files:
+        break;
+    }
+    return open_mlflow_files(path, artifacts);
+}
+
+}  // namespace ponk::importer

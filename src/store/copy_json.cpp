@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
+#include "base/time.hpp"
+#include "model/run_words.hpp"
+#include "store/copies.hpp"
+#include "store/run_json.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace ponk::store {
+
+namespace {
+
+Json pairs_json(const Pairs& pairs)
+{
+    JsonObject object;
+    for (const auto& [key, value] : pairs)
+        object.set(key, value);
+    return object;
+}
+
+tl::unexpected<Error> wrong(std::string_view member, std::string_view wanted)
+{
+    return fail(ErrorKind::invalid_argument, "'{}' is not {}", member, wanted);
+}
+
+Result<Pairs> pairs_of(const Json& json, std::string_view member)
+{
+    Pairs pairs;
+    const auto& object = json[member];
+    if (object.is_null()) return pairs;
+    if (!object.is_object()) return wrong(member, "an object");
+    for (const auto& [key, value] : object.as_object()) {
+        if (!value.is_string()) return wrong(fmt::format("{}.{}", member, printable(key)), "text");
+        pairs.emplace_back(key, value.as_string());
+    }
+    return pairs;
+}
+
+Result<std::string> text_of(const Json& json, std::string_view member)
+{
+    const auto& value = json[member];
+    if (value.is_null()) return std::string();
+    if (!value.is_string()) return wrong(member, "text");
+    return value.as_string();
+}
+
+Result<std::int64_t> integer_of(const Json& json, std::string_view member)
+{
+    const auto& value = json[member];
+    if (value.is_null()) return 0;
+    if (!value.is_integer()) return wrong(member, "a whole number");
+    return value.as_integer();
+}
+
+Result<bool> flag_of(const Json& json, std::string_view member, bool otherwise = false)
+{
+    const auto& value = json[member];
+    if (value.is_null()) return otherwise;
+    if (!value.is_bool()) return wrong(member, "true or false");
+    return value.as_bool();
+}
+
+Json optional_text(const std::optional<std::string>& text)
+{
+    return text ? Json(*text) : Json();
+}
+
+Result<std::optional<std::string>> optional_text_of(const Json& json, std::string_view member)
+{
+    if (json[member].is_null()) return std::optional<std::string>();
+    return std::optional(TRY(text_of(json, member)));
+}
+
+Result<std::vector<std::string>> texts_of(const Json& json, std::string_view member)
+{
+    std::vector<std::string> texts;
+    if (json[member].is_null()) return texts;
+    if (!json[member].is_array()) return wrong(member, "a list");
+    for (const auto& item : json[member].as_array()) {
+        if (!item.is_string()) return wrong(member, "a list of texts");
+        texts.push_back(item.as_string());
+    }
+    return texts;
+}
+
+// In milliseconds where they are told so, else as people read them.
+Result<std::int64_t> time_of(const Json& run, std::string_view name, std::string_view shown)
+{
+    if (run["times"].is_object()) return integer_of(run["times"], name);
+    const auto text = TRY(text_of(run, shown));
+    if (text.empty()) return 0;
+    const auto time = parse_utc(text);
+    if (!time) return wrong(shown, "a time");
+    return *time;
+}
+
+Result<> read_words(const Json& json, model::Run& run)
+{
+    run.name = TRY(text_of(json, "name"));
+    run.project = TRY(text_of(json, "project"));
+    run.project_path = TRY(text_of(json, "project_path"));
+    run.script_name = TRY(text_of(json, "script_name"));
+    run.arguments = TRY(texts_of(json, "arguments"));
+    run.target = TRY(text_of(json, "target"));
+    run.target_type = TRY(text_of(json, "target_type"));
+    run.run_configuration = TRY(text_of(json, "run_configuration"));
+    run.framework = TRY(text_of(json, "framework"));
+    run.user = TRY(text_of(json, "user"));
+    run.host = TRY(text_of(json, "host"));
+    run.snapshot = TRY(text_of(json, "snapshot"));
+    run.outputs = TRY(text_of(json, "outputs"));
+    run.rerun_of = TRY(text_of(json, "rerun_of"));
+    run.warnings = TRY(texts_of(json, "warnings"));
+    return {};
+}
+
+Result<> read_tags(const Json& json, model::Run& run)
+{
+    for (const auto& [key, value] : TRY(pairs_of(json, "params")))
+        run.tags.emplace_back(std::string(model::parameter_prefix) + key, value);
+    for (const auto& [key, value] : TRY(pairs_of(json, "tags")))
+        run.tags.emplace_back(model::stored_tag(key), value);
+    return {};
+}
+
+Result<> read_documents(const Json& json, model::Run& run)
+{
+    if (const auto& timings = json["timings"]; timings.is_object()) {
+        for (const auto& [phase, span] : timings.as_object()) {
+            if (!span.is_integer()) return wrong("timings." + printable(phase), "a whole number");
+            run.timings[phase] = span.as_integer();
+        }
+    }
+    if (const auto& error = json["error"]; error.is_object())
+        run.error =
+            Error(error_kind_from(error.text("kind")), error.text("message"), error.text("hint"));
+    run.git = json["git"];
+    run.configuration = json["configuration"];
+    run.environment = json["environment"];
+    run.evidence = json["evidence"];
+    run.gpu = json["gpu"];
+    return {};
+}
+
+Result<model::Run> read_run(const Json& json)
+{
+    model::Run run;
+    run.id = TRY(RunId::parse(TRY(text_of(json, "run_id"))));
+    run.number = TRY(integer_of(json, "run_number"));
+    const auto word = TRY(text_of(json, "status"));
+    const auto state = model::parse_run_state(word);
+    if (!state) return wrong("status", "the state of a run");
+    run.state = *state;
+    if (!json["exit_code"].is_null())
+        run.exit_code = static_cast<int>(TRY(integer_of(json, "exit_code")));
+    TRY(read_words(json, run));
+    run.created = TRY(time_of(json, "created", "created_utc"));
+    run.started = TRY(time_of(json, "started", "start_time_utc"));
+    run.ended = TRY(time_of(json, "ended", "end_time_utc"));
+    run.tracked = TRY(flag_of(json, "tracked", true));
+    run.hidden = TRY(flag_of(json, "hidden"));
+    run.cancel_requested = TRY(flag_of(json, "cancel_requested"));
+    TRY(read_tags(json, run));
+    TRY(read_documents(json, run));
+    return run;
+}
+
+Result<RunInputs> parse_inputs(const Json& json)
+{
+    RunInputs inputs;
+    if (json.is_null()) return inputs;
+    if (json["datasets"].is_array()) {
+        for (const auto& item : json["datasets"].as_array()) {
+            DatasetInput input{{TRY(text_of(item, "name")),
+                                TRY(text_of(item, "digest")),
+                                TRY(text_of(item, "source_type")),
+                                TRY(text_of(item, "source")),
+                                TRY(optional_text_of(item, "schema")),
+                                TRY(optional_text_of(item, "profile"))},
+                               TRY(pairs_of(item, "tags"))};
+            inputs.datasets.push_back(std::move(input));
+        }
+    }
+    inputs.models = TRY(texts_of(json, "models"));
+    if (json["outputs"].is_array()) {
+        for (const auto& item : json["outputs"].as_array())
+            inputs.outputs.push_back({TRY(text_of(item, "model")), TRY(integer_of(item, "step"))});
+    }
+    return inputs;
+}
+
+Result<std::vector<Event>> parse_events(const Json& json)
+{
+    std::vector<Event> events;
+    if (json.is_null()) return events;
+    if (!json.is_array()) return wrong("events", "a list");
+    for (const auto& item : json.as_array()) {
+        const auto time = parse_utc(TRY(text_of(item, "time")));
+        if (!time) return wrong("events.time", "a time");
+        const auto number = TRY(integer_of(item, "seq"));
+        if (number <= (events.empty() ? 0 : events.back().number))
+            return wrong("events.seq", "a number that counts up");
+        events.push_back({number, *time, TRY(text_of(item, "kind")), TRY(text_of(item, "text"))});
+    }
+    return events;
+}
+
+Result<ModelMetric> parse_model_metric(const Json& item, const std::string& model)
+{
+    double value = std::numeric_limits<double>::quiet_NaN();
+    const auto& told = item["value"];
+    if (told.is_number()) {
+        value = told.as_double();
+    } else if (told.is_string() && told.as_string().ends_with("Infinity")) {
+        value =
+            std::numeric_limits<double>::infinity() * (told.as_string().front() == '-' ? -1 : 1);
+    } else if (!told.is_string() || told.as_string() != "NaN") {
+        return wrong("metrics.value", "a number");
+    }
+    return ModelMetric{model,
+                       TRY(text_of(item, "key")),
+                       value,
+                       TRY(integer_of(item, "time")),
+                       TRY(integer_of(item, "step")),
+                       TRY(optional_text_of(item, "dataset_name")),
+                       TRY(optional_text_of(item, "dataset_digest")),
+                       TRY(text_of(item, "run_id"))};
+}
+
+Json version_json(const ModelVersion& version)
+{
+    return JsonObject{{"version", version.version},
+                      {"created", version.created},
+                      {"updated", version.updated},
+                      {"description", optional_text(version.description)},
+                      {"stage", version.stage},
+                      {"source", version.source},
+                      {"location", version.location},
+                      {"run_id", version.run},
+                      {"run_link", version.run_link},
+                      {"model_id", version.logged_model},
+                      {"tags", pairs_json(version.tags)}};
+}
+
+Result<ModelVersion> parse_version(const Json& item, const std::string& name)
+{
+    ModelVersion version{.name = name,
+                         .version = TRY(integer_of(item, "version")),
+                         .created = TRY(integer_of(item, "created")),
+                         .updated = TRY(integer_of(item, "updated")),
+                         .description = TRY(optional_text_of(item, "description")),
+                         .stage = TRY(text_of(item, "stage")),
+                         .source = TRY(text_of(item, "source")),
+                         .location = TRY(text_of(item, "location")),
+                         .run = TRY(text_of(item, "run_id")),
+                         .run_link = TRY(text_of(item, "run_link")),
+                         .logged_model = TRY(text_of(item, "model_id")),
+                         .tags = TRY(pairs_of(item, "tags"))};
+    if (version.version <= 0) return wrong("versions.version", "a number from 1 on");
+    return version;
+}
+
+}  // namespace
+
+Json experiment_json(const ExperimentCopy& experiment)
+{
+    const bool folder = experiment.kind == ExperimentCopy::Kind::folder;
+    return JsonObject{{"id", experiment.id},
+                      {"name", experiment.name},
+                      {"project", experiment.project},
+                      {"project_name", experiment.project_name},
+                      {"path", experiment.path},
+                      {"origin", folder ? "folder" : "client"},
+                      {"location", experiment.location},
+                      {"deleted", experiment.deleted},
+                      {"created", experiment.created},
+                      {"updated", experiment.updated},
+                      {"tags", pairs_json(experiment.tags)}};
+}
+
+Result<ExperimentCopy> parse_experiment(const Json& json)
+{
+    if (!json.is_object()) return wrong("experiment", "an object");
+    ExperimentCopy copy{.id = TRY(integer_of(json, "id")),
+                        .project = TRY(text_of(json, "project")),
+                        .project_name = TRY(text_of(json, "project_name")),
+                        .path = TRY(text_of(json, "path")),
+                        .kind = TRY(text_of(json, "origin")) == "folder"
+                                    ? ExperimentCopy::Kind::folder
+                                    : ExperimentCopy::Kind::client,
+                        .name = TRY(text_of(json, "name")),
+                        .location = TRY(text_of(json, "location")),
+                        .deleted = TRY(integer_of(json, "deleted")),
+                        .created = TRY(integer_of(json, "created")),
+                        .updated = TRY(integer_of(json, "updated")),
+                        .tags = TRY(pairs_of(json, "tags"))};
+    if (copy.name.empty()) return wrong("experiment.name", "the name of an experiment");
+    return copy;
+}
+
+Json run_copy_json(const RunCopy& copy)
+{
+    auto json = run_json(copy.run);
+    auto& object = json.as_object();
+    object.append("times",
+                  JsonObject{{"created", copy.run.created},
+                             {"started", copy.run.started},
+                             {"ended", copy.run.ended},
+                             {"deleted", copy.deleted}});
+    object.append("origin", to_string(copy.origin));
+    object.append("cancel_requested", copy.run.cancel_requested);
+    object.append("gpu", copy.run.gpu);
+    return json;
+}
+
+Json inputs_json(const RunInputs& inputs)
+{
+    JsonArray datasets;
+    for (const auto& input : inputs.datasets) {
+        datasets.emplace_back(JsonObject{{"name", input.dataset.name},
+                                         {"digest", input.dataset.digest},
+                                         {"source_type", input.dataset.source_type},
+                                         {"source", input.dataset.source},
+                                         {"schema", optional_text(input.dataset.schema)},
+                                         {"profile", optional_text(input.dataset.profile)},
+                                         {"tags", pairs_json(input.tags)}});
+    }
+    JsonArray outputs;
+    for (const auto& output : inputs.outputs)
+        outputs.emplace_back(JsonObject{{"model", output.model}, {"step", output.step}});
+    return JsonObject{{"datasets", std::move(datasets)},
+                      {"models", JsonArray(inputs.models.begin(), inputs.models.end())},
+                      {"outputs", std::move(outputs)}};
+}
+
+Json events_json(const std::vector<Event>& events)
+{
+    JsonArray list;
+    for (const auto& event : events) {
+        list.emplace_back(JsonObject{{"seq", event.number},
+                                     {"time", utc_text(event.time)},
+                                     {"kind", event.kind},
+                                     {"text", event.text}});
+    }
+    return list;
+}
+
+Result<RunCopy> parse_run_copy(const Json& run, const Json& inputs, const Json& events)
+{
+    if (!run.is_object()) return wrong("run", "an object");
+    RunCopy copy;
+    copy.run = TRY(read_run(run));
+    const auto origin = TRY(text_of(run, "origin"));
+    const bool client =
+        origin.empty() ? copy.run.target_type == model::client_target : origin == "client";
+    copy.origin = client ? Origin::client : Origin::engine;
+    if (run["times"].is_object()) copy.deleted = TRY(integer_of(run["times"], "deleted"));
+    copy.inputs = TRY(parse_inputs(inputs));
+    copy.events = TRY(parse_events(events));
+    return copy;
+}
+
+Json model_copy_json(const ModelCopy& copy)
+{
+    const auto& model = copy.model;
+    JsonArray metrics;
+    for (const auto& metric : model.metrics) {
+        metrics.emplace_back(JsonObject{{"key", metric.key},
+                                        {"value", metric.value},
+                                        {"time", metric.time},
+                                        {"step", metric.step},
+                                        {"dataset_name", optional_text(metric.dataset_name)},
+                                        {"dataset_digest", optional_text(metric.dataset_digest)},
+                                        {"run_id", metric.run}});
+    }
+    return JsonObject{{"model_id", model.id},
+                      {"name", model.name},
+                      {"type", model.type},
+                      {"status", model.status},
+                      {"source_run", model.source_run},
+                      {"location", model.location},
+                      {"created", model.created},
+                      {"updated", model.updated},
+                      {"deleted", copy.deleted},
+                      {"params", pairs_json(model.params)},
+                      {"tags", pairs_json(model.tags)},
+                      {"metrics", std::move(metrics)}};
+}
+
+Result<ModelCopy> parse_model_copy(const Json& json)
+{
+    if (!json.is_object()) return wrong("logged_model", "an object");
+    ModelCopy copy;
+    auto& model = copy.model;
+    model.id = TRY(text_of(json, "model_id"));
+    model.name = TRY(text_of(json, "name"));
+    model.type = TRY(text_of(json, "type"));
+    model.status = TRY(text_of(json, "status"));
+    model.source_run = TRY(text_of(json, "source_run"));
+    model.location = TRY(text_of(json, "location"));
+    model.created = TRY(integer_of(json, "created"));
+    model.updated = TRY(integer_of(json, "updated"));
+    model.params = TRY(pairs_of(json, "params"));
+    model.tags = TRY(pairs_of(json, "tags"));
+    copy.deleted = TRY(flag_of(json, "deleted"));
+    if (json["metrics"].is_array()) {
+        for (const auto& item : json["metrics"].as_array())
+            model.metrics.push_back(TRY(parse_model_metric(item, model.id)));
+    }
+    return copy;
+}
+
+Json registered_json(const RegisteredCopy& registered)
+{
+    const auto& model = registered.model;
+    JsonArray versions;
+    for (const auto& version : registered.versions)
+        versions.push_back(version_json(version));
+    JsonObject aliases;
+    for (const auto& [alias, version] : model.aliases)
+        aliases.set(alias, version);
+    return JsonObject{{"name", model.name},
+                      {"description", model.description},
+                      {"created", model.created},
+                      {"updated", model.updated},
+                      {"last_version", registered.last_version},
+                      {"tags", pairs_json(model.tags)},
+                      {"versions", std::move(versions)},
+                      {"aliases", std::move(aliases)}};
+}
+
+Result<RegisteredCopy> parse_registered(const Json& json)
+{
+    if (!json.is_object()) return wrong("registered_model", "an object");
+    RegisteredCopy copy;
+    auto& model = copy.model;
+    model.name = TRY(text_of(json, "name"));
+    if (model.name.empty()) return wrong("name", "the name of a model");
+    model.description = TRY(text_of(json, "description"));
+    model.created = TRY(integer_of(json, "created"));
+    model.updated = TRY(integer_of(json, "updated"));
+    model.tags = TRY(pairs_of(json, "tags"));
+    copy.last_version = TRY(integer_of(json, "last_version"));
+    if (json["versions"].is_array()) {
+        for (const auto& item : json["versions"].as_array())
+            copy.versions.push_back(TRY(parse_version(item, model.name)));
+    }
+    if (json["aliases"].is_object()) {
+        for (const auto& [alias, version] : json["aliases"].as_object()) {
+            if (!version.is_integer()) return wrong("aliases", "numbers of versions by alias");
+            model.aliases.emplace_back(alias, version.as_integer());
+        }
+    }
+    return copy;
+}
+
+}  // namespace ponk::store

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`ponk history import`, and the sync mode of the daemon."""
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import time
+
+import pytest
+
+from workbench import Ponk
+
+SCRIPT = """
+import ponk
+for step in range(300):
+    ponk.log("loss", 1 / (step + 1), step=step)
+ponk.log("words", "NaN")
+ponk.log("list", [1.5, float("nan"), float("-inf")])
+ponk.log_params({"lr": 0.1})
+"""
+
+
+@pytest.fixture
+def other(ponk, tmp_path_factory):
+    """A second home."""
+    made = Ponk(ponk.program, tmp_path_factory.mktemp("o"))
+    yield made
+    made.run("daemon", "stop", code=None)
+
+
+@pytest.fixture
+def lines(ponk, tmp_path):
+    """An export of two runs."""
+    ponk.write("train.py", SCRIPT)
+    ponk.run("experiment", "submit", "--name", "one", "train.py")
+    ponk.run("experiment", "submit", "--name", "two", "--tag", "k=v", "train.py")
+    file = tmp_path / "all.jsonl"
+    ponk.run("history", "export", "-A", "-d", file)
+    return file
+
+
+def runs_in(text):
+    return [json.loads(line) for line in text.splitlines() if '"metrics"' in line]
+
+
+def make_database(path, runs, points):
+    database = sqlite3.connect(path)
+    database.executescript("""
+        CREATE TABLE experiments(experiment_id INTEGER PRIMARY KEY, name TEXT, artifact_location TEXT, lifecycle_stage TEXT);
+        CREATE TABLE runs(run_uuid TEXT PRIMARY KEY, name TEXT, user_id TEXT, status TEXT, start_time BIGINT, end_time BIGINT,
+                          lifecycle_stage TEXT, artifact_uri TEXT, experiment_id INTEGER);
+        CREATE TABLE metrics(key TEXT, value FLOAT, timestamp BIGINT, run_uuid TEXT, step BIGINT, is_nan BOOLEAN);
+        CREATE INDEX index_metrics_run_uuid ON metrics(run_uuid);
+        CREATE TABLE params(key TEXT, value TEXT, run_uuid TEXT);
+        CREATE TABLE tags(key TEXT, value TEXT, run_uuid TEXT);
+        INSERT INTO experiments VALUES(1, 'many', '', 'active');""")
+    ids = ["%032x" % number for number in range(1, runs + 1)]
+    database.executemany("INSERT INTO runs VALUES(?, 'r', 'u', 'FINISHED', ?, 9, 'active', '', 1)",
+                         [(each, at) for at, each in enumerate(ids)])
+    database.executemany("INSERT INTO metrics VALUES('loss', ?, ?, ?, ?, 0)",
+                         [(at / 3, at, each, at) for each in ids for at in range(points)])
+    database.commit()
+    database.close()
+
+
+def test_an_export_is_the_same_after_an_import_elsewhere(ponk, other, lines):
+    report = other.json("history", "import", lines)
+    assert report["runs"] == {"found": 2, "added": 2, "same": 0, "refused": 0} and report["problem_count"] == 0
+    theirs, ours = runs_in(lines.read_text()), runs_in(other.text("history", "export", "-A"))
+    for run in theirs:  # objects stay in their store
+        run["run"]["snapshot"] = run["run"]["outputs"] = None
+    assert ours == theirs
+    assert ours[0]["metrics"]["words"]["points"][0][2:] == ["NaN", "text"]
+    assert [point[3] for point in ours[0]["metrics"]["list"]["points"]] == ["list"] * 3
+    # Here and there: nothing is added by doing it again.
+    for each in (ponk, other):
+        again = each.json("history", "import", lines)
+        assert again["runs"]["same"] == 2 and again["runs"]["added"] == 0, again
+    assert other.json("history", "info", ours[0]["run"]["run_id"])["loss"] == ours[0]["metrics"]["loss"]["latest"]
+    assert b"2 here already" in other.run("history", "import", "-o", "table", lines).stdout
+
+
+def test_other_content_is_refused_and_the_rest_comes(ponk, other, lines):
+    other.run("history", "import", lines)
+    changed = lines.with_name("changed.jsonl")
+    text = lines.read_text().replace('"name":"two"', '"name":"new"')
+    changed.write_text(text + '{"run":{}\n')
+    done = other.run("history", "import", changed, code=65)
+    number = text.count("\n") + 1
+    assert b"is here already, as 'two'" in done.stderr
+    assert f"changed.jsonl:{number}:10: not imported".encode() in done.stderr
+    assert done.stderr.splitlines()[-1] == b"ponk: error: 2 things could not be imported"
+    assert '"new"' not in other.text("history", "export", "-A")
+
+
+def test_a_dry_run_writes_nothing(other, lines):
+    done = other.run("history", "import", "--dry-run", "-o", "table", lines)
+    assert done.stdout.startswith(b"would import: ")
+    assert runs_in(other.text("history", "export", "-A")) == []
+
+
+def test_an_import_that_was_killed_goes_on_with_the_rest(other, tmp_path):
+    database = tmp_path / "mlflow.db"
+    make_database(database, 400, 50)
+    other.run("daemon", "status", code=None)
+    other.json("project", "list")  # the daemon is there
+    command = subprocess.Popen([other.program, "history", "import", database], env=other.environment, cwd=other.project,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and command.poll() is None:
+        if runs_in(other.text("history", "export", "-A", "--filter", "attributes.run_name = 'r'"))[:1]:
+            break
+    os.kill(other.json("daemon", "status")["pid"], signal.SIGKILL)
+    command.wait(60)
+    report = other.json("history", "import", database)
+    assert report["problem_count"] == 0
+    assert report["runs"]["added"] + report["runs"]["same"] == 400
+    assert other.json("history", "import", database)["runs"]["same"] == 400
+    found = other.json("history", "list", "-A", "--limit", "1000")
+    assert len(found) == 400 and {run["loss"] for run in found} == {49 / 3}
+
+
+def test_what_is_nothing_is_told_so(other, tmp_path):
+    (tmp_path / "garbage").write_bytes(os.urandom(5000))
+    assert b"is nothing that can be imported" in other.run("history", "import", tmp_path / "garbage", code=65).stderr
+    assert b"absent" in other.run("history", "import", tmp_path / "absent", code=66).stderr
+    assert b"NAME=OTHER" in other.run("history", "import", "--experiment", "x", tmp_path, code=64).stderr
+
+
+def test_the_sync_mode_is_chosen_and_told(ponk):
+    assert ponk.json("project", "list") is not None
+    assert ponk.json("daemon", "status")["sync"] == "full"
+    ponk.run("daemon", "stop")
+    assert ponk.json("project", "list", env={"PONK_SYNC": "normal"}) is not None
+    assert ponk.json("daemon", "status")["sync"] == "normal"
+    assert b"normal" in ponk.run("daemon", "status", "-o", "table").stdout
+    ponk.run("daemon", "stop")
+    refused = ponk.run("project", "list", env={"PONK_SYNC": "often"}, code=None)
+    assert refused.returncode != 0 and b"PONK_SYNC is 'often'" in refused.stderr
+    assert b"not one of full, normal" in ponk.run("daemon", "run", "--sync", "often", code=64).stderr
