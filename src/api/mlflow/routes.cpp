@@ -88,20 +88,15 @@ std::optional<std::vector<std::string>> match(const std::vector<std::string>& pa
     return variables;
 }
 
-struct Found {
-    const Route* route;
-    std::vector<std::string> variables;
-};
-
-std::optional<Found> find_route(const net::Request& request, const std::string& path)
+std::optional<FoundRoute> find_route(const net::Request& request, const std::string& path)
 {
     const std::string method = request.method == "HEAD" ? "GET" : request.method;
     const auto plain = index().plain.find(method + " " + path);
-    if (plain != index().plain.end()) return Found{plain->second, {}};
+    if (plain != index().plain.end()) return FoundRoute{plain->second, {}};
     for (const auto& pattern : index().with_variables) {
         if (method != pattern.route->method) continue;
         if (auto variables = match(pattern.parts, request.path))
-            return Found{pattern.route, std::move(*variables)};
+            return FoundRoute{pattern.route, std::move(*variables)};
     }
     return std::nullopt;
 }
@@ -122,7 +117,8 @@ Result<net::Response> pour(const Services& services, const Route& route, const C
     return sink->finish();
 }
 
-Result<net::Response> carry_out(const Services& services, const net::Request& request, Found found)
+Result<net::Response>
+carry_out(const Services& services, const net::Request& request, FoundRoute found)
 {
     auto fields =
         found.route->body == Route::Body::raw ? Fields(JsonObject()) : TRY(Fields::of(request));
@@ -139,16 +135,20 @@ const std::vector<Route>& routes()
     return all;
 }
 
+std::optional<FoundRoute> find_route(const net::Request& head)
+{
+    return find_route(head, "/" + join(head.path, "/"));
+}
+
 std::optional<Permission> find_permission(const net::Request& head)
 {
-    if (const auto found = find_route(head, "/" + join(head.path, "/")))
-        return found->route->permission;
+    if (const auto found = find_route(head)) return found->route->permission;
     return is_ours(head.path) ? std::optional(Permission::read) : std::nullopt;
 }
 
 Result<std::unique_ptr<net::BodySink>> find_sink(const Services& services, const net::Request& head)
 {
-    auto found = find_route(head, "/" + join(head.path, "/"));
+    auto found = find_route(head);
     if (!found || !found->route->sink) return std::unique_ptr<net::BodySink>();
     return found->route->sink(services, {head, std::move(found->variables), Fields(JsonObject())});
 }
