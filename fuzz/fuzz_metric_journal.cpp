@@ -15,7 +15,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto second = read_journal(bytes.substr(first.next), first.next);
     if (first.points.size() + second.points.size() != whole.points.size()) std::abort();
     if (first.params.size() + second.params.size() != whole.params.size()) std::abort();
-    if (first.nested.size() + second.nested.size() != whole.nested.size()) std::abort();
+    if (first.tracked.size() + second.tracked.size() != whole.tracked.size()) std::abort();
+    if (first.asks.size() + second.asks.size() != whole.asks.size()) std::abort();
     // A tag that a later record takes away is in the first piece, not in the whole.
     if (first.tags.size() + second.tags.size() < whole.tags.size()) std::abort();
     return 0;

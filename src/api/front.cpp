@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What anybody may ask, so that clients and watchdogs can find out who is there.
 #include "api/handlers.hpp"
+#include "mlflow/version.hpp"
 
 namespace ponk::api {
 
@@ -21,11 +22,9 @@ Result<net::Response> show_health(const Services& /*services*/, const Call& /*ca
     return plain("OK");
 }
 
-// The version of MLflow whose calls we answer: clients ask before they send spans of traces, which
-// servers take from 3.4 on.
 Result<net::Response> show_mlflow_version(const Services& /*services*/, const Call& /*call*/)
 {
-    return plain("3.3.2");
+    return plain(ponk::mlflow::spoken_version);
 }
 
 const std::vector<Route>& front_routes()

@@ -76,6 +76,7 @@ Result<Reply> Calls::dispatch(const Json& head,
     if (call == "cancel") return cancel(head, stop);
     if (call == "collect") return collect(head, stop);
     if (call == "collected") return note_collected(head);
+    if (call == "answer") return hand_over(head, std::move(payload));
     if (call == "work") return store_work(head, stop);
     if (call == "clean") return clean(head, stop);
     if (call == "facts") return facts(head, stop);
@@ -266,6 +267,14 @@ Result<Reply> Calls::note_collected(const Json& head)
 {
     const auto subject = TRY(subject_of(head));
     if (target::is_there(subject.directory)) TRY(runs_.note(subject.id, mark::collected, "yes"));
+    return Reply();
+}
+
+Result<Reply> Calls::hand_over(const Json& head, std::string payload)
+{
+    const auto subject = TRY(subject_of(head));
+    TRY(subject.executor->hand_over(
+        subject.id.text(), subject.directory, head.text("name"), std::move(payload)));
     return Reply();
 }
 

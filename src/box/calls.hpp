@@ -68,6 +68,7 @@ private:
     Result<Reply> cancel(const Json& head, std::stop_token stop);
     Result<Reply> collect(const Json& head, std::stop_token stop);
     Result<Reply> note_collected(const Json& head);
+    Result<Reply> hand_over(const Json& head, std::string payload);
     Result<Reply> store_work(const Json& head, std::stop_token stop);
     Result<Reply> clean(const Json& head, std::stop_token stop);
     Result<> remove_garbage(const RunId& run);

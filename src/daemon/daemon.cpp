@@ -4,6 +4,8 @@
 #include "api/error_shape.hpp"
 #include "api/imports.hpp"
 #include "api/router.hpp"
+#include "api/run_calls.hpp"
+#include "base/synced.hpp"
 #include "base/text.hpp"
 #include "base/time.hpp"
 #include "base/version.hpp"
@@ -263,6 +265,25 @@ Result<store::Sync> sync_of(const Options& options)
                                 "It may be 'full' or 'normal'."));
 }
 
+// Who answers calls that runs pass on: there from when the services are until they go, while runs
+// are watched before and after. Any thread may call.
+class RunDesk {
+public:
+    void open(std::shared_ptr<const api::Services> services)
+    {
+        *services_.lock() = std::move(services);
+    }
+    void close() { services_.lock()->reset(); }
+    std::string answer(const RunId& run, const Json& ask)
+    {
+        const auto services = *services_.lock();
+        return services ? api::answer_run(*services, run, ask) : std::string();
+    }
+
+private:
+    Synced<std::shared_ptr<const api::Services>> services_;
+};
+
 Result<std::vector<net::Listener>> open_doors(const Options& options, api::Doors& doors)
 {
     auto listeners = listen_on_loopback(doors, options.home, log_line);
@@ -293,13 +314,16 @@ Result<> run(const Options& options)
     executors.emplace("local", TRY(target::local::make_executor({options.home, trees})));
     executors.emplace("localdocker", TRY(target::docker::make_executor({options.home, trees})));
     TRY(add_remote_executors(executors, options, {objects, *history, notifier}));
-    engine::Engine engine(engine::Context{options.home,
-                                          *history,
-                                          objects,
-                                          secrets,
-                                          executors,
-                                          notifier,
-                                          engine::environment_rules(os::own_variables())});
+    RunDesk run_desk;
+    engine::Engine engine(engine::Context{
+        options.home,
+        *history,
+        objects,
+        secrets,
+        executors,
+        notifier,
+        engine::environment_rules(os::own_variables()),
+        [&run_desk](const RunId& run, const Json& ask) { return run_desk.answer(run, ask); }});
     if (const auto swept = engine::client_files(engine.context()).sweep(); !swept)
         log_line("halves of artifacts could not be removed: " + swept.error().message());
     const auto without_metrics = TRY(bring_back_runs(engine));
@@ -314,18 +338,20 @@ Result<> run(const Options& options)
     api::Imports imports;
     auto listeners = TRY(open_doors(options, doors));
     listeners.push_back({.socket = std::move(listener)});
-    const api::Services services{engine,
-                                 socket.native(),
-                                 wall_milliseconds(),
-                                 [&stop_bell](const std::string& reason) {
-                                     log_line("asked to stop: " + reason);
-                                     stop_bell.ring();
-                                 },
-                                 tokens.get(),
-                                 &doors,
-                                 &imports};
+    const auto services = std::make_shared<const api::Services>(
+        api::Services{engine,
+                      socket.native(),
+                      wall_milliseconds(),
+                      [&stop_bell](const std::string& reason) {
+                          log_line("asked to stop: " + reason);
+                          stop_bell.ring();
+                      },
+                      tokens.get(),
+                      &doors,
+                      &imports});
+    run_desk.open(services);
     const HomeWatch home(options.home, home_lock);
-    Desk desk(services, home, stop_bell);
+    Desk desk(*services, home, stop_bell);
     std::string reason;
     {
         const net::Server server(std::move(listeners), desk.handlers());
@@ -340,6 +366,7 @@ Result<> run(const Options& options)
         // Newcomers start the next daemon. In another folder of that name it may be there already.
         if (!home.loss()) ::unlink(socket.c_str());
     }
+    run_desk.close();
     log_line("stops: " + reason);
     if (const auto loss = home.loss()) return tl::unexpected(*loss);
     return {};

@@ -12,6 +12,7 @@
 #include "store/history.hpp"
 #include "target/executor.hpp"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -30,6 +31,9 @@ struct Context {
     std::map<std::string, std::unique_ptr<target::Executor>>& executors;
     Notifier& notifier;
     target::EnvironmentRules environment_rules = {};  // by which unused environments go
+    // Answers a call of a run's script that only we can answer, in the form of the file for its
+    // relay; empty: nobody answers now. Set by daemon/, called on the run's supervising thread.
+    std::function<std::string(const RunId& run, const Json& ask)> answer = {};
     std::shared_ptr<LogDigests> log_digests = std::make_shared<LogDigests>();
 
     // Disk space for writing down how runs ended.

@@ -2,7 +2,8 @@
 #include "engine/journal_reader.hpp"
 
 #include "base/text.hpp"
-#include "engine/nested_runs.hpp"
+#include "engine/made_by.hpp"
+#include "engine/tracked_records.hpp"
 #include "model/run_words.hpp"
 #include "store/tracking.hpp"
 #include "target/event_places.hpp"
@@ -16,6 +17,10 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto interval = 100ms;
+// Who asks mostly asks again.
+constexpr auto interval_of_asking = 5ms;
+// Of one reading; a script has no use for more at once.
+constexpr std::size_t most_asks = 1000;
 constexpr auto patience = 60s;
 // Holds the largest record whole, wherever it begins.
 constexpr std::size_t block = 2 * model::journal_record_limit;
@@ -74,8 +79,27 @@ JournalReader::Progress JournalReader::read_some(const RunSecrets& secrets)
         return Progress::more;
     }
     unread_ = grown_;
-    next_ = after(interval);
+    next_ = after(asks_.empty() ? interval : interval_of_asking);
     return Progress::done;
+}
+
+std::vector<Json> JournalReader::take_asks()
+{
+    if (left() > 0) return {};
+    return std::exchange(asks_, {});
+}
+
+void JournalReader::note_asks(const std::vector<Json>& records)
+{
+    for (const auto& record : records) {
+        if (record["ask"].is_string()) {
+            if (asks_.size() < most_asks) asks_.push_back(record);
+            continue;
+        }
+        std::erase_if(asks_, [&record](const Json& ask) {
+            return ask.text("ask") == record.text("withdrawn");
+        });
+    }
 }
 
 JournalReader::Progress JournalReader::read_journal(const target::Journals& journals,
@@ -127,13 +151,14 @@ Result<> JournalReader::store(const std::string& name, Place& place, model::Jour
         batch.tags.emplace_back(std::string(model::parameter_prefix) + key, std::move(value));
     store::Tracking tracking(context_.history);
     for (auto& [key, value] : piece.tags) {
+        if (key == maker_tag) continue;  // what we say about others
         if (key == store::run_name_tag) {
             TRY(tracking.update_run(run_.text(), {.name = value}));
         } else {
             batch.tags.emplace_back(model::stored_tag(key), std::move(value));
         }
     }
-    TRY(bring_nested_runs(context_, run_, piece.nested));
+    TRY(bring_tracked_records(context_, run_, piece.tracked));
     for (const auto& key : piece.untags) {
         // Before the offset: a daemon that is killed in between does it again.
         const auto gone = tracking.delete_tag(run_.text(), key);
@@ -141,6 +166,9 @@ Result<> JournalReader::store(const std::string& name, Place& place, model::Jour
     }
     TRY(context_.history.record_metrics(run_, batch));
     place.offset = piece.next;
+    // Behind the offset: a daemon that is killed now leaves a call without an answer, and never
+    // carries one out twice.
+    note_asks(piece.asks);
     if (piece.damaged > 0) note_damage(name, piece.damaged);
     return {};
 }

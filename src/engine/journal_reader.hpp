@@ -31,6 +31,9 @@ public:
     void begin_again();
     // How many of the journals `read_some` has not come to the end of.
     [[nodiscard]] std::size_t left() const noexcept { return found_.files.size() - at_; }
+    // Calls of the script that wait for an answer, each told once, when all that was written before
+    // them is in history. Those that were taken back meanwhile are not among them.
+    [[nodiscard]] std::vector<Json> take_asks();
     // What people shall know of all that was read, in few words.
     [[nodiscard]] target::Notices findings() const;
 
@@ -59,6 +62,7 @@ private:
                           const RunSecrets& secrets,
                           int& budget);
     Result<> store(const std::string& name, Place& place, model::JournalPiece piece);
+    void note_asks(const std::vector<Json>& records);
     void note_damage(const std::string& name, std::uint64_t bytes);
 
     const Context& context_;
@@ -72,6 +76,7 @@ private:
     std::size_t at_ = 0;  // of its files
     std::unordered_map<std::string, Place> places_;
     Damage damage_;
+    std::vector<Json> asks_;
 };
 
 }  // namespace ponk::engine

@@ -3,6 +3,7 @@
 
 #include "base/hash.hpp"
 #include "base/text.hpp"
+#include "engine/made_by.hpp"
 #include "snapshot/link_way.hpp"
 #include "snapshot/materialise.hpp"
 #include "store/tracking.hpp"
@@ -62,7 +63,7 @@ RunFiles::RunFiles(const Context& context, const model::Run& run, ArtifactPath r
 {
 }
 
-Result<RunFiles> RunFiles::of(const Context& context, const model::Run& run)
+Result<RunFiles> RunFiles::of_itself(const Context& context, const model::Run& run)
 {
     const auto place = TRY(store::Tracking(context.history).find_place(run.id));
     if (!place) return fail(ErrorKind::not_found, "Run with id={} not found", run.id.text());
@@ -78,12 +79,61 @@ Result<RunFiles> RunFiles::of(const Context& context, const model::Run& run)
     return files;
 }
 
+Result<RunFiles> RunFiles::of(const Context& context, const model::Run& run)
+{
+    auto files = TRY(of_itself(context, run));
+    if (const auto maker = maker_of(run.tags); !maker.empty())
+        files.made_ = TRY(MadeFiles::of(context, maker, made_runs_folder, run.id.text()));
+    return files;
+}
+
+Result<std::optional<MadeFiles>> MadeFiles::of(const Context& context,
+                                               const std::string& maker,
+                                               const char* kind,
+                                               const std::string& id)
+{
+    const auto run_id = RunId::parse(maker);
+    if (!run_id) return std::optional<MadeFiles>();
+    const auto run = context.history.get_run(*run_id);
+    if (!run && run.error().kind() == ErrorKind::not_found) return std::optional<MadeFiles>();
+    if (!run) return tl::unexpected(run.error());
+    return std::optional(
+        MadeFiles(std::make_shared<const RunFiles>(TRY(RunFiles::of_itself(context, *run))),
+                  fixed(fmt::format("{}/{}/{}", outputs_name, kind, id))));
+}
+
+Result<std::optional<std::vector<MadeFiles::Entry>>> MadeFiles::list(const ArtifactPath& path) const
+{
+    return maker_->list_own(root_ / path);
+}
+
+Result<OpenFile> MadeFiles::open(const ArtifactPath& path) const
+{
+    return maker_->open_own(root_ / path);
+}
+
+std::vector<std::pair<std::string, std::uint64_t>> MadeFiles::all() const
+{
+    std::vector<std::pair<std::string, std::uint64_t>> files;
+    if (!maker_->outputs_) return files;
+    const auto prefix = among_outputs(root_).value_or("") + "/";
+    for (const auto& entry : maker_->outputs_->entries()) {
+        if (entry.is_file() && entry.path.starts_with(prefix))
+            files.emplace_back(entry.path.substr(prefix.size()), entry.size);
+    }
+    return files;
+}
+
 Result<std::vector<std::pair<std::string, std::uint64_t>>> RunFiles::logged() const
 {
     std::vector<std::pair<std::string, std::uint64_t>> files;
     TRY(folder_.walk(root_, [&files](const std::string& path, std::uint64_t size) {
         files.emplace_back(path, size);
     }));
+    if (made_) {
+        for (auto& file : made_->all())
+            files.push_back(std::move(file));
+    }
     return files;
 }
 
@@ -109,6 +159,13 @@ OpenFile RunFiles::open_output(const snapshot::ManifestEntry& entry) const
 
 Result<OpenFile> RunFiles::open(const ArtifactPath& path) const
 {
+    auto own = open_own(path);
+    if (own || !made_ || own.error().kind() != ErrorKind::not_found) return own;
+    return made_->open(path);
+}
+
+Result<OpenFile> RunFiles::open_own(const ArtifactPath& path) const
+{
     auto found = TRY(folder_.find(root_ / path));
     using Kind = ArtifactFolder::Found::Kind;
     if (found.kind == Kind::file) return open_stored(std::move(found.file));
@@ -119,7 +176,10 @@ Result<OpenFile> RunFiles::open(const ArtifactPath& path) const
         return fail(ErrorKind::invalid_argument, "'{}' is a folder", printable(path.text()));
     const auto* entry = inside && found.kind == Kind::absent ? find_output(*inside) : nullptr;
     if (entry) return open_output(*entry);
-    if (inside && problem_) return tl::unexpected(*problem_);
+    if (outputs_ && !inside && found.kind == Kind::absent) {
+        if (auto named = open_own(fixed(std::string(outputs_name)) / path)) return named;
+    }
+    if (problem_) return tl::unexpected(*problem_);
     return fail(ErrorKind::not_found, "No such artifact: '{}'", printable(path.text()));
 }
 
@@ -155,6 +215,28 @@ void RunFiles::add_outputs(const ArtifactPath& path, std::vector<Entry>& entries
 
 Result<std::optional<std::vector<RunFiles::Entry>>> RunFiles::list(const ArtifactPath& path) const
 {
+    auto own = TRY(list_own(path));
+    if (!made_) return own;
+    auto theirs = TRY(made_->list(path));
+    if (!theirs) return own;
+    if (!own) return theirs;
+    const auto known = own->size();
+    for (const auto& entry : *theirs) {
+        const auto end = own->begin() + static_cast<std::ptrdiff_t>(known);
+        if (std::find_if(own->begin(), end, [&entry](const Entry& mine) {
+                return mine.name == entry.name;
+            }) == end)
+            own->push_back(entry);
+    }
+    std::sort(own->begin(), own->end(), [](const Entry& left, const Entry& right) {
+        return left.name < right.name;
+    });
+    return own;
+}
+
+Result<std::optional<std::vector<RunFiles::Entry>>>
+RunFiles::list_own(const ArtifactPath& path) const
+{
     auto listed = TRY(folder_.list(root_ / path));
     const bool has_logged = listed.has_value();
     auto entries = std::move(listed).value_or(std::vector<Entry>());
@@ -169,6 +251,9 @@ Result<std::optional<std::vector<RunFiles::Entry>>> RunFiles::list(const Artifac
     if (collected && kind != Kind::file && kind != Kind::blocked) {
         add_outputs(path, entries);
     } else if (!has_logged && !path.is_root()) {
+        const bool by_its_name =
+            outputs_ && !inside && kind == Kind::absent && outputs_->find(path.text());
+        if (by_its_name) return list_own(fixed(std::string(outputs_name)) / path);
         return std::optional<std::vector<Entry>>();
     }
     std::sort(entries.begin(), entries.end(), [](const Entry& left, const Entry& right) {

@@ -30,9 +30,40 @@ struct OpenFile {
 };
 OpenFile open_stored(store::ArtifactFolder::File file);
 
+class RunFiles;
+
+// What the script of a run logged for a model, a run or a trace that it made: a folder among the
+// outputs of its own run, from the end of that run on. Any thread may call.
+class MadeFiles {
+public:
+    // nullopt when there is no such run. `kind` is one of the folders of made_by.hpp.
+    static Result<std::optional<MadeFiles>>
+    of(const Context& context, const std::string& maker, const char* kind, const std::string& id);
+
+    using Entry = store::ArtifactFolder::Entry;
+    // As of RunFiles.
+    [[nodiscard]] Result<std::optional<std::vector<Entry>>>
+    list(const store::ArtifactPath& path) const;
+    [[nodiscard]] Result<OpenFile> open(const store::ArtifactPath& path) const;
+    // Each by its path.
+    [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> all() const;
+
+private:
+    MadeFiles(std::shared_ptr<const RunFiles> maker, store::ArtifactPath root)
+        : maker_(std::move(maker)), root_(std::move(root))
+    {
+    }
+
+    std::shared_ptr<const RunFiles> maker_;
+    store::ArtifactPath root_;  // where they are among the maker's
+};
+
 // The files of a run in one tree: what clients logged and, below "outputs", what was collected when
 // it ended. Where both have a name the client's counts: a file of theirs also hides what was
-// collected below a folder of that name, a folder of theirs what was a file. Any thread may call.
+// collected below a folder of that name, a folder of theirs what was a file. What was collected is
+// found without "outputs", too, where nothing else has that name: so the script's own client called
+// it. Of a run that the script of another one made, the files that this one collected for it count
+// as logged. Any thread may call.
 class RunFiles {
 public:
     // A list of outputs that is damaged is no hindrance: see `problem`.
@@ -58,8 +89,13 @@ public:
     [[nodiscard]] OpenFile open_output(const snapshot::ManifestEntry& entry) const;
 
 private:
+    friend class MadeFiles;
     RunFiles(const Context& context, const model::Run& run, store::ArtifactPath root);
+    static Result<RunFiles> of_itself(const Context& context, const model::Run& run);
     void add_outputs(const store::ArtifactPath& path, std::vector<Entry>& entries) const;
+    [[nodiscard]] Result<OpenFile> open_own(const store::ArtifactPath& path) const;
+    [[nodiscard]] Result<std::optional<std::vector<Entry>>>
+    list_own(const store::ArtifactPath& path) const;
 
     store::ArtifactFolder folder_;
     store::ArtifactPath root_;  // of what clients logged
@@ -68,6 +104,7 @@ private:
     std::string outputs_id_;
     std::int64_t ended_;
     std::optional<Error> problem_;
+    std::optional<MadeFiles> made_;  // of a run that a script made
 };
 
 // What was collected is below this folder.

@@ -107,11 +107,37 @@ TEST_F(RunFilesTest, WhatWasLoggedAndWhatWasCollectedAreOneTree)
     EXPECT_EQ(get("outputs/plots"), "invalid_argument");
     EXPECT_EQ(get("outputs"), "invalid_argument");
     EXPECT_EQ(get("outputs/none"), "not_found");
-    EXPECT_EQ(get("plots/loss.png"), "not_found");
+    EXPECT_EQ(get("plots/loss.png"), "curve") << "as the script's own client calls it";
+    EXPECT_THAT(names("plots"), ElementsAre("extra.png 4", "loss.png 5"));
+    EXPECT_EQ(get("plots/none"), "not_found");
     EXPECT_THAT(
         all(),
         UnorderedElementsAre(
             "notes.txt", "outputs/plots/extra.png", "outputs/model.bin", "outputs/plots/loss.png"));
+}
+
+TEST_F(RunFilesTest, WhatAScriptLoggedForARunThatItMadeIsThatRuns)
+{
+    const auto inner = RunId::make();
+    collect({{"runs/" + inner.text() + "/plots/loss.png", "curve"}, {"mine", "x"}});
+    record();
+    const auto maker = run_.id.text();
+    ASSERT_TRUE(store::Tracking(*history_).create_run({.experiment = 0,
+                                                       .name = "inner",
+                                                       .user = "ann",
+                                                       .tags = {{"ponk.made_by", maker}},
+                                                       .id = inner}));
+    run_ = history_->get_run(inner).value();
+    log("notes.txt", "later");
+
+    EXPECT_THAT(names(""), ElementsAre("notes.txt 5", "plots/"));
+    EXPECT_EQ(get("plots/loss.png"), "curve");
+    EXPECT_EQ(get("notes.txt"), "later");
+    EXPECT_EQ(get("mine"), "not_found");
+    EXPECT_THAT(all(), UnorderedElementsAre("notes.txt", "plots/loss.png"));
+    const auto model = MadeFiles::of(context_, maker, "runs", inner.text()).value();
+    EXPECT_EQ(model->open(at("plots/loss.png"))->read(0, 100).value(), "curve");
+    EXPECT_FALSE(MadeFiles::of(context_, RunId::make().text(), "runs", inner.text()).value());
 }
 
 TEST_F(RunFilesTest, WhatAClientLoggedCountsWhereBothHaveAName)

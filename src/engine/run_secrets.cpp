@@ -115,8 +115,10 @@ void RunSecrets::hide(model::JournalPiece& piece) const
     }
     for (auto& artifact : piece.artifacts)
         artifact.path = hide(artifact.path);
-    for (auto& record : piece.nested)
-        record = parse_json(hide(to_json(record))).value_or(Json());
+    for (auto* records : {&piece.tracked, &piece.asks}) {
+        for (auto& record : *records)
+            record = parse_json(hide(to_json(record))).value_or(Json());
+    }
 }
 
 Result<> RunSecrets::hide_names(const Path& folder) const

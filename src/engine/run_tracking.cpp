@@ -19,8 +19,7 @@ Result<model::Tracking> track_run(const Context& context, const model::Run& run)
                            .user = seen.user,
                            .started = seen.started != 0 ? seen.started : wall_milliseconds(),
                            .tags = seen.tags,
-                           .outputs = {},
-                           .daemon = (context.home / "daemon.sock").string()};
+                           .outputs = {}};
 }
 
 }  // namespace ponk::engine

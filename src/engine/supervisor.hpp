@@ -64,6 +64,7 @@ private:
     void note_reached();
     Result<> wait_for_ambient(std::stop_token stop);
     Result<> follow(const Plan& plan, std::stop_token stop);
+    void answer_asks(JournalReader& journals) const;
     void note_gpu(const std::string& text);
     [[nodiscard]] Json final_gpu() const;
     void keep_place_in_queue();

@@ -179,6 +179,7 @@ Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
         if (journals.is_due()) {
             if (know_secrets(plan)) {
                 journals.read_some(*secrets_);
+                answer_asks(journals);
             } else {
                 journals.put_off();
             }
@@ -188,6 +189,16 @@ Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
             burst = 0;
             os::sleep_for(20ms, stop);
         }
+    }
+}
+
+// What cannot be told is not heard: the script is told that nobody answered.
+void Supervisor::answer_asks(JournalReader& journals) const
+{
+    for (const auto& ask : journals.take_asks()) {
+        const auto answer = context_.answer ? context_.answer(run_.id, ask) : std::string();
+        if (answer.empty()) continue;
+        static_cast<void>(executor().hand_over(job(), directory(), ask.text("ask"), answer));
     }
 }
 

@@ -75,6 +75,20 @@ Result<std::string> key_of(const Fields& fields, std::string_view name, std::str
     return key;
 }
 
+Result<std::string> run_id_of(const Fields& fields)
+{
+    auto id = TRY(fields.run_id());
+    const auto is_plain = [](char c) {
+        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    };
+    const bool legal = id.size() <= limits::run_id && !id.empty() && is_plain(id.front()) &&
+                       std::all_of(id.begin(), id.end(), [&](char c) {
+                           return is_plain(c) || c == '_' || c == '-';
+                       });
+    if (!legal) return tl::unexpected(fields.invalid("run_id"));
+    return id;
+}
+
 Result<> check_length(std::string_view what, std::string_view text, std::size_t most)
 {
     if (text.size() <= most || utf8_length(text) <= most) return {};

@@ -25,6 +25,8 @@ constexpr std::size_t dataset_schema = 1'048'575;
 constexpr std::size_t dataset_profile = 16'777'215;
 constexpr std::size_t input_tag_key = 255;
 constexpr std::size_t input_tag_value = 500;
+constexpr std::size_t run_id = 256;
+constexpr std::size_t trace_preview = 10'000;
 // Of one log-batch.
 constexpr std::size_t batch_metrics = 1000;
 constexpr std::size_t batch_params = 100;
@@ -36,6 +38,9 @@ constexpr std::size_t batch_all = 1000;
 bool is_key(std::string_view key);
 // The field `name`, which must be a key; `what` is how an error calls its length.
 Result<std::string> key_of(const Fields& fields, std::string_view name, std::string_view what);
+
+// The field `run_id`, which must begin with a letter or digit and go on with those, "_" and "-".
+Result<std::string> run_id_of(const Fields& fields);
 
 // "'Param value' exceeds the maximum length of 6000 characters".
 Result<> check_length(std::string_view what, std::string_view text, std::size_t most);

@@ -14,17 +14,6 @@ constexpr char record_start = '\x1e';  // never inside a payload: JSON escapes i
 constexpr char record_end = '\n';
 constexpr std::size_t checksum_digits = 8;
 
-// A number, or one of the words for what JSON cannot say.
-std::optional<double> number_of(const Json& value)
-{
-    if (value.is_number()) return value.as_double();
-    if (!value.is_string()) return std::nullopt;
-    if (value.as_string() == "NaN") return std::numeric_limits<double>::quiet_NaN();
-    if (value.as_string() == "Infinity") return std::numeric_limits<double>::infinity();
-    if (value.as_string() == "-Infinity") return -std::numeric_limits<double>::infinity();
-    return std::nullopt;
-}
-
 // Many points of many names: all of them or none.
 bool add_points(const JsonArray& points, JournalPiece& piece)
 {
@@ -33,7 +22,7 @@ bool add_points(const JsonArray& points, JournalPiece& piece)
         const bool fits = item.is_array() && item.as_array().size() == 4 &&
                           item.as_array()[0].is_string() && item.as_array()[2].is_integer() &&
                           item.as_array()[3].is_integer();
-        const auto number = fits ? number_of(item.as_array()[1]) : std::nullopt;
+        const auto number = fits ? journal_number(item.as_array()[1]) : std::nullopt;
         if (!number) {
             piece.points.resize(before);
             return false;
@@ -64,7 +53,7 @@ bool add_metric(const Json& record, JournalPiece& piece)
         const auto before = piece.points.size();
         point.form = MetricPoint::Form::list;
         for (const auto& value : values.as_array()) {
-            const auto number = number_of(value);
+            const auto number = journal_number(value);
             if (!number || point.step == std::numeric_limits<std::int64_t>::max()) {
                 piece.points.resize(before);  // all of a record or nothing
                 return false;
@@ -75,22 +64,38 @@ bool add_metric(const Json& record, JournalPiece& piece)
         }
         return true;
     }
-    const auto number = number_of(record["value"]);
+    const auto number = journal_number(record["value"]);
     if (!number) return false;
     point.value = *number;
     piece.points.push_back(std::move(point));
     return true;
 }
 
+// About something else than the points, parameters and tags of the run itself.
+bool is_tracked(const Json& record)
+{
+    return record["of"].is_string() || record["model"].is_string() || record["trace"].is_string() ||
+           record["dataset"].is_object() || record["model_input"].is_string() ||
+           record["model_output"].is_string();
+}
+
 bool add_record(std::string_view payload, JournalPiece& piece)
 {
     const auto record = parse_json(payload);
     if (!record || !record->is_object()) return false;
-    if ((*record)["of"].is_string()) {
-        piece.nested.push_back(*record);
+    if (is_tracked(*record)) {
+        piece.tracked.push_back(*record);
         return true;
     }
-    if ((*record)["metric"].is_string()) return add_metric(*record, piece);
+    if ((*record)["ask"].is_string() || (*record)["withdrawn"].is_string()) {
+        piece.asks.push_back(*record);
+        return true;
+    }
+    if ((*record)["metric"].is_string()) {
+        // A model's, too.
+        if ((*record)["model_id"].is_string()) piece.tracked.push_back(*record);
+        return add_metric(*record, piece);
+    }
     if ((*record)["param"].is_string()) {
         piece.params.emplace_back(record->text("param"), record->text("value"));
         return true;
@@ -100,7 +105,7 @@ bool add_record(std::string_view payload, JournalPiece& piece)
         piece.tags.emplace_back(record->text("tag"), record->text("value"));
         return true;
     }
-    if ((*record)["untag"].is_string() && !(*record)["model"].is_string()) {
+    if ((*record)["untag"].is_string()) {
         const auto key = record->text("untag");
         std::erase_if(piece.tags, [&key](const auto& tag) { return tag.first == key; });
         piece.untags.push_back(key);
@@ -174,10 +179,22 @@ JournalPiece read_journal(std::string_view bytes, std::uint64_t offset, std::siz
         bytes,
         offset,
         [&piece](std::string_view payload) { return add_record(payload, piece); },
-        [&piece, most_points] { return piece.points.size() + piece.nested.size() >= most_points; });
+        [&piece, most_points] {
+            return piece.points.size() + piece.tracked.size() >= most_points;
+        });
     piece.next = scan.next;
     piece.damaged = scan.damaged;
     return piece;
+}
+
+std::optional<double> journal_number(const Json& value)
+{
+    if (value.is_number()) return value.as_double();
+    if (!value.is_string()) return std::nullopt;
+    if (value.as_string() == "NaN") return std::numeric_limits<double>::quiet_NaN();
+    if (value.as_string() == "Infinity") return std::numeric_limits<double>::infinity();
+    if (value.as_string() == "-Infinity") return -std::numeric_limits<double>::infinity();
+    return std::nullopt;
 }
 
 std::string journal_record(const Json& payload)

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,7 +28,10 @@ struct JournalPiece {
     std::vector<std::pair<std::string, std::string>> tags;
     std::vector<std::string> untags;  // tags that are gone; none of them is among `tags`
     std::vector<LoggedArtifact> artifacts;
-    std::vector<Json> nested;  // records about runs that the script made, in their order
+    // In their order: records about runs and models that the script made, and about what the run
+    // took and gave. docs/design/relay.md has them.
+    std::vector<Json> tracked;
+    std::vector<Json> asks;  // calls that only the daemon can answer, and those taken back
     // Where to read on: everything before it was understood or given up. A record whose end is not
     // there yet lies behind it.
     std::uint64_t next = 0;
@@ -57,6 +61,9 @@ JournalScan scan_journal(std::string_view bytes,
                          std::uint64_t offset,
                          const std::function<bool(std::string_view payload)>& visit,
                          const std::function<bool()>& is_enough = {});
+
+// A number of a record, or one of the words for what JSON cannot say.
+std::optional<double> journal_number(const Json& value);
 
 // One record with its frame, as the writers make it.
 std::string journal_record(const Json& payload);

@@ -208,8 +208,33 @@ TEST(MetricJournal, WhatIsAboutARunThatTheScriptMadeIsNoneOfThisRun)
 
     ASSERT_EQ(piece.points.size(), 1U);
     EXPECT_EQ(piece.points[0].value, 2);
-    ASSERT_EQ(piece.nested.size(), 1U);
-    EXPECT_EQ(piece.nested[0].text("of"), "r");
+    ASSERT_EQ(piece.tracked.size(), 1U);
+    EXPECT_EQ(piece.tracked[0].text("of"), "r");
+}
+
+TEST(MetricJournal, ModelsInputsAndQuestionsKeepTheirOrder)
+{
+    const auto piece =
+        read_journal(journal_record(JsonObject{{"model", "m-1"}, {"name", "net"}}) +
+                         journal_record(JsonObject{
+                             {"metric", "acc"}, {"value", 1}, {"step", 2}, {"model_id", "m-1"}}) +
+                         journal_record(JsonObject{{"model", "m-1"}, {"untag", "a"}}) +
+                         journal_record(JsonObject{{"dataset", JsonObject{{"name", "d"}}}}) +
+                         journal_record(JsonObject{{"model_output", "m-1"}, {"step", 1}}) +
+                         journal_record(JsonObject{{"ask", "1"}, {"method", "GET"}}) +
+                         journal_record(JsonObject{{"withdrawn", "1"}}),
+                     0);
+
+    ASSERT_EQ(piece.tracked.size(), 5U);
+    EXPECT_EQ(piece.tracked[0].text("name"), "net");
+    EXPECT_EQ(piece.tracked[1].text("metric"), "acc");
+    EXPECT_EQ(piece.tracked[2].text("untag"), "a");
+    ASSERT_EQ(piece.points.size(), 1U) << "a model's metric is the run's, too";
+    EXPECT_EQ(piece.points[0].key, "acc");
+    EXPECT_TRUE(piece.untags.empty());
+    ASSERT_EQ(piece.asks.size(), 2U);
+    EXPECT_EQ(piece.asks[1].text("withdrawn"), "1");
+    EXPECT_EQ(piece.damaged, 0U);
 }
 
 TEST(MetricJournal, ATagIsAsItsLastRecordLeavesIt)

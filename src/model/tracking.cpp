@@ -19,8 +19,7 @@ std::string to_text(const Tracking& tracking)
                               {"user", tracking.user},
                               {"started", tracking.started},
                               {"tags", std::move(tags)},
-                              {"outputs", tracking.outputs},
-                              {"daemon", tracking.daemon}}) +
+                              {"outputs", tracking.outputs}}) +
            "\n";
 }
 
@@ -37,8 +36,7 @@ Result<Tracking> parse_tracking(std::string_view text)
                       .user = json.text("user"),
                       .started = json.integer("started"),
                       .tags = {},
-                      .outputs = json.text("outputs"),
-                      .daemon = json.text("daemon")};
+                      .outputs = json.text("outputs")};
     if (tracking.run.empty() || tracking.token.empty())
         return fail(ErrorKind::damaged, "file 'relay' names no run");
     if (const auto& tags = json["tags"]; tags.is_array()) {

@@ -23,7 +23,6 @@ struct Tracking {
     std::int64_t started = 0;  // wall-clock milliseconds
     std::vector<std::pair<std::string, std::string>> tags;
     std::string outputs;  // folder of the run's artifacts, as the relay sees it
-    std::string daemon;   // its socket; empty: it cannot be reached from there
 };
 
 std::string to_text(const Tracking& tracking);

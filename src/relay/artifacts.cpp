@@ -112,6 +112,10 @@ std::optional<ArtifactPlace> place_of(const TrackedState& state,
         if (!state.find_model(path[2])) return std::nullopt;
         place.segments = {"models", path[2]};
         path = path.subspan(4);
+    } else if (path[1] == "traces" && path.size() >= 4 && path[3] == "artifacts") {
+        if (!state.has_trace(path[2])) return std::nullopt;
+        place.segments = {"traces", path[2]};
+        path = path.subspan(4);
     } else if (path[2] == "artifacts" && state.find_run(path[1])) {
         if (path[1] != tracking.run) place.segments = {"runs", path[1]};
         path = path.subspan(3);

@@ -16,8 +16,8 @@ struct ArtifactPlace {
     std::size_t root = 0;               // how many of them lead to the root of the run or the model
 };
 
-// The run's own files are `outputs/` itself; those of a run that the script made are in `runs/ID`
-// and those of a model in `models/ID` below it. nullopt: they are not here.
+// The run's own files are `outputs/` itself; those of a run that the script made are in `runs/ID`,
+// of a model in `models/ID` and of a trace in `traces/ID` below it. nullopt: they are not here.
 std::optional<ArtifactPlace> place_of(const TrackedState& state,
                                       const model::Tracking& tracking,
                                       std::span<const std::string> path);

@@ -59,8 +59,12 @@ Answer answer(Recorder& recorder, const net::Request& request)
 {
     auto path = request.path;
     if (!path.empty() && path.front() == "ajax-api") path.front() = "api";
-    for (const auto table :
-         {run_calls(), metric_calls(), experiment_calls(), model_calls(), server_calls()}) {
+    for (const auto table : {run_calls(),
+                             metric_calls(),
+                             experiment_calls(),
+                             model_calls(),
+                             trace_calls(),
+                             server_calls()}) {
         for (const auto& route : table) {
             if (request.method != route.method) continue;
             auto variables = match(route.pattern, path);

@@ -38,6 +38,7 @@ std::span<const Route> experiment_calls();
 std::span<const Route> run_calls();
 std::span<const Route> metric_calls();
 std::span<const Route> model_calls();
+std::span<const Route> trace_calls();
 
 // The answer to a call with a small body; nullopt: nobody here knows it.
 Answer answer(Recorder& recorder, const net::Request& request);

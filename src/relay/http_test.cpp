@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.hpp"
+#include "model/metric_journal.hpp"
+#include "os/directory.hpp"
 #include "relay/http.hpp"
 #include "relay/relay_test_support.hpp"
 #include "relay/serve.hpp"
@@ -9,6 +11,8 @@
 
 namespace ponk::relay {
 namespace {
+
+using namespace std::chrono_literals;
 
 TEST(RelayHead, IsRead)
 {
@@ -58,13 +62,15 @@ TEST(RelayHead, SizesOfChunksAreHexadecimal)
 // A client of a relay that serves one connection.
 class RelayConnection : public RelayTest {
 protected:
-    RelayConnection()
+    explicit RelayConnection(Asks::Patience patience = {.usual = 50ms, .in_vain = 1ms})
+        : asks_(*recorder_, folder_, patience)
     {
         int ends[2];
         EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
         client_ = os::Fd(ends[0]);
-        server_ = std::jthread(
-            [this, socket = os::Fd(ends[1])]() mutable { serve(std::move(socket), *recorder_); });
+        server_ = std::jthread([this, socket = os::Fd(ends[1])]() mutable {
+            serve(std::move(socket), *recorder_, asks_);
+        });
     }
     ~RelayConnection() override { client_.reset(); }
 
@@ -92,6 +98,7 @@ protected:
                path;
     }
 
+    Asks asks_;
     os::Fd client_;
     std::jthread server_;
 };
@@ -171,6 +178,46 @@ TEST_F(RelayConnection, WhatOnlyTheDaemonKnowsIsRefusedWithoutOne)
                           "{}" + request("GET /health"));
     EXPECT_TRUE(said.starts_with("HTTP/1.1 501 ")) << said;
     EXPECT_NE(said.find("\r\n\r\nOK"), std::string::npos);
+}
+
+// One whose daemon may take its time.
+class AnsweredConnection : public RelayConnection {
+protected:
+    AnsweredConnection() : RelayConnection({.usual = 1min, .in_vain = 1min}) {}
+};
+
+TEST_F(AnsweredConnection, FilesOfOthersComeInPieces)
+{
+    // The daemon's part.
+    const std::jthread daemon([this](const std::stop_token& stop) {
+        std::size_t answered = 0;
+        const std::vector<std::string> answers{
+            "{\"status\":206,\"type\":\"text/x\",\"range\":\"bytes 0-2/5\"}\nabc",
+            "{\"status\":206,\"type\":\"text/x\",\"range\":\"bytes 3-4/5\"}\nde"};
+        EXPECT_TRUE(os::make_directories(folder_ / "answers"));
+        while (answered < answers.size() && !stop.stop_requested()) {
+            std::vector<Json> asked;
+            const auto entries = os::list_directory(folder_ / "journal");
+            for (const auto& entry : *entries) {
+                const auto bytes = os::read_file(folder_ / "journal" / entry.name);
+                asked = model::read_journal(*bytes, 0).asks;
+            }
+            if (asked.size() <= answered) continue;
+            EXPECT_EQ(asked[answered].text("range"),
+                      answered == 0 ? "bytes=0-4194303" : "bytes=3-4194306");
+            EXPECT_TRUE(os::replace_file(folder_ / "answers" / asked[answered].text("ask"),
+                                         answers[answered]));
+            ++answered;
+        }
+    });
+    const auto said =
+        say(request("GET /api/2.0/mlflow-artifacts/artifacts/9/models/m-1/artifacts/f") +
+            request("PUT /api/2.0/mlflow-artifacts/artifacts/9/models/m-1/artifacts/f",
+                    "Content-Length: 1\r\n") +
+            "x");
+    EXPECT_TRUE(said.starts_with("HTTP/1.1 200 ")) << said;
+    EXPECT_NE(said.find("Content-Length: 5\r\n"), std::string::npos) << said;
+    EXPECT_NE(said.find("\r\n\r\nabcdeHTTP/1.1 403 "), std::string::npos) << said;
 }
 
 }  // namespace

@@ -35,21 +35,25 @@ bool is_run_alive(const os::Path& directory)
 
 class Connections {
 public:
-    explicit Connections(Recorder& recorder) : recorder_(recorder) {}
+    Connections(Recorder& recorder, Asks& asks) : recorder_(recorder), asks_(asks) {}
 
     // Each has a thread, which ends with it or with the process.
     void take(os::Fd socket)
     {
         if (count_->load() >= most_connections) return;  // closes it
         ++*count_;
-        std::thread([socket = std::move(socket), count = count_, &recorder = recorder_]() mutable {
-            serve(std::move(socket), recorder);
+        std::thread([socket = std::move(socket),
+                     count = count_,
+                     &recorder = recorder_,
+                     &asks = asks_]() mutable {
+            serve(std::move(socket), recorder, asks);
             --*count;
         }).detach();
     }
 
 private:
     Recorder& recorder_;
+    Asks& asks_;
     std::shared_ptr<std::atomic<int>> count_ = std::make_shared<std::atomic<int>>(0);
 };
 
@@ -57,7 +61,8 @@ Result<> run(const os::Path& directory, os::Fd listener)
 {
     const auto tracking = TRY(model::parse_tracking(TRY(os::read_file(directory / "relay"))));
     const auto recorder = TRY(Recorder::open(tracking, directory / "journal"));
-    Connections connections(*recorder);
+    Asks asks(*recorder, directory);
+    Connections connections(*recorder, asks);
     for (;;) {
         pollfd polled{listener.get(), POLLIN, 0};
         const int ready = ::poll(&polled, 1, look_interval_ms);

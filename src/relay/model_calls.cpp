@@ -16,6 +16,23 @@ namespace limits = mlflow::limits;
 const std::vector<std::string_view> statuses{
     "LOGGED_MODEL_PENDING", "LOGGED_MODEL_READY", "LOGGED_MODEL_UPLOAD_FAILED"};
 
+JsonArray metrics_json(const TrackedModel& model)
+{
+    JsonArray metrics;
+    for (const auto& [key, point] : model.metrics) {
+        JsonObject metric{{"key", key[0]},
+                          {"value", point.value},
+                          {"timestamp", point.time},
+                          {"step", point.step},
+                          {"model_id", model.id},
+                          {"run_id", key[1]}};
+        if (!key[2].empty()) metric.append("dataset_name", key[2]);
+        if (!key[3].empty()) metric.append("dataset_digest", key[3]);
+        metrics.emplace_back(std::move(metric));
+    }
+    return metrics;
+}
+
 Json model_json(const model::Tracking& tracking, const TrackedModel& model)
 {
     JsonObject info{{"model_id", model.id},
@@ -31,6 +48,7 @@ Json model_json(const model::Tracking& tracking, const TrackedModel& model)
     if (!model.tags.empty()) info.append("tags", pairs_json(model.tags));
     JsonObject data;
     if (!model.params.empty()) data.append("params", pairs_json(model.params));
+    if (!model.metrics.empty()) data.append("metrics", metrics_json(model));
     return JsonObject{{"info", std::move(info)}, {"data", std::move(data)}};
 }
 
@@ -136,14 +154,24 @@ Result<Answer> add_params(Recorder& recorder, const Call& call)
     return reply();
 }
 
-// The one filter that clients send by themselves: name = 'x'.
-std::optional<std::string> wanted_name(const std::string& filter)
+Result<Answer> delete_model(Recorder& recorder, const Call& call)
 {
-    const auto text = trim(filter);
-    if (!text.starts_with("name")) return std::nullopt;
-    const auto rest = trim(text.substr(4));
-    if (!rest.starts_with('=')) return std::nullopt;
-    const auto value = trim(rest.substr(1));
+    const auto& id = call.variables.front();
+    if (!is_known(recorder, id)) return Answer();
+    TRY(record(recorder, {{"model", id}, {"deleted", true}}));
+    return reply();
+}
+
+// What models of the run are searched by: what clients ask for by themselves.
+struct Wanted {
+    std::string name;  // of a model
+    std::string run;   // that made it; empty: any
+};
+
+// 'x' or "x", with nothing to be resolved in it.
+std::optional<std::string> quoted(std::string_view text)
+{
+    const auto value = trim(text);
     if (value.size() < 2 || (value.front() != '\'' && value.front() != '"') ||
         value.back() != value.front())
         return std::nullopt;
@@ -152,16 +180,37 @@ std::optional<std::string> wanted_name(const std::string& filter)
     return std::string(inside);
 }
 
+// name = 'x', alone or with source_run_id = 'y'. nullopt: something else.
+std::optional<Wanted> wanted_of(const std::string& filter)
+{
+    Wanted wanted;
+    std::string_view rest = filter;
+    while (!rest.empty()) {
+        const auto conjunction = rest.find(" AND ");
+        const auto term = trim(rest.substr(0, conjunction));
+        rest = conjunction == std::string_view::npos ? "" : rest.substr(conjunction + 5);
+        const auto equals = term.find('=');
+        if (equals == std::string_view::npos) return std::nullopt;
+        const auto key = trim(term.substr(0, equals));
+        auto value = quoted(term.substr(equals + 1));
+        if (!value || (key != "name" && key != "source_run_id")) return std::nullopt;
+        (key == "name" ? wanted.name : wanted.run) = std::move(*value);
+    }
+    return wanted.name.empty() ? std::nullopt : std::optional(std::move(wanted));
+}
+
 // Of the models of this run. A search that could concern others is the daemon's.
 Result<Answer> search_models(Recorder& recorder, const Call& call)
 {
     const auto experiments = TRY(call.fields.texts("experiment_ids"));
-    const auto name = wanted_name(TRY(call.fields.find_text("filter")).value_or(""));
-    if (experiments != std::vector{recorder.tracking().experiment} || !name) return Answer();
+    const auto wanted = wanted_of(TRY(call.fields.find_text("filter")).value_or(""));
+    if (experiments != std::vector{recorder.tracking().experiment} || !wanted) return Answer();
     return recorder.look([&](const TrackedState& state) -> Result<Answer> {
+        if (!wanted->run.empty() && !state.find_run(wanted->run)) return Answer();
         JsonArray found;
         for (const auto& [id, model] : state.models()) {
-            if (model.name == *name) found.push_back(model_json(recorder.tracking(), model));
+            if (model.name == wanted->name && (wanted->run.empty() || model.run == wanted->run))
+                found.push_back(model_json(recorder.tracking(), model));
         }
         if (found.empty()) return reply();
         return reply({{"models", std::move(found)}});
@@ -177,6 +226,7 @@ std::span<const Route> model_calls()
         {"POST", "/api/2.0/mlflow/logged-models/search", search_models},
         {"GET", "/api/2.0/mlflow/logged-models/{id}", show_model},
         {"PATCH", "/api/2.0/mlflow/logged-models/{id}", finish_model},
+        {"DELETE", "/api/2.0/mlflow/logged-models/{id}", delete_model},
         {"PATCH", "/api/2.0/mlflow/logged-models/{id}/tags", tag_model},
         {"DELETE", "/api/2.0/mlflow/logged-models/{id}/tags/{key}", untag_model},
         {"POST", "/api/2.0/mlflow/logged-models/{id}/params", add_params},

@@ -93,7 +93,7 @@ Result<std::vector<Point>> Recorder::history(const TrackedRun& run, std::string_
     TRY(journal_.read([&](std::string_view payload) {
         if (!payload.starts_with(beginning)) return;
         const auto record = parse_json(payload);
-        const auto value = record ? number_of((*record)["value"]) : std::nullopt;
+        const auto value = record ? model::journal_number((*record)["value"]) : std::nullopt;
         if (value) points.push_back({*value, record->integer("time"), record->integer("step")});
     }));
     return points;

@@ -237,30 +237,5 @@ TEST_F(RelayTest, TheFirstRunThatAScriptMakesIsItsOwn)
               Json(3.0));
 }
 
-TEST_F(RelayTest, AModelIsLoggedWithoutTheDaemon)
-{
-    const auto made = parse_json(
-        post("logged-models", {{"experiment_id", "7"}, {"name", "net"}, {"source_run_id", own_run}})
-            .body);
-    const auto id = (*made)["model"]["info"].text("model_id");
-    ASSERT_TRUE(id.starts_with("m-"));
-    post("runs/outputs",
-         {{"run_id", own_run}, {"models", JsonArray{JsonObject{{"model_id", id}, {"step", 0}}}}});
-    ask("PATCH",
-        "api/2.0/mlflow/logged-models/" + id,
-        JsonObject{{"status", "LOGGED_MODEL_READY"}});
-
-    start_again();
-
-    const auto model = get("logged-models/" + id, {})["model"];
-    EXPECT_EQ(model["info"].text("status"), "LOGGED_MODEL_READY");
-    EXPECT_EQ(own()["outputs"]["model_outputs"].as_array()[0].text("model_id"), id);
-    const auto found =
-        parse_json(post("logged-models/search",
-                        {{"experiment_ids", JsonArray{"7"}}, {"filter", "name = 'net'"}})
-                       .body);
-    EXPECT_EQ((*found)["models"].as_array().size(), 1U);
-}
-
 }  // namespace
 }  // namespace ponk::relay

@@ -4,13 +4,13 @@
 #include "base/text.hpp"
 #include "net/target.hpp"
 #include "relay/artifacts.hpp"
-#include "relay/forward.hpp"
 
 namespace ponk::relay {
 
 namespace {
 
 constexpr std::size_t longest_body = std::size_t{16} << 20;
+constexpr std::uint64_t bytes_of_a_piece = std::uint64_t{4} << 20;
 
 // In the same time whatever was sent.
 bool is_same_text(std::string_view left, std::string_view right)
@@ -31,8 +31,8 @@ bool is_local_name(std::string_view host)
 // One request and its answer.
 class Exchange {
 public:
-    Exchange(Stream& stream, const Head& head, Recorder& recorder)
-        : stream_(stream), head_(head), recorder_(recorder), body_(stream, head)
+    Exchange(Stream& stream, const Head& head, Recorder& recorder, Asks& asks)
+        : stream_(stream), head_(head), recorder_(recorder), asks_(asks), body_(stream, head)
     {
     }
 
@@ -88,7 +88,74 @@ private:
         request_.body = std::move(*body);
         if (auto known = list_of_run()) return send(std::move(*known));
         if (auto known = answer(recorder_, request_)) return send(std::move(*known));
-        return forward(recorder_.tracking().daemon, head_, request_.body, nullptr, stream_);
+        return pass_on();
+    }
+
+    // What only the daemon knows.
+    bool pass_on()
+    {
+        const auto answer = asks_.ask({.method = request_.method,
+                                       .target = head_.target,
+                                       .type = head_.header("Content-Type"),
+                                       .body = request_.body});
+        return send(answer ? response_of(*answer) : no_answer(answer.error()));
+    }
+
+    static net::Response response_of(const AskAnswer& answer)
+    {
+        net::Response response;
+        response.status = answer.status;
+        response.type = answer.type;
+        response.body = answer.body;
+        return response;
+    }
+
+    // No status that clients repeat for minutes: a training must not wait for that.
+    static net::Response no_answer(const Error& error)
+    {
+        if (error.kind() != ErrorKind::timeout) return mlflow::refuse(error);
+        return mlflow::refuse(501, "TEMPORARILY_UNAVAILABLE", error.message());
+    }
+
+    // A file of others, in pieces: each is a question of its own.
+    bool fetch_file()
+    {
+        std::uint64_t at = 0;
+        for (std::uint64_t size = 1; at < size;) {
+            const auto piece =
+                asks_.ask({.method = "GET",
+                           .target = head_.target,
+                           .range = fmt::format("bytes={}-{}", at, at + bytes_of_a_piece - 1)});
+            const auto total = piece && piece->status == 206 ? size_of(piece->range) : std::nullopt;
+            if (at > 0) {
+                // The head is sent: what is missing is seen by the end of the connection.
+                if (!total || *total != size || piece->body.empty()) return false;
+            } else if (!total) {
+                // An empty file has no first byte to ask for.
+                if (piece && piece->status == 416) return pass_on();
+                return send(piece ? response_of(*piece) : no_answer(piece.error()));
+            } else {
+                size = *total;
+                net::Response head;
+                head.type = piece->type;
+                if (!body_.skip() || !stream_.send(response_head(head, head_.keep_alive, size)))
+                    return false;
+                if (head_.method == "HEAD") return head_.keep_alive;
+            }
+            if (!stream_.send(piece->body)) return false;
+            at += piece->body.size();
+        }
+        return head_.keep_alive;
+    }
+
+    // "bytes 0-99/1000"
+    static std::optional<std::uint64_t> size_of(const std::string& range)
+    {
+        const auto slash = range.find('/');
+        const auto size =
+            slash == std::string::npos ? std::nullopt : parse_integer(range.substr(slash + 1));
+        if (!size || *size <= 0) return std::nullopt;
+        return static_cast<std::uint64_t>(*size);
     }
 
     [[nodiscard]] bool is_artifact_call() const
@@ -118,7 +185,12 @@ private:
             }
         }
         const auto place = find_place(path);
-        if (!place) return forward(recorder_.tracking().daemon, head_, {}, &body_, stream_);
+        if (!place && request_.method != "GET")
+            return send(mlflow::refuse(403,
+                                       "PERMISSION_DENIED",
+                                       "A run stores and removes files of its own, and of runs, "
+                                       "models and traces that it made"));
+        if (!place) return is_list ? pass_on() : fetch_file();
         const auto& tracking = recorder_.tracking();
         if (request_.method == "PUT") return send_stored(store_artifact(tracking, *place, body_));
         if (request_.method == "DELETE") return send(remove_artifact(tracking, *place));
@@ -191,13 +263,14 @@ private:
     Stream& stream_;
     const Head& head_;
     Recorder& recorder_;
+    Asks& asks_;
     Body body_;
     net::Request request_;
 };
 
 }  // namespace
 
-void serve(os::Fd socket, Recorder& recorder)
+void serve(os::Fd socket, Recorder& recorder, Asks& asks)
 {
     Stream stream(std::move(socket));
     for (;;) {
@@ -209,7 +282,7 @@ void serve(os::Fd socket, Recorder& recorder)
                 stream.send(response_head(refused, false, refused.body.size()) + refused.body));
             return;
         }
-        if (!*head || !Exchange(stream, **head, recorder).perform()) return;
+        if (!*head || !Exchange(stream, **head, recorder, asks).perform()) return;
     }
 }
 

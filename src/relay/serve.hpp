@@ -2,12 +2,13 @@
 #pragma once
 
 #include "os/fd.hpp"
+#include "relay/asks.hpp"
 #include "relay/recorder.hpp"
 
 namespace ponk::relay {
 
 // Answers what comes over one connection until the client closes it. What the run itself does not
-// know goes on to the daemon, where that can be reached.
-void serve(os::Fd socket, Recorder& recorder);
+// know goes on to the daemon.
+void serve(os::Fd socket, Recorder& recorder, Asks& asks);
 
 }  // namespace ponk::relay

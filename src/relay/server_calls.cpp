@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "mlflow/version.hpp"
 #include "relay/calls.hpp"
 
 // What a client asks about the server itself, and the experiment that the run belongs to.
 namespace ponk::relay {
 
 namespace {
-
-// Clients of 3.4 and later would send spans in a binary form that nobody here reads.
-constexpr const char* spoken_version = "3.3.0";
 
 net::Response plain(std::string text)
 {
@@ -24,7 +22,7 @@ Result<Answer> show_health(Recorder& /*recorder*/, const Call& /*call*/)
 
 Result<Answer> show_version(Recorder& /*recorder*/, const Call& /*call*/)
 {
-    return plain(spoken_version);
+    return plain(mlflow::spoken_version);
 }
 
 Result<Answer> show_abilities(Recorder& /*recorder*/, const Call& /*call*/)

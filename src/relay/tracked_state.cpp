@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "relay/tracked_state.hpp"
 
+#include "model/metric_journal.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <tuple>
 
 namespace ponk::relay {
@@ -43,16 +44,6 @@ bool is_same(const Point& left, const Point& right)
            std::memcmp(&left.value, &right.value, sizeof left.value) == 0;
 }
 
-std::optional<double> number_of(const Json& value)
-{
-    if (value.is_number()) return value.as_double();
-    if (!value.is_string()) return std::nullopt;
-    if (value.as_string() == "NaN") return std::numeric_limits<double>::quiet_NaN();
-    if (value.as_string() == "Infinity") return std::numeric_limits<double>::infinity();
-    if (value.as_string() == "-Infinity") return -std::numeric_limits<double>::infinity();
-    return std::nullopt;
-}
-
 TrackedState::TrackedState(const model::Tracking& tracking)
 {
     own_.id = tracking.run;
@@ -81,6 +72,12 @@ void TrackedState::apply(const Json& record)
 {
     if (!record.is_object() || !record["journal"].is_null()) return;
     if (record["model"].is_string()) return apply_model(record);
+    if (record["trace"].is_string()) {
+        traces_.insert(record.text("trace"));
+        return;
+    }
+    // Questions to the daemon are no use of the run either.
+    if (record["ask"].is_string() || record["withdrawn"].is_string()) return;
     const auto& of = record["of"];
     if (!of.is_string()) {
         // To name an experiment is no use of the run yet.
@@ -127,12 +124,18 @@ void TrackedState::apply_to(TrackedRun& run, const Json& record)
 
 void TrackedState::add_point(TrackedRun& run, const Json& record)
 {
-    const auto value = number_of(record["value"]);
+    const auto value = model::journal_number(record["value"]);
     if (!value) return;
     const Point point{*value, record.integer("time"), record.integer("step")};
     const auto [series, is_new] = run.metrics.try_emplace(record.text("metric"));
     if (is_new || rank(series->second.latest) <= rank(point)) series->second.latest = point;
     series->second.last = point;
+    const auto model = models_.find(record.text("model_id"));
+    if (model == models_.end()) return;
+    const auto [latest, first] = model->second.metrics.try_emplace(
+        {record.text("metric"), run.id, record.text("dataset_name"), record.text("dataset_digest")},
+        point);
+    if (!first && rank(latest->second) <= rank(point)) latest->second = point;
 }
 
 void TrackedState::apply_model(const Json& record)
@@ -148,6 +151,10 @@ void TrackedState::apply_model(const Json& record)
     }
     const auto found = models_.find(id);
     if (found == models_.end()) return;
+    if (record.boolean("deleted")) {
+        models_.erase(found);
+        return;
+    }
     auto& model = found->second;
     model.updated = record.integer("time");
     if (record["status"].is_string()) {

@@ -4,6 +4,7 @@
 #include "base/json.hpp"
 #include "model/tracking.hpp"
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -58,6 +59,8 @@ struct TrackedModel {
     std::int64_t updated = 0;
     Texts params;
     Texts tags;
+    // The latest of each run and dataset: [metric, run, name and digest of the dataset].
+    std::map<std::array<std::string, 4>, Point> metrics;
 };
 
 // What the relay's journals say, folded into what clients ask for. Everything changes through
@@ -80,18 +83,18 @@ public:
         return models_;
     }
 
+    [[nodiscard]] bool has_trace(std::string_view id) const { return traces_.contains(id); }
+
 private:
     void apply_to(TrackedRun& run, const Json& record);
     void apply_model(const Json& record);
-    static void add_point(TrackedRun& run, const Json& record);
+    void add_point(TrackedRun& run, const Json& record);
 
     TrackedRun own_;
     bool taken_ = false;
     std::map<std::string, TrackedRun, std::less<>> others_;
     std::map<std::string, TrackedModel, std::less<>> models_;
+    std::set<std::string, std::less<>> traces_;
 };
-
-// A number of a record or a request, or one of the words for what JSON cannot say.
-std::optional<double> number_of(const Json& value);
 
 }  // namespace ponk::relay

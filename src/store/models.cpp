@@ -106,8 +106,12 @@ Result<LoggedModel> Models::create(const NewModel& model)
 {
     auto& database = HistoryAccess::database(history_);
     return database.write(db::Durability::disk, [&](db::Connection& writer) -> Result<LoggedModel> {
+        if (!model.id.empty()) {
+            if (const auto known = get_model_row(writer, model.id))
+                return read_model(writer, *known);
+        }
         const auto experiment = TRY(get_writable_experiment(writer, model.experiment));
-        const auto id = "m-" + RunId::make().text();
+        const auto id = model.id.empty() ? "m-" + RunId::make().text() : model.id;
         auto insert = TRY(
             writer.prepare("INSERT INTO logged_model(id, project, name, type, status, source_run,"
                            " location, created, updated) VALUES(?, ?, ?, ?, ?, ?, ?, ?8, ?8)"));
@@ -118,7 +122,7 @@ Result<LoggedModel> Models::create(const NewModel& model)
                     model_pending,
                     model.source_run,
                     fmt::format("{}/models/{}/artifacts", experiment.location, id),
-                    wall_milliseconds());
+                    model.created > 0 ? model.created : wall_milliseconds());
         TRY(insert.run());
         const auto row = writer.last_row();
         TRY(add_params(writer, row, model.params));

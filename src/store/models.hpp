@@ -49,6 +49,9 @@ struct NewModel {
     std::string source_run = {};
     Pairs params = {};
     Pairs tags = {};
+    // Of one that was made elsewhere; one that is there already stays as it is.
+    std::string id = {};
+    std::int64_t created = 0;  // 0: now
 };
 
 // A dataset by name and, when there is one, digest.
@@ -88,7 +91,7 @@ public:
 
     explicit Models(const History& history) : history_(history) {}
 
-    // Gives it an id and a place for its files; it is pending.
+    // Gives it an id, unless it has one, and a place for its files; it is pending.
     Result<LoggedModel> create(const NewModel& model);
     Result<LoggedModel> get(const std::string& id, Deleted deleted = Deleted::leave_out) const;
     Result<LoggedModel> set_status(const std::string& id, std::string_view status);

@@ -31,6 +31,7 @@ constexpr const char* cancel = "cancel";  // a request to end; holds the grace i
 constexpr const char* journal = "journal";
 constexpr const char* work = "work";
 constexpr const char* relay = "relay";              // what the run's relay must know
+constexpr const char* answers = "answers";          // to calls of the script, for its relay
 constexpr const char* tensorboard = "tensorboard";  // where event files are looked for
 constexpr const char* environment =
     "environment";  // for a container's supervisor, which removes it

@@ -210,6 +210,13 @@ public:
     virtual Result<>
     cancel(const std::string& job, const Path& directory, std::chrono::seconds grace) = 0;
 
+    // Gives the run's relay the answer to a call of the script (docs/design/relay.md): `name` is
+    // the call's.
+    virtual Result<> hand_over(const std::string& job,
+                               const Path& directory,
+                               const std::string& name,
+                               std::string answer);
+
     // After the end: brings `outputs/` home.
     virtual Result<Collected> collect(const std::string& job,
                                       const Path& directory,

@@ -15,14 +15,13 @@ bool has_relay(const JobSpec& spec)
            });
 }
 
-Result<> write_relay_file(const JobSpec& spec, std::string outputs, DaemonIs daemon)
+Result<> write_relay_file(const JobSpec& spec, std::string outputs)
 {
     if (!has_relay(spec)) return {};
     auto tracking = spec.tracking;
     tracking.run = spec.id.text();
     tracking.token = spec.token;
     tracking.outputs = std::move(outputs);
-    if (daemon == DaemonIs::out_of_reach) tracking.daemon.clear();
     return os::replace_file(
         spec.directory / control::relay, to_text(tracking), 0600, os::Durable::no);
 }

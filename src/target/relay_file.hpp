@@ -11,8 +11,7 @@ namespace ponk::target {
 // server has its way.
 bool has_relay(const JobSpec& spec);
 
-enum class DaemonIs { in_reach, out_of_reach };
 // Writes what the relay must know into the run directory; `outputs` is where it sees that folder.
-Result<> write_relay_file(const JobSpec& spec, std::string outputs, DaemonIs daemon);
+Result<> write_relay_file(const JobSpec& spec, std::string outputs);
 
 }  // namespace ponk::target

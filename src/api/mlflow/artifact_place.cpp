@@ -2,6 +2,7 @@
 #include "api/mlflow/artifact_place.hpp"
 
 #include "base/text.hpp"
+#include "engine/made_by.hpp"
 #include "store/models.hpp"
 #include "store/traces.hpp"
 #include "store/tracking.hpp"
@@ -44,6 +45,7 @@ ArtifactPlace run_place(const RunId& id, const store::RunPlace& place, ArtifactP
     return {Owner::run,
             id.text(),
             place.deleted,
+            {},
             folder_of_run(place.experiment, id),
             std::move(inside)};
 }
@@ -56,23 +58,40 @@ find_other(const Services& services, Owner owner, std::int64_t experiment, const
     const auto found = TRY(store::Tracking(services.history()).get_experiment(experiment));
     bool deleted = found.deleted;
     std::int64_t home = 0;
+    std::string maker;
     if (owner == Owner::trace) {
-        home = TRY(store::Traces(services.history()).get(id)).experiment;
+        const auto trace = TRY(store::Traces(services.history()).get(id));
+        home = trace.experiment;
+        maker = engine::maker_of(trace.tags);
     } else {
         const store::Models models(services.history());
-        home = TRY(models.get(id, store::Models::Deleted::include)).experiment;
+        const auto model = TRY(models.get(id, store::Models::Deleted::include));
+        home = model.experiment;
+        maker = engine::maker_of(model.tags);
         deleted = deleted || !models.get(id);
     }
     if (home != experiment)
         return fail(
             ErrorKind::not_found, "'{}' is not in experiment {}", printable(id), experiment);
-    return ArtifactPlace{owner, id, deleted, path.first(4), path.below(4)};
+    return ArtifactPlace{owner, id, deleted, std::move(maker), path.first(4), path.below(4)};
 }
 
 Result<engine::RunFiles> files_of(const Services& services, const ArtifactPlace& place)
 {
     const auto run = TRY(services.history().get_run(TRY(RunId::parse(place.id))));
     return engine::RunFiles::of(services.context(), run);
+}
+
+// What a run logged for a model or a trace that its script made.
+Result<std::optional<engine::MadeFiles>> made_files_of(const Services& services,
+                                                       const ArtifactPlace& place)
+{
+    if (place.maker.empty()) return std::optional<engine::MadeFiles>();
+    return engine::MadeFiles::of(services.context(),
+                                 place.maker,
+                                 place.owner == Owner::model ? engine::made_models_folder
+                                                             : engine::made_traces_folder,
+                                 place.id);
 }
 
 }  // namespace
@@ -140,7 +159,10 @@ Result<> check_writable(const ArtifactPlace& place)
 Result<Entries> list_place(const Services& services, const ArtifactPlace& place)
 {
     if (place.owner == Owner::run) return TRY(files_of(services, place)).list(place.inside);
-    return engine::client_files(services.context()).list(place.full());
+    auto listed = TRY(engine::client_files(services.context()).list(place.full()));
+    if (listed) return listed;
+    if (const auto made = TRY(made_files_of(services, place))) return made->list(place.inside);
+    return listed;
 }
 
 Result<engine::OpenFile> open_place(const Services& services, const ArtifactPlace& place)
@@ -152,6 +174,7 @@ Result<engine::OpenFile> open_place(const Services& services, const ArtifactPlac
     if (found.kind == Kind::folder)
         return fail(
             ErrorKind::invalid_argument, "'{}' is a folder", printable(place.inside.text()));
+    if (const auto made = TRY(made_files_of(services, place))) return made->open(place.inside);
     return fail(ErrorKind::not_found, "No such artifact: '{}'", printable(place.inside.text()));
 }
 

@@ -19,6 +19,7 @@ struct ArtifactPlace {
     enum class Owner { run, model, trace } owner = Owner::run;
     std::string id;
     bool deleted = false;
+    std::string maker = {};      // the run whose script made it; empty: no run's
     store::ArtifactPath root;    // of the owner's artifacts
     store::ArtifactPath inside;  // below it
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/mlflow/artifact_sink.hpp"
 
-#include "api/mlflow/error.hpp"
 #include "base/text.hpp"
+#include "mlflow/error.hpp"
 
 #include <fmt/format.h>
 
@@ -17,10 +17,10 @@ constexpr int no_room = 507;
 
 net::Response refuse_to_store(const Error& error)
 {
-    if (error.kind() != ErrorKind::unavailable) return refuse(error);
+    if (error.kind() != ErrorKind::unavailable) return ponk::mlflow::refuse(error);
     const auto text =
         error.hint().empty() ? error.message() : error.message() + ". " + error.hint();
-    return refuse(no_room, "RESOURCE_EXHAUSTED", text);
+    return ponk::mlflow::refuse(no_room, "RESOURCE_EXHAUSTED", text);
 }
 
 class ArtifactSink final : public net::BodySink {
@@ -41,11 +41,11 @@ public:
     net::Response finish() override
     {
         if (received_ == 0 && upload_.empty == Upload::Empty::refused)
-            return refuse(
+            return ponk::mlflow::refuse(
                 Error(ErrorKind::invalid_argument, "Request must specify data in its body"));
         if (auto refusal = begin(0)) return std::move(*refusal);
         const auto place = writable();
-        if (!place) return refuse(place.error());
+        if (!place) return ponk::mlflow::refuse(place.error());
         if (const auto published = file_->publish(place->full()); !published)
             return refuse_to_store(published.error());
         net::Response response;
@@ -69,12 +69,13 @@ private:
     {
         received_ += more;
         if (upload_.most && std::max(received_, upload_.announced.value_or(0)) > *upload_.most) {
-            return refuse(Error(ErrorKind::invalid_argument,
-                                fmt::format("Artifact size is too large. Max size is {}",
-                                            byte_size_text(*upload_.most))));
+            return ponk::mlflow::refuse(
+                Error(ErrorKind::invalid_argument,
+                      fmt::format("Artifact size is too large. Max size is {}",
+                                  byte_size_text(*upload_.most))));
         }
         if (file_) return std::nullopt;
-        if (const auto place = writable(); !place) return refuse(place.error());
+        if (const auto place = writable(); !place) return ponk::mlflow::refuse(place.error());
         auto file = engine::client_files(services_.context()).receive(upload_.announced);
         if (!file) return refuse_to_store(file.error());
         file_.emplace(std::move(*file));

@@ -124,7 +124,7 @@ Result<net::Response> update_experiment(const Services& services, const Call& ca
     // 400 where MLflow's server has 500, which clients take for an outage and try again for
     // minutes.
     if (renamed.error().kind() == ErrorKind::cancelled)
-        return refuse(400, invalid_state, renamed.error().message());
+        return refuse(400, ponk::mlflow::invalid_state, renamed.error().message());
     return tl::unexpected(renamed.error());
 }
 

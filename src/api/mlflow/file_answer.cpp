@@ -3,9 +3,9 @@
 
 #include "api/byte_range.hpp"
 #include "api/file_source.hpp"
-#include "api/mlflow/error.hpp"
 #include "api/mlflow/media_type.hpp"
 #include "base/text.hpp"
+#include "mlflow/error.hpp"
 
 #include <algorithm>
 
@@ -56,9 +56,10 @@ file_answer(const net::Request& request, engine::OpenFile file, const std::strin
     auto range = ByteRange::of(
         wants_part(request, tag, date) ? request.header("Range") : std::string(), size);
     if (range.kind == ByteRange::Kind::outside) {
-        auto refused = refuse(416,
-                              "INVALID_PARAMETER_VALUE",
-                              fmt::format("The range lies outside the file of {} bytes", size));
+        auto refused =
+            ponk::mlflow::refuse(416,
+                                 "INVALID_PARAMETER_VALUE",
+                                 fmt::format("The range lies outside the file of {} bytes", size));
         refused.headers.emplace_back("Content-Range", range.text(size));
         return refused;
     }

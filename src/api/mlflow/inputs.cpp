@@ -4,42 +4,19 @@
 #include "api/mlflow/routes.hpp"
 #include "base/text.hpp"
 
-#include <algorithm>
-
 // What runs took and gave: datasets and models.
 namespace ponk::api::mlflow {
 
 namespace {
 
+namespace limits = ponk::mlflow::limits;
+
 constexpr std::size_t most_inputs = 1000;
 constexpr std::size_t most_experiments = 20;
-constexpr std::size_t longest_dataset_name = 500;
-constexpr std::size_t longest_digest = 36;
-constexpr std::size_t longest_source = 65'535;
-constexpr std::size_t longest_schema = 1'048'575;
-constexpr std::size_t longest_profile = 16'777'215;
-constexpr std::size_t longest_input_key = 255;
-constexpr std::size_t longest_input_value = 500;
-constexpr std::size_t longest_run_id = 256;
 
 store::Datasets datasets(const Services& services)
 {
     return store::Datasets(services.history());
-}
-
-// A letter or digit, then those, "_" and "-".
-Result<std::string> run_id_of(const Fields& fields)
-{
-    auto id = TRY(fields.run_id());
-    const auto is_plain = [](char c) {
-        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-    };
-    const bool legal = id.size() <= longest_run_id && is_plain(id.front()) &&
-                       std::all_of(id.begin(), id.end(), [&](char c) {
-                           return is_plain(c) || c == '_' || c == '-';
-                       });
-    if (!legal) return tl::unexpected(fields.invalid("run_id"));
-    return id;
 }
 
 Result<store::Dataset> dataset_of(const Fields& fields)
@@ -50,12 +27,12 @@ Result<store::Dataset> dataset_of(const Fields& fields)
                            TRY(fields.find_text("source")).value_or(""),
                            TRY(fields.find_text("schema")),
                            TRY(fields.find_text("profile"))};
-    TRY(check_length("name", dataset.name, longest_dataset_name));
-    TRY(check_length("digest", dataset.digest, longest_digest));
-    TRY(check_length("source_type", dataset.source_type, longest_digest));
-    TRY(check_length("source", dataset.source, longest_source));
-    TRY(check_length("schema", dataset.schema.value_or(""), longest_schema));
-    TRY(check_length("profile", dataset.profile.value_or(""), longest_profile));
+    TRY(check_length("name", dataset.name, limits::dataset_name));
+    TRY(check_length("digest", dataset.digest, limits::dataset_digest));
+    TRY(check_length("source_type", dataset.source_type, limits::dataset_digest));
+    TRY(check_length("source", dataset.source, limits::dataset_source));
+    TRY(check_length("schema", dataset.schema.value_or(""), limits::dataset_schema));
+    TRY(check_length("profile", dataset.profile.value_or(""), limits::dataset_profile));
     return dataset;
 }
 
@@ -67,8 +44,8 @@ Result<store::DatasetInput> input_of(const Fields& fields)
     for (const auto& tag : TRY(fields.objects("tags"))) {
         auto key = TRY(tag.text("key"));
         auto value = TRY(tag.find_text("value")).value_or("");
-        TRY(check_length("key", key, longest_input_key));
-        TRY(check_length("value", value, longest_input_value));
+        TRY(check_length("key", key, limits::input_tag_key));
+        TRY(check_length("value", value, limits::input_tag_value));
         input.tags.emplace_back(std::move(key), std::move(value));
     }
     return input;
@@ -82,7 +59,7 @@ tl::unexpected<Error> too_many_inputs(std::string_view things)
 
 Result<net::Response> log_inputs(const Services& services, const Call& call)
 {
-    const auto run = TRY(run_id_of(call.fields));
+    const auto run = TRY(ponk::mlflow::run_id_of(call.fields));
     const auto listed = TRY(call.fields.objects("datasets"));
     const auto models = TRY(call.fields.objects("models"));
     if (listed.size() > most_inputs) return too_many_inputs("datasets");
@@ -99,7 +76,7 @@ Result<net::Response> log_inputs(const Services& services, const Call& call)
 
 Result<net::Response> log_outputs(const Services& services, const Call& call)
 {
-    const auto run = TRY(run_id_of(call.fields));
+    const auto run = TRY(ponk::mlflow::run_id_of(call.fields));
     const auto listed = TRY(call.fields.objects("models"));
     if (listed.empty()) return tl::unexpected(call.fields.missing("models"));
     if (listed.size() > most_inputs) return too_many_inputs("models");
@@ -119,7 +96,7 @@ Result<Json> summary_of(const std::string& text)
     if (!model || !model->is_object())
         return fail(ErrorKind::invalid_argument,
                     "Malformed model info. {} is not a valid JSON.",
-                    printable(std::string_view(text).substr(0, longest_dataset_name)));
+                    printable(std::string_view(text).substr(0, limits::dataset_name)));
     std::vector<std::string> missing;
     for (const auto* name : {"artifact_path", "flavors", "run_id", "utc_time_created"}) {
         if ((*model)[name].is_null()) missing.push_back(fmt::format("'{}'", name));
@@ -137,7 +114,7 @@ Result<Json> summary_of(const std::string& text)
 
 Result<net::Response> log_model(const Services& services, const Call& call)
 {
-    const auto run = TRY(run_id_of(call.fields));
+    const auto run = TRY(ponk::mlflow::run_id_of(call.fields));
     const auto summary = TRY(summary_of(TRY(call.fields.text("model_json"))));
     TRY(datasets(services).add_model_history(run, summary));
     return reply();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "api/mlflow/fields.hpp"
 #include "base/error.hpp"
+#include "mlflow/fields.hpp"
 #include "mlflow/names.hpp"
 #include "store/tracking.hpp"
 
@@ -27,6 +27,7 @@ inline constexpr std::size_t most_together = 1000;
 inline constexpr std::int64_t largest_page = 50'000;
 
 using ponk::mlflow::check_length;
+using ponk::mlflow::Fields;
 using ponk::mlflow::is_key;
 using ponk::mlflow::key_of;
 using ponk::mlflow::shortened;

@@ -53,19 +53,6 @@ Result<> add_point(const Fields& fields, store::Logged& logged)
     return {};
 }
 
-Result<std::string> batch_run_id(const Fields& fields)
-{
-    constexpr std::size_t longest = 256;
-    auto id = TRY(fields.run_id());
-    const auto letter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
-    const bool valid = id.size() <= longest && letter(id.front()) &&
-                       std::all_of(id.begin(), id.end(), [&](char c) {
-                           return letter(c) || c == '_' || c == '-';
-                       });
-    if (!valid) return tl::unexpected(fields.invalid("run_id"));
-    return id;
-}
-
 Result<> check_counts(std::size_t metrics, std::size_t params, std::size_t tags)
 {
     if (metrics > most_metrics) return tl::unexpected(too_many("metrics", most_metrics, metrics));
@@ -85,7 +72,7 @@ std::size_t count_of(const Fields& fields, std::string_view name)
 Result<LogBody> batch_of(const Fields& fields)
 {
     LogBody body;
-    body.run_id = TRY(batch_run_id(fields));
+    body.run_id = TRY(ponk::mlflow::run_id_of(fields));
     TRY(check_counts(
         count_of(fields, "metrics"), count_of(fields, "params"), count_of(fields, "tags")));
     for (const auto& metric : TRY(fields.objects("metrics")))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/mlflow/model_json.hpp"
 
-#include "api/mlflow/trace_time.hpp"
+#include "mlflow/trace_time.hpp"
 
 namespace ponk::api::mlflow {
 
@@ -130,8 +130,9 @@ Json trace_json(const store::TraceInfo& trace)
                JsonObject{{"type", "MLFLOW_EXPERIMENT"},
                           {"mlflow_experiment",
                            JsonObject{{"experiment_id", std::to_string(trace.experiment)}}}});
-    object.set("request_time", trace_time_text(trace.time));
-    if (trace.duration) object.set("execution_duration", trace_duration_text(*trace.duration));
+    object.set("request_time", ponk::mlflow::trace_time_text(trace.time));
+    if (trace.duration)
+        object.set("execution_duration", ponk::mlflow::trace_duration_text(*trace.duration));
     object.set("state", trace.state);
     if (!trace.metadata.empty()) object.set("trace_metadata", map_json(trace.metadata));
     if (!trace.tags.empty()) object.set("tags", map_json(trace.tags));

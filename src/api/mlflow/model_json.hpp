@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "api/mlflow/fields.hpp"
 #include "base/json.hpp"
+#include "mlflow/fields.hpp"
 #include "store/datasets.hpp"
 #include "store/models.hpp"
 #include "store/registry.hpp"
@@ -14,6 +14,8 @@
 // Models, versions, datasets and traces as clients read them: what is not set is absent, and so is
 // a list without entries.
 namespace ponk::api::mlflow {
+
+using ponk::mlflow::Fields;
 
 Json logged_model_json(const store::LoggedModel& model);
 Json registered_model_json(const store::RegisteredModel& model);

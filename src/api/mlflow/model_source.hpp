@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "api/mlflow/fields.hpp"
 #include "api/services.hpp"
+#include "mlflow/fields.hpp"
 #include "store/tracked_rows.hpp"
 
 #include <string>
 
 namespace ponk::api::mlflow {
+
+using ponk::mlflow::Fields;
 
 // Where a new version of a model comes from.
 struct ModelSource {

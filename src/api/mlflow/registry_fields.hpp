@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "api/mlflow/fields.hpp"
+#include "mlflow/fields.hpp"
 #include "query/search/grammar.hpp"
 #include "store/registry.hpp"
 
@@ -11,6 +11,8 @@
 
 // What names, versions, stages and aliases of the registry may be.
 namespace ponk::api::mlflow {
+
+using ponk::mlflow::Fields;
 
 Result<std::string> model_name_of(const Fields& fields, std::string_view field = "name");
 // A number that travels as a text.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "api/mlflow/error.hpp"
-#include "api/mlflow/fields.hpp"
 #include "api/router.hpp"
+#include "mlflow/error.hpp"
+#include "mlflow/fields.hpp"
 
 #include <memory>
 #include <optional>
@@ -13,6 +13,12 @@
 
 // The tracking API that MLflow's clients speak, docs/design/mlflow.md.
 namespace ponk::api::mlflow {
+
+// Said by the daemon and by relays of runs in the same words.
+using ponk::mlflow::endpoint_not_found;
+using ponk::mlflow::Fields;
+using ponk::mlflow::not_implemented;
+using ponk::mlflow::refuse;
 
 // A call with its fields and its path variables, in order; "{path}" takes all remaining segments.
 struct Call {

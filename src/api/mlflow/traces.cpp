@@ -2,8 +2,8 @@
 #include "api/mlflow/limits.hpp"
 #include "api/mlflow/model_json.hpp"
 #include "api/mlflow/routes.hpp"
-#include "api/mlflow/trace_time.hpp"
 #include "base/text.hpp"
+#include "mlflow/trace_time.hpp"
 #include "query/search/filter.hpp"
 
 #include <algorithm>
@@ -87,11 +87,11 @@ Result<store::TraceInfo> trace_of(const Fields& fields)
     store::TraceInfo trace;
     trace.id = TRY(trace_id_of(fields));
     trace.experiment = TRY(experiment_of(TRY(object_of(fields, "trace_location"))));
-    const auto time = parse_trace_time(TRY(fields.text("request_time")));
+    const auto time = ponk::mlflow::parse_trace_time(TRY(fields.text("request_time")));
     if (!time) return tl::unexpected(fields.invalid("request_time"));
     trace.time = *time;
     if (const auto duration = TRY(fields.find_text("execution_duration"))) {
-        trace.duration = parse_trace_duration(*duration);
+        trace.duration = ponk::mlflow::parse_trace_duration(*duration);
         if (!trace.duration) return tl::unexpected(fields.invalid("execution_duration"));
     }
     trace.state = TRY(state_of(fields));

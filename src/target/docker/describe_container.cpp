@@ -142,7 +142,7 @@ Result<> write_control_files(const JobSpec& spec,
                         .time_limit = spec.time_limit,
                         .grace = spec.grace};
     TRY(os::make_directories(spec.directory / control::journal));
-    TRY(write_relay_file(spec, std::string(layout::tree) + "/outputs", DaemonIs::out_of_reach));
+    TRY(write_relay_file(spec, std::string(layout::tree) + "/outputs"));
     TRY(os::make_directories(spec.directory / "home"));
     if (!spec.shared_directory.empty()) TRY(os::make_directories(spec.shared_directory, 0755));
     TRY(os::replace_file(spec.directory / control::spec, to_text(text)));

@@ -266,7 +266,7 @@ private:
                             .time_limit = spec.time_limit,
                             .grace = spec.grace};
         TRY(os::make_directories(spec.directory / control::journal));
-        TRY(write_relay_file(spec, (tree / "outputs").string(), DaemonIs::in_reach));
+        TRY(write_relay_file(spec, (tree / "outputs").string()));
         // Its name need not outlive a power cut: the supervisor would not either.
         TRY(os::replace_file(
             spec.directory / control::spec, to_text(text), 0600, os::Durable::content));

@@ -33,7 +33,6 @@ Frame example()
     spec.tracking.experiment = "3";
     spec.tracking.experiment_name = "iris";
     spec.tracking.tags = {{"team", "x"}};
-    spec.tracking.daemon = "/only/here";
     spec.time_limit = std::chrono::seconds(60);
     return {FrameKind::request,
             7,

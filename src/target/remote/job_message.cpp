@@ -75,10 +75,9 @@ EnvironmentWish parse_environment(const Json& value)
                            .lock = value.text("lock")};
 }
 
-// Empty: nothing is tracked. The daemon is not on that machine.
-std::string tracking_text(model::Tracking tracking)
+// Empty: nothing is tracked.
+std::string tracking_text(const model::Tracking& tracking)
 {
-    tracking.daemon.clear();
     return tracking.experiment.empty() ? "" : model::to_text(tracking);
 }
 

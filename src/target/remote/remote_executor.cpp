@@ -23,6 +23,8 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr auto pause = 500ms;
+// Who asked does not wait longer.
+constexpr auto answer_patience = 10s;
 
 class RemoteExecutor final : public Executor {
 public:
@@ -93,6 +95,20 @@ public:
         request.head.set("grace", static_cast<std::int64_t>(grace.count()));
         const auto connection = TRY(calls_.reach(directory, TRY(box), {}));
         return BoxCalls::ask(*connection, *box, std::move(request), after(usual_patience), {})
+            .map([](const auto&) {});
+    }
+
+    Result<> hand_over(const std::string& job,
+                       const Path& directory,
+                       const std::string& name,
+                       std::string answer) override
+    {
+        const auto box = TRY(read_box(directory));
+        auto request = calls_.about("answer", job);
+        request.head.set("name", name);
+        request.payload = std::move(answer);
+        const auto connection = TRY(calls_.reach(directory, box, {}));
+        return BoxCalls::ask(*connection, box, std::move(request), after(answer_patience), {})
             .map([](const auto&) {});
     }
 

@@ -14,7 +14,13 @@ for step in range(20):
         for pid in relays():
             os.kill(pid, 9)
 assert client.put("model/a.txt", b"hello")[0] == 200
-assert client.post("runs/search", experiment_ids=["0"])[0] == 501
+status, body = client.post("runs/search", experiment_ids=[os.environ["MLFLOW_EXPERIMENT_ID"]], filter="metrics.loss > 18")
+assert status == 200 and RUN in str(body), (status, body)
+status, body = client.post("registered-models/create", name="R")
+assert status == 200, (status, body)
+status, body = client.post("model-versions/create", name="R", source="runs:/" + RUN + "/model", run_id=RUN)
+assert status == 200, (status, body)
+assert client.post("runs/delete", run_id=RUN)[0] == 403
 """
 
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 // Times and durations as traces have them. Finer parts than milliseconds are cut off.
-namespace ponk::api::mlflow {
+namespace ponk::mlflow {
 
 // "2026-03-01T12:30:05.123Z"; without the point where there is nothing behind it.
 std::string trace_time_text(std::int64_t wall_ms);
@@ -18,4 +18,4 @@ std::optional<std::int64_t> parse_trace_time(std::string_view text);
 std::string trace_duration_text(std::int64_t ms);
 std::optional<std::int64_t> parse_trace_duration(std::string_view text);
 
-}  // namespace ponk::api::mlflow
+}  // namespace ponk::mlflow

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "api/mlflow/trace_time.hpp"
+#include "mlflow/trace_time.hpp"
 
 #include "base/text.hpp"
 #include "base/time.hpp"
@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace ponk::api::mlflow {
+namespace ponk::mlflow {
 
 namespace {
 
@@ -69,4 +69,4 @@ std::optional<std::int64_t> parse_trace_duration(std::string_view text)
     return *seconds * 1000 + *ms;
 }
 
-}  // namespace ponk::api::mlflow
+}  // namespace ponk::mlflow

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/run_calls.hpp"
+
+#include "api/mlflow/routes.hpp"
+#include "base/text.hpp"
+#include "engine/made_by.hpp"
+#include "mlflow/error.hpp"
+#include "mlflow/fields.hpp"
+#include "net/target.hpp"
+#include "store/models.hpp"
+#include "store/registry.hpp"
+#include "store/traces.hpp"
+#include "store/tracking.hpp"
+
+namespace ponk::api {
+
+namespace {
+
+using ponk::mlflow::Fields;
+
+// What goes back in one piece. Relays ask for files in smaller ones.
+constexpr std::size_t longest_answer = std::size_t{15} << 20;
+
+// What a run's script made, as history knows it.
+class Own {
+public:
+    Own(const Services& services, const RunId& run) : history_(services.history()), run_(run.text())
+    {
+    }
+
+    Result<bool> has_made_run(const std::string& id) const
+    {
+        const auto found = store::Tracking(history_).get_run(id);
+        return found && engine::maker_of(found->tags) == run_;
+    }
+    Result<bool> has_run(const std::string& id) const
+    {
+        if (id == run_) return true;
+        return has_made_run(id);
+    }
+    Result<bool> has_model(const std::string& id) const
+    {
+        const auto found = store::Models(history_).get(id);
+        return found && engine::maker_of(found->tags) == run_;
+    }
+    Result<bool> has_version(const Fields& fields) const
+    {
+        const auto name = TRY(fields.text("name"));
+        const auto found =
+            TRY(store::Registry(history_).get_version(name, TRY(fields.integer("version"))));
+        if (!found.logged_model.empty() && TRY(has_model(found.logged_model))) return true;
+        return !found.run.empty() && TRY(has_run(found.run));
+    }
+    Result<bool> has_trace(const std::string& id) const
+    {
+        const auto found = store::Traces(history_).get(id);
+        return found && engine::maker_of(found->tags) == run_;
+    }
+
+private:
+    const store::History& history_;
+    std::string run_;
+};
+
+using Check = Result<bool> (*)(const Own& own, const mlflow::Found& found, const Fields& fields);
+
+Result<bool> always(const Own&, const mlflow::Found&, const Fields&)
+{
+    return true;
+}
+
+// A version of what the run made, by all that it says about itself.
+Result<bool> from_own(const Own& own, const mlflow::Found&, const Fields& fields)
+{
+    const auto run = TRY(fields.find_text("run_id")).value_or("");
+    const auto model = TRY(fields.find_text("model_id")).value_or("");
+    if (run.empty() && model.empty()) return false;
+    if (!run.empty() && !TRY(own.has_run(run))) return false;
+    return model.empty() || TRY(own.has_model(model));
+}
+
+Result<bool> own_version(const Own& own, const mlflow::Found&, const Fields& fields)
+{
+    return own.has_version(fields);
+}
+
+Result<bool> made_run(const Own& own, const mlflow::Found&, const Fields& fields)
+{
+    return own.has_made_run(TRY(fields.run_id()));
+}
+
+Result<bool> own_trace(const Own& own, const mlflow::Found& found, const Fields&)
+{
+    return own.has_trace(found.variables.at(0));
+}
+
+// What a run may change through us. What it logs is in its journals and needs no right.
+struct RunRight {
+    const char* method;
+    const char* pattern;
+    Check check;
+};
+constexpr RunRight rights[] = {
+    {"POST", "/api/2.0/mlflow/registered-models/create", always},
+    {"POST", "/api/2.0/mlflow/model-versions/create", from_own},
+    {"POST", "/api/2.0/mlflow/model-versions/set-tag", own_version},
+    {"DELETE", "/api/2.0/mlflow/model-versions/delete-tag", own_version},
+    {"PATCH", "/api/2.0/mlflow/model-versions/update", own_version},
+    {"POST", "/api/2.0/mlflow/model-versions/transition-stage", own_version},
+    {"POST", "/api/2.0/mlflow/registered-models/alias", own_version},
+    {"POST", "/api/2.0/mlflow/runs/delete", made_run},
+    {"POST", "/api/2.0/mlflow/runs/restore", made_run},
+    {"PATCH", "/api/3.0/mlflow/traces/{id}/tags", own_trace},
+    {"DELETE", "/api/3.0/mlflow/traces/{id}/tags", own_trace},
+};
+
+Check find_check(const mlflow::Route& route)
+{
+    for (const auto& right : rights) {
+        if (std::string_view(right.method) == route.method &&
+            std::string_view(right.pattern) == route.pattern)
+            return right.check;
+    }
+    return nullptr;
+}
+
+net::Response forbidden(const net::Request& request)
+{
+    return ponk::mlflow::refuse(
+        403,
+        "PERMISSION_DENIED",
+        fmt::format(
+            "A run may not do this ({} /{}): it changes what it made itself and its own "
+            "versions of models. Outside of runs 'ponk tracking env' lets a client do more.",
+            printable(request.method),
+            printable(join(request.path, "/"))));
+}
+
+std::string text_of(const net::Response& response, std::string_view body)
+{
+    JsonObject head{{"status", response.status}, {"type", response.type}};
+    for (const auto& [name, value] : response.headers) {
+        if (name == "Content-Range") head.set("range", value);
+    }
+    return to_json(head) + "\n" + std::string(body);
+}
+
+std::string text_of(const net::Response& response)
+{
+    return text_of(response, response.body);
+}
+
+net::Response too_long()
+{
+    return ponk::mlflow::refuse(
+        501,
+        ponk::mlflow::not_implemented,
+        "The answer is too long to be passed on into a run: ask for less, with 'max_results'");
+}
+
+// A file's bytes, which come without waiting.
+std::string drained(net::Response response)
+{
+    std::string body;
+    for (;;) {
+        const auto step = response.stream->next(body);
+        if (body.size() > longest_answer) return text_of(too_long());
+        if (step == net::BodySource::Step::end) return text_of(response, body);
+        if (step != net::BodySource::Step::data)
+            return text_of(ponk::mlflow::refuse(
+                Error(ErrorKind::damaged, "The file cannot be read to its end")));
+    }
+}
+
+Result<net::Request> request_of(const Json& ask)
+{
+    auto target = TRY(net::parse_target(ask.text("target")));
+    net::Request request;
+    request.method = ask.text("method");
+    request.path = std::move(target.path);
+    request.query = std::move(target.query);
+    if (const auto type = ask.text("type"); !type.empty())
+        request.headers.emplace_back("Content-Type", type);
+    if (const auto range = ask.text("range"); !range.empty())
+        request.headers.emplace_back("Range", range);
+    request.body = ask.text("body");
+    return request;
+}
+
+}  // namespace
+
+Result<bool> run_may(const Services& services, const RunId& run, const net::Request& request)
+{
+    const auto found = mlflow::find(request);
+    if (!found) return false;
+    if (found->permission() == Permission::read) return true;
+    const auto check = find_check(*found->route);
+    if (!check) return false;
+    return check(Own(services, run), *found, TRY(Fields::of(request)));
+}
+
+std::string answer_run(const Services& services, const RunId& run, const Json& ask)
+{
+    const auto request = request_of(ask);
+    if (!request) return text_of(ponk::mlflow::refuse(request.error()));
+    const auto may = run_may(services, run, *request);
+    if (!may) return text_of(ponk::mlflow::refuse(may.error()));
+    if (!*may) return text_of(forbidden(*request));
+    auto response = mlflow::dispatch(services, *request, *mlflow::find(*request));
+    if (response.stream) return drained(std::move(response));
+    if (response.body.size() > longest_answer) return text_of(too_long());
+    return text_of(response);
+}
+
+}  // namespace ponk::api

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/mlflow/tracking_test_support.hpp"
+#include "api/run_calls.hpp"
+#include "store/models.hpp"
+#include "store/tracking.hpp"
+
+#include <set>
+
+namespace ponk::api {
+namespace {
+
+// A run that has made a model, and somebody else's things.
+class RunCalls : public mlflow::MlflowTest {
+protected:
+    RunCalls()
+    {
+        run_ = RunId::parse(new_run()).value();
+        other_ = new_run();
+        store::Tracking tracking(*history_);
+        child_ = RunId::make().text();
+        EXPECT_TRUE(tracking.create_run({.name = "child",
+                                         .tags = {{"ponk.made_by", run_.text()}},
+                                         .id = RunId::parse(child_).value()}));
+        model_ = make_model(run_.text(), {{"ponk.made_by", run_.text()}});
+        theirs_ = make_model(other_, {});
+    }
+
+    std::string make_model(const std::string& run, store::Pairs tags)
+    {
+        return store::Models(*history_)
+            .create({.name = "net", .source_run = run, .tags = std::move(tags)})
+            .value()
+            .id;
+    }
+
+    struct Answer {
+        int status;
+        std::string body;
+    };
+    Answer call(const std::string& method, const std::string& target, const Json& body = {})
+    {
+        JsonObject ask{{"ask", "0123456789abcdef"}, {"method", method}, {"target", target}};
+        if (body.is_object()) {
+            ask.set("body", to_json(body));
+            ask.set("type", "application/json");
+        }
+        const auto text = answer_run(*services_, run_, ask);
+        const auto end = text.find('\n');
+        const auto head = parse_json(text.substr(0, end)).value_or(Json());
+        return {static_cast<int>(head.integer("status")), text.substr(end + 1)};
+    }
+    Answer registry(const std::string& what, JsonObject body)
+    {
+        return call("POST", "/api/2.0/mlflow/" + what, std::move(body));
+    }
+
+    RunId run_;
+    std::string other_;
+    std::string child_;
+    std::string model_;
+    std::string theirs_;
+};
+
+TEST_F(RunCalls, ARunLooksAtEverythingAndChangesNothingOfOthers)
+{
+    // What a run may change, when it is its own.
+    const std::set<std::string> for_own{"POST /api/2.0/mlflow/registered-models/create",
+                                        "POST /api/2.0/mlflow/model-versions/create",
+                                        "POST /api/2.0/mlflow/model-versions/set-tag",
+                                        "DELETE /api/2.0/mlflow/model-versions/delete-tag",
+                                        "PATCH /api/2.0/mlflow/model-versions/update",
+                                        "POST /api/2.0/mlflow/model-versions/transition-stage",
+                                        "POST /api/2.0/mlflow/registered-models/alias",
+                                        "POST /api/2.0/mlflow/runs/delete",
+                                        "POST /api/2.0/mlflow/runs/restore",
+                                        "PATCH /api/3.0/mlflow/traces/{id}/tags",
+                                        "DELETE /api/3.0/mlflow/traces/{id}/tags"};
+    std::size_t seen = 0;
+    for (const auto& route : mlflow::routes()) {
+        const auto name = fmt::format("{} {}", route.method, route.pattern);
+        std::string target = route.pattern;
+        for (auto at = target.find('{'); at != std::string::npos; at = target.find('{'))
+            target.replace(at, target.find('}') - at + 1, "x");
+        const auto status = call(route.method, target, JsonObject{{"run_id", other_}}).status;
+        if (for_own.contains(name)) {
+            ++seen;
+        } else if (route.permission == Permission::read) {
+            EXPECT_NE(status, 403) << name;
+        } else {
+            EXPECT_EQ(status, 403) << name;
+        }
+    }
+    EXPECT_EQ(seen, for_own.size()) << "a right for a call that is not there";
+    for (const auto* target : {"/api/v1/tokens", "/api/v1/runs", "/api/v1/secrets", "/health", "/"})
+        EXPECT_EQ(call("GET", target).status, 403) << target;
+    EXPECT_EQ(call("DELETE", "/api/v1/runs/" + other_).status, 403);
+    EXPECT_EQ(call("GET", "/api/2.0/mlflow/../v1/tokens").status, 400);
+}
+
+TEST_F(RunCalls, ARunRegistersWhatItMade)
+{
+    ASSERT_EQ(registry("registered-models/create", {{"name", "R"}}).status, 200);
+    const auto version = [this](JsonObject body) {
+        body.set("name", "R");
+        return registry("model-versions/create", std::move(body)).status;
+    };
+    EXPECT_EQ(version({{"source", "models:/" + model_}, {"model_id", model_}}), 200);
+    EXPECT_EQ(version({{"source", "runs:/" + child_ + "/model"}, {"run_id", child_}}), 200);
+    EXPECT_EQ(version({{"source", "models:/" + theirs_}, {"model_id", theirs_}}), 403);
+    EXPECT_EQ(version({{"source", "runs:/" + other_ + "/model"}, {"run_id", other_}}), 403);
+    EXPECT_EQ(version({{"source", "s3://bucket/x"}}), 403) << "of nobody's run";
+    EXPECT_EQ(
+        version({{"source", "models:/" + theirs_}, {"model_id", theirs_}, {"run_id", child_}}),
+        403);
+    EXPECT_EQ(
+        registry("registered-models/alias", {{"name", "R"}, {"alias", "best"}, {"version", "1"}})
+            .status,
+        200);
+    EXPECT_EQ(registry("model-versions/set-tag",
+                       {{"name", "R"}, {"version", "2"}, {"key", "a"}, {"value", "b"}})
+                  .status,
+              200);
+    EXPECT_EQ(registry("model-versions/set-tag",
+                       {{"name", "R"}, {"version", "9"}, {"key", "a"}, {"value", "b"}})
+                  .status,
+              404);
+    EXPECT_EQ(call("DELETE", "/api/2.0/mlflow/registered-models/delete", JsonObject{{"name", "R"}})
+                  .status,
+              403);
+}
+
+TEST_F(RunCalls, OthersVersionsStayAsTheyAre)
+{
+    ask(post("registered-models/create", R"({"name":"R"})"));
+    ask(post("model-versions/create",
+             to_json(JsonObject{
+                 {"name", "R"}, {"source", "models:/" + theirs_}, {"model_id", theirs_}})));
+    EXPECT_EQ(
+        registry("registered-models/alias", {{"name", "R"}, {"alias", "best"}, {"version", "1"}})
+            .status,
+        403);
+    EXPECT_EQ(registry("model-versions/transition-stage",
+                       {{"name", "R"}, {"version", "1"}, {"stage", "Production"}})
+                  .status,
+              403);
+    EXPECT_EQ(call("GET", "/api/2.0/mlflow/model-versions/get?name=R&version=1").status, 200);
+}
+
+TEST_F(RunCalls, ARunDeletesRunsThatItMade)
+{
+    EXPECT_EQ(registry("runs/delete", {{"run_id", child_}}).status, 200);
+    EXPECT_EQ(registry("runs/delete", {{"run_id", other_}}).status, 403);
+    EXPECT_EQ(registry("runs/delete", {{"run_id", run_.text()}}).status, 403);
+    EXPECT_EQ(store::Tracking(*history_).get_run(other_)->deleted, false);
+}
+
+TEST_F(RunCalls, SearchesAreAnsweredAsOutside)
+{
+    const auto found = registry("runs/search", {{"experiment_ids", JsonArray{"0"}}});
+    ASSERT_EQ(found.status, 200) << found.body;
+    EXPECT_EQ((*parse_json(found.body))["runs"].as_array().size(), 3U);
+    EXPECT_EQ(registry("runs/search", {{"filter", "nonsense"}}).status, 400);
+}
+
+}  // namespace
+}  // namespace ponk::api

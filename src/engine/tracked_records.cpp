@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/tracked_records.hpp"
+
+#include "engine/made_by.hpp"
+#include "engine/made_models.hpp"
+#include "engine/made_traces.hpp"
+#include "model/metric_journal.hpp"
+#include "store/datasets.hpp"
+#include "store/tracking.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace ponk::engine {
+
+namespace {
+
+std::optional<model::RunState> state_of(const std::string& status)
+{
+    if (status == "FINISHED") return model::RunState::completed;
+    if (status == "FAILED") return model::RunState::failed;
+    if (status == "KILLED") return model::RunState::canceled;
+    if (status == "RUNNING") return model::RunState::running;
+    return std::nullopt;
+}
+
+std::optional<std::string> find_text(const Json& record, const char* name)
+{
+    const auto& value = record[name];
+    return value.is_string() ? std::optional(value.as_string()) : std::nullopt;
+}
+
+// nullopt: nobody could name it.
+std::optional<store::DatasetInput> input_of(const Json& record)
+{
+    const auto& dataset = record["dataset"];
+    store::DatasetInput input{{.name = dataset.text("name"),
+                               .digest = dataset.text("digest"),
+                               .source_type = dataset.text("source_type"),
+                               .source = dataset.text("source"),
+                               .schema = find_text(dataset, "schema"),
+                               .profile = find_text(dataset, "profile")},
+                              {}};
+    if (input.dataset.name.empty() || input.dataset.digest.empty()) return std::nullopt;
+    if (const auto& tags = record["tags"]; tags.is_array()) {
+        for (const auto& tag : tags.as_array())
+            input.tags.emplace_back(tag.text("key"), tag.text("value"));
+    }
+    return input;
+}
+
+// Records about one run, one after the other: the one whose journal it is, or one that its script
+// made.
+class RunRecords {
+public:
+    RunRecords(const Context& context, const RunId& maker, std::string id)
+        : context_(context), tracking_(context.history), maker_(maker), id_(std::move(id)),
+          is_maker_(id_ == maker_.text())
+    {
+    }
+
+    Result<> take(const Json& record)
+    {
+        const bool for_model = record["metric"].is_string() && record["model_id"].is_string();
+        if (!is_maker_ && collect(record) && !for_model) return {};
+        TRY(store());
+        if (for_model || takes_or_gives(record)) {
+            if (!TRY(is_ours())) return {};
+            return for_model ? MadeModels(context_, maker_).take_metric(id_, record)
+                             : add_input(record);
+        }
+        return is_maker_ ? Result<>() : change(record);
+    }
+
+    // What was taken so far.
+    Result<> store()
+    {
+        if (logged_.points.empty() && logged_.params.empty() && logged_.tags.empty()) return {};
+        if (TRY(is_ours())) TRY(forgive(tracking_.log(id_, logged_)));
+        logged_ = {};
+        return {};
+    }
+
+private:
+    // Points, parameters and tags go together.
+    bool collect(const Json& record)
+    {
+        if (record["metric"].is_string()) {
+            const auto value = model::journal_number(record["value"]);
+            if (value && !record.text("metric").empty()) {
+                logged_.points.add(
+                    record.text("metric"), *value, record.integer("step"), record.integer("time"));
+            }
+            return true;
+        }
+        if (record["param"].is_string()) {
+            logged_.params.emplace_back(record.text("param"), record.text("value"));
+            return true;
+        }
+        if (!record["tag"].is_string()) return false;
+        if (record.text("tag") != maker_tag)
+            logged_.tags.emplace_back(record.text("tag"), record.text("value"));
+        return true;
+    }
+
+    static bool takes_or_gives(const Json& record)
+    {
+        return record["dataset"].is_object() || record["model_input"].is_string() ||
+               record["model_output"].is_string();
+    }
+
+    Result<> add_input(const Json& record)
+    {
+        store::Datasets datasets(context_.history);
+        if (record["dataset"].is_object()) {
+            const auto input = input_of(record);
+            return input ? forgive(datasets.log_inputs(id_, {*input}, {})) : Result<>();
+        }
+        if (record["model_input"].is_string())
+            return forgive(datasets.log_inputs(id_, {}, {record.text("model_input")}));
+        return forgive(
+            datasets.log_outputs(id_, {{record.text("model_output"), record.integer("step")}}));
+    }
+
+    Result<bool> is_ours()
+    {
+        if (is_maker_) return true;
+        const auto run = tracking_.get_run(id_);
+        if (!run && is_their_fault(run.error())) return false;
+        if (!run) return tl::unexpected(run.error());
+        return maker_of(run->tags) == maker_.text();
+    }
+
+    Result<> change(const Json& record)
+    {
+        if (record["made"].is_string()) return make(record);
+        const auto state = state_of(record.text("status"));
+        const bool untags = record["untag"].is_string() && record.text("untag") != maker_tag;
+        if ((!state && !untags) || !TRY(is_ours())) return {};
+        if (untags) return forgive(tracking_.delete_tag(id_, record.text("untag")));
+        return forgive(tracking_.update_run(
+            id_, {.state = state, .ended = record.integer("ended"), .name = std::nullopt}));
+    }
+
+    Result<> make(const Json& record)
+    {
+        const auto id = RunId::parse(id_);
+        if (!id) return {};
+        const auto own = TRY(tracking_.get_run(maker_.text()));
+        return forgive(tracking_.create_run({.experiment = own.experiment,
+                                             .name = record.text("made"),
+                                             .user = record.text("user"),
+                                             .started = record.integer("time"),
+                                             .tags = {made_by(maker_)},
+                                             .id = *id}));
+    }
+
+    const Context& context_;
+    store::Tracking tracking_;
+    const RunId& maker_;
+    std::string id_;
+    bool is_maker_;
+    store::Logged logged_;
+};
+
+}  // namespace
+
+Result<>
+bring_tracked_records(const Context& context, const RunId& run, const std::vector<Json>& records)
+{
+    MadeModels models(context, run);
+    std::optional<RunRecords> subject;
+    std::string id;
+    for (const auto& record : records) {
+        if (record["model"].is_string()) {
+            TRY(models.take(record));
+            continue;
+        }
+        if (record["trace"].is_string()) {
+            TRY(bring_trace(context, run, record));
+            continue;
+        }
+        const auto about = record.text("of", run.text());
+        if (!subject || about != id) {
+            if (subject) TRY(subject->store());
+            id = about;
+            subject.emplace(context, run, id);
+        }
+        TRY(subject->take(record));
+    }
+    return subject ? subject->store() : Result<>();
+}
+
+}  // namespace ponk::engine

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/id.hpp"
+#include "base/json.hpp"
+#include "engine/context.hpp"
+
+#include <vector>
+
+namespace ponk::engine {
+
+// Brings what a run's journal says about runs and models that its script made, and about what they
+// took and gave, into history. Doing it twice changes nothing. Records about anything that is not
+// of this run are left out: a script can write any id.
+Result<>
+bring_tracked_records(const Context& context, const RunId& run, const std::vector<Json>& records);
+
+}  // namespace ponk::engine
