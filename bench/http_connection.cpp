@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <arpa/inet.h>
+#include <array>
 #include <cerrno>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -14,8 +15,6 @@
 namespace ponk::bench {
 
 namespace {
-
-constexpr std::size_t read_at_once = 256 * 1024;
 
 // The value of a header line in `head`, whose names may have any case.
 std::string header(std::string_view head, std::string_view name)
@@ -67,13 +66,12 @@ Result<> HttpConnection::send_all(std::string_view bytes)
 Result<> HttpConnection::receive(std::size_t size)
 {
     while (received_.size() < size) {
-        const auto had = received_.size();
-        received_.resize(had + read_at_once);
-        const auto got = ::recv(socket_.get(), received_.data() + had, read_at_once, 0);
-        received_.resize(had + static_cast<std::size_t>(got > 0 ? got : 0));
+        std::array<char, 64 * 1024> piece;
+        const auto got = ::recv(socket_.get(), piece.data(), piece.size(), 0);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return fail_errno(errno, "receive");
         if (got == 0) return fail(ErrorKind::unavailable, "the server closed the connection");
+        received_.append(piece.data(), static_cast<std::size_t>(got));
     }
     return {};
 }

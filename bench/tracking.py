@@ -28,7 +28,7 @@ def load(place, server, what, amount, names):
     if not os.path.exists(tool):
         tool = os.path.join(os.path.dirname(place.ponk), "ponk_load_tool")
     done = subprocess.run([tool, what, str(server.port), server.token, str(amount), *names], stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=1800)
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=7200)
     if done.returncode != 0:
         raise Different("%s: %s" % (server.name, done.stderr.decode(errors="replace")[-400:]))
     return json.loads(done.stdout)

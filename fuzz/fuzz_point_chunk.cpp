@@ -29,11 +29,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         if (!again || !same(*again, *points)) std::abort();
     }
     PointsByKey tail;
-    if (tail.add_tail(bytes)) {
+    if (decode_tail(bytes, tail)) {
         std::size_t count = 0;
         for (const auto& key : tail.keys())
             count += key.points.size();
         if (count != tail.size()) std::abort();
+        PointsByKey again;
+        if (!decode_tail(encode_tail(tail), again)) std::abort();
+        for (std::size_t i = 0; i < tail.keys().size(); ++i) {
+            if (again.keys().at(i).key != tail.keys()[i].key ||
+                !same(again.keys()[i].points, tail.keys()[i].points))
+                std::abort();
+        }
     }
     return 0;
 }

@@ -148,15 +148,10 @@ Result<net::Response> pour(const Services& services, const Route& route, const C
 net::Reception receive(const Services& services, const net::Request& head)
 {
     net::Reception reception;
-    if (const auto needed = mlflow::find_permission(head)) {
-        reception.answer = refuse(services, head, *needed);
-        if (reception.answer) return reception;
-        if (auto sink = mlflow::find_sink(services, head)) {
-            reception.sink = std::move(*sink);
-        } else {
-            reception.answer = mlflow::refuse(sink.error());
-        }
-        return reception;
+    if (auto found = mlflow::find(head)) {
+        reception.answer = refuse(services, head, found->permission());
+        return reception.answer ? std::move(reception)
+                                : mlflow::receive(services, head, std::move(*found));
     }
     auto found = route_index().find(head.method, head.path);
     reception.answer = refuse(services, head, needed_for(found.route));
@@ -179,9 +174,10 @@ net::Reception receive(const Services& services, const net::Request& head)
 
 net::Response dispatch(const Services& services, const net::Request& request)
 {
-    if (const auto needed = mlflow::find_permission(request)) {
-        if (auto refusal = refuse(services, request, *needed)) return std::move(*refusal);
-        return mlflow::dispatch(services, request);
+    if (auto found = mlflow::find(request)) {
+        if (auto refusal = refuse(services, request, found->permission()))
+            return std::move(*refusal);
+        return mlflow::dispatch(services, request, std::move(*found));
     }
     auto found = route_index().find(request.method, request.path);
     if (auto refusal = refuse(services, request, needed_for(found.route)))

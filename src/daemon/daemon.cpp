@@ -184,6 +184,16 @@ private:
     net::Reception receive(const net::Request& head)
     {
         auto reception = api::receive(services_, head);
+        if (reception.begin) {
+            reception.begin = [this, begin = std::move(reception.begin)](const auto& request,
+                                                                         const auto& respond) {
+                // What is wrong then is said by `answer`.
+                if (closed_ || home_.loss()) return false;
+                return begin(request, [this, respond](net::Response response) {
+                    respond(unless_damaged(std::move(response)));
+                });
+            };
+        }
         if (!reception.sink) return reception;
         // What a stream brings goes into the home, too.
         if (const auto loss = home_.loss()) {
@@ -209,7 +219,11 @@ private:
                                                       : refusal(request, *loss);
             return last_words.status < 400 ? std::move(last_words) : refusal(request, *loss);
         }
-        auto response = api::dispatch(services_, request);
+        return unless_damaged(api::dispatch(services_, request));
+    }
+
+    net::Response unless_damaged(net::Response response)
+    {
         if (response.status < 500 || !services_.history().saw_damage()) return response;
         // The next daemon sets the damaged database aside. A connection that breaks makes the
         // client ask that one.

@@ -29,6 +29,7 @@ Result<std::unique_ptr<Database>> Database::open(Plan plan)
 
 Database::~Database()
 {
+    writes_.finish();
     idle_readers_.lock()->clear();
     if (writer_ && writer_->saw_damage()) note_damage(*writer_->final_failure());
     const bool failed = !writer_ || writer_->final_failure() || saw_damage_;
@@ -150,6 +151,15 @@ Result<> Database::run_job(WriteJob& job)
     writes_.submit(job);
     if (!job.outcome) note_damage(job.outcome.error());
     return std::move(job.outcome);
+}
+
+void Database::write_later(WriteJob job)
+{
+    job.done = [this, done = std::move(job.done)](Result<> outcome) {
+        if (!outcome) note_damage(outcome.error());
+        done(std::move(outcome));
+    };
+    writes_.submit_later(std::make_unique<WriteJob>(std::move(job)));
 }
 
 void Database::run_jobs(std::span<WriteJob* const> jobs)

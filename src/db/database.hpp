@@ -75,6 +75,9 @@ public:
         return *std::move(result);
     }
 
+    // The same without waiting: `job.done` gets the outcome, on some other thread.
+    void write_later(WriteJob job);
+
     // Runs `work(Connection&)` on a reader's connection; all it reads is of one moment.
     template <class Work>
     std::invoke_result_t<Work, Connection&> read(Work&& work) const

@@ -4,6 +4,7 @@
 #include "db/transaction.hpp"
 
 #include <algorithm>
+#include <pthread.h>
 #include <utility>
 
 namespace ponk::db {
@@ -65,7 +66,8 @@ Result<std::size_t> run_transaction(Connection& writer, Jobs jobs)
     bool changed = false;
     for (std::size_t i = 0; i < jobs.size(); ++i) {
         auto& job = *jobs[i];
-        job.outcome = jobs.size() == 1 ? job.work(writer) : run_in_savepoint(writer, job);
+        job.outcome =
+            jobs.size() == 1 || job.one_change ? job.work(writer) : run_in_savepoint(writer, job);
         changed = changed || job.outcome;
         if (job.outcome) continue;
         const auto error = job.outcome.error();
@@ -89,45 +91,98 @@ void run_together(Connection& writer, Jobs jobs)
     }
 }
 
-WriteGroup::Group WriteGroup::join(Waiting& self)
+void WriteGroup::finish()
 {
+    std::thread thread;
+    {
+        auto queue = queue_.lock();
+        queue->ends = true;
+        call_.notify_one();
+        thread.swap(queue->thread);
+    }
+    if (thread.joinable()) thread.join();
+}
+
+WriteGroup::Group WriteGroup::join(Entry entry)
+{
+    auto* const caller = entry.caller;
     auto queue = queue_.lock();
-    queue->waiting.push_back(&self);
+    queue->waiting.push_back(std::move(entry));
     if (queue->led) {
-        self.changed.wait(queue.native(), [&self] { return self.state != Waiting::State::queued; });
-        if (self.state == Waiting::State::done) return {};
+        caller->changed.wait(queue.native(),
+                             [caller] { return caller->state != Caller::State::queued; });
+        if (caller->state == Caller::State::done) return {};
     }
     queue->led = true;
     return std::exchange(queue->waiting, {});
 }
 
-void WriteGroup::leave(const Waiting& self, const Group& group)
+// Who leads next: the first that waits, or the thread when nobody waits for the first job.
+void WriteGroup::pass_on(Queue& queue)
 {
-    // Told with the lock held: who wakes up takes its place in the queue away.
-    auto queue = queue_.lock();
-    for (auto* each : group) {
-        if (each == &self) continue;
-        each->state = Waiting::State::done;
-        each->changed.notify_one();
+    queue.led = !queue.waiting.empty();
+    if (!queue.led) return;
+    if (auto* const next = queue.waiting.front().caller) {
+        next->state = Caller::State::leads;
+        next->changed.notify_one();
+    } else {
+        queue.called = true;
+        call_.notify_one();
     }
-    queue->led = !queue->waiting.empty();
-    if (!queue->led) return;
-    auto* next = queue->waiting.front();
-    next->state = Waiting::State::leads;
-    next->changed.notify_one();
+}
+
+void WriteGroup::lead(Group group, const Caller* self)
+{
+    std::vector<WriteJob*> jobs;
+    jobs.reserve(group.size());
+    for (const auto& each : group)
+        jobs.push_back(each.job);
+    run_(jobs);
+    {
+        // Told with the lock held: who wakes up takes its place in the queue away.
+        auto queue = queue_.lock();
+        for (const auto& each : group) {
+            if (each.caller == nullptr || each.caller == self) continue;
+            each.caller->state = Caller::State::done;
+            each.caller->changed.notify_one();
+        }
+        pass_on(*queue);
+    }
+    for (auto& each : group) {
+        if (each.owned) each.owned->done(std::move(each.owned->outcome));
+    }
 }
 
 void WriteGroup::submit(WriteJob& job)
 {
-    Waiting self{&job};
-    const auto group = join(self);
-    if (group.empty()) return;
-    std::vector<WriteJob*> jobs;
-    jobs.reserve(group.size());
-    for (const auto* each : group)
-        jobs.push_back(each->job);
-    run_(jobs);
-    leave(self, group);
+    Caller self;
+    auto group = join({&job, &self});
+    if (!group.empty()) lead(std::move(group), &self);
+}
+
+void WriteGroup::submit_later(std::unique_ptr<WriteJob> job)
+{
+    auto queue = queue_.lock();
+    if (!queue->thread.joinable()) queue->thread = std::thread([this] { serve(); });
+    auto* const what = job.get();
+    queue->waiting.push_back({what, nullptr, std::move(job)});
+    if (!queue->led) pass_on(*queue);
+}
+
+void WriteGroup::serve()
+{
+    ::pthread_setname_np(::pthread_self(), "ponk-writer");
+    for (;;) {
+        Group group;
+        {
+            auto queue = queue_.lock();
+            call_.wait(queue.native(), [&queue] { return queue->called || queue->ends; });
+            if (!queue->called) return;
+            queue->called = false;
+            group = std::exchange(queue->waiting, {});
+        }
+        lead(std::move(group), nullptr);
+    }
 }
 
 }  // namespace ponk::db

@@ -7,7 +7,9 @@
 
 #include <condition_variable>
 #include <functional>
+#include <memory>
 #include <span>
+#include <thread>
 #include <vector>
 
 namespace ponk::db {
@@ -16,7 +18,12 @@ namespace ponk::db {
 struct WriteJob {
     Durability durability = Durability::disk;
     std::function<Result<>(Connection&)> work;
+    // The work looks first and then changes something by one statement: when it fails there is
+    // nothing to undo.
+    bool one_change = false;
     Result<> outcome = {};
+    // Of a job that nobody waits for.
+    std::function<void(Result<> outcome)> done = {};
 };
 
 // Runs the jobs in one transaction and one commit, which is durable when one of them asks for it.
@@ -25,38 +32,54 @@ struct WriteJob {
 // with it, and those behind it get a transaction of their own.
 void run_together(Connection& writer, std::span<WriteJob* const> jobs);
 
-// Callers that come while another one commits share the next commit.
+// Jobs that come while others are committed share the next commit.
 //
-// Safe to call from any thread. Jobs run in the order of arrival, those of one group on the thread
-// of one of their callers; there is no thread besides. A caller that finds nobody at work runs its
-// job at once.
+// Safe to call from any thread. Jobs run in the order of arrival. A caller that finds nobody at
+// work runs its job, and those of others that came meanwhile run on the thread of the first who
+// waits for one, or on a thread for jobs that nobody waits for.
 class WriteGroup {
 public:
     using Run = std::function<void(std::span<WriteJob* const>)>;
     explicit WriteGroup(Run run) : run_(std::move(run)) {}
+    ~WriteGroup() { finish(); }
+    WriteGroup(const WriteGroup&) = delete;
+    WriteGroup& operator=(const WriteGroup&) = delete;
 
+    // Runs what is left; nothing may come after it.
+    void finish();
     // Returns when the job was run, by this thread or another.
     void submit(WriteJob& job);
+    // Returns at once; `done` is called by the thread that ran the job and must not wait.
+    void submit_later(std::unique_ptr<WriteJob> job);
 
 private:
-    struct Waiting {
-        enum class State { queued, leads, done };
-        WriteJob* job;
-        State state = State::queued;
+    struct Caller {
+        enum class State { queued, leads, done } state = State::queued;
         std::condition_variable changed = {};
     };
-    struct Queue {
-        std::vector<Waiting*> waiting;
-        bool led = false;  // someone is at work, or was told to
+    struct Entry {
+        WriteJob* job;
+        Caller* caller;                        // null: nobody waits
+        std::unique_ptr<WriteJob> owned = {};  // then
     };
-    using Group = std::vector<Waiting*>;
+    using Group = std::vector<Entry>;
+    struct Queue {
+        Group waiting;
+        bool led = false;     // someone is at work, or was told to
+        bool called = false;  // the thread is to lead
+        bool ends = false;
+        std::thread thread;
+    };
 
     // The group to lead; empty when another thread did the job.
-    Group join(Waiting& self);
-    void leave(const Waiting& self, const Group& group);
+    Group join(Entry entry);
+    void lead(Group group, const Caller* self);
+    void pass_on(Queue& queue);
+    void serve();
 
     Run run_;
     Synced<Queue> queue_;
+    std::condition_variable call_;
 };
 
 }  // namespace ponk::db

@@ -193,6 +193,59 @@ TEST_F(WriteGroupTest, AFullDiskRefusesAGroupAndTheNextOneIsStored)
     EXPECT_FALSE(database_->failure());
 }
 
+TEST_F(WriteGroupTest, JobsThatNobodyWaitsForAreToldTheirOutcomeBesideThoseOfCallers)
+{
+    constexpr int each = 200;
+    std::atomic<int> stored = 0;
+    std::atomic<int> refused = 0;
+    std::latch told(2 * each);
+    const auto later = [&](std::int64_t id) {
+        database_->write_later({.work = [id](Connection& writer) -> Result<> {
+                                    if (id % 10 == 7) return fail(ErrorKind::not_found, "{}", id);
+                                    return add(writer, id);
+                                },
+                                .one_change = true,
+                                .done =
+                                    [&, id](const Result<>& outcome) {
+                                        const bool must_fail = id % 10 == 7;
+                                        if (outcome.has_value() != must_fail)
+                                            ++(outcome ? stored : refused);
+                                        told.count_down();
+                                    }});
+    };
+    std::jthread one([&] {
+        for (int i = 0; i < each; ++i)
+            later(i);
+    });
+    std::jthread two([&] {
+        for (int i = 0; i < each; ++i)
+            later(1000 + i);
+    });
+    for (int i = 0; i < 20; ++i) {
+        EXPECT_TRUE(database_->write(Durability::disk,
+                                     [i](Connection& writer) { return add(writer, 5000 + i); }));
+    }
+    told.wait();
+
+    EXPECT_EQ(stored, 2 * each * 9 / 10);
+    EXPECT_EQ(refused, 2 * each / 10);
+    EXPECT_EQ(count(), stored + 20);
+}
+
+TEST_F(WriteGroupTest, TheEndOfADatabaseWaitsForJobsThatNobodyWaitsFor)
+{
+    std::atomic<int> stored = 0;
+    for (std::int64_t id = 0; id < 50; ++id) {
+        database_->write_later(
+            {.work = [id](Connection& writer) { return add(writer, id); },
+             .done = [&](const Result<>& outcome) { stored += outcome ? 1 : 0; }});
+    }
+
+    database_.reset();
+
+    EXPECT_EQ(stored, 50);
+}
+
 // Counts groups with a run of its own instead of a database.
 TEST(WriteGroupQueueTest, ThoseWhoComeMeanwhileAreOneGroup)
 {

@@ -53,10 +53,8 @@ public:
         if (record["metric"].is_string()) {
             const auto value = number_of(record["value"]);
             if (value && !record.text("metric").empty()) {
-                logged_.points.push_back({.key = record.text("metric"),
-                                          .value = *value,
-                                          .step = record.integer("step"),
-                                          .time = record.integer("time")});
+                logged_.points.add(
+                    record.text("metric"), *value, record.integer("step"), record.integer("time"));
             }
         } else if (record["param"].is_string()) {
             logged_.params.emplace_back(record.text("param"), record.text("value"));

@@ -42,14 +42,31 @@ void Connection::give_way()
     });
 }
 
-// Ends the connection when the current step takes longer than `limit`.
+// Ends the connection when the current step takes longer than `limit`. Steps follow each other
+// quickly, so a deadline that moves away leaves the timer alone.
 void Connection::guard(std::chrono::milliseconds limit)
 {
-    timer_.expires_after(limit);
+    deadline_ = Clock::now() + limit;
+    if (deadline_ < alarm_) set_alarm();
+}
+
+void Connection::set_alarm()
+{
+    alarm_ = deadline_;
+    timer_.expires_at(alarm_);
     timer_.async_wait([weak = weak_from_this()](error_code problem) {
         const auto self = weak.lock();
-        if (self && !problem) self->close();
+        if (self && !problem) self->on_alarm();
     });
+}
+
+void Connection::on_alarm()
+{
+    alarm_ = Clock::time_point::max();
+    if (closed_ || deadline_ == alarm_) return;
+    if (Clock::now() < deadline_) return set_alarm();
+    if (waiting_) return rung();
+    close();
 }
 
 void Connection::close()

@@ -1,22 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/synced.hpp"
 #include "net/server.hpp"
 #include "net/transport.hpp"
 #include "net/visitors.hpp"
 #include "net/workers.hpp"
 
 #include <atomic>
+#include <condition_variable>
 #include <memory>
 
 // Inside net/ only: this header pulls in Asio.
 namespace ponk::net {
+
+// Answers that were promised and have not come yet.
+class Promises {
+public:
+    void make() { ++*count_.lock(); }
+    void keep()
+    {
+        const auto count = count_.lock();
+        if (--*count == 0) none_.notify_all();
+    }
+    void wait_for_all()
+    {
+        auto count = count_.lock();
+        none_.wait(count.native(), [&count] { return *count == 0; });
+    }
+
+private:
+    Synced<std::size_t> count_;
+    std::condition_variable none_;
+};
 
 struct Shared {
     Handlers handlers;
     ServerOptions options;
     Workers workers;
     Visitors visitors;
+    Promises promises;
     std::atomic<std::size_t> body_bytes{0};  // in memory now
     std::atomic<std::uint64_t> served{0};
 

@@ -7,6 +7,7 @@
 #include <boost/asio/post.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
 
 namespace ponk::net {
@@ -32,20 +33,17 @@ void Connection::wait_for_request()
     unread_ = false;
     shared_->visitors.wait(place_);
     waits_ = true;
-    if (reader_.has_bytes()) return begin_head();  // sent right behind the last one
+    partly_ = false;
+    if (reader_.has_bytes()) return read_head();  // sent right behind the last one
     guard(served_any_ ? shared_->options.idle_timeout : shared_->options.request_timeout);
     transport_->wait_readable([self = shared_from_this()](error_code problem, std::size_t) {
         if (problem) return self->close();
-        self->receive(head_room, &Connection::begin_head);
+        // Most requests are there as a whole now.
+        const auto got = self->transport_->try_read(self->reader_.room(head_room));
+        if (got == 0) return self->receive(head_room, &Connection::read_head);
+        self->reader_.received(got);
+        self->read_head();
     });
-}
-
-// Once it has begun to come, a head must be there soon: who sends half of one holds a connection
-// for nothing.
-void Connection::begin_head()
-{
-    guard(shared_->options.head_timeout);
-    read_head();
 }
 
 void Connection::receive(std::size_t room, Next next)
@@ -70,7 +68,12 @@ void Connection::ended_early()
 void Connection::read_head()
 {
     const auto step = reader_.read_head();
-    if (step == Step::more) return receive(head_room, &Connection::read_head);
+    if (step == Step::more) {
+        // Who sends half of one holds a connection for nothing: the rest must be there soon.
+        if (!partly_) guard(shared_->options.head_timeout);
+        partly_ = true;
+        return receive(head_room, &Connection::read_head);
+    }
     stop_waiting();
     if (step == Step::bad) return refuse_problem();
     take_request();
@@ -100,6 +103,7 @@ void Connection::take_request()
     auto reception = receive_by_handler(request);
     if (reception.answer) return answer(std::move(*reception.answer));
     work_->pace = reception.pace;
+    work_->begin = std::move(reception.begin);
     work_->body_limit = reception.body_limit;
     sink_ = std::move(reception.sink);
     if (!sink_ && reader_.body_size().value_or(0) > work_->body_limit) return refuse_large();
@@ -156,7 +160,8 @@ void Connection::read_body()
         unread_ = false;
         return dispatch();
     }
-    receive(body_room, &Connection::read_body);
+    const auto left = reader_.body_size() ? *reader_.body_size() - body.size() : body_room;
+    receive(std::min<std::uint64_t>(left, body_room), &Connection::read_body);
 }
 
 void Connection::refuse_large()
@@ -191,7 +196,7 @@ void Connection::read_stream()
     if (step == Step::ready) unread_ = false;
     if (step == Step::more && piece_.size() < enough_to_receive)
         return receive(body_room, &Connection::read_stream);
-    timer_.cancel();
+    relax();
     feeding_ = true;
     shared_->workers.run(
         Reception::Pace::quick,

@@ -35,6 +35,7 @@ struct Work {
     std::size_t held = 0;
     std::size_t body_limit = 0;
     Reception::Pace pace = Reception::Pace::quick;
+    std::function<bool(const Request&, const Respond&)> begin = {};
 };
 
 // One connection. Everything happens on the strand of its transport, but what is said to run on a
@@ -57,7 +58,6 @@ private:
 
     // connection_read.cpp: the request
     void wait_for_request();
-    void begin_head();
     void read_head();
     void take_request();
     Reception receive_by_handler(const Request& request);
@@ -76,6 +76,8 @@ private:
 
     // connection_write.cpp: the answer
     void dispatch();
+    bool begin();
+    void post_answer(Response response);
     Response handle(const Request& request);
     void refuse(const Error& error, int status);
     void answer(Response response);
@@ -89,11 +91,17 @@ private:
     void watch_for_close();
 
     // connection.cpp: beginning and end
+    using Clock = std::chrono::steady_clock;
     void guard(std::chrono::milliseconds limit);
+    void relax() { deadline_ = Clock::time_point::max(); }
+    void set_alarm();
+    void on_alarm();
     void close();
 
     std::unique_ptr<Transport> transport_;
     boost::asio::steady_timer timer_;
+    Clock::time_point deadline_ = Clock::time_point::max();  // of the current step
+    Clock::time_point alarm_ = Clock::time_point::max();     // when the timer looks at it next
     Door door_;
     std::string peer_;
     std::shared_ptr<Shared> shared_;
@@ -113,6 +121,7 @@ private:
     bool keep_alive_ = true;
     bool unread_ = false;   // bytes of the request are still to come
     bool waits_ = false;    // for the head of a request
+    bool partly_ = false;   // it has begun to come
     bool feeding_ = false;  // a worker has the sink
     bool closed_ = false;
     bool served_any_ = false;

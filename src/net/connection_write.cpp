@@ -6,6 +6,7 @@
 
 #include <exception>
 #include <sys/socket.h>
+#include <utility>
 
 namespace ponk::net {
 
@@ -26,14 +27,44 @@ constexpr std::chrono::seconds linger_time{5};
 
 void Connection::dispatch()
 {
-    timer_.cancel();
+    relax();
+    if (begin()) return;
     shared_->workers.run(work_->pace, [self = shared_from_this(), work = work_]() mutable {
-        auto response = std::make_shared<Response>(self->handle(work->request));
+        auto response = self->handle(work->request);
         work.reset();
-        asio::post(self->transport_->executor(), [self, response] {
-            if (!self->closed_) self->send(std::move(*response));
-        });
+        self->post_answer(std::move(response));
     });
+}
+
+// From any thread.
+void Connection::post_answer(Response response)
+{
+    auto kept = std::make_shared<Response>(std::move(response));
+    asio::post(transport_->executor(), [self = shared_from_this(), kept] {
+        if (!self->closed_) self->send(std::move(*kept));
+    });
+}
+
+// False when it takes a worker.
+bool Connection::begin()
+{
+    if (!work_->begin) return false;
+    // Whoever responds must not be the last to hold the connection once the promise is kept: the
+    // server may be gone then.
+    auto self = std::make_shared<std::shared_ptr<Connection>>(shared_from_this());
+    const auto respond = [self, shared = shared_](Response response) {
+        std::exchange(*self, nullptr)->post_answer(std::move(response));
+        shared->promises.keep();
+    };
+    shared_->promises.make();
+    try {
+        if (work_->begin(work_->request, respond)) return true;
+    } catch (const std::exception& problem) {
+        respond(shared_->error(reader_.target(), Error(ErrorKind::internal, problem.what()), 500));
+        return true;
+    }
+    shared_->promises.keep();
+    return false;
 }
 
 Response Connection::handle(const Request& request)
@@ -95,11 +126,17 @@ void Connection::write(Next next)
         chunk_.clear();
         tail_.clear();
     }
+    // Most answers are small, and there is room for them at once. Only the last piece of one: what
+    // follows must not pile up on the stack.
+    if (next == &Connection::finish && chunk_.empty() && tail_.empty()) {
+        out_.erase(0, transport_->try_write(asio::buffer(out_)));
+        if (out_.empty()) return finish();
+    }
     // In one call, and without copying a large chunk behind its head.
     transport_->write({asio::buffer(out_), asio::buffer(chunk_), asio::buffer(tail_)},
                       [self = shared_from_this(), next](error_code problem, std::size_t) {
                           if (self->closed_) return;
-                          self->timer_.cancel();
+                          self->relax();
                           if (problem) return self->close();
                           self->out_.clear();
                           self->chunk_.clear();
@@ -111,7 +148,14 @@ void Connection::write(Next next)
 void Connection::finish()
 {
     source_.reset();
-    if (keep_alive_) return wait_for_request();
+    relax();
+    if (keep_alive_ && !reader_.has_bytes()) return wait_for_request();
+    if (keep_alive_) {
+        // Each of many requests in one piece is a step of its own, and others have their turn.
+        return asio::post(transport_->executor(), [self = shared_from_this()] {
+            if (!self->closed_) self->wait_for_request();
+        });
+    }
     if (!unread_) return close();
     // Closing now would reset the connection, and the answer might be lost on the way.
     transport_->end_sending();
@@ -142,11 +186,7 @@ void Connection::pump()
     if (step == BodySource::Step::broken) return close();
     if (chunk_.empty() && out_.empty() && step == BodySource::Step::waiting) {
         waiting_ = true;
-        timer_.expires_after(source_->patience());
-        timer_.async_wait([weak = weak_from_this()](error_code problem) {
-            const auto self = weak.lock();
-            if (self && !problem) self->rung();
-        });
+        guard(source_->patience());
         return watch_for_close();
     }
     const bool last = step == BodySource::Step::end;
@@ -174,7 +214,7 @@ void Connection::rung()
 {
     if (!waiting_ || closed_) return;
     waiting_ = false;
-    timer_.cancel();
+    relax();
     pump();
 }
 

@@ -114,6 +114,7 @@ struct Server::State {
         Socket socket(asio::make_strand(io));
         error_code problem;
         socket.assign(asio::generic::stream_protocol(family, protocol), fd.get(), problem);
+        if (!problem) socket.non_blocking(true, problem);
         if (problem) return shared->visitors.leave(peer);
         static_cast<void>(fd.release());
         serve_connection(gate.tls ? make_tls_transport(std::move(socket), *gate.tls)
@@ -154,6 +155,7 @@ Server::~Server()
     state_->io.stop();
     state_->threads.clear();
     state_->shared->workers.join();
+    state_->shared->promises.wait_for_all();
 }
 
 std::size_t Server::open_connections() const

@@ -18,6 +18,9 @@ class Tls;
 // Called on a worker thread, may block; exceptions become a 500.
 using Handler = std::function<Response(const Request&)>;
 
+// Gives the answer, from any thread, once.
+using Respond = std::function<void(Response)>;
+
 // What becomes of a request, decided when its head is there and nothing of its body was read.
 struct Reception {
     // Refuses it now, say for want of a token: its body is not read.
@@ -26,6 +29,10 @@ struct Reception {
     std::unique_ptr<BodySink> sink = {};
     // Else the whole body is read for the handler, when it has at most so many bytes.
     std::size_t body_limit = std::size_t{16} << 20;
+    // Takes the request on without a thread that waits. Called on an I/O thread with the whole
+    // body: must not block. True: `respond` is called, later or at once. False: the handler is
+    // asked as ever, and `respond` is not called.
+    std::function<bool(const Request&, const Respond& respond)> begin = {};
     // Slow ones never have all workers at once: others are answered meanwhile.
     enum class Pace { quick, slow } pace = Pace::quick;
 };

@@ -19,6 +19,18 @@ public:
         raw_.async_wait(Socket::wait_read,
                         [done = std::move(done)](error_code problem) { done(problem, 0); });
     }
+    std::size_t try_read(asio::mutable_buffer room) override
+    {
+        error_code problem;
+        const auto got = raw_.read_some(room, problem);
+        return problem ? 0 : got;
+    }
+    std::size_t try_write(asio::const_buffer bytes) override
+    {
+        error_code problem;
+        const auto sent = raw_.write_some(bytes, problem);
+        return problem ? 0 : sent;
+    }
     void read_some(asio::mutable_buffer room, Done done) override
     {
         raw_.async_read_some(room, std::move(done));

@@ -191,15 +191,18 @@ TEST(ChunkCodecTest, ReadsTheGoldenBytes)
     const auto three = columns({small.begin(), small.end()});
     const auto whole = golden("long.chunk", ChunkEncoder().encode(columns(points)));
     const auto plain = golden("three.chunk", ChunkEncoder().encode(three));
-    const auto tail = golden("request.tail", encode_tail(points));
+    const auto tail = golden("columns.tail", encode_tail(PointsByKey(points)));
+    const auto rows = golden("request.tail", {});  // version 1
 
     expect_same(ChunkDecoder().decode(whole).value(), columns(points));
     expect_same(ChunkDecoder().decode(plain).value(), three);
     EXPECT_EQ(plain, ChunkEncoder().encode(three));
-    EXPECT_EQ(tail, encode_tail(points));
-    PointsByKey read;
-    ASSERT_TRUE(read.add_tail(tail));
-    expect_same(read.keys().at(0).points, columns(points));
+    EXPECT_EQ(tail, encode_tail(PointsByKey(points)));
+    for (const auto& bytes : {tail, rows}) {
+        PointsByKey read;
+        ASSERT_TRUE(decode_tail(bytes, read));
+        expect_same(read.keys().at(0).points, columns(points));
+    }
 }
 
 TEST(TailCodecTest, PointsOfARequestComeBackByKey)
@@ -210,8 +213,10 @@ TEST(TailCodecTest, PointsOfARequestComeBackByKey)
                                           {"", 0, "a text", 3, 30}};
     PointsByKey read;
 
-    ASSERT_TRUE(read.add_tail(encode_tail(points)));
-    ASSERT_TRUE(read.add_tail(encode_tail(std::span(points).first(1))));
+    const auto tail = encode_tail(PointsByKey(points));
+
+    ASSERT_TRUE(decode_tail(tail, read));
+    ASSERT_TRUE(decode_tail(encode_tail(PointsByKey(std::span(points).first(1))), read));
 
     EXPECT_EQ(read.size(), 5U);
     ASSERT_EQ(read.keys().size(), 3U);
@@ -220,8 +225,13 @@ TEST(TailCodecTest, PointsOfARequestComeBackByKey)
     EXPECT_EQ(read.keys()[1].key, "acc");
     expect_same(read.keys()[1].points, columns({points[1]}));
     expect_same(read.keys()[2].points, columns({points[3]}));
-    for (std::size_t size = 0; size < 3; ++size)
-        EXPECT_FALSE(PointsByKey().add_tail(encode_tail(points).substr(0, size)));
+    // Where one of its keys ends it says less, and is whole.
+    std::size_t whole = 0;
+    for (std::size_t size = 0; size < tail.size(); ++size) {
+        PointsByKey some;
+        if (decode_tail(std::string_view(tail).substr(0, size), some)) ++whole;
+    }
+    EXPECT_EQ(whole, 3U);
 }
 
 }  // namespace

@@ -101,9 +101,11 @@ void make_golden(History& history, const Path& file)
     const auto experiment = tracking.create_experiment("vision", "s3://bucket", {{"team", "b"}});
     const auto clients = tracking.create_run(
         {.experiment = experiment.value(), .name = "client's", .user = "bob", .started = 7});
-    ASSERT_TRUE(tracking.log(
-        clients->id.text(),
-        {.points = {{"m", 1.5, {}, 2, 3}}, .params = {{"lr", "0.1"}}, .tags = {{"param.t", "x"}}}));
+    ASSERT_TRUE(
+        tracking.log(clients->id.text(),
+                     {.points = PointsByKey(std::vector<model::MetricPoint>{{"m", 1.5, {}, 2, 3}}),
+                      .params = {{"lr", "0.1"}},
+                      .tags = {{"param.t", "x"}}}));
     ASSERT_TRUE(tracking.delete_run(clients->id.text()));
     ASSERT_TRUE(history.backup_to(file));
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "db/database.hpp"
+#include "os/chore.hpp"
 #include "store/history.hpp"
 #include "store/unsettled.hpp"
 
@@ -19,6 +20,13 @@ struct History::Impl {
     // Keeps the tail small; to be called after each write that appends to it. What was logged is
     // stored either way, so nothing that goes wrong here is the caller's.
     void settle_when_large();
+    // The same for those who must not wait.
+    void call_settler();
+    // The next `settle_when_large` takes a while.
+    [[nodiscard]] bool is_overdue() const;
+
+    // The last member: it uses the others.
+    os::Chore settler{"ponk-settler", [this] { static_cast<void>(settle_all()); }};
 };
 
 }  // namespace ponk::store

@@ -5,6 +5,7 @@
 #include "store/point_tail.hpp"
 #include "store/run_row.hpp"
 #include "store/sampling.hpp"
+#include "store/tail_codec.hpp"
 
 #include <algorithm>
 
@@ -14,7 +15,10 @@ using model::MetricPoint;
 
 namespace {
 
-constexpr std::uint64_t largest_tail = std::uint64_t{4} << 20;  // bytes, about 200,000 points
+// Bytes of all tails together: from where on they are settled beside, and from where on those who
+// log have to wait for it. About 300,000 and 5,000,000 points.
+constexpr std::uint64_t large_tail = std::uint64_t{4} << 20;
+constexpr std::uint64_t overdue_tail = std::uint64_t{64} << 20;
 
 // Nullopt when the run or the key is not there.
 Result<std::optional<OpenMetric>>
@@ -41,15 +45,30 @@ Result<> History::Impl::settle_all()
     return store::settle_all(*database, unsettled);
 }
 
+bool History::Impl::is_overdue() const
+{
+    return unsettled.bytes() > overdue_tail;
+}
+
 void History::Impl::settle_when_large()
 {
-    if (unsettled.bytes() > largest_tail) static_cast<void>(settle_all());
+    if (is_overdue()) {
+        static_cast<void>(settle_all());
+    } else {
+        call_settler();
+    }
+}
+
+void History::Impl::call_settler()
+{
+    if (unsettled.bytes() > large_tail) settler.call();
 }
 
 Result<> History::log_points(const RunId& id, std::span<const MetricPoint> points)
 {
+    const auto tail = encode_tail(PointsByKey(points));
     TRY(impl_->database->write(db::Durability::disk, [&](db::Connection& writer) -> Result<> {
-        return append_tail(writer, impl_->unsettled, TRY(get_run_row(writer, id)), points);
+        return append_tail(writer, impl_->unsettled, TRY(get_run_row(writer, id)), tail);
     }));
     impl_->settle_when_large();
     return {};

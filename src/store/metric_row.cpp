@@ -83,10 +83,7 @@ stored_offset(db::Connection& connection, std::int64_t run, const std::string& j
 
 Result<> store_batch(db::Connection& writer, std::int64_t run, const JournalBatch& batch)
 {
-    PointsByKey points;
-    for (const auto& point : batch.points)
-        points.add(point);
-    TRY(add_points(writer, run, points));
+    TRY(add_points(writer, run, PointsByKey(batch.points)));
     auto tag = TRY(writer.prepare("INSERT OR REPLACE INTO tag(run, key, value) VALUES(?, ?, ?)"));
     for (const auto& [key, value] : batch.tags)
         TRY(tag.bind(run, key, value).run());

@@ -27,34 +27,6 @@ void put_text(std::string& out, std::string_view text)
     out.append(text);
 }
 
-std::optional<std::uint8_t> PackedReader::byte()
-{
-    if (rest_.empty()) return std::nullopt;
-    const auto first = static_cast<std::uint8_t>(rest_.front());
-    rest_.remove_prefix(1);
-    return first;
-}
-
-std::optional<std::uint64_t> PackedReader::number()
-{
-    std::uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-        const auto next = byte();
-        if (!next) return std::nullopt;
-        const std::uint64_t part = *next & 0x7fU;
-        if (shift == 63 && part > 1) return std::nullopt;
-        value |= part << shift;
-        if (*next < 0x80) return value;
-    }
-    return std::nullopt;
-}
-
-std::optional<std::int64_t> PackedReader::signed_number()
-{
-    const auto value = number();
-    return value ? std::optional(from_zigzag(*value)) : std::nullopt;
-}
-
 std::optional<std::uint64_t> PackedReader::fixed()
 {
     const auto all = bytes(8);

@@ -41,9 +41,34 @@ class PackedReader {
 public:
     explicit PackedReader(std::string_view bytes) : rest_(bytes) {}
 
-    std::optional<std::uint8_t> byte();
-    std::optional<std::uint64_t> number();
-    std::optional<std::int64_t> signed_number();
+    std::optional<std::uint8_t> byte()
+    {
+        if (rest_.empty()) return std::nullopt;
+        const auto first = static_cast<std::uint8_t>(rest_.front());
+        rest_.remove_prefix(1);
+        return first;
+    }
+    std::optional<std::uint64_t> number()
+    {
+        std::uint64_t value = 0;
+        std::size_t at = 0;
+        for (unsigned shift = 0; shift < 64 && at < rest_.size(); shift += 7) {
+            const auto next = static_cast<std::uint8_t>(rest_[at++]);
+            const std::uint64_t part = next & 0x7fU;
+            if (shift == 63 && part > 1) return std::nullopt;
+            value |= part << shift;
+            if (next < 0x80) {
+                rest_.remove_prefix(at);
+                return value;
+            }
+        }
+        return std::nullopt;
+    }
+    std::optional<std::int64_t> signed_number()
+    {
+        const auto value = number();
+        return value ? std::optional(from_zigzag(*value)) : std::nullopt;
+    }
     std::optional<std::uint64_t> fixed();
     std::optional<std::string_view> text();
     std::optional<std::string_view> bytes(std::uint64_t size);

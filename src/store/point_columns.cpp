@@ -28,6 +28,15 @@ void PointColumns::add(const MetricPoint& point)
     }
 }
 
+void PointColumns::add(double value, std::int64_t step, std::int64_t time)
+{
+    steps.push_back(step);
+    times.push_back(time);
+    values.push_back(value);
+    kinds.push_back(0);
+    if (!texts.empty()) texts.resize(size());
+}
+
 void PointColumns::append(const PointColumns& other, std::size_t first, std::size_t last)
 {
     const auto from = static_cast<std::ptrdiff_t>(first);

@@ -27,6 +27,8 @@ struct PointColumns {
     [[nodiscard]] bool is_text(std::size_t at) const { return (kinds[at] & text) != 0; }
     void reserve(std::size_t count);
     void add(const model::MetricPoint& point);
+    // A number that was logged by itself.
+    void add(double value, std::int64_t step, std::int64_t time);
     // Those from `first` to the one before `last`.
     void append(const PointColumns& other, std::size_t first, std::size_t last);
     void append(const PointColumns& other) { append(other, 0, other.size()); }

@@ -8,7 +8,8 @@ namespace ponk::store {
 
 namespace {
 
-constexpr std::size_t most_at_once = 50'000;  // points in a transaction and in memory
+// Points in a transaction and in memory: whoever logs meanwhile waits for so many.
+constexpr std::size_t most_at_once = 50'000;
 
 // True when there is nothing left.
 Result<bool> settle_some(db::Connection& writer, std::int64_t run)
@@ -25,7 +26,7 @@ Result<bool> settle_some(db::Connection& writer, std::int64_t run)
                 all = false;
                 break;
             }
-            TRY(points.add_tail(rows.bytes(1)));
+            TRY(decode_tail(rows.bytes(1), points));
             last = rows.integer(0);
         }
     }
@@ -38,17 +39,13 @@ Result<bool> settle_some(db::Connection& writer, std::int64_t run)
 
 }  // namespace
 
-Result<> append_tail(db::Connection& writer,
-                     Unsettled& unsettled,
-                     std::int64_t run,
-                     std::span<const model::MetricPoint> points)
+Result<>
+append_tail(db::Connection& writer, Unsettled& unsettled, std::int64_t run, std::string_view tail)
 {
-    if (points.empty()) return {};
-    const auto data = encode_tail(points);
     auto insert = TRY(writer.prepare("INSERT INTO tail(run, number, data) SELECT ?1,"
                                      " coalesce(max(number), 0) + 1, ?2 FROM tail WHERE run = ?1"));
-    TRY(insert.bind(run, db::Blob{data}).run());
-    unsettled.note(run, data.size());
+    TRY(insert.bind(run, db::Blob{tail}).run());
+    unsettled.note(run, tail.size());
     return {};
 }
 

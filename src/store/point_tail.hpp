@@ -3,21 +3,19 @@
 
 #include "base/error.hpp"
 #include "db/database.hpp"
-#include "model/run.hpp"
 #include "store/unsettled.hpp"
 
-#include <span>
+#include <string_view>
 
 // The table `tail`: points of requests, as they came, until they are settled: moved into `metric`
 // and `chunk`. To append is one small row; to settle costs work for each key and is done for many
 // requests at once.
 namespace ponk::store {
 
-// Inside a transaction of the caller, who commits it as durable as the points shall be.
-Result<> append_tail(db::Connection& writer,
-                     Unsettled& unsettled,
-                     std::int64_t run,
-                     std::span<const model::MetricPoint> points);
+// What `encode_tail` made of points, inside a transaction of the caller, who commits it as durable
+// as they shall be. Changes nothing when it fails.
+Result<>
+append_tail(db::Connection& writer, Unsettled& unsettled, std::int64_t run, std::string_view tail);
 
 // Moves all points of the run; a kill at any moment neither loses nor doubles one. Costs nothing
 // when there are none. The caller has no transaction open.

@@ -68,6 +68,12 @@ std::vector<Comparison> comparisons_of(const RunSearch& search)
     return all;
 }
 
+// 0 when it is not known.
+bool is_time(const OrderColumn& column)
+{
+    return column.type == OrderColumn::Type::integer;
+}
+
 bool goes_down(const OrderColumn& column)
 {
     return column.key.direction == Direction::descending;
@@ -176,7 +182,7 @@ RunSearchPlan::Part RunSearchPlan::walk_values() const
                 part.where.push_back(compare(Sql("o0.value"), *term.comparison));
         }
     } else if (!first.rank.empty()) {
-        part.where.push_back(Sql(first.value).add(" > 0"));
+        part.where.push_back(Sql(first.value).add(is_time(first) ? " > 0" : " IS NOT NULL"));
     }
     for (std::size_t i = 1; i < columns_.size(); ++i)
         part.from.add(columns_[i].join);
@@ -211,7 +217,7 @@ RunSearchPlan::Part RunSearchPlan::walk_others(Rank rank) const
                                  .add(first.place->table)
                                  .add(".run = run.row) IS NULL"));
     } else {
-        part.where.push_back(Sql(first.value).add(" = 0"));
+        part.where.push_back(Sql(first.value).add(is_time(first) ? " = 0" : " IS NULL"));
     }
     for (std::size_t i = 1; i < columns_.size(); ++i)
         part.from.add(columns_[i].join);

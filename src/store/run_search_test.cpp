@@ -72,6 +72,29 @@ TEST_F(RunSearchTest, TextsAreComparedByCaseAndPatternsAsTheySay)
     EXPECT_EQ(found("params.p IS NOT NULL"), "CBA");
 }
 
+// As clients of MLflow see them; one that was set stands before ours.
+TEST_F(RunSearchTest, TagsThatNobodySetAreFoundAndOrderedBy)
+{
+    add_samples({{"E", {}, {{"mlflow.user", "bob"}}, 400, RunState::lost}});
+    const auto seen = [this](const std::string& filter,
+                             const std::vector<std::string>& order = {}) {
+        auto search = search_for(filter, order);
+        search.words = RunSearch::Words::mlflow;
+        return names(search);
+    };
+
+    EXPECT_EQ(seen("tags.`mlflow.user` = 'ann'"), "NDCBA");
+    EXPECT_EQ(seen("tags.`mlflow.user` LIKE 'b%'"), "E");
+    EXPECT_EQ(seen("tags.`mlflow.source.name` = 'train.py' AND tags.color = 'red'"), "A");
+    EXPECT_EQ(seen("tags.`mlflow.source.type` != 'LOCAL'"), "");
+    EXPECT_EQ(seen("tags.`mlflow.source.git.commit` IS NULL"), "ENDCBA");
+    EXPECT_EQ(seen("tags.`ponk.state` = 'Lost'"), "E");
+    EXPECT_EQ(seen("tags.`mlflow.runName` = 'C'"), "C");
+    EXPECT_EQ(seen("", {"tags.`mlflow.user` DESC", "tags.`mlflow.runName` ASC"}), "EABCDN");
+    EXPECT_EQ(seen("", {"tags.`ponk.state` ASC", "tags.`mlflow.runName` DESC"}), "ENDCBA");
+    EXPECT_EQ(found("tags.`mlflow.user` = 'ann'"), "");
+}
+
 TEST_F(RunSearchTest, ParametersAreNoTags)
 {
     EXPECT_EQ(found("tags.`param.p` = 'Foo'"), "");

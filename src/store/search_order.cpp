@@ -3,6 +3,7 @@
 
 #include "base/text.hpp"
 #include "model/run_state.hpp"
+#include "store/own_tags.hpp"
 
 #include <algorithm>
 
@@ -64,8 +65,9 @@ OrderColumn make_column(const OrderKey& key, std::size_t number, RunSearch::Word
         set_attribute(column, words);
         return column;
     }
-    if (is_name_tag(key.entity, key.key, words)) {
-        column.value = name_column(words);
+    if (auto own = own_tag_column(key.entity, key.key, words)) {
+        column.rank = fmt::format("(({}) IS NULL) * 2", *own);
+        column.value = *std::move(own);
         return column;
     }
     column.place = find_place(key.entity, key.key);

@@ -4,6 +4,7 @@
 #include "model/run_state.hpp"
 #include "model/run_words.hpp"
 #include "query/search/like.hpp"
+#include "store/own_tags.hpp"
 #include "store/tracking.hpp"
 
 #include <fmt/format.h>
@@ -205,11 +206,6 @@ std::string artifact_column(RunSearch::Words words)
                        artifact_root);
 }
 
-bool is_name_tag(Entity entity, std::string_view key, RunSearch::Words words)
-{
-    return words == RunSearch::Words::mlflow && entity == Entity::tag && key == run_name_tag;
-}
-
 std::optional<Place> find_place(Entity entity, const std::string& key)
 {
     if (entity == Entity::metric) return Place{"metric", " AND text IS NULL", key};
@@ -235,22 +231,26 @@ Sql compare(const Sql& operand, const Comparison& comparison)
     return sql.add(comparison.op == Operator::equal ? " = " : " <> ").value(*text);
 }
 
-// The name of a run is a tag for clients.
-Term make_name_term(const Comparison& comparison, const RunSearch& search)
+namespace {
+
+Term make_own_tag_term(const Comparison& comparison, const std::string& column)
 {
     Term term{.comparison = &comparison};
     if (comparison.op == Operator::is_null || comparison.op == Operator::is_not_null) {
-        term.condition = Sql(comparison.op == Operator::is_null ? never : always);
+        term.condition = Sql("(" + column + ")")
+                             .add(comparison.op == Operator::is_null ? " IS NULL" : " IS NOT NULL");
     } else {
-        term.condition = compare(Sql(name_column(search.words)), comparison);
+        term.condition = compare(Sql(column), comparison);
     }
     return term;
 }
 
+}  // namespace
+
 Term make_term(const Comparison& comparison, const RunSearch& search)
 {
-    if (is_name_tag(comparison.entity, comparison.key, search.words))
-        return make_name_term(comparison, search);
+    if (const auto column = own_tag_column(comparison.entity, comparison.key, search.words))
+        return make_own_tag_term(comparison, *column);
     if (comparison.entity == Entity::attribute) return make_attribute_term(comparison, search);
     if (comparison.entity == Entity::dataset) return make_dataset_term(comparison);
     if (const auto place = find_place(comparison.entity, comparison.key))

@@ -22,8 +22,6 @@ std::optional<Place> find_place(query::search::Entity entity, const std::string&
 // Expressions for the name of a run and the place of its artifacts.
 std::string_view name_column(RunSearch::Words words);
 std::string artifact_column(RunSearch::Words words);
-// Whether the tag is what clients call the run's name by.
-bool is_name_tag(query::search::Entity entity, std::string_view key, RunSearch::Words words);
 
 // `operand` compared as the comparison says; texts by bytes, patterns as SQLite has them. An
 // operand that is NULL is NaN: it differs from every number and is nothing else.

@@ -4,7 +4,7 @@
 #include "base/error.hpp"
 #include "db/connection.hpp"
 #include "store/chunk_row.hpp"
-#include "store/tail_codec.hpp"
+#include "store/points_by_key.hpp"
 
 // Keys of a run and their points: rows of `metric` with their chunks. Used inside transactions.
 namespace ponk::store {

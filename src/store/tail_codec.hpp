@@ -2,39 +2,17 @@
 #pragma once
 
 #include "base/error.hpp"
-#include "store/point_columns.hpp"
+#include "store/points_by_key.hpp"
 
-#include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <vector>
 
 // Points of one request as the table `tail` holds them, docs/design/point-chunk.md. Pure.
 namespace ponk::store {
 
-std::string encode_tail(std::span<const model::MetricPoint> points);
-
-// Points of several keys, by key; keys in the order of their first point. Not thread-safe.
-class PointsByKey {
-public:
-    [[nodiscard]] std::size_t size() const { return count_; }  // points
-    void add(const model::MetricPoint& point);
-    // Appends what `encode_tail` made; `damaged` for other bytes.
-    Result<> add_tail(std::string_view bytes);
-
-    struct Key {
-        std::string key;
-        PointColumns points;
-    };
-    [[nodiscard]] const std::vector<Key>& keys() const { return keys_; }
-
-private:
-    std::size_t place_of(std::string_view key);
-
-    std::unordered_map<std::string, std::size_t> places_;
-    std::vector<Key> keys_;
-    std::size_t count_ = 0;
-};
+std::string encode_tail(const PointsByKey& points);
+// Appends to `points` what `encode_tail` made, of this version or an earlier one; `damaged` for
+// other bytes, and then `points` may have some of them.
+Result<> decode_tail(std::string_view bytes, PointsByKey& points);
 
 }  // namespace ponk::store

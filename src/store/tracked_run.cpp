@@ -3,6 +3,7 @@
 
 #include "model/run_words.hpp"
 #include "store/metric_row.hpp"
+#include "store/own_tags.hpp"
 
 #include <fmt/format.h>
 
@@ -14,13 +15,15 @@ namespace ponk::store {
 namespace {
 
 // CROSS JOIN: in the order of the list, which is that of the answer.
-constexpr std::string_view select_tracked =
-    "SELECT run.row, run.id, run.project, project.location, run.name, run.number, run.script_name,"
-    " run.user, run.state, run.started, run.ended, run.deleted, run.origin,"
-    " CASE WHEN run.origin = 'engine' AND json_valid(run.details)"
-    " THEN json_extract(run.details, '$.git.commit') END"
-    " FROM json_each(?) AS wanted CROSS JOIN run ON run.row = wanted.value"
-    " CROSS JOIN project ON project.row = run.project";
+std::string select_tracked()
+{
+    return fmt::format(
+        "SELECT run.row, run.id, run.project, project.location, run.name, run.number,"
+        " run.script_name, run.user, run.state, run.started, run.ended, run.deleted, run.origin, {}"
+        " FROM json_each(?) AS wanted CROSS JOIN run ON run.row = wanted.value"
+        " CROSS JOIN project ON project.row = run.project",
+        commit_column);
+}
 constexpr std::string_view select_tags =
     "SELECT tag.run, tag.key, tag.value FROM json_each(?) AS wanted"
     " CROSS JOIN tag ON tag.run = wanted.value";
@@ -37,7 +40,7 @@ void add_own_tags(const db::Statement& row, TrackedRun& run)
     run.tags.emplace_back("mlflow.user", run.user);
     run.tags.emplace_back("mlflow.source.name", row.text(6));
     run.tags.emplace_back("mlflow.source.type", "LOCAL");
-    if (const auto commit = row.text_if_any(13); commit && !commit->empty())
+    if (const auto commit = row.text_if_any(13))
         run.tags.emplace_back("mlflow.source.git.commit", *commit);
     // FAILED says less than is known.
     if (run.state == model::RunState::lost) run.tags.emplace_back("ponk.state", "Lost");
@@ -140,7 +143,7 @@ Result<std::vector<TrackedRun>> read_tracked_runs(db::Connection& connection,
     std::vector<TrackedRun> runs;
     runs.reserve(rows.size());
     {
-        auto statement = TRY(connection.prepare(select_tracked));
+        auto statement = TRY(connection.prepare(select_tracked()));
         statement.bind(list);
         while (TRY(statement.step()))
             runs.push_back(TRY(read_row(statement)));

@@ -6,9 +6,11 @@
 #include "model/run.hpp"
 #include "store/datasets.hpp"
 #include "store/models.hpp"
+#include "store/points_by_key.hpp"
 #include "store/records.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -94,7 +96,7 @@ struct TrackedChange {
 
 // What a client logs at once.
 struct Logged {
-    std::vector<model::MetricPoint> points = {};
+    PointsByKey points = {};
     std::vector<ModelMetric> model_metrics = {};  // those of the points that are a model's too
     Pairs params = {};
     Pairs tags = {};
@@ -147,6 +149,10 @@ public:
     Result<> restore_run(const std::string& id);
     // All of it or nothing. A parameter that has another value already is an `invalid_argument`.
     Result<> log(const std::string& id, const Logged& logged);
+    // Points alone, without waiting: `done` is called on another thread and must not wait either.
+    // False when too much waits to be settled; then `log` does, and nothing is called.
+    bool
+    log_later(const std::string& id, const PointsByKey& points, std::function<void(Result<>)> done);
     Result<> delete_tag(const std::string& id, const std::string& key);
 
 private:

@@ -10,6 +10,7 @@
 #include "store/point_tail.hpp"
 #include "store/run_row.hpp"
 #include "store/run_search.hpp"
+#include "store/tail_codec.hpp"
 #include "store/tracked_run.hpp"
 #include "store/tracking.hpp"
 
@@ -212,15 +213,33 @@ Result<> Tracking::restore_run(const std::string& id)
 Result<> Tracking::log(const std::string& id, const Logged& logged)
 {
     auto& store = *history_.impl_;
+    const auto tail = encode_tail(logged.points);
     TRY(store.database->write(db::Durability::disk, [&](db::Connection& writer) -> Result<> {
         const auto run = TRY(find_writable(writer, id)).row;
         TRY(put_params(writer, run, id, logged.params));
-        if (!logged.points.empty()) TRY(append_tail(writer, store.unsettled, run, logged.points));
+        if (!logged.points.empty()) TRY(append_tail(writer, store.unsettled, run, tail));
         TRY(store_model_metrics(writer, run, logged.model_metrics));
         return put_tags(writer, run, logged.tags);
     }));
     if (!logged.points.empty()) store.settle_when_large();
     return {};
+}
+
+bool Tracking::log_later(const std::string& id,
+                         const PointsByKey& points,
+                         std::function<void(Result<>)> done)
+{
+    auto& store = *history_.impl_;
+    if (store.is_overdue()) return false;
+    store.database->write_later(
+        {.work = [&store, id, tail = encode_tail(points)](db::Connection& writer) -> Result<> {
+             const auto run = TRY(find_writable(writer, id)).row;
+             return append_tail(writer, store.unsettled, run, tail);
+         },
+         .one_change = true,
+         .done = std::move(done)});
+    store.call_settler();
+    return true;
 }
 
 Result<> Tracking::delete_tag(const std::string& id, const std::string& key)

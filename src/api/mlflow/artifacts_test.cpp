@@ -54,7 +54,7 @@ protected:
         request.query = std::move(parsed->query);
         request.headers = std::move(headers);
         request.body = body;
-        EXPECT_TRUE(find_permission(request)) << target;
+        EXPECT_TRUE(find(request)) << target;
         return api::dispatch(services_, request);
     }
     static std::string drain(const net::Response& response)
@@ -382,7 +382,7 @@ TEST_F(MlflowArtifacts, AnUploadThatEndsEarlyLeavesNothing)
     head.method = "PUT";
     head.path = net::parse_target(proxy + "/" + root_ + "/half")->path;
     {
-        const auto sink = find_sink(services_, head).value();
+        const auto sink = api::receive(services_, head).sink;
         ASSERT_TRUE(sink);
         EXPECT_FALSE(sink->write("half of it"));
         sink->abort();
@@ -390,7 +390,7 @@ TEST_F(MlflowArtifacts, AnUploadThatEndsEarlyLeavesNothing)
     EXPECT_EQ(call("GET", proxy + "/" + root_ + "/half").status, 404);
     EXPECT_THAT(os::list_directory(place_.path() / "home/artifacts/.incoming").value(), IsEmpty());
     head.method = "GET";
-    EXPECT_EQ(find_sink(services_, head).value(), nullptr);
+    EXPECT_EQ(api::receive(services_, head).sink, nullptr);
 }
 
 TEST_F(MlflowArtifacts, MoreThanTheDiskHoldsIsToldAtOnce)

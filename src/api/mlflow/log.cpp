@@ -49,7 +49,7 @@ Result<> add_point(const Fields& fields, store::Logged& logged)
                                         .dataset_name = TRY(fields.find_text("dataset_name")),
                                         .dataset_digest = TRY(fields.find_text("dataset_digest"))});
     }
-    logged.points.push_back(point);
+    logged.points.add(point);
     return {};
 }
 
@@ -117,7 +117,38 @@ Result<net::Response> store_it(const Services& services, LogBody body)
     return reply();
 }
 
+// What only has points needs no worker that waits for the disk.
+bool begin(const Services& services, const LogBody& body, const net::Respond& respond)
+{
+    const auto& logged = body.logged;
+    if (!logged.params.empty() || !logged.tags.empty() || logged.points.empty()) return false;
+    return store::Tracking(services.history())
+        .log_later(body.run_id, logged.points, [respond](const Result<>& outcome) {
+            respond(outcome ? reply() : refuse(outcome.error()));
+        });
+}
+
 }  // namespace
+
+bool begin_log_metric(const Services& services,
+                      const net::Request& request,
+                      const net::Respond& respond)
+{
+    if (!is_plainly_json(request)) return false;
+    const auto body = scan_metric(request.body);
+    return body && begin(services, *body, respond);
+}
+
+bool begin_log_batch(const Services& services,
+                     const net::Request& request,
+                     const net::Respond& respond)
+{
+    // Others have their turn before a larger one is read.
+    constexpr std::size_t largest = 256 * 1024;
+    if (!is_plainly_json(request) || request.body.size() > largest) return false;
+    const auto scanned = scan_batch(request.body);
+    return scanned.body && begin(services, *scanned.body, respond);
+}
 
 Result<engine::RunSecrets> secrets_of(const Services& services, const std::string& run_id)
 {

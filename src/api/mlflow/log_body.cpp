@@ -62,23 +62,39 @@ public:
 
     bool integer(std::int64_t& out)
     {
-        if (!begins_number()) return false;
+        skip_blanks();
+        const auto* first = at_;
+        if (first != end_ && *first == '-') ++first;
         const auto [stop, problem] = std::from_chars(at_, end_, out);
         if (problem != std::errc()) return false;
+        if (*first == '0' && stop - first > 1) return false;  // JSON has no zeros in front
         if (stop != end_ && (*stop == '.' || *stop == 'e' || *stop == 'E')) return false;
         at_ = stop;
         return true;
     }
 
-    // {"name": …}: `member(name)` reads each value.
+    // Whoever knows all names that there are need not look for escapes in them.
+    bool name(std::string_view& out)
+    {
+        if (!take('"')) return false;
+        const auto* const begin = at_;
+        while (at_ != end_ && *at_ != '"')
+            ++at_;
+        if (at_ == end_) return false;
+        out = {begin, static_cast<std::size_t>(at_ - begin)};
+        ++at_;
+        return true;
+    }
+
+    // {"name": …}: `member(name)` reads each value, and none of a name that it does not know.
     template <class Member>
     bool object(const Member& member)
     {
         if (!take('{')) return false;
         if (take('}')) return true;
         do {
-            std::string_view name;
-            if (!text(name) || !take(':') || !member(name)) return false;
+            std::string_view found;
+            if (!name(found) || !take(':') || !member(found)) return false;
         } while (take(','));
         return take('}');
     }
@@ -118,6 +134,8 @@ private:
     const char* end_;
 };
 
+constexpr std::size_t usual_point = 70;  // bytes
+
 struct MetricFields {
     std::string_view key;
     double value = 0;
@@ -135,19 +153,14 @@ bool take_metric_field(Scanner& scanner, std::string_view name, MetricFields& fi
     return false;
 }
 
-bool is_complete(const MetricFields& fields)
+// False when it is not complete, or its key none. A key is judged when it comes first.
+bool add_point(const MetricFields& fields, store::PointsByKey& points)
 {
-    return fields.has_value && fields.time >= 0 && !fields.key.empty() &&
-           fields.key.size() <= longest_key && is_key(fields.key);
-}
-
-model::MetricPoint point_of(const MetricFields& fields)
-{
-    return {.key = std::string(fields.key),
-            .value = fields.value,
-            .text = std::nullopt,
-            .step = fields.step,
-            .time = fields.time};
+    if (!fields.has_value || fields.time < 0 || fields.key.empty()) return false;
+    if (!points.has(fields.key) && (fields.key.size() > longest_key || !is_key(fields.key)))
+        return false;
+    points.add(fields.key, fields.value, fields.step, fields.time);
+    return true;
 }
 
 struct RunName {
@@ -213,10 +226,9 @@ std::optional<LogBody> scan_metric(std::string_view text)
         return name.starts_with("run_") ? take_run_field(scanner, name, run)
                                         : take_metric_field(scanner, name, metric);
     });
-    if (!read || !scanner.at_end() || !is_complete(metric) || !is_run_id(run.text()))
-        return std::nullopt;
+    if (!read || !scanner.at_end() || !is_run_id(run.text())) return std::nullopt;
     LogBody body{std::string(run.text()), {}};
-    body.logged.points.push_back(point_of(metric));
+    if (!add_point(metric, body.logged.points)) return std::nullopt;
     return body;
 }
 
@@ -227,6 +239,7 @@ ScannedBatch scan_batch(std::string_view text)
     RunName run;
     LogBody body;
     auto& logged = body.logged;
+    logged.points.expect(text.size() / usual_point);
     const auto take_metric = [&] {
         if (logged.points.size() == most_metrics) {
             scanned.too_many_metrics = true;
@@ -235,9 +248,7 @@ ScannedBatch scan_batch(std::string_view text)
         MetricFields metric;
         const bool read = scanner.object(
             [&](std::string_view name) { return take_metric_field(scanner, name, metric); });
-        if (!read || !is_complete(metric)) return false;
-        logged.points.push_back(point_of(metric));
-        return true;
+        return read && add_point(metric, logged.points);
     };
     const bool read = scanner.object([&](std::string_view name) {
         if (name == "metrics") return logged.points.empty() && scanner.list(take_metric);

@@ -283,10 +283,11 @@ TEST(MlflowLogBody, IsReadFastOnlyWhereItsFormIsPlain)
         scan(R"("run_uuid":"x","key":"a/b c","value":-1.5e-3,"timestamp":7,"step":-2)");
     ASSERT_TRUE(plain);
     EXPECT_EQ(plain->run_id, id);
-    EXPECT_EQ(plain->logged.points.at(0).key, "a/b c");
-    EXPECT_EQ(plain->logged.points.at(0).value, -1.5e-3);
-    EXPECT_EQ(plain->logged.points.at(0).time, 7);
-    EXPECT_EQ(plain->logged.points.at(0).step, -2);
+    const auto& [key, points] = plain->logged.points.keys().at(0);
+    EXPECT_EQ(key, "a/b c");
+    EXPECT_EQ(points.values, std::vector{-1.5e-3});
+    EXPECT_EQ(points.times, std::vector<std::int64_t>{7});
+    EXPECT_EQ(points.steps, std::vector<std::int64_t>{-2});
     for (const auto* odd : {R"("key":"a","value":"1","timestamp":7)",
                             R"("key":"a\u0041","value":1,"timestamp":7)",
                             R"("key":"a","value":01,"timestamp":7)",

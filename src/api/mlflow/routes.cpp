@@ -88,15 +88,10 @@ std::optional<std::vector<std::string>> match(const std::vector<std::string>& pa
     return variables;
 }
 
-struct Found {
-    const Route* route;
-    std::vector<std::string> variables;
-};
-
-std::optional<Found> find_route(const net::Request& request, const std::string& path)
+std::optional<Found> find_route(const net::Request& request)
 {
     const std::string method = request.method == "HEAD" ? "GET" : request.method;
-    const auto plain = index().plain.find(method + " " + path);
+    const auto plain = index().plain.find(method + " /" + join(request.path, "/"));
     if (plain != index().plain.end()) return Found{plain->second, {}};
     for (const auto& pattern : index().with_variables) {
         if (method != pattern.route->method) continue;
@@ -139,32 +134,42 @@ const std::vector<Route>& routes()
     return all;
 }
 
-std::optional<Permission> find_permission(const net::Request& head)
+std::optional<Found> find(const net::Request& head)
 {
-    if (const auto found = find_route(head, "/" + join(head.path, "/")))
-        return found->route->permission;
-    return is_ours(head.path) ? std::optional(Permission::read) : std::nullopt;
+    if (auto found = find_route(head)) return found;
+    return is_ours(head.path) ? std::optional(Found()) : std::nullopt;
 }
 
-Result<std::unique_ptr<net::BodySink>> find_sink(const Services& services, const net::Request& head)
+net::Reception receive(const Services& services, const net::Request& head, Found found)
 {
-    auto found = find_route(head, "/" + join(head.path, "/"));
-    if (!found || !found->route->sink) return std::unique_ptr<net::BodySink>();
-    return found->route->sink(services, {head, std::move(found->variables), Fields(JsonObject())});
+    net::Reception reception;
+    if (found.route == nullptr) return reception;
+    if (const auto begin = found.route->begin) {
+        reception.begin = [&services, begin](const auto& request, const auto& respond) {
+            return begin(services, request, respond);
+        };
+    }
+    if (found.route->sink == nullptr) return reception;
+    auto sink =
+        found.route->sink(services, {head, std::move(found.variables), Fields(JsonObject())});
+    if (sink) {
+        reception.sink = std::move(*sink);
+    } else {
+        reception.answer = refuse(sink.error());
+    }
+    return reception;
 }
 
-net::Response dispatch(const Services& services, const net::Request& request)
+net::Response dispatch(const Services& services, const net::Request& request, Found found)
 {
-    const auto path = "/" + join(request.path, "/");
-    auto found = find_route(request, path);
-    if (!found) {
+    if (found.route == nullptr) {
         return refuse(404,
                       endpoint_not_found,
                       fmt::format("There is no {} {} in this API",
                                   printable(request.method),
-                                  printable(path)));
+                                  printable("/" + join(request.path, "/"))));
     }
-    auto answer = carry_out(services, request, std::move(*found));
+    auto answer = carry_out(services, request, std::move(found));
     return answer ? std::move(*answer) : refuse(answer.error());
 }
 

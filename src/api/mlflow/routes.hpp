@@ -27,6 +27,11 @@ using Action = Result<net::Response> (*)(const Services& services, const Call& c
 using SinkMaker = Result<std::unique_ptr<net::BodySink>> (*)(const Services& services,
                                                              const Call& call);
 
+// For calls that wait for the disk alone, see net::Reception::begin.
+using Beginner = bool (*)(const Services& services,
+                          const net::Request& request,
+                          const net::Respond& respond);
+
 struct Route {
     const char* method;
     // "/api/2.0/mlflow/…": there is a twin below /ajax-api, which browsers use.
@@ -36,6 +41,7 @@ struct Route {
     // raw: the body is bytes and no fields are read from it.
     enum class Body { fields, raw } body = Body::fields;
     SinkMaker sink = nullptr;
+    Beginner begin = nullptr;
 };
 
 // One table for each part of the API, in the file of its handlers.
@@ -52,15 +58,22 @@ std::span<const Route> artifact_routes();
 // All of them, with their twins written out.
 const std::vector<Route>& routes();
 
-// What a call needs; nullopt: the path is none of MLflow's. One that no route answers is for those
-// who may read.
-std::optional<Permission> find_permission(const net::Request& head);
-// Where the body of a call goes that is taken as a stream; null when it is read whole. Waits for
-// nothing.
-Result<std::unique_ptr<net::BodySink>> find_sink(const Services& services,
-                                                 const net::Request& head);
-// For a path that is MLflow's and a caller who may.
-net::Response dispatch(const Services& services, const net::Request& request);
+// The route that answers a call, and its path variables. None: the path is MLflow's, but nothing is
+// there; that is for those who may read.
+struct Found {
+    const Route* route = nullptr;
+    std::vector<std::string> variables = {};
+
+    [[nodiscard]] Permission permission() const
+    {
+        return route != nullptr ? route->permission : Permission::read;
+    }
+};
+// Nullopt: the path is none of MLflow's.
+std::optional<Found> find(const net::Request& head);
+// For a caller who may. Waits for nothing.
+net::Reception receive(const Services& services, const net::Request& head, Found found);
+net::Response dispatch(const Services& services, const net::Request& request, Found found);
 
 // An answer without fields is "{}".
 net::Response reply(JsonObject object = {});

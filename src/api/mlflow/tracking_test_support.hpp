@@ -12,6 +12,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <future>
 #include <regex>
 
 namespace ponk::api::mlflow {
@@ -40,6 +41,19 @@ protected:
         request.query = std::move(query);
         request.headers = {{"Content-Type", "application/json"}};
         request.body = body;
+        return answer(request);
+    }
+    // As the server does it.
+    net::Response answer(const net::Request& request)
+    {
+        auto reception = api::receive(*services_, request);
+        if (reception.answer) return std::move(*reception.answer);
+        std::promise<net::Response> promised;
+        const auto respond = [&promised](net::Response response) {
+            promised.set_value(std::move(response));
+        };
+        if (reception.begin && reception.begin(request, respond))
+            return promised.get_future().get();
         return api::dispatch(*services_, request);
     }
     net::Response post(const std::string& path, const std::string& body)

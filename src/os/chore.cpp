@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "os/chore.hpp"
+
+#include <pthread.h>
+
+namespace ponk::os {
+
+Chore::~Chore()
+{
+    std::thread thread;
+    {
+        auto state = state_.lock();
+        state->ends = true;
+        thread.swap(state->thread);
+        changed_.notify_one();
+    }
+    if (thread.joinable()) thread.join();
+}
+
+void Chore::call()
+{
+    auto state = state_.lock();
+    if (state->called || state->ends) return;
+    if (!state->thread.joinable()) state->thread = std::thread([this] { serve(); });
+    state->called = true;
+    changed_.notify_one();
+}
+
+void Chore::serve()
+{
+    ::pthread_setname_np(::pthread_self(), name_);
+    for (;;) {
+        {
+            auto state = state_.lock();
+            changed_.wait(state.native(), [&state] { return state->called || state->ends; });
+            if (state->ends) return;
+            state->called = false;
+        }
+        work_();
+    }
+}
+
+}  // namespace ponk::os

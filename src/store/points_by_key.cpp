@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/points_by_key.hpp"
+
+namespace ponk::store {
+
+using model::MetricPoint;
+
+PointsByKey::PointsByKey(std::span<const MetricPoint> points)
+{
+    for (const auto& point : points)
+        add(point);
+}
+
+std::optional<std::size_t> PointsByKey::find(std::string_view key) const
+{
+    if (keys_.empty()) return std::nullopt;
+    // Whoever logs several names them in turn.
+    const auto next = last_ + 1 == keys_.size() ? 0 : last_ + 1;
+    for (const auto likely : {next, last_}) {
+        if (keys_[likely].key == key) return likely;
+    }
+    const auto known = places_.find(key);
+    return known == places_.end() ? std::nullopt : std::optional(known->second);
+}
+
+PointColumns& PointsByKey::columns_of(std::string_view key)
+{
+    if (const auto known = find(key)) {
+        last_ = *known;
+    } else {
+        last_ = keys_.size();
+        places_.emplace(key, last_);
+        keys_.push_back({std::string(key), {}});
+    }
+    return keys_[last_].points;
+}
+
+void PointsByKey::add(const MetricPoint& point)
+{
+    columns_of(point.key).add(point);
+    ++count_;
+}
+
+void PointsByKey::add(std::string_view key, double value, std::int64_t step, std::int64_t time)
+{
+    auto& columns = columns_of(key);
+    if (columns.size() == 1 && expected_ > 0) columns.reserve(expected_ / keys_.size());
+    columns.add(value, step, time);
+    ++count_;
+}
+
+void PointsByKey::append(std::string_view key, const PointColumns& points)
+{
+    columns_of(key).append(points);
+    count_ += points.size();
+}
+
+}  // namespace ponk::store
