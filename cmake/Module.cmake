@@ -7,6 +7,25 @@ add_custom_target(unit_tests)  # all unit tests, and nothing else: what the addr
 # on the thread that asks.
 add_custom_target(thread_tests)
 set(ponk_without_threads cli config model output query)
+# Those that no fuzz target reaches, and need no code that counts what it reaches.
+set(ponk_without_fuzzing api box daemon engine side)
+# What -fsanitize=fuzzer-no-link stands for, said so that all can share one precompiled header.
+set(ponk_coverage -fsanitize-coverage=inline-8bit-counters,indirect-calls,trace-cmp,pc-table)
+
+# ponk_add_tests(name program label [shards]): the cases of a test program, in a few processes; one process
+# per case would start a thousand programs of many megabytes. A failing one says which case failed.
+function(ponk_add_tests name program label)
+  set(shards 1)
+  if(ARGC GREATER 3)
+    set(shards ${ARGV3})
+  endif()
+  foreach(shard RANGE 1 ${shards})
+    math(EXPR index "${shard} - 1")
+    add_test(NAME ${name}.${shard} COMMAND ${program})
+    set_tests_properties(${name}.${shard} PROPERTIES LABELS ${label} TIMEOUT 900
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${index}")
+  endforeach()
+endfunction()
 
 function(ponk_module name)
   cmake_parse_arguments(M "" "" "SOURCES;TESTS;DEPENDS;LIBRARIES" ${ARGN})
@@ -16,17 +35,23 @@ function(ponk_module name)
   add_library(${target} STATIC ${M_SOURCES})
   target_link_libraries(${target} PUBLIC ponk_options ${depends} PRIVATE ${M_LIBRARIES})
   ponk_use_precompiled(${target} ponk_precompiled)
+  ponk_compile_together(${target} ${M_SOURCES})
+  if(PONK_FUZZ AND NOT name IN_LIST ponk_without_fuzzing)
+    target_compile_options(${target} PRIVATE ${ponk_coverage})
+  endif()
   if(PONK_TESTS AND M_TESTS)
     add_executable(${target}_test ${M_TESTS})
     target_link_libraries(${target}_test PRIVATE ${target} GTest::gmock GTest::gtest_main ${M_LIBRARIES})
     ponk_use_precompiled(${target}_test ponk_precompiled_test)
+    ponk_compile_together(${target}_test ${M_TESTS})
     add_dependencies(unit_tests ${target}_test)
     set(label unit)
     if(NOT name IN_LIST ponk_without_threads)
       add_dependencies(thread_tests ${target}_test)
-      set(label unit-threads)  # one word: a list would not survive the discovery
+      set(label unit-threads)
     endif()
-    gtest_discover_tests(${target}_test DISCOVERY_TIMEOUT 60
-      TEST_PREFIX "${name}." PROPERTIES LABELS ${label})
+    list(LENGTH M_TESTS files)
+    math(EXPR shards "(${files} + 4) / 5")
+    ponk_add_tests(${name} ${target}_test ${label} ${shards})
   endif()
 endfunction()

@@ -40,3 +40,8 @@ if(PONK_SANITIZE)
     -fsanitize=${PONK_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(ponk_options INTERFACE -fsanitize=${PONK_SANITIZE})
 endif()
+# Test programs have a hundred megabytes; this linker takes a quarter of the time of the usual one.
+find_program(PONK_LLD ld.lld)
+if(PONK_LLD AND CMAKE_BUILD_TYPE STREQUAL "Debug")
+  target_link_options(ponk_options INTERFACE -fuse-ld=lld)
+endif()

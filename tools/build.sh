@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# tools/build.sh PRESET [TARGET…]: configures when needed and builds with all cores.
+# tools/build.sh PRESET [TARGET…]: configures when needed, with the options in CONFIGURE, and builds with
+# all cores.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 preset=$1
@@ -9,7 +10,7 @@ log=build/$preset/configure.log
 mkdir -p "build/$preset"
 if [[ ! -f build/$preset/build.ninja ]]; then
     echo "Configuring $preset …" >&2
-    if ! cmake --preset "$preset" >"$log" 2>&1; then
+    if ! cmake --preset "$preset" ${CONFIGURE:-} >"$log" 2>&1; then
         cat "$log" >&2
         exit 1
     fi

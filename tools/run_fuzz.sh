@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# tools/run_fuzz.sh SECONDS: builds every fuzz target that fuzz/CMakeLists.txt lists, then runs each for
-# so long, as many at once as there are cores. 0 seconds: only builds. Finds are kept: new inputs in .cache/fuzz/NAME, crashes in build/asan/fuzz-found/crashes/NAME-…
+# tools/run_fuzz.sh SECONDS: builds every fuzz target, then runs each for so long, as many at once as there
+# are cores. Finds are kept: new inputs in .cache/fuzz/NAME, crashes in build/asan/fuzz-found/crashes/NAME-…
 # The walk begins the same each time, so that a change is judged by what it changed; SEED=0 takes a new one.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 duration=$1
-mapfile -t targets < <(sed -n 's/^ *ponk_fuzz(\([a-z0-9_]*\).*/fuzz_\1/p' fuzz/CMakeLists.txt)
-tools/build.sh asan "${targets[@]}"
-[[ $duration != 0 ]] || exit 0
+if [[ ! $duration =~ ^[1-9][0-9]*$ ]]; then
+    echo "run_fuzz.sh: '$duration' is no number of seconds" >&2
+    exit 2
+fi
+tools/build.sh asan fuzz_targets
 mkdir -p build/asan/fuzz-found/crashes build/asan/fuzz-found/logs .cache/fuzz
 
 one() {

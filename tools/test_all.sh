@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Everything CI asks, one step after another. Stops at the first step that fails, and ends with one
-# line per step in any case. STEPS="unit e2e" runs only those. MINUTES=50: repetitions under sanitizers
-# and fuzzers that are not over by then are left out, which the summary says. LIMIT=80: so are suites of
-# other machines and storms that would not be over by then.
+# line per step in any case. STEPS="unit e2e" runs only those. LIMIT=80: suites of other machines and storms
+# that would not be over after so many minutes are left out, which the summary says.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 jobs=${JOBS:-$(nproc)}
@@ -35,22 +34,7 @@ step() {
     fi
 }
 
-# A step that repeats earlier ones in another way: ends with the time that MINUTES allows. What builds on
-# one that was left out is left out, too.
 left_out=""
-repeat_step() {
-    local name=$1 needs=$2 left=$((${MINUTES:-1000000} * 60 - (EPOCHSECONDS - began_all)))
-    shift 2
-    if [[ -n ${STEPS:-} && " $STEPS " != *" $name "* ]]; then return; fi
-    if [[ $left -gt 0 && " $left_out " != *" $needs "* ]]; then
-        step "$name" within "$left" "$@"
-        [[ -e build/test-logs/out-of-time ]] || return 0
-        results[-1]="no time"
-    else
-        names+=("$name") results+=("no time") times+=(0)
-    fi
-    left_out+=" $name"
-}
 # step_of MINUTES NAME COMMAND…: a suite that takes about so long.
 step_of() {
     local minutes=$1 name=$2
@@ -63,16 +47,30 @@ step_of() {
     fi
     step "$@"
 }
-within() {
-    local seconds=$1 code=0
+
+# tests PRESET [OPTION…]: ctest, and which cases had no place to run: their programs say why in build/PRESET/Testing.
+tests() {
+    local preset=$1 code=0
     shift
-    rm -f build/test-logs/out-of-time
-    timeout "$seconds" "$@" || code=$?
-    if [[ $code == 124 ]]; then
-        echo "left out: not over within the time that is left" | tee build/test-logs/out-of-time
-        code=0
-    fi
+    ctest --preset "$preset" -j "$jobs" "$@" || code=$?
+    sed -n 's/^\[  SKIPPED \] \([A-Za-z0-9_/]*\.[A-Za-z0-9_/]*\)$/skipped: \1/p' "build/$preset/Testing/Temporary/LastTest.log" | sort -u
     return "$code"
+}
+
+# Builds for sanitizers and fuzzers, in the time that suites spend waiting: they run when nobody else wants to.
+beside=""
+build_beside() {
+    [[ -z ${STEPS:-} ]] || return 0
+    mkdir -p build/test-logs
+    setsid chrt --idle 0 bash -c 'tools/build.sh asan unit_tests fuzz_targets && tools/build.sh tsan thread_tests' \
+        >build/test-logs/beside.log 2>&1 &
+    beside=$!
+    trap 'kill -- "-$beside" 2>/dev/null' EXIT
+}
+# What that did not build, or could not, is built here, with its messages.
+asan_build() {
+    if [[ -n $beside ]]; then tail --pid="$beside" -f /dev/null; fi
+    tools/build.sh asan unit_tests fuzz_targets
 }
 
 # The binary may need what every distribution has, and nothing else.
@@ -110,30 +108,32 @@ e2e_long() {
 }
 
 step format tools/format.sh check
-step build tools/build.sh dev
-step unit ctest --preset dev -j "$jobs" -LE 'slow'
+# Where nothing is built yet it is built in one go; a developer's folder stays as it is.
+step build env CONFIGURE="-DPONK_PRECOMPILE=ON -DPONK_TOGETHER=ON" tools/build.sh dev
+step unit tests dev -L 'unit|tree'
 # Takes minutes and finds little: only when asked for.
 [[ ${STEPS:-} == *headers* ]] && step headers tools/build.sh dev check_headers
 step release tools/build.sh release ponk ponk_next
+build_beside
 step dependencies check_dependencies
+step integration tests dev -LE 'unit|tree|slow'
 step e2e e2e_quick
 step mlflow tools/pytest.sh "$release" tests/integration/mlflow
-step_of 15 e2e-long e2e_long
-step_of 4 storm-tracking storm_tracking
+step e2e-long e2e_long
+step storm-tracking storm_tracking
+step asan-build asan_build
+step asan tests asan
+step fuzz tools/run_fuzz.sh 10
+step tsan-build tools/build.sh tsan thread_tests
+step tsan tools/without_aslr.sh ctest --preset tsan -j "$jobs"
 step_of 5 corpus tools/pytest.sh "$release" tests/corpus
 step_of 10 docker tools/pytest.sh "$release" tests/integration/docker
-step_of 10 box tools/pytest.sh "$release" tests/integration/box
+step_of 6 box tools/pytest.sh "$release" tests/integration/box
 # Four minutes of package installers: only when asked for (a run in a container prepares one above).
 [[ ${STEPS:-} == *environment* ]] && step environment tools/pytest.sh build/dev/tests/integration/environment/prepare_probe tests/integration/environment
 # Leases: 1,000 processes of two users on real lock files.
-step_of 3 gpu ctest --preset dev -L gpu
+step_of 3 gpu tests dev -L gpu
 step_of 6 storm storm
 step_of 10 ssh ssh_suite
-repeat_step asan-build - tools/build.sh asan unit_tests
-repeat_step asan asan-build ctest --preset asan -j "$jobs"
-repeat_step fuzz-build - tools/run_fuzz.sh 0
-repeat_step fuzz fuzz-build tools/run_fuzz.sh 10
-repeat_step tsan-build - tools/build.sh tsan thread_tests
-repeat_step tsan tsan-build tools/without_aslr.sh ctest --preset tsan -j "$jobs"
 summary
 echo "make test: all ${#names[@]} steps passed${left_out:+ but those without time:$left_out}"

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "store/records.hpp"
+#include "store/row_search.hpp"
 #include "store/search_order.hpp"
 #include "store/search_sql.hpp"
 #include "store/search_term.hpp"
@@ -13,10 +14,6 @@
 namespace ponk::store {
 
 // The runs of a page in the order of the answer.
-struct FoundRows {
-    std::vector<std::int64_t> rows;
-    std::string next;  // `page` of the next page; empty at the end
-};
 Result<FoundRows> find_run_rows(db::Connection& reader, const RunSearch& search);
 
 // What a walk to a page of so many runs may cost before another way is taken, in operations of
