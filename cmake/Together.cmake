@@ -12,7 +12,7 @@ function(ponk_compile_together target)
     return()
   endif()
   set(tool ${CMAKE_SOURCE_DIR}/tools/group_sources.py)
-  execute_process(COMMAND ${Python3_EXECUTABLE} ${tool} 2000 ${ARGN}
+  execute_process(COMMAND ${Python3_EXECUTABLE} ${tool} 12 ${ARGN}
     WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
     OUTPUT_VARIABLE groups OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
   string(REPLACE "\n" ";" groups "${groups}")
