@@ -286,6 +286,20 @@ TEST_F(JournalReaders, CallsOfTheScriptAreToldOnceAndWithoutThoseTakenBack)
     EXPECT_TRUE(next.take_asks().empty()) << "a daemon that comes later does nothing twice";
 }
 
+TEST_F(JournalReaders, ManyCallsAreToldInPortions)
+{
+    const auto run = begin_run();
+    for (int i = 0; i < 20; ++i)
+        put(run, "relay-1", model::journal_record(JsonObject{{"ask", std::to_string(i)}}));
+    JournalReader reader(context_, run);
+    read_all(reader);
+    EXPECT_EQ(reader.take_asks().size(), 16U);
+    EXPECT_LT(reader.due(), after(std::chrono::minutes(1))) << "the rest waits for nothing else";
+    read_all(reader);
+    EXPECT_EQ(reader.take_asks().size(), 4U);
+    EXPECT_GT(reader.due(), after(std::chrono::hours(1)));
+}
+
 TEST_F(JournalReaders, TheGoldenJournalOfARelayComesHome)
 {
     const auto run = begin_run();

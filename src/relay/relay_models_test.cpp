@@ -69,6 +69,30 @@ TEST_F(RelayTest, AModelHasItsMetricsAndIsFoundByNameAndRun)
     EXPECT_EQ(ask("GET", "api/2.0/mlflow/logged-models/" + id, JsonObject()).status, 0);
 }
 
+TEST_F(RelayTest, ModelsOfOlderClientsAreListedInATag)
+{
+    const auto log = [this](const std::string& text) {
+        return post("runs/log-model", {{"run_id", own_run}, {"model_json", text}}).status;
+    };
+    const auto model = [](const std::string& path) {
+        return to_json(JsonObject{{"run_id", own_run},
+                                  {"artifact_path", path},
+                                  {"utc_time_created", "now"},
+                                  {"flavors", JsonObject()},
+                                  {"more", "is left out"}});
+    };
+    EXPECT_EQ(log(model("a")), 200);
+    EXPECT_EQ(log(model("b")), 200);
+    EXPECT_EQ(log("{}"), 400);
+    start_again();
+
+    const auto listed =
+        parse_json(value_in(own()["data"]["tags"], "mlflow.log-model.history").as_string());
+    ASSERT_EQ(listed->as_array().size(), 2U);
+    EXPECT_EQ(listed->as_array()[1].text("artifact_path"), "b");
+    EXPECT_TRUE(listed->as_array()[1]["more"].is_null());
+}
+
 TEST_F(RelayTest, TheGoldenJournalIsFolded)
 {
     const auto golden = os::read_file(os::Path(PONK_GOLDEN) / "relay.journal").value();

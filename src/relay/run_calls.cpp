@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/id.hpp"
 #include "base/time.hpp"
+#include "mlflow/model_summary.hpp"
 #include "mlflow/names.hpp"
 #include "relay/calls.hpp"
 #include "relay/logged.hpp"
@@ -12,6 +13,8 @@ namespace {
 namespace limits = mlflow::limits;
 
 constexpr const char* name_tag = "mlflow.runName";
+// A record has 1 MiB.
+constexpr std::size_t longest_model_history = 400'000;
 const std::vector<std::string_view> statuses{
     "RUNNING", "SCHEDULED", "FINISHED", "FAILED", "KILLED"};
 
@@ -266,6 +269,29 @@ Result<Answer> log_outputs(Recorder& recorder, const Call& call)
         recorder.write([&records](const TrackedState&) -> Result<JsonArray> { return records; }));
 }
 
+// Clients before MLflow 3 list a run's models in a tag.
+Result<Answer> log_model(Recorder& recorder, const Call& call)
+{
+    const auto run = TRY(call.fields.run_id());
+    if (!is_known(recorder, run)) return Answer();
+    const auto summary = TRY(mlflow::model_summary(TRY(call.fields.text("model_json"))));
+    return done(recorder.write([&](const TrackedState& state) -> Result<JsonArray> {
+        const auto& tags = state.find_run(run)->tags;
+        const auto known = tags.find(mlflow::model_history_tag);
+        auto models = known == tags.end() ? Result<Json>(Json()) : parse_json(known->second);
+        JsonArray all = models && models->is_array() ? models->as_array() : JsonArray();
+        all.push_back(summary);
+        auto text = to_json(all);
+        if (text.size() > longest_model_history)
+            return fail(ErrorKind::invalid_argument, "The run lists too many models already");
+        auto record = record_about(recorder.tracking(), run);
+        record.append("tag", mlflow::model_history_tag);
+        record.append("value", std::move(text));
+        record.append("time", wall_milliseconds());
+        return JsonArray{std::move(record)};
+    }));
+}
+
 }  // namespace
 
 std::span<const Route> run_calls()
@@ -281,6 +307,7 @@ std::span<const Route> run_calls()
         {"POST", "/api/2.0/mlflow/runs/create", create_run},
         {"POST", "/api/2.0/mlflow/runs/log-inputs", log_inputs},
         {"POST", "/api/2.0/mlflow/runs/outputs", log_outputs},
+        {"POST", "/api/2.0/mlflow/runs/log-model", log_model},
     };
     return table;
 }
