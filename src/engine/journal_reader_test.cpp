@@ -286,6 +286,24 @@ TEST_F(JournalReaders, CallsOfTheScriptAreToldOnceAndWithoutThoseTakenBack)
     EXPECT_TRUE(next.take_asks().empty()) << "a daemon that comes later does nothing twice";
 }
 
+TEST_F(JournalReaders, AMetricOfAModelThatIsNotThereTakesNoOtherAlong)
+{
+    const auto run = begin_run();
+    const std::string id = "m-0123456789abcdef0123456789abcdef";
+    const auto metric = [](const std::string& model, int step) {
+        return model::journal_record(JsonObject{
+            {"metric", "acc"}, {"value", 1}, {"step", step}, {"time", 5}, {"model_id", model}});
+    };
+    put(run,
+        "relay-1",
+        model::journal_record(JsonObject{{"model", id}, {"name", "net"}}) + metric(id, 1) +
+            metric("m-unknown", 2) + metric(id, 3));
+    JournalReader reader(context_, run);
+    read_all(reader);
+    EXPECT_EQ(store::Models(*history_).get(id)->metrics.size(), 2U);
+    EXPECT_EQ(last_step(run), 3);
+}
+
 TEST_F(JournalReaders, ManyCallsAreToldInPortions)
 {
     const auto run = begin_run();

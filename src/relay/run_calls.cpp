@@ -6,6 +6,8 @@
 #include "relay/calls.hpp"
 #include "relay/logged.hpp"
 
+#include <algorithm>
+
 namespace ponk::relay {
 
 namespace {
@@ -232,6 +234,35 @@ Result<JsonArray> input_tags_of(const Fields& fields)
     return tags;
 }
 
+bool has_dataset(const TrackedRun& run, const Json& dataset)
+{
+    return std::any_of(run.datasets.begin(), run.datasets.end(), [&dataset](const Json& known) {
+        return known["dataset"].text("name") == dataset.text("name") &&
+               known["dataset"].text("digest") == dataset.text("digest");
+    });
+}
+
+// What the run has already is not written again: scripts log their data in every epoch.
+bool is_new(const Json& record, const TrackedRun& run)
+{
+    if (record["dataset"].is_object()) return !has_dataset(run, record["dataset"]);
+    if (record["model_input"].is_string())
+        return !run.model_inputs.contains(record.text("model_input"));
+    const auto known = run.model_outputs.find(record.text("model_output"));
+    return known == run.model_outputs.end() || known->second != record.integer("step");
+}
+
+Result<Answer> write_new(Recorder& recorder, const std::string& run, const JsonArray& records)
+{
+    return done(recorder.write([&](const TrackedState& state) -> Result<JsonArray> {
+        JsonArray added;
+        for (const auto& record : records) {
+            if (is_new(record, *state.find_run(run))) added.push_back(record);
+        }
+        return added;
+    }));
+}
+
 Result<Answer> log_inputs(Recorder& recorder, const Call& call)
 {
     const auto run = TRY(call.fields.run_id());
@@ -249,8 +280,7 @@ Result<Answer> log_inputs(Recorder& recorder, const Call& call)
         record.append("model_input", TRY(model.text("model_id")));
         records.emplace_back(std::move(record));
     }
-    return done(
-        recorder.write([&records](const TrackedState&) -> Result<JsonArray> { return records; }));
+    return write_new(recorder, run, records);
 }
 
 Result<Answer> log_outputs(Recorder& recorder, const Call& call)
@@ -265,8 +295,7 @@ Result<Answer> log_outputs(Recorder& recorder, const Call& call)
         record.append("time", wall_milliseconds());
         records.emplace_back(std::move(record));
     }
-    return done(
-        recorder.write([&records](const TrackedState&) -> Result<JsonArray> { return records; }));
+    return write_new(recorder, run, records);
 }
 
 // Clients before MLflow 3 list a run's models in a tag.
