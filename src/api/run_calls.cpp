@@ -100,7 +100,7 @@ Result<bool> own_trace(const Own& own, const mlflow::Found& found, const Fields&
     return own.has_trace(found.variables.at(0));
 }
 
-Result<bool> own_experiment(const Own& own, const mlflow::FoundRoute&, const Fields& fields)
+Result<bool> own_experiment(const Own& own, const mlflow::Found&, const Fields& fields)
 {
     return own.is_in(TRY(fields.text("experiment_id")));
 }
