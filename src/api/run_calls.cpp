@@ -51,6 +51,12 @@ public:
         if (!found.logged_model.empty() && TRY(has_model(found.logged_model))) return true;
         return !found.run.empty() && TRY(has_run(found.run));
     }
+    // The run's experiment.
+    Result<bool> is_in(const std::string& experiment) const
+    {
+        const auto found = TRY(store::Tracking(history_).get_run(run_));
+        return std::to_string(found.experiment) == experiment;
+    }
     Result<bool> has_trace(const std::string& id) const
     {
         const auto found = store::Traces(history_).get(id);
@@ -94,6 +100,11 @@ Result<bool> own_trace(const Own& own, const mlflow::Found& found, const Fields&
     return own.has_trace(found.variables.at(0));
 }
 
+Result<bool> own_experiment(const Own& own, const mlflow::Found&, const Fields& fields)
+{
+    return own.is_in(TRY(fields.text("experiment_id")));
+}
+
 // What a run may change through us. What it logs is in its journals and needs no right.
 struct RunRight {
     const char* method;
@@ -101,6 +112,7 @@ struct RunRight {
     Check check;
 };
 constexpr RunRight rights[] = {
+    {"POST", "/api/2.0/mlflow/experiments/set-experiment-tag", own_experiment},
     {"POST", "/api/2.0/mlflow/registered-models/create", always},
     {"POST", "/api/2.0/mlflow/model-versions/create", from_own},
     {"POST", "/api/2.0/mlflow/model-versions/set-tag", own_version},

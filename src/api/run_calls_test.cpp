@@ -64,7 +64,8 @@ protected:
 TEST_F(RunCalls, ARunLooksAtEverythingAndChangesNothingOfOthers)
 {
     // What a run may change, when it is its own.
-    const std::set<std::string> for_own{"POST /api/2.0/mlflow/registered-models/create",
+    const std::set<std::string> for_own{"POST /api/2.0/mlflow/experiments/set-experiment-tag",
+                                        "POST /api/2.0/mlflow/registered-models/create",
                                         "POST /api/2.0/mlflow/model-versions/create",
                                         "POST /api/2.0/mlflow/model-versions/set-tag",
                                         "DELETE /api/2.0/mlflow/model-versions/delete-tag",
@@ -152,6 +153,18 @@ TEST_F(RunCalls, ARunDeletesRunsThatItMade)
     EXPECT_EQ(registry("runs/delete", {{"run_id", other_}}).status, 403);
     EXPECT_EQ(registry("runs/delete", {{"run_id", run_.text()}}).status, 403);
     EXPECT_EQ(store::Tracking(*history_).get_run(other_)->deleted, false);
+}
+
+TEST_F(RunCalls, ARunTagsItsOwnExperiment)
+{
+    const auto elsewhere = new_experiment("elsewhere");
+    const auto tag = [this](const std::string& id) {
+        return registry("experiments/set-experiment-tag",
+                        {{"experiment_id", id}, {"key", "team"}, {"value", "x"}})
+            .status;
+    };
+    EXPECT_EQ(tag("0"), 200);
+    EXPECT_EQ(tag(elsewhere), 403);
 }
 
 TEST_F(RunCalls, SearchesAreAnsweredAsOutside)

@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace ponk::engine {
 
 namespace {
@@ -19,8 +21,10 @@ using namespace std::chrono_literals;
 constexpr auto interval = 100ms;
 // Who asks mostly asks again.
 constexpr auto interval_of_asking = 5ms;
-// Of one reading; a script has no use for more at once.
+// That wait; a script has no use for more at once.
 constexpr std::size_t most_asks = 1000;
+// Told at once: whoever watches the run has other things to do, too.
+constexpr std::size_t portion_of_asks = 16;
 constexpr auto patience = 60s;
 // Holds the largest record whole, wherever it begins.
 constexpr std::size_t block = 2 * model::journal_record_limit;
@@ -44,7 +48,7 @@ void JournalReader::note_length(std::uint64_t length)
 
 bool JournalReader::is_due() const
 {
-    return unread_ && Deadline::clock::now() >= next_;
+    return (unread_ || !asks_.empty()) && Deadline::clock::now() >= next_;
 }
 
 void JournalReader::put_off()
@@ -54,7 +58,7 @@ void JournalReader::put_off()
 
 Deadline JournalReader::due() const
 {
-    return unread_ ? next_ : after(std::chrono::hours(24));
+    return unread_ || !asks_.empty() ? next_ : after(std::chrono::hours(24));
 }
 
 void JournalReader::begin_again()
@@ -86,7 +90,11 @@ JournalReader::Progress JournalReader::read_some(const RunSecrets& secrets)
 std::vector<Json> JournalReader::take_asks()
 {
     if (left() > 0) return {};
-    return std::exchange(asks_, {});
+    const auto end =
+        asks_.begin() + static_cast<std::ptrdiff_t>(std::min(asks_.size(), portion_of_asks));
+    std::vector<Json> portion(asks_.begin(), end);
+    asks_.erase(asks_.begin(), end);
+    return portion;
 }
 
 void JournalReader::note_asks(const std::vector<Json>& records)

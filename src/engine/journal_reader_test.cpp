@@ -286,6 +286,38 @@ TEST_F(JournalReaders, CallsOfTheScriptAreToldOnceAndWithoutThoseTakenBack)
     EXPECT_TRUE(next.take_asks().empty()) << "a daemon that comes later does nothing twice";
 }
 
+TEST_F(JournalReaders, AMetricOfAModelThatIsNotThereTakesNoOtherAlong)
+{
+    const auto run = begin_run();
+    const std::string id = "m-0123456789abcdef0123456789abcdef";
+    const auto metric = [](const std::string& model, int step) {
+        return model::journal_record(JsonObject{
+            {"metric", "acc"}, {"value", 1}, {"step", step}, {"time", 5}, {"model_id", model}});
+    };
+    put(run,
+        "relay-1",
+        model::journal_record(JsonObject{{"model", id}, {"name", "net"}}) + metric(id, 1) +
+            metric("m-unknown", 2) + metric(id, 3));
+    JournalReader reader(context_, run);
+    read_all(reader);
+    EXPECT_EQ(store::Models(*history_).get(id)->metrics.size(), 2U);
+    EXPECT_EQ(last_step(run), 3);
+}
+
+TEST_F(JournalReaders, ManyCallsAreToldInPortions)
+{
+    const auto run = begin_run();
+    for (int i = 0; i < 20; ++i)
+        put(run, "relay-1", model::journal_record(JsonObject{{"ask", std::to_string(i)}}));
+    JournalReader reader(context_, run);
+    read_all(reader);
+    EXPECT_EQ(reader.take_asks().size(), 16U);
+    EXPECT_LT(reader.due(), after(std::chrono::minutes(1))) << "the rest waits for nothing else";
+    read_all(reader);
+    EXPECT_EQ(reader.take_asks().size(), 4U);
+    EXPECT_GT(reader.due(), after(std::chrono::hours(1)));
+}
+
 TEST_F(JournalReaders, TheGoldenJournalOfARelayComesHome)
 {
     const auto run = begin_run();

@@ -85,19 +85,29 @@ Result<> MadeModels::change(const std::string& id, const Json& record)
     return {};
 }
 
-Result<> MadeModels::take_metric(const std::string& run, const Json& record)
+std::optional<store::ModelMetric> MadeModels::metric_of(const Json& record)
 {
     const auto value = model::journal_number(record["value"]);
-    if (!value || record.text("metric").empty()) return {};
-    return forgive(store::Models(context_.history)
-                       .log_metrics(run,
-                                    {{.model = record.text("model_id"),
-                                      .key = record.text("metric"),
-                                      .value = *value,
-                                      .time = record.integer("time"),
-                                      .step = record.integer("step"),
-                                      .dataset_name = find_text(record, "dataset_name"),
-                                      .dataset_digest = find_text(record, "dataset_digest")}}));
+    if (!value || record.text("metric").empty()) return std::nullopt;
+    return store::ModelMetric{.model = record.text("model_id"),
+                              .key = record.text("metric"),
+                              .value = *value,
+                              .time = record.integer("time"),
+                              .step = record.integer("step"),
+                              .dataset_name = find_text(record, "dataset_name"),
+                              .dataset_digest = find_text(record, "dataset_digest")};
+}
+
+Result<> MadeModels::log_metrics(const std::string& run,
+                                 const std::vector<store::ModelMetric>& metrics)
+{
+    store::Models models(context_.history);
+    const auto all = models.log_metrics(run, metrics);
+    if (all || !is_their_fault(all.error()) || metrics.size() == 1) return forgive(all);
+    // One that cannot be stored takes no other along.
+    for (const auto& metric : metrics)
+        TRY(forgive(models.log_metrics(run, {metric})));
+    return {};
 }
 
 }  // namespace ponk::engine

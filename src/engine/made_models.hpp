@@ -6,7 +6,9 @@
 #include "engine/context.hpp"
 #include "store/models.hpp"
 
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace ponk::engine {
 
@@ -16,8 +18,10 @@ public:
     MadeModels(const Context& context, const RunId& maker) : context_(context), maker_(maker) {}
 
     Result<> take(const Json& record);
-    // A metric of `run` that is about a model, of whomever.
-    Result<> take_metric(const std::string& run, const Json& record);
+    // A metric that is about a model, of whomever; nullopt when it has no name or value.
+    static std::optional<store::ModelMetric> metric_of(const Json& record);
+    // Metrics that `run` logged; those of models that are not there are left out.
+    Result<> log_metrics(const std::string& run, const std::vector<store::ModelMetric>& metrics);
 
 private:
     Result<> make(const std::string& id, const Json& record);

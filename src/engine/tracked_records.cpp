@@ -61,23 +61,30 @@ public:
 
     Result<> take(const Json& record)
     {
-        const bool for_model = record["metric"].is_string() && record["model_id"].is_string();
-        if (!is_maker_ && collect(record) && !for_model) return {};
-        TRY(store());
-        if (for_model || takes_or_gives(record)) {
-            if (!TRY(is_ours())) return {};
-            return for_model ? MadeModels(context_, maker_).take_metric(id_, record)
-                             : add_input(record);
+        if (record["metric"].is_string() && record["model_id"].is_string()) {
+            if (auto metric = MadeModels::metric_of(record))
+                model_metrics_.push_back(std::move(*metric));
+            if (is_maker_) return {};  // as a metric of the run it is with the others
         }
+        if (!is_maker_ && collect(record)) return {};
+        TRY(store());
+        if (takes_or_gives(record)) return TRY(is_ours()) ? add_input(record) : Result<>();
         return is_maker_ ? Result<>() : change(record);
     }
 
     // What was taken so far.
     Result<> store()
     {
-        if (logged_.points.empty() && logged_.params.empty() && logged_.tags.empty()) return {};
-        if (TRY(is_ours())) TRY(forgive(tracking_.log(id_, logged_)));
+        const bool logs =
+            !logged_.points.empty() || !logged_.params.empty() || !logged_.tags.empty();
+        if (!logs && model_metrics_.empty()) return {};
+        if (TRY(is_ours())) {
+            if (logs) TRY(forgive(tracking_.log(id_, logged_)));
+            if (!model_metrics_.empty())
+                TRY(MadeModels(context_, maker_).log_metrics(id_, model_metrics_));
+        }
         logged_ = {};
+        model_metrics_.clear();
         return {};
     }
 
@@ -161,6 +168,7 @@ private:
     std::string id_;
     bool is_maker_;
     store::Logged logged_;
+    std::vector<store::ModelMetric> model_metrics_;
 };
 
 }  // namespace

@@ -59,6 +59,7 @@ Result<AskAnswer> Asks::ask(const Ask& ask)
     TRY(recorder_.write([&name](const TrackedState&) -> Result<JsonArray> {
         return JsonArray{JsonObject{{"withdrawn", name}, {"time", wall_milliseconds()}}};
     }));
+    ::unlink((answers_ / name).c_str());  // it may have come just now
     return tl::unexpected(answer.error());
 }
 

@@ -3,6 +3,8 @@
 #include "relay/artifacts.hpp"
 #include "relay/relay_test_support.hpp"
 
+#include <filesystem>
+
 namespace ponk::relay {
 namespace {
 
@@ -67,6 +69,58 @@ TEST_F(RelayTest, AModelHasItsMetricsAndIsFoundByNameAndRun)
     EXPECT_EQ(found("metrics.acc > 0").status, 0);
     ASSERT_EQ(ask("DELETE", "api/2.0/mlflow/logged-models/" + id, JsonObject()).status, 200);
     EXPECT_EQ(ask("GET", "api/2.0/mlflow/logged-models/" + id, JsonObject()).status, 0);
+}
+
+TEST_F(RelayTest, DataThatIsLoggedInEveryEpochIsWrittenOnce)
+{
+    const auto journal_size = [this] {
+        std::uintmax_t size = 0;
+        for (const auto& entry : std::filesystem::directory_iterator(folder_ / "journal"))
+            size += entry.file_size();
+        return size;
+    };
+    const auto log = [this] {
+        const JsonObject dataset{
+            {"name", "iris"}, {"digest", "d"}, {"source_type", "local"}, {"source", "x"}};
+        const auto inputs = post("runs/log-inputs",
+                                 {{"run_id", own_run},
+                                  {"datasets", JsonArray{JsonObject{{"dataset", dataset}}}},
+                                  {"models", JsonArray{JsonObject{{"model_id", "m-1"}}}}});
+        const auto outputs =
+            post("runs/outputs",
+                 {{"run_id", own_run}, {"models", JsonArray{JsonObject{{"model_id", "m-2"}}}}});
+        return inputs.status == 200 && outputs.status == 200;
+    };
+    ASSERT_TRUE(log());
+    const auto size = journal_size();
+    ASSERT_TRUE(log());
+    EXPECT_EQ(journal_size(), size);
+    EXPECT_EQ(own()["inputs"]["dataset_inputs"].as_array().size(), 1U);
+    EXPECT_EQ(own()["inputs"]["model_inputs"].as_array().size(), 1U);
+}
+
+TEST_F(RelayTest, ModelsOfOlderClientsAreListedInATag)
+{
+    const auto log = [this](const std::string& text) {
+        return post("runs/log-model", {{"run_id", own_run}, {"model_json", text}}).status;
+    };
+    const auto model = [](const std::string& path) {
+        return to_json(JsonObject{{"run_id", own_run},
+                                  {"artifact_path", path},
+                                  {"utc_time_created", "now"},
+                                  {"flavors", JsonObject()},
+                                  {"more", "is left out"}});
+    };
+    EXPECT_EQ(log(model("a")), 200);
+    EXPECT_EQ(log(model("b")), 200);
+    EXPECT_EQ(log("{}"), 400);
+    start_again();
+
+    const auto listed =
+        parse_json(value_in(own()["data"]["tags"], "mlflow.log-model.history").as_string());
+    ASSERT_EQ(listed->as_array().size(), 2U);
+    EXPECT_EQ(listed->as_array()[1].text("artifact_path"), "b");
+    EXPECT_TRUE(listed->as_array()[1]["more"].is_null());
 }
 
 TEST_F(RelayTest, TheGoldenJournalIsFolded)

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/id.hpp"
 #include "base/time.hpp"
+#include "mlflow/model_summary.hpp"
 #include "mlflow/names.hpp"
 #include "relay/calls.hpp"
 #include "relay/logged.hpp"
+
+#include <algorithm>
 
 namespace ponk::relay {
 
@@ -12,6 +15,8 @@ namespace {
 namespace limits = mlflow::limits;
 
 constexpr const char* name_tag = "mlflow.runName";
+// A record has 1 MiB.
+constexpr std::size_t longest_model_history = 400'000;
 const std::vector<std::string_view> statuses{
     "RUNNING", "SCHEDULED", "FINISHED", "FAILED", "KILLED"};
 
@@ -229,6 +234,35 @@ Result<JsonArray> input_tags_of(const Fields& fields)
     return tags;
 }
 
+bool has_dataset(const TrackedRun& run, const Json& dataset)
+{
+    return std::any_of(run.datasets.begin(), run.datasets.end(), [&dataset](const Json& known) {
+        return known["dataset"].text("name") == dataset.text("name") &&
+               known["dataset"].text("digest") == dataset.text("digest");
+    });
+}
+
+// What the run has already is not written again: scripts log their data in every epoch.
+bool is_new(const Json& record, const TrackedRun& run)
+{
+    if (record["dataset"].is_object()) return !has_dataset(run, record["dataset"]);
+    if (record["model_input"].is_string())
+        return !run.model_inputs.contains(record.text("model_input"));
+    const auto known = run.model_outputs.find(record.text("model_output"));
+    return known == run.model_outputs.end() || known->second != record.integer("step");
+}
+
+Result<Answer> write_new(Recorder& recorder, const std::string& run, const JsonArray& records)
+{
+    return done(recorder.write([&](const TrackedState& state) -> Result<JsonArray> {
+        JsonArray added;
+        for (const auto& record : records) {
+            if (is_new(record, *state.find_run(run))) added.push_back(record);
+        }
+        return added;
+    }));
+}
+
 Result<Answer> log_inputs(Recorder& recorder, const Call& call)
 {
     const auto run = TRY(call.fields.run_id());
@@ -246,8 +280,7 @@ Result<Answer> log_inputs(Recorder& recorder, const Call& call)
         record.append("model_input", TRY(model.text("model_id")));
         records.emplace_back(std::move(record));
     }
-    return done(
-        recorder.write([&records](const TrackedState&) -> Result<JsonArray> { return records; }));
+    return write_new(recorder, run, records);
 }
 
 Result<Answer> log_outputs(Recorder& recorder, const Call& call)
@@ -262,8 +295,30 @@ Result<Answer> log_outputs(Recorder& recorder, const Call& call)
         record.append("time", wall_milliseconds());
         records.emplace_back(std::move(record));
     }
-    return done(
-        recorder.write([&records](const TrackedState&) -> Result<JsonArray> { return records; }));
+    return write_new(recorder, run, records);
+}
+
+// Clients before MLflow 3 list a run's models in a tag.
+Result<Answer> log_model(Recorder& recorder, const Call& call)
+{
+    const auto run = TRY(call.fields.run_id());
+    if (!is_known(recorder, run)) return Answer();
+    const auto summary = TRY(mlflow::model_summary(TRY(call.fields.text("model_json"))));
+    return done(recorder.write([&](const TrackedState& state) -> Result<JsonArray> {
+        const auto& tags = state.find_run(run)->tags;
+        const auto known = tags.find(mlflow::model_history_tag);
+        auto models = known == tags.end() ? Result<Json>(Json()) : parse_json(known->second);
+        JsonArray all = models && models->is_array() ? models->as_array() : JsonArray();
+        all.push_back(summary);
+        auto text = to_json(all);
+        if (text.size() > longest_model_history)
+            return fail(ErrorKind::invalid_argument, "The run lists too many models already");
+        auto record = record_about(recorder.tracking(), run);
+        record.append("tag", mlflow::model_history_tag);
+        record.append("value", std::move(text));
+        record.append("time", wall_milliseconds());
+        return JsonArray{std::move(record)};
+    }));
 }
 
 }  // namespace
@@ -281,6 +336,7 @@ std::span<const Route> run_calls()
         {"POST", "/api/2.0/mlflow/runs/create", create_run},
         {"POST", "/api/2.0/mlflow/runs/log-inputs", log_inputs},
         {"POST", "/api/2.0/mlflow/runs/outputs", log_outputs},
+        {"POST", "/api/2.0/mlflow/runs/log-model", log_model},
     };
     return table;
 }

@@ -63,6 +63,22 @@ protected:
     model::Run run_ = add();
 };
 
+TEST_F(ModelsTest, OneThatWasMadeElsewhereKeepsItsIdAndIsMadeOnce)
+{
+    NewModel model{.experiment = 0, .name = "net"};
+    model.id = "m-0123456789abcdef0123456789abcdef";
+    model.created = 77;
+    const auto made = models().create(model).value();
+    EXPECT_EQ(made.id, model.id);
+    EXPECT_EQ(made.created, 77);
+    EXPECT_THAT(made.location, HasSubstr("/models/" + model.id + "/artifacts"));
+    ASSERT_TRUE(models().set_tags(model.id, {{"a", "b"}}));
+    model.name = "again";
+    const auto known = models().create(model).value();
+    EXPECT_EQ(known.name, "net");
+    EXPECT_THAT(known.tags, SizeIs(1));
+}
+
 TEST_F(ModelsTest, AModelIsPendingAndHasAPlaceForItsFiles)
 {
     const auto id = make("a", {{"lr", "0.1"}}, {{"team", "x"}});

@@ -177,3 +177,83 @@ def test_a_configuration_may_name_another_server(ponk):
     done = ponk.run("submit", "-c", "other", "x.py", env={"MLFLOW_RUN_ID": ""})
 
     assert done.stdout.startswith(b"http://elsewhere")
+
+
+def test_what_only_the_daemon_knows_is_asked_behind_what_was_logged(ponk):
+    run = submit(ponk, """
+EXPERIMENT = os.environ["MLFLOW_EXPERIMENT_ID"]
+for step in range(5):
+    client.metric("loss", step, step)
+    status, body = client.post("runs/search", experiment_ids=[EXPERIMENT], filter="metrics.loss = %d" % step)
+    assert status == 200 and RUN in body.decode(), (status, body)
+status, body = client.post("logged-models", experiment_id=EXPERIMENT, name="net", source_run_id=RUN)
+model = json.loads(body)["model"]["info"]["model_id"]
+assert client.post("runs/log-metric", run_id=RUN, key="acc", value=1, timestamp=1, model_id=model)[0] == 200
+assert client.post("registered-models/create", name="R")[0] == 200
+status, body = client.post("model-versions/create", name="R", source="models:/" + model, model_id=model)
+assert status == 200 and json.loads(body)["model_version"]["run_id"] == RUN, (status, body)
+assert client.post("runs/log-inputs", run_id=RUN, datasets=[
+    {"dataset": {"name": "iris", "digest": "d", "source_type": "local", "source": "x"}}])[0] == 200
+status, body = client.post("runs/search", experiment_ids=[EXPERIMENT], filter="dataset.name = 'iris'")
+assert status == 200 and RUN in body.decode(), (status, body)
+for call, fields in (("registered-models/rename", {"name": "R", "new_name": "S"}), ("runs/delete", {"run_id": RUN}),
+                     ("experiments/delete", {"experiment_id": EXPERIMENT}), ("experiments/create-x", {})):
+    assert client.post(call, **fields)[0] in (403, 404), call
+assert client.ask("GET", "/api/v1/tokens")[0] == 403
+""")
+    completed(ponk, run)
+
+    assert list((ponk.home / "runs" / run / "answers").iterdir()) == []
+
+
+def test_a_question_that_nobody_hears_is_never_carried_out(ponk):
+    run = submit(ponk, """
+assert client.post("runs/search", experiment_ids=["0"])[0] == 200
+open("ready", "w").close()
+while not os.path.exists("go"):
+    time.sleep(0.05)
+began = time.monotonic()
+status, body = client.post("registered-models/create", name="Ghost")
+assert status == 501 and b"ponk daemon" in body, (status, body)
+assert client.post("registered-models/create", name="Ghost")[0] == 501
+assert time.monotonic() - began < 30
+client.metric("loss", 1)
+open("asked", "w").close()
+while not os.path.exists("back"):
+    time.sleep(0.05)
+for attempt in range(20):
+    if client.ask("GET", "/api/2.0/mlflow/registered-models/get?name=Ghost")[0] == 404:
+        break
+else:
+    sys.exit("nobody answers any more, or there is a ghost")
+""")
+    work = ponk.home / "runs" / run / "work"
+
+    def wait_for(name):
+        end = time.monotonic() + 60
+        while not (work / name).exists():
+            assert time.monotonic() < end, ponk.text("logs", "--run", run, code=None)
+            time.sleep(0.05)
+
+    wait_for("ready")
+    os.kill(ponk.json("daemon", "status")["pid"], signal.SIGKILL)
+    (work / "go").touch()
+    wait_for("asked")
+    ponk.run("history", "list")
+    (work / "back").touch()
+
+    assert completed(ponk, run)["metrics"]["loss"] == 1
+
+
+def test_files_of_another_run_come_in_pieces(ponk):
+    first = submit(ponk, 'assert client.put("big.bin", bytes(range(251)) * 40000)[0] == 200\nassert client.put("empty", b"")[0] == 200\n')
+    completed(ponk, first)
+    second = submit(ponk, f"""
+place = "/api/2.0/mlflow-artifacts/artifacts/" + os.environ["MLFLOW_EXPERIMENT_ID"] + "/{first}/artifacts/"
+status, body = client.ask("GET", place + "big.bin")
+assert status == 200 and body == bytes(range(251)) * 40000, (status, len(body))
+assert client.ask("GET", place + "empty") == (200, b"")
+assert client.ask("GET", place + "none")[0] == 404
+assert client.ask("PUT", place + "new", b"x")[0] == 403
+""")
+    completed(ponk, second)

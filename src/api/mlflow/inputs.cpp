@@ -2,7 +2,7 @@
 #include "api/mlflow/limits.hpp"
 #include "api/mlflow/model_json.hpp"
 #include "api/mlflow/routes.hpp"
-#include "base/text.hpp"
+#include "mlflow/model_summary.hpp"
 
 // What runs took and gave: datasets and models.
 namespace ponk::api::mlflow {
@@ -89,33 +89,10 @@ Result<net::Response> log_outputs(const Services& services, const Call& call)
     return reply();
 }
 
-// What of a model's description is kept with the run.
-Result<Json> summary_of(const std::string& text)
-{
-    const auto model = parse_json(text);
-    if (!model || !model->is_object())
-        return fail(ErrorKind::invalid_argument,
-                    "Malformed model info. {} is not a valid JSON.",
-                    printable(std::string_view(text).substr(0, limits::dataset_name)));
-    std::vector<std::string> missing;
-    for (const auto* name : {"artifact_path", "flavors", "run_id", "utc_time_created"}) {
-        if ((*model)[name].is_null()) missing.push_back(fmt::format("'{}'", name));
-    }
-    if (!missing.empty())
-        return fail(ErrorKind::invalid_argument,
-                    "Model json is missing mandatory fields: {{{}}}",
-                    join(missing, ", "));
-    JsonObject summary;
-    for (const auto* name :
-         {"run_id", "artifact_path", "utc_time_created", "model_uuid", "flavors"})
-        summary.append(name, (*model)[name]);
-    return Json(std::move(summary));
-}
-
 Result<net::Response> log_model(const Services& services, const Call& call)
 {
     const auto run = TRY(ponk::mlflow::run_id_of(call.fields));
-    const auto summary = TRY(summary_of(TRY(call.fields.text("model_json"))));
+    const auto summary = TRY(ponk::mlflow::model_summary(TRY(call.fields.text("model_json"))));
     TRY(datasets(services).add_model_history(run, summary));
     return reply();
 }

@@ -96,7 +96,7 @@ std::optional<Found> find_route(const net::Request& request)
     for (const auto& pattern : index().with_variables) {
         if (method != pattern.route->method) continue;
         if (auto variables = match(pattern.parts, request.path))
-            return FoundRoute{pattern.route, std::move(*variables)};
+            return Found{pattern.route, std::move(*variables)};
     }
     return std::nullopt;
 }
@@ -118,7 +118,7 @@ Result<net::Response> pour(const Services& services, const Route& route, const C
 }
 
 Result<net::Response>
-carry_out(const Services& services, const net::Request& request, FoundRoute found)
+carry_out(const Services& services, const net::Request& request, Found found)
 {
     auto fields =
         found.route->body == Route::Body::raw ? Fields(JsonObject()) : TRY(Fields::of(request));

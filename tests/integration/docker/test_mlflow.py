@@ -60,6 +60,13 @@ mlflow.log_param('lr', 0.1)
 for step in range(5):
     mlflow.log_metric('loss', 1 / (step + 1), step=step)
 mlflow.log_text('hello', 'notes/a.txt')
+found = mlflow.search_runs(filter_string='metrics.loss < 0.3', output_format='list')
+assert [run.info.run_id for run in found] == [mlflow.active_run().info.run_id], found
+client = mlflow.MlflowClient()
+client.create_registered_model('R')
+assert client.create_model_version('R', f'runs:/{{found[0].info.run_id}}/notes', found[0].info.run_id).version in (1, '1')
+client.set_registered_model_alias('R', 'best', '1')
+assert mlflow.artifacts.load_text('models:/R@best/a.txt') == 'hello'
 """)
     done = docker.run("submit", "-c", "docker", "train.py", timeout=300, env={"MLFLOW_DISABLE_TELEMETRY": "true"})
     if b"another python" in done.stdout:
