@@ -5,14 +5,15 @@
 # forgotten include must be noticed.
 option(PONK_TOGETHER "Compile a module's files in a few groups" OFF)
 
-# ponk_compile_together(target file…): files whose names meet do not come into one group.
+# ponk_compile_together(target file…): files whose names meet do not come into one group. Groups are made when
+# CMake configures: where names of a file that changed meet others now, configure again.
 function(ponk_compile_together target)
   list(FILTER ARGN INCLUDE REGEX "\\.cpp$")
   if(NOT PONK_TOGETHER OR NOT ARGN)
     return()
   endif()
   set(tool ${CMAKE_SOURCE_DIR}/tools/group_sources.py)
-  execute_process(COMMAND ${Python3_EXECUTABLE} ${tool} 2000 ${ARGN}
+  execute_process(COMMAND ${Python3_EXECUTABLE} ${tool} 12 ${ARGN}
     WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
     OUTPUT_VARIABLE groups OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
   string(REPLACE "\n" ";" groups "${groups}")
@@ -26,6 +27,4 @@ function(ponk_compile_together target)
     endif()
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-  # A changed file may declare other names.
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${tool} ${ARGN})
 endfunction()

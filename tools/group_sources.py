@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""group_sources.py LINES FILE…: which sources of a module can be compiled as one.
+"""group_sources.py MOST FILE…: which sources of a module can be compiled as one.
 
-Prints one group per line, its files apart by ',', each group of at most about LINES lines. What a file
+Prints one group per line, its files apart by ',', each group of at most MOST files. What a file
 declares in its unnamed namespace must not be a word of another file in the group, nor a type of the
 headers that one reads: then it means the same there as alone, whatever it is. A folder has its namespace, so a group is of one folder. Files with
 macros of their own stay alone.
@@ -41,7 +41,6 @@ class Source:
             text = file.read()
         self.path = path
         self.folder = os.path.dirname(path)
-        self.lines = text.count("\n")
         self.alone = re.search(r"^#define", text, re.M) is not None
         code = NO_CODE.sub('""', text)
         self.words = set(re.findall(r"[A-Za-z_]\w*", code)).union(*map(types_of, INCLUDE.findall(text)))
@@ -56,16 +55,16 @@ class Source:
 
 class Group:
     def __init__(self, folder):
-        self.folder, self.paths, self.lines, self.own, self.words = folder, [], 0, set(), set()
+        self.folder, self.paths, self.own, self.words = folder, [], set(), set()
 
     def takes(self, source, most):
-        if self.folder != source.folder or self.lines + source.lines > most:
+        if self.folder != source.folder or self.alone or len(self.paths) == most:
             return False
         return not (self.own & source.words or source.own & self.words)
 
     def add(self, source):
         self.paths.append(source.path)
-        self.lines += source.lines
+        self.alone = source.alone
         self.own |= source.own
         self.words |= source.words
 
@@ -79,8 +78,6 @@ def main():
             group = Group(source.folder)
             groups.append(group)
         group.add(source)
-        if source.alone:
-            group.lines = most
     for group in groups:
         print(",".join(group.paths))
 

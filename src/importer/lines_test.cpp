@@ -84,7 +84,8 @@ protected:
                                           .tags = {{"param.like", "tag"}, {"a", "b"}}})
                              .value();
         const auto id = run.id.text();
-        ASSERT_TRUE(tracking.log(id, {.points = odd_points(), .params = {{"depth", "3"}}}));
+        ASSERT_TRUE(tracking.log(
+            id, {.points = store::PointsByKey(odd_points()), .params = {{"depth", "3"}}}));
         ASSERT_TRUE(store::Datasets(history).log_inputs(
             id, {{{"numbers", "d1", "local", "{}", "{}", std::nullopt}, {{"t", "1"}}}}, {"m-1"}));
         ASSERT_TRUE(store::Datasets(history).log_outputs(id, {{"m-2", 7}}));

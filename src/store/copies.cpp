@@ -83,15 +83,15 @@ Result<> add_tags(db::Connection& connection,
                   Place& place)
 {
     Pairs missing;
-    for (const auto& [key, value] : experiment.tags) {
-        const auto found = std::find_if(known.tags.begin(), known.tags.end(), [&](const auto& tag) {
-            return tag.first == key;
+    for (const auto& tag : experiment.tags) {
+        const auto found = std::find_if(known.tags.begin(), known.tags.end(), [&](const auto& one) {
+            return one.first == tag.first;
         });
         if (found == known.tags.end()) {
-            missing.emplace_back(key, value);
-        } else if (found->second != value) {
+            missing.push_back(tag);
+        } else if (found->second != tag.second) {
             place.notes.push_back(fmt::format("the tag '{}' of experiment '{}' stays as it is here",
-                                              printable(key),
+                                              printable(tag.first),
                                               printable(known.name)));
         }
     }

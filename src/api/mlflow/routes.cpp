@@ -117,8 +117,7 @@ Result<net::Response> pour(const Services& services, const Route& route, const C
     return sink->finish();
 }
 
-Result<net::Response>
-carry_out(const Services& services, const net::Request& request, Found found)
+Result<net::Response> carry_out(const Services& services, const net::Request& request, Found found)
 {
     auto fields =
         found.route->body == Route::Body::raw ? Fields(JsonObject()) : TRY(Fields::of(request));

@@ -207,7 +207,7 @@ TEST_F(MlflowSearch, ExperimentsAreASetOfIds)
     EXPECT_EQ(names(search({{"experiment_ids", Json()}})), "");
     EXPECT_THAT(in({"x"}), StartsWith("400 INVALID_PARAMETER_VALUE"));
     JsonArray many;
-    for (int i = 0; i < 100'000; ++i)
+    for (int i = 0; i < 40'000; ++i)
         many.emplace_back(std::to_string(i));
     EXPECT_EQ(in(many), "ABCDEF");
 }
