@@ -12,7 +12,8 @@ namespace ponk::api {
 namespace {
 
 constexpr std::size_t most_sessions = 4;
-constexpr std::int64_t forgotten_after_ms = std::int64_t{10} * 60 * 1000;
+// A client asks for the next step as soon as it has the answer to the one before.
+constexpr std::int64_t forgotten_after_ms = std::int64_t{60} * 1000;
 constexpr auto step_time = std::chrono::milliseconds(300);
 
 tl::unexpected<Error> not_absolute(std::string_view field)
@@ -74,8 +75,9 @@ Result<std::string> Imports::add(std::unique_ptr<importer::Import> import)
     session->import = std::move(import);
     session->used = boot_milliseconds();
     auto sessions = sessions_.lock();
-    std::erase_if(*sessions, [now = session->used](const auto& each) {
-        return now - each.second->used > forgotten_after_ms;
+    std::erase_if(*sessions, [now = session->used.load()](const auto& each) {
+        const std::unique_lock idle(each.second->stepping, std::try_to_lock);
+        return idle && now - each.second->used > forgotten_after_ms;
     });
     if (sessions->size() >= most_sessions)
         return fail(ErrorKind::unavailable,
@@ -130,6 +132,7 @@ Result<net::Response> step_import(const Services& services, const Call& call)
         }
         done = !*more;
     } while (!done && Deadline::clock::now() < deadline);
+    session->used = boot_milliseconds();
     if (done) imports->remove(id);
     const auto& report = session->import->report();
     return net::json_response(JsonObject{

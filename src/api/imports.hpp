@@ -4,6 +4,7 @@
 #include "base/synced.hpp"
 #include "importer/import.hpp"
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -19,7 +20,7 @@ public:
     struct Session {
         std::mutex stepping;  // held by the request that works on it; nobody waits for it
         std::unique_ptr<importer::Import> import;
-        std::int64_t used = 0;  // boot_milliseconds
+        std::atomic<std::int64_t> used = 0;  // boot_milliseconds
     };
 
     // `unavailable` when there are too many.

@@ -141,7 +141,7 @@ TEST_F(FaultTest, NoCommitSyncsTheLogWhenSyncIsNormal)
 
 TEST_F(FaultTest, APowerCutDamagesNothingWhenSyncIsNormal)
 {
-    for (unsigned seed = 1; seed <= 10; ++seed) {
+    for (unsigned seed = 1; seed <= 5; ++seed) {
         ASSERT_TRUE(os::remove_tree(folder_));
         const pid_t child = ::fork();
         if (child == 0) {

@@ -329,8 +329,9 @@ TEST_F(LinesTest, TheGoldenLinesAreReadAndWrittenAgain)
         if (!line.empty() && line.find("\"experiment:default\"") == std::string::npos)
             written += line + "\n";
     }
-    if (std::getenv("PONK_UPDATE_GOLDEN") != nullptr)
+    if (std::getenv("PONK_UPDATE_GOLDEN") != nullptr) {
         ASSERT_TRUE(os::replace_file(golden, written, 0644));
+    }
     EXPECT_EQ(written, text_of(golden));
 }
 
