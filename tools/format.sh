@@ -5,9 +5,10 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 mapfile -d '' files < <(git ls-files -z --cached --others --exclude-standard -- 'src/*.[ch]pp' 'fuzz/*.cpp' 'tests/*.[ch]pp' 'bench/*.cpp')
 [[ ${#files[@]} -gt 0 ]] || exit 0
+on_all() { printf '%s\0' "${files[@]}" | xargs -0 -n 50 -P "$(nproc)" clang-format "$@"; }
 if [[ $1 == write ]]; then
-    clang-format -i "${files[@]}"
+    on_all -i
 else
-    clang-format --dry-run --Werror "${files[@]}"
+    on_all --dry-run --Werror
     echo "${#files[@]} files are formatted"
 fi
