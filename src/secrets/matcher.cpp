@@ -46,23 +46,6 @@ bool same_place(const Matcher::Thread& one, const Matcher::Thread& other)
            one.in_gap == other.in_gap;
 }
 
-struct PlaceHash {
-    std::size_t operator()(const Matcher::Thread& thread) const
-    {
-        const auto place = std::uint64_t{thread.program} << 40U ^
-                           std::uint64_t{thread.unit} << 17U ^ std::uint64_t{thread.node} << 1U ^
-                           std::uint64_t{thread.in_gap};
-        return std::hash<std::uint64_t>()(place * 0x9e3779b97f4a7c15U >> 16U);
-    }
-};
-
-struct SamePlace {
-    bool operator()(const Matcher::Thread& one, const Matcher::Thread& other) const
-    {
-        return same_place(one, other);
-    }
-};
-
 // Up to here looking through the list is quicker.
 constexpr std::size_t short_list = 24;
 
@@ -71,6 +54,23 @@ constexpr std::size_t short_list = 24;
 // One byte's work. Threads come in the order of their starts, so of several at one place the first
 // is the one to keep.
 struct Matcher::Step {
+    struct PlaceHash {
+        std::size_t operator()(const Thread& thread) const
+        {
+            const auto place = std::uint64_t{thread.program} << 40U ^
+                               std::uint64_t{thread.unit} << 17U ^
+                               std::uint64_t{thread.node} << 1U ^ std::uint64_t{thread.in_gap};
+            return std::hash<std::uint64_t>()(place * 0x9e3779b97f4a7c15U >> 16U);
+        }
+    };
+
+    struct SamePlace {
+        bool operator()(const Thread& one, const Thread& other) const
+        {
+            return same_place(one, other);
+        }
+    };
+
     Threads& next;
     std::optional<std::uint64_t> match = std::nullopt;
     std::unordered_set<Thread, PlaceHash, SamePlace> places = {};
