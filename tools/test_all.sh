@@ -62,9 +62,12 @@ beside=""
 build_beside() {
     [[ -z ${STEPS:-} ]] || return 0
     mkdir -p build/test-logs
-    setsid chrt --idle 0 bash -c 'tools/build.sh asan unit_tests fuzz_targets && tools/build.sh tsan thread_tests' \
+    # A group of processes but no session: kernels share the processor out among sessions first.
+    set -m
+    chrt --idle 0 bash -c 'tools/build.sh asan unit_tests fuzz_targets && tools/build.sh tsan thread_tests' \
         >build/test-logs/beside.log 2>&1 &
     beside=$!
+    set +m
     trap 'kill -- "-$beside" 2>/dev/null' EXIT
 }
 # What that did not build, or could not, is built here, with its messages.
@@ -110,7 +113,8 @@ e2e_long() {
 step format tools/format.sh check
 # Where nothing is built yet it is built in one go; a developer's folder stays as it is.
 step build env CONFIGURE="-DPONK_PRECOMPILE=ON -DPONK_TOGETHER=ON" tools/build.sh dev
-step unit tests dev -L 'unit|tree'
+# Twice the cores: some wait most of the time.
+step unit tests dev -L 'unit|tree' -j $((2 * jobs))
 # Takes minutes and finds little: only when asked for.
 [[ ${STEPS:-} == *headers* ]] && step headers tools/build.sh dev check_headers
 step release tools/build.sh release ponk ponk_next
@@ -121,18 +125,19 @@ step e2e e2e_quick
 step mlflow tools/pytest.sh "$release" tests/integration/mlflow
 step e2e-long e2e_long
 step storm-tracking storm_tracking
-step asan-build asan_build
-step asan tests asan
-step fuzz tools/run_fuzz.sh 10
-step tsan-build tools/build.sh tsan thread_tests
-step tsan tools/without_aslr.sh ctest --preset tsan -j "$jobs"
+# Where these would be left out something is wrong with the machine.
+step_of 12 asan-build asan_build
+step_of 12 asan tests asan
+step_of 12 fuzz tools/run_fuzz.sh 10
+step_of 12 tsan-build tools/build.sh tsan thread_tests
+step_of 12 tsan tools/without_aslr.sh ctest --preset tsan -j "$jobs"
 step_of 5 corpus tools/pytest.sh "$release" tests/corpus
 step_of 10 docker tools/pytest.sh "$release" tests/integration/docker
 step_of 6 box tools/pytest.sh "$release" tests/integration/box
 # Four minutes of package installers: only when asked for (a run in a container prepares one above).
 [[ ${STEPS:-} == *environment* ]] && step environment tools/pytest.sh build/dev/tests/integration/environment/prepare_probe tests/integration/environment
 # Leases: 1,000 processes of two users on real lock files.
-step_of 3 gpu tests dev -L gpu
+step_of 3 gpu tests dev -L gpu -j 1
 step_of 6 storm storm
 step_of 10 ssh ssh_suite
 summary

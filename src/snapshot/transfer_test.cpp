@@ -153,7 +153,7 @@ TEST_F(Transfer, ALargeObjectComesInPartsAndResumes)
 // The manifest of a tree with very many files is one object, compressed, of any size.
 TEST_F(Transfer, ACompressedObjectOfAnySizeArrives)
 {
-    const auto text = to_hex(noise(9 << 20, 11));
+    const auto text = to_hex(noise(5 << 20, 11));
     const auto smaller = text.substr(0, 1 << 20);
     std::string repeated;
     for (int i = 0; i < 12; ++i)
