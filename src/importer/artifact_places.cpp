@@ -47,7 +47,8 @@ std::optional<os::Path> below(const os::Path& root, const os::Path& path)
 
 Result<ArtifactPlaces::Root> ArtifactPlaces::open_root(const os::Path& path)
 {
-    Root root{path, path, TRY(os::open_file(path, O_RDONLY | O_DIRECTORY))};
+    auto folder = TRY(os::open_file(path, O_RDONLY | O_DIRECTORY));
+    Root root{path, path, std::move(folder)};
     std::error_code problem;
     if (auto canonical = std::filesystem::canonical(path, problem); !problem)
         root.canonical = std::move(canonical);

@@ -208,13 +208,13 @@ private:
         if (!line.run.is_null()) return use_run(line);
         if (!line.logged_model.is_null()) {
             const auto experiment = TRY(store::parse_experiment(line.experiment));
-            ModelItem item{announce(experiment), TRY(store::parse_model_copy(line.logged_model))};
-            ready_.push_back({where(), std::move(item)});
+            auto copy = TRY(store::parse_model_copy(line.logged_model));
+            ready_.push_back({where(), ModelItem{announce(experiment), std::move(copy)}});
             return {};
         }
         if (!line.registered_model.is_null()) {
-            ready_.push_back(
-                {where(), RegisteredItem{TRY(store::parse_registered(line.registered_model))}});
+            auto copy = TRY(store::parse_registered(line.registered_model));
+            ready_.push_back({where(), RegisteredItem{std::move(copy)}});
             return {};
         }
         if (line.experiment.is_null())

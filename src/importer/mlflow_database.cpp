@@ -212,7 +212,8 @@ private:
             read_foreign_pairs(*database_, "SELECT key, value FROM tags WHERE run_uuid = ?", id));
         fields.params = TRY(
             read_foreign_pairs(*database_, "SELECT key, value FROM params WHERE run_uuid = ?", id));
-        RunItem item{experiment, TRY(make_run(fields))};
+        auto copy = TRY(make_run(fields));
+        RunItem item{experiment, std::move(copy)};
         TRY(read_inputs(id, item.copy.inputs));
         TRY(read_points(id, item.copy.points));
         const auto& name = item.copy.run.id.text();

@@ -226,18 +226,20 @@ private:
                         printable(id));
         const auto status = TRY(meta.text("status"));
         const auto number = parse_integer(status);
-        TrackedFields fields{.id = id,
-                             .name = TRY(meta.text("run_name")),
-                             .user = TRY(meta.text("user_id")),
-                             .status = number ? run_status(*number) : status,
-                             .started = TRY(meta.integer("start_time")),
-                             .ended = TRY(meta.integer("end_time")),
-                             .deleted = TRY(meta.text("lifecycle_stage")) == "deleted",
-                             .deleted_time = TRY(meta.integer("deleted_time")),
-                             .tags = TRY(files_.pairs(folder + "/tags")),
-                             .params = TRY(files_.pairs(folder + "/params"))};
+        TrackedFields fields;
+        fields.id = id;
+        fields.name = TRY(meta.text("run_name"));
         if (fields.name.empty()) fields.name = TRY(meta.text("name"));
-        RunItem item{entry.experiment, TRY(make_run(fields))};
+        fields.user = TRY(meta.text("user_id"));
+        fields.status = number ? run_status(*number) : status;
+        fields.started = TRY(meta.integer("start_time"));
+        fields.ended = TRY(meta.integer("end_time"));
+        fields.deleted = TRY(meta.text("lifecycle_stage")) == "deleted";
+        fields.deleted_time = TRY(meta.integer("deleted_time"));
+        fields.tags = TRY(files_.pairs(folder + "/tags"));
+        fields.params = TRY(files_.pairs(folder + "/params"));
+        auto copy = TRY(make_run(fields));
+        RunItem item{entry.experiment, std::move(copy)};
         TRY(read_points(folder, item.copy.points));
         TRY(read_inputs(entry.experiment, folder, item.copy.inputs));
         item.location = TRY(meta.text("artifact_uri"));
@@ -293,18 +295,27 @@ private:
                             printable(source));
             const auto set =
                 TRY(MetaFile::read(files_, experiment + "/datasets/" + source + "/meta.yaml"));
-            inputs.datasets.push_back({{TRY(set.text("name")),
-                                        TRY(set.text("digest")),
-                                        TRY(set.text("source_type")),
-                                        TRY(set.text("source")),
-                                        TRY(set.find_text("schema")),
-                                        TRY(set.find_text("profile"))},
-                                       TRY(meta.pairs("tags"))});
+            auto name_of_set = TRY(set.text("name"));
+            auto digest = TRY(set.text("digest"));
+            auto type = TRY(set.text("source_type"));
+            auto place = TRY(set.text("source"));
+            auto schema = TRY(set.find_text("schema"));
+            auto profile = TRY(set.find_text("profile"));
+            auto tags = TRY(meta.pairs("tags"));
+            inputs.datasets.push_back({{std::move(name_of_set),
+                                        std::move(digest),
+                                        std::move(type),
+                                        std::move(place),
+                                        std::move(schema),
+                                        std::move(profile)},
+                                       std::move(tags)});
         }
         for (const auto& name : TRY(files_.folders(folder + "/outputs"))) {
             const auto meta =
                 TRY(MetaFile::read(files_, folder + "/outputs/" + name + "/meta.yaml"));
-            inputs.outputs.push_back({TRY(meta.text("destination_id")), TRY(meta.integer("step"))});
+            auto model = TRY(meta.text("destination_id"));
+            const auto step = TRY(meta.integer("step"));
+            inputs.outputs.push_back({std::move(model), step});
         }
         return {};
     }
@@ -393,18 +404,19 @@ private:
     Result<> read_version(const std::string& folder, store::RegisteredCopy& copy)
     {
         const auto meta = TRY(MetaFile::read(files_, folder + "/meta.yaml"));
-        store::ModelVersion version{.name = copy.model.name,
-                                    .version = TRY(meta.integer("version")),
-                                    .created = TRY(meta.integer("creation_timestamp")),
-                                    .updated = TRY(meta.integer("last_updated_timestamp")),
-                                    .description = TRY(meta.find_text("description")),
-                                    .stage = TRY(meta.text("current_stage")),
-                                    .source = TRY(meta.text("source")),
-                                    .location = TRY(meta.text("storage_location")),
-                                    .run = TRY(meta.text("run_id")),
-                                    .run_link = TRY(meta.text("run_link")),
-                                    .logged_model = TRY(meta.text("model_id")),
-                                    .tags = TRY(files_.pairs(folder + "/tags"))};
+        store::ModelVersion version;
+        version.name = copy.model.name;
+        version.version = TRY(meta.integer("version"));
+        version.created = TRY(meta.integer("creation_timestamp"));
+        version.updated = TRY(meta.integer("last_updated_timestamp"));
+        version.description = TRY(meta.find_text("description"));
+        version.stage = TRY(meta.text("current_stage"));
+        version.source = TRY(meta.text("source"));
+        version.location = TRY(meta.text("storage_location"));
+        version.run = TRY(meta.text("run_id"));
+        version.run_link = TRY(meta.text("run_link"));
+        version.logged_model = TRY(meta.text("model_id"));
+        version.tags = TRY(files_.pairs(folder + "/tags"));
         if (version.version <= 0)
             return fail(ErrorKind::invalid_argument,
                         "{}: it is no version",

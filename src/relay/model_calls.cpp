@@ -96,13 +96,15 @@ Result<Answer> create_model(Recorder& recorder, const Call& call)
     TRY(mlflow::check_length("model_type", type, limits::experiment_name));
     const auto run = TRY(call.fields.find_text("source_run_id")).value_or("");
     TRY(mlflow::check_length("source_run_id", run, limits::key));
+    const auto params = TRY(texts_of(call.fields, "params", param_of));
+    const auto tags = TRY(texts_of(call.fields, "tags", tag_of));
     TRY(record(recorder,
                {{"model", id},
                 {"name", name},
                 {"type", type},
                 {"run", run},
-                {"params", TRY(texts_of(call.fields, "params", param_of))},
-                {"tags", TRY(texts_of(call.fields, "tags", tag_of))}}));
+                {"params", params},
+                {"tags", tags}}));
     return show(recorder, id);
 }
 
@@ -125,7 +127,8 @@ Result<Answer> tag_model(Recorder& recorder, const Call& call)
 {
     const auto& id = call.variables.front();
     if (!is_known(recorder, id)) return Answer();
-    TRY(record(recorder, {{"model", id}, {"tags", TRY(texts_of(call.fields, "tags", tag_of))}}));
+    const auto tags = TRY(texts_of(call.fields, "tags", tag_of));
+    TRY(record(recorder, {{"model", id}, {"tags", tags}}));
     return reply();
 }
 
@@ -149,8 +152,8 @@ Result<Answer> add_params(Recorder& recorder, const Call& call)
 {
     const auto& id = call.variables.front();
     if (!is_known(recorder, id)) return Answer();
-    TRY(record(recorder,
-               {{"model", id}, {"params", TRY(texts_of(call.fields, "params", param_of))}}));
+    const auto params = TRY(texts_of(call.fields, "params", param_of));
+    TRY(record(recorder, {{"model", id}, {"params", params}}));
     return reply();
 }
 

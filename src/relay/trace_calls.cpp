@@ -66,7 +66,8 @@ Result<JsonObject> record_of(const Fields& info, const std::string& id)
 {
     const auto time = mlflow::parse_trace_time(TRY(info.text("request_time")));
     if (!time) return tl::unexpected(info.invalid("request_time"));
-    JsonObject record{{"trace", id}, {"began", *time}, {"state", TRY(state_of(info))}};
+    const auto state = TRY(state_of(info));
+    JsonObject record{{"trace", id}, {"began", *time}, {"state", state}};
     if (const auto text = TRY(info.find_text("execution_duration"))) {
         const auto duration = mlflow::parse_trace_duration(*text);
         if (!duration) return tl::unexpected(info.invalid("execution_duration"));
@@ -128,9 +129,8 @@ Result<Answer> untag_trace(Recorder& recorder, const Call& call)
 {
     const auto& id = call.variables.front();
     if (!is_known(recorder, id)) return Answer();
-    TRY(write(
-        recorder,
-        {{"trace", id}, {"untag", TRY(call.fields.text("key"))}, {"time", wall_milliseconds()}}));
+    const auto key = TRY(call.fields.text("key"));
+    TRY(write(recorder, {{"trace", id}, {"untag", key}, {"time", wall_milliseconds()}}));
     return reply();
 }
 

@@ -202,7 +202,9 @@ Result<std::vector<Event>> parse_events(const Json& json)
         const auto number = TRY(integer_of(item, "seq"));
         if (number <= (events.empty() ? 0 : events.back().number))
             return wrong("events.seq", "a number that counts up");
-        events.push_back({number, *time, TRY(text_of(item, "kind")), TRY(text_of(item, "text"))});
+        auto kind = TRY(text_of(item, "kind"));
+        auto text = TRY(text_of(item, "text"));
+        events.push_back({number, *time, std::move(kind), std::move(text)});
     }
     return events;
 }
@@ -246,18 +248,19 @@ Json version_json(const ModelVersion& version)
 
 Result<ModelVersion> parse_version(const Json& item, const std::string& name)
 {
-    ModelVersion version{.name = name,
-                         .version = TRY(integer_of(item, "version")),
-                         .created = TRY(integer_of(item, "created")),
-                         .updated = TRY(integer_of(item, "updated")),
-                         .description = TRY(optional_text_of(item, "description")),
-                         .stage = TRY(text_of(item, "stage")),
-                         .source = TRY(text_of(item, "source")),
-                         .location = TRY(text_of(item, "location")),
-                         .run = TRY(text_of(item, "run_id")),
-                         .run_link = TRY(text_of(item, "run_link")),
-                         .logged_model = TRY(text_of(item, "model_id")),
-                         .tags = TRY(pairs_of(item, "tags"))};
+    ModelVersion version;
+    version.name = name;
+    version.version = TRY(integer_of(item, "version"));
+    version.created = TRY(integer_of(item, "created"));
+    version.updated = TRY(integer_of(item, "updated"));
+    version.description = TRY(optional_text_of(item, "description"));
+    version.stage = TRY(text_of(item, "stage"));
+    version.source = TRY(text_of(item, "source"));
+    version.location = TRY(text_of(item, "location"));
+    version.run = TRY(text_of(item, "run_id"));
+    version.run_link = TRY(text_of(item, "run_link"));
+    version.logged_model = TRY(text_of(item, "model_id"));
+    version.tags = TRY(pairs_of(item, "tags"));
     if (version.version <= 0) return wrong("versions.version", "a number from 1 on");
     return version;
 }
@@ -283,19 +286,19 @@ Json experiment_json(const ExperimentCopy& experiment)
 Result<ExperimentCopy> parse_experiment(const Json& json)
 {
     if (!json.is_object()) return wrong("experiment", "an object");
-    ExperimentCopy copy{.id = TRY(integer_of(json, "id")),
-                        .project = TRY(text_of(json, "project")),
-                        .project_name = TRY(text_of(json, "project_name")),
-                        .path = TRY(text_of(json, "path")),
-                        .kind = TRY(text_of(json, "origin")) == "folder"
-                                    ? ExperimentCopy::Kind::folder
-                                    : ExperimentCopy::Kind::client,
-                        .name = TRY(text_of(json, "name")),
-                        .location = TRY(text_of(json, "location")),
-                        .deleted = TRY(integer_of(json, "deleted")),
-                        .created = TRY(integer_of(json, "created")),
-                        .updated = TRY(integer_of(json, "updated")),
-                        .tags = TRY(pairs_of(json, "tags"))};
+    ExperimentCopy copy;
+    copy.id = TRY(integer_of(json, "id"));
+    copy.project = TRY(text_of(json, "project"));
+    copy.project_name = TRY(text_of(json, "project_name"));
+    copy.path = TRY(text_of(json, "path"));
+    copy.kind = TRY(text_of(json, "origin")) == "folder" ? ExperimentCopy::Kind::folder
+                                                         : ExperimentCopy::Kind::client;
+    copy.name = TRY(text_of(json, "name"));
+    copy.location = TRY(text_of(json, "location"));
+    copy.deleted = TRY(integer_of(json, "deleted"));
+    copy.created = TRY(integer_of(json, "created"));
+    copy.updated = TRY(integer_of(json, "updated"));
+    copy.tags = TRY(pairs_of(json, "tags"));
     if (copy.name.empty()) return wrong("experiment.name", "the name of an experiment");
     return copy;
 }

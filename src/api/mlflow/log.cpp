@@ -41,13 +41,15 @@ Result<> add_point(const Fields& fields, store::Logged& logged)
 {
     const auto point = TRY(point_of(fields));
     if (auto model = TRY(fields.find_text("model_id")); model && !model->empty()) {
+        auto dataset = TRY(fields.find_text("dataset_name"));
+        auto digest = TRY(fields.find_text("dataset_digest"));
         logged.model_metrics.push_back({.model = std::move(*model),
                                         .key = point.key,
                                         .value = point.value,
                                         .time = point.time,
                                         .step = point.step,
-                                        .dataset_name = TRY(fields.find_text("dataset_name")),
-                                        .dataset_digest = TRY(fields.find_text("dataset_digest"))});
+                                        .dataset_name = std::move(dataset),
+                                        .dataset_digest = std::move(digest)});
     }
     logged.points.add(point);
     return {};
