@@ -30,13 +30,12 @@ std::string read_all(std::string_view bytes, std::size_t piece, std::size_t most
     };
     for (;;) {
         const auto step = in_head ? reader.read_head() : reader.read_body(body, most);
+        if (step == Step::piece && body.empty()) std::abort();
+        // Also with bytes that end in the middle of a request, and before an error.
+        seen += body;
+        body.clear();
         if (step == Step::bad) return seen + "bad " + std::to_string(reader.problem().status);
         if (step == Step::more && !feed()) return seen;
-        if (step == Step::piece && body.empty()) std::abort();
-        if (step == Step::piece || step == Step::more) {
-            seen += body;
-            body.clear();
-        }
         if (step != Step::ready) continue;
         if (in_head) {
             seen += "\n" + std::string(reader.method()) + " " + std::string(reader.target()) + "\n";
@@ -44,8 +43,6 @@ std::string read_all(std::string_view bytes, std::size_t piece, std::size_t most
             for (const auto& [name, value] : reader.take_headers())
                 seen += name + ": " + value + "\n";
         } else {
-            seen += body;
-            body.clear();
             if (!reader.has_all()) std::abort();
             reader.next_request();
         }
