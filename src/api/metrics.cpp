@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/handlers.hpp"
 #include "api/run_json.hpp"
+#include "base/take.hpp"
 #include "base/text.hpp"
 
 #include <deque>
@@ -60,8 +61,7 @@ private:
         if (keys_.empty()) TRY(fetch_keys());
         if (keys_.empty() || wanted_.keys == 0) return false;
         --wanted_.keys;
-        open_ = std::move(keys_.front());
-        keys_.pop_front();
+        open_ = take_front(keys_);
         given_ = std::min(wanted_.from, open_->count);
         out += fmt::format("{}{}:{{\"latest\":{},\"count\":{},\"points\":[",
                            first_ ? "" : ",",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "importer/lines_source.hpp"
 
+#include "base/take.hpp"
 #include "base/text.hpp"
 #include "importer/line_cursor.hpp"
 #include "model/run_state.hpp"
@@ -146,9 +147,7 @@ public:
             if (!TRY(read())) return std::optional<Item>();
             if (!trim(line_).empty()) take_line();
         }
-        auto item = std::move(ready_.front());
-        ready_.pop_front();
-        return std::optional(std::move(item));
+        return std::optional(take_front(ready_));
     }
 
     [[nodiscard]] double fraction() const override

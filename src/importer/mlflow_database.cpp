@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "importer/mlflow_database.hpp"
 
+#include "base/take.hpp"
 #include "base/text.hpp"
 #include "db/transaction.hpp"
 #include "importer/mlflow_words.hpp"
@@ -105,14 +106,9 @@ public:
 
     Result<std::optional<Item>> next() override
     {
-        if (!ready_.empty()) {
-            auto item = std::move(ready_.front());
-            ready_.pop_front();
-            return std::optional(std::move(item));
-        }
+        if (!ready_.empty()) return std::optional(take_front(ready_));
         if (runs_.empty()) return models_.next(places_);
-        const auto id = std::move(runs_.front());
-        runs_.pop_front();
+        const auto id = take_front(runs_);
         auto item = read_in_a_moment(id);
         if (item) return std::optional(std::move(*item));
         // Somebody who holds the database is no damage of this run.

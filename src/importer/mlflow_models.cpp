@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/take.hpp"
 #include "base/text.hpp"
 #include "importer/mlflow_database.hpp"
 #include "importer/mlflow_words.hpp"
@@ -35,16 +36,10 @@ Result<> MlflowModels::list()
 
 Result<std::optional<Item>> MlflowModels::next(const ArtifactPlaces& places)
 {
-    if (!notes_.empty()) {
-        auto note = std::move(notes_.front());
-        notes_.pop_front();
-        return std::optional(std::move(note));
-    }
+    if (!notes_.empty()) return std::optional(take_front(notes_));
     if (models_.empty() && registered_.empty()) return std::optional<Item>();
-    auto& from = models_.empty() ? registered_ : models_;
     const bool logged = !models_.empty();
-    const auto name = std::move(from.front());
-    from.pop_front();
+    const auto name = take_front(logged ? models_ : registered_);
     auto item = logged ? read_model(name, places) : read_registered(name);
     if (item) return std::optional(std::move(*item));
     if (item.error().kind() == ErrorKind::unavailable) return tl::unexpected(item.error());
@@ -112,14 +107,7 @@ Result<> MlflowModels::read_versions(store::RegisteredCopy& copy)
     rows.bind(name);
     while (TRY(rows.step())) {
         const auto number = rows.integer(0);
-        copy.last_version = std::max(copy.last_version, number);
-        if (rows.text(4) == deleted_stage) continue;
-        if (const auto status = rows.text(9); !status.empty() && status != "READY") {
-            notes_.push_back({fmt::format("{}: model '{}'", shown_, printable(name)),
-                              LeftOut{LeftOut::Severity::note,
-                                      fmt::format("version {} is {}", number, printable(status))}});
-            continue;
-        }
+        const auto status = rows.text(9);
         store::ModelVersion version{.name = name,
                                     .version = number,
                                     .created = rows.integer(1),
@@ -130,9 +118,6 @@ Result<> MlflowModels::read_versions(store::RegisteredCopy& copy)
                                     .location = rows.text(6),
                                     .run = rows.text(7),
                                     .run_link = rows.text(8)};
-        if (version.stage.empty()) version.stage = "None";
-        if (version.location.empty()) version.location = version.source;
-        version.logged_model = model_in_source(version.source);
         if (schema_.has("model_version_tags")) {
             auto tags = TRY(database_.prepare(
                 fmt::format("SELECT key, value FROM model_version_tags {} AND name = ?"
@@ -142,7 +127,11 @@ Result<> MlflowModels::read_versions(store::RegisteredCopy& copy)
             while (TRY(tags.step()))
                 version.tags.emplace_back(tags.text(0), tags.text(1));
         }
-        copy.versions.push_back(std::move(version));
+        if (!add_version(copy, std::move(version), status)) {
+            notes_.push_back({fmt::format("{}: model '{}'", shown_, printable(name)),
+                              LeftOut{LeftOut::Severity::note,
+                                      fmt::format("version {} is {}", number, printable(status))}});
+        }
     }
     return {};
 }
@@ -174,14 +163,8 @@ Result<Item> MlflowModels::read_registered(const std::string& name)
             "SELECT alias, version FROM registered_model_aliases {} AND name = ? ORDER BY alias",
             schema_.own_workspace("registered_model_aliases"))));
         aliases.bind(name);
-        while (TRY(aliases.step())) {
-            const auto version = aliases.integer(1);
-            const bool known =
-                std::any_of(copy.versions.begin(),
-                            copy.versions.end(),
-                            [version](const auto& each) { return each.version == version; });
-            if (known) model.aliases.emplace_back(aliases.text(0), version);
-        }
+        while (TRY(aliases.step()))
+            add_alias(copy, aliases.text(0), aliases.integer(1));
     }
     return Item{fmt::format("{}: registered model '{}'", shown_, printable(name)),
                 RegisteredItem{std::move(copy)}};

@@ -23,6 +23,18 @@ std::optional<model::RunState> state_of(std::string_view status)
     return std::nullopt;
 }
 
+// A version that was deleted and is kept so that its number is not given again.
+constexpr std::string_view deleted_stage = "Deleted_Internal";
+
+// The model that "models:/m-0123" names; empty: none.
+std::string model_in_source(std::string_view source)
+{
+    constexpr std::string_view scheme = "models:/";
+    if (!source.starts_with(scheme)) return {};
+    const auto id = source.substr(scheme.size());
+    return id.starts_with("m-") && is_model_id(id) ? std::string(id) : std::string();
+}
+
 }  // namespace
 
 Result<store::RunCopy> make_run(const TrackedFields& fields)
@@ -93,12 +105,24 @@ bool is_model_id(std::string_view id)
     });
 }
 
-std::string model_in_source(std::string_view source)
+bool add_version(store::RegisteredCopy& copy, store::ModelVersion version, std::string_view status)
 {
-    constexpr std::string_view scheme = "models:/";
-    if (!source.starts_with(scheme)) return {};
-    const auto id = source.substr(scheme.size());
-    return id.starts_with("m-") && is_model_id(id) ? std::string(id) : std::string();
+    copy.last_version = std::max(copy.last_version, version.version);
+    if (version.stage == deleted_stage) return true;
+    if (!status.empty() && status != "READY") return false;
+    if (version.stage.empty()) version.stage = "None";
+    if (version.location.empty()) version.location = version.source;
+    if (version.logged_model.empty()) version.logged_model = model_in_source(version.source);
+    copy.versions.push_back(std::move(version));
+    return true;
+}
+
+void add_alias(store::RegisteredCopy& copy, const std::string& alias, std::int64_t version)
+{
+    const bool came = std::any_of(copy.versions.begin(),
+                                  copy.versions.end(),
+                                  [version](const auto& each) { return each.version == version; });
+    if (came) copy.model.aliases.emplace_back(alias, version);
 }
 
 }  // namespace ponk::importer

@@ -33,9 +33,11 @@ std::string run_status(std::int64_t number);
 Result<std::string> model_status(std::int64_t number);
 // May be part of a path.
 bool is_model_id(std::string_view id);
-// A version that was deleted and is kept so that its number is not given again.
-inline constexpr std::string_view deleted_stage = "Deleted_Internal";
-// The model that "models:/m-0123" names; empty: none.
-std::string model_in_source(std::string_view source);
+
+// What older stores do not say of a version is made up for; of a deleted one the number remains, so
+// that it is not given again. False: it does not come because of its status.
+bool add_version(store::RegisteredCopy& copy, store::ModelVersion version, std::string_view status);
+// Unless the version did not come.
+void add_alias(store::RegisteredCopy& copy, const std::string& alias, std::int64_t version);
 
 }  // namespace ponk::importer

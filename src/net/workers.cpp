@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/workers.hpp"
 
+#include "base/take.hpp"
+
 #include <boost/asio/post.hpp>
 
 namespace ponk::net {
@@ -38,8 +40,7 @@ void Workers::run_slow(Job job)
                 --slow->running;
                 return;
             }
-            next = std::move(slow->waiting.front());
-            slow->waiting.pop_front();
+            next = take_front(slow->waiting);
         }
         run_slow(std::move(next));
     });

@@ -2,6 +2,7 @@
 #include "store/export_lines.hpp"
 
 #include "base/json.hpp"
+#include "base/take.hpp"
 #include "store/copy_rows.hpp"
 #include "store/history.hpp"
 #include "store/history_access.hpp"
@@ -174,8 +175,7 @@ Result<> ExportLines::go_on(std::string& out)
         open_.reset();
         return {};
     }
-    key_ = std::move(keys_.front());
-    keys_.pop_front();
+    key_ = take_front(keys_);
     given_ = 0;
     const auto& latest = key_->point;
     out += fmt::format("{}{}:{{\"latest\":{},\"count\":{},\"points\":[",
@@ -205,8 +205,7 @@ Result<> ExportLines::add_points(std::string& out)
 
 Result<> ExportLines::add_model(std::string& out)
 {
-    const auto id = std::move(models_.front());
-    models_.pop_front();
+    const auto id = take_front(models_);
     return HistoryAccess::database(history_).read([&](db::Connection& reader) -> Result<> {
         const auto copy = TRY(find_model_copy(reader, id));
         if (!copy) return {};
@@ -220,8 +219,7 @@ Result<> ExportLines::add_model(std::string& out)
 
 Result<> ExportLines::add_registered(std::string& out)
 {
-    const auto name = std::move(registered_.front());
-    registered_.pop_front();
+    const auto name = take_front(registered_);
     return HistoryAccess::database(history_).read([&](db::Connection& reader) -> Result<> {
         if (const auto copy = TRY(find_registered_copy(reader, name)))
             out += fmt::format("{{\"registered_model\":{}}}\n", to_json(registered_json(*copy)));

@@ -20,8 +20,6 @@ namespace ponk::store {
 
 class History;
 
-using Pairs = std::vector<std::pair<std::string, std::string>>;
-
 // A project as MLflow's clients see it.
 struct Experiment {
     std::int64_t id = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "target/docker/copied_tree.hpp"
 
+#include "base/take.hpp"
 #include "base/text.hpp"
 #include "dockerapi/tar.hpp"
 #include "os/directory.hpp"
@@ -57,9 +58,7 @@ public:
             if (file_) {
                 TRY(more_of_file(out));
             } else if (!waiting_.empty()) {
-                const auto name = std::move(waiting_.front());
-                waiting_.pop_front();
-                TRY(begin(name, out));
+                TRY(begin(take_front(waiting_), out));
             } else {
                 if (!ended_) out += dockerapi::tar_end();
                 ended_ = true;

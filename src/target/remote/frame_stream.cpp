@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "target/remote/frame_stream.hpp"
 
+#include "base/take.hpp"
 #include "os/wait.hpp"
 
 #include <cerrno>
@@ -89,8 +90,7 @@ void FrameWriter::work(const std::stop_token& stop)
             auto queue = queue_.lock();
             changed_.wait(queue.native(), stop, [&] { return !queue->waiting.empty(); });
             if (stop.stop_requested()) break;
-            bytes = std::move(queue->waiting.front());
-            queue->waiting.pop_front();
+            bytes = take_front(queue->waiting);
         }
         const auto written = write_patiently(fd_, bytes, patience, stop);
         auto queue = queue_.lock();
