@@ -155,9 +155,9 @@ Result<net::Response> return_run(const Services& services, const Call& call)
 Result<net::Response> clean_run(const Services& services, const Call& call)
 {
     const auto run = TRY(run_record(services, call));
+    const auto freed = TRY(engine::clean_run(services.context(), run));
     return net::json_response(
-        JsonObject{{"freed_bytes", TRY(engine::clean_run(services.context(), run))},
-                   {"elsewhere", run.target_type.starts_with("remote")}});
+        JsonObject{{"freed_bytes", freed}, {"elsewhere", run.target_type.starts_with("remote")}});
 }
 
 Result<net::Response> diagnose_run(const Services& services, const Call& call)

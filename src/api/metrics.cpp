@@ -151,9 +151,10 @@ number_of(const net::Request& request, std::string_view name, std::int64_t most)
 Result<net::Response> show_metrics(const Services& services, const Call& call)
 {
     const auto id = TRY(run_of(services, call));
+    const auto points = TRY(number_of(call.request, "points", most_points));
     Wanted wanted{.key = call.request.parameter("key"),
                   .prefix = call.request.parameter("prefix").value_or(""),
-                  .points = TRY(number_of(call.request, "points", most_points))};
+                  .points = points};
     if (const auto from =
             TRY(number_of(call.request, "from", std::numeric_limits<std::int64_t>::max()))) {
         if (!wanted.key || wanted.points)

@@ -28,7 +28,8 @@ Result<store::RunFilter> filter_of(const Services& services, const net::Request&
 Result<net::Response> list_runs(const Services& services, const Call& call)
 {
     const auto page = TRY(services.history().list_runs(TRY(filter_of(services, call.request))));
-    return net::json_response(JsonObject{{"runs", TRY(runs_json(services, page.runs))},
+    auto runs = TRY(runs_json(services, page.runs));
+    return net::json_response(JsonObject{{"runs", std::move(runs)},
                                          {"next", page.next ? Json(page.next->text()) : Json()}});
 }
 

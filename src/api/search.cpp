@@ -65,7 +65,8 @@ Result<store::RunSearch> search_of(const Json& body)
 Result<net::Response> search_runs(const Services& services, const Call& call)
 {
     const auto page = TRY(services.history().search_runs(TRY(search_of(TRY(body_of(call))))));
-    return net::json_response(JsonObject{{"runs", TRY(runs_json(services, page.runs))},
+    auto runs = TRY(runs_json(services, page.runs));
+    return net::json_response(JsonObject{{"runs", std::move(runs)},
                                          {"next", page.next.empty() ? Json() : Json(page.next)}});
 }
 

@@ -105,7 +105,8 @@ Result<Calls::Subject> Calls::subject_of(const Json& head)
     auto id = TRY(RunId::parse(head.text("run")));
     auto directory = runs_.of(id);
     TRY(require_place(id));
-    return Subject{std::move(id), std::move(directory), TRY(executor_for(head))};
+    auto* const executor = TRY(executor_for(head));
+    return Subject{std::move(id), std::move(directory), executor};
 }
 
 Result<> Calls::require_place(const RunId& run) const
@@ -176,7 +177,8 @@ Result<Reply> Calls::examine(const Json& head, std::stop_token stop)
     if (auto reply = TRY(lacking(spec, stop))) return std::move(*reply);
     const auto lock = TRY(runs_.lock(spec.id, stop));
     TRY(os::make_directories(spec.directory));
-    return Reply{{{"examination", to_json(TRY(executor->examine(spec, stop)))}}};
+    const auto examination = TRY(executor->examine(spec, stop));
+    return Reply{{{"examination", to_json(examination)}}};
 }
 
 Result<Reply> Calls::keep_environments(const Json& head, std::stop_token stop)
@@ -184,14 +186,21 @@ Result<Reply> Calls::keep_environments(const Json& head, std::stop_token stop)
     auto* const executor = TRY(executor_for(head));
     const auto call = head.text("call");
     const auto id = head.text("id");
-    if (call == "environments")
-        return Reply{{{"environments", to_json(TRY(executor->environments(stop)))}}};
-    if (call == "environment-lock")
-        return Reply{{{"lock", TRY(executor->environment_lock("", id, stop))}}};
-    if (call == "remove-environment")
-        return Reply{{{"removal", to_json(TRY(executor->remove_environment("", id, stop)))}}};
+    if (call == "environments") {
+        const auto environments = TRY(executor->environments(stop));
+        return Reply{{{"environments", to_json(environments)}}};
+    }
+    if (call == "environment-lock") {
+        auto lock = TRY(executor->environment_lock("", id, stop));
+        return Reply{{{"lock", std::move(lock)}}};
+    }
+    if (call == "remove-environment") {
+        const auto removal = TRY(executor->remove_environment("", id, stop));
+        return Reply{{{"removal", to_json(removal)}}};
+    }
     const auto rules = TRY(target::parse_environment_rules(head["rules"]));
-    return Reply{{{"garbage", to_json(TRY(executor->collect_environment_garbage(rules, stop)))}}};
+    const auto garbage = TRY(executor->collect_environment_garbage(rules, stop));
+    return Reply{{{"garbage", to_json(garbage)}}};
 }
 
 Result<Reply> Calls::launch(const Json& head, std::stop_token stop)
@@ -336,7 +345,8 @@ Result<Reply> Calls::has_objects(const std::string& payload, const std::stop_tok
 {
     TRY(lease_.touch(stop));
     const auto digests = TRY(unpack_digests(payload));
-    return Reply{{}, pack_digests(TRY(snapshot::missing_objects(objects_, digests, stop)))};
+    const auto missing = TRY(snapshot::missing_objects(objects_, digests, stop));
+    return Reply{{}, pack_digests(missing)};
 }
 
 Result<Reply> Calls::put_objects(const Json& head, std::string payload, const std::stop_token& stop)

@@ -82,9 +82,10 @@ tl::expected<Credentials, Failure> credentials_of(const Invocation& words)
 tl::expected<ssh::Access, Failure> settle_address(Context& context, const Invocation& words)
 {
     const std::string text = TRY(given_or_asked(words, "address", "Machine (HOST or HOST:PORT)"));
-    ssh::Access access{.home = TRY(context.home()),
-                       .address = TRY(as_usage(ssh::parse_address(text, words.text("username")))),
-                       .environment = os::own_variables()};
+    ssh::Access access;
+    access.home = TRY(context.home());
+    access.address = TRY(as_usage(ssh::parse_address(text, words.text("username"))));
+    access.environment = os::own_variables();
     if (!access.address.user.empty()) return access;
     const ssh::Client client(access, ssh::Settings{.address = access.address});
     const auto asked = TRY(client.resolve(after(std::chrono::seconds(20)), {}));

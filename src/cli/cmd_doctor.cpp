@@ -52,10 +52,12 @@ Json rows_of(const JsonArray& checks)
 Outcome run(Context& context, const Invocation& /*words*/)
 {
     JsonArray checks;
-    for (const JsonArray& some : {check_home(TRY(context.home())),
+    const auto home = TRY(context.home());
+    const auto project = TRY(context.project());
+    for (const JsonArray& some : {check_home(home),
                                   check_daemon(context),
                                   check_programs(),
-                                  check_project(TRY(context.project())),
+                                  check_project(project),
                                   check_gpus(context),
                                   check_targets(context)}) {
         checks.insert(checks.end(), some.begin(), some.end());

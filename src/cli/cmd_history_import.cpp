@@ -55,8 +55,8 @@ Result<std::string> absolute(const std::string& path)
 
 tl::expected<Json, Failure> request_of(const Invocation& words)
 {
-    JsonObject body{{"path", TRY(absolute(words.words().at(0)))},
-                    {"dry_run", words.has("dry-run")}};
+    auto path = TRY(absolute(words.words().at(0)));
+    JsonObject body{{"path", std::move(path)}, {"dry_run", words.has("dry-run")}};
     if (const auto form = words.value("format")) body.set("format", *form);
     if (const auto folder = words.value("artifacts")) body.set("artifacts", TRY(absolute(*folder)));
     JsonObject experiments;

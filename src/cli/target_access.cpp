@@ -19,10 +19,11 @@ Result<ssh::Access> access_of(const os::Path& home, const config::ComputeTarget&
             where + " has no 'address'",
             fmt::format("Write the machine's name into aml_config/{}.compute.", target.name)));
     }
-    ssh::Access access{.home = home,
-                       .address = TRY(ssh::parse_address(*target.address, *target.username)
-                                          .map_error(while_doing("{}", where))),
-                       .environment = os::own_variables()};
+    ssh::Access access;
+    access.home = home;
+    access.address = TRY(
+        ssh::parse_address(*target.address, *target.username).map_error(while_doing("{}", where)));
+    access.environment = os::own_variables();
     if (target.port.given()) access.address.port = *target.port;
     // A reference to a store of 2017 is no file.
     const std::string& key = *target.private_key;

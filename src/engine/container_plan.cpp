@@ -62,12 +62,13 @@ Json to_json(const ContainerPlan& plan)
 
 Result<ContainerPlan> container_plan_from_json(const Json& value)
 {
+    auto arguments = TRY(words_from_json(value["arguments"], "arguments"));
     return ContainerPlan{.image = value.text("image"),
                          .pinned = value.text("pinned"),
                          .tree_mounted = value.boolean("tree_mounted", true),
                          .build_network = value.text("build_network"),
                          .shm_size = value.text("shm_size"),
-                         .arguments = TRY(words_from_json(value["arguments"], "arguments")),
+                         .arguments = std::move(arguments),
                          .registry_username = value.text("registry_username"),
                          .registry_password = value.text("registry_password")};
 }

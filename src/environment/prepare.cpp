@@ -206,13 +206,14 @@ private:
     Result<> build(const os::FileLock& held)
     {
         const auto redactor = redactor_for(preparation_.spec.wishes, settings_);
+        auto folder = TRY(cache_.begin(preparation_.id));
         const BuildContext context{.settings = settings_,
                                    .redactor = redactor,
                                    .progress = progress_,
                                    .deadline = after(settings_.build_limit),
                                    .stop = stop_,
                                    .held_lock = held.fd(),
-                                   .folder = TRY(cache_.begin(preparation_.id))};
+                                   .folder = std::move(folder)};
         auto built = TRY(preparation_.build(context));
         complete(built.record, request_, preparation_, built.lock);
         built.record.reason = reason_;

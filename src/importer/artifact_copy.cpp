@@ -135,8 +135,8 @@ Result<> ArtifactCopy::begin_file(const Level& level, const std::string& name)
                                      printable(place.text())));
         return {};
     }
-    open_.emplace(OpenFile{
-        std::move(*fd), path, status.size, 0, TRY(into_.receive(std::uint64_t{status.size}))});
+    auto receiver = TRY(into_.receive(std::uint64_t{status.size}));
+    open_.emplace(OpenFile{std::move(*fd), path, status.size, 0, std::move(receiver)});
     return {};
 }
 

@@ -79,9 +79,10 @@ Result<LoggedBatch> batch_of(const Fields& fields)
     TRY(mlflow::check_batch(TRY(fields.objects("metrics")).size(),
                             TRY(fields.objects("params")).size(),
                             TRY(fields.objects("tags")).size()));
-    LoggedBatch batch{TRY(each(fields, "metrics", metric_of)),
-                      TRY(each(fields, "params", param_of)),
-                      TRY(each(fields, "tags", tag_of))};
+    LoggedBatch batch;
+    batch.metrics = TRY(each(fields, "metrics", metric_of));
+    batch.params = TRY(each(fields, "params", param_of));
+    batch.tags = TRY(each(fields, "tags", tag_of));
     TRY(check_params(batch.params));
     return batch;
 }

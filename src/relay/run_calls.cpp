@@ -44,21 +44,27 @@ Result<Answer> log_metric(Recorder& recorder, const Call& call)
 {
     const auto run = TRY(call.fields.run_id());
     if (!is_known(recorder, run)) return Answer();
-    return log(recorder, run, {.metrics = {TRY(metric_of(call.fields))}, .params = {}, .tags = {}});
+    LoggedBatch batch;
+    batch.metrics.push_back(TRY(metric_of(call.fields)));
+    return log(recorder, run, batch);
 }
 
 Result<Answer> log_param(Recorder& recorder, const Call& call)
 {
     const auto run = TRY(call.fields.run_id());
     if (!is_known(recorder, run)) return Answer();
-    return log(recorder, run, {.metrics = {}, .params = {TRY(param_of(call.fields))}, .tags = {}});
+    LoggedBatch batch;
+    batch.params.push_back(TRY(param_of(call.fields)));
+    return log(recorder, run, batch);
 }
 
 Result<Answer> set_tag(Recorder& recorder, const Call& call)
 {
     const auto run = TRY(call.fields.run_id());
     if (!is_known(recorder, run)) return Answer();
-    return log(recorder, run, {.metrics = {}, .params = {}, .tags = {TRY(tag_of(call.fields))}});
+    LoggedBatch batch;
+    batch.tags.push_back(TRY(tag_of(call.fields)));
+    return log(recorder, run, batch);
 }
 
 Result<Answer> log_batch(Recorder& recorder, const Call& call)

@@ -81,6 +81,7 @@ Result<ExperimentCopy> read_experiment_copy(db::Connection& connection, std::int
                            " updated FROM project WHERE row = ?"));
     statement.bind(row);
     if (!TRY(statement.step())) return fail(ErrorKind::not_found, "there is no experiment {}", row);
+    auto tags = TRY(read_pairs(connection, {"experiment_tag", "project"}, row));
     return ExperimentCopy{.id = row,
                           .project = statement.text(0),
                           .project_name = statement.text(1),
@@ -92,7 +93,7 @@ Result<ExperimentCopy> read_experiment_copy(db::Connection& connection, std::int
                           .deleted = statement.integer(6),
                           .created = statement.integer(7),
                           .updated = statement.integer(8),
-                          .tags = TRY(read_pairs(connection, {"experiment_tag", "project"}, row))};
+                          .tags = std::move(tags)};
 }
 
 Result<std::optional<StoredCopy>> find_run_copy(db::Connection& connection, const RunId& id)

@@ -92,8 +92,8 @@ Result<> read_datasets(db::Connection& reader, const std::string& rows, InputsOf
                         statement.text(4),
                         statement.text_if_any(5),
                         statement.text_if_any(6)};
-        all[statement.integer(0)].datasets.push_back(
-            {std::move(dataset), TRY(tags_from(statement.text(7)))});
+        auto tags = TRY(tags_from(statement.text(7)));
+        all[statement.integer(0)].datasets.push_back({std::move(dataset), std::move(tags)});
     }
     return {};
 }

@@ -17,10 +17,11 @@ Result<std::vector<Asset>> read_assets(db::Statement statement)
 {
     std::vector<Asset> all;
     while (TRY(statement.step())) {
+        auto run = TRY(RunId::parse(statement.text(3)));
         all.push_back({.project = statement.text(0),
                        .name = statement.text(1),
                        .version = statement.integer(2),
-                       .run = TRY(RunId::parse(statement.text(3))),
+                       .run = std::move(run),
                        .path = statement.text(4),
                        .digest = statement.text(5),
                        .size = static_cast<std::uint64_t>(statement.integer(6)),

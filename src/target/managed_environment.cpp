@@ -84,9 +84,10 @@ Result<std::optional<environment::Request>> environment_request(const JobSpec& s
 {
     const auto& wish = spec.environment;
     if (wish.file.empty()) return std::nullopt;
+    auto conda = TRY(read_conda_file(spec)).conda;
     environment::Request request{.project = wish.project,
                                  .target = wish.target,
-                                 .conda = TRY(read_conda_file(spec)).conda,
+                                 .conda = std::move(conda),
                                  .root = spec.directory / control::work,
                                  .file = wish.file,
                                  .interpreter = {},

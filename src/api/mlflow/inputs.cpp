@@ -21,12 +21,13 @@ store::Datasets datasets(const Services& services)
 
 Result<store::Dataset> dataset_of(const Fields& fields)
 {
-    store::Dataset dataset{TRY(fields.text("name")),
-                           TRY(fields.text("digest")),
-                           TRY(fields.find_text("source_type")).value_or(""),
-                           TRY(fields.find_text("source")).value_or(""),
-                           TRY(fields.find_text("schema")),
-                           TRY(fields.find_text("profile"))};
+    store::Dataset dataset;
+    dataset.name = TRY(fields.text("name"));
+    dataset.digest = TRY(fields.text("digest"));
+    dataset.source_type = TRY(fields.find_text("source_type")).value_or("");
+    dataset.source = TRY(fields.find_text("source")).value_or("");
+    dataset.schema = TRY(fields.find_text("schema"));
+    dataset.profile = TRY(fields.find_text("profile"));
     TRY(check_length("name", dataset.name, limits::dataset_name));
     TRY(check_length("digest", dataset.digest, limits::dataset_digest));
     TRY(check_length("source_type", dataset.source_type, limits::dataset_digest));
@@ -82,8 +83,9 @@ Result<net::Response> log_outputs(const Services& services, const Call& call)
     if (listed.size() > most_inputs) return too_many_inputs("models");
     std::vector<store::ModelOutput> outputs;
     for (const auto& entry : listed) {
-        auto id = TRY(entry.text("model_id"));
-        outputs.push_back({std::move(id), TRY(entry.find_integer("step")).value_or(0)});
+        auto& output = outputs.emplace_back();
+        output.model = TRY(entry.text("model_id"));
+        output.step = TRY(entry.find_integer("step")).value_or(0);
     }
     TRY(datasets(services).log_outputs(run, outputs));
     return reply();

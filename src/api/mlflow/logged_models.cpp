@@ -156,10 +156,10 @@ Result<std::vector<store::ModelOrder>> orders_of(const Fields& fields)
         if (orders.size() == most_orders)
             return fail(
                 ErrorKind::invalid_argument, "order_by can have at most {} entries", most_orders);
-        auto key = TRY(order_key_of(entry));
-        orders.push_back({std::move(key),
-                          unless_empty(TRY(entry.find_text("dataset_name"))),
-                          unless_empty(TRY(entry.find_text("dataset_digest")))});
+        auto& order = orders.emplace_back();
+        order.key = TRY(order_key_of(entry));
+        order.dataset_name = unless_empty(TRY(entry.find_text("dataset_name")));
+        order.dataset_digest = unless_empty(TRY(entry.find_text("dataset_digest")));
     }
     return orders;
 }
@@ -176,7 +176,8 @@ Result<std::vector<store::DatasetName>> datasets_of(const Fields& fields)
         if (name.empty())
             return fail(ErrorKind::invalid_argument,
                         "`dataset_name` in the `datasets` clause must be specified.");
-        datasets.push_back({std::move(name), unless_empty(TRY(entry.find_text("dataset_digest")))});
+        auto digest = unless_empty(TRY(entry.find_text("dataset_digest")));
+        datasets.push_back({std::move(name), std::move(digest)});
     }
     return datasets;
 }

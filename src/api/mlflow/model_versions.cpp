@@ -31,7 +31,8 @@ struct Named {
 Result<Named> named(const Fields& fields)
 {
     auto name = TRY(model_name_of(fields));
-    return Named{std::move(name), TRY(version_of(fields))};
+    const auto version = TRY(version_of(fields));
+    return Named{std::move(name), version};
 }
 
 Result<net::Response> create_version(const Services& services, const Call& call)

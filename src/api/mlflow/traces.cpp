@@ -112,7 +112,8 @@ Result<net::Response> start_trace(const Services& services, const Call& call)
 
 Result<net::Response> get_trace(const Services& services, const Call& call)
 {
-    return reply({{"trace", wrapped(TRY(traces(services).get(call.variables[0])))}});
+    const auto stored = TRY(traces(services).get(call.variables[0]));
+    return reply({{"trace", wrapped(stored)}});
 }
 
 Result<std::vector<store::TraceInfo>> find_traces(const Services& services, const Fields& fields)
@@ -176,9 +177,10 @@ Result<net::Response> delete_tag(const Services& services, const Call& call)
 
 Result<store::TraceSelection> selection_of(const Fields& fields)
 {
-    store::TraceSelection selection{TRY(fields.texts("request_ids")),
-                                    TRY(fields.find_integer("max_timestamp_millis")),
-                                    TRY(fields.find_integer("max_traces"))};
+    store::TraceSelection selection;
+    selection.ids = TRY(fields.texts("request_ids"));
+    selection.until = TRY(fields.find_integer("max_timestamp_millis"));
+    selection.most = TRY(fields.find_integer("max_traces"));
     if (!selection.until && selection.ids.empty())
         return fail(ErrorKind::invalid_argument,
                     "Either `max_timestamp_millis` or `trace_ids` must be specified.");

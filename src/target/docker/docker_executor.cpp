@@ -315,9 +315,10 @@ private:
     request_of(const Engine& engine, const JobSpec& spec, const std::stop_token& stop)
     {
         auto request = TRY(environment_request(spec));
-        if (request)
-            request->image = environment::ImageWish{
-                engine, wanted_image(spec), TRY(login_for(spec, stop)), spec.environment.network};
+        if (!request) return request;
+        auto login = TRY(login_for(spec, stop));
+        request->image = environment::ImageWish{
+            engine, wanted_image(spec), std::move(login), spec.environment.network};
         return request;
     }
 
@@ -386,11 +387,11 @@ private:
 Result<std::unique_ptr<Executor>> make_executor(Options options)
 {
     const auto lib = options.home / "lib";
-    Installed installed{
-        .stub = TRY(install_stub(lib).map_error(while_doing("install the supervisor"))),
-        .relay = TRY(install_relay(lib).map_error(while_doing("install the relay"))),
-        .python_modules =
-            TRY(install_python_modules(lib).map_error(while_doing("install Python modules")))};
+    Installed installed;
+    installed.stub = TRY(install_stub(lib).map_error(while_doing("install the supervisor")));
+    installed.relay = TRY(install_relay(lib).map_error(while_doing("install the relay")));
+    installed.python_modules =
+        TRY(install_python_modules(lib).map_error(while_doing("install Python modules")));
     auto keys = TRY(RunKeys::load(options.home / "run.key"));
     return std::make_unique<DockerExecutor>(
         std::move(options), std::move(installed), std::move(keys));

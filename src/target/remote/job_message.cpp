@@ -40,11 +40,12 @@ Json to_json(const ContainerWish& wish)
 Result<ContainerWish> parse_container(const Json& value)
 {
     using Tree = ContainerWish::Tree;
+    auto arguments = TRY(parse_words(value, "arguments"));
     return ContainerWish{.image = value.text("image"),
                          .pinned = value.text("pinned"),
                          .tree = value.boolean("copied") ? Tree::copied : Tree::mounted,
                          .shm_size = value.text("shm_size"),
-                         .arguments = TRY(parse_words(value, "arguments")),
+                         .arguments = std::move(arguments),
                          .registry_username = value.text("registry_username"),
                          .registry_password = value.text("registry_password"),
                          .registry_token = value.text("registry_token")};
