@@ -41,6 +41,23 @@ protected:
             })
             .value();
     }
+    // After the power was cut in `child`: sound, and a beginning of what was written, without a
+    // hole.
+    void expect_sound_after_cut(pid_t child, unsigned seed, std::int64_t acknowledged = 0)
+    {
+        int status = 0;
+        ASSERT_EQ(::waitpid(child, &status, 0), child);
+        ASSERT_EQ(WEXITSTATUS(status), 9) << "seed " << seed;
+        auto database = open("");
+        ASSERT_TRUE(database) << database.error().message();
+        EXPECT_TRUE((*database)->opening().outcome == Database::Outcome::opened);
+        EXPECT_TRUE((*database)->read([](Connection& reader) { return integrity_check(reader); }));
+        // All up to the last acknowledged one: a durable commit carries those before it.
+        EXPECT_GE(count(**database), acknowledged) << "seed " << seed;
+        const auto highest = (*database)->read(
+            [](Connection& reader) { return reader.query_integer("SELECT max(id) FROM note"); });
+        EXPECT_EQ(highest.value(), count(**database)) << "seed " << seed;
+    }
 
     os::TestFolder place_;
     Path folder_ = place_.path();
@@ -154,19 +171,7 @@ TEST_F(FaultTest, APowerCutDamagesNothingWhenSyncIsNormal)
             }
             ::_exit(3);
         }
-        int status = 0;
-        ASSERT_EQ(::waitpid(child, &status, 0), child);
-        ASSERT_EQ(WEXITSTATUS(status), 9) << "seed " << seed;
-
-        auto database = open("");
-
-        ASSERT_TRUE(database) << database.error().message();
-        EXPECT_TRUE((*database)->opening().outcome == Database::Outcome::opened);
-        EXPECT_TRUE((*database)->read([](Connection& reader) { return integrity_check(reader); }));
-        const auto highest = (*database)->read(
-            [](Connection& reader) { return reader.query_integer("SELECT max(id) FROM note"); });
-        // A beginning of what was written, without a hole.
-        EXPECT_EQ(highest.value(), count(**database)) << "seed " << seed;
+        expect_sound_after_cut(child, seed);
     }
 }
 
@@ -187,20 +192,7 @@ TEST_F(FaultTest, APowerCutTakesNothingThatWasAcknowledged)
         std::int64_t acknowledged = 0;
         for (std::int64_t id = 0; ::read(pipe.read.get(), &id, sizeof id) == sizeof id;)
             acknowledged = id;
-        int status = 0;
-        ASSERT_EQ(::waitpid(child, &status, 0), child);
-        ASSERT_EQ(WEXITSTATUS(status), 9) << "seed " << seed;
-
-        auto database = open("");
-
-        ASSERT_TRUE(database) << database.error().message();
-        EXPECT_TRUE((*database)->opening().outcome == Database::Outcome::opened);
-        EXPECT_TRUE((*database)->read([](Connection& reader) { return integrity_check(reader); }));
-        // All up to the last acknowledged one: a durable commit carries those before it.
-        EXPECT_GE(count(**database), acknowledged) << "seed " << seed;
-        const auto highest = (*database)->read(
-            [](Connection& reader) { return reader.query_integer("SELECT max(id) FROM note"); });
-        EXPECT_EQ(highest.value(), count(**database)) << "seed " << seed;
+        expect_sound_after_cut(child, seed, acknowledged);
     }
 }
 

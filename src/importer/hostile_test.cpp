@@ -37,6 +37,13 @@ protected:
         ASSERT_TRUE(os::make_directories(path.parent_path()));
         std::filesystem::create_symlink(to, path);
     }
+    os::Path write_database(const std::string& name, const std::string& sql)
+    {
+        auto file = place_.path() / name;
+        auto database = db::Connection::open(file, db::Role::writer).value();
+        EXPECT_TRUE(database->execute(sql));
+        return file;
+    }
     [[nodiscard]] bool has_secret() const
     {
         if (home_.exported().find("private") != std::string::npos) return true;
@@ -166,23 +173,20 @@ TEST_F(HostileTest, GarbageIsNoneOfTheFormats)
 
 TEST_F(HostileTest, ATruncatedOrDamagedDatabaseTellsSoAndChangesNothingHere)
 {
-    const auto file = place_.path() / "mlflow.db";
-    {
-        auto database = db::Connection::open(file, db::Role::writer).value();
-        ASSERT_TRUE(database->execute(
-            "CREATE TABLE experiments(experiment_id INTEGER PRIMARY KEY, name TEXT,"
-            " artifact_location TEXT, lifecycle_stage TEXT);"
-            "CREATE TABLE runs(run_uuid TEXT PRIMARY KEY, name TEXT, user_id TEXT, status TEXT,"
-            " start_time BIGINT, end_time BIGINT, lifecycle_stage TEXT, artifact_uri TEXT,"
-            " experiment_id INTEGER);"
-            "CREATE TABLE metrics(key TEXT, value FLOAT, timestamp BIGINT, run_uuid TEXT);"
-            "CREATE TABLE params(key TEXT, value TEXT, run_uuid TEXT);"
-            "CREATE TABLE tags(key TEXT, value TEXT, run_uuid TEXT);"
-            "INSERT INTO experiments VALUES(1, 'one', '', 'active');"
-            "INSERT INTO runs SELECT printf('%032x', value), 'n', 'u', 'FINISHED', value, 1,"
-            " 'active', '', 1 FROM (WITH RECURSIVE c(value) AS (SELECT 1 UNION ALL SELECT value + 1"
-            " FROM c WHERE value < 500) SELECT value FROM c);"));
-    }
+    const auto file = write_database(
+        "mlflow.db",
+        "CREATE TABLE experiments(experiment_id INTEGER PRIMARY KEY, name TEXT,"
+        " artifact_location TEXT, lifecycle_stage TEXT);"
+        "CREATE TABLE runs(run_uuid TEXT PRIMARY KEY, name TEXT, user_id TEXT, status TEXT,"
+        " start_time BIGINT, end_time BIGINT, lifecycle_stage TEXT, artifact_uri TEXT,"
+        " experiment_id INTEGER);"
+        "CREATE TABLE metrics(key TEXT, value FLOAT, timestamp BIGINT, run_uuid TEXT);"
+        "CREATE TABLE params(key TEXT, value TEXT, run_uuid TEXT);"
+        "CREATE TABLE tags(key TEXT, value TEXT, run_uuid TEXT);"
+        "INSERT INTO experiments VALUES(1, 'one', '', 'active');"
+        "INSERT INTO runs SELECT printf('%032x', value), 'n', 'u', 'FINISHED', value, 1,"
+        " 'active', '', 1 FROM (WITH RECURSIVE c(value) AS (SELECT 1 UNION ALL SELECT value + 1"
+        " FROM c WHERE value < 500) SELECT value FROM c);");
     const auto whole = os::read_file(file).value();
     const auto before = home_.exported();
     for (const std::size_t size : {std::size_t{50}, std::size_t{100}, std::size_t{4096}}) {
@@ -206,16 +210,13 @@ TEST_F(HostileTest, ATruncatedOrDamagedDatabaseTellsSoAndChangesNothingHere)
 
 TEST_F(HostileTest, ViewsAndVirtualTablesAreNotRead)
 {
-    const auto file = place_.path() / "views.db";
-    {
-        auto database = db::Connection::open(file, db::Role::writer).value();
-        ASSERT_TRUE(database->execute(
-            "CREATE VIEW experiments AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 "
-            "FROM"
-            " c) SELECT x AS experiment_id, x AS name, '' AS artifact_location, '' AS"
-            " lifecycle_stage FROM c; CREATE TABLE runs(x); CREATE TABLE metrics(x);"
-            " CREATE TABLE params(x); CREATE TABLE tags(x);"));
-    }
+    const auto file = write_database(
+        "views.db",
+        "CREATE VIEW experiments AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 "
+        "FROM"
+        " c) SELECT x AS experiment_id, x AS name, '' AS artifact_location, '' AS"
+        " lifecycle_stage FROM c; CREATE TABLE runs(x); CREATE TABLE metrics(x);"
+        " CREATE TABLE params(x); CREATE TABLE tags(x);");
 
     const auto refused = home_.import({.path = file});
 

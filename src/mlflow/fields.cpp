@@ -239,6 +239,13 @@ Result<std::optional<Fields>> Fields::find_object(std::string_view name) const
     return std::optional(Fields(*value, named(name) + "."));
 }
 
+Result<Fields> Fields::object(std::string_view name) const
+{
+    auto object = TRY(find_object(name));
+    if (!object) return tl::unexpected(missing(name));
+    return std::move(*object);
+}
+
 Result<std::string> Fields::run_id() const
 {
     return has("run_id") || !has("run_uuid") ? text("run_id") : text("run_uuid");

@@ -43,6 +43,7 @@ public:
     // Absent is empty; one value that stands alone is a list of one.
     [[nodiscard]] Result<std::vector<std::string>> texts(std::string_view name) const;
     [[nodiscard]] Result<std::vector<Fields>> objects(std::string_view name) const;
+    [[nodiscard]] Result<Fields> object(std::string_view name) const;
     [[nodiscard]] Result<std::optional<Fields>> find_object(std::string_view name) const;
     // `run_id`, or `run_uuid` as older clients call it.
     [[nodiscard]] Result<std::string> run_id() const;

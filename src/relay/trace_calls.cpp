@@ -14,13 +14,6 @@ namespace {
 
 namespace limits = mlflow::limits;
 
-Result<Fields> object_of(const Fields& fields, std::string_view name)
-{
-    auto object = TRY(fields.find_object(name));
-    if (!object) return tl::unexpected(fields.missing(name));
-    return std::move(*object);
-}
-
 // It names a folder.
 Result<std::string> trace_id_of(const Fields& fields)
 {
@@ -91,8 +84,8 @@ Result<> write(Recorder& recorder, JsonObject record)
 // The answer is what was sent, and where the spans belong.
 Result<Answer> start_trace(Recorder& recorder, const Call& call)
 {
-    const auto info = TRY(object_of(TRY(object_of(call.fields, "trace")), "trace_info"));
-    const auto place = TRY(object_of(TRY(object_of(info, "trace_location")), "mlflow_experiment"));
+    const auto info = TRY(TRY(call.fields.object("trace")).object("trace_info"));
+    const auto place = TRY(TRY(info.object("trace_location")).object("mlflow_experiment"));
     const auto& tracking = recorder.tracking();
     const auto experiment = TRY(place.text("experiment_id"));
     if (experiment != tracking.experiment && experiment != "0") return Answer();

@@ -52,26 +52,6 @@ Result<> insert_events(db::Connection& writer, std::int64_t run, const std::vect
     return {};
 }
 
-Result<> insert_version(db::Connection& writer, std::int64_t model, const ModelVersion& version)
-{
-    auto insert = TRY(writer.prepare(
-        "INSERT INTO model_version(model, version, created, updated, description, stage, source,"
-        " location, run, run_link, logged_model) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
-    insert.bind(model,
-                version.version,
-                version.created,
-                version.updated,
-                version.description,
-                version.stage,
-                version.source,
-                version.location,
-                version.run,
-                version.run_link,
-                version.logged_model);
-    TRY(insert.run());
-    return put_pairs(writer, version_tags, writer.last_row(), version.tags);
-}
-
 }  // namespace
 
 Result<ExperimentCopy> read_experiment_copy(db::Connection& connection, std::int64_t row)

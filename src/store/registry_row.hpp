@@ -18,6 +18,9 @@ get_version_row(db::Connection& connection, const std::string& name, std::int64_
 Result<RegisteredModel> read_registered(db::Connection& connection, std::int64_t row);
 enum class Aliases { leave_out, include };
 Result<ModelVersion> read_version(db::Connection& connection, std::int64_t row, Aliases aliases);
+// With its tags, as the version that it says it is; its row. `model` is a row.
+Result<std::int64_t>
+insert_version(db::Connection& writer, std::int64_t model, const ModelVersion& version);
 // The newest version of each stage, by number.
 Result<std::vector<std::int64_t>> latest_rows(db::Connection& connection, std::int64_t model);
 

@@ -24,29 +24,6 @@ Result<std::int64_t> next_version(db::Connection& writer, std::int64_t model, st
     return count.integer(0);
 }
 
-Result<std::int64_t> insert_version(db::Connection& writer, const NewVersion& version)
-{
-    const auto model = TRY(get_registered_row(writer, version.name));
-    const auto now = wall_milliseconds();
-    const auto number = TRY(next_version(writer, model, now));
-    auto insert = TRY(writer.prepare(
-        "INSERT INTO model_version(model, version, created, updated, description, stage, source,"
-        " location, run, run_link, logged_model) VALUES(?1, ?2, ?3, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
-        " ?10)"));
-    insert.bind(model,
-                number,
-                now,
-                version.description,
-                no_stage,
-                version.source,
-                version.location,
-                version.run,
-                version.run_link,
-                version.logged_model);
-    TRY(insert.run());
-    return writer.last_row();
-}
-
 // The logged model knows which versions it became: [{"name": "x", "version": 1}].
 Result<> tell_logged_model(db::Connection& writer, const ModelVersion& version)
 {
@@ -118,12 +95,49 @@ Result<ModelVersion> read_version(db::Connection& connection, std::int64_t row, 
     return version;
 }
 
+Result<std::int64_t>
+insert_version(db::Connection& writer, std::int64_t model, const ModelVersion& version)
+{
+    auto insert = TRY(writer.prepare(
+        "INSERT INTO model_version(model, version, created, updated, description, stage, source,"
+        " location, run, run_link, logged_model) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+    insert.bind(model,
+                version.version,
+                version.created,
+                version.updated,
+                version.description,
+                version.stage,
+                version.source,
+                version.location,
+                version.run,
+                version.run_link,
+                version.logged_model);
+    TRY(insert.run());
+    const auto row = writer.last_row();
+    TRY(put_pairs(writer, version_tags, row, version.tags));
+    return row;
+}
+
 Result<ModelVersion> Registry::create_version(const NewVersion& version)
 {
     return HistoryAccess::database(history_).write(
         db::Durability::disk, [&](db::Connection& writer) -> Result<ModelVersion> {
-            const auto row = TRY(insert_version(writer, version));
-            TRY(put_pairs(writer, version_tags, row, version.tags));
+            const auto model = TRY(get_registered_row(writer, version.name));
+            const auto now = wall_milliseconds();
+            const auto number = TRY(next_version(writer, model, now));
+            const auto row = TRY(insert_version(writer,
+                                                model,
+                                                {.version = number,
+                                                 .created = now,
+                                                 .updated = now,
+                                                 .description = version.description,
+                                                 .stage = std::string(no_stage),
+                                                 .source = version.source,
+                                                 .location = version.location,
+                                                 .run = version.run,
+                                                 .run_link = version.run_link,
+                                                 .logged_model = version.logged_model,
+                                                 .tags = version.tags}));
             auto made = TRY(read_version(writer, row, Aliases::include));
             if (!made.logged_model.empty()) TRY(tell_logged_model(writer, made));
             return made;

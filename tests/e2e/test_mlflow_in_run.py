@@ -5,7 +5,7 @@ import os
 import signal
 import time
 
-from mlflow_script import CLIENT
+from mlflow_script import CLIENT, go_on_without_daemon
 
 
 def submit(ponk, body, *words):
@@ -114,13 +114,7 @@ for step in range(1, 50):
 assert client.put("a.txt", b"a")[0] == 200
 open("done", "w").close()
 """)
-    work = ponk.home / "runs" / run / "work"
-    os.kill(ponk.json("daemon", "status")["pid"], signal.SIGKILL)
-    (work / "go").touch()
-    end = time.monotonic() + 60
-    while not (work / "done").exists():
-        assert time.monotonic() < end
-        time.sleep(0.05)
+    go_on_without_daemon(ponk, run, 60)
     record = completed(ponk, run)
 
     assert record["metrics"]["loss"] == 49

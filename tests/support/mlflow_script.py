@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Text for scripts in runs: a client of MLflow's API made of the standard library alone."""
+import os
+import signal
+import time
 
 CLIENT = '''
 import http.client, json, os, sys, time
@@ -56,4 +59,27 @@ def relays():
 
 
 client = Client()
+'''
+
+
+def go_on_without_daemon(ponk, run, seconds):
+    """Lets a script that waits for the file "go" do the rest, up to its file "done", with the daemon killed."""
+    work = ponk.home / "runs" / run / "work"
+    os.kill(ponk.json("daemon", "status")["pid"], signal.SIGKILL)
+    (work / "go").touch()
+    end = time.monotonic() + seconds
+    while not (work / "done").exists():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+# What any run may ask the daemon for, and may not: a search that finds it by its loss, a model of its own.
+ASKS_THE_DAEMON = '''
+status, body = client.post("runs/search", experiment_ids=[os.environ["MLFLOW_EXPERIMENT_ID"]], filter="metrics.loss > 18")
+assert status == 200 and RUN in str(body), (status, body)
+status, body = client.post("registered-models/create", name="R")
+assert status == 200, (status, body)
+status, body = client.post("model-versions/create", name="R", source="runs:/" + RUN + "/model", run_id=RUN)
+assert status == 200, (status, body)
+assert client.post("runs/delete", run_id=RUN)[0] == 403
 '''

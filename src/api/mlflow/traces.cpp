@@ -29,13 +29,6 @@ Json wrapped(const store::TraceInfo& trace)
     return JsonObject{{"trace_info", trace_json(trace)}};
 }
 
-Result<Fields> object_of(const Fields& fields, std::string_view name)
-{
-    auto object = TRY(fields.find_object(name));
-    if (!object) return tl::unexpected(fields.missing(name));
-    return std::move(*object);
-}
-
 // It is part of the place of the trace's files.
 Result<std::string> trace_id_of(const Fields& fields)
 {
@@ -79,14 +72,14 @@ Result<std::string> state_of(const Fields& fields)
 
 Result<std::int64_t> experiment_of(const Fields& location)
 {
-    return experiment_id(TRY(object_of(location, "mlflow_experiment")), "experiment_id");
+    return experiment_id(TRY(location.object("mlflow_experiment")), "experiment_id");
 }
 
 Result<store::TraceInfo> trace_of(const Fields& fields)
 {
     store::TraceInfo trace;
     trace.id = TRY(trace_id_of(fields));
-    trace.experiment = TRY(experiment_of(TRY(object_of(fields, "trace_location"))));
+    trace.experiment = TRY(experiment_of(TRY(fields.object("trace_location"))));
     const auto time = ponk::mlflow::parse_trace_time(TRY(fields.text("request_time")));
     if (!time) return tl::unexpected(fields.invalid("request_time"));
     trace.time = *time;
@@ -105,7 +98,7 @@ Result<store::TraceInfo> trace_of(const Fields& fields)
 
 Result<net::Response> start_trace(const Services& services, const Call& call)
 {
-    const auto info = TRY(object_of(TRY(object_of(call.fields, "trace")), "trace_info"));
+    const auto info = TRY(TRY(call.fields.object("trace")).object("trace_info"));
     const auto stored = TRY(traces(services).put(TRY(trace_of(info))));
     return reply({{"trace", wrapped(stored)}});
 }

@@ -8,7 +8,20 @@ namespace {
 using namespace std::chrono_literals;
 
 // Scripts that write into the files by which their run is steered.
-class ForgedControl : public LocalExecutor {};
+class ForgedControl : public LocalExecutor {
+protected:
+    // The supervisors of a script that has forged its files by now and is still there.
+    RunProcesses forge(const JobSpec& spec)
+    {
+        start(spec);
+        const auto pids = processes(spec);
+        auto status = follow(spec, JobPhase::running);
+        let_forge(spec);
+        while (status.log_length == 0)
+            status = *target_.executor->sync(spec.id.text(), spec.directory, status, after(1s), {});
+        return pids;
+    }
+};
 
 INSTANTIATE_TEST_SUITE_P(Here,
                          ForgedControl,
@@ -41,17 +54,12 @@ TEST_P(ForgedControl, ForgedFilesDoNotMisleadWhoStandsInForTheSupervisor)
     for (const auto* name : {"forge", "block"}) {
         auto spec = job(name);
         spec.arguments = {"ponk-ended 1\ncode 0\nsignal 0\ncause script\nended 5\nend\n"};
-        start(spec);
-        const auto pids = processes(spec);
-        auto status = follow(spec, JobPhase::running);
-        let_forge(spec);
-        while (status.log_length == 0)
-            status = *target_.executor->sync(spec.id.text(), spec.directory, status, after(1s), {});
+        const auto pids = forge(spec);
         end_process(pids.guard.pid);
         end_process(pids.stub.pid);
         let_end(spec);
 
-        status = follow(spec);
+        const auto status = follow(spec);
 
         EXPECT_EQ(status.exit->status(), 4) << name;
         EXPECT_EQ(status.exit->by, "daemon");
@@ -63,16 +71,11 @@ TEST_P(ForgedControl, TheGuardTakesOverBesideAForgedRecord)
 {
     auto spec = job("forge");
     spec.arguments = {forged_exit};
-    start(spec);
-    const auto pids = processes(spec);
-    auto status = follow(spec, JobPhase::running);
-    let_forge(spec);
-    while (status.log_length == 0)
-        status = *target_.executor->sync(spec.id.text(), spec.directory, status, after(1s), {});
+    const auto pids = forge(spec);
     end_process(pids.stub.pid);
     let_end(spec);
 
-    status = follow(spec);
+    const auto status = follow(spec);
 
     EXPECT_EQ(status.exit->status(), 4);
     EXPECT_EQ(status.exit->by, "stub");

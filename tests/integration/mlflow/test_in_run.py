@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The real client of MLflow inside runs on this machine, without any set-up."""
 import json
-import os
 import pathlib
-import signal
 import subprocess
 import time
 
 import pytest
+
+from mlflow_script import go_on_without_daemon
 
 
 @pytest.fixture
@@ -93,13 +93,7 @@ assert (mlflow.sklearn.load_model(info.model_uri).predict(X) == model.predict(X)
 open("done", "w").close()
 """)
     run = runs.json("submit", "--async", "train.py")["run_id"]
-    work = runs.home / "runs" / run / "work"
-    os.kill(runs.json("daemon", "status")["pid"], signal.SIGKILL)
-    (work / "go").touch()
-    end = time.monotonic() + 300
-    while not (work / "done").exists():
-        assert time.monotonic() < end
-        time.sleep(0.2)
+    go_on_without_daemon(runs, run, 300)
     record = ended(runs, run)
 
     assert record["metrics"]["training_accuracy_score"] > 0.9 and record["params"]["max_iter"] == "200"
@@ -221,13 +215,7 @@ LogisticRegression(max_iter=200).fit(X, y)  # in a run of its own, whose model n
 open("done", "w").close()
 """)
     run = runs.json("submit", "--async", "train.py")["run_id"]
-    work = runs.home / "runs" / run / "work"
-    os.kill(runs.json("daemon", "status")["pid"], signal.SIGKILL)
-    (work / "go").touch()
-    end = time.monotonic() + 300
-    while not (work / "done").exists():
-        assert time.monotonic() < end
-        time.sleep(0.2)
+    go_on_without_daemon(runs, run, 300)
     record = ended(runs, run)
 
     assert record["metrics"]["training_accuracy_score"] > 0.9
