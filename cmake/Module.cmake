@@ -9,6 +9,8 @@ add_custom_target(thread_tests)
 set(ponk_without_threads cli config model output query)
 # Those that no fuzz target reaches, and need no code that counts what it reaches.
 set(ponk_without_fuzzing api box daemon engine side)
+# Of which a release's small programs use a few files: in groups they would carry all the others, and OpenSSL.
+set(ponk_apart_in_release base net)
 # What -fsanitize=fuzzer-no-link stands for, said so that all can share one precompiled header.
 set(ponk_coverage -fsanitize-coverage=inline-8bit-counters,indirect-calls,trace-cmp,pc-table)
 
@@ -35,7 +37,9 @@ function(ponk_module name)
   add_library(${target} STATIC ${M_SOURCES})
   target_link_libraries(${target} PUBLIC ponk_options ${depends} PRIVATE ${M_LIBRARIES})
   ponk_use_precompiled(${target} ponk_precompiled)
-  ponk_compile_together(${target} ${M_SOURCES})
+  if(NOT (CMAKE_BUILD_TYPE STREQUAL "Release" AND name IN_LIST ponk_apart_in_release))
+    ponk_compile_together(${target} ${M_SOURCES})
+  endif()
   if(PONK_FUZZ AND NOT name IN_LIST ponk_without_fuzzing)
     target_compile_options(${target} PRIVATE ${ponk_coverage})
   endif()
