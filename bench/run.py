@@ -77,7 +77,7 @@ def main():
     parser.add_argument("--megabytes", type=int, default=1024, help="size of the first snapshot")
     parser.add_argument("--log-megabytes", type=int, default=2048, help="size of the log")
     parser.add_argument("--points", type=int, default=1000000, help="metric points of one script")
-    parser.add_argument("--seconds", type=int, default=10, help="of each load on a tracking server")
+    parser.add_argument("--seconds", type=int, default=5, help="of each load on a tracking server")
     parser.add_argument("--runs", type=int, default=100000, help="runs of the search")
     parser.add_argument("--series", type=int, default=1000000, help="points of the chart")
     parser.add_argument("--many-points", type=int, default=10000000, help="points over HTTP into --many-runs")
