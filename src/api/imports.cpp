@@ -30,7 +30,7 @@ Result<importer::Options> options_of(const Json& body)
         options.format = importer::parse_format(body.text("format"));
         if (!options.format)
             return fail(ErrorKind::invalid_argument,
-                        "'{}' is no format: jsonl, mlflow-db, mlflow-files",
+                        "'{}' is no format: jsonl, csv, mlflow-db, mlflow-files",
                         printable(body.text("format")));
     }
     if (!body["artifacts"].is_null()) {

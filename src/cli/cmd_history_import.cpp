@@ -14,11 +14,12 @@ constexpr std::size_t most_remarks = 20;
 // A run with very many points, or a file being compared, is one step.
 constexpr std::chrono::minutes step_limit{30};
 
-constexpr std::string_view forms[] = {"jsonl", "mlflow-db", "mlflow-files"};
+constexpr std::string_view forms[] = {"jsonl", "csv", "mlflow-db", "mlflow-files"};
 constexpr Option options[] = {
     {.name = "format",
      .value = "FORM",
-     .help = "jsonl: lines of 'ponk history export'. mlflow-db: a SQLite database of MLflow. "
+     .help = "jsonl: lines of 'ponk history export'. csv: a table of runs. mlflow-db: a SQLite "
+             "database of MLflow. "
              "mlflow-files: a folder 'mlruns'. Default: seen from PATH.",
      .complete = Complete::choice,
      .choices = forms},
@@ -35,11 +36,15 @@ constexpr Option options[] = {
 };
 constexpr Positional positionals[] = {
     {.name = "PATH",
-     .help = "A file of 'ponk history export', a database of MLflow, or its folder 'mlruns'.",
+     .help =
+         "A file of 'ponk history export', a table of runs, a database of MLflow, or its folder "
+         "'mlruns'.",
      .complete = Complete::file},
 };
 constexpr Example examples[] = {
     {"ponk history import runs.jsonl", "What 'ponk history export' wrote elsewhere."},
+    {"ponk history import results.csv",
+     "A table with columns such as name, params.lr, metrics.accuracy."},
     {"ponk history import mlruns --dry-run", "What a folder of MLflow has that is not here."},
     {"ponk history import mlflow.db --artifacts /srv/mlartifacts",
      "A server's database, with the files that it was sent."},
@@ -169,7 +174,7 @@ Outcome run(Context& context, const Invocation& words)
 
 constinit const Command cmd_history_import = {
     .path = "history import",
-    .summary = "Bring in runs from an export, or from a database or folder of MLflow",
+    .summary = "Bring in runs from an export, a table, or a database or folder of MLflow",
     .description =
         "What is read is never changed; a database may be in use. Runs keep their ids. What is "
         "here already and equal is passed over, so an import that was interrupted is done again; a "
@@ -178,7 +183,13 @@ constinit const Command cmd_history_import = {
         "Files of runs and models are copied when they are beside MLflow's store or in --artifacts "
         "DIR; others stay where they are, which is said. Lines of an export have no files: "
         "snapshots, outputs and logs stay where the runs were. Traces, and experiments of other "
-        "workspaces than 'default', are left out.",
+        "workspaces than 'default', are left out.\n"
+        "A table (CSV; commas, semicolons or tabs) has a heading with any of run_id, name, status, "
+        "user, experiment, start_time_utc, end_time_utc, params.NAME, tags.NAME and metrics.NAME, "
+        "and a line for each run. A run without an id gets one that its line decides; its "
+        "experiment "
+        "is named after the file unless the line names one. A metric has the one value that is "
+        "there.",
     .options = options,
     .positionals = positionals,
     .examples = examples,

@@ -4,8 +4,8 @@
 #include "base/take.hpp"
 #include "base/text.hpp"
 #include "importer/line_cursor.hpp"
+#include "importer/line_reader.hpp"
 #include "model/run_state.hpp"
-#include "os/tree.hpp"
 
 #include <cmath>
 #include <deque>
@@ -16,7 +16,6 @@ namespace ponk::importer {
 
 namespace {
 
-constexpr std::size_t block = std::size_t{4} << 20;
 constexpr std::size_t longest_line = std::size_t{4} << 30;
 
 using store::PointColumns;
@@ -136,61 +135,20 @@ Result<store::ExperimentCopy> experiment_of(const Line& line, const store::RunCo
 
 class LinesSource final : public Source {
 public:
-    LinesSource(os::Path file, os::Fd fd, std::uint64_t size)
-        : file_(std::move(file)), fd_(std::move(fd)), size_(size)
-    {
-    }
+    explicit LinesSource(LineReader reader) : reader_(std::move(reader)) {}
 
     Result<std::optional<Item>> next() override
     {
         while (ready_.empty()) {
-            if (!TRY(read())) return std::optional<Item>();
+            if (!TRY(reader_.next(line_))) return std::optional<Item>();
             if (!trim(line_).empty()) take_line();
         }
         return std::optional(take_front(ready_));
     }
 
-    [[nodiscard]] double fraction() const override
-    {
-        return size_ == 0 ? 1 : static_cast<double>(at_) / static_cast<double>(size_);
-    }
+    [[nodiscard]] double fraction() const override { return reader_.fraction(); }
 
 private:
-    // The next line without its end; false when there is none.
-    Result<bool> read()
-    {
-        line_.clear();
-        ++number_;
-        for (;;) {
-            const auto end = held_.find('\n', searched_);
-            if (end != std::string::npos) {
-                line_ = held_.substr(begin_, end - begin_);
-                begin_ = end + 1;
-                searched_ = begin_;
-                return true;
-            }
-            searched_ = held_.size();
-            if (held_.size() - begin_ > longest_line)
-                return fail(ErrorKind::invalid_argument,
-                            "{}:{}: the line is longer than {}",
-                            printable(file_.native()),
-                            number_,
-                            byte_size_text(longest_line));
-            auto more = TRY(os::read_at(fd_.get(), at_, block));
-            at_ += more.size();
-            if (more.empty()) {
-                line_ = held_.substr(begin_);
-                held_.clear();
-                begin_ = searched_ = 0;
-                return !line_.empty();
-            }
-            held_.erase(0, begin_);
-            searched_ -= begin_;
-            begin_ = 0;
-            held_ += more;
-        }
-    }
-
     void take_line()
     {
         LineCursor in(line_);
@@ -257,20 +215,10 @@ private:
                           LeftOut{LeftOut::Severity::problem, error.message()}});
     }
 
-    [[nodiscard]] std::string where() const
-    {
-        return fmt::format("{}:{}", printable(file_.native()), number_);
-    }
+    [[nodiscard]] std::string where() const { return reader_.where(); }
 
-    os::Path file_;
-    os::Fd fd_;
-    std::uint64_t size_;
-    std::uint64_t at_ = 0;
-    std::string held_;
-    std::size_t begin_ = 0;     // of the next line in `held_`
-    std::size_t searched_ = 0;  // up to here there is no end of it
+    LineReader reader_;
     std::string line_;
-    std::size_t number_ = 0;
     std::deque<Item> ready_;
     std::set<std::string> announced_;
 };
@@ -279,11 +227,7 @@ private:
 
 Result<std::unique_ptr<Source>> open_lines(const os::Path& file)
 {
-    auto fd = TRY(os::open_regular(file));
-    os::FileStatus status;
-    if (const int problem = os::status_of(fd.get(), status); problem != 0)
-        return fail_errno(problem, "look at {}", os::in_quotes(file));
-    return std::make_unique<LinesSource>(file, std::move(fd), status.size);
+    return std::make_unique<LinesSource>(TRY(LineReader::open(file, longest_line)));
 }
 
 }  // namespace ponk::importer

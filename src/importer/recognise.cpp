@@ -5,6 +5,7 @@
 #include "importer/lines_source.hpp"
 #include "importer/mlflow_database.hpp"
 #include "importer/mlflow_files.hpp"
+#include "importer/table_source.hpp"
 #include "os/directory.hpp"
 
 #include <algorithm>
@@ -16,8 +17,9 @@ namespace ponk::importer {
 
 namespace {
 
-constexpr std::array<std::pair<Format, const char*>, 3> words{{
+constexpr std::array<std::pair<Format, const char*>, 4> words{{
     {Format::lines, "jsonl"},
+    {Format::table, "csv"},
     {Format::mlflow_database, "mlflow-db"},
     {Format::mlflow_files, "mlflow-files"},
 }};
@@ -74,7 +76,8 @@ Result<Format> recognise(const os::Path& path)
     if (begin.starts_with("SQLite format 3")) return Format::mlflow_database;
     if (begin.empty()) return unknown(path, "it is empty");
     if (trim(begin).starts_with('{')) return Format::lines;
-    return unknown(path, "it is neither SQLite nor JSON Lines");
+    if (is_table(std::string_view(begin).substr(0, begin.find('\n')))) return Format::table;
+    return unknown(path, "it is neither SQLite nor JSON Lines nor a table of runs");
 }
 
 Result<std::unique_ptr<Source>>
@@ -82,10 +85,12 @@ open_source(const os::Path& path, Format format, const std::optional<os::Path>& 
 {
     switch (format) {
     case Format::lines:
+    case Format::table:
         if (artifacts)
-            return fail(ErrorKind::invalid_argument,
-                        "JSON Lines name no files: '--artifacts' is for stores of MLflow");
-        return open_lines(path);
+            return fail(
+                ErrorKind::invalid_argument,
+                "JSON Lines and tables name no files: '--artifacts' is for stores of MLflow");
+        return format == Format::lines ? open_lines(path) : open_table(path);
     case Format::mlflow_database:
         return open_mlflow_database(path, artifacts);
     case Format::mlflow_files:

@@ -10,9 +10,9 @@
 
 namespace ponk::importer {
 
-enum class Format { lines, mlflow_database, mlflow_files };
+enum class Format { lines, table, mlflow_database, mlflow_files };
 
-const char* to_string(Format format);  // "jsonl", "mlflow-db", "mlflow-files"
+const char* to_string(Format format);  // "jsonl", "csv", "mlflow-db", "mlflow-files"
 std::optional<Format> parse_format(std::string_view word);
 
 // By what it is: a folder, a database, a text. `invalid_argument` when it is none of ours.

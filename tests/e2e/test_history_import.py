@@ -44,6 +44,24 @@ def runs_in(text):
     return [json.loads(line) for line in text.splitlines() if '"metrics"' in line]
 
 
+def test_a_table_of_runs_comes_home_once_and_its_mistakes_are_named(ponk, other, lines, tmp_path):
+    table = tmp_path / "grid.csv"
+    ponk.run("history", "export", "-A", "--format", "csv", "-d", table)
+
+    done = other.json("history", "import", table)
+    assert done["format"] == "csv" and done["runs"]["added"] == 2, done
+    assert "exit_code" in str(done["left_out"])
+    found = other.json("history", "list", "-A", "--filter", "params.lr = '0.1' AND metrics.loss < 0.01")
+    assert sorted(run["name"] for run in found) == ["one", "two"]
+    assert {run["run_id"] for run in found} == {run["run_id"] for run in ponk.json("history", "list", "-A")}
+    assert other.json("history", "import", table)["runs"] == {"found": 2, "added": 0, "same": 2, "refused": 0}
+
+    with open(table, "a") as stream:
+        stream.write("only,two\n")
+    refused = other.run("history", "import", table, code=65)
+    assert b"grid.csv:4: not imported: it has 2 cells" in refused.stderr
+
+
 def make_database(path, runs, points):
     database = sqlite3.connect(path)
     database.executescript("""

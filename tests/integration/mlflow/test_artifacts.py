@@ -299,9 +299,11 @@ def test_of_many_writers_one_wins_whole(server):
     assert server.ask("GET", f"{PROXY}/{root}/deep/one")[2] in bodies
 
 
-def test_a_large_file_needs_little_memory(server, ponk, tmp_path):
+def test_a_large_file_needs_little_memory(server, ponk):
+    """PONK_LARGE_ARTIFACT_MB=10240 for ten gigabytes."""
     _, root = server.new_run()
-    size = 400 << 20
+    pieces = int(os.environ.get("PONK_LARGE_ARTIFACT_MB", "400"))
+    size = pieces << 20
     pid = ponk.json("daemon", "status")["pid"]
 
     def peak():
@@ -309,11 +311,12 @@ def test_a_large_file_needs_little_memory(server, ponk, tmp_path):
         return int(status.split("VmHWM:")[1].split()[0]) << 10
 
     before = peak()
-    piece = bytes(1 << 20)
+    filling = bytes((1 << 20) - 8)
     sent, got = hashlib.sha256(), hashlib.sha256()
     with server.connect() as plug:
         plug.sendall(f"PUT {PROXY}/{root}/large HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {size}\r\n\r\n".encode())
-        for _ in range(size >> 20):
+        for number in range(pieces):
+            piece = number.to_bytes(8, "big") + filling
             plug.sendall(piece)
             sent.update(piece)
         assert server.answer(plug)[0] == 200
@@ -325,4 +328,7 @@ def test_a_large_file_needs_little_memory(server, ponk, tmp_path):
         while data := stream.read(1 << 20):
             got.update(data)
     assert got.digest() == sent.digest()
+    last = (pieces - 1) << 20
+    status, _, body = server.ask("GET", f"{PROXY}/{root}/large", headers=[f"Range: bytes={last}-{last + 7}"])
+    assert (status, body) == (206, (pieces - 1).to_bytes(8, "big"))
     assert peak() - before < 64 << 20

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "importer/table_reader.hpp"
+
+#include "base/text.hpp"
+
+#include <algorithm>
+
+namespace ponk::importer {
+
+namespace {
+
+constexpr std::size_t longest_row = std::size_t{64} << 20;
+constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+
+char separator_of(std::string_view heading)
+{
+    constexpr std::string_view known = ",;\t";
+    return *std::max_element(known.begin(), known.end(), [&](char a, char b) {
+        return std::count(heading.begin(), heading.end(), a) <
+               std::count(heading.begin(), heading.end(), b);
+    });
+}
+
+tl::unexpected<Error> wrong(std::size_t at, std::string_view what)
+{
+    return fail(ErrorKind::invalid_argument, "at its character {}: {}", at + 1, what);
+}
+
+Result<Cells> split_row(std::string_view text, char separator)
+{
+    Cells cells;
+    for (std::size_t at = 0;; ++at) {
+        auto& cell = cells.emplace_back();
+        if (at < text.size() && text[at] == '"') {
+            const auto begin = at++;
+            for (;; ++at) {
+                if (at >= text.size()) return wrong(begin, "a quote is not closed");
+                if (text[at] == '"' && (at + 1 >= text.size() || text[at + 1] != '"')) break;
+                if (text[at] == '"') ++at;
+                cell += text[at];
+            }
+            if (++at < text.size() && text[at] != separator)
+                return wrong(at, "something follows a closed quote");
+        } else {
+            const auto end = std::min(text.find(separator, at), text.size());
+            cell = text.substr(at, end - at);
+            at = end;
+        }
+        if (at >= text.size()) return cells;
+    }
+}
+
+std::string_view without_return(std::string_view line)
+{
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    return line;
+}
+
+}  // namespace
+
+Result<Cells> parse_heading(std::string_view line)
+{
+    if (line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());
+    line = without_return(line);
+    return split_row(line, separator_of(line));
+}
+
+Result<TableReader> TableReader::open(const os::Path& file)
+{
+    TableReader reader(TRY(LineReader::open(file, longest_row)));
+    if (!TRY(reader.next_text()))
+        return fail(ErrorKind::invalid_argument, "{} has no heading", os::in_quotes(file));
+    auto heading = parse_heading(reader.text_);
+    if (!heading)
+        return fail(
+            ErrorKind::invalid_argument, "{}: {}", reader.where_, heading.error().message());
+    reader.heading_ = std::move(*heading);
+    reader.separator_ = separator_of(reader.text_);
+    for (auto cell = reader.heading_.begin(); cell != reader.heading_.end(); ++cell) {
+        if (!cell->empty() && std::find(reader.heading_.begin(), cell, *cell) != cell)
+            return fail(ErrorKind::invalid_argument,
+                        "{}: there are two columns '{}'",
+                        reader.where_,
+                        printable(*cell));
+    }
+    return reader;
+}
+
+// The text of the next row: lines up to the one that closes every quote.
+Result<bool> TableReader::next_text()
+{
+    text_.clear();
+    std::string line;
+    bool open = false;  // a quote: the next line is part of the row
+    while (TRY(lines_.next(line))) {
+        if (text_.empty()) where_ = lines_.where();
+        if (std::count(line.begin(), line.end(), '"') % 2 != 0) open = !open;
+        text_ += line;
+        if (text_.size() > longest_row)
+            return fail(ErrorKind::invalid_argument,
+                        "{}: the row is longer than {}: a quote may not be closed",
+                        where_,
+                        byte_size_text(longest_row));
+        if (open) {
+            text_ += '\n';
+            continue;
+        }
+        text_ = without_return(text_);
+        if (!text_.empty()) return true;
+    }
+    return !text_.empty();
+}
+
+Result<Cells> TableReader::split() const
+{
+    auto cells = TRY(split_row(text_, separator_));
+    if (cells.size() != heading_.size())
+        return fail(ErrorKind::invalid_argument,
+                    "it has {} cells and the heading has {}",
+                    cells.size(),
+                    heading_.size());
+    return cells;
+}
+
+Result<std::optional<Result<Cells>>> TableReader::next()
+{
+    if (!TRY(next_text())) return std::optional<Result<Cells>>();
+    return std::optional(split());
+}
+
+}  // namespace ponk::importer

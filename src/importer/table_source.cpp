@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "importer/table_source.hpp"
+
+#include "base/hash.hpp"
+#include "base/take.hpp"
+#include "base/text.hpp"
+#include "base/time.hpp"
+#include "importer/mlflow_words.hpp"
+#include "importer/table_reader.hpp"
+#include "model/run_state.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <limits>
+#include <map>
+
+namespace ponk::importer {
+
+namespace {
+
+constexpr std::string_view param = "params.";
+constexpr std::string_view tag = "tags.";
+constexpr std::string_view metric = "metrics.";
+// Columns that say what a run is. The others of a record tell of the machine that it ran on, which
+// it does not have here.
+constexpr std::string_view own[] = {
+    "run_id", "name", "status", "user", "experiment", "start_time_utc", "end_time_utc"};
+
+bool is_value(std::string_view column)
+{
+    return column.starts_with(param) || column.starts_with(tag) || column.starts_with(metric);
+}
+
+bool is_own(std::string_view column)
+{
+    return is_value(column) || std::find(std::begin(own), std::end(own), column) != std::end(own);
+}
+
+// Exports put an apostrophe before what a spreadsheet would take for a formula.
+std::string plain(const std::string& cell)
+{
+    constexpr std::string_view begins_formula = "=+-@\t\r";
+    const bool guarded = cell.size() > 1 && cell[0] == '\'' &&
+                         begins_formula.find(cell[1]) != std::string_view::npos;
+    return guarded ? cell.substr(1) : cell;
+}
+
+std::optional<double> number_of(const std::string& cell)
+{
+    if (const auto number = parse_real(cell)) return number;
+    const auto word = lower(cell);
+    if (word == "nan") return std::numeric_limits<double>::quiet_NaN();
+    if (word == "infinity" || word == "inf") return std::numeric_limits<double>::infinity();
+    if (word == "-infinity" || word == "-inf") return -std::numeric_limits<double>::infinity();
+    return std::nullopt;
+}
+
+class TableSource final : public Source {
+public:
+    TableSource(TableReader reader, std::string name)
+        : reader_(std::move(reader)), name_(std::move(name))
+    {
+        std::vector<std::string> others;
+        for (const auto& column : reader_.heading()) {
+            if (!is_own(column)) others.push_back("'" + printable(column) + "'");
+        }
+        if (!others.empty())
+            ready_.push_back({reader_.where(),
+                              LeftOut{LeftOut::Severity::note,
+                                      fmt::format("the column{} {}",
+                                                  others.size() == 1 ? "" : "s",
+                                                  join(others, ", "))}});
+    }
+
+    Result<std::optional<Item>> next() override
+    {
+        while (ready_.empty()) {
+            const auto row = TRY(reader_.next());
+            if (!row) return std::optional<Item>();
+            auto item = *row ? read_run(**row) : Result<RunItem>(tl::unexpected(row->error()));
+            if (item) {
+                ready_.push_back({reader_.where(), std::move(*item)});
+            } else {
+                ready_.push_back(
+                    {reader_.where(), LeftOut{LeftOut::Severity::problem, item.error().message()}});
+            }
+        }
+        return std::optional(take_front(ready_));
+    }
+
+    [[nodiscard]] double fraction() const override { return reader_.fraction(); }
+
+private:
+    Result<RunItem> read_run(const Cells& cells)
+    {
+        TrackedFields fields;
+        store::PointsByKey points;
+        std::string experiment = name_;
+        std::optional<model::RunState> state;
+        const auto& heading = reader_.heading();
+        for (std::size_t i = 0; i < cells.size(); ++i) {
+            const auto& column = heading[i];
+            const auto cell = plain(cells[i]);
+            if (cell.empty()) continue;
+            if (column.starts_with(param)) {
+                fields.params.emplace_back(column.substr(param.size()), cell);
+            } else if (column.starts_with(tag)) {
+                fields.tags.emplace_back(column.substr(tag.size()), cell);
+            } else if (column == "run_id") {
+                fields.id = cell;
+            } else if (column == "name") {
+                fields.name = cell;
+            } else if (column == "user") {
+                fields.user = cell;
+            } else if (column == "experiment") {
+                experiment = cell;
+            } else if (column == "start_time_utc") {
+                fields.started = TRY(time_of(column, cell));
+            } else if (column == "end_time_utc") {
+                fields.ended = TRY(time_of(column, cell));
+            } else if (column == "status") {
+                state = model::parse_run_state(cell);
+                if (!state) fields.status = cell;
+            }
+        }
+        if (!state && fields.status.empty()) fields.status = "FINISHED";
+        if (fields.id.empty()) fields.id = made_up_id(cells);
+        auto copy = TRY(make_run(fields));
+        if (state) copy.run.state = *state;
+        add_metrics(cells, fields.ended != 0 ? fields.ended : fields.started, copy.points);
+        return RunItem{announce(experiment), std::move(copy)};
+    }
+
+    // The last value of each: the table has no others.
+    void add_metrics(const Cells& cells, std::int64_t time, store::PointsByKey& points) const
+    {
+        for (std::size_t i = 0; i < cells.size(); ++i) {
+            const auto& column = reader_.heading()[i];
+            if (!column.starts_with(metric) || cells[i].empty()) continue;
+            model::MetricPoint point;
+            point.time = time;
+            if (const auto number = number_of(cells[i])) {
+                point.value = *number;
+            } else {
+                point.text = plain(cells[i]);
+            }
+            store::PointColumns one;
+            one.add(point);
+            points.append(column.substr(metric.size()), one);
+        }
+    }
+
+    static Result<std::int64_t> time_of(const std::string& column, const std::string& cell)
+    {
+        const auto time = parse_utc(cell);
+        if (!time)
+            return fail(ErrorKind::invalid_argument,
+                        "'{}' in '{}' is no time such as 2026-01-31T12:00:00Z",
+                        printable(cell),
+                        column);
+        return *time;
+    }
+
+    // The same for the same row of the same table, so that importing it again adds nothing.
+    std::string made_up_id(const Cells& cells)
+    {
+        std::string bytes = name_;
+        for (const auto* row : {&reader_.heading(), &cells}) {
+            for (const auto& cell : *row)
+                bytes += fmt::format("{}:{}", cell.size(), cell);
+        }
+        const auto turn = turns_[sha256(bytes).text()]++;
+        return sha256(fmt::format("{}:{}", turn, bytes)).text().substr(0, 32);
+    }
+
+    ExperimentKey announce(const std::string& experiment)
+    {
+        if (announced_.emplace(experiment, true).second) {
+            store::ExperimentCopy copy;
+            copy.name = experiment;
+            ready_.push_back({reader_.where(), ExperimentItem{experiment, std::move(copy)}});
+        }
+        return experiment;
+    }
+
+    TableReader reader_;
+    std::string name_;  // of the experiment, unless a row says another
+    std::deque<Item> ready_;
+    std::map<std::string, bool> announced_;
+    std::map<std::string, int> turns_;  // how many such rows there were
+};
+
+}  // namespace
+
+bool is_table(std::string_view line)
+{
+    const auto heading = parse_heading(line);
+    return heading && std::any_of(heading->begin(), heading->end(), [](const auto& column) {
+               return column == "run_id" || is_value(column);
+           });
+}
+
+Result<std::unique_ptr<Source>> open_table(const os::Path& file)
+{
+    auto reader = TRY(TableReader::open(file));
+    const auto& heading = reader.heading();
+    const auto has = [&](std::string_view name) {
+        return std::find(heading.begin(), heading.end(), name) != heading.end();
+    };
+    if (has("key") && has("step") && has("value"))
+        return tl::unexpected(Error(
+            ErrorKind::invalid_argument,
+            fmt::format("{} is a table of points", os::in_quotes(file)),
+            "Tables of runs can be imported. Lines of 'ponk history export' hold runs with all "
+            "their points."));
+    return std::make_unique<TableSource>(std::move(reader), file.stem().native());
+}
+
+}  // namespace ponk::importer
