@@ -26,10 +26,11 @@ constexpr std::array<std::pair<Format, const char*>, 4> words{{
 
 tl::unexpected<Error> unknown(const os::Path& path, std::string_view why)
 {
-    return tl::unexpected(
-        Error(ErrorKind::invalid_argument,
-              fmt::format("{} is nothing that can be imported: {}", os::in_quotes(path), why),
-              "Name a file of 'ponk history export', a database of MLflow, or a folder 'mlruns'."));
+    return tl::unexpected(Error(
+        ErrorKind::invalid_argument,
+        fmt::format("{} is nothing that can be imported: {}", os::in_quotes(path), why),
+        "Name a file of 'ponk history export', a table of runs, a database of MLflow, or a folder "
+        "'mlruns'."));
 }
 
 Result<Format> recognise_folder(const os::Path& path)

@@ -21,6 +21,8 @@ public:
     // The first row.
     [[nodiscard]] const Cells& heading() const noexcept { return heading_; }
 
+    [[nodiscard]] char separator() const noexcept { return separator_; }
+
     // The next row that is not empty: its cells, or why it is none. Nothing at the end.
     Result<std::optional<Result<Cells>>> next();
 

@@ -45,8 +45,11 @@ std::string plain(const std::string& cell)
     return guarded ? cell.substr(1) : cell;
 }
 
-std::optional<double> number_of(const std::string& cell)
+// Where cells stand between semicolons a comma is what others write as a point.
+std::optional<double> number_of(std::string cell, char separator)
 {
+    if (separator == ';' && std::count(cell.begin(), cell.end(), ',') == 1)
+        std::replace(cell.begin(), cell.end(), ',', '.');
     if (const auto number = parse_real(cell)) return number;
     const auto word = lower(cell);
     if (word == "nan") return std::numeric_limits<double>::quiet_NaN();
@@ -139,7 +142,7 @@ private:
             if (!column.starts_with(metric) || cells[i].empty()) continue;
             model::MetricPoint point;
             point.time = time;
-            if (const auto number = number_of(cells[i])) {
+            if (const auto number = number_of(cells[i], reader_.separator())) {
                 point.value = *number;
             } else {
                 point.text = plain(cells[i]);

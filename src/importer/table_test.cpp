@@ -80,6 +80,14 @@ TEST_F(TableTest, ASpreadsheetBecomesRunsOnce)
     EXPECT_EQ(again["runs"].integer("added"), 0);
 }
 
+TEST_F(TableTest, NumbersOfTablesWithSemicolonsMayHaveCommas)
+{
+    home_.imported(write("t.csv", "name;params.lr;metrics.a\nx;0,1;1,5\n"));
+
+    EXPECT_DOUBLE_EQ(run("x").metrics.at(0).value, 1.5);
+    EXPECT_EQ(run("x").params.at(0).second, "0,1");
+}
+
 TEST_F(TableTest, EqualRowsAreSeveralRuns)
 {
     const auto file = write("t.csv", "name,metrics.a\nx,1\nx,1\n");
