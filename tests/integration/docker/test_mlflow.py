@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 
+from mlflow_client import TRAINING, check_training, needs_sklearn, packages_of
 from mlflow_script import ASKS_THE_DAEMON, CLIENT
 
 BODY = """
@@ -69,3 +70,14 @@ assert mlflow.artifacts.load_text('models:/R@best/a.txt') == 'hello'
     assert record["metrics"] == {"loss": 0.2} and record["params"] == {"lr": "0.1"}
     docker.run("history", "download", "last", "-d", tmp_path / "got")
     assert [file.read_text() for file in (tmp_path / "got").rglob("a.txt")] == ["hello"]
+
+
+def test_the_real_client_trains_in_a_container_without_a_network(docker, mlflow_python, request):
+    needs_sklearn(mlflow_python)
+    packages = packages_of(mlflow_python)
+    docker.write("aml_config/docker.runconfig",
+                 "target: docker\nframework: Python\nenvironment:\n  python:\n    userManagedDependencies: true\n"
+                 f"  environmentVariables: {{PYTHONPATH: {packages}, MLFLOW_DISABLE_TELEMETRY: 'true', GIT_PYTHON_REFRESH: quiet}}\n"
+                 f"  docker:\n    arguments: [--network=none, '--volume={packages}:{packages}:ro']\n")
+    docker.write("train.py", TRAINING)
+    check_training(docker.run("submit", "-c", "docker", "train.py", timeout=600), request.getfixturevalue("client"))

@@ -2,11 +2,11 @@
 """The real client of MLflow inside runs on this machine, without any set-up."""
 import json
 import pathlib
-import subprocess
 import time
 
 import pytest
 
+from mlflow_client import TRAINING, check_training, needs_sklearn
 from mlflow_script import go_on_without_daemon
 
 
@@ -77,8 +77,7 @@ client.set_terminated(run_id)
 
 
 def test_autolog_and_a_model_need_no_daemon(runs, mlflow_python):
-    if subprocess.run([mlflow_python, "-c", "import sklearn"], capture_output=True).returncode != 0:
-        pytest.skip("scikit-learn is not installed beside mlflow")
+    needs_sklearn(mlflow_python)
     runs.write("train.py", """
 import os, time, mlflow, mlflow.sklearn
 from sklearn.linear_model import LogisticRegression
@@ -113,83 +112,11 @@ print(json.dumps([run.info.run_id for run in found]))
     assert json.loads(done.stdout.decode().splitlines()[-1]) == [first]
 
 
-TRAINING = """
-import os, mlflow, mlflow.sklearn, pandas
-from sklearn.linear_model import LogisticRegression
-from sklearn.datasets import load_iris
-run_id = os.environ["MLFLOW_RUN_ID"]
-client = mlflow.MlflowClient()
-X, y = load_iris(return_X_y=True, as_frame=True)
-mlflow.start_run()  # else autolog would end it, and the next call begin another
-mlflow.sklearn.autolog(log_model_signatures=False)
-model = LogisticRegression(max_iter=200).fit(X, y)
-mlflow.sklearn.autolog(disable=True)
-data = mlflow.data.from_pandas(X, name="iris")
-mlflow.log_input(data, context="training")
-requirements = ["scikit-learn"]
-info = mlflow.sklearn.log_model(model, name="net", registered_model_name="Iris", pip_requirements=requirements)
-mlflow.log_metric("checked", 0.5, step=3, model_id=info.model_id, dataset=data)
-mlflow.set_logged_model_tags(info.model_id, {"a": "b"})
-assert [m.value for m in mlflow.get_logged_model(info.model_id).metrics] == [0.5]
-assert mlflow.register_model(f"runs:/{run_id}/net", "Other").version == "1"
-client.set_registered_model_alias("Iris", "best", "1")
-assert (mlflow.sklearn.load_model("models:/Iris@best").predict(X) == model.predict(X)).all()
-with mlflow.start_run(nested=True, run_name="inner") as inner:
-    mlflow.log_metric("deep", 7)
-    mlflow.log_text("from inside", "notes/a.txt")
-found = mlflow.search_runs(filter_string="metrics.deep > 6", output_format="list")
-assert [run.info.run_id for run in found] == [inner.info.run_id]
-assert len(mlflow.search_logged_models(filter_string="metrics.checked > 0.4", output_format="list")) == 1
-mlflow.log_table({"x": [1]}, artifact_file="table.json")
-assert len(mlflow.load_table("table.json", run_ids=[run_id])) == 1
-mlflow.log_dict({"k": 1}, "plots/d.json")
-
-@mlflow.trace
-def double(x):
-    return 2 * x
-
-double(21)
-mlflow.flush_trace_async_logging()
-trace = mlflow.get_trace(mlflow.get_last_active_trace_id())
-assert trace.data.spans[0].outputs == 42
-print("NAMES", run_id, info.model_id, inner.info.run_id, trace.info.trace_id)
-"""
-
-
-def needs_sklearn(mlflow_python):
-    if subprocess.run([mlflow_python, "-c", "import sklearn"], capture_output=True).returncode != 0:
-        pytest.skip("scikit-learn is not installed beside mlflow")
-
-
 def test_what_a_training_logs_is_there_outside(runs, mlflow_python, request):
     needs_sklearn(mlflow_python)
     runs.write("train.py", TRAINING)
     done = runs.run("submit", "train.py", timeout=600)
-    run, model, inner, trace = next(line for line in done.stdout.decode().splitlines() if line.startswith("NAMES ")).split()[1:]
-    client = request.getfixturevalue("client")
-    answer = client(f"""
-run = client.get_run("{run}")
-model = client.get_logged_model("{model}")
-loaded = mlflow.pyfunc.load_model("models:/Iris/1")
-answer = {{
-    "datasets": [[d.dataset.name, [t.value for t in d.tags]] for d in run.inputs.dataset_inputs],
-    "outputs": model.model_id in [o.model_id for o in run.outputs.model_outputs], "models": len(run.outputs.model_outputs),
-    "model": [model.name, str(model.status), model.source_run_id, model.tags["a"], [[m.key, m.value, m.dataset_name] for m in model.metrics]],
-    "prediction": [int(p) for p in loaded.predict([[5.1, 3.5, 1.4, 0.2]])],
-    "versions": [[v.name, int(v.version), v.run_id] for v in client.search_model_versions()],
-    "alias": int(client.get_model_version_by_alias("Iris", "best").version),
-    "inner": [client.get_run("{inner}").data.metrics["deep"], mlflow.artifacts.load_text("runs:/{inner}/notes/a.txt"),
-              [f.path for f in client.list_artifacts("{inner}")]],
-    "own file": mlflow.artifacts.load_dict("runs:/{run}/plots/d.json"),
-    "trace": mlflow.get_trace("{trace}").data.spans[0].outputs,
-}}
-""")
-    assert sorted(answer["datasets"]) == [["dataset", ["train"]], ["iris", ["training"]]] and answer["outputs"] and answer["models"] == 2
-    assert answer["model"] == ["net", "READY", run, "b", [["checked", 0.5, "iris"]]]
-    assert answer["prediction"] == [0] and answer["alias"] == 1
-    assert sorted(answer["versions"]) == [["Iris", 1, run], ["Other", 1, run]]
-    assert answer["inner"] == [7.0, "from inside", ["notes"]]
-    assert answer["own file"] == {"k": 1} and answer["trace"] == 42
+    check_training(done, request.getfixturevalue("client"))
 
 
 def test_without_the_daemon_nothing_hangs_and_what_was_logged_arrives(runs, mlflow_python):
