@@ -76,6 +76,8 @@ Result<Format> recognise(const os::Path& path)
     const auto begin = TRY(os::read_at(fd.get(), 0, 4096));
     if (begin.starts_with("SQLite format 3")) return Format::mlflow_database;
     if (begin.empty()) return unknown(path, "it is empty");
+    if (begin.starts_with("\xff\xfe") || begin.starts_with("\xfe\xff"))
+        return unknown(path, "it is UTF-16; save it as UTF-8");
     if (trim(begin).starts_with('{')) return Format::lines;
     if (is_table(std::string_view(begin).substr(0, begin.find('\n')))) return Format::table;
     return unknown(path, "it is neither SQLite nor JSON Lines nor a table of runs");

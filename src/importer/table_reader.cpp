@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace ponk::importer {
 
@@ -28,6 +29,8 @@ tl::unexpected<Error> wrong(std::size_t at, std::string_view what)
 
 Result<Cells> split_row(std::string_view text, char separator)
 {
+    if (!is_utf8(text) || text.find('\0') != std::string_view::npos)
+        return fail(ErrorKind::invalid_argument, "it is no UTF-8: save the table as 'CSV UTF-8'");
     Cells cells;
     for (std::size_t at = 0;; ++at) {
         auto& cell = cells.emplace_back();
@@ -76,12 +79,13 @@ Result<TableReader> TableReader::open(const os::Path& file)
             ErrorKind::invalid_argument, "{}: {}", reader.where_, heading.error().message());
     reader.heading_ = std::move(*heading);
     reader.separator_ = separator_of(reader.text_);
-    for (auto cell = reader.heading_.begin(); cell != reader.heading_.end(); ++cell) {
-        if (!cell->empty() && std::find(reader.heading_.begin(), cell, *cell) != cell)
+    std::unordered_set<std::string_view> known;
+    for (const std::string& column : reader.heading_) {
+        if (!column.empty() && !known.insert(column).second)
             return fail(ErrorKind::invalid_argument,
                         "{}: there are two columns '{}'",
                         reader.where_,
-                        printable(*cell));
+                        printable(column));
     }
     return reader;
 }

@@ -18,6 +18,7 @@ namespace ponk::importer {
 
 namespace {
 
+constexpr std::size_t most_named = 30;  // columns, in a message
 constexpr std::string_view param = "params.";
 constexpr std::string_view tag = "tags.";
 constexpr std::string_view metric = "metrics.";
@@ -64,15 +65,23 @@ public:
         : reader_(std::move(reader)), name_(std::move(name))
     {
         std::vector<std::string> others;
+        std::size_t more = 0;
         for (const auto& column : reader_.heading()) {
-            if (!is_own(column)) others.push_back("'" + printable(column) + "'");
+            if (is_own(column)) continue;
+            if (others.size() < most_named) {
+                others.push_back("'" + printable(column) + "'");
+            } else {
+                ++more;
+            }
         }
-        if (!others.empty())
-            ready_.push_back({reader_.where(),
-                              LeftOut{LeftOut::Severity::note,
-                                      fmt::format("the column{} {}",
-                                                  others.size() == 1 ? "" : "s",
-                                                  join(others, ", "))}});
+        if (others.empty()) return;
+        ready_.push_back(
+            {reader_.where(),
+             LeftOut{LeftOut::Severity::note,
+                     fmt::format("the column{} {}{}",
+                                 others.size() == 1 ? "" : "s",
+                                 join(others, ", "),
+                                 more == 0 ? "" : fmt::format(" and {} more", more))}});
     }
 
     Result<std::optional<Item>> next() override
@@ -97,7 +106,6 @@ private:
     Result<RunItem> read_run(const Cells& cells)
     {
         TrackedFields fields;
-        store::PointsByKey points;
         std::string experiment = name_;
         std::optional<model::RunState> state;
         const auto& heading = reader_.heading();

@@ -51,6 +51,7 @@ TEST_F(TableTest, ARowThatIsNoneSaysWhyAndTheNextOneIsRead)
     EXPECT_THAT(read[2][0], HasSubstr("3 cells"));
     EXPECT_THAT(read[3][0], HasSubstr("character 4: something follows a closed quote"));
     EXPECT_EQ(read[4], (Cells{"3", "4"}));
+    EXPECT_THAT(rows("a\nf\xfcr\n")[1][0], HasSubstr("no UTF-8"));
     EXPECT_THAT(read[5][0], HasSubstr("character 3: a quote is not closed"));
 }
 
@@ -86,6 +87,21 @@ TEST_F(TableTest, NumbersOfTablesWithSemicolonsMayHaveCommas)
 
     EXPECT_DOUBLE_EQ(run("x").metrics.at(0).value, 1.5);
     EXPECT_EQ(run("x").params.at(0).second, "0,1");
+}
+
+TEST_F(TableTest, VeryManyColumnsAreReadAndOfOthersAFewAreNamed)
+{
+    std::string heading = "name";
+    std::string row = "wide";
+    for (int i = 0; i < 20'000; ++i) {
+        heading += fmt::format(",params.p{},other{}", i, i);
+        row += ",1,2";
+    }
+
+    const auto report = home_.imported(write("t.csv", heading + "\n" + row + "\n"));
+
+    EXPECT_EQ(run("wide").params.size(), 20'000U);
+    EXPECT_THAT(to_json(report["left_out"]), HasSubstr("'other29' and 19970 more"));
 }
 
 TEST_F(TableTest, EqualRowsAreSeveralRuns)
@@ -145,6 +161,7 @@ TEST_F(TableTest, TablesThatCannotBeMeantAreRefused)
     EXPECT_THAT(refusal("run_id,key,step,time,value\n"), HasSubstr("is a table of points"));
     EXPECT_THAT(refusal("params.a,params.a\n1,2\n"), HasSubstr("two columns 'params.a'"));
     EXPECT_THAT(refusal("a,b\n1,2\n"), HasSubstr("nor a table of runs"));
+    EXPECT_THAT(refusal("\xff\xfep\0a\0"), HasSubstr("it is UTF-16"));
     EXPECT_FALSE(home_.import({.path = write("t.csv", "params.a\n1\n"), .artifacts = "/tmp"}));
 }
 
