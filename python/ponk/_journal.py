@@ -19,7 +19,8 @@ LONGEST_TEXT = 100000  # a record must stay below 1 MiB
 
 _writers = {}  # pid -> _Writer; after a fork the child finds no entry of its own
 _steps = {}  # (pid, name) -> counter
-_warned = []
+_warned = set()  # kinds that were said
+_MOST_WARNINGS = 10
 
 
 class Run(object):
@@ -58,10 +59,11 @@ run = Run()
 
 
 def warn(text):
-    """Says the first problem, once: training goes on."""
-    _warned.append(text)
-    if len(_warned) > 1:
+    """Says each kind of problem once, and not very many: training goes on."""
+    kind = tuple(text.split(": ", 2)[:2])
+    if kind in _warned or len(_warned) == _MOST_WARNINGS:
         return
+    _warned.add(kind)
     try:
         sys.stderr.write("ponk: warning: %s (not said again)\n" % text)
         sys.stderr.flush()

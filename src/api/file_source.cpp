@@ -8,7 +8,8 @@ namespace ponk::api {
 
 namespace {
 
-constexpr std::size_t block = std::size_t{1} << 20;
+// What a reader that has stopped reading holds.
+constexpr std::size_t block = std::size_t{128} << 10;
 
 class FileSource final : public net::BodySource {
 public:

@@ -101,11 +101,13 @@ JsonArray compare_fields(const JsonArray& runs, Equal equals)
     return rows;
 }
 
-// Files of the two snapshots that are not alike.
+// Files of the two snapshots that are not alike. Runs of clients have none.
 Result<JsonArray> compare_files(Daemon& daemon, const Json& first, const Json& second)
 {
     JsonArray rows;
-    if (first["snapshot"] == second["snapshot"]) return rows;
+    if (first["snapshot"] == second["snapshot"] || first["snapshot"].is_null() ||
+        second["snapshot"].is_null())
+        return rows;
     std::map<std::string, std::pair<std::string, std::string>> digests;
     const auto collect = [&](const Json& run, auto member) -> Result<> {
         const Json answer = TRY(daemon.get("/runs/" + run.text("run_id") + "/snapshot"));

@@ -25,6 +25,16 @@ bool is_refusal(const Error& error)
     return error.kind() == ErrorKind::conflict || error.kind() == ErrorKind::invalid_argument;
 }
 
+// Advice on a damaged database is for our own.
+Error of_source(const Error& error)
+{
+    if (error.kind() != ErrorKind::damaged) return error;
+    return Error(ErrorKind::invalid_argument,
+                 error.message(),
+                 "It was not changed. A copy that is whole can be imported; what came before the "
+                 "damage is here.");
+}
+
 }  // namespace
 
 Import::Import(Destination destination,
@@ -39,7 +49,10 @@ Import::Import(Destination destination,
 Result<std::unique_ptr<Import>> Import::open(Destination destination, Options options)
 {
     const auto format = options.format ? *options.format : TRY(recognise(options.path));
-    auto source = TRY(open_source(options.path, format, options.artifacts));
+    auto source =
+        TRY(open_source(options.path, format, options.artifacts).map_error([](const Error& error) {
+            return of_source(error);
+        }));
     return std::unique_ptr<Import>(
         new Import(std::move(destination), std::move(options), format, std::move(source)));
 }
@@ -50,8 +63,16 @@ Result<bool> Import::step()
         if (!TRY(copying_->step())) copying_.reset();
         return true;
     }
-    auto item = TRY(source_->next());
+    auto item = TRY(source_->next().map_error([](const Error& error) { return of_source(error); }));
     if (!item) {
+        for (const auto& [name, other] : options_.experiments) {
+            if (!renamed_.contains(name))
+                report_.leave_out(printable(options_.path.native()),
+                                  fmt::format("'{}={}': it has no experiment '{}'",
+                                              printable(name),
+                                              printable(other),
+                                              printable(name)));
+        }
         TRY(copies_.finish());
         return false;
     }
@@ -91,6 +112,7 @@ Result<> Import::take(const std::string& where, ExperimentItem item)
     const auto there = copy.id;
     if (const auto other = options_.experiments.find(copy.name);
         other != options_.experiments.end()) {
+        renamed_.insert(copy.name);
         copy.name = other->second;
         copy.kind = store::ExperimentCopy::Kind::client;
         copy.project.clear();

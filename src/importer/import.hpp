@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 
@@ -78,6 +79,7 @@ private:
     Report report_;
     std::map<ExperimentKey, std::optional<Place>> places_;  // nullopt: refused
     std::unordered_map<std::string, std::string> moved_;    // locations there, and here
+    std::set<std::string> renamed_;                         // experiments that got another name
     std::optional<ArtifactCopy> copying_;
 };
 

@@ -22,6 +22,28 @@ char separator_of(std::string_view heading)
     });
 }
 
+// Whether a quoted cell is open behind a line, when one was open before it or not. Only at the
+// begin of a cell a quote opens one: 5" is five inches.
+bool is_open_behind(std::string_view line, bool open, char separator)
+{
+    bool at_begin = !open;
+    for (std::size_t at = 0; at < line.size(); ++at) {
+        const char each = line[at];
+        if (open) {
+            if (each != '"') continue;
+            if (at + 1 < line.size() && line[at + 1] == '"') {
+                ++at;
+            } else {
+                open = false;
+            }
+        } else {
+            open = each == '"' && at_begin;
+            at_begin = each == separator;
+        }
+    }
+    return open;
+}
+
 tl::unexpected<Error> wrong(std::size_t at, std::string_view what)
 {
     return fail(ErrorKind::invalid_argument, "at its character {}: {}", at + 1, what);
@@ -37,7 +59,10 @@ Result<Cells> split_row(std::string_view text, char separator)
         if (at < text.size() && text[at] == '"') {
             const auto begin = at++;
             for (;; ++at) {
-                if (at >= text.size()) return wrong(begin, "a quote is not closed");
+                if (at >= text.size())
+                    return wrong(
+                        begin,
+                        "a quote is not closed up to the end of the file, which is in this row");
                 if (text[at] == '"' && (at + 1 >= text.size() || text[at + 1] != '"')) break;
                 if (text[at] == '"') ++at;
                 cell += text[at];
@@ -65,6 +90,9 @@ Result<Cells> parse_heading(std::string_view line)
 {
     if (line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());
     line = without_return(line);
+    if (line.find('\r') != std::string_view::npos)
+        return fail(ErrorKind::invalid_argument,
+                    "its lines end with CR alone: save the table as 'CSV UTF-8'");
     return split_row(line, separator_of(line));
 }
 
@@ -98,7 +126,7 @@ Result<bool> TableReader::next_text()
     bool open = false;  // a quote: the next line is part of the row
     while (TRY(lines_.next(line))) {
         if (text_.empty()) where_ = lines_.where();
-        if (std::count(line.begin(), line.end(), '"') % 2 != 0) open = !open;
+        open = is_open_behind(line, open, separator_);
         text_ += line;
         if (text_.size() > longest_row)
             return fail(ErrorKind::invalid_argument,

@@ -22,6 +22,7 @@ constexpr std::size_t most_named = 30;  // columns, in a message
 constexpr std::string_view param = "params.";
 constexpr std::string_view tag = "tags.";
 constexpr std::string_view metric = "metrics.";
+constexpr std::string_view kinds[] = {param, tag, metric};
 // Columns that say what a run is. The others of a record tell of the machine that it ran on, which
 // it does not have here.
 constexpr std::string_view own[] = {
@@ -29,7 +30,9 @@ constexpr std::string_view own[] = {
 
 bool is_value(std::string_view column)
 {
-    return column.starts_with(param) || column.starts_with(tag) || column.starts_with(metric);
+    return std::any_of(std::begin(kinds), std::end(kinds), [&](std::string_view kind) {
+        return column.starts_with(kind) && column.size() > kind.size();
+    });
 }
 
 bool is_own(std::string_view column)
@@ -47,8 +50,9 @@ std::string plain(const std::string& cell)
 }
 
 // Where cells stand between semicolons a comma is what others write as a point.
-std::optional<double> number_of(std::string cell, char separator)
+std::optional<double> number_of(const std::string& text, char separator)
 {
+    std::string cell(trim(text));
     if (separator == ';' && std::count(cell.begin(), cell.end(), ',') == 1)
         std::replace(cell.begin(), cell.end(), ',', '.');
     if (const auto number = parse_real(cell)) return number;
@@ -112,7 +116,7 @@ private:
         for (std::size_t i = 0; i < cells.size(); ++i) {
             const auto& column = heading[i];
             const auto cell = plain(cells[i]);
-            if (cell.empty()) continue;
+            if (cell.empty() || !is_own(column)) continue;
             if (column.starts_with(param)) {
                 fields.params.emplace_back(column.substr(param.size()), cell);
             } else if (column.starts_with(tag)) {
@@ -147,7 +151,8 @@ private:
     {
         for (std::size_t i = 0; i < cells.size(); ++i) {
             const auto& column = reader_.heading()[i];
-            if (!column.starts_with(metric) || cells[i].empty()) continue;
+            if (!is_value(column) || !column.starts_with(metric) || trim(cells[i]).empty())
+                continue;
             model::MetricPoint point;
             point.time = time;
             if (const auto number = number_of(cells[i], reader_.separator())) {
@@ -163,10 +168,16 @@ private:
 
     static Result<std::int64_t> time_of(const std::string& column, const std::string& cell)
     {
-        const auto time = parse_utc(cell);
+        // Also as spreadsheets write it: with a blank, without parts of a day or of a second.
+        constexpr std::string_view midnight = "T00:00:00.000";
+        auto text = cell;
+        if (text.ends_with('Z')) text.pop_back();
+        if (text.size() > 10 && text[10] == ' ') text[10] = 'T';
+        if (text.size() >= 10 && text.size() < 23) text += midnight.substr(text.size() - 10);
+        const auto time = parse_utc(text + 'Z');
         if (!time)
             return fail(ErrorKind::invalid_argument,
-                        "'{}' in '{}' is no time such as 2026-01-31T12:00:00Z",
+                        "'{}' in '{}' is no time such as 2026-01-31T12:00:00.000Z",
                         printable(cell),
                         column);
         return *time;
@@ -218,6 +229,10 @@ Result<std::unique_ptr<Source>> open_table(const os::Path& file)
     const auto has = [&](std::string_view name) {
         return std::find(heading.begin(), heading.end(), name) != heading.end();
     };
+    if (std::none_of(heading.begin(), heading.end(), is_own))
+        return fail(ErrorKind::invalid_argument,
+                    "{} has none of the columns of a table of runs",
+                    os::in_quotes(file));
     if (has("key") && has("step") && has("value"))
         return tl::unexpected(Error(
             ErrorKind::invalid_argument,

@@ -40,6 +40,10 @@ TEST_F(TableTest, CellsAreReadAsRfc4180AndSpreadsheetsWriteThem)
                      "a;b\r\n\"1\r\n2\";3,5\r\n\r\nlast;x"),
                 ElementsAre(Cells{"a", "b"}, Cells{"1\r\n2", "3,5"}, Cells{"last", "x"}));
     EXPECT_THAT(rows("a\tb\n\"\"\t\n"), ElementsAre(Cells{"a", "b"}, Cells{"", ""}));
+    EXPECT_THAT(
+        rows("a,b\n5\" disk,1\nx,2\n\"7\"\" disk\",3\n"),
+        ElementsAre(
+            Cells{"a", "b"}, Cells{"5\" disk", "1"}, Cells{"x", "2"}, Cells{"7\" disk", "3"}));
 }
 
 TEST_F(TableTest, ARowThatIsNoneSaysWhyAndTheNextOneIsRead)
@@ -112,6 +116,18 @@ TEST_F(TableTest, EqualRowsAreSeveralRuns)
     EXPECT_EQ(home_.imported(file)["runs"].integer("same"), 2);
 }
 
+TEST_F(TableTest, AnExperimentThatIsNotThereGetsNoOtherNameAndThatIsSaid)
+{
+    const auto file = write("t.csv", "name,metrics.a\nx,1\n");
+
+    const auto report =
+        home_.import({.path = file, .experiments = {{"t", "U"}, {"z", "V"}}}).value();
+
+    EXPECT_TRUE(home_.tracking().get_experiment_named("U"));
+    EXPECT_THAT(to_json(report["left_out"]), HasSubstr("'z=V': it has no experiment 'z'"));
+    EXPECT_EQ(report.integer("left_out_count"), 1);
+}
+
 TEST_F(TableTest, IdsTimesStatesAndExperimentsOfARowAreKept)
 {
     const auto report = home_.imported(
@@ -119,7 +135,7 @@ TEST_F(TableTest, IdsTimesStatesAndExperimentsOfARowAreKept)
               "run_id,name,status,user,experiment,start_time_utc,end_time_utc,metrics.a\n"
               "0123456789abcdef0123456789abcdef,n,Failed,ann,E,2026-01-31T12:00:00.000Z,"
               "2026-01-31T12:00:01.500Z,1\n"
-              ",m,KILLED,,,,,\n"));
+              ",m,KILLED,,,2026-01-31 12:00:00,, 7 \n"));
 
     EXPECT_EQ(report.integer("problem_count"), 0) << first_problem(report);
     EXPECT_EQ(report["experiments"].integer("added"), 2);
@@ -130,6 +146,8 @@ TEST_F(TableTest, IdsTimesStatesAndExperimentsOfARowAreKept)
     EXPECT_EQ(one.ended - one.started, 1500);
     EXPECT_EQ(one.metrics.at(0).time, one.ended);
     EXPECT_EQ(run("m").state, model::RunState::canceled);
+    EXPECT_EQ(run("m").started, one.started);
+    EXPECT_DOUBLE_EQ(run("m").metrics.at(0).value, 7);
 }
 
 TEST_F(TableTest, WhatIsWrongIsNamedWithItsLineAndTheRestComes)
@@ -160,7 +178,12 @@ TEST_F(TableTest, TablesThatCannotBeMeantAreRefused)
     };
     EXPECT_THAT(refusal("run_id,key,step,time,value\n"), HasSubstr("is a table of points"));
     EXPECT_THAT(refusal("params.a,params.a\n1,2\n"), HasSubstr("two columns 'params.a'"));
-    EXPECT_THAT(refusal("a,b\n1,2\n"), HasSubstr("nor a table of runs"));
+    EXPECT_THAT(refusal("a,b\n1,2\n"), HasSubstr("nor a table whose heading has columns such as"));
+    EXPECT_THAT(refusal("params.a\r1\r2\r"), HasSubstr("nothing that can be imported"));
+    const auto forced =
+        home_.import({.path = write("t.csv", "a,b\n1,2\n"), .format = Format::table});
+    ASSERT_FALSE(forced);
+    EXPECT_THAT(forced.error().message(), HasSubstr("none of the columns"));
     EXPECT_THAT(refusal("\xff\xfep\0a\0"), HasSubstr("it is UTF-16"));
     EXPECT_FALSE(home_.import({.path = write("t.csv", "params.a\n1\n"), .artifacts = "/tmp"}));
 }

@@ -44,12 +44,35 @@ RequestReader::Step RequestReader::read_head()
         }
         if (problem) return fail(problem);
     }
+    if (!is_framed_plainly()) return Step::bad;
     keep_head();
     if (!head_->is_done()) {
         body_.emplace(std::move(*head_));
         body_->eager(true);
     }
     return Step::ready;
+}
+
+// Where one reader sees the end of a request and another does not, what follows it is taken for a
+// request of its own: how long it is must be said in one way, once. The same for whom it is meant.
+bool RequestReader::is_framed_plainly()
+{
+    const auto& message = head_->get();
+    const auto coding = message[http::field::transfer_encoding];
+    const auto codings = message.count(http::field::transfer_encoding);
+    const auto lengths = message.count(http::field::content_length);
+    if (codings > 1 || (codings == 1 && !boost::beast::iequals(coding, "chunked"))) {
+        problem_ = {
+            501, "not an HTTP request that is understood: the only transfer encoding is 'chunked'"};
+    } else if (codings + lengths > 1 ||
+               message[http::field::content_length].find(',') != boost::beast::string_view::npos) {
+        problem_ = {400, "not an HTTP request: it says its length more than once"};
+    } else if (message.count(http::field::host) > 1) {
+        problem_ = {400, "not an HTTP request: it names more than one host"};
+    } else {
+        return true;
+    }
+    return false;
 }
 
 void RequestReader::keep_head()

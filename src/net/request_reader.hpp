@@ -60,6 +60,7 @@ public:
 private:
     Step fail(boost::system::error_code code);
     void keep_head();
+    bool is_framed_plainly();
 
     boost::beast::flat_buffer buffer_;
     std::optional<boost::beast::http::request_parser<boost::beast::http::empty_body>> head_;

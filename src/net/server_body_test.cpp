@@ -296,5 +296,29 @@ TEST_F(Bodies, OldHttpGetsNoChunks)
     EXPECT_TRUE(all.ends_with("\r\n\r\n" + std::string(70'000, '0')));
 }
 
+TEST_F(Bodies, WhatSaysItsLengthInTwoWaysOrInAStrangeOneIsRefusedAndNothingBehindItIsRead)
+{
+    for (const std::string head : {"Transfer-Encoding: xchunked",
+                                   "Transfer-Encoding: identity",
+                                   "Transfer-Encoding: gzip, chunked",
+                                   "Transfer-Encoding: chunked, identity",
+                                   "Transfer-Encoding:",
+                                   "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
+                                   "Transfer-Encoding: chunked\r\nContent-Length: 3",
+                                   "Content-Length: 3\r\nContent-Length: 3",
+                                   "Content-Length: 3, 3",
+                                   "Host: a\r\nHost: b"}) {
+        const TcpServer server(handlers());
+        auto client = server.connect();
+        ASSERT_TRUE(client.send("POST /echo HTTP/1.1\r\n" + head +
+                                "\r\n\r\nGET /zeros?size=0&told=0 HTTP/1.1\r\n\r\n"));
+
+        const auto all = client.receive_all();
+
+        EXPECT_TRUE(all.starts_with("HTTP/1.1 400") || all.starts_with("HTTP/1.1 501")) << head;
+        EXPECT_EQ(all.find("HTTP/1.1", 1), std::string::npos) << head << "\n" << all;
+    }
+}
+
 }  // namespace
 }  // namespace ponk::net

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from tracking import Tracking
+
 SCRIPT = """import sys, ponk
 lr, loss, accuracy = sys.argv[1:]
 ponk.log_params({"lr": lr, "depth": 3})
@@ -68,6 +70,16 @@ def test_json_has_everything(history):
     assert fields["params.depth"] == {"field": "params.depth", "values": ["3", "3", "3"], "equal": True}
     lines = [line.split("\t") for line in history.text("history", "compare", "1", "2", "-o", "tsv").splitlines()]
     assert ["metrics.loss", "0.5", "0.25"] in lines
+
+
+def test_a_run_of_a_client_has_no_files_to_compare(history):
+    tracking = Tracking(history)
+    made = tracking.ask("POST", "runs/create", {"experiment_id": "0", "run_name": "notebook"})["run"]["info"]["run_id"]
+    tracking.ask("POST", "runs/log-metric", {"run_id": made, "key": "loss", "value": 7, "timestamp": 1})
+
+    shown = table(history, "history", "compare", "1", made)
+
+    assert "loss" in shown and "7" in shown and "train.py" in shown
 
 
 def test_one_run_is_no_comparison(history):

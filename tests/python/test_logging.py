@@ -163,7 +163,7 @@ def test_outside_a_run_nothing_happens(python, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_trouble_is_said_once_and_training_goes_on(python, run):
+def test_trouble_is_said_once_of_each_kind_and_training_goes_on(python, run):
     done = run.script(python, """if True:
         import ponk
         for i in range(100):
@@ -173,7 +173,9 @@ def test_trouble_is_said_once_and_training_goes_on(python, run):
         ponk.log("b", Odd())
         print("trained")""", PONK_RUN_DIRECTORY="/proc/nowhere")
     assert done.returncode == 0 and done.stdout == b"trained\n"
-    assert done.stderr.count(b"\n") == 1 and done.stderr.startswith(b"ponk: warning: log: ")
+    said = done.stderr.splitlines()
+    assert len(said) == 2 and said[0].startswith(b"ponk: warning: log: "), said
+    assert said[1] == b"ponk: warning: log: ValueError: odd (not said again)"
 
 
 def test_a_full_disk_is_no_failure(python, run):

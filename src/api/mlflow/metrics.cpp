@@ -164,14 +164,19 @@ Result<net::Response> get_history_bulk_interval(const Services& services, const 
 std::span<const Route> metric_routes()
 {
     using enum Permission;
-    static constexpr Route table[] = {
-        {"GET", "/api/2.0/mlflow/metrics/get-history", read, get_history},
+    // Of long series; short calls are answered meanwhile.
+    const auto slow = [](const char* pattern, Action action) {
+        return Route{.method = "GET",
+                     .pattern = pattern,
+                     .permission = read,
+                     .action = action,
+                     .pace = net::Reception::Pace::slow};
+    };
+    static const Route table[] = {
+        slow("/api/2.0/mlflow/metrics/get-history", get_history),
         // This one is for browsers alone.
-        {"GET", "/ajax-api/2.0/mlflow/metrics/get-history-bulk", read, get_history_bulk},
-        {"GET",
-         "/api/2.0/mlflow/metrics/get-history-bulk-interval",
-         read,
-         get_history_bulk_interval},
+        slow("/ajax-api/2.0/mlflow/metrics/get-history-bulk", get_history_bulk),
+        slow("/api/2.0/mlflow/metrics/get-history-bulk-interval", get_history_bulk_interval),
     };
     return table;
 }

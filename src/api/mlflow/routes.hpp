@@ -48,6 +48,7 @@ struct Route {
     enum class Body { fields, raw } body = Body::fields;
     SinkMaker sink = nullptr;
     Beginner begin = nullptr;
+    net::Reception::Pace pace = net::Reception::Pace::quick;
 };
 
 // One table for each part of the API, in the file of its handlers.
