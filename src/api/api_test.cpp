@@ -209,7 +209,7 @@ TEST(RunJson, LooksAsDocumented)
                                                    {{"long", 9, std::nullopt, 999, 0, list}, 1000},
                                                    {{"status", 1.0, std::nullopt, 0, 0}, 1}};
 
-    const auto text = to_json(run_json(run, metrics), JsonStyle::pretty) + "\n";
+    const auto text = to_json(run_json(run, metrics, "mnist"), JsonStyle::pretty) + "\n";
 
     const os::Path golden = PONK_SOURCE_DIR "/tests/golden/api/run.json";
     if (std::getenv("PONK_ACCEPT") != nullptr)

@@ -5,10 +5,13 @@
 #include "engine/artifacts.hpp"
 #include "model/run_words.hpp"
 
+#include <map>
+
 namespace ponk::api {
 
 namespace {
 
+constexpr std::size_t most_metrics_shown = 10'000;
 constexpr std::size_t most_metrics_in_list = 1000;
 
 Json time_or_null(std::int64_t wall_ms)
@@ -70,7 +73,9 @@ Json shown_value(const store::LatestMetric& metric)
 
 }  // namespace
 
-Json run_json(const model::Run& run, const std::vector<store::LatestMetric>& metrics)
+Json run_json(const model::Run& run,
+              const std::vector<store::LatestMetric>& metrics,
+              const std::string& experiment)
 {
     JsonObject object{{"run_id", run.id.text()},
                       {"run_number", run.number},
@@ -80,6 +85,7 @@ Json run_json(const model::Run& run, const std::vector<store::LatestMetric>& met
                       {"error", error_or_null(run.error)},
                       {"project", run.project},
                       {"project_path", run.project_path},
+                      {"experiment", experiment},
                       {"experiment_id", run.script_name},
                       {"script_name", run.script_name}};
     JsonArray arguments;
@@ -127,10 +133,15 @@ Json run_json(const model::Run& run, const std::vector<store::LatestMetric>& met
     return fields;
 }
 
-Result<Json> run_json(const Services& services, const model::Run& run, std::size_t most_metrics)
+namespace {
+
+Result<Json> with_metrics(const Services& services,
+                          const model::Run& run,
+                          const std::string& experiment,
+                          std::size_t most_metrics)
 {
     const auto metrics = TRY(services.history().latest_metrics(run.id, {.limit = most_metrics}));
-    auto json = run_json(run, metrics);
+    auto json = run_json(run, metrics, experiment);
     if (const auto outage = services.engine.outage(run.id)) {
         json.as_object().set(
             "unreachable",
@@ -144,11 +155,23 @@ Result<Json> run_json(const Services& services, const model::Run& run, std::size
     return json;
 }
 
+}  // namespace
+
+Result<Json> run_json(const Services& services, const model::Run& run)
+{
+    const auto experiment = TRY(services.history().experiment_name(run.project));
+    return with_metrics(services, run, experiment, most_metrics_shown);
+}
+
 Result<Json> runs_json(const Services& services, const std::vector<model::Run>& runs)
 {
     JsonArray list;
-    for (const auto& run : runs)
-        list.push_back(TRY(run_json(services, run, most_metrics_in_list)));
+    std::map<std::string, std::string> experiments;
+    for (const auto& run : runs) {
+        const auto [experiment, is_new] = experiments.try_emplace(run.project);
+        if (is_new) experiment->second = TRY(services.history().experiment_name(run.project));
+        list.push_back(TRY(with_metrics(services, run, experiment->second, most_metrics_in_list)));
+    }
     return Json(std::move(list));
 }
 

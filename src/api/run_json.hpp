@@ -12,13 +12,12 @@ namespace ponk::api {
 
 // A run as docs/design/api.md shows it. Metrics become top-level fields where no own field has
 // their name.
-Json run_json(const model::Run& run, const std::vector<store::LatestMetric>& metrics);
-// The same, with the metrics read from history.
-// With at most `most_metrics` of its metrics; `metrics_left_out` then counts the others.
-constexpr std::size_t most_metrics_shown = 10'000;
-Result<Json> run_json(const Services& services,
-                      const model::Run& run,
-                      std::size_t most_metrics = most_metrics_shown);
+Json run_json(const model::Run& run,
+              const std::vector<store::LatestMetric>& metrics,
+              const std::string& experiment);
+// The same, with the metrics and the name of its experiment read from history.
+// Of very many metrics some are left out; `metrics_left_out` then counts them.
+Result<Json> run_json(const Services& services, const model::Run& run);
 // Runs as lists have them, with fewer metrics each.
 Result<Json> runs_json(const Services& services, const std::vector<model::Run>& runs);
 Json metric_value(const model::MetricPoint& point);

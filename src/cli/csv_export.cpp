@@ -14,31 +14,13 @@
 namespace ponk::cli {
 namespace {
 
-constexpr std::string_view run_fields[] = {"run_id",
-                                           "run_number",
-                                           "name",
-                                           "status",
-                                           "exit_code",
-                                           "error",
-                                           "project_path",
-                                           "script_name",
-                                           "arguments",
-                                           "target",
-                                           "run_configuration",
-                                           "framework",
-                                           "user",
-                                           "host",
-                                           "created_utc",
-                                           "start_time_utc",
-                                           "end_time_utc",
-                                           "duration_ms",
-                                           "rerun_of",
-                                           "snapshot",
-                                           "git.commit",
-                                           "git.branch",
-                                           "git.dirty",
-                                           "environment.id",
-                                           "gpu_verdict"};
+constexpr std::string_view run_fields[] = {
+    "run_id",      "run_number",        "name",         "status",      "exit_code",
+    "error",       "project_path",      "experiment",   "script_name", "arguments",
+    "target",      "run_configuration", "framework",    "user",        "host",
+    "created_utc", "start_time_utc",    "end_time_utc", "duration_ms", "rerun_of",
+    "snapshot",    "git.commit",        "git.branch",   "git.dirty",   "environment.id",
+    "gpu_verdict"};
 constexpr std::size_t piece = std::size_t{64} << 10;
 
 // The families of columns behind the fields.

@@ -50,12 +50,12 @@ constexpr Alias aliases[] = {{"run", "run_id"},
 
 // Fields that every record has, also where no run is at hand to show them.
 constexpr std::string_view fields[] = {
-    "run_id",         "run_number",   "name",        "status",      "exit_code",
-    "project_path",   "script_name",  "arguments",   "target",      "run_configuration",
-    "framework",      "user",         "host",        "created_utc", "start_time_utc",
-    "end_time_utc",   "duration",     "duration_ms", "snapshot",    "rerun_of",
-    "hidden",         "gpu_verdict",  "git.commit",  "git.branch",  "git.dirty",
-    "environment.id", "experiment_id"};
+    "run_id",         "run_number",    "name",        "status",      "exit_code",
+    "project_path",   "script_name",   "arguments",   "target",      "run_configuration",
+    "framework",      "user",          "host",        "created_utc", "start_time_utc",
+    "end_time_utc",   "duration",      "duration_ms", "snapshot",    "rerun_of",
+    "hidden",         "gpu_verdict",   "git.commit",  "git.branch",  "git.dirty",
+    "environment.id", "experiment_id", "experiment"};
 
 std::string_view field_of(std::string_view word)
 {

@@ -87,6 +87,7 @@ Json row_of(const Json& run, const std::vector<MetricColumn>& metrics, std::stri
 std::string project_word(const Json& run, const JsonArray& runs)
 {
     const std::string path = run.text("project_path");
+    if (path.empty()) return run.text("experiment");  // a client's
     const std::string word = path.substr(path.rfind('/') + 1);
     for (const Json& other : runs) {
         const std::string there = other.text("project_path");
@@ -266,7 +267,7 @@ View view_of_run(const Json& run)
                  fmt::format("the target cannot be reached since {}: {}",
                              outage.text("since"),
                              outage.text("reason")));
-    for (const std::string_view key : {"project_path", "script_name"})
+    for (const std::string_view key : {"project_path", "experiment", "script_name"})
         add(key);
     for (const std::string_view key : {"arguments", "params", "tags"}) {
         const std::string words = words_text(run[key]);

@@ -156,6 +156,8 @@ public:
     Result<> put_project(const Project& project);
     Result<std::vector<ProjectSummary>> projects() const;
     Result<std::optional<ProjectSummary>> find_project(const std::string& id) const;
+    // As clients know it; empty when there is no such project.
+    Result<std::string> experiment_name(const std::string& project) const;
     // The project whose folder is `path`, which is compared as text.
     Result<std::optional<ProjectSummary>> find_project_at(const std::string& path) const;
     // With its runs and assets. `conflict` while one of its runs has not ended.

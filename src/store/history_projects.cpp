@@ -166,6 +166,15 @@ Result<std::optional<ProjectSummary>> History::find_project(const std::string& i
         [&](db::Connection& reader) { return find_one(reader, "WHERE id = ?", id); });
 }
 
+Result<std::string> History::experiment_name(const std::string& project) const
+{
+    return impl_->database->read([&](db::Connection& reader) -> Result<std::string> {
+        auto row = TRY(reader.prepare("SELECT experiment FROM project WHERE id = ?"));
+        row.bind(project);
+        return TRY(row.step()) ? row.text(0) : std::string();
+    });
+}
+
 Result<std::optional<ProjectSummary>> History::find_project_at(const std::string& path) const
 {
     // Two ids may have had the folder one after the other: the later one counts.

@@ -53,6 +53,7 @@ def test_a_table_of_runs_comes_home_once_and_its_mistakes_are_named(ponk, other,
     assert "exit_code" in str(done["left_out"])
     found = other.json("history", "list", "-A", "--filter", "params.lr = '0.1' AND metrics.loss < 0.01")
     assert sorted(run["name"] for run in found) == ["one", "two"]
+    assert {run["experiment"] for run in found} == {run["experiment"] for run in ponk.json("history", "list", "-A")}
     assert {run["run_id"] for run in found} == {run["run_id"] for run in ponk.json("history", "list", "-A")}
     assert other.json("history", "import", table)["runs"] == {"found": 2, "added": 0, "same": 2, "refused": 0}
 
