@@ -49,10 +49,7 @@ Import::Import(Destination destination,
 Result<std::unique_ptr<Import>> Import::open(Destination destination, Options options)
 {
     const auto format = options.format ? *options.format : TRY(recognise(options.path));
-    auto source =
-        TRY(open_source(options.path, format, options.artifacts).map_error([](const Error& error) {
-            return of_source(error);
-        }));
+    auto source = TRY(open_source(options.path, format, options.artifacts).map_error(of_source));
     return std::unique_ptr<Import>(
         new Import(std::move(destination), std::move(options), format, std::move(source)));
 }
@@ -63,7 +60,7 @@ Result<bool> Import::step()
         if (!TRY(copying_->step())) copying_.reset();
         return true;
     }
-    auto item = TRY(source_->next().map_error([](const Error& error) { return of_source(error); }));
+    auto item = TRY(source_->next().map_error(of_source));
     if (!item) {
         for (const auto& [name, other] : options_.experiments) {
             if (!renamed_.contains(name))

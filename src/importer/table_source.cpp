@@ -13,6 +13,7 @@
 #include <deque>
 #include <limits>
 #include <map>
+#include <set>
 
 namespace ponk::importer {
 
@@ -197,7 +198,7 @@ private:
 
     ExperimentKey announce(const std::string& experiment)
     {
-        if (announced_.emplace(experiment, true).second) {
+        if (announced_.insert(experiment).second) {
             store::ExperimentCopy copy;
             copy.name = experiment;
             ready_.push_back({reader_.where(), ExperimentItem{experiment, std::move(copy)}});
@@ -208,7 +209,7 @@ private:
     TableReader reader_;
     std::string name_;  // of the experiment, unless a row says another
     std::deque<Item> ready_;
-    std::map<std::string, bool> announced_;
+    std::set<std::string> announced_;
     std::map<std::string, int> turns_;  // how many such rows there were
 };
 
