@@ -7,6 +7,22 @@
 
 namespace ponk::target {
 
+TreeStore script_trees(Scripts scripts)
+{
+    TreeStore trees;
+    trees.materialise =
+        [scripts](const JobSpec&, const Path& to, std::stop_token) -> Result<Notices> {
+        TRY(os::make_directories(to));
+        for (const auto& [name, text] : scripts)
+            TRY(os::replace_file(to / name, text));
+        return Notices();
+    };
+    trees.store = [](const Path& folder, std::stop_token) -> Result<Collected> {
+        return Collected{sha256(TRY(os::read_file(folder / "model.txt"))), {}};
+    };
+    return trees;
+}
+
 using namespace std::chrono_literals;
 
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ExecutorContract);

@@ -2,12 +2,15 @@
 #pragma once
 
 #include "target/executor.hpp"
+#include "target/working_copy.hpp"
 
 #include <gtest/gtest.h>
 
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
+#include <utility>
 
 namespace ponk::target {
 
@@ -21,6 +24,11 @@ struct ExecutorUnderTest {
     JobSpec spec;               // all but id, token, directory and script
     std::string script_suffix;  // of the names above
 };
+
+// A project of these scripts, name and text, whose outputs are what model.txt holds. They must
+// stay.
+using Scripts = std::span<const std::pair<const char*, const char*>>;
+TreeStore script_trees(Scripts scripts);
 
 struct ContractTarget {
     std::string name;

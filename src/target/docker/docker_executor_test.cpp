@@ -54,16 +54,7 @@ ExecutorUnderTest make_docker(const Path& root, ContainerWish::Tree tree)
 {
     docker::Options options;
     options.home = root / "home";
-    options.trees.materialise =
-        [](const JobSpec&, const Path& to, std::stop_token) -> Result<Notices> {
-        TRY(os::make_directories(to));
-        for (const auto& [name, text] : scripts)
-            TRY(os::replace_file(to / name, text));
-        return Notices();
-    };
-    options.trees.store = [](const Path& folder, std::stop_token) -> Result<Collected> {
-        return Collected{sha256(TRY(os::read_file(folder / "model.txt"))), {}};
-    };
+    options.trees = script_trees(scripts);
     ExecutorUnderTest target;
     target.executor = docker::make_executor(std::move(options)).value();
     target.spec.framework = "Python";
