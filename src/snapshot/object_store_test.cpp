@@ -32,15 +32,6 @@ std::size_t stored_size(const os::Path& path)
     return static_cast<std::size_t>(std::filesystem::file_size(path));
 }
 
-// Objects are read-only; damage comes from below.
-void overwrite(const os::Path& path, std::string_view bytes)
-{
-    ::chmod(path.c_str(), 0600);
-    const auto file = os::open_file(path, O_WRONLY | O_TRUNC);
-    ASSERT_TRUE(file);
-    must(os::write_all(file->get(), bytes));
-}
-
 TEST_F(Objects, AreNamedByTheDigestOfTheirContent)
 {
     const auto digest = store_.put("hello").value();

@@ -33,6 +33,15 @@ inline std::vector<std::string> paths_of(const ObjectStore& store, const Digest&
     return paths;
 }
 
+// Objects are read-only; damage comes from below.
+inline void overwrite(const os::Path& path, std::string_view bytes)
+{
+    ::chmod(path.c_str(), 0600);
+    const auto file = os::open_file(path, O_WRONLY | O_TRUNC);
+    ASSERT_TRUE(file);
+    must(os::write_all(file->get(), bytes));
+}
+
 // In memory where possible: these tests flush files thousands of times.
 inline os::Path fast_folder()
 {
