@@ -14,7 +14,8 @@ Connection::Connection(std::unique_ptr<Transport> transport,
                        std::string peer,
                        std::shared_ptr<Shared> shared)
     : transport_(std::move(transport)), timer_(transport_->executor()), door_(door),
-      peer_(std::move(peer)), shared_(std::move(shared))
+      peer_(std::move(peer)), shared_(std::move(shared)),
+      part_(shared_->answer_bytes, shared_->options.answer_budget)
 {
 }
 

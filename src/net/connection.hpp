@@ -40,7 +40,8 @@ struct Shared {
     Workers workers;
     Visitors visitors;
     Promises promises;
-    std::atomic<std::size_t> body_bytes{0};  // in memory now
+    std::atomic<std::size_t> body_bytes{0};    // in memory now
+    std::atomic<std::size_t> answer_bytes{0};  // likewise
     std::atomic<std::uint64_t> served{0};
 
     Shared(Handlers h, const ServerOptions& o)

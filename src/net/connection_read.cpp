@@ -98,6 +98,11 @@ void Connection::take_request()
     request.peer = peer_;
     auto target = parse_target(reader_.target());
     if (!target) return refuse(target.error(), 400);
+    if (!target->authority.empty() &&
+        !same_ignoring_case(target->authority, request.header("Host")))
+        return refuse(Error(ErrorKind::invalid_argument,
+                            "the address and the header 'Host' name different hosts"),
+                      400);
     request.path = std::move(target->path);
     request.query = std::move(target->query);
     auto reception = receive_by_handler(request);
@@ -107,7 +112,7 @@ void Connection::take_request()
     work_->body_limit = reception.body_limit;
     sink_ = std::move(reception.sink);
     if (!sink_ && reader_.body_size().value_or(0) > work_->body_limit) return refuse_large();
-    if (!sink_ && !work_->hold(static_cast<std::size_t>(reader_.body_size().value_or(0))))
+    if (!sink_ && !work_->part.hold(static_cast<std::size_t>(reader_.body_size().value_or(0))))
         return refuse_busy();
     if (!sink_) request.body.reserve(static_cast<std::size_t>(reader_.body_size().value_or(0)));
     encourage();
@@ -154,7 +159,7 @@ void Connection::read_body()
     // One byte more than allowed tells that it is too long.
     const auto step = reader_.read_body(body, work_->body_limit + 1 - body.size());
     if (body.size() > work_->body_limit) return refuse_large();
-    if (!work_->hold(body.size())) return refuse_busy();
+    if (!work_->part.hold(body.size())) return refuse_busy();
     if (step == Step::bad) return refuse_problem();
     if (step == Step::ready) {
         unread_ = false;
@@ -174,12 +179,15 @@ void Connection::refuse_large()
 
 void Connection::refuse_busy()
 {
+    answer(busy("too many large requests at once"));
+}
+
+Response Connection::busy(const char* why) const
+{
     auto response = shared_->error(
-        reader_.target(),
-        Error(ErrorKind::unavailable, "too many large requests at once", "Try again in a moment."),
-        503);
+        reader_.target(), Error(ErrorKind::unavailable, why, "Try again in a moment."), 503);
     response.headers.emplace_back("Retry-After", "1");
-    answer(std::move(response));
+    return response;
 }
 
 void Connection::refuse_problem()

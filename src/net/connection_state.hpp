@@ -7,32 +7,50 @@
 
 #include <boost/asio/steady_timer.hpp>
 
+#include <utility>
+
 // Inside net/ only: this header pulls in Asio and Beast.
 namespace ponk::net {
 
-// A request that is being read or answered, and its part of the memory for bodies.
-struct Work {
-    explicit Work(std::shared_ptr<Shared> server) : shared(std::move(server)) {}
-    ~Work() { shared->body_bytes -= held; }
-    Work(const Work&) = delete;
-    Work& operator=(const Work&) = delete;
+// A part of the memory that all connections share.
+class Part {
+public:
+    Part(std::atomic<std::size_t>& used, std::size_t budget) : used_(used), budget_(budget) {}
+    ~Part() { release(); }
+    Part(const Part&) = delete;
+    Part& operator=(const Part&) = delete;
 
-    // False when all bodies together would be too large.
+    // False when all together would be too large.
     bool hold(std::size_t bytes)
     {
-        if (bytes <= held) return true;
-        const auto more = bytes - held;
-        if (shared->body_bytes.fetch_add(more) + more > shared->options.body_budget) {
-            shared->body_bytes -= more;
+        if (bytes <= held_) return true;
+        const auto more = bytes - held_;
+        if (used_.fetch_add(more) + more > budget_) {
+            used_ -= more;
             return false;
         }
-        held = bytes;
+        held_ = bytes;
         return true;
+    }
+
+    void release() { used_ -= std::exchange(held_, 0); }
+
+private:
+    std::atomic<std::size_t>& used_;
+    std::size_t budget_;
+    std::size_t held_ = 0;
+};
+
+// A request that is being read or answered, and its part of the memory for bodies.
+struct Work {
+    explicit Work(std::shared_ptr<Shared> server)
+        : shared(std::move(server)), part(shared->body_bytes, shared->options.body_budget)
+    {
     }
 
     std::shared_ptr<Shared> shared;
     Request request;
-    std::size_t held = 0;
+    Part part;
     std::size_t body_limit = 0;
     Reception::Pace pace = Reception::Pace::quick;
     std::function<bool(const Request&, const Respond&)> begin = {};
@@ -72,6 +90,7 @@ private:
     void refuse_problem();
     void refuse_large();
     void refuse_busy();
+    Response busy(const char* why) const;
     void drop_sink();
 
     // connection_write.cpp: the answer
@@ -114,6 +133,7 @@ private:
     std::unique_ptr<BodySource> source_;
     Framing framing_ = Framing::length;
     std::uint64_t left_ = 0;  // of an answer with a length
+    Part part_;               // of the memory for answers
     // What is written next, one behind the other.
     std::string out_;
     std::string chunk_;  // of a stream

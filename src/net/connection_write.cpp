@@ -16,6 +16,8 @@ namespace {
 
 // Smaller pieces are copied behind each other.
 constexpr std::size_t small_piece = 4 * 1024;
+// Answers up to this size are not counted, and this much room is kept for the next one.
+constexpr std::size_t small_answer = 64 * 1024;
 // A source is asked again before writing until it has given so much.
 constexpr std::size_t enough_to_send = 64 * 1024;
 // What is read and thrown away of a request that was refused, so that its sender sees the answer.
@@ -97,6 +99,9 @@ void Connection::send(Response response)
     ++shared_->served;
     served_any_ = true;
     work_.reset();  // who is slow in reading the answer holds no body
+    // What was done is always told: those answers are small.
+    if (response.body.size() > small_answer && !part_.hold(response.body.size()))
+        response = busy("too many large answers are waiting to be read");
     const bool bare = response.status == 204 || response.status == 304;
     const bool head_only = bare || reader_.method() == "HEAD";
     framing_ = bare ? Framing::none : Framing::length;
@@ -148,6 +153,10 @@ void Connection::write(Next next)
 void Connection::finish()
 {
     source_.reset();
+    part_.release();
+    for (auto* room : {&out_, &chunk_, &piece_}) {
+        if (room->capacity() > small_answer) *room = std::string();
+    }
     relax();
     if (keep_alive_ && !reader_.has_bytes()) return wait_for_request();
     if (keep_alive_) {

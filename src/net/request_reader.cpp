@@ -44,8 +44,8 @@ RequestReader::Step RequestReader::read_head()
         }
         if (problem) return fail(problem);
     }
-    if (!is_framed_plainly()) return Step::bad;
     keep_head();
+    if (!is_framed_plainly()) return Step::bad;
     if (!head_->is_done()) {
         body_.emplace(std::move(*head_));
         body_->eager(true);
@@ -117,6 +117,8 @@ RequestReader::Step RequestReader::read_body(std::string& out, std::size_t most)
 RequestReader::Step RequestReader::fail(error_code code)
 {
     const bool large = code == http::error::header_limit;
+    // As far as it was read: errors are told in the words of what was asked for.
+    if (head_) target_ = std::string(head_->get().target());
     problem_ = {large ? 431 : 400,
                 large ? "the head of the request is too large"
                       : "not an HTTP request: " + code.message()};

@@ -59,6 +59,8 @@ struct ServerOptions {
     std::size_t peer_limit = 2'000;
     // All bodies that are in memory together; beyond, 503 with Retry-After.
     std::size_t body_budget = std::size_t{256} << 20;
+    // All answers of some size that wait for those who asked to read them; beyond, the same.
+    std::size_t answer_budget = std::size_t{256} << 20;
     // For a connection's first byte, for a request's body (of a stream: for each 64 KiB) and for
     // each piece of an answer.
     std::chrono::milliseconds request_timeout{60'000};

@@ -64,10 +64,13 @@ private:
 
 class Bodies : public testing::Test {
 protected:
+    static constexpr std::size_t text_size = std::size_t{24} << 20;  // more than sockets hold
+
     Handlers handlers()
     {
         Handlers handlers;
         handlers.answer = [](const Request& request) {
+            if (request.path[0] == "text") return json_response(Json(std::string(text_size, 'x')));
             if (request.path[0] != "zeros") return json_response(Json(request.body));
             Response response;
             response.type = "application/octet-stream";
@@ -248,6 +251,31 @@ TEST_F(Bodies, AllBodiesTogetherHaveABudget)
         ASSERT_TRUE(third.send("POST /large HTTP/1.1\r\nContent-Length: 600000\r\n\r\n" +
                                std::string(600'000, 'z')));
         EXPECT_TRUE(third.receive_until("\"\n").starts_with("HTTP/1.1 200"));
+    }
+}
+
+TEST_F(Bodies, AllAnswersThatNobodyReadsHaveABudget)
+{
+    ServerOptions options;
+    options.answer_budget = text_size * 3 / 2;
+    const TcpServer server(handlers(), options);
+    auto slow = server.connect();
+    ASSERT_TRUE(slow.send("GET /text HTTP/1.1\r\n\r\n"));
+    EXPECT_TRUE(slow.receive_until("\r\n\r\n").starts_with("HTTP/1.1 200"));
+    auto other = server.connect();
+    ASSERT_TRUE(other.send("GET /text HTTP/1.1\r\n\r\n"));
+    const auto refusal = other.receive_until("\r\n\r\n");
+    EXPECT_TRUE(refusal.starts_with("HTTP/1.1 503")) << refusal;
+    EXPECT_NE(refusal.find("Retry-After: 1"), std::string::npos);
+    other.receive_until("}\n");
+    ASSERT_TRUE(other.send("GET /short HTTP/1.1\r\n\r\n"));  // small ones are always told
+    EXPECT_TRUE(other.receive_until("\r\n\r\n\"\"").starts_with("HTTP/1.1 200"));
+
+    EXPECT_EQ(slow.receive_until("x\"").size(), text_size + 2);
+    auto third = server.connect();
+    for (int i = 0; i < 3; ++i) {  // what was held is given back each time
+        ASSERT_TRUE(third.send("GET /text HTTP/1.1\r\n\r\n"));
+        EXPECT_TRUE(third.receive_until("x\"\n").starts_with("HTTP/1.1 200"));
     }
 }
 

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <sys/socket.h>
 #include <thread>
@@ -37,14 +38,16 @@ public:
     // Everything until `mark` came, or the end.
     std::string receive_until(std::string_view mark)
     {
-        while (mark.empty() || seen_.find(mark) == std::string::npos) {
+        std::size_t looked = 0;  // it is not in here
+        while (mark.empty() || seen_.find(mark, looked) == std::string::npos) {
+            looked = seen_.size() - std::min(seen_.size(), mark.size());
             if (!os::wait_readable(socket_.get(), after(std::chrono::seconds(20)), {})) break;
-            char block[4096];
+            char block[65536];
             const auto got = ::recv(socket_.get(), block, sizeof block, 0);
             if (got <= 0) break;
             seen_.append(block, static_cast<std::size_t>(got));
         }
-        const auto at = mark.empty() ? std::string::npos : seen_.find(mark);
+        const auto at = mark.empty() ? std::string::npos : seen_.find(mark, looked);
         const auto size = at == std::string::npos ? seen_.size() : at + mark.size();
         auto text = seen_.substr(0, size);
         seen_.erase(0, size);

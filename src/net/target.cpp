@@ -63,9 +63,21 @@ Result<std::string> decode_segment(std::string_view text)
 
 Result<Target> parse_target(std::string_view text)
 {
+    Target target;
+    // As a proxy is asked: the address with the host before it.
+    for (const std::string_view scheme : {"http://", "https://"}) {
+        if (!same_ignoring_case(text.substr(0, scheme.size()), scheme)) continue;
+        text.remove_prefix(scheme.size());
+        const auto end = std::min(text.find_first_of("/?"), text.size());
+        target.authority = text.substr(0, end);
+        if (target.authority.empty())
+            return fail(ErrorKind::invalid_argument, "the address names no host");
+        text.remove_prefix(end);
+        if (text.empty()) text = "/";
+        break;
+    }
     if (text.empty() || text.front() != '/')
         return fail(ErrorKind::invalid_argument, "the address does not start with '/'");
-    Target target;
     const auto question = text.find('?');
     auto path = text.substr(1, question == std::string_view::npos ? question : question - 1);
     if (!path.empty()) {

@@ -16,6 +16,21 @@ TEST(Target, SplitsAndDecodes)
     EXPECT_EQ(target->query.size(), 3U);
 }
 
+TEST(Target, MayNameTheHostAsProxiesAreAsked)
+{
+    const auto target = parse_target("HTTP://127.0.0.1:80/a/b?x=1");
+    ASSERT_TRUE(target);
+    EXPECT_EQ(target->authority, "127.0.0.1:80");
+    EXPECT_EQ(target->path, (std::vector<std::string>{"a", "b"}));
+    EXPECT_EQ(target->query[0].second, "1");
+    EXPECT_EQ(parse_target("https://host")->authority, "host");
+    EXPECT_TRUE(parse_target("https://host")->path.empty());
+    EXPECT_FALSE(parse_target("http:///a"));
+    EXPECT_FALSE(parse_target("http://host/../a"));
+    EXPECT_FALSE(parse_target("ftp://host/a"));
+    EXPECT_TRUE(parse_target("/a")->authority.empty());
+}
+
 TEST(Target, APlusIsASpaceInAQueryAndItselfInAPath)
 {
     const auto target = parse_target("/a+b?path=my+folder/c%2Bd");

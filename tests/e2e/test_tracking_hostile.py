@@ -252,7 +252,14 @@ def test_two_lengths_are_refused(server):
     sent = head(server, "POST", API + "runs/create", "Content-Type: application/json", "Content-Length: 2",
                 "Transfer-Encoding: chunked") + b"0\r\n\r\n"
     answer = server.raw(sent, timeout=5, half_close=True)
-    assert answer == b"" or b" 400 " in answer.split(b"\r\n")[0], answer[:200]
+    assert b" 400 " in answer.split(b"\r\n")[0] and b'"error_code"' in answer, answer[:200]
+
+
+def test_addresses_as_proxies_are_asked_are_answered_for_their_own_host(server):
+    own = "http://127.0.0.1:%d" % server.port
+    assert server.raw(head(server, "GET", own + "/health", "Connection: close")).startswith(b"HTTP/1.1 200")
+    other = server.raw(head(server, "GET", "http://other.example/health", "Connection: close"))
+    assert other.startswith(b"HTTP/1.1 400") and b"different hosts" in other
 
 
 def test_a_body_in_chunks_is_read(server):
