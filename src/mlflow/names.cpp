@@ -108,17 +108,22 @@ std::string shortened(std::string text, std::size_t most)
     return text;
 }
 
+Error too_many(std::string_view things, std::size_t most, std::size_t found)
+{
+    return {ErrorKind::invalid_argument,
+            fmt::format("A batch logging request can contain at most {} {}. Got {}{}. Please split "
+                        "up the request and try again",
+                        most,
+                        things,
+                        found > limits::batch_all ? "more than " : "",
+                        std::min(found, limits::batch_all))};
+}
+
 Result<> check_batch(std::size_t metrics, std::size_t params, std::size_t tags)
 {
     const auto check = [](std::string_view what, std::size_t count, std::size_t most) -> Result<> {
         if (count <= most) return {};
-        return fail(ErrorKind::invalid_argument,
-                    "A batch logging request can contain at most {} {}. Got {} {}. Please split "
-                    "up them across multiple requests and try again",
-                    most,
-                    what,
-                    count,
-                    what);
+        return tl::unexpected(too_many(what, most, count));
     };
     TRY(check("metrics", metrics, limits::batch_metrics));
     TRY(check("params", params, limits::batch_params));

@@ -48,6 +48,8 @@ Result<> check_length(std::string_view what, std::string_view text, std::size_t 
 // The first `most` characters.
 std::string shortened(std::string text, std::size_t most);
 
+// "A batch logging request can contain at most 1000 metrics. …"
+Error too_many(std::string_view things, std::size_t most, std::size_t found);
 // The limits of log-batch.
 Result<> check_batch(std::size_t metrics, std::size_t params, std::size_t tags);
 

@@ -33,7 +33,7 @@ Result<std::string> location_of(const Fields& fields)
 Result<std::string> name_of(const Fields& fields, std::string_view field)
 {
     auto name = TRY(fields.text(field));
-    TRY(check_length("name", name, longest_experiment_name));
+    TRY(check_length("name", name, limits::experiment_name));
     return name;
 }
 

@@ -9,8 +9,6 @@ namespace ponk::api::mlflow {
 
 namespace {
 
-namespace limits = ponk::mlflow::limits;
-
 constexpr std::size_t most_inputs = 1000;
 constexpr std::size_t most_experiments = 20;
 

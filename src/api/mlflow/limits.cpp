@@ -30,18 +30,18 @@ Result<store::Pairs> pairs_of(const Fields& fields,
 
 Result<std::string> param_value_of(const Fields& fields)
 {
-    return shortened(TRY(fields.find_text("value")).value_or(""), longest_param);
+    return shortened(TRY(fields.find_text("value")).value_or(""), limits::param_value);
 }
 
 Result<std::string> tag_value_of(const Fields& fields)
 {
-    return shortened(TRY(fields.find_text("value")).value_or(""), longest_tag);
+    return shortened(TRY(fields.find_text("value")).value_or(""), limits::tag_value);
 }
 
 Result<std::string> experiment_tag_value_of(const Fields& fields)
 {
     auto value = TRY(fields.find_text("value")).value_or("");
-    TRY(check_length("value", value, longest_experiment_tag));
+    TRY(check_length("value", value, limits::experiment_tag_value));
     return value;
 }
 
@@ -61,17 +61,6 @@ Result<store::Pairs> params_of(const Fields& fields)
 Result<store::Pairs> tags_of(const Fields& fields)
 {
     return pairs_of(fields, "tags", tag_value_of);
-}
-
-Error too_many(std::string_view things, std::size_t most, std::size_t found)
-{
-    return {ErrorKind::invalid_argument,
-            fmt::format("A batch logging request can contain at most {} {}. Got {}{}. Please split "
-                        "up the request and try again",
-                        most,
-                        things,
-                        found > most_together ? "more than " : "",
-                        found > most_together ? most_together : found)};
 }
 
 Result<std::int64_t>

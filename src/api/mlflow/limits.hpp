@@ -13,24 +13,17 @@
 // What names, values and numbers of the tracking API may be. Lengths are in characters.
 namespace ponk::api::mlflow {
 
-inline constexpr std::size_t longest_key = 250;
-inline constexpr std::size_t longest_param = 6000;
-inline constexpr std::size_t longest_tag = 8000;
-inline constexpr std::size_t longest_experiment_name = 500;
-inline constexpr std::size_t longest_experiment_tag = 20'000;
+namespace limits = ponk::mlflow::limits;
 inline constexpr std::size_t longest_location = 2048;
-
-inline constexpr std::size_t most_metrics = 1000;
-inline constexpr std::size_t most_params = 100;
-inline constexpr std::size_t most_tags = 100;
-inline constexpr std::size_t most_together = 1000;
 inline constexpr std::int64_t largest_page = 50'000;
 
+using ponk::mlflow::check_batch;
 using ponk::mlflow::check_length;
 using ponk::mlflow::Fields;
 using ponk::mlflow::is_key;
 using ponk::mlflow::key_of;
 using ponk::mlflow::shortened;
+using ponk::mlflow::too_many;
 
 // The lists "params" and "tags" of a run.
 Result<store::Pairs> params_of(const Fields& fields);
@@ -38,9 +31,6 @@ Result<store::Pairs> tags_of(const Fields& fields);
 Result<std::string> tag_value_of(const Fields& fields);
 Result<std::string> param_value_of(const Fields& fields);
 Result<std::string> experiment_tag_value_of(const Fields& fields);
-
-// "A batch logging request can contain at most 1000 metrics. …"
-Error too_many(std::string_view things, std::size_t most, std::size_t found);
 
 // An id in decimal digits; `not_found` for one that no experiment can have.
 Result<std::int64_t> experiment_id(const Fields& fields, std::string_view name);

@@ -55,16 +55,6 @@ Result<> add_point(const Fields& fields, store::Logged& logged)
     return {};
 }
 
-Result<> check_counts(std::size_t metrics, std::size_t params, std::size_t tags)
-{
-    if (metrics > most_metrics) return tl::unexpected(too_many("metrics", most_metrics, metrics));
-    if (params > most_params) return tl::unexpected(too_many("params", most_params, params));
-    if (tags > most_tags) return tl::unexpected(too_many("tags", most_tags, tags));
-    if (const auto all = metrics + params + tags; all > most_together)
-        return tl::unexpected(too_many("metrics, params, and tags", most_together, all));
-    return {};
-}
-
 std::size_t count_of(const Fields& fields, std::string_view name)
 {
     const auto& list = fields.json()[name];
@@ -75,7 +65,7 @@ Result<LogBody> batch_of(const Fields& fields)
 {
     LogBody body;
     body.run_id = TRY(ponk::mlflow::run_id_of(fields));
-    TRY(check_counts(
+    TRY(check_batch(
         count_of(fields, "metrics"), count_of(fields, "params"), count_of(fields, "tags")));
     for (const auto& metric : TRY(fields.objects("metrics")))
         TRY(add_point(metric, body.logged));
@@ -160,7 +150,8 @@ Result<net::Response> log_batch(const Services& services, const Call& call)
         auto scanned = scan_batch(call.request.body);
         // Nobody needs to know by how many: the rest is not even read.
         if (scanned.too_many_metrics)
-            return tl::unexpected(too_many("metrics", most_metrics, most_metrics + 1));
+            return tl::unexpected(
+                too_many("metrics", limits::batch_metrics, limits::batch_metrics + 1));
         if (scanned.body) return store_it(services, std::move(*scanned.body));
     }
     return store_it(services, TRY(batch_of(TRY(Fields::of(call.request)))));

@@ -157,7 +157,7 @@ bool take_metric_field(Scanner& scanner, std::string_view name, MetricFields& fi
 bool add_point(const MetricFields& fields, store::PointsByKey& points)
 {
     if (!fields.has_value || fields.time < 0 || fields.key.empty()) return false;
-    if (!points.has(fields.key) && (fields.key.size() > longest_key || !is_key(fields.key)))
+    if (!points.has(fields.key) && (fields.key.size() > limits::key || !is_key(fields.key)))
         return false;
     points.add(fields.key, fields.value, fields.step, fields.time);
     return true;
@@ -185,7 +185,7 @@ bool take_pair(Scanner& scanner, std::size_t longest, store::Pairs& pairs)
         if (name == "key") return scanner.text(key);
         return name == "value" && scanner.text(value);
     });
-    if (!read || key.empty() || key.size() > longest_key || !is_key(key)) return false;
+    if (!read || key.empty() || key.size() > limits::key || !is_key(key)) return false;
     if (value.size() > longest) return false;
     pairs.emplace_back(key, value);
     return true;
@@ -241,7 +241,7 @@ ScannedBatch scan_batch(std::string_view text)
     auto& logged = body.logged;
     logged.points.expect(text.size() / usual_point);
     const auto take_metric = [&] {
-        if (logged.points.size() == most_metrics) {
+        if (logged.points.size() == limits::batch_metrics) {
             scanned.too_many_metrics = true;
             return false;
         }
@@ -253,18 +253,20 @@ ScannedBatch scan_batch(std::string_view text)
     const bool read = scanner.object([&](std::string_view name) {
         if (name == "metrics") return logged.points.empty() && scanner.list(take_metric);
         if (name == "params") {
-            return logged.params.empty() &&
-                   scanner.list([&] { return take_pair(scanner, longest_param, logged.params); });
+            return logged.params.empty() && scanner.list([&] {
+                return take_pair(scanner, limits::param_value, logged.params);
+            });
         }
         if (name == "tags") {
             return logged.tags.empty() &&
-                   scanner.list([&] { return take_pair(scanner, longest_tag, logged.tags); });
+                   scanner.list([&] { return take_pair(scanner, limits::tag_value, logged.tags); });
         }
         return take_run_field(scanner, name, run);
     });
     const auto all = logged.points.size() + logged.params.size() + logged.tags.size();
-    const bool fits = logged.params.size() <= most_params && logged.tags.size() <= most_tags &&
-                      all <= most_together && !has_twins(logged.params);
+    const bool fits = logged.params.size() <= limits::batch_params &&
+                      logged.tags.size() <= limits::batch_tags && all <= limits::batch_all &&
+                      !has_twins(logged.params);
     if (!read || !scanner.at_end() || !fits || !is_run_id(run.text())) return scanned;
     body.run_id = run.text();
     scanned.body = std::move(body);

@@ -39,7 +39,7 @@ Result<std::string> name_of(const Fields& fields)
                     "Invalid model name ('{}') provided. Model name must be a non-empty string and"
                     " cannot contain the following characters: ('/', ':', '.', '%', '\"', \"'\")",
                     printable(name));
-    TRY(check_length("name", name, longest_experiment_name));
+    TRY(check_length("name", name, limits::experiment_name));
     return name;
 }
 
@@ -53,8 +53,8 @@ Result<net::Response> create_model(const Services& services, const Call& call)
     model.source_run = TRY(fields.find_text("source_run_id")).value_or("");
     model.params = TRY(params_of(fields));
     model.tags = TRY(tags_of(fields));
-    TRY(check_length("model_type", model.type, longest_experiment_name));
-    TRY(check_length("source_run_id", model.source_run, longest_experiment_name));
+    TRY(check_length("model_type", model.type, limits::experiment_name));
+    TRY(check_length("source_run_id", model.source_run, limits::experiment_name));
     return model_reply(TRY(models(services).create(model)));
 }
 

@@ -65,7 +65,7 @@ Result<std::string> take_name(const Fields& fields, store::Pairs& tags)
         name = value;
     }
     std::erase_if(tags, [](const auto& tag) { return tag.first == store::run_name_tag; });
-    return shortened(std::move(name), longest_tag);
+    return shortened(std::move(name), limits::tag_value);
 }
 
 Result<net::Response> create_run(const Services& services, const Call& call)
@@ -97,7 +97,8 @@ Result<net::Response> update_run(const Services& services, const Call& call)
     change.ended = TRY(call.fields.find_integer("end_time"));
     change.name = TRY(call.fields.find_text("run_name"));
     if (change.name)
-        change.name = TRY(secrets_of(services, id)).hide(shortened(*change.name, longest_tag));
+        change.name =
+            TRY(secrets_of(services, id)).hide(shortened(*change.name, limits::tag_value));
     std::string out = "{";
     append_name(out, "run_info");
     append_run_info(out, TRY(tracking(services).update_run(id, change)));

@@ -50,8 +50,8 @@ Result<store::Pairs> map_of(const Fields& fields, std::string_view name)
     if (!map) return pairs;
     for (const auto& [key, value] : map->json().as_object()) {
         if (!value.is_string() || key.empty()) return tl::unexpected(map->invalid(key));
-        TRY(check_length("key", key, longest_key));
-        pairs.emplace_back(key, shortened(value.as_string(), longest_tag));
+        TRY(check_length("key", key, limits::key));
+        pairs.emplace_back(key, shortened(value.as_string(), limits::tag_value));
     }
     return pairs;
 }
