@@ -79,7 +79,7 @@ Result<Format> recognise(const os::Path& path)
     if (begin.starts_with("\xff\xfe") || begin.starts_with("\xfe\xff"))
         return unknown(path, "it is UTF-16; save it as UTF-8");
     if (trim(begin).starts_with('{')) return Format::lines;
-    if (is_table(trim(begin).substr(0, trim(begin).find('\n')))) return Format::table;
+    if (is_table(trim(begin))) return Format::table;
     return unknown(
         path,
         "it is neither SQLite nor JSON Lines, nor a table whose heading has columns such as "

@@ -22,6 +22,14 @@ char separator_of(std::string_view heading)
     });
 }
 
+// What Excel takes for the separator, in a line before the heading: "sep=;".
+std::optional<char> said_separator(std::string_view line)
+{
+    constexpr std::string_view word = "sep=";
+    if (line.size() == word.size() + 1 && line.starts_with(word)) return line.back();
+    return std::nullopt;
+}
+
 // Whether a quoted cell is open behind a line, when one was open before it or not. Only at the
 // begin of a cell a quote opens one: 5" is five inches.
 bool is_open_behind(std::string_view line, bool open, char separator)
@@ -84,29 +92,50 @@ std::string_view without_return(std::string_view line)
     return line;
 }
 
-}  // namespace
-
-Result<Cells> parse_heading(std::string_view line)
+std::string_view without_mark(std::string_view line)
 {
     if (line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());
-    line = without_return(line);
+    return line;
+}
+
+Result<Cells> parse_heading(std::string_view line, std::optional<char> separator)
+{
+    line = without_return(without_mark(line));
     if (line.find('\r') != std::string_view::npos)
         return fail(ErrorKind::invalid_argument,
                     "its lines end with CR alone: save the table as 'CSV UTF-8'");
-    return split_row(line, separator_of(line));
+    return split_row(line, separator.value_or(separator_of(line)));
+}
+
+}  // namespace
+
+Result<Cells> find_heading(std::string_view text)
+{
+    auto line = text.substr(0, text.find('\n'));
+    const auto separator = said_separator(without_return(without_mark(line)));
+    if (separator) {
+        text.remove_prefix(std::min(line.size() + 1, text.size()));
+        line = text.substr(0, text.find('\n'));
+    }
+    return parse_heading(line, separator);
 }
 
 Result<TableReader> TableReader::open(const os::Path& file)
 {
     TableReader reader(TRY(LineReader::open(file, longest_row)));
-    if (!TRY(reader.next_text()))
-        return fail(ErrorKind::invalid_argument, "{} has no heading", os::in_quotes(file));
-    auto heading = parse_heading(reader.text_);
+    bool found = TRY(reader.next_text());
+    const auto separator = said_separator(without_mark(reader.text_));
+    if (separator) {
+        reader.separator_ = *separator;
+        found = TRY(reader.next_text());
+    }
+    if (!found) return fail(ErrorKind::invalid_argument, "{} has no heading", os::in_quotes(file));
+    auto heading = parse_heading(reader.text_, separator);
     if (!heading)
         return fail(
             ErrorKind::invalid_argument, "{}: {}", reader.where_, heading.error().message());
     reader.heading_ = std::move(*heading);
-    reader.separator_ = separator_of(reader.text_);
+    reader.separator_ = separator.value_or(separator_of(reader.text_));
     std::unordered_set<std::string_view> known;
     for (const std::string& column : reader.heading_) {
         if (!column.empty() && !known.insert(column).second)

@@ -13,7 +13,8 @@ namespace ponk::importer {
 using Cells = std::vector<std::string>;
 
 // Rows of a table in text (RFC 4180): cells between commas, semicolons or tabs, whichever the
-// heading has most of; quoted ones may hold anything. One thread at a time.
+// heading has most of or a line "sep=;" before it says; quoted ones may hold anything. One thread
+// at a time.
 class TableReader {
 public:
     static Result<TableReader> open(const os::Path& file);
@@ -43,7 +44,7 @@ private:
     std::string where_;
 };
 
-// The cells of a heading that begins a text.
-Result<Cells> parse_heading(std::string_view line);
+// The cells of the heading that begins a text.
+Result<Cells> find_heading(std::string_view text);
 
 }  // namespace ponk::importer

@@ -20,6 +20,11 @@ namespace ponk::importer {
 namespace {
 
 constexpr std::size_t most_named = 30;  // columns, in a message
+// Characters, as the tracking API takes them.
+constexpr std::size_t longest_key = 250;
+constexpr std::size_t longest_param = 6000;
+constexpr std::size_t longest_text = 8000;
+constexpr std::size_t longest_experiment = 500;
 constexpr std::string_view param = "params.";
 constexpr std::string_view tag = "tags.";
 constexpr std::string_view metric = "metrics.";
@@ -62,6 +67,18 @@ std::optional<double> number_of(const std::string& text, char separator)
     if (word == "infinity" || word == "inf") return std::numeric_limits<double>::infinity();
     if (word == "-infinity" || word == "-inf") return -std::numeric_limits<double>::infinity();
     return std::nullopt;
+}
+
+// A text that no client could have logged is a cell that was meant for something else.
+Result<> check_length(std::string_view what, std::string_view text, std::size_t most)
+{
+    if (utf8_length(text) <= most) return {};
+    return fail(ErrorKind::invalid_argument,
+                "{} '{}…' has {} characters, at most {} are kept",
+                what,
+                printable(text.substr(0, 40)),
+                utf8_length(text),
+                most);
 }
 
 class TableSource final : public Source {
@@ -118,6 +135,11 @@ private:
             const auto& column = heading[i];
             const auto cell = plain(cells[i]);
             if (cell.empty() || !is_own(column)) continue;
+            TRY(check_length("the value of " + column.substr(0, 40),
+                             cell,
+                             column.starts_with(param) ? longest_param
+                             : column == "experiment"  ? longest_experiment
+                                                       : longest_text));
             if (column.starts_with(param)) {
                 fields.params.emplace_back(column.substr(param.size()), cell);
             } else if (column.starts_with(tag)) {
@@ -148,7 +170,7 @@ private:
     }
 
     // The last value of each: the table has no others.
-    void add_metrics(const Cells& cells, std::int64_t time, store::PointsByKey& points) const
+    void add_metrics(const Cells& cells, std::int64_t time, store::PointsByKey& points)
     {
         for (std::size_t i = 0; i < cells.size(); ++i) {
             const auto& column = reader_.heading()[i];
@@ -160,6 +182,7 @@ private:
                 point.value = *number;
             } else {
                 point.text = plain(cells[i]);
+                tell_text(column, *point.text);
             }
             store::PointColumns one;
             one.add(point);
@@ -167,15 +190,20 @@ private:
         }
     }
 
+    // Once for a column: somebody may have meant a number.
+    void tell_text(const std::string& column, const std::string& text)
+    {
+        if (!texts_.insert(column).second) return;
+        ready_.push_back({reader_.where(),
+                          LeftOut{LeftOut::Severity::note,
+                                  fmt::format("a number in '{}': '{}' is none, and is kept as text",
+                                              printable(column),
+                                              printable(text))}});
+    }
+
     static Result<std::int64_t> time_of(const std::string& column, const std::string& cell)
     {
-        // Also as spreadsheets write it: with a blank, without parts of a day or of a second.
-        constexpr std::string_view midnight = "T00:00:00.000";
-        auto text = cell;
-        if (text.ends_with('Z')) text.pop_back();
-        if (text.size() > 10 && text[10] == ' ') text[10] = 'T';
-        if (text.size() >= 10 && text.size() < 23) text += midnight.substr(text.size() - 10);
-        const auto time = parse_utc(text + 'Z');
+        const auto time = parse_written_time(cell);
         if (!time)
             return fail(ErrorKind::invalid_argument,
                         "'{}' in '{}' is no time such as 2026-01-31T12:00:00.000Z",
@@ -210,14 +238,15 @@ private:
     std::string name_;  // of the experiment, unless a row says another
     std::deque<Item> ready_;
     std::set<std::string> announced_;
+    std::set<std::string> texts_;       // columns of metrics with cells that are no numbers
     std::map<std::string, int> turns_;  // how many such rows there were
 };
 
 }  // namespace
 
-bool is_table(std::string_view line)
+bool is_table(std::string_view begin)
 {
-    const auto heading = parse_heading(line);
+    const auto heading = find_heading(begin);
     return heading && std::any_of(heading->begin(), heading->end(), [](const auto& column) {
                return column == "run_id" || is_value(column);
            });
@@ -227,6 +256,11 @@ Result<std::unique_ptr<Source>> open_table(const os::Path& file)
 {
     auto reader = TRY(TableReader::open(file));
     const auto& heading = reader.heading();
+    for (const auto& column : heading) {
+        if (is_value(column))
+            TRY(check_length("the column", column, longest_key + metric.size())
+                    .map_error(while_doing("{}", reader.where())));
+    }
     const auto has = [&](std::string_view name) {
         return std::find(heading.begin(), heading.end(), name) != heading.end();
     };

@@ -14,6 +14,6 @@ namespace ponk::importer {
 Result<std::unique_ptr<Source>> open_table(const os::Path& file);
 
 // Whether a text that begins with this line is one.
-bool is_table(std::string_view line);
+bool is_table(std::string_view begin);
 
 }  // namespace ponk::importer

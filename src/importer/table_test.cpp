@@ -40,6 +40,8 @@ TEST_F(TableTest, CellsAreReadAsRfc4180AndSpreadsheetsWriteThem)
                      "a;b\r\n\"1\r\n2\";3,5\r\n\r\nlast;x"),
                 ElementsAre(Cells{"a", "b"}, Cells{"1\r\n2", "3,5"}, Cells{"last", "x"}));
     EXPECT_THAT(rows("a\tb\n\"\"\t\n"), ElementsAre(Cells{"a", "b"}, Cells{"", ""}));
+    EXPECT_THAT(rows("\xef\xbb\xbfsep=;\r\na,x;b\r\n1;2\r\n"),
+                ElementsAre(Cells{"a,x", "b"}, Cells{"1", "2"}));
     EXPECT_THAT(
         rows("a,b\n5\" disk,1\nx,2\n\"7\"\" disk\",3\n"),
         ElementsAre(
@@ -91,6 +93,40 @@ TEST_F(TableTest, NumbersOfTablesWithSemicolonsMayHaveCommas)
 
     EXPECT_DOUBLE_EQ(run("x").metrics.at(0).value, 1.5);
     EXPECT_EQ(run("x").params.at(0).second, "0,1");
+}
+
+TEST_F(TableTest, ExcelsLineBeforeTheHeadingIsNoHeading)
+{
+    home_.imported(write("t.csv", "sep=;\r\nname;metrics.a\r\nx;1,5\r\n"));
+
+    EXPECT_DOUBLE_EQ(run("x").metrics.at(0).value, 1.5);
+}
+
+TEST_F(TableTest, AMetricThatIsNoNumberIsKeptAndSaidOnceForItsColumn)
+{
+    const auto report =
+        home_.imported(write("t.csv", "name,metrics.a,metrics.b\nx,12 %,1\ny,oops,2\n"));
+
+    EXPECT_EQ(report["runs"].integer("added"), 2);
+    EXPECT_EQ(report.integer("left_out_count"), 1);
+    EXPECT_THAT(to_json(report["left_out"]),
+                HasSubstr("a number in 'metrics.a': '12 %' is none, and is kept as text"));
+}
+
+TEST_F(TableTest, WhatIsLongerThanClientsMayLogIsRefused)
+{
+    const std::string long_text(9000, 'x');
+    const auto report = home_.imported(write("t.csv",
+                                             "name,params.a,experiment\n" + long_text + ",,\na," +
+                                                 long_text + ",\nb,1," + long_text + "\nc,1,\n"));
+
+    EXPECT_EQ(report.integer("problem_count"), 3);
+    EXPECT_EQ(report["runs"].integer("added"), 1);
+    EXPECT_THAT(to_json(report["problems"]),
+                HasSubstr("has 9000 characters, at most 6000 are kept"));
+    const auto refused = home_.import({.path = write("u.csv", "params." + long_text + "\n1\n")});
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message(), HasSubstr("u.csv:1: the column 'params.xxx"));
 }
 
 TEST_F(TableTest, VeryManyColumnsAreReadAndOfOthersAFewAreNamed)
