@@ -68,7 +68,23 @@ std::optional<std::int64_t> parse_utc(std::string_view text)
     if (fields != 8 || end != 'Z' || text.size() != 24) return std::nullopt;
     parts.tm_year -= 1900;
     parts.tm_mon -= 1;
-    return std::int64_t{::timegm(&parts)} * 1000 + ms;
+    const auto time = std::int64_t{::timegm(&parts)} * 1000 + ms;
+    if (utc_text(time) != text) return std::nullopt;  // the 31st of June
+    return time;
+}
+
+std::optional<std::int64_t> parse_written_time(std::string_view text)
+{
+    constexpr std::string_view midnight = "T00:00:00.000";
+    constexpr std::size_t day = 10;
+    std::string whole(text);
+    if (whole.ends_with('Z')) whole.pop_back();
+    if (whole.size() > day && whole[day] == ' ') whole[day] = 'T';
+    constexpr std::size_t seconds = std::string_view("2026-03-01T12:30:05").size();
+    const bool ends_between = whole.size() > seconds || (whole.size() - day) % 3 == 0;
+    if (whole.size() < day || !ends_between) return std::nullopt;
+    if (whole.size() < day + midnight.size()) whole += midnight.substr(whole.size() - day);
+    return parse_utc(whole + 'Z');
 }
 
 std::string duration_text(std::int64_t ms)

@@ -27,6 +27,9 @@ constexpr Option options[] = {
      .choices = forms},
     {.name = "points", .help = "As CSV: every point of every metric instead of the runs."},
     {.name = "filter", .value = "TEXT", .help = "Only runs that pass, as in 'ponk history list'."},
+    {.name = "experiment",
+     .value = "NAME",
+     .help = "Only runs of this experiment, as in 'ponk history list'."},
     {.name = "all-projects", .brief = "A", .help = "Runs of every project."},
 };
 constexpr Positional positionals[] = {
@@ -57,14 +60,17 @@ tl::expected<Choice, Failure> choice_of(Context& context, const Invocation& word
     choice.search.set("hidden", true);
     choice.search.set("order_by", JsonArray{"start_time ASC"});
     if (!words.words().empty()) {
-        if (words.has("filter")) return fail_usage("--filter chooses among all runs: name none");
+        for (const auto* chooser : {"filter", "experiment"}) {
+            if (words.has(chooser))
+                return fail_usage("--{} chooses among all runs: name none", chooser);
+        }
         choice.whole = false;
         for (const std::string& name : words.words())
             choice.named.push_back(TRY(context.run(name)));
         return choice;
     }
-    choice.whole = !words.has("filter");
-    if (!words.has("all-projects")) {
+    choice.whole = !words.has("filter") && !words.has("experiment");
+    if (!words.has("all-projects") && !words.has("experiment")) {
         choice.project = TRY(context.project_id());
         choice.none = choice.project.empty();
         choice.search.set("project", choice.project);

@@ -51,6 +51,9 @@ constexpr Option options[] = {
      .help = "Only runs with this verdict on their GPUs.",
      .complete = Complete::choice,
      .choices = verdicts},
+    {.name = "experiment",
+     .value = "NAME",
+     .help = "Only runs of this experiment, whoever made it: a project or a client."},
     {.name = "all-projects", .brief = "A", .help = "Runs of every project, not of this one."},
     {.name = "hidden", .help = "Hidden and untracked runs too."},
 };
@@ -64,6 +67,8 @@ constexpr Example examples[] = {
      "Metrics and parameters side by side."},
     {"ponk history list --query \"[?accuracy != null] | max_by(@, &accuracy)\"",
      "The best run: each metric is a field of its own."},
+    {"ponk runs --experiment vision --filter \"start_time > '2026-01-31'\"",
+     "Runs of a client's experiment since a day."},
     {"ponk history list -o tsv --query \"[?status == 'Failed'].run_id\"", "Ids of failed runs."},
 };
 constexpr std::size_t table_limit = 50;
@@ -119,7 +124,8 @@ Outcome run(Context& context, const Invocation& words)
     }
     JsonObject search = TRY(search_options(words));
     add_scope(words, search);
-    if (!words.has("all-projects")) {
+    const bool several = words.has("all-projects") || words.has("experiment");
+    if (!several) {
         const std::string project = TRY(context.project_id());
         if (project.empty()) {
             if (table) {
@@ -142,12 +148,12 @@ Outcome run(Context& context, const Invocation& words)
     }
     if (table && runs.empty()) {
         const bool chosen = words.has("status") || words.has("script") || words.has("target") ||
-                            words.has("gpu") || words.has("filter");
+                            words.has("gpu") || words.has("filter") || words.has("experiment");
         context.note("{}", chosen ? "no run is like that" : "no runs yet: ponk submit SCRIPT");
         if (!chosen && !words.has("all-projects")) context.point_to_enclosing_project();
     }
     if (words.has("columns")) return print_columns(context, words, Json(std::move(runs)));
-    View view = view_of_runs(runs, words.has("all-projects") ? Projects::several : Projects::one);
+    View view = view_of_runs(runs, several ? Projects::several : Projects::one);
     if (table)
         view.columns = output::order_by_rank(view.rows,
                                              view.columns,
@@ -167,7 +173,8 @@ constinit const Command cmd_history_list = {
         "metrics.NAME (= != > >= < <= and a number), params.NAME and tags.NAME (= != LIKE ILIKE "
         "and "
         "a text in quotes, IS NULL, IS NOT NULL) and, alone, run_id, run_name, status, user_id, "
-        "script, target, artifact_uri, and in milliseconds since 1970 start_time and end_time. In "
+        "script, target, experiment, artifact_uri, and start_time and end_time, which are compared "
+        "with a time of UTC ('2026-01-31', '2026-01-31 12:00') or milliseconds since 1970. In "
         "a pattern '%' is any text and '_' one character; only ILIKE takes upper and lower case of "
         "a-z for the same. A name with other characters than letters, digits, '_' and '.' stands "
         "in backticks: metrics.`val-loss`. A run that has no such value "

@@ -51,6 +51,8 @@ void set_attribute(OrderColumn& column, RunSearch::Words words)
         column.value = "run.script_name";
     } else if (key == "target") {
         column.value = "run.target";
+    } else if (key == "experiment") {
+        column.value = experiment_column;
     } else if (key == "artifact_uri") {
         column.value = artifact_column(words);
     } else {

@@ -154,6 +154,13 @@ Term make_attribute_term(const Comparison& comparison, const RunSearch& search)
         column("user");
     } else if (key == "artifact_uri") {
         term.condition = compare(Sql(artifact_column(search.words)), comparison);
+    } else if (key == "experiment") {
+        const auto among = Sql(" IN (SELECT row FROM project WHERE ")
+                               .add(compare(Sql("experiment"), comparison))
+                               .add(")");
+        term.condition = Sql("+run.project").add(among);
+        term.rows = Sql("SELECT row FROM run WHERE project").add(among);
+        term.counted = *term.rows;
     } else if (key == "run_id" || key == "script" || key == "target") {
         const auto indexed = column(key == "run_id" ? "id" : key == "script" ? "script_name" : key);
         if (comparison.op == Operator::equal || comparison.op == Operator::in) {

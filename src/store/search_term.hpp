@@ -22,6 +22,8 @@ std::optional<Place> find_place(query::search::Entity entity, const std::string&
 // Expressions for the name of a run and the place of its artifacts.
 std::string_view name_column(RunSearch::Words words);
 std::string artifact_column(RunSearch::Words words);
+inline constexpr std::string_view experiment_column =
+    "(SELECT experiment FROM project WHERE project.row = run.project)";
 
 // `operand` compared as the comparison says; texts by bytes, patterns as SQLite has them. An
 // operand that is NULL is NaN: it differs from every number and is nothing else.

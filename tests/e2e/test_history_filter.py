@@ -53,6 +53,19 @@ def test_other_projects_are_searched_when_asked(history, tmp_path):
     words = ["--filter", "name = 'low'", "--project", str(tmp_path)]
     assert names(history, *words) == []
     assert names(history, *words, "--all-projects") == ["low"]
+    experiment = history.json("history", "list")[0]["experiment"]
+    assert names(history, *words, "--experiment", experiment) == ["low"]
+    assert names(history, "--filter", "experiment = '%s' AND name = 'low'" % experiment) == ["low"]
+    assert names(history, *words, "--experiment", "nobody's") == []
+    assert b'"low"' in history.run("history", "export", "--experiment", experiment).stdout
+    assert history.run("history", "export", "--experiment", "nobody's").stdout == b""
+
+
+def test_times_are_compared_as_people_write_them(history):
+    everything = names(history, "--filter", "start_time > '2020-01-31'")
+    assert everything == names(history) and len(everything) == len(RUNS)
+    assert names(history, "--filter", "start_time > '2020-01-31' AND end_time < '2020-01-31 12:00'") == []
+    assert names(history, "--filter", "end_time_utc > '9999-12-31T23:59:59.999Z'") == []
 
 
 @pytest.mark.parametrize("words, message, hint", [

@@ -2,6 +2,7 @@
 #include "query/search/filter.hpp"
 
 #include "base/text.hpp"
+#include "base/time.hpp"
 #include "query/search/cursor.hpp"
 
 #include <fmt/format.h>
@@ -115,6 +116,7 @@ private:
         if (op == Operator::is_null || op == Operator::is_not_null) return Value();
         if (op == Operator::in || op == Operator::not_in) return list();
         if (name.key->type == ValueType::number) return number(name);
+        if (name.key->type == ValueType::time) return time(name);
         const auto at = cursor_.peek().at;
         auto text = TRY(quoted_text(name));
         if (op == Operator::like || op == Operator::ilike) {
@@ -130,10 +132,32 @@ private:
     Result<Value> number(const Resolved& name)
     {
         if (cursor_.peek().kind != TokenKind::number)
-            return cursor_.unexpected(
-                fmt::format("a number for '{}'", printable(name.text)),
-                cursor_.peek().kind == TokenKind::text ? "Write it without quotes." : "");
+            return cursor_.unexpected(fmt::format("a number for '{}'", printable(name.text)),
+                                      number_hint());
         return Value(cursor_.take().number);
+    }
+
+    [[nodiscard]] std::string number_hint() const
+    {
+        const auto& token = cursor_.peek();
+        if (token.kind != TokenKind::text) return {};
+        if (const auto time = parse_written_time(token.text))
+            return fmt::format("Write it in milliseconds since 1970: {}.", *time);
+        return "Write it without quotes.";
+    }
+
+    Result<Value> time(const Resolved& name)
+    {
+        const auto& token = cursor_.peek();
+        if (token.kind == TokenKind::number) return Value(cursor_.take().number);
+        const auto time =
+            token.kind == TokenKind::text ? parse_written_time(token.text) : std::nullopt;
+        if (!time)
+            return cursor_.unexpected(
+                fmt::format("a time for '{}'", printable(name.text)),
+                "Write it as '2026-01-31 12:00' in UTC, or in milliseconds since 1970.");
+        cursor_.take();
+        return Value(static_cast<double>(*time));
     }
 
     Result<std::string> quoted_text(const Resolved& name)

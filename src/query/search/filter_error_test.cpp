@@ -31,6 +31,12 @@ TEST(FilterErrors, NameTheTokenItsColumnAndTheNextStep)
         {"metrics.m > '1'",
          "filter at column 13: expected a number for 'metrics.m', but found ''1''",
          "Write it without quotes."},
+        {"start_time > 'yesterday'",
+         "filter at column 14: expected a time for 'start_time', but found ''yesterday''",
+         "Write it as '2026-01-31 12:00' in UTC, or in milliseconds since 1970."},
+        {"metrics.m > '2026-01-01'",
+         "filter at column 13: expected a number for 'metrics.m', but found ''2026-01-01''",
+         "Write it in milliseconds since 1970: 1767225600000."},
         {"params.p = Foo",
          "filter at column 12: expected a text in quotes for 'params.p', but found 'Foo'",
          "Write 'Foo'."},
@@ -65,7 +71,8 @@ TEST(FilterErrors, NameTheTokenItsColumnAndTheNextStep)
         {"accuracy > 0.9",
          "filter at column 1: there is no attribute 'accuracy' to compare",
          "There are: run_id, run_name, status, user_id, artifact_uri, start_time, end_time, "
-         "script, target. Values that a script logs are metrics.NAME, params.NAME and tags.NAME."},
+         "script, target, experiment. Values that a script logs are metrics.NAME, params.NAME and "
+         "tags.NAME."},
         {"status = 'Complete'",
          "filter at column 10: 'Complete' is no status",
          "Did you mean 'Completed'?"},

@@ -39,7 +39,7 @@ Comparison make(const Family& family, const Key& key)
     const auto quote = *rc::gen::element<std::string>("\"", "'", "`");
     if (made.op == Operator::in || made.op == Operator::not_in) {
         made.value = *rc::gen::nonEmpty(rc::gen::container<std::vector<std::string>>(texts(quote)));
-    } else if (key.type == ValueType::number) {
+    } else if (key.type != ValueType::text) {
         made.value = *rc::gen::suchThat(rc::gen::arbitrary<double>(),
                                         [](double number) { return std::isfinite(number); });
     } else if (!key.values.empty() && made.op != Operator::like && made.op != Operator::ilike) {

@@ -222,8 +222,14 @@ TEST(HistoryFilter, KnowsWhatPonkKnowsOfARun)
                  {"status = 'Completed'", "status = 'Completed'"},
                  {"status != 'FINISHED'", "status != 'FINISHED'"},
                  {"status LIKE 'Can%'", "status LIKE 'Can%'"},
+                 {"experiment IN ('a', 'b')", "experiment IN ('a', 'b')"},
+                 {"start_time > '2026-01-01'", "start_time > 1767225600000"},
+                 {"end_time_utc <= '2026-01-01 12:00'", "end_time <= 1767268800000"},
+                 {"start_time > 7", "start_time > 7"},
                  {"metrics.m > 1", "metrics.m > 1"}});
-    expect_refused(history_runs, {"status = 'Done'", "target > 'a'"});
+    expect_refused(
+        history_runs,
+        {"status = 'Done'", "target > 'a'", "start_time > '2026-02-30'", "end_time = x"});
 }
 
 TEST(ExperimentFilter, HasNamesTimesAndTags)

@@ -87,16 +87,19 @@ constexpr auto states = [] {
 constexpr std::string_view name_alias[] = {"name"};
 constexpr std::string_view user_alias[] = {"user"};
 constexpr std::string_view script_alias[] = {"script_name"};
+constexpr std::string_view history_start[] = {"created", "Created", "start_time_utc"};
+constexpr std::string_view history_end[] = {"end_time_utc"};
 constexpr Key history_keys[] = {
     run_id_key,
     {.name = "run_name", .operators = textual, .aliases = name_alias, .filter_aliases = run_name},
     {.name = "status", .operators = textual, .values = states},
     {.name = "user_id", .operators = textual, .aliases = user_alias},
     artifact_key,
-    start_key,
-    end_key,
+    {.name = "start_time", .type = ValueType::time, .operators = numeric, .aliases = history_start},
+    {.name = "end_time", .type = ValueType::time, .operators = numeric, .aliases = history_end},
     {.name = "script", .operators = textual, .aliases = script_alias},
     {.name = "target", .operators = textual},
+    {.name = "experiment", .operators = textual | listed},
 };
 constexpr Family history_families[] = {
     {.entity = Entity::attribute, .words = run_words, .keys = history_keys},

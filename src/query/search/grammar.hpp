@@ -21,7 +21,8 @@ constexpr bool has(Operators operators, Operator op)
     return (operators & just(op)) != 0;
 }
 
-enum class ValueType { number, text };
+// time: a number of milliseconds, or a text such as "2026-01-31 12:00".
+enum class ValueType { number, text, time };
 using Words = std::span<const std::string_view>;
 
 // A name that is known beforehand.
