@@ -80,24 +80,25 @@ def log_param(name, value):
 
 @_journal.never_fails
 def log_params(params=None, **named):
-    """Records what the run was started with, e.g. log_params({"lr": 0.1}) or log_params(lr=0.1)."""
+    """Records what the run was started with, e.g. log_params({"lr": 0.1}) or log_params(lr=0.1).
+
+    A parameter that is logged again with another value has the later one, and a warning says so.
+    """
     merged = dict(params or {})
     merged.update(named)
-    _journal.write([{"param": str(key), "value": str(value), "time": _journal.now()}
-                    for key, value in merged.items()])
+    _journal.write(_journal.word_records("param", merged))
 
 
 @_journal.never_fails
 def set_tag(name, value=""):
     """Puts a word on the run, to find it by later."""
-    _journal.write([{"tag": str(name), "value": str(value), "time": _journal.now()}])
+    _journal.write(_journal.word_records("tag", {name: value}))
 
 
 @_journal.never_fails
 def set_tags(tags):
     """Several at once."""
-    _journal.write([{"tag": str(name), "value": str(value), "time": _journal.now()}
-                    for name, value in tags.items()])
+    _journal.write(_journal.word_records("tag", tags))
 
 
 def _note_files(names):

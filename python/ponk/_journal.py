@@ -19,6 +19,7 @@ LONGEST_TEXT = 100000  # a record must stay below 1 MiB
 
 _writers = {}  # pid -> _Writer; after a fork the child finds no entry of its own
 _steps = {}  # (pid, name) -> counter
+_params = {}  # name -> the value it was logged with
 _warned = set()  # kinds that were said
 _MOST_WARNINGS = 10
 
@@ -167,6 +168,24 @@ def metric_records(name, value, step):
         return [{"metric": name, "text": str(value)[:LONGEST_TEXT], "step": step, "time": now()}]
     step = step_of(name, step)
     return [{"metric": name, "value": as_json(number), "step": step, "time": now()}]
+
+
+def word_records(kind, words):
+    """The records for parameters or tags."""
+    records = []
+    for name, value in words.items():
+        name, value = str(name)[:LONGEST_TEXT], str(value)
+        if not name:
+            warn("log: a %s without a name is left out" % kind)
+            continue
+        if len(value) > LONGEST_TEXT:
+            warn("log: only the first %d characters of %s '%s' are kept" % (LONGEST_TEXT, kind, name[:100]))
+            value = value[:LONGEST_TEXT]
+        if kind == "param" and run and _params.setdefault(name, value) != value:
+            warn("log: parameter '%s' was '%s' and is now '%s'" % (name[:100], _params[name][:100], value[:100]))
+            _params[name] = value
+        records.append({kind: name, "value": value, "time": now()})
+    return records
 
 
 def series_records(name, numbers, step):

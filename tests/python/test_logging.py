@@ -304,6 +304,23 @@ def test_the_outputs_folder_is_never_copied_into_itself(python, run):
     assert found == ["again/train.py", "all/train.py", "sub/leaf"]
 
 
+def test_parameters_that_change_or_are_too_long_are_said(python, run):
+    done = run.script(python, """if True:
+        import ponk
+        ponk.log_params(lr=0.1, same=1)
+        ponk.log_params({"lr": 0.2, "same": 1, "": "nobody"})
+        ponk.log_param("long", "x" * 3000000)
+        """)
+    assert done.returncode == 0
+    said = sorted(done.stderr.splitlines())
+    assert [line.split(b": ", 2)[2] for line in said] == [
+        b"log: a param without a name is left out (not said again)",
+        b"log: only the first 100000 characters of param 'long' are kept (not said again)",
+        b"log: parameter 'lr' was '0.1' and is now '0.2' (not said again)"]
+    values = {record["param"]: record["value"] for record in run.records()}
+    assert values == {"lr": "0.2", "same": "1", "long": "x" * 100000}
+
+
 def test_the_names_of_mlflow_and_files_made_of_values(python, run):
     (run.work / "models" / "deep").mkdir(parents=True)
     (run.work / "models" / "deep" / "m.bin").write_bytes(b"m")
