@@ -64,16 +64,19 @@ build_beside() {
     mkdir -p build/test-logs
     # A group of processes but no session: kernels share the processor out among sessions first.
     set -m
-    chrt --idle 0 bash -c 'tools/build.sh asan unit_tests fuzz_targets && tools/build.sh tsan thread_tests' \
+    chrt --idle 0 bash -c 'tools/build.sh asan fuzz_targets && tools/build.sh asan unit_tests && tools/build.sh tsan thread_tests' \
         >build/test-logs/beside.log 2>&1 &
     beside=$!
     set +m
     trap 'kill -- "-$beside" 2>/dev/null' EXIT
 }
-# What that did not build, or could not, is built here, with its messages.
-asan_build() {
-    if [[ -n $beside ]]; then tail --pid="$beside" -f /dev/null; fi
-    tools/build.sh asan unit_tests fuzz_targets
+# What that did not build yet, or could not, is built here, with its messages: two do not build in one folder.
+fuzz_build() {
+    if [[ -n $beside ]]; then
+        kill -- "-$beside" 2>/dev/null
+        while kill -0 -- "-$beside" 2>/dev/null; do sleep 0.2; done
+    fi
+    tools/build.sh asan fuzz_targets
 }
 
 # The binary may need what every distribution has, and nothing else.
@@ -122,13 +125,14 @@ build_beside
 step dependencies check_dependencies
 step integration tests dev -LE 'unit|tree|slow'
 step e2e e2e_quick
-step mlflow tools/pytest.sh "$release" tests/integration/mlflow
-step e2e-long e2e_long
-step storm-tracking storm_tracking
+step_of 7 mlflow tools/pytest.sh "$release" tests/integration/mlflow
+step_of 8 e2e-long e2e_long
+step_of 2 storm-tracking storm_tracking
 # Where these would be left out something is wrong with the machine.
-step_of 12 asan-build asan_build
+step_of 12 fuzz-build fuzz_build
+step_of 6 fuzz tools/run_fuzz.sh 10
+step_of 12 asan-build tools/build.sh asan unit_tests
 step_of 12 asan tests asan
-step_of 12 fuzz tools/run_fuzz.sh 10
 step_of 12 tsan-build tools/build.sh tsan thread_tests
 step_of 12 tsan tools/without_aslr.sh ctest --preset tsan -j "$jobs"
 step_of 5 corpus tools/pytest.sh "$release" tests/corpus

@@ -217,7 +217,9 @@ Result<> remove_tree(const Path& path)
     {
         Fd folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
         if (!folder && errno == EACCES) {  // a folder without our own permission bits
-            ::fchmodat(AT_FDCWD, path.c_str(), 0700, AT_SYMLINK_NOFOLLOW);
+            // Where that fails, opening says why.
+            [[maybe_unused]] const int changed =
+                ::fchmodat(AT_FDCWD, path.c_str(), 0700, AT_SYMLINK_NOFOLLOW);
             folder.reset(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
         }
         if (!folder) return fail_errno(errno, "open {}", in_quotes(path));

@@ -72,7 +72,8 @@ Journal::Journal(os::Path folder, std::string run)
 Journal::~Journal()
 {
     // What was reserved behind the end is given back.
-    if (file_) static_cast<void>(::ftruncate(file_.get(), static_cast<off_t>(size_)));
+    [[maybe_unused]] const int given =
+        file_ ? ::ftruncate(file_.get(), static_cast<off_t>(size_)) : 0;
 }
 
 Result<> Journal::begin()
