@@ -93,9 +93,7 @@ Result<net::Response> download_named_artifact(const Services& services, const Ca
 Result<net::Response> show_snapshot(const Services& services, const Call& call)
 {
     const auto run = TRY(run_record(services, call));
-    Digest id;
-    if (!parse_digest(run.snapshot, id))
-        return fail(ErrorKind::not_found, "run '{}' has no snapshot", run.id.text());
+    const auto id = TRY(engine::snapshot_of(run));
     const auto manifest = TRY(services.context().objects.read_manifest(id));
     JsonArray files;
     for (const auto& entry : manifest.entries()) {

@@ -102,6 +102,7 @@ Json run_json(const model::Run& run,
     object.set("start_time_utc", time_or_null(run.started));
     object.set("end_time_utc", time_or_null(run.ended));
     add_duration(object, run);
+    if (run.imported != 0) object.set("imported_utc", time_or_null(run.imported));
     object.set("snapshot", text_or_null(run.snapshot));
     object.set("outputs", text_or_null(run.outputs));
     object.set("rerun_of", text_or_null(run.rerun_of));

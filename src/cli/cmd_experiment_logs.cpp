@@ -7,6 +7,7 @@
 #include "cli/gpu_view.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/log_stream.hpp"
+#include "model/run_words.hpp"
 
 #include <unistd.h>
 
@@ -27,13 +28,25 @@ constexpr Example examples[] = {
     {"ponk logs 4f1e > train.log", "Every byte, as the script wrote it."},
 };
 
-// A run that ended before its script began leaves no log to say why.
-void tell_unbegun(const Context& context, const Json& record)
+// Why there is nothing to print: a run that ended before its script began leaves no log to say so.
+void explain_no_log(const Context& context, const Json& record)
 {
+    const auto run = record.text("run_id");
+    if (record.text("target_type") == model::client_target) {
+        context.note("run {} belongs to a client of the tracking API: what it prints stays with it",
+                     run);
+        return;
+    }
+    if (!record["imported_utc"].is_null()) {
+        context.note("run {} was imported: its log stayed on machine '{}'",
+                     run,
+                     printable(record.text("host")));
+        return;
+    }
     if (record["end_time_utc"].is_null() || !record["start_time_utc"].is_null()) return;
     const auto why = record["error"].text("message");
     context.note("run {} ended before its script began: {}{}",
-                 record.text("run_id"),
+                 run,
                  record.text("status"),
                  why.empty() ? "" : ": " + printable(why));
 }
@@ -50,8 +63,7 @@ Outcome run(Context& context, const Invocation& words)
     // What has ended is not left behind by Ctrl-C: it only stops the printing, as it does
     // elsewhere.
     if (request.follow == Follow::no || !record["end_time_utc"].is_null()) {
-        TRY(copy_log(*daemon, request, writer));
-        tell_unbegun(context, record);
+        if (TRY(copy_log(*daemon, request, writer)) == 0) explain_no_log(context, record);
     } else {
         // Nothing is printed for a while: that has a reason.
         if (record.text("status") == "Queued" && wants_gpus(record))
@@ -62,8 +74,7 @@ Outcome run(Context& context, const Invocation& words)
             say_detached(context, request.run);
             return exit_code::detached;
         }
-        TRY(copied);
-        tell_unbegun(context, TRY(daemon->get("/runs/" + request.run)));
+        if (TRY(copied) == 0) explain_no_log(context, TRY(daemon->get("/runs/" + request.run)));
     }
     if (const auto damage = TRY(find_log_damage(*daemon, request.run)))
         return tl::unexpected(Failure(*damage));

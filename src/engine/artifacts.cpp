@@ -169,14 +169,31 @@ open_artifact(const Context& context, const model::Run& run, const std::string& 
                 run.id.text());
 }
 
+Result<Digest> snapshot_of(const model::Run& run)
+{
+    Digest digest;
+    if (parse_digest(run.snapshot, digest)) return digest;
+    if (run.imported != 0) {
+        return tl::unexpected(
+            Error(ErrorKind::not_found,
+                  fmt::format("run '{}' was imported, and its snapshot did not come with it",
+                              run.id.text()),
+                  fmt::format("It is in the history of machine '{}'. What it logged is here: "
+                              "'ponk history info -r {}'.",
+                              printable(run.host),
+                              run.id.brief())));
+    }
+    return fail(ErrorKind::not_found,
+                "run '{}' ended before its snapshot was taken, so there is none",
+                run.id.text());
+}
+
 Result<RestoreReport> restore_snapshot(const Context& context,
                                        const model::Run& run,
                                        const Path& destination,
                                        mode_t umask)
 {
-    Digest digest;
-    if (!parse_digest(run.snapshot, digest))
-        return fail(ErrorKind::not_found, "run '{}' has no snapshot", run.id.text());
+    const auto digest = TRY(snapshot_of(run));
     if (!destination.is_absolute())
         return fail(ErrorKind::invalid_argument, "the destination must be an absolute path");
     snapshot::MaterialiseOptions options;

@@ -42,6 +42,9 @@ find_artifact(const Context& context, const model::Run& run, const std::string& 
 Result<OpenFile>
 open_artifact(const Context& context, const model::Run& run, const std::string& path);
 
+// What it executed; `not_found` says why there is none: it ended early, or came without its files.
+Result<Digest> snapshot_of(const model::Run& run);
+
 struct RestoreReport {
     std::uint64_t files = 0;
     std::uint64_t bytes = 0;

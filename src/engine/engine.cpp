@@ -2,6 +2,7 @@
 #include "engine/engine.hpp"
 
 #include "base/time.hpp"
+#include "engine/artifacts.hpp"
 #include "engine/run_environment.hpp"
 #include "engine/run_secrets.hpp"
 #include "model/run_words.hpp"
@@ -121,11 +122,7 @@ Result<model::Run> Engine::rerun(const RunId& original, const RunId& id, Ambient
     }
     const auto before = TRY(context_.history.get_run(original));
     TRY(refuse_clients_run(before));
-    if (before.snapshot.empty()) {
-        return fail(ErrorKind::conflict,
-                    "run '{}' ended before its snapshot was taken, so there is nothing to repeat",
-                    original.text());
-    }
+    TRY(snapshot_of(before).map_error(while_doing("repeat it")));
     auto plan = TRY(plan_from_json(before.configuration));
     TRY(context_.executor(plan.target_type));
     TRY(pin_environment(

@@ -5,6 +5,9 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
+#include <unistd.h>
+
 namespace ponk::engine {
 
 namespace {
@@ -112,6 +115,9 @@ Result<std::optional<Error>> find_log_damage(const LogFile& log,
                                              LogDigests& digests,
                                              std::stop_token stop)
 {
+    const bool elsewhere =
+        run.imported != 0 && ::access(log.path.c_str(), F_OK) != 0 && errno == ENOENT;
+    if (elsewhere) return std::nullopt;
     if (const auto promise = log_promise(run))
         return find_log_damage(log, *promise, depth, digests, stop);
     if (run.state == model::RunState::lost && !os::open_regular(log.path, os::Links::refuse))

@@ -222,14 +222,12 @@ Result<ReturnReport> return_files(const Context& context,
                                   Overwrite overwrite,
                                   mode_t umask)
 {
+    const auto digest = TRY(snapshot_of(run));
     const auto source = TRY(Source::find(context, run));
     // A link that the script put in its place leads to files that are none of the run.
     const auto from = TRY(os::open_file(source.folder(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
     TRY(os::make_directories(destination, 0777));
     const auto to = TRY(os::open_file(destination, O_RDONLY | O_DIRECTORY));
-    Digest digest;
-    if (!parse_digest(run.snapshot, digest))
-        return fail(ErrorKind::not_found, "run '{}' has no snapshot", run.id.text());
     const auto before = TRY(context.objects.read_manifest(digest));
     Returning returning(from.get(), to.get(), before, overwrite, umask);
     TRY(returning.folder({}));

@@ -130,6 +130,7 @@ Result<> insert_run_copy(db::Connection& writer, std::int64_t experiment, const 
 {
     auto run = copy.run;
     run.number = TRY(free_number(writer, experiment, run.number));
+    if (copy.origin == Origin::engine) run.imported = wall_milliseconds();
     const auto row = TRY(insert_run(writer, experiment, run, copy.origin));
     if (copy.deleted != 0) {
         auto mark = TRY(writer.prepare("UPDATE run SET deleted = ? WHERE row = ?"));

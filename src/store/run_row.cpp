@@ -46,6 +46,7 @@ Json details_json(const Run& run)
     details.append("host", run.host);
     details.append("rerun_of", run.rerun_of);
     details.append("tracked", run.tracked);
+    if (run.imported != 0) details.append("imported", run.imported);
     details.append("timings", std::move(timings));
     if (run.error) details.append("error", error_json(*run.error));
     details.append("git", run.git);
@@ -68,6 +69,7 @@ void read_details(const Json& details, Run& run)
     run.host = details.text("host");
     run.rerun_of = details.text("rerun_of");
     run.tracked = details.boolean("tracked", true);
+    run.imported = details.integer("imported");
     run.git = details["git"];
     run.configuration = details["configuration"];
     run.evidence = details["evidence"];

@@ -100,6 +100,18 @@ def test_an_export_is_the_same_after_an_import_elsewhere(ponk, other, lines):
     assert b"2 here already" in other.run("history", "import", "-o", "table", lines).stdout
 
 
+def test_what_stayed_elsewhere_is_said_and_no_damage(ponk, other, lines):
+    other.run("history", "import", lines)
+    run = other.json("history", "list", "-A")[0]
+    said = other.run("logs", run["run_id"])
+    assert said.stdout == b"" and f"its log stayed on machine '{run['host']}'".encode() in said.stderr
+    for words in (("experiment", "rerun"), ("project", "restore", "-d", ponk.home / "back", "-r"), ("experiment", "return")):
+        refused = other.run(*words, run["run_id"], code=66).stderr
+        assert b"was imported, and its snapshot did not come with it" in refused, (words, refused)
+    assert other.json("history", "info", run["run_id"])["imported_utc"] is not None
+    assert other.json("history", "info", run["run_id"])["warnings"] == run["warnings"]
+
+
 def test_other_content_is_refused_and_the_rest_comes(ponk, other, lines):
     other.run("history", "import", lines)
     changed = lines.with_name("changed.jsonl")
