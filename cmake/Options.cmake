@@ -29,9 +29,9 @@ target_compile_options(ponk_options INTERFACE
   -Wno-missing-field-initializers  # fields left out have their defaults: that is their point
   -Wnon-virtual-dtor -Woverloaded-virtual -Wdouble-promotion -Wformat=2 -Wimplicit-fallthrough
   $<$<CXX_COMPILER_ID:GNU>:-Wduplicated-cond -Wlogical-op>
-  # What GCC 12 says of std::string when it optimises is wrong in every case that was looked at.
+  # What GCC 12 says of strings and optionals when it optimises is wrong in every case that was looked at.
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<CONFIG:Release>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict
-  -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread>
+  -Wno-maybe-uninitialized -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread>
   # TRY is a statement expression on purpose.
   $<$<CXX_COMPILER_ID:Clang>:-Wno-gnu-statement-expression>
   $<$<BOOL:${PONK_WERROR}>:-Werror>

@@ -151,7 +151,9 @@ private:
             const auto above = TRY(
                 os::open_beneath(to_, parent.empty() ? Path(".") : parent, O_RDONLY | O_DIRECTORY));
             if (::mkdirat(above.get(), part.c_str(), 0777) == 0) {
-                ::fchmodat(above.get(), part.c_str(), 0777 & ~umask_, 0);
+                // With less than asked for it still is the user's folder.
+                [[maybe_unused]] const int changed =
+                    ::fchmodat(above.get(), part.c_str(), 0777 & ~umask_, 0);
             } else if (errno != EEXIST) {
                 return fail_errno(errno, "make folder {}", os::in_quotes(parent / part));
             }

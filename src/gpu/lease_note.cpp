@@ -74,7 +74,7 @@ void write_lease_note(int fd, const LeaseNote& note)
     const auto text = to_text(note);
     const auto written = ::pwrite(fd, text.data(), text.size(), 0);
     const bool whole = written == static_cast<ssize_t>(text.size());
-    static_cast<void>(::ftruncate(fd, whole ? written : 0));
+    [[maybe_unused]] const int cut = ::ftruncate(fd, whole ? written : 0);
 }
 
 std::optional<LeaseNote> read_lease_note(int fd)

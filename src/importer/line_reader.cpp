@@ -8,7 +8,7 @@ namespace ponk::importer {
 
 namespace {
 
-constexpr std::size_t block = std::size_t{4} << 20;
+constexpr std::size_t block = std::size_t{256} << 10;
 
 }  // namespace
 
