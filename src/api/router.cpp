@@ -57,7 +57,7 @@ const std::vector<Route>& routes()
         {"DELETE", "/imports/{import}", administer, end_import},
         {"GET", "/projects", read, list_projects},
         {"GET", "/projects/lookup", administer, look_up_project},
-        {"DELETE", "/projects/{project}", write, delete_project},
+        {"DELETE", "/projects/{project}", administer, delete_project},
         {"GET", "/projects/{project}/assets", read, list_assets},
         {"POST", "/targets/check", administer, check_target, slow},
         {"POST", "/gpus", administer, list_gpus, slow},

@@ -120,6 +120,15 @@ std::string number_text(double value)
 
 namespace {
 
+// "\\u001b": a text may consist of nothing else, so this is no place for format strings.
+void write_escape(std::string& out, unsigned char high, unsigned char low)
+{
+    constexpr std::string_view digits = "0123456789abcdef";
+    const char text[] = {
+        '\\', 'u', digits[high >> 4], digits[high & 15], digits[low >> 4], digits[low & 15]};
+    out.append(text, sizeof text);
+}
+
 void write_string(std::string& out, const std::string& value)
 {
     out += '"';
@@ -128,13 +137,11 @@ void write_string(std::string& out, const std::string& value)
         if (byte >= 0x80) {
             const auto length = utf8_sequence(std::string_view(value).substr(at));
             if (length == 0) {
-                fmt::format_to(std::back_inserter(out), "\\udc{:02x}", byte);
+                write_escape(out, 0xdc, byte);
                 ++at;
             } else if (byte == 0xc2 && static_cast<unsigned char>(value[at + 1]) < 0xa0) {
                 // Control characters that start escape sequences in some terminals.
-                fmt::format_to(std::back_inserter(out),
-                               "\\u{:04x}",
-                               static_cast<unsigned char>(value[at + 1]));
+                write_escape(out, 0, static_cast<unsigned char>(value[at + 1]));
                 at += 2;
             } else {
                 out.append(value, at, length);
@@ -166,7 +173,7 @@ void write_string(std::string& out, const std::string& value)
             break;
         default:
             if (byte < 0x20 || byte == 0x7f) {
-                fmt::format_to(std::back_inserter(out), "\\u{:04x}", byte);
+                write_escape(out, 0, byte);
             } else {
                 out += static_cast<char>(byte);
             }

@@ -318,6 +318,21 @@ TEST_F(JournalReaders, ManyCallsAreToldInPortions)
     EXPECT_GT(reader.due(), after(std::chrono::hours(1)));
 }
 
+TEST_F(JournalReaders, AModelDoesNotComeFromARunOfOthers)
+{
+    const auto other = begin_run();
+    const auto run = begin_run();
+    const std::string id = "m-ffffffffffffffffffffffffffffffff";
+    put(run,
+        "relay-1",
+        model::journal_record(
+            JsonObject{{"model", id}, {"name", "net"}, {"run", other.text()}, {"time", 50}}));
+    JournalReader reader(context_, run);
+    read_all(reader);
+
+    EXPECT_EQ(store::Models(*history_).get(id).value().source_run, run.text());
+}
+
 TEST_F(JournalReaders, TheGoldenJournalOfARelayComesHome)
 {
     const auto run = begin_run();

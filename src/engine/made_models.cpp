@@ -54,6 +54,15 @@ Result<> MadeModels::take(const Json& record)
     return maker_of(known->tags) == maker_.text() ? change(id, record) : Result<>();
 }
 
+// A model comes from the run that made it or from one that this run made, whatever it says.
+std::string MadeModels::source_of(const Json& record) const
+{
+    auto run = record.text("run");
+    if (run.empty() || run == maker_.text()) return run;
+    const auto known = store::Tracking(context_.history).get_run(run);
+    return known && maker_of(known->tags) == maker_.text() ? run : maker_.text();
+}
+
 Result<> MadeModels::make(const std::string& id, const Json& record)
 {
     const auto own = TRY(store::Tracking(context_.history).get_run(maker_.text()));
@@ -63,7 +72,7 @@ Result<> MadeModels::make(const std::string& id, const Json& record)
                        .create({.experiment = own.experiment,
                                 .name = record.text("name"),
                                 .type = record.text("type"),
-                                .source_run = record.text("run"),
+                                .source_run = source_of(record),
                                 .params = pairs_of(record["params"]),
                                 .tags = std::move(tags),
                                 .id = id,

@@ -24,6 +24,7 @@ public:
     Result<> log_metrics(const std::string& run, const std::vector<store::ModelMetric>& metrics);
 
 private:
+    [[nodiscard]] std::string source_of(const Json& record) const;
     Result<> make(const std::string& id, const Json& record);
     Result<> change(const std::string& id, const Json& record);
 

@@ -14,6 +14,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <utility>
 
 namespace ponk::importer {
 
@@ -81,6 +82,11 @@ Result<> check_length(std::string_view what, std::string_view text, std::size_t 
                 most);
 }
 
+bool is_blank(const std::string& cell)
+{
+    return trim(cell).empty();
+}
+
 class TableSource final : public Source {
 public:
     TableSource(TableReader reader, std::string name)
@@ -110,7 +116,9 @@ public:
     {
         while (ready_.empty()) {
             const auto row = TRY(reader_.next());
-            if (!row) return std::optional<Item>();
+            if (!row) return end();
+            // A spreadsheet writes lines below its last one, too.
+            if (*row && std::all_of((*row)->begin(), (*row)->end(), is_blank)) continue;
             auto item = *row ? read_run(**row) : Result<RunItem>(tl::unexpected(row->error()));
             if (item) {
                 ready_.push_back({reader_.where(), std::move(*item)});
@@ -182,7 +190,7 @@ private:
                 point.value = *number;
             } else {
                 point.text = plain(cells[i]);
-                tell_text(column, *point.text);
+                note_text(column, *point.text);
             }
             store::PointColumns one;
             one.add(point);
@@ -190,15 +198,29 @@ private:
         }
     }
 
-    // Once for a column: somebody may have meant a number.
-    void tell_text(const std::string& column, const std::string& text)
+    // Somebody may have meant a number.
+    void note_text(const std::string& column, const std::string& text)
     {
-        if (!texts_.insert(column).second) return;
-        ready_.push_back({reader_.where(),
-                          LeftOut{LeftOut::Severity::note,
-                                  fmt::format("a number in '{}': '{}' is none, and is kept as text",
-                                              printable(column),
-                                              printable(text))}});
+        auto& known = texts_.try_emplace(column, Texts{reader_.where(), text}).first->second;
+        ++known.count;
+    }
+
+    // Once for a column, when all of them are known.
+    std::optional<Item> end()
+    {
+        for (const auto& [column, texts] : std::exchange(texts_, {})) {
+            ready_.push_back({texts.where,
+                              LeftOut{LeftOut::Severity::note,
+                                      fmt::format("numbers in '{}': {} cell{}, '{}' first, {} kept "
+                                                  "as text",
+                                                  printable(column),
+                                                  texts.count,
+                                                  texts.count == 1 ? "" : "s",
+                                                  printable(texts.first),
+                                                  texts.count == 1 ? "is" : "are")}});
+        }
+        if (ready_.empty()) return std::nullopt;
+        return take_front(ready_);
     }
 
     static Result<std::int64_t> time_of(const std::string& column, const std::string& cell)
@@ -238,8 +260,13 @@ private:
     std::string name_;  // of the experiment, unless a row says another
     std::deque<Item> ready_;
     std::set<std::string> announced_;
-    std::set<std::string> texts_;       // columns of metrics with cells that are no numbers
-    std::map<std::string, int> turns_;  // how many such rows there were
+    struct Texts {
+        std::string where;
+        std::string first;
+        std::size_t count = 0;
+    };
+    std::map<std::string, Texts> texts_;  // by columns of metrics: cells that are no numbers
+    std::map<std::string, int> turns_;    // how many such rows there were
 };
 
 }  // namespace

@@ -95,6 +95,14 @@ TEST_F(TableTest, NumbersOfTablesWithSemicolonsMayHaveCommas)
     EXPECT_EQ(run("x").params.at(0).second, "0,1");
 }
 
+TEST_F(TableTest, LinesOfEmptyCellsAreNoRuns)
+{
+    const auto report = home_.imported(write("t.csv", "name,metrics.a\nx,1\n,\n , \n,\n"));
+
+    EXPECT_EQ(report["runs"].integer("added"), 1);
+    EXPECT_EQ(report.integer("problem_count"), 0);
+}
+
 TEST_F(TableTest, ExcelsLineBeforeTheHeadingIsNoHeading)
 {
     home_.imported(write("t.csv", "sep=;\r\nname;metrics.a\r\nx;1,5\r\n"));
@@ -110,7 +118,7 @@ TEST_F(TableTest, AMetricThatIsNoNumberIsKeptAndSaidOnceForItsColumn)
     EXPECT_EQ(report["runs"].integer("added"), 2);
     EXPECT_EQ(report.integer("left_out_count"), 1);
     EXPECT_THAT(to_json(report["left_out"]),
-                HasSubstr("a number in 'metrics.a': '12 %' is none, and is kept as text"));
+                HasSubstr("numbers in 'metrics.a': 2 cells, '12 %' first, are kept as text"));
 }
 
 TEST_F(TableTest, WhatIsLongerThanClientsMayLogIsRefused)

@@ -30,13 +30,20 @@ Json object_of(const std::vector<std::pair<std::string, std::string>>& query)
     return object;
 }
 
-// Very old clients send a text that holds the object.
-Json object_of(const std::string& body)
+// Very old clients send a text that holds the object. MLflow's server takes what it cannot read for
+// an empty object, and makes a run in some other experiment than the one that was named in it.
+Result<Json> object_of(const std::string& body)
 {
+    if (trim(body).empty()) return Json(JsonObject());
     auto json = parse_json(body);
-    if (json && json->is_string()) json = parse_json(json->as_string());
-    if (!json || !json->is_object()) return JsonObject();
-    return std::move(*json);
+    if (json && json->is_string() && !trim(json->as_string()).empty())
+        json = parse_json(json->as_string());
+    if (!json)
+        return fail(ErrorKind::invalid_argument,
+                    "The body of the request is no JSON: {}",
+                    json.error().message());
+    if (!json->is_object()) return Json(JsonObject());
+    return json;
 }
 
 // A whole number in any of the forms that clients send.
@@ -120,7 +127,7 @@ Result<Fields> Fields::of(const net::Request& request)
                     "Bad Request. Content-Type must be 'application/json', not '{}'",
                     printable(type));
     }
-    return Fields(object_of(request.body));
+    return Fields(TRY(object_of(request.body)));
 }
 
 const Json* Fields::find(std::string_view name) const

@@ -20,6 +20,8 @@ using Step = RequestReader::Step;
 
 constexpr std::size_t head_room = 4 * 1024;
 constexpr std::size_t body_room = 256 * 1024;
+// Bodies up to this size are not counted: however busy the server is, a line can be logged.
+constexpr std::size_t small_body = 64 * 1024;
 // A stream that comes slower than this within the time for a body is given up.
 constexpr std::size_t enough_to_receive = 64 * 1024;
 
@@ -112,9 +114,9 @@ void Connection::take_request()
     work_->body_limit = reception.body_limit;
     sink_ = std::move(reception.sink);
     if (!sink_ && reader_.body_size().value_or(0) > work_->body_limit) return refuse_large();
-    if (!sink_ && !work_->part.hold(static_cast<std::size_t>(reader_.body_size().value_or(0))))
-        return refuse_busy();
-    if (!sink_) request.body.reserve(static_cast<std::size_t>(reader_.body_size().value_or(0)));
+    // What is only announced takes no room from others.
+    if (!sink_)
+        request.body.reserve(std::min<std::size_t>(reader_.body_size().value_or(0), body_room));
     encourage();
 }
 
@@ -159,7 +161,7 @@ void Connection::read_body()
     // One byte more than allowed tells that it is too long.
     const auto step = reader_.read_body(body, work_->body_limit + 1 - body.size());
     if (body.size() > work_->body_limit) return refuse_large();
-    if (!work_->part.hold(body.size())) return refuse_busy();
+    if (body.size() > small_body && !work_->part.hold(body.size())) return refuse_busy();
     if (step == Step::bad) return refuse_problem();
     if (step == Step::ready) {
         unread_ = false;

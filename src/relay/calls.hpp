@@ -43,6 +43,10 @@ std::span<const Route> trace_calls();
 // The answer to a call with a small body; nullopt: nobody here knows it.
 Answer answer(Recorder& recorder, const net::Request& request);
 
+// The body of a search that the daemon will answer: in the experiment of the run it looks only
+// where the script's own name for it says. Nullopt: as it is.
+std::optional<std::string> narrowed_search(Recorder& recorder, const net::Request& request);
+
 net::Response reply(JsonObject object = {});
 
 // {"key": …, "value": …} of each, as clients send and expect them.

@@ -15,6 +15,10 @@ Result<std::unique_ptr<Recorder>> Recorder::open(const model::Tracking& tracking
 {
     std::unique_ptr<Recorder> recorder(new Recorder(tracking, journals));
     recorder->state_ = TRY(recorder->read_state());
+    const auto& tags = recorder->state_.own().tags;
+    const auto named = tags.find(other_name_tag);
+    recorder->names_ = std::make_unique<ExperimentNames>(
+        tracking.experiment_name, named == tags.end() ? std::string() : named->second);
     return recorder;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "relay/experiment_names.hpp"
 #include "relay/journal.hpp"
 #include "relay/tracked_state.hpp"
 
@@ -37,6 +38,7 @@ public:
     [[nodiscard]] Result<std::vector<Point>> history(const TrackedRun& run,
                                                      std::string_view metric) const;
     [[nodiscard]] const model::Tracking& tracking() const noexcept { return tracking_; }
+    [[nodiscard]] ExperimentNames& names() noexcept { return *names_; }
 
 private:
     struct Batch {
@@ -51,6 +53,7 @@ private:
     [[nodiscard]] Result<TrackedState> read_state() const;
 
     model::Tracking tracking_;
+    std::unique_ptr<ExperimentNames> names_;
     Journal journal_;  // of who commits
     // Guards all below; a condition waits with it, so no Synced.
     mutable std::mutex mutex_;

@@ -213,6 +213,45 @@ TEST_F(RelayTest, TheExperimentIsTheRunsWhateverItIsCalled)
     EXPECT_EQ(value_in(own()["data"]["tags"], "ponk.experiment_name"), Json("mine"));
 }
 
+TEST_F(RelayTest, RunsSayIntoWhichExperimentTheScriptPutThemAndSearchesLookThere)
+{
+    const auto ask_for = [this](const char* name) {
+        get("experiments/get-by-name", {{"experiment_name", name}});
+    };
+    const auto make = [this] {
+        const auto made = parse_json(post("runs/create", {{"experiment_id", "7"}}).body).value();
+        return value_in(made["run"]["data"]["tags"], "ponk.experiment_name");
+    };
+    const auto filter_of = [this](JsonObject body) {
+        net::Request request;
+        request.method = "POST";
+        request.path = {"api", "2.0", "mlflow", "runs", "search"};
+        request.body = to_json(std::move(body));
+        const auto narrowed = narrowed_search(*recorder_, request);
+        return narrowed ? parse_json(*narrowed)->text("filter") : "as it is";
+    };
+    const JsonObject here{{"experiment_ids", JsonArray{"7"}}};
+    EXPECT_EQ(filter_of(here), "as it is");
+    ask_for("a");
+    EXPECT_EQ(make(), Json("a"));
+    ask_for("b");  // reads there, and goes on in its own
+    EXPECT_EQ(filter_of(here), "tags.`ponk.experiment_name` = 'b'");
+    auto next = here;
+    next.set("page_token", "t");
+    EXPECT_EQ(filter_of(next), "tags.`ponk.experiment_name` = 'b'");
+    EXPECT_EQ(make(), Json("a"));
+    auto with_filter = here;
+    with_filter.set("filter", "metrics.x > 1");
+    EXPECT_EQ(filter_of(with_filter), "tags.`ponk.experiment_name` = 'a' AND metrics.x > 1");
+    ask_for("c's");
+    EXPECT_EQ(make(), Json("c's"));
+    EXPECT_EQ(filter_of(here), "tags.`ponk.experiment_name` = \"c's\"");
+    EXPECT_EQ(value_in(own()["data"]["tags"], "ponk.experiment_name"), Json("a"));
+    ask_for("iris");
+    EXPECT_EQ(filter_of(here), "as it is");
+    EXPECT_EQ(filter_of({{"experiment_ids", JsonArray{"8"}}}), "as it is");
+}
+
 TEST_F(RelayTest, TheFirstRunThatAScriptMakesIsItsOwn)
 {
     const auto create = [this](JsonObject body) {

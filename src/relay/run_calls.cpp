@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/id.hpp"
+#include "base/text.hpp"
 #include "base/time.hpp"
 #include "mlflow/model_summary.hpp"
 #include "mlflow/names.hpp"
 #include "relay/calls.hpp"
 #include "relay/logged.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -173,6 +176,8 @@ Result<Answer> create_run(Recorder& recorder, const Call& call)
     const auto name = TRY(call.fields.find_text("run_name")).value_or("");
     const auto user = TRY(call.fields.find_text("user_id")).value_or("");
     auto batch = TRY(tags_of_new_run(call.fields, name));
+    if (auto other = recorder.names().of_new_run(); !other.empty())
+        batch.tags.emplace_back(other_name_tag, std::move(other));
     std::string id;
     TRY(recorder.write([&](const TrackedState& state) -> Result<JsonArray> {
         if (!state.is_taken() && !names_parent(batch)) {
@@ -328,6 +333,35 @@ Result<Answer> log_model(Recorder& recorder, const Call& call)
 }
 
 }  // namespace
+
+std::optional<std::string> narrowed_search(Recorder& recorder, const net::Request& request)
+{
+    const auto& path = request.path;
+    if (request.method != "POST" || path.size() < 2 || path.back() != "search" ||
+        path[path.size() - 2] != "runs")
+        return std::nullopt;
+    auto body = parse_json(request.body);
+    if (!body || !body->is_object()) return std::nullopt;
+    const auto& ids = (*body)["experiment_ids"];
+    const bool own = ids.is_array() && ids.as_array().size() == 1 &&
+                     ids.as_array().front() == Json(recorder.tracking().experiment);
+    if (!own) return std::nullopt;
+    const auto page = body->text("page_token").empty() ? ExperimentNames::Page::first
+                                                       : ExperimentNames::Page::next;
+    const auto name = recorder.names().of_search(page);
+    if (name.empty()) return std::nullopt;
+    const char quote = name.find('\'') == std::string::npos ? '\'' : '"';
+    const auto filter = body->text("filter");
+    body->as_object().set("filter",
+                          fmt::format("tags.`{}` = {}{}{}{}{}",
+                                      other_name_tag,
+                                      quote,
+                                      name,
+                                      quote,
+                                      trim(filter).empty() ? "" : " AND ",
+                                      filter));
+    return to_json(*body);
+}
 
 std::span<const Route> run_calls()
 {

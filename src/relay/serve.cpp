@@ -94,6 +94,8 @@ private:
     // What only the daemon knows.
     bool pass_on()
     {
+        if (auto narrowed = narrowed_search(recorder_, request_))
+            request_.body = std::move(*narrowed);
         const auto answer = asks_.ask({.method = request_.method,
                                        .target = head_.target,
                                        .type = head_.header("Content-Type"),

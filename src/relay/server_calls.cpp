@@ -47,12 +47,14 @@ JsonObject experiment_json(const model::Tracking& tracking, const std::string& n
 
 // A run stays in its experiment, and a script that names another one logs into its run all the
 // same: the run says which name that was.
-Result<> note_other_name(Recorder& recorder, const std::string& name)
+Result<> note_name(Recorder& recorder, const std::string& name, ExperimentNames::How how)
 {
-    if (name == recorder.tracking().experiment_name) return {};
+    const bool goes_there = recorder.names().name(name, how);
+    if (!goes_there || name == recorder.tracking().experiment_name) return {};
     return recorder.write([&name](const TrackedState& state) -> Result<JsonArray> {
         const auto known = state.own().tags.find(other_name_tag);
-        if (known != state.own().tags.end() && known->second == name) return JsonArray();
+        const bool is_noted = known != state.own().tags.end() && known->second == name;
+        if (is_noted || state.is_taken()) return JsonArray();
         return JsonArray{JsonObject{{"tag", other_name_tag}, {"value", name}}};
     });
 }
@@ -60,25 +62,20 @@ Result<> note_other_name(Recorder& recorder, const std::string& name)
 Result<Answer> show_experiment(Recorder& recorder, const Call& call)
 {
     const auto id = TRY(call.fields.text("experiment_id"));
-    const auto& tracking = recorder.tracking();
-    if (id != tracking.experiment) return Answer();
-    const auto name = recorder.look([&tracking](const TrackedState& state) {
-        const auto other = state.own().tags.find(other_name_tag);
-        return other == state.own().tags.end() ? tracking.experiment_name : other->second;
-    });
-    return reply(experiment_json(tracking, name));
+    if (id != recorder.tracking().experiment) return Answer();
+    return reply(experiment_json(recorder.tracking(), recorder.names().shown()));
 }
 
 Result<Answer> find_experiment(Recorder& recorder, const Call& call)
 {
     const auto name = TRY(call.fields.text("experiment_name"));
-    TRY(note_other_name(recorder, name));
+    TRY(note_name(recorder, name, ExperimentNames::How::found));
     return reply(experiment_json(recorder.tracking(), name));
 }
 
 Result<Answer> create_experiment(Recorder& recorder, const Call& call)
 {
-    TRY(note_other_name(recorder, TRY(call.fields.text("name"))));
+    TRY(note_name(recorder, TRY(call.fields.text("name")), ExperimentNames::How::made));
     return reply({{"experiment_id", recorder.tracking().experiment}});
 }
 

@@ -57,6 +57,18 @@ TEST_F(HistoryTest, RunsAreFoundByBeginningEndAndLast)
     EXPECT_THAT(several.message(), HasSubstr(other.id.text()));
 }
 
+TEST_F(HistoryTest, TheLastRunIsTheOneThatWasSubmittedAndNoneThatItMade)
+{
+    auto run = make_run();
+    ASSERT_TRUE(history_->create_run(run));
+    auto made = make_run();
+    made.tags = {{"ponk.made_by", run.id.text()}};
+    ASSERT_TRUE(history_->create_run(made));
+
+    EXPECT_EQ(history_->resolve_run("last", "p1").value(), run.id);
+    EXPECT_EQ(history_->resolve_run("last").value(), run.id);
+}
+
 TEST_F(HistoryTest, PagesHoldEveryRunOnceNewestFirst)
 {
     std::vector<std::string> made;

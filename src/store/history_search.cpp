@@ -175,20 +175,27 @@ bool asks_for_metrics(const RunSearch& search)
 
 }  // namespace
 
-Result<FoundRows> find_run_rows(db::Connection& reader, const RunSearch& search)
+std::string FoundRunRows::place_behind(std::size_t row) const
+{
+    return page_word(columns, marks[row]);
+}
+
+Result<FoundRunRows> find_run_rows(db::Connection& reader, const RunSearch& search)
 {
     auto columns = order_columns(search.order_by, search.words);
     auto marks = search.page.empty() ? Marks() : TRY(parse_page_word(columns, search.page));
     const RunSearchPlan plan(search, std::move(columns), std::move(marks));
     const auto limit = std::clamp<std::size_t>(search.scope.limit, 1, largest_page);
     auto rows = TRY(find_rows(reader, plan, limit + 1));
-    FoundRows found;
-    if (rows.size() > limit) {
-        rows.pop_back();
-        found.next = page_word(plan.columns(), rows.back().marks);
-    }
-    for (const auto& row : rows)
+    const bool more = rows.size() > limit;
+    if (more) rows.pop_back();
+    FoundRunRows found;
+    found.columns = plan.columns();
+    for (auto& row : rows) {
         found.rows.push_back(row.row);
+        found.marks.push_back(std::move(row.marks));
+    }
+    if (more) found.next = found.place_behind(rows.size() - 1);
     return found;
 }
 

@@ -5,6 +5,8 @@
 #include "store/run_filter.hpp"
 #include "store/run_row.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace ponk::store {
@@ -21,11 +23,13 @@ constexpr std::size_t largest_page = 10'000;
 
 Result<std::optional<RunId>> newest(db::Connection& reader, std::string_view project)
 {
-    auto statement = TRY(reader.prepare(
-        project.empty()
-            ? "SELECT id FROM run WHERE hidden = 0 AND deleted = 0 ORDER BY row DESC LIMIT 1"
-            : "SELECT id FROM run WHERE hidden = 0 AND deleted = 0 AND project ="
-              " (SELECT row FROM project WHERE id = ?) ORDER BY row DESC LIMIT 1"));
+    // Runs that a script made are parts of the one that was submitted, which is meant.
+    constexpr std::string_view select =
+        "SELECT id FROM run WHERE hidden = 0 AND deleted = 0 AND NOT EXISTS"
+        " (SELECT 1 FROM tag WHERE tag.run = run.row AND tag.key = 'ponk.made_by') {}"
+        " ORDER BY row DESC LIMIT 1";
+    auto statement = TRY(reader.prepare(fmt::format(
+        select, project.empty() ? "" : "AND project = (SELECT row FROM project WHERE id = ?)")));
     if (!project.empty()) statement.bind(project);
     if (!TRY(statement.step())) return std::optional<RunId>();
     return std::optional(TRY(RunId::parse(statement.text(0))));

@@ -13,8 +13,17 @@
 
 namespace ponk::store {
 
+struct FoundRunRows {
+    std::vector<std::int64_t> rows;
+    std::string next;  // empty at the end
+    std::vector<OrderColumn> columns;
+    std::vector<Marks> marks;  // of each
+
+    // `next` of a page that ends with this row.
+    [[nodiscard]] std::string place_behind(std::size_t row) const;
+};
 // The runs of a page in the order of the answer.
-Result<FoundRows> find_run_rows(db::Connection& reader, const RunSearch& search);
+Result<FoundRunRows> find_run_rows(db::Connection& reader, const RunSearch& search);
 
 // What a walk to a page of so many runs may cost before another way is taken, in operations of
 // SQLite's machine: those of some hundred runs, and for each run of the page those of a few more.

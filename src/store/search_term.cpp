@@ -158,8 +158,19 @@ Term make_attribute_term(const Comparison& comparison, const RunSearch& search)
         const auto among = Sql(" IN (SELECT row FROM project WHERE ")
                                .add(compare(Sql("experiment"), comparison))
                                .add(")");
-        term.condition = Sql("+run.project").add(among);
+        // Also what a script called it, where that is not what it is.
+        const auto called =
+            Sql("SELECT run AS row FROM tag WHERE key = 'ponk.experiment_name' AND ")
+                .add(compare(Sql("value"), comparison));
+        term.condition = Sql("(+run.project").add(among);
         term.rows = Sql("SELECT row FROM run WHERE project").add(among);
+        const bool denies =
+            comparison.op == Operator::not_equal || comparison.op == Operator::not_in;
+        if (!denies) {
+            term.condition.add(" OR run.row IN (").add(called).add(")");
+            term.rows->add(" UNION ").add(called);
+        }
+        term.condition.add(")");
         term.counted = *term.rows;
     } else if (key == "run_id" || key == "script" || key == "target") {
         const auto indexed = column(key == "run_id" ? "id" : key == "script" ? "script_name" : key);

@@ -14,9 +14,15 @@
 #include "store/tracked_run.hpp"
 #include "store/tracking.hpp"
 
+#include <algorithm>
+
 namespace ponk::store {
 
 namespace {
+
+// Of a page, in memory; as JSON up to six times as much.
+constexpr std::size_t enough_text = std::size_t{16} << 20;
+constexpr std::size_t read_together = 32;
 
 Error no_run(std::string_view id)
 {
@@ -55,6 +61,38 @@ Result<TrackedRun> read_one(db::Connection& connection, std::int64_t row)
     auto runs = TRY(read_tracked_runs(connection, {row}));
     if (runs.empty()) return fail(ErrorKind::internal, "row {} of a run is gone", row);
     return std::move(runs.front());
+}
+
+std::size_t text_size(const TrackedRun& run)
+{
+    std::size_t size = run.metrics.size() * sizeof(model::MetricPoint);
+    for (const auto* pairs : {&run.tags, &run.params}) {
+        for (const auto& [key, value] : *pairs)
+            size += key.size() + value.size();
+    }
+    return size;
+}
+
+// A page ends early where its runs have very long texts: the next one goes on there.
+Result<TrackedPage> read_page(db::Connection& reader, const FoundRunRows& found)
+{
+    TrackedPage page{{}, found.next};
+    std::size_t bytes = 0;
+    for (std::size_t at = 0; at < found.rows.size(); at += read_together) {
+        const auto end = std::min(at + read_together, found.rows.size());
+        const auto first = found.rows.begin();
+        auto runs = TRY(read_tracked_runs(
+            reader,
+            {first + static_cast<std::ptrdiff_t>(at), first + static_cast<std::ptrdiff_t>(end)}));
+        for (auto& run : runs) {
+            bytes += text_size(run);
+            page.runs.push_back(std::move(run));
+        }
+        if (bytes < enough_text || end == found.rows.size()) continue;
+        page.next = found.place_behind(end - 1);
+        break;
+    }
+    return page;
 }
 
 Result<> rename(db::Connection& writer, std::int64_t row, const std::string& name)
@@ -179,8 +217,7 @@ Result<TrackedPage> Tracking::search_runs(const RunSearch& search) const
     // Whatever is asked for, the answer has the latest metrics.
     TRY(history_.impl_->settle_all());
     return history_.impl_->database->read([&](db::Connection& reader) -> Result<TrackedPage> {
-        auto found = TRY(find_run_rows(reader, search));
-        return TrackedPage{TRY(read_tracked_runs(reader, found.rows)), std::move(found.next)};
+        return read_page(reader, TRY(find_run_rows(reader, search)));
     });
 }
 

@@ -168,6 +168,14 @@ def test_bodies_that_are_none_are_refused(server, body):
         refused(answer)
 
 
+@pytest.mark.parametrize("body", ['{"experiment_id": "0", "start_time": NaN}', '{"experiment_id": "0",}', '{"experiment_id"',
+                                  '{"experiment_id": "0", "tags": [{"key": "a", "value": "\\ud800"}], }'])
+def test_a_body_that_is_no_json_makes_no_run_somewhere_else(server, body):
+    for path in ("runs/create", "runs/search"):
+        answer = server.request("POST", API + path, body, {"Content-Type": "application/json"})
+        assert "no JSON" in refused(answer)
+
+
 def test_another_type_of_body_is_refused(server, run):
     answer = server.request("POST", API + "runs/log-metric", json.dumps(metric(run)), {"Content-Type": "text/plain"})
     refused(answer)

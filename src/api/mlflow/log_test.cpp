@@ -84,7 +84,8 @@ TEST_F(MlflowLog, WhatIsMissingIsNamed)
               missing + "'metrics[0].timestamp'");
     EXPECT_EQ(batch(R"("params": [{"value": "a"}])"), missing + "'params[0].key'");
     EXPECT_EQ(batch(R"("tags": [{"key": "a"}, {"value": "a"}])"), missing + "'tags[1].key'");
-    EXPECT_EQ(refusal(post("runs/log-batch", "not json")), missing + "'run_id'");
+    EXPECT_THAT(refusal(post("runs/log-batch", "not json")),
+                StartsWith("400 INVALID_PARAMETER_VALUE: The body of the request is no JSON"));
     EXPECT_EQ(refusal(post("runs/log-metric", "")), missing + "'run_id'");
 }
 
@@ -241,9 +242,15 @@ TEST_F(MlflowLog, AMillionMetricsAreRefusedBeforeTheyAreRead)
     for (int i = 0; i < 1'000'001; ++i)
         body += (i == 0 ? "" : ",") + one;
     body += "]}";
-    const auto before = std::chrono::steady_clock::now();
-    EXPECT_THAT(refusal(post("runs/log-batch", body)), HasSubstr("at most 1000 metrics"));
-    EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(1));
+    const auto time_of = [](const auto& work) {
+        const auto before = std::chrono::steady_clock::now();
+        work();
+        return std::chrono::steady_clock::now() - before;
+    };
+    const auto refusing = time_of([&] {
+        EXPECT_THAT(refusal(post("runs/log-batch", body)), HasSubstr("at most 1000 metrics"));
+    });
+    EXPECT_LT(refusing, time_of([&] { EXPECT_TRUE(parse_json(body)); }));
     EXPECT_EQ(data(id_, "metrics", "a"), Json());
 }
 
