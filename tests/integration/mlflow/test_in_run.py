@@ -76,6 +76,32 @@ client.set_terminated(run_id)
     assert record["metrics"]["loss"] == 0.5 and record["tags"]["ponk.experiment_name"] == "another"
 
 
+def test_searches_find_what_the_script_put_under_its_name_and_nothing_else(runs):
+    runs.write("other.py", """
+import mlflow
+mlflow.set_experiment("baseline")
+with mlflow.start_run():
+    mlflow.log_metric("q", 100)
+""")
+    runs.write("sweep.py", """
+import mlflow
+mlflow.set_experiment("sweep-a")
+for q in range(3):
+    with mlflow.start_run():
+        mlflow.log_metric("q", q)
+found = mlflow.MlflowClient().search_runs([mlflow.get_experiment_by_name("sweep-a").experiment_id], order_by=["metrics.q DESC"])
+assert [run.data.metrics["q"] for run in found] == [2, 1, 0], found
+found = mlflow.MlflowClient().search_runs([mlflow.get_experiment_by_name("baseline").experiment_id], "metrics.q > 1")
+assert [run.data.metrics["q"] for run in found] == [100], found
+""")
+    assert ended(runs, runs.json("submit", "--async", "other.py")["run_id"])["status"] == "Completed"
+    submitted = runs.json("submit", "--async", "sweep.py")["run_id"]
+    assert ended(runs, submitted)["status"] == "Completed", runs.text("logs", submitted)
+
+    assert runs.json("history", "info", "last")["run_id"] == submitted
+    assert sorted(run["q"] for run in runs.json("history", "list", "--experiment", "sweep-a")) == [0, 1, 2]
+
+
 def test_autolog_and_a_model_need_no_daemon(runs, mlflow_python):
     needs_sklearn(mlflow_python)
     runs.write("train.py", """
