@@ -120,7 +120,7 @@ std::string number_text(double value)
 
 namespace {
 
-// "\\u001b": a text may consist of nothing else, so this is no place for format strings.
+// A text may consist of nothing else, so this is no place for format strings.
 void write_escape(std::string& out, unsigned char high, unsigned char low)
 {
     constexpr std::string_view digits = "0123456789abcdef";

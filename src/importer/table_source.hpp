@@ -13,7 +13,7 @@ namespace ponk::importer {
 // has such columns.
 Result<std::unique_ptr<Source>> open_table(const os::Path& file);
 
-// Whether a text that begins with this line is one.
+// Whether a text that begins so is one.
 bool is_table(std::string_view begin);
 
 }  // namespace ponk::importer

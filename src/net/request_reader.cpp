@@ -118,7 +118,7 @@ RequestReader::Step RequestReader::fail(error_code code)
 {
     const bool large = code == http::error::header_limit;
     // As far as it was read: errors are told in the words of what was asked for.
-    if (head_) target_ = std::string(head_->get().target());
+    if (target_.empty()) target_ = std::string(head_->get().target());
     problem_ = {large ? 431 : 400,
                 large ? "the head of the request is too large"
                       : "not an HTTP request: " + code.message()};

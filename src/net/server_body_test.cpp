@@ -232,6 +232,16 @@ TEST_F(Bodies, ALargeBodyIsRefusedByItsLengthOrWhenItHasCome)
     EXPECT_TRUE(just.receive_until("\n").starts_with("HTTP/1.1 200"));
 }
 
+TEST_F(Bodies, ABadChunkIsToldInTheWordsOfWhatWasAskedFor)
+{
+    const TcpServer server(handlers());
+    auto client = server.connect();
+    ASSERT_TRUE(client.send("POST /large HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"));
+    const auto refusal = client.receive_until("}\n");
+    EXPECT_TRUE(refusal.starts_with("HTTP/1.1 400")) << refusal;
+    EXPECT_NE(refusal.find("\"at\":\"/large\""), std::string::npos) << refusal;
+}
+
 TEST_F(Bodies, AllBodiesTogetherHaveABudget)
 {
     ServerOptions options;
