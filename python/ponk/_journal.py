@@ -16,6 +16,7 @@ import time
 
 LONGEST_LIST = 5000  # numbers in one record; longer lists become several
 LONGEST_TEXT = 100000  # a record must stay below 1 MiB
+LONGEST_NAME = 250  # as every client of the tracking API takes it
 
 _writers = {}  # pid -> _Writer; after a fork the child finds no entry of its own
 _steps = {}  # (pid, name) -> counter
@@ -104,8 +105,18 @@ def step_of(name, step):
     """The step of one value; None: the next one."""
     if step is None:
         return next_step(name)
-    step_given(name, int(step))
-    return int(step)
+    step = whole_step(name, step)
+    step_given(name, step)
+    return step
+
+
+def whole_step(name, step):
+    whole = int(step)
+    if not -2 ** 63 <= whole < 2 ** 63:
+        raise ValueError("the step of '%s' has more than 64 bits" % name[:100])
+    if isinstance(step, float) and whole != step:
+        warn("log: a step is no whole number: %r of '%s' is taken as %d" % (step, name[:100], whole))
+    return whole
 
 
 def as_number(value):
@@ -132,7 +143,9 @@ def as_json(number):
     if isinstance(number, float) and not math.isfinite(number):
         return "NaN" if math.isnan(number) else "Infinity" if number > 0 else "-Infinity"
     if isinstance(number, int) and not -2 ** 63 <= number < 2 ** 63:
-        return as_json(float(number)) if abs(number) < 10 ** 308 else "Infinity"
+        if abs(number) < 10 ** 308:
+            return float(number)
+        return "Infinity" if number > 0 else "-Infinity"
     return number
 
 
@@ -158,7 +171,10 @@ def metric_records(name, value, step):
     if name is None or not str(name):
         warn("log: a value without a name is left out")
         return []
-    name = str(name)[:LONGEST_TEXT]
+    name = short_name(name)
+    if value is None:
+        warn("log: None is left out: the value of '%s'" % name[:100])
+        return []
     number = as_number(value)
     if number is None:
         numbers = as_list(value)
@@ -170,11 +186,18 @@ def metric_records(name, value, step):
     return [{"metric": name, "value": as_json(number), "step": step, "time": now()}]
 
 
+def short_name(name):
+    name = str(name)
+    if len(name) > LONGEST_NAME:
+        warn("log: names are cut behind %d characters: '%s...'" % (LONGEST_NAME, name[:100]))
+    return name[:LONGEST_NAME]
+
+
 def word_records(kind, words):
     """The records for parameters or tags."""
     records = []
     for name, value in words.items():
-        name, value = str(name)[:LONGEST_TEXT], str(value)
+        name, value = short_name(name), str(value)
         if not name:
             warn("log: a %s without a name is left out" % kind)
             continue
@@ -197,7 +220,7 @@ def series_records(name, numbers, step):
             for _ in part[1:]:
                 next_step(name)
         else:
-            first = int(step) + start
+            first = whole_step(name, step) + start
             step_given(name, first + len(part) - 1)
         records.append({"metric": name, "values": [as_json(number) for number in part],
                         "step": first, "time": now()})

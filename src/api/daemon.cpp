@@ -26,8 +26,10 @@ std::int64_t resident_kib()
 
 }  // namespace
 
-Result<net::Response> show_daemon(const Services& services, const Call& /*call*/)
+Result<net::Response> show_daemon(const Services& services, const Call& call)
 {
+    // Others see what it does, not where it lives.
+    const bool is_owner = call.request.door == net::Door::unix_socket;
     const auto& identity = services.context().objects.identity();
     const auto store = to_hex({reinterpret_cast<const char*>(identity.data()), identity.size()});
     const auto& notice = services.history().opening().notice;
@@ -40,9 +42,9 @@ Result<net::Response> show_daemon(const Services& services, const Call& /*call*/
     return net::json_response(
         JsonObject{{"version", own_version()},
                    {"api", 1},
-                   {"pid", static_cast<std::int64_t>(::getpid())},
-                   {"home", services.context().home.native()},
-                   {"socket", services.socket},
+                   {"pid", is_owner ? Json(static_cast<std::int64_t>(::getpid())) : Json()},
+                   {"home", is_owner ? Json(services.context().home.native()) : Json()},
+                   {"socket", is_owner ? Json(services.socket) : Json()},
                    {"tracking_uri", has_port ? Json(services.doors->tracking_uri) : Json()},
                    {"serves", std::move(addresses)},
                    {"pinned", services.doors != nullptr && services.doors->note().pinned},
@@ -51,7 +53,7 @@ Result<net::Response> show_daemon(const Services& services, const Call& /*call*/
                    {"active_runs", services.engine.active_runs()},
                    {"memory_kib", resident_kib()},
                    {"store", store},
-                   {"notice", notice.empty() ? Json() : Json(notice)}});
+                   {"notice", notice.empty() || !is_owner ? Json() : Json(notice)}});
 }
 
 Result<net::Response> stop_daemon(const Services& services, const Call& call)

@@ -3,6 +3,8 @@
 
 #include "base/time.hpp"
 #include "engine/artifacts.hpp"
+#include "engine/made_by.hpp"
+#include "model/run_state.hpp"
 #include "model/run_words.hpp"
 
 #include <map>
@@ -13,6 +15,7 @@ namespace {
 
 constexpr std::size_t most_metrics_shown = 10'000;
 constexpr std::size_t most_metrics_in_list = 1000;
+constexpr std::size_t most_made_runs_shown = 100;
 
 Json time_or_null(std::int64_t wall_ms)
 {
@@ -102,6 +105,7 @@ Json run_json(const model::Run& run,
     object.set("start_time_utc", time_or_null(run.started));
     object.set("end_time_utc", time_or_null(run.ended));
     add_duration(object, run);
+    if (run.deleted != 0) object.set("deleted_utc", time_or_null(run.deleted));
     if (run.imported != 0) object.set("imported_utc", time_or_null(run.imported));
     object.set("snapshot", text_or_null(run.snapshot));
     object.set("outputs", text_or_null(run.outputs));
@@ -156,12 +160,29 @@ Result<Json> with_metrics(const Services& services,
     return json;
 }
 
+// The newest runs that its script made by MLflow's API.
+Result<JsonArray> made_runs_json(const Services& services, const model::Run& run)
+{
+    store::RunFilter filter;
+    filter.tag = engine::made_by(run.id);
+    filter.limit = most_made_runs_shown;
+    JsonArray made;
+    for (const auto& one : TRY(services.history().list_runs(filter)).runs)
+        made.emplace_back(JsonObject{{"run_id", one.id.text()},
+                                     {"name", one.name},
+                                     {"status", model::to_string(one.state)}});
+    return made;
+}
+
 }  // namespace
 
 Result<Json> run_json(const Services& services, const model::Run& run)
 {
     const auto experiment = TRY(services.history().experiment_name(run.project));
-    return with_metrics(services, run, experiment, most_metrics_shown);
+    auto json = TRY(with_metrics(services, run, experiment, most_metrics_shown));
+    auto made = TRY(made_runs_json(services, run));
+    if (!made.empty()) json.as_object().set("made_runs", std::move(made));
+    return json;
 }
 
 Result<Json> runs_json(const Services& services, const std::vector<model::Run>& runs)

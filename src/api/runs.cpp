@@ -68,6 +68,11 @@ Result<net::Response> change_run(const Services& services, const Call& call)
                 value.is_string() ? std::optional(secrets.hide(value.as_string())) : std::nullopt));
         }
     }
+    if (body["deleted"].is_bool()) {
+        store::Tracking tracking(services.history());
+        TRY(body.boolean("deleted") ? tracking.delete_run(id.text())
+                                    : tracking.restore_run(id.text()));
+    }
     const auto run = TRY(services.history().update_run(id, change));
     // Its folder remembers the change too; history is what counts.
     if (model::is_terminal(run.state))

@@ -17,8 +17,10 @@ Result<> require_types(const Json& body)
     }
     if (!body["limit"].is_null() && !body["limit"].is_integer())
         return fail(ErrorKind::invalid_argument, "'limit' must be a whole number");
-    if (!body["hidden"].is_null() && !body["hidden"].is_bool())
-        return fail(ErrorKind::invalid_argument, "'hidden' must be true or false");
+    for (const auto* name : {"hidden", "deleted"}) {
+        if (!body[name].is_null() && !body[name].is_bool())
+            return fail(ErrorKind::invalid_argument, "'{}' must be true or false", name);
+    }
     return {};
 }
 

@@ -114,9 +114,12 @@ inline bool JsonObject::empty() const noexcept
 struct JsonLimits {
     std::size_t depth = 64;
     std::size_t bytes = std::size_t{64} << 20;
+    // As Python writes them: NaN, Infinity and -Infinity are read as texts that say so.
+    bool odd_numbers = false;
 };
 
-// Strict JSON (RFC 8259). The error names line and column. A repeated key keeps its last value.
+// Strict JSON (RFC 8259), unless the limits say otherwise. The error names line and column. A
+// repeated key keeps its last value.
 Result<Json> parse_json(std::string_view text, const JsonLimits& limits = {});
 
 enum class JsonStyle { compact, pretty };

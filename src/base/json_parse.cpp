@@ -48,6 +48,10 @@ private:
             return word("false", Json(false));
         case 'n':
             return word("null", Json());
+        case 'N':
+            return odd_number("NaN");
+        case 'I':
+            return odd_number("Infinity");
         default:
             return number();
         }
@@ -194,8 +198,15 @@ private:
         return code;
     }
 
+    Result<Json> odd_number(std::string_view text)
+    {
+        if (!limits_.odd_numbers) return wrong("unexpected character");
+        return word(text, Json(text));
+    }
+
     Result<Json> number()
     {
+        if (text_.substr(at_).starts_with("-I")) return odd_number("-Infinity");
         const auto begin = at_;
         bool whole = true;
         take('-');

@@ -67,6 +67,17 @@ TEST(Json, ReadsSurrogatePairsAndRefusesHalves)
     EXPECT_EQ(round_trip("\"\\ud83d\"").substr(0, 5), "error");
 }
 
+TEST(Json, OddNumbersAreReadWhereTheyMayBe)
+{
+    const auto read = parse_json("[NaN, Infinity, -Infinity, -1]", {.odd_numbers = true});
+    ASSERT_TRUE(read) << read.error().message();
+    EXPECT_EQ(to_json(*read), R"(["NaN","Infinity","-Infinity",-1])");
+    for (const char* text : {"NaN", "Infinity", "-Infinity"})
+        EXPECT_EQ(round_trip(text), "error: line 1, column 1: unexpected character");
+    for (const char* text : {"nan", "Na", "-Inf", "-NaN", "NaNx"})
+        EXPECT_FALSE(parse_json(text, {.odd_numbers = true})) << text;
+}
+
 TEST(Json, SaysNonNumbersAsText)
 {
     EXPECT_EQ(to_json(std::numeric_limits<double>::quiet_NaN()), "\"NaN\"");

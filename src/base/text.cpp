@@ -124,6 +124,16 @@ std::size_t utf8_length(std::string_view text)
     return count;
 }
 
+std::string first_characters(std::string text, std::size_t most)
+{
+    if (text.size() <= most) return text;
+    std::size_t end = 0;
+    for (std::size_t count = 0; count < most && end < text.size(); ++count)
+        end += std::max<std::size_t>(1, utf8_sequence(std::string_view(text).substr(end)));
+    text.resize(end);
+    return text;
+}
+
 std::size_t display_width(std::string_view text)
 {
     std::size_t width = 0;

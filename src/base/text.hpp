@@ -18,6 +18,8 @@ bool is_utf8(std::string_view text);
 void append_utf8(std::string& out, std::uint32_t code);
 // Number of code points; a byte that is no UTF-8 counts as one.
 std::size_t utf8_length(std::string_view text);
+// As many of them.
+std::string first_characters(std::string text, std::size_t most);
 // Columns a terminal needs: wide characters two, combining marks none.
 std::size_t display_width(std::string_view text);
 

@@ -14,6 +14,8 @@ TEST(Text, KnowsUtf8FromOtherBytes)
     EXPECT_FALSE(is_utf8("\xf5\x80\x80\x80"));  // past the end
     EXPECT_FALSE(is_utf8("ab\xe2\x82"));        // cut
     EXPECT_EQ(utf8_length("č\xff"), 2U);
+    EXPECT_EQ(first_characters("ž\xffž", 2), "ž\xff");
+    EXPECT_EQ(first_characters("abc", 250), "abc");
     EXPECT_EQ(display_width("日本e\xcc\x81"), 5U);
 }
 

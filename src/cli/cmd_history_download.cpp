@@ -126,6 +126,14 @@ Outcome run(Context& context, const Invocation& words)
     if (files.empty() && !chosen.empty()) {
         return tl::unexpected(Failure(no_such_artifact(record, answer, chosen[0])));
     }
+    if (files.empty()) {
+        context.note("run {} has no files{}",
+                     id,
+                     record["imported_utc"].is_null()
+                         ? ""
+                         : fmt::format(": it was imported, and they stayed on machine '{}'",
+                                       printable(record.text("host"))));
+    }
     return context.print(Json(std::move(files)));
 }
 

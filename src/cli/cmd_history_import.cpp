@@ -160,6 +160,8 @@ Outcome run(Context& context, const Invocation& words)
     for (const auto& [key, value] : report.as_object())
         fields.set(key, value);
     TRY(context.done(summary_text(report, words.has("dry-run")), std::move(fields)));
+    if (begun.text("format") == "jsonl" && report["runs"].integer("added") > 0)
+        context.note("their logs, outputs, models' files and snapshots stay where they ran");
     const auto problems = report.integer("problem_count");
     if (problems == 0) return exit_code::success;
     return tl::unexpected(Failure(

@@ -3,6 +3,7 @@
 #include "cli/commands.hpp"
 #include "cli/context.hpp"
 #include "cli/run_columns.hpp"
+#include "cli/run_names.hpp"
 #include "cli/run_search.hpp"
 #include "cli/run_view.hpp"
 #include "model/run_state.hpp"
@@ -10,6 +11,7 @@
 #include "query/jmespath.hpp"
 
 #include <algorithm>
+#include <set>
 #include <unistd.h>
 
 namespace ponk::cli {
@@ -55,7 +57,10 @@ constexpr Option options[] = {
      .value = "NAME",
      .help = "Only runs of this experiment, whoever made it: a project or a client."},
     {.name = "all-projects", .brief = "A", .help = "Runs of every project, not of this one."},
-    {.name = "hidden", .help = "Hidden and untracked runs too."},
+    {.name = "hidden", .help = "Hidden, untracked and deleted runs too."},
+    {.name = "deleted",
+     .help = "Only runs that a client of the tracking API deleted, which 'history restore' brings "
+             "back."},
 };
 constexpr std::string_view aliases[] = {"runs"};
 constexpr Example examples[] = {
@@ -111,6 +116,34 @@ void add_scope(const Invocation& words, JsonObject& search)
         if (const auto value = words.value(option)) search.set(field, *value);
     }
     if (words.has("hidden")) search.set("hidden", true);
+    if (words.has("deleted")) search.set("deleted", true);
+}
+
+// Of the newest runs one that is called like that.
+Result<std::string> unknown_experiment(Daemon& daemon, const std::string& wanted)
+{
+    constexpr std::size_t looked_at = 500;
+    std::set<std::string> names;
+    for (const Json& run : TRY(search_runs(daemon, {}, looked_at)))
+        names.insert(run.text("experiment"));
+    const auto near = nearest(wanted, {names.begin(), names.end()});
+    if (names.contains(wanted) || !near) return std::string();
+    return fmt::format(
+        "no run is in an experiment '{}'; did you mean '{}'?", printable(wanted), printable(*near));
+}
+
+Result<std::string>
+nothing_found(Daemon& daemon, const Invocation& words, JsonObject search, bool chosen)
+{
+    if (const auto experiment = words.value("experiment")) {
+        auto sentence = TRY(unknown_experiment(daemon, *experiment));
+        if (!sentence.empty()) return sentence;
+    }
+    search.set("deleted", true);
+    if (!TRY(search_runs(daemon, std::move(search), 1)).empty())
+        return "a client of the tracking API deleted these runs: '--deleted' shows them, 'ponk "
+               "history restore RUN' brings them back";
+    return chosen ? "no run is like that" : "no runs yet: ponk submit SCRIPT";
 }
 
 Outcome run(Context& context, const Invocation& words)
@@ -138,7 +171,7 @@ Outcome run(Context& context, const Invocation& words)
     }
     auto daemon = TRY(context.daemon());
     JsonArray runs = TRY(search_runs(*daemon, search, limit));
-    const auto notes = TRY(unknown_names(*daemon, words, std::move(search), runs));
+    const auto notes = TRY(unknown_names(*daemon, words, search, runs));
     for (const std::string& note : notes)
         context.note("{}", note);
     if (table && !words.has("limit") && runs.size() == table_limit) {
@@ -148,11 +181,18 @@ Outcome run(Context& context, const Invocation& words)
     }
     if (table && runs.empty()) {
         const bool chosen = words.has("status") || words.has("script") || words.has("target") ||
-                            words.has("gpu") || words.has("filter") || words.has("experiment");
-        context.note("{}", chosen ? "no run is like that" : "no runs yet: ponk submit SCRIPT");
+                            words.has("gpu") || words.has("filter") || words.has("experiment") ||
+                            words.has("deleted");
+        context.note("{}", TRY(nothing_found(*daemon, words, std::move(search), chosen)));
         if (!chosen && !words.has("all-projects")) context.point_to_enclosing_project();
     }
     if (words.has("columns")) return print_columns(context, words, Json(std::move(runs)));
+    if (const auto metrics = common_metrics(runs, runs.max_size()).size();
+        table && metrics > most_metric_columns) {
+        context.note("{} of {} metrics are columns; '--columns run,status,NAME' shows others",
+                     most_metric_columns,
+                     metrics);
+    }
     View view = view_of_runs(runs, several ? Projects::several : Projects::one);
     if (table)
         view.columns = output::order_by_rank(view.rows,

@@ -45,6 +45,7 @@ constexpr const Command* all_commands[] = {
     &cmd_history_chart,
     &cmd_history_download,
     &cmd_history_promote,
+    &cmd_history_restore,
     &cmd_history_export,
     &cmd_history_import,
     &cmd_history_delete,

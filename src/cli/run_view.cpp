@@ -12,8 +12,6 @@
 namespace ponk::cli {
 namespace {
 
-constexpr std::size_t most_metric_columns = 12;
-
 using output::whole;
 
 // "2026-03-01T12:30:05.123Z" → "12:30:05" on that day, "Mar 01 12:30" in that year, else the date.
@@ -107,11 +105,31 @@ std::string brief_id(const Json& run)
 std::string brief_status(const Json& run)
 {
     const std::string status = run.text("status");
-    if (!run["end_time_utc"].is_null()) return status;
     std::vector<std::string> remarks;
-    if (run["unreachable"].is_object()) remarks.emplace_back("unreachable");
-    if (run.boolean("cancel_requested")) remarks.emplace_back("cancel asked");
+    if (!run["deleted_utc"].is_null()) remarks.emplace_back("deleted");
+    if (run["end_time_utc"].is_null()) {
+        if (run["unreachable"].is_object()) remarks.emplace_back("unreachable");
+        if (run.boolean("cancel_requested")) remarks.emplace_back("cancel asked");
+    }
     return remarks.empty() ? status : fmt::format("{} ({})", status, join(remarks, ", "));
+}
+
+std::string made_runs_text(const Json& run)
+{
+    constexpr std::size_t most = 5;
+    const Json& made = run["made_runs"];
+    if (!made.is_array() || made.as_array().empty()) return {};
+    const auto& runs = made.as_array();
+    std::vector<std::string> parts;
+    for (const Json& one : runs) {
+        if (parts.size() == most) {
+            parts.emplace_back("…");
+            break;
+        }
+        parts.push_back(brief_id(one) + " (" + first_characters(printable(one.text("name")), 40) +
+                        ")");
+    }
+    return fmt::format("{} run{}: {}", runs.size(), runs.size() == 1 ? "" : "s", join(parts, ", "));
 }
 
 std::string cancel_text(const Json& run)
@@ -245,6 +263,23 @@ Json in_words(const Json& value)
     return shown;
 }
 
+namespace {
+
+// A script may log a page; -o json has it whole.
+Json with_brief_texts(const Json& value)
+{
+    constexpr std::size_t most = 200;
+    if (!value.is_object()) return value;
+    JsonObject brief;
+    for (const auto& [name, one] : value.as_object()) {
+        const bool is_long = one.is_string() && utf8_length(one.as_string()) > most;
+        brief.append(name, is_long ? Json(first_characters(one.as_string(), most) + "…") : one);
+    }
+    return brief;
+}
+
+}  // namespace
+
 View view_of_run(const Json& run)
 {
     JsonObject rows;
@@ -260,6 +295,11 @@ View view_of_run(const Json& run)
         rows.set("error", run["error"].text("message"));
         if (!run["error"].text("hint").empty()) rows.set("hint", run["error"].text("hint"));
     }
+    if (const std::string deleted = run.text("deleted_utc"); !deleted.empty())
+        rows.set("deleted",
+                 fmt::format("by a client, {}: 'ponk history restore {}' brings it back",
+                             deleted,
+                             brief_id(run)));
     if (run.boolean("cancel_requested") && run["end_time_utc"].is_null())
         rows.set("cancel_requested", true);
     if (const Json& outage = run["unreachable"]; outage.is_object())
@@ -270,7 +310,7 @@ View view_of_run(const Json& run)
     for (const std::string_view key : {"project_path", "experiment", "script_name"})
         add(key);
     for (const std::string_view key : {"arguments", "params", "tags"}) {
-        const std::string words = words_text(run[key]);
+        const std::string words = words_text(with_brief_texts(run[key]));
         if (!words.empty()) rows.set(std::string(key), words);
     }
     for (const std::string_view key : {"target",
@@ -315,6 +355,7 @@ View view_of_run(const Json& run)
         }
         rows.set("timings", join(parts, ", "));
     }
+    if (std::string made = made_runs_text(run); !made.empty()) rows.set("made", std::move(made));
     add_gpu_rows(run, rows);
     add("attachments");
     return {.rows = std::move(rows), .columns = {}};

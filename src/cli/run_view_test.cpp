@@ -39,6 +39,33 @@ TEST(RunView, RunThatWasAskedToEndSaysSoUntilItHasEnded)
     EXPECT_FALSE(view_of_run(ended).rows.as_object().find("cancel_requested"));
 }
 
+TEST(RunView, DeletedRunsAreMarkedAndSayHowToComeBack)
+{
+    const auto deleted = parsed(R"({"run_id": "r5", "status": "Completed",
+        "end_time_utc": "2026-01-02T03:04:05Z", "deleted_utc": "2026-01-03T03:04:05Z"})");
+    EXPECT_EQ(brief_status(deleted), "Completed (deleted)");
+    EXPECT_THAT(view_of_run(deleted).rows.text("deleted"), HasSubstr("ponk history restore r5"));
+}
+
+TEST(RunView, RunsThatAScriptMadeAreNamed)
+{
+    const auto maker = parsed(R"({"run_id": "r6", "status": "Completed", "made_runs": [
+        {"run_id": "00000000000000000000000077abc0de", "name": "trial 1"},
+        {"run_id": "r7", "name": "t2"}]})");
+    EXPECT_EQ(view_of_run(maker).rows.text("made"), "2 runs: 77abc0de (trial 1), r7 (t2)");
+    EXPECT_EQ(made_runs_text(running), "");
+}
+
+TEST(RunView, ALongTextTakesNoPage)
+{
+    auto run = running;
+    run.as_object().set("params", JsonObject{{"lr", "0.1"}, {"note", std::string(6000, 'x')}});
+    const auto shown = view_of_run(run).rows.text("params");
+    EXPECT_THAT(shown, HasSubstr("lr=0.1"));
+    EXPECT_LT(shown.size(), 300U);
+    EXPECT_THAT(shown, HasSubstr("x…"));
+}
+
 TEST(RunView, WhatToDoAboutAFailureIsShownToo)
 {
     const auto failed = parsed(R"({"run_id": "r4", "status": "Failed",

@@ -178,6 +178,7 @@ Result<> JournalReader::store(const std::string& name, Place& place, model::Jour
     // carries one out twice.
     note_asks(piece.asks);
     if (piece.damaged > 0) note_damage(name, piece.damaged);
+    cut_names_ = cut_names_ || piece.cut > 0;
     return {};
 }
 
@@ -199,6 +200,11 @@ target::Notices JournalReader::findings() const
         out.push_back(fmt::format("metric journals, '{}' and others: {} damaged bytes were skipped",
                                   damage_.first,
                                   damage_.bytes));
+    }
+    if (cut_names_) {
+        out.push_back(fmt::format("names of metrics, parameters or tags were cut behind {} "
+                                  "characters",
+                                  model::longest_logged_name));
     }
     if (!found_.cut.empty()) {
         out.push_back(

@@ -76,6 +76,7 @@ private:
     std::size_t at_ = 0;  // of its files
     std::unordered_map<std::string, Place> places_;
     Damage damage_;
+    bool cut_names_ = false;
     std::vector<Json> asks_;
 };
 

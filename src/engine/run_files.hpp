@@ -81,6 +81,8 @@ public:
 
     // Set when there are outputs whose list cannot be read.
     [[nodiscard]] const std::optional<Error>& problem() const noexcept { return problem_; }
+    // Whether there can be files that no client logged.
+    [[nodiscard]] bool has_collected() const noexcept { return outputs_ || problem_ || made_; }
     // Null when nothing was collected.
     [[nodiscard]] const snapshot::Manifest* outputs() const noexcept { return outputs_.get(); }
     // A collected file by its path among the outputs; a link yields what it points to. Null when

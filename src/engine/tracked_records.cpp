@@ -95,18 +95,21 @@ private:
         if (record["metric"].is_string()) {
             const auto value = model::journal_number(record["value"]);
             if (value && !record.text("metric").empty()) {
-                logged_.points.add(
-                    record.text("metric"), *value, record.integer("step"), record.integer("time"));
+                logged_.points.add(model::logged_name(record.text("metric")),
+                                   *value,
+                                   record.integer("step"),
+                                   record.integer("time"));
             }
             return true;
         }
         if (record["param"].is_string()) {
-            logged_.params.emplace_back(record.text("param"), record.text("value"));
+            logged_.params.emplace_back(model::logged_name(record.text("param")),
+                                        record.text("value"));
             return true;
         }
         if (!record["tag"].is_string()) return false;
         if (record.text("tag") != maker_tag)
-            logged_.tags.emplace_back(record.text("tag"), record.text("value"));
+            logged_.tags.emplace_back(model::logged_name(record.text("tag")), record.text("value"));
         return true;
     }
 

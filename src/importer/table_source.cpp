@@ -21,10 +21,10 @@ namespace ponk::importer {
 namespace {
 
 constexpr std::size_t most_named = 30;  // columns, in a message
-// Characters, as the tracking API takes them.
+constexpr std::size_t most_of_a_title = 60;
+// Characters of a name, as the tracking API takes them, and of a text, as a script's logging does.
 constexpr std::size_t longest_key = 250;
-constexpr std::size_t longest_param = 6000;
-constexpr std::size_t longest_text = 8000;
+constexpr std::size_t longest_text = 100'000;
 constexpr std::size_t longest_experiment = 500;
 constexpr std::string_view param = "params.";
 constexpr std::string_view tag = "tags.";
@@ -32,14 +32,32 @@ constexpr std::string_view metric = "metrics.";
 constexpr std::string_view kinds[] = {param, tag, metric};
 // Columns that say what a run is. The others of a record tell of the machine that it ran on, which
 // it does not have here.
-constexpr std::string_view own[] = {
-    "run_id", "name", "status", "user", "experiment", "start_time_utc", "end_time_utc"};
+constexpr std::string_view own[] = {"run_id",
+                                    "name",
+                                    "status",
+                                    "user",
+                                    "experiment",
+                                    "created_utc",
+                                    "start_time_utc",
+                                    "end_time_utc"};
+
+constexpr std::string_view values_missing =
+    ": values are read from columns 'metrics.NAME', 'params.NAME' and 'tags.NAME'";
 
 bool is_value(std::string_view column)
 {
     return std::any_of(std::begin(kinds), std::end(kinds), [&](std::string_view kind) {
-        return column.starts_with(kind) && column.size() > kind.size();
+        return column.starts_with(kind) && column.size() > kind.size() &&
+               utf8_length(column) <= kind.size() + longest_key;
     });
+}
+
+// "Start Time UTC" is a heading for people.
+std::string known_name(const std::string& column)
+{
+    auto name = lower(trim(column));
+    std::replace(name.begin(), name.end(), ' ', '_');
+    return std::find(std::begin(own), std::end(own), name) != std::end(own) ? name : column;
 }
 
 bool is_own(std::string_view column)
@@ -94,22 +112,25 @@ public:
     {
         std::vector<std::string> others;
         std::size_t more = 0;
-        for (const auto& column : reader_.heading()) {
-            if (is_own(column)) continue;
+        bool has_values = false;
+        for (const auto& title : reader_.heading()) {
+            columns_.push_back(known_name(title));
+            has_values = has_values || is_value(columns_.back());
+            if (is_own(columns_.back())) continue;
             if (others.size() < most_named) {
-                others.push_back("'" + printable(column) + "'");
+                others.push_back("'" + first_characters(printable(title), most_of_a_title) + "'");
             } else {
                 ++more;
             }
         }
         if (others.empty()) return;
-        ready_.push_back(
-            {reader_.where(),
-             LeftOut{LeftOut::Severity::note,
-                     fmt::format("the column{} {}{}",
-                                 others.size() == 1 ? "" : "s",
-                                 join(others, ", "),
-                                 more == 0 ? "" : fmt::format(" and {} more", more))}});
+        ready_.push_back({reader_.where(),
+                          LeftOut{LeftOut::Severity::note,
+                                  fmt::format("the column{} {}{}{}",
+                                              others.size() == 1 ? "" : "s",
+                                              join(others, ", "),
+                                              more == 0 ? "" : fmt::format(" and {} more", more),
+                                              has_values ? "" : values_missing)}});
     }
 
     Result<std::optional<Item>> next() override
@@ -138,16 +159,14 @@ private:
         TrackedFields fields;
         std::string experiment = name_;
         std::optional<model::RunState> state;
-        const auto& heading = reader_.heading();
+        std::int64_t created = 0;
         for (std::size_t i = 0; i < cells.size(); ++i) {
-            const auto& column = heading[i];
+            const auto& column = columns_[i];
             const auto cell = plain(cells[i]);
             if (cell.empty() || !is_own(column)) continue;
             TRY(check_length("the value of " + column.substr(0, 40),
                              cell,
-                             column.starts_with(param) ? longest_param
-                             : column == "experiment"  ? longest_experiment
-                                                       : longest_text));
+                             column == "experiment" ? longest_experiment : longest_text));
             if (column.starts_with(param)) {
                 fields.params.emplace_back(column.substr(param.size()), cell);
             } else if (column.starts_with(tag)) {
@@ -160,6 +179,8 @@ private:
                 fields.user = cell;
             } else if (column == "experiment") {
                 experiment = cell;
+            } else if (column == "created_utc") {
+                created = TRY(time_of(column, cell));
             } else if (column == "start_time_utc") {
                 fields.started = TRY(time_of(column, cell));
             } else if (column == "end_time_utc") {
@@ -173,6 +194,7 @@ private:
         if (fields.id.empty()) fields.id = made_up_id(cells);
         auto copy = TRY(make_run(fields));
         if (state) copy.run.state = *state;
+        if (created != 0) copy.run.created = created;
         add_metrics(cells, fields.ended != 0 ? fields.ended : fields.started, copy.points);
         return RunItem{announce(experiment), std::move(copy)};
     }
@@ -181,7 +203,7 @@ private:
     void add_metrics(const Cells& cells, std::int64_t time, store::PointsByKey& points)
     {
         for (std::size_t i = 0; i < cells.size(); ++i) {
-            const auto& column = reader_.heading()[i];
+            const auto& column = columns_[i];
             if (!is_value(column) || !column.starts_with(metric) || trim(cells[i]).empty())
                 continue;
             model::MetricPoint point;
@@ -257,7 +279,8 @@ private:
     }
 
     TableReader reader_;
-    std::string name_;  // of the experiment, unless a row says another
+    std::vector<std::string> columns_;  // the heading, with names as we know them
+    std::string name_;                  // of the experiment, unless a row says another
     std::deque<Item> ready_;
     std::set<std::string> announced_;
     struct Texts {
@@ -275,7 +298,7 @@ bool is_table(std::string_view begin)
 {
     const auto heading = find_heading(begin);
     return heading && std::any_of(heading->begin(), heading->end(), [](const auto& column) {
-               return column == "run_id" || is_value(column);
+               return known_name(column) == "run_id" || is_value(column);
            });
 }
 
@@ -283,18 +306,18 @@ Result<std::unique_ptr<Source>> open_table(const os::Path& file)
 {
     auto reader = TRY(TableReader::open(file));
     const auto& heading = reader.heading();
-    for (const auto& column : heading) {
-        if (is_value(column))
-            TRY(check_length("the column", column, longest_key + metric.size())
-                    .map_error(while_doing("{}", reader.where())));
-    }
     const auto has = [&](std::string_view name) {
         return std::find(heading.begin(), heading.end(), name) != heading.end();
     };
-    if (std::none_of(heading.begin(), heading.end(), is_own))
-        return fail(ErrorKind::invalid_argument,
-                    "{} has none of the columns of a table of runs",
-                    os::in_quotes(file));
+    if (std::none_of(heading.begin(), heading.end(), [](const auto& column) {
+            return is_own(known_name(column));
+        }))
+        return tl::unexpected(
+            Error(ErrorKind::invalid_argument,
+                  fmt::format("{} has none of the columns of a table of runs", os::in_quotes(file)),
+                  "Columns are 'name', 'experiment', 'start_time_utc', 'metrics.NAME', "
+                  "'params.NAME', 'tags.NAME' and so on: 'ponk history export -o csv' writes them "
+                  "all."));
     if (has("key") && has("step") && has("value"))
         return tl::unexpected(Error(
             ErrorKind::invalid_argument,

@@ -121,20 +121,32 @@ TEST_F(TableTest, AMetricThatIsNoNumberIsKeptAndSaidOnceForItsColumn)
                 HasSubstr("numbers in 'metrics.a': 2 cells, '12 %' first, are kept as text"));
 }
 
-TEST_F(TableTest, WhatIsLongerThanClientsMayLogIsRefused)
+TEST_F(TableTest, WhatIsLongerThanAnybodyLogsIsRefused)
 {
-    const std::string long_text(9000, 'x');
-    const auto report = home_.imported(write("t.csv",
-                                             "name,params.a,experiment\n" + long_text + ",,\na," +
-                                                 long_text + ",\nb,1," + long_text + "\nc,1,\n"));
+    const std::string long_text(100'001, 'x');
+    const auto report = home_.imported(
+        write("t.csv",
+              "name,params.a,experiment,params." + std::string(251, 'y') + "\n" + long_text +
+                  ",,,\na," + long_text + ",,\nb,1," + std::string(501, 'x') + ",\nc,1,,2\n"));
 
     EXPECT_EQ(report.integer("problem_count"), 3);
     EXPECT_EQ(report["runs"].integer("added"), 1);
     EXPECT_THAT(to_json(report["problems"]),
-                HasSubstr("has 9000 characters, at most 6000 are kept"));
-    const auto refused = home_.import({.path = write("u.csv", "params." + long_text + "\n1\n")});
-    ASSERT_FALSE(refused);
-    EXPECT_THAT(refused.error().message(), HasSubstr("u.csv:1: the column 'params.xxx"));
+                HasSubstr("has 100001 characters, at most 100000 are kept"));
+    EXPECT_THAT(to_json(report["left_out"]), HasSubstr("the column 'params.yyy"));
+    EXPECT_EQ(run("c").params.size(), 1U);
+}
+
+TEST_F(TableTest, HeadingsForPeopleAreUnderstood)
+{
+    const auto report = home_.imported(
+        write("t.csv",
+              "Name,Run_ID,Created UTC,Start time UTC,LR\none,,2026-01-30,2026-01-31 12:00,0.1\n"));
+
+    EXPECT_EQ(home_.history->list_runs({}).value().runs.at(0).created, 1'769'731'200'000);
+    EXPECT_EQ(run("one").started, 1'769'860'800'000);
+    EXPECT_THAT(to_json(report["left_out"]),
+                HasSubstr("the column 'LR': values are read from columns 'metrics.NAME'"));
 }
 
 TEST_F(TableTest, VeryManyColumnsAreReadAndOfOthersAFewAreNamed)

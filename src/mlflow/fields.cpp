@@ -12,6 +12,7 @@ namespace ponk::mlflow {
 
 namespace {
 
+constexpr JsonLimits as_python_writes{.odd_numbers = true};
 constexpr std::size_t most_json = 200;  // of an offending value that an error repeats
 
 Json object_of(const std::vector<std::pair<std::string, std::string>>& query)
@@ -35,9 +36,9 @@ Json object_of(const std::vector<std::pair<std::string, std::string>>& query)
 Result<Json> object_of(const std::string& body)
 {
     if (trim(body).empty()) return Json(JsonObject());
-    auto json = parse_json(body);
+    auto json = parse_json(body, as_python_writes);
     if (json && json->is_string() && !trim(json->as_string()).empty())
-        json = parse_json(json->as_string());
+        json = parse_json(json->as_string(), as_python_writes);
     if (!json)
         return fail(ErrorKind::invalid_argument,
                     "The body of the request is no JSON: {}",

@@ -98,16 +98,6 @@ Result<> check_length(std::string_view what, std::string_view text, std::size_t 
                 most);
 }
 
-std::string shortened(std::string text, std::size_t most)
-{
-    if (text.size() <= most) return text;
-    std::size_t end = 0;
-    for (std::size_t count = 0; count < most && end < text.size(); ++count)
-        end += std::max<std::size_t>(1, utf8_sequence(std::string_view(text).substr(end)));
-    text.resize(std::min(end, text.size()));
-    return text;
-}
-
 Error too_many(std::string_view things, std::size_t most, std::size_t found)
 {
     return {ErrorKind::invalid_argument,

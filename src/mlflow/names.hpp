@@ -45,9 +45,6 @@ Result<std::string> run_id_of(const Fields& fields);
 // "'Param value' exceeds the maximum length of 6000 characters".
 Result<> check_length(std::string_view what, std::string_view text, std::size_t most);
 
-// The first `most` characters.
-std::string shortened(std::string text, std::size_t most);
-
 // "A batch logging request can contain at most 1000 metrics. …"
 Error too_many(std::string_view things, std::size_t most, std::size_t found);
 // The limits of log-batch.

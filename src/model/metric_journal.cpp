@@ -2,6 +2,7 @@
 #include "model/metric_journal.hpp"
 
 #include "base/hash.hpp"
+#include "base/text.hpp"
 
 #include <charconv>
 #include <limits>
@@ -13,6 +14,20 @@ namespace {
 constexpr char record_start = '\x1e';  // never inside a payload: JSON escapes it
 constexpr char record_end = '\n';
 constexpr std::size_t checksum_digits = 8;
+
+std::string name_of(const std::string& text, JournalPiece& piece)
+{
+    auto name = logged_name(text);
+    if (name.size() < text.size()) ++piece.cut;
+    return name;
+}
+
+// Absent is 0.
+bool has_whole_numbers(const Json& record)
+{
+    return (record["step"].is_null() || record["step"].is_integer()) &&
+           (record["time"].is_null() || record["time"].is_integer());
+}
 
 // Many points of many names: all of them or none.
 bool add_points(const JsonArray& points, JournalPiece& piece)
@@ -29,7 +44,7 @@ bool add_points(const JsonArray& points, JournalPiece& piece)
         }
         const auto& parts = item.as_array();
         if (parts[0].as_string().empty()) continue;
-        MetricPoint point{.key = parts[0].as_string(),
+        MetricPoint point{.key = name_of(parts[0].as_string(), piece),
                           .step = parts[2].as_integer(),
                           .time = parts[3].as_integer()};
         point.value = *number;
@@ -40,7 +55,8 @@ bool add_points(const JsonArray& points, JournalPiece& piece)
 
 bool add_metric(const Json& record, JournalPiece& piece)
 {
-    MetricPoint point{.key = record.text("metric"),
+    if (!has_whole_numbers(record)) return false;
+    MetricPoint point{.key = name_of(record.text("metric"), piece),
                       .step = record.integer("step"),
                       .time = record.integer("time")};
     if (point.key.empty()) return true;  // nobody could ask for it
@@ -97,16 +113,17 @@ bool add_record(std::string_view payload, JournalPiece& piece)
         return add_metric(*record, piece);
     }
     if ((*record)["param"].is_string()) {
-        piece.params.emplace_back(record->text("param"), record->text("value"));
+        piece.params.emplace_back(name_of(record->text("param"), piece), record->text("value"));
         return true;
     }
     if ((*record)["tag"].is_string()) {
-        std::erase(piece.untags, record->text("tag"));
-        piece.tags.emplace_back(record->text("tag"), record->text("value"));
+        auto key = name_of(record->text("tag"), piece);
+        std::erase(piece.untags, key);
+        piece.tags.emplace_back(std::move(key), record->text("value"));
         return true;
     }
     if ((*record)["untag"].is_string()) {
-        const auto key = record->text("untag");
+        const auto key = name_of(record->text("untag"), piece);
         std::erase_if(piece.tags, [&key](const auto& tag) { return tag.first == key; });
         piece.untags.push_back(key);
         return true;
@@ -185,6 +202,14 @@ JournalPiece read_journal(std::string_view bytes, std::uint64_t offset, std::siz
     piece.next = scan.next;
     piece.damaged = scan.damaged;
     return piece;
+}
+
+std::string logged_name(std::string text)
+{
+    for (auto& c : text) {
+        if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = ' ';
+    }
+    return first_characters(std::move(text), longest_logged_name);
 }
 
 std::optional<double> journal_number(const Json& value)

@@ -21,6 +21,11 @@ struct LoggedArtifact {
     std::int64_t time = 0;
 };
 
+// The name of a metric, a parameter or a tag as it is kept: at most so many characters, and blanks
+// for control characters. What every client can ask for, and every table can show.
+constexpr std::size_t longest_logged_name = 250;
+std::string logged_name(std::string text);
+
 // What a piece of a metric journal says. docs/design/metric-journal.md describes the format.
 struct JournalPiece {
     std::vector<MetricPoint> points;
@@ -36,6 +41,7 @@ struct JournalPiece {
     // there yet lies behind it.
     std::uint64_t next = 0;
     std::uint64_t damaged = 0;  // bytes given up
+    std::uint64_t cut = 0;      // names that were longer than they may be
 };
 
 // Largest record; a longer stretch without an end is damage.

@@ -37,6 +37,7 @@ struct Run {
     std::int64_t created = 0;
     std::int64_t started = 0;
     std::int64_t ended = 0;
+    std::int64_t deleted = 0;  // when a client set it aside, which can be taken back; 0: it did not
     std::int64_t imported = 0;  // when it came from another history, without files; 0: made here
     std::string snapshot;       // manifest digest of what was executed
     std::string outputs;        // manifest digest of what came back

@@ -144,6 +144,12 @@ void Connection::encourage()
                       417);
     }
     if (reader_.has_bytes() || reader_.has_all()) return begin_body();
+    if (sink_) return feed(&Connection::open_sink, &Connection::invite);
+    invite();
+}
+
+void Connection::invite()
+{
     out_ = "HTTP/1.1 100 Continue\r\n\r\n";
     write(&Connection::begin_body);
 }
@@ -206,33 +212,43 @@ void Connection::read_stream()
     if (step == Step::ready) unread_ = false;
     if (step == Step::more && piece_.size() < enough_to_receive)
         return receive(body_room, &Connection::read_stream);
-    relax();
-    feeding_ = true;
-    shared_->workers.run(
-        Reception::Pace::quick,
-        [self = shared_from_this(), last = step == Step::ready] { self->feed(last); });
+    feed(step == Step::ready ? &Connection::write_last_piece : &Connection::write_piece,
+         &Connection::read_stream);
 }
 
-// On a worker; the strand leaves sink and piece alone meanwhile.
-void Connection::feed(bool last)
+std::optional<Response> Connection::write_piece()
 {
-    std::optional<Response> response;
-    try {
-        if (!piece_.empty()) response = sink_->write(piece_);
-        if (!response && last) response = sink_->finish();
-    } catch (const std::exception& problem) {
-        response =
-            shared_->error(reader_.target(), Error(ErrorKind::internal, problem.what()), 500);
-    }
-    piece_.clear();
-    if (response) sink_.reset();
-    auto kept = std::make_shared<std::optional<Response>>(std::move(response));
-    asio::post(transport_->executor(), [self = shared_from_this(), kept] {
-        self->feeding_ = false;
-        if (self->closed_) return self->drop_sink();
-        if (*kept) return self->answer(std::move(**kept));
-        self->guard(self->shared_->options.request_timeout);
-        self->read_stream();
+    return piece_.empty() ? std::nullopt : sink_->write(piece_);
+}
+
+std::optional<Response> Connection::write_last_piece()
+{
+    auto refusal = write_piece();
+    return refusal ? std::move(refusal) : sink_->finish();
+}
+
+// On a worker; the strand leaves sink and piece alone meanwhile. `next` when there is no answer.
+void Connection::feed(Feeding feeding, Next next)
+{
+    relax();
+    feeding_ = true;
+    shared_->workers.run(Reception::Pace::quick, [self = shared_from_this(), feeding, next] {
+        auto kept = std::make_shared<std::optional<Response>>();
+        try {
+            *kept = (*self.*feeding)();
+        } catch (const std::exception& problem) {
+            *kept = self->shared_->error(
+                self->reader_.target(), Error(ErrorKind::internal, problem.what()), 500);
+        }
+        self->piece_.clear();
+        if (*kept) self->sink_.reset();
+        asio::post(self->transport_->executor(), [self, kept, next] {
+            self->feeding_ = false;
+            if (self->closed_) return self->drop_sink();
+            if (*kept) return self->answer(std::move(**kept));
+            self->guard(self->shared_->options.request_timeout);
+            (*self.*next)();
+        });
     });
 }
 

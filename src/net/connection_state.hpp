@@ -80,10 +80,15 @@ private:
     void take_request();
     Reception receive_by_handler(const Request& request);
     void encourage();
+    void invite();
     void begin_body();
     void read_body();
     void read_stream();
-    void feed(bool last);
+    using Feeding = std::optional<Response> (Connection::*)();
+    void feed(Feeding feeding, Next next);
+    std::optional<Response> open_sink() { return sink_->open(); }
+    std::optional<Response> write_piece();
+    std::optional<Response> write_last_piece();
     void receive(std::size_t room, Next next);
     void ended_early();
     void stop_waiting();

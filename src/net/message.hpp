@@ -75,10 +75,13 @@ public:
     // Whatever happened, this is the last that a sink sees.
     virtual ~BodySink() = default;
 
+    // Before the first byte, when the client asks whether to send any. An answer is what it hears
+    // instead of a yes.
+    virtual std::optional<Response> open() { return std::nullopt; }
     // The next bytes, never empty. An answer ends the request there: the rest of the body is not
     // read, nothing else is called, and the connection is closed behind the answer.
     virtual std::optional<Response> write(std::string_view bytes) = 0;
-    // The body was complete. Also the first and only call when it is empty.
+    // The body was complete. Without a `write` before it when it is empty.
     virtual Response finish() = 0;
     // The rest will not come: the client went away, was too slow, or sent what is no HTTP.
     virtual void abort() noexcept {}

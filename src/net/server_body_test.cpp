@@ -25,6 +25,11 @@ class CountingSink final : public BodySink {
 public:
     CountingSink(Diary& diary, std::size_t most) : diary_(diary), most_(most) {}
     ~CountingSink() override { ++diary_.gone; }
+    std::optional<Response> open() override
+    {
+        if (most_ > 0) return std::nullopt;
+        return error_response(Error(ErrorKind::unavailable, "no room"), 507);
+    }
     std::optional<Response> write(std::string_view bytes) override
     {
         EXPECT_FALSE(bytes.empty());
@@ -162,6 +167,13 @@ TEST_F(Bodies, WhoAsksMaySendItsBody)
     const auto refusal = client.receive_until("\r\n\r\n");
     EXPECT_TRUE(refusal.starts_with("HTTP/1.1 401")) << refusal;
     EXPECT_NE(refusal.find("Connection: close"), std::string::npos);
+    // So does one whose sink has no use for it.
+    most_ = 0;
+    auto full = server.connect();
+    ASSERT_TRUE(
+        full.send("PUT /sink HTTP/1.1\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n"));
+    EXPECT_TRUE(full.receive_until("\r\n\r\n").starts_with("HTTP/1.1 507"));
+    EXPECT_EQ(diary_.bytes, 3U);
     auto other = server.connect();
     ASSERT_TRUE(other.send("PUT /echo HTTP/1.1\r\nContent-Length: 3\r\nExpect: tea\r\n\r\n"));
     EXPECT_TRUE(other.receive_until("\r\n\r\n").starts_with("HTTP/1.1 417"));

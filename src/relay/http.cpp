@@ -2,6 +2,7 @@
 #include "relay/http.hpp"
 
 #include "base/text.hpp"
+#include "base/time.hpp"
 
 #include <fmt/format.h>
 
@@ -20,6 +21,8 @@ constexpr std::size_t block = 64 * 1024;
 constexpr std::uint64_t little = std::uint64_t{1} << 20;
 // For the next piece of whatever is awaited, also the next request.
 constexpr timeval patience{600, 0};
+// For the rest of a request that was refused.
+constexpr timeval farewell{5, 0};
 
 const char* reason_of(int status)
 {
@@ -116,6 +119,16 @@ Result<> Stream::send_file(int file, std::uint64_t offset, std::uint64_t size)
     return {};
 }
 
+void Stream::close_gently()
+{
+    ::shutdown(socket_.get(), SHUT_WR);
+    ::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &farewell, sizeof farewell);
+    const auto deadline = after(std::chrono::seconds(farewell.tv_sec));
+    do
+        buffer_.clear();
+    while (Deadline::clock::now() < deadline && fill().value_or(false));
+}
+
 Result<std::string> Stream::read_some(std::size_t most)
 {
     if (buffer_.empty() && !TRY(fill())) return std::string();
@@ -192,9 +205,11 @@ Result<std::string> Body::all(std::size_t most)
         return fail(ErrorKind::invalid_argument, "the request has more than {} bytes", most);
     };
     if (!head_.chunked && head_.length > most) return too_long();
+    if (!done_ && !begun_) TRY(begin());
     while (!done_) {
+        // Also what a chunk announces: nobody waits for it.
+        if (left_ > most - out.size()) return too_long();
         out += TRY(next());
-        if (out.size() > most) return too_long();
     }
     return out;
 }

@@ -42,6 +42,8 @@ public:
     Result<> send(std::string_view bytes);
     // `size` bytes of a file.
     Result<> send_file(int file, std::uint64_t offset, std::uint64_t size);
+    // The end: whoever is still sending reads what it was told, and is not cut off before.
+    void close_gently();
     // Up to `most` bytes; empty when the client has gone.
     Result<std::string> read_some(std::size_t most);
     // Without its end.

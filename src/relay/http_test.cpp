@@ -120,6 +120,26 @@ TEST_F(RelayConnection, WithoutTheTokenNothingIsTold)
     EXPECT_TRUE(said.starts_with("HTTP/1.1 401 ")) << said;
 }
 
+TEST_F(RelayConnection, WhoSendsTooMuchHearsSo)
+{
+    constexpr std::size_t size = std::size_t{20} << 20;
+    const auto said = say(request("POST /api/2.0/mlflow/runs/log-batch",
+                                  fmt::format("Content-Length: {}\r\n", size)) +
+                          std::string(size, ' '));
+    EXPECT_TRUE(said.starts_with("HTTP/1.1 413 ")) << said;
+}
+
+TEST_F(RelayConnection, NobodyWaitsForAChunkThatIsTooLarge)
+{
+    ASSERT_TRUE(os::write_all(
+        client_.get(),
+        request("POST /api/2.0/mlflow/runs/log-batch", "Transfer-Encoding: chunked\r\n") +
+            "fffffffffffffff\r\n{"));
+    char block[12] = {};
+    EXPECT_EQ(::recv(client_.get(), block, sizeof block, MSG_WAITALL), 12);
+    EXPECT_EQ(std::string_view(block, sizeof block), "HTTP/1.1 413");
+}
+
 TEST_F(RelayConnection, ANameOfSomebodyElseIsRefused)
 {
     const auto said = say("GET /api/2.0/mlflow/runs/get HTTP/1.1\r\nHost: evil.example\r\n"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "relay/logged.hpp"
 
+#include "base/text.hpp"
 #include "base/time.hpp"
 #include "mlflow/names.hpp"
 
@@ -63,14 +64,14 @@ Result<Logged> param_of(const Fields& fields)
 {
     auto key = TRY(mlflow::key_of(fields, "key", "Param key"));
     auto value = TRY(fields.find_text("value")).value_or("");
-    return Logged(std::move(key), mlflow::shortened(std::move(value), limits::param_value));
+    return Logged(std::move(key), first_characters(std::move(value), limits::param_value));
 }
 
 Result<Logged> tag_of(const Fields& fields)
 {
     auto key = TRY(mlflow::key_of(fields, "key", "key"));
     auto value = TRY(fields.find_text("value")).value_or("");
-    return Logged(std::move(key), mlflow::shortened(std::move(value), limits::tag_value));
+    return Logged(std::move(key), first_characters(std::move(value), limits::tag_value));
 }
 
 Result<LoggedBatch> batch_of(const Fields& fields)

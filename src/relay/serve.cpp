@@ -70,7 +70,11 @@ private:
     // Also what is left of a request's body must be gone before the next one.
     bool send(net::Response response)
     {
-        const bool goes_on = body_.skip() && head_.keep_alive;
+        return send(std::move(response), body_.skip() && head_.keep_alive);
+    }
+
+    bool send(net::Response response, bool goes_on)
+    {
         auto text = response_head(response, goes_on, response.body.size());
         if (head_.method != "HEAD") text += response.body;
         return stream_.send(text) && goes_on;
@@ -83,7 +87,9 @@ private:
         auto body = body_.all(longest_body);
         if (!body) {
             if (body.error().kind() != ErrorKind::invalid_argument) return false;
-            return send(mlflow::refuse(413, "INVALID_PARAMETER_VALUE", body.error().message()));
+            // Its rest may never come.
+            return send(mlflow::refuse(413, "INVALID_PARAMETER_VALUE", body.error().message()),
+                        false);
         }
         request_.body = std::move(*body);
         if (auto known = list_of_run()) return send(std::move(*known));
@@ -282,9 +288,10 @@ void serve(os::Fd socket, Recorder& recorder, Asks& asks)
             const auto refused = mlflow::refuse(head.error());
             static_cast<void>(
                 stream.send(response_head(refused, false, refused.body.size()) + refused.body));
-            return;
+            return stream.close_gently();
         }
-        if (!*head || !Exchange(stream, **head, recorder, asks).perform()) return;
+        if (!*head) return;
+        if (!Exchange(stream, **head, recorder, asks).perform()) return stream.close_gently();
     }
 }
 

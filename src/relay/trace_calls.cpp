@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
 #include "base/time.hpp"
 #include "mlflow/names.hpp"
 #include "mlflow/trace_time.hpp"
@@ -35,7 +36,7 @@ Result<JsonObject> map_of(const Fields& fields, std::string_view name)
     for (const auto& [key, value] : map->json().as_object()) {
         if (!value.is_string() || key.empty()) return tl::unexpected(map->invalid(key));
         TRY(mlflow::check_length("key", key, limits::key));
-        pairs.set(key, mlflow::shortened(value.as_string(), limits::tag_value));
+        pairs.set(key, first_characters(value.as_string(), limits::tag_value));
     }
     return pairs;
 }
@@ -51,7 +52,7 @@ Result<std::string> state_of(const Fields& fields)
 Result<> add_preview(JsonObject& record, const char* name, const Fields& info, const char* field)
 {
     if (auto text = TRY(info.find_text(field)))
-        record.append(name, mlflow::shortened(std::move(*text), limits::trace_preview));
+        record.append(name, first_characters(std::move(*text), limits::trace_preview));
     return {};
 }
 

@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <dirent.h>
 #include <fcntl.h>
+#include <mutex>
+#include <shared_mutex>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -27,6 +29,14 @@ constexpr std::uint64_t sync_step = std::uint64_t{32} << 20;
 constexpr std::uint64_t room_for_others = std::uint64_t{1} << 20;
 constexpr std::size_t deepest = 200;
 constexpr int folder_flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+
+// Shared: puts a file into folders that have to stay. Alone: takes folders away. Of all roots,
+// since a folder is made for each call; nobody holds it for longer than a few names take.
+std::shared_mutex& folders_stay()
+{
+    static std::shared_mutex mutex;
+    return mutex;
+}
 
 std::string fresh_name()
 {
@@ -58,8 +68,8 @@ tl::unexpected<Error> in_the_way(const std::string& name)
                 printable(name));
 }
 
-// The folder `path` below `root`, made if need be. nullopt: somebody removes it at this moment.
-Result<std::optional<os::Fd>> make_folders(int root, const ArtifactPath& path)
+// The folder `path` below `root`, made if need be.
+Result<os::Fd> make_folders(int root, const ArtifactPath& path)
 {
     os::Fd folder = TRY(enter(root, "."));
     for (const auto& name : path.names()) {
@@ -69,17 +79,17 @@ Result<std::optional<os::Fd>> make_folders(int root, const ArtifactPath& path)
             if (::fstatat(folder.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 &&
                 !S_ISDIR(info.st_mode))
                 return in_the_way(name);
-            if (next.error().kind() == ErrorKind::not_found) return std::optional<os::Fd>();
-            return tl::unexpected(next.error());
+            return next;
         }
         folder = std::move(*next);
     }
-    return std::optional(std::move(folder));
+    return folder;
 }
 
-// Those of a file that never came. Whoever is about to put one there makes them again.
+// Those of a file that never came.
 void remove_empty_folders(int root, ArtifactPath path)
 {
+    const std::unique_lock alone(folders_stay());
     for (; !path.is_root(); path = path.parent()) {
         const os::Fd parent(os::open_folder_beneath(root, path.parent().text()));
         if (!parent || ::unlinkat(parent.get(), path.name().c_str(), AT_REMOVEDIR) != 0) return;
@@ -153,22 +163,18 @@ Result<> ArtifactUpload::publish(const ArtifactPath& path)
 
 Result<> ArtifactUpload::rename_to(const ArtifactPath& path, const std::string& temporary) const
 {
-    constexpr int attempts = 10;
-    for (int left = attempts; left > 0; --left) {
-        const auto parent = TRY(make_folders(root_.get(), path.parent()));
-        if (!parent) continue;
-        const int folder = parent->get();
-        if (::renameat(incoming_.get(), temporary.c_str(), folder, path.name().c_str()) == 0) {
-            if (::fsync(folder) != 0) return fail_errno(errno, "flush a folder");
-            return {};
+    os::Fd folder;
+    {
+        const std::shared_lock stay(folders_stay());
+        folder = TRY(make_folders(root_.get(), path.parent()));
+        if (::renameat(incoming_.get(), temporary.c_str(), folder.get(), path.name().c_str()) !=
+            0) {
+            if (errno == EISDIR || errno == ENOTDIR) return in_the_way(path.name());
+            return fail_errno(errno, "publish '{}'", printable(path.text()));
         }
-        if (errno == EISDIR || errno == ENOTDIR) return in_the_way(path.name());
-        // ENOENT: the folder was removed meanwhile.
-        if (errno != ENOENT) return fail_errno(errno, "publish '{}'", printable(path.text()));
     }
-    return fail(ErrorKind::unavailable,
-                "'{}' is being removed again and again",
-                printable(path.parent().text()));
+    if (::fsync(folder.get()) != 0) return fail_errno(errno, "flush a folder");
+    return {};
 }
 
 Result<ArtifactUpload> ArtifactFolder::receive(std::optional<std::uint64_t> expected) const
@@ -273,9 +279,12 @@ Result<> ArtifactFolder::remove(const ArtifactPath& path) const
     const auto root = TRY(os::open_file(root_, O_RDONLY | O_DIRECTORY));
     const auto incoming = TRY(make_and_enter(root.get(), incoming_name));
     const auto name = fresh_name();
-    if (::renameat(parent.get(), path.name().c_str(), incoming.get(), name.c_str()) != 0) {
-        if (errno == ENOENT) return {};
-        return fail_errno(errno, "remove '{}'", printable(path.text()));
+    {
+        const std::unique_lock alone(folders_stay());
+        if (::renameat(parent.get(), path.name().c_str(), incoming.get(), name.c_str()) != 0) {
+            if (errno == ENOENT) return {};
+            return fail_errno(errno, "remove '{}'", printable(path.text()));
+        }
     }
     return os::remove_tree(root_ / incoming_name / name);
 }

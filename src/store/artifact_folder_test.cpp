@@ -3,9 +3,11 @@
 #include "os/test_folder.hpp"
 #include "store/artifact_folder.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <filesystem>
 #include <sys/stat.h>
 #include <thread>
@@ -238,13 +240,30 @@ TEST_F(ArtifactFolderTest, OfWritersAtOnceOneWinsWhole)
 
 TEST_F(ArtifactFolderTest, WhoRemovesWhileOthersWriteLosesNoWriter)
 {
-    std::thread remover([this] {
-        for (int i = 0; i < 100; ++i)
-            EXPECT_TRUE(folder_.remove(at("1/run")));
-    });
-    for (int i = 0; i < 50; ++i)
-        put("1/run/artifacts/file", "x");
-    remover.join();
+    std::atomic<int> writing = 3;
+    std::vector<std::thread> writers;
+    for (int number = 0; number < 3; ++number) {
+        writers.emplace_back([this, number, &writing] {
+            for (int i = 0; i < 100; ++i)
+                put(fmt::format("1/run/artifacts/{}/file{}", number, i), "x");
+            --writing;
+        });
+    }
+    std::vector<std::thread> removers;
+    for (const char* path : {"1/run", "1/run/artifacts"}) {
+        removers.emplace_back([this, path, &writing] {
+            while (writing > 0) {
+                const auto removed = folder_.remove(at(path));
+                EXPECT_TRUE(removed) << removed.error().message();
+            }
+        });
+    }
+    for (auto* threads : {&writers, &removers}) {
+        for (auto& thread : *threads)
+            thread.join();
+    }
+    EXPECT_TRUE(folder_.remove(at("1")));
+    EXPECT_EQ(things_on_disk(), 0U);  // nor was anything left half removed
     put("1/run/artifacts/file", "last");
     EXPECT_EQ(get("1/run/artifacts/file"), "last");
 }

@@ -14,7 +14,8 @@ using model::Run;
 // CROSS JOIN: the runs are walked in their order and each looks up its project, never the reverse.
 const std::string_view select_runs =
     "SELECT run.row, run.id, project.id, number, run.name, state, exit_code, script_name, target,"
-    " run.created, started, ended, snapshot, outputs, job, hidden, cancel_requested, details"
+    " run.created, started, ended, snapshot, outputs, job, hidden, cancel_requested, details,"
+    " run.deleted"
     " FROM run CROSS JOIN project ON project.row = run.project ";
 
 namespace {
@@ -161,6 +162,7 @@ Result<StoredRun> read_run(db::Connection& connection, const db::Statement& stat
     run.job = statement.text(14);
     run.hidden = statement.integer(15) != 0;
     run.cancel_requested = statement.integer(16) != 0;
+    run.deleted = statement.integer(18);
     const auto details = parse_json(statement.text(17));
     if (!details) {
         return fail(ErrorKind::damaged,

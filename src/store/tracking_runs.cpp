@@ -175,7 +175,13 @@ Result<> set_deleted(db::Connection& writer, const std::string& id, std::int64_t
     const auto known = TRY(find_known(writer, id));
     if (known.deleted == (when != 0)) return {};
     auto statement = TRY(writer.prepare("UPDATE run SET deleted = ? WHERE row = ?"));
-    return statement.bind(when, known.row).run();
+    TRY(statement.bind(when, known.row).run());
+    if (when != 0) return {};
+    // A run is not in an experiment that is gone.
+    auto mark = TRY(writer.prepare("UPDATE project SET deleted = 0, updated = ?"
+                                   " WHERE row = (SELECT project FROM run WHERE row = ?)"
+                                   " AND deleted <> 0"));
+    return mark.bind(wall_milliseconds(), known.row).run();
 }
 
 }  // namespace

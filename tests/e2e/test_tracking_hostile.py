@@ -4,6 +4,7 @@ import json
 import math
 import os
 import socket
+import threading
 import time
 
 import pytest
@@ -77,8 +78,12 @@ def test_values_that_are_none_are_refused(server, run, value):
     refused(server.call("POST", "runs/log-metric", metric(run, value=value)))
 
 
-def test_a_bare_nan_is_no_json(server, run):
-    body = json.dumps(metric(run, value=math.nan))
+def test_odd_numbers_without_quotes_are_read_as_python_writes_them(server, run):
+    for step, value in enumerate((math.nan, math.inf, -math.inf)):
+        server.ask("POST", "runs/log-metric", metric(run, value=value, step=step))
+    history = server.ask("GET", "metrics/get-history", {"run_id": run, "metric_key": "m"})["metrics"]
+    assert [point["value"] for point in history] == ["NaN", 1.7976931348623157e308, -1.7976931348623157e308]
+    body = json.dumps(metric(run)).replace('"value": 1', '"value": -NaN')
     refused(server.request("POST", API + "runs/log-metric", body, {"Content-Type": "application/json"}))
 
 
@@ -168,7 +173,7 @@ def test_bodies_that_are_none_are_refused(server, body):
         refused(answer)
 
 
-@pytest.mark.parametrize("body", ['{"experiment_id": "0", "start_time": NaN}', '{"experiment_id": "0",}', '{"experiment_id"',
+@pytest.mark.parametrize("body", ['{"experiment_id": "0", "start_time": nan}', '{"experiment_id": "0",}', '{"experiment_id"',
                                   '{"experiment_id": "0", "tags": [{"key": "a", "value": "\\ud800"}], }'])
 def test_a_body_that_is_no_json_makes_no_run_somewhere_else(server, body):
     for path in ("runs/create", "runs/search"):
@@ -321,6 +326,33 @@ def test_a_client_that_waits_to_be_told_to_go_on_is_told(server, run):
         assert connection.recv(4096).startswith(b"HTTP/1.1 100")
         connection.sendall(body)
         assert b"HTTP/1.1 200" in receive_answer(connection)
+
+
+def test_a_client_that_asks_before_it_sends_a_file_hears_what_is_wrong(server, run):
+    for size, owner, status in ((2 ** 60, run, b"507"), (3, "0" * 32, b"404"), (3, run, b"100")):
+        with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
+            connection.sendall(head(server, "PUT", "/api/2.0/mlflow-artifacts/artifacts/0/%s/artifacts/f" % owner,
+                                    "Expect: 100-continue", "Content-Length: %d" % size))
+            assert connection.recv(4096).startswith(b"HTTP/1.1 " + status)
+
+
+def test_files_that_come_while_their_folder_is_removed_fail_nobody(server, run):
+    root = "/api/2.0/mlflow-artifacts/artifacts/0/%s/artifacts/" % run
+    answers, threads = [], []
+    for number in range(4):
+        def work(number=number):
+            for turn in range(25):
+                if number:
+                    answers.append(server.request("PUT", root + "a/b/%d-%d" % (number, turn), b"x" * 1000))
+                else:
+                    answers.append(server.request("DELETE", root + "a"))
+        threads.append(threading.Thread(target=work))
+        threads[-1].start()
+    for thread in threads:
+        thread.join()
+    assert {answer.status for answer in answers} == {200}, [answer.body for answer in answers if answer.status != 200]
+    server.ask("DELETE", root + "a")
+    assert os.listdir(os.path.join(server.ponk.home, "artifacts", ".incoming")) == []
 
 
 # Writing to what is no longer there -----------------------------------------------------------

@@ -143,6 +143,26 @@ def test_value_without_a_name_is_left_out_and_told_once(python, run):
     assert [record["metric"] for record in run.records()] == ["a"]
 
 
+def test_odd_names_steps_and_values_are_told(python, run):
+    done = run.script(python, """if True:
+        import ponk
+        ponk.log("huge", -10**400)
+        ponk.log("a", 1, step=2**63)
+        ponk.log("a", [1], step=2**63)
+        ponk.log("a", 2, step=1.5)
+        ponk.log("a", None)
+        ponk.log("n" * 251, 3)
+        ponk.log_params({"p" * 300: "x"})
+        """)
+    said = done.stderr.decode().splitlines()
+    assert done.returncode == 0 and len(said) == 4, said
+    assert "the step of 'a' has more than 64 bits" in said[0] and "no whole number: 1.5 of 'a' is taken as 1" in said[1]
+    assert "None is left out: the value of 'a'" in said[2] and "cut behind 250 characters: 'nnn" in said[3]
+    assert without_time(run.records()) == [
+        {"metric": "huge", "value": "-Infinity", "step": 0}, {"metric": "a", "value": 2, "step": 1},
+        {"metric": "n" * 250, "value": 3, "step": 0}, {"param": "p" * 250, "value": "x"}]
+
+
 def test_long_lists_stay_below_the_limit_of_a_record(python, run):
     run.script(python, "import ponk; ponk.log('x', [0.123456789012345] * 30000)")
     records = run.records()

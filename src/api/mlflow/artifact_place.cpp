@@ -20,6 +20,7 @@ using Owner = ArtifactPlace::Owner;
 
 constexpr std::string_view folder_name = "artifacts";
 constexpr std::string_view scheme = "mlflow-artifacts:/";
+constexpr std::string_view run_scheme = "runs:/";
 
 tl::unexpected<Error> no_place(const ArtifactPath& path)
 {
@@ -120,6 +121,11 @@ Result<ArtifactPlace> find_place(const Services& services, const ArtifactPath& p
 Result<ArtifactPlace>
 place_at(const Services& services, std::string_view location, const ArtifactPath& inside)
 {
+    if (location.starts_with(run_scheme)) {
+        const auto path = TRY(ArtifactPath::parse(location.substr(run_scheme.size())));
+        if (path.is_root()) return no_run("");
+        return place_in_run(services, path.names().front(), path.below(1) / inside);
+    }
     if (!location.starts_with(scheme)) {
         return fail(ErrorKind::invalid_argument,
                     "The artifacts are at '{}', which this server does not open",
@@ -186,7 +192,8 @@ Result<> remove_place(const Services& services, const ArtifactPlace& place)
     const bool logged = kind == Kind::file || kind == Kind::folder;
     if (!logged && place.owner == Owner::run && !place.inside.is_root()) {
         const auto files = TRY(files_of(services, place));
-        if (files.open(place.inside) || TRY(files.list(place.inside))) {
+        // Of others, what is there now came after we looked.
+        if (files.has_collected() && (files.open(place.inside) || TRY(files.list(place.inside)))) {
             return fail(ErrorKind::invalid_argument,
                         "'{}' was collected when the run ended and stays as long as the run",
                         printable(place.inside.text()));

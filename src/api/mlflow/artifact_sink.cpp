@@ -30,6 +30,8 @@ public:
     {
     }
 
+    std::optional<net::Response> open() override { return begin(0); }
+
     std::optional<net::Response> write(std::string_view bytes) override
     {
         if (auto refusal = begin(bytes.size())) return refusal;

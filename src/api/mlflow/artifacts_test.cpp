@@ -183,10 +183,15 @@ TEST_F(MlflowArtifacts, OfAModelsVersionAreThoseOfItsSource)
         return call("GET", "/model-versions/get-artifact?" + query);
     };
 
+    const std::string in_run = "runs:/" + run_.id.text() + "/model";
+    ASSERT_TRUE(registry.create_version({.name = "m", .source = in_run, .location = in_run}));
+
     EXPECT_EQ(drain(get_version("name=m&version=1&path=MLmodel")), "x");
+    EXPECT_EQ(drain(get_version("name=m&version=3&path=MLmodel")), "x");
+    EXPECT_EQ(get_version("name=m&version=3&path=../MLmodel").status, 400);
     EXPECT_EQ(get_version("name=m&version=2&path=passwd").status, 400);
     EXPECT_EQ(get_version("name=m&version=1&path=../MLmodel").status, 400);
-    EXPECT_EQ(get_version("name=m&version=3&path=MLmodel").status, 404);
+    EXPECT_EQ(get_version("name=m&version=4&path=MLmodel").status, 404);
     EXPECT_EQ(get_version("name=m&version=one&path=MLmodel").status, 400);
 }
 

@@ -30,12 +30,12 @@ Result<store::Pairs> pairs_of(const Fields& fields,
 
 Result<std::string> param_value_of(const Fields& fields)
 {
-    return shortened(TRY(fields.find_text("value")).value_or(""), limits::param_value);
+    return first_characters(TRY(fields.find_text("value")).value_or(""), limits::param_value);
 }
 
 Result<std::string> tag_value_of(const Fields& fields)
 {
-    return shortened(TRY(fields.find_text("value")).value_or(""), limits::tag_value);
+    return first_characters(TRY(fields.find_text("value")).value_or(""), limits::tag_value);
 }
 
 Result<std::string> experiment_tag_value_of(const Fields& fields)

@@ -22,7 +22,6 @@ using ponk::mlflow::check_length;
 using ponk::mlflow::Fields;
 using ponk::mlflow::is_key;
 using ponk::mlflow::key_of;
-using ponk::mlflow::shortened;
 using ponk::mlflow::too_many;
 
 // The lists "params" and "tags" of a run.

@@ -52,6 +52,8 @@ TEST_F(MlflowLog, NumbersComeInManyForms)
     }
     EXPECT_EQ(metric(R"("key": "n", "value": "nan", "timestamp": 0)"), ok_);
     EXPECT_EQ(data(id_, "metrics", "n"), Json("NaN"));
+    EXPECT_EQ(metric(R"("key": "n", "value": -Infinity, "timestamp": 1)"), ok_);
+    EXPECT_EQ(data(id_, "metrics", "n"), Json(-std::numeric_limits<double>::max()));
 }
 
 TEST_F(MlflowLog, WholeNumbersReachToTheirLimits)
@@ -148,7 +150,6 @@ TEST_F(MlflowLog, LongValuesAreCut)
               ok_);
     EXPECT_EQ(data(id_, "params", "p").as_string().size(), 6000U);
     EXPECT_EQ(data(id_, "tags", "t").as_string().size(), 8000U);
-    EXPECT_EQ(shortened("žžž", 2), "žž");
 }
 
 TEST_F(MlflowLog, ParametersAreWrittenOnce)
@@ -234,12 +235,12 @@ TEST_F(MlflowLog, ABatchHasLimits)
     EXPECT_EQ(batch(""), ok_);
 }
 
-TEST_F(MlflowLog, AMillionMetricsAreRefusedBeforeTheyAreRead)
+TEST_F(MlflowLog, FarTooManyMetricsAreRefusedBeforeTheyAreRead)
 {
     std::string body = R"({"run_id": ")" + id_ + R"(", "metrics": [)";
     const std::string one = R"({"key":"a","value":1,"timestamp":1})";
-    body.reserve(body.size() + 1'000'001 * (one.size() + 1));
-    for (int i = 0; i < 1'000'001; ++i)
+    body.reserve(body.size() + 50'001 * (one.size() + 1));
+    for (int i = 0; i < 50'001; ++i)
         body += (i == 0 ? "" : ",") + one;
     body += "]}";
     const auto time_of = [](const auto& work) {

@@ -3,6 +3,7 @@
 #include "api/mlflow/limits.hpp"
 #include "api/mlflow/log.hpp"
 #include "api/mlflow/routes.hpp"
+#include "base/text.hpp"
 #include "model/run_state.hpp"
 #include "query/search/filter.hpp"
 
@@ -65,7 +66,7 @@ Result<std::string> take_name(const Fields& fields, store::Pairs& tags)
         name = value;
     }
     std::erase_if(tags, [](const auto& tag) { return tag.first == store::run_name_tag; });
-    return shortened(std::move(name), limits::tag_value);
+    return first_characters(std::move(name), limits::tag_value);
 }
 
 Result<net::Response> create_run(const Services& services, const Call& call)
@@ -98,7 +99,7 @@ Result<net::Response> update_run(const Services& services, const Call& call)
     change.name = TRY(call.fields.find_text("run_name"));
     if (change.name)
         change.name =
-            TRY(secrets_of(services, id)).hide(shortened(*change.name, limits::tag_value));
+            TRY(secrets_of(services, id)).hide(first_characters(*change.name, limits::tag_value));
     std::string out = "{";
     append_name(out, "run_info");
     append_run_info(out, TRY(tracking(services).update_run(id, change)));

@@ -51,7 +51,7 @@ Result<store::Pairs> map_of(const Fields& fields, std::string_view name)
     for (const auto& [key, value] : map->json().as_object()) {
         if (!value.is_string() || key.empty()) return tl::unexpected(map->invalid(key));
         TRY(check_length("key", key, limits::key));
-        pairs.emplace_back(key, shortened(value.as_string(), limits::tag_value));
+        pairs.emplace_back(key, first_characters(value.as_string(), limits::tag_value));
     }
     return pairs;
 }
@@ -59,7 +59,7 @@ Result<store::Pairs> map_of(const Fields& fields, std::string_view name)
 Result<std::optional<std::string>> preview_of(const Fields& fields, std::string_view name)
 {
     auto text = TRY(fields.find_text(name));
-    if (text) text = shortened(std::move(*text), longest_preview);
+    if (text) text = first_characters(std::move(*text), longest_preview);
     return text;
 }
 

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs that clients of the tracking API set aside, and runs that scripts make."""
+from tracking import Tracking
+
+MAKER = """import json, os, urllib.request
+def post(path, **fields):
+    request = urllib.request.Request(os.environ["MLFLOW_TRACKING_URI"] + "/api/2.0/mlflow/" + path, json.dumps(fields).encode(), {
+        "Content-Type": "application/json", "Authorization": "Bearer " + os.environ["MLFLOW_TRACKING_TOKEN"]})
+    return json.load(urllib.request.urlopen(request))
+post("runs/create", experiment_id=os.environ["MLFLOW_EXPERIMENT_ID"])  # the first one is the run itself
+for name in "one", "two":
+    run = post("runs/create", experiment_id=os.environ["MLFLOW_EXPERIMENT_ID"], run_name=name, start_time=5)["run"]["info"]["run_id"]
+    post("runs/update", run_id=run, status="FINISHED", end_time=9)
+"""
+
+
+def submitted(ponk):
+    ponk.write("train.py", "import ponk; ponk.log('a', 1)")
+    ponk.run("submit", "train.py")
+    return ponk.json("history", "list")[0]
+
+
+def test_a_run_that_a_client_deleted_is_marked_and_comes_back(ponk):
+    run = submitted(ponk)
+    tracking = Tracking(ponk)
+    tracking.ask("POST", "runs/delete", {"run_id": run["run_id"]})
+
+    assert ponk.json("history", "list") == []
+    assert "'--deleted' shows them" in ponk.run("history", "list", "-o", "table").stderr.decode()
+    assert [one["run_id"] for one in ponk.json("history", "list", "--deleted")] == [run["run_id"]]
+    assert "Completed (deleted)" in ponk.text("history", "list", "--hidden", "-o", "table")
+    short = run["run_id"][-8:]
+    assert "'ponk history restore %s' brings it back" % short in ponk.text("history", "info", short, "-o", "table")
+
+    assert ponk.json("history", "restore", short)["restored"] == [run["run_id"]]
+    assert [one["run_id"] for one in ponk.json("history", "list")] == [run["run_id"]]
+    assert "deleted_utc" not in ponk.json("history", "info", short)
+    assert "was not deleted" in ponk.run("history", "restore", short).stderr.decode()
+    tracking.ask("POST", "runs/set-tag", {"run_id": run["run_id"], "key": "a", "value": "b"})
+
+
+def test_an_experiment_that_a_client_deleted_comes_back_with_a_run(ponk):
+    run = submitted(ponk)
+    tracking = Tracking(ponk)
+    experiment = tracking.ask("GET", "runs/get", {"run_id": run["run_id"]})["run"]["info"]["experiment_id"]
+    tracking.ask("POST", "experiments/delete", {"experiment_id": experiment})
+
+    assert "'ponk history restore RUN' brings them back" in ponk.run("history", "list", "-o", "table").stderr.decode()
+    ponk.run("history", "restore", run["run_id"])
+    found = tracking.ask("GET", "experiments/get", {"experiment_id": experiment})["experiment"]
+    assert found["lifecycle_stage"] == "active"
+
+
+def test_runs_that_a_script_made_are_named(ponk):
+    ponk.write("train.py", MAKER)
+    said = ponk.run("submit", "train.py").stderr.decode()
+    assert "its script made 2 runs: " in said and "(one)" in said and "(two)" in said, said
+    record = ponk.json("history", "info", "last")
+    assert [one["name"] for one in record["made_runs"]] == ["two", "one"]
+    assert {one["status"] for one in record["made_runs"]} == {"Completed"}
+    assert "2 runs: " in ponk.text("history", "info", "last", "-o", "table")
