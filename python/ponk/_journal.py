@@ -190,7 +190,7 @@ def short_name(name):
     name = str(name)
     if len(name) > LONGEST_NAME:
         warn("log: names are cut behind %d characters: '%s...'" % (LONGEST_NAME, name[:100]))
-    return name[:LONGEST_NAME]
+    return name[:LONGEST_TEXT]  # the daemon cuts it, when it has hidden secrets in it
 
 
 def word_records(kind, words):

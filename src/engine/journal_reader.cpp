@@ -152,8 +152,26 @@ JournalReader::Progress JournalReader::read_journal(const target::Journals& jour
     }
 }
 
+void JournalReader::tidy_names(model::JournalPiece& piece)
+{
+    const auto tidy = [this](std::string& name) {
+        const auto length = name.size();
+        name = model::logged_name(std::move(name));
+        cut_names_ = cut_names_ || name.size() < length;
+    };
+    for (auto& point : piece.points)
+        tidy(point.key);
+    for (auto* words : {&piece.params, &piece.tags}) {
+        for (auto& [name, value] : *words)
+            tidy(name);
+    }
+    for (auto& name : piece.untags)
+        tidy(name);
+}
+
 Result<> JournalReader::store(const std::string& name, Place& place, model::JournalPiece piece)
 {
+    tidy_names(piece);
     store::JournalBatch batch{name, place.offset, piece.next, std::move(piece.points), {}};
     for (auto& [key, value] : piece.params)
         batch.tags.emplace_back(std::string(model::parameter_prefix) + key, std::move(value));
@@ -178,7 +196,6 @@ Result<> JournalReader::store(const std::string& name, Place& place, model::Jour
     // carries one out twice.
     note_asks(piece.asks);
     if (piece.damaged > 0) note_damage(name, piece.damaged);
-    cut_names_ = cut_names_ || piece.cut > 0;
     return {};
 }
 

@@ -62,6 +62,7 @@ private:
                           const RunSecrets& secrets,
                           int& budget);
     Result<> store(const std::string& name, Place& place, model::JournalPiece piece);
+    void tidy_names(model::JournalPiece& piece);
     void note_asks(const std::vector<Json>& records);
     void note_damage(const std::string& name, std::uint64_t bytes);
 

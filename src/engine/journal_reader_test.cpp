@@ -95,6 +95,25 @@ TEST_F(JournalReaders, OnlyThoseBeyondTheLimitAreToldToBeLeftOut)
     EXPECT_NE(more.findings().front().find("more metric journals"), std::string::npos);
 }
 
+TEST_F(JournalReaders, LongNamesAreCutAndTold)
+{
+    const auto run = begin_run();
+    const std::string longest(model::longest_logged_name, 'n');
+    put(run,
+        "a",
+        model::journal_record(
+            JsonObject{{"metric", longest + "x"}, {"value", 0.5}, {"step", 1}, {"time", 1000}}) +
+            model::journal_record(JsonObject{{"param", "a\nb"}, {"value", "v"}}));
+    JournalReader reader(context_, run);
+
+    read_all(reader);
+
+    EXPECT_EQ(history_->latest_metrics(run, {})->front().point.key, longest);
+    EXPECT_EQ(store::Tracking(*history_).get_run(run.text())->params.front().first, "a b");
+    ASSERT_EQ(reader.findings().size(), 1U);
+    EXPECT_NE(reader.findings().front().find("cut behind 250 characters"), std::string::npos);
+}
+
 TEST_F(JournalReaders, AHoleIsNoDataAndAJournalHasALimit)
 {
     const auto run = begin_run();

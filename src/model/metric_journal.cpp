@@ -15,13 +15,6 @@ constexpr char record_start = '\x1e';  // never inside a payload: JSON escapes i
 constexpr char record_end = '\n';
 constexpr std::size_t checksum_digits = 8;
 
-std::string name_of(const std::string& text, JournalPiece& piece)
-{
-    auto name = logged_name(text);
-    if (name.size() < text.size()) ++piece.cut;
-    return name;
-}
-
 // Absent is 0.
 bool has_whole_numbers(const Json& record)
 {
@@ -44,7 +37,7 @@ bool add_points(const JsonArray& points, JournalPiece& piece)
         }
         const auto& parts = item.as_array();
         if (parts[0].as_string().empty()) continue;
-        MetricPoint point{.key = name_of(parts[0].as_string(), piece),
+        MetricPoint point{.key = parts[0].as_string(),
                           .step = parts[2].as_integer(),
                           .time = parts[3].as_integer()};
         point.value = *number;
@@ -56,7 +49,7 @@ bool add_points(const JsonArray& points, JournalPiece& piece)
 bool add_metric(const Json& record, JournalPiece& piece)
 {
     if (!has_whole_numbers(record)) return false;
-    MetricPoint point{.key = name_of(record.text("metric"), piece),
+    MetricPoint point{.key = record.text("metric"),
                       .step = record.integer("step"),
                       .time = record.integer("time")};
     if (point.key.empty()) return true;  // nobody could ask for it
@@ -113,17 +106,16 @@ bool add_record(std::string_view payload, JournalPiece& piece)
         return add_metric(*record, piece);
     }
     if ((*record)["param"].is_string()) {
-        piece.params.emplace_back(name_of(record->text("param"), piece), record->text("value"));
+        piece.params.emplace_back(record->text("param"), record->text("value"));
         return true;
     }
     if ((*record)["tag"].is_string()) {
-        auto key = name_of(record->text("tag"), piece);
-        std::erase(piece.untags, key);
-        piece.tags.emplace_back(std::move(key), record->text("value"));
+        std::erase(piece.untags, record->text("tag"));
+        piece.tags.emplace_back(record->text("tag"), record->text("value"));
         return true;
     }
     if ((*record)["untag"].is_string()) {
-        const auto key = name_of(record->text("untag"), piece);
+        const auto key = record->text("untag");
         std::erase_if(piece.tags, [&key](const auto& tag) { return tag.first == key; });
         piece.untags.push_back(key);
         return true;

@@ -22,7 +22,8 @@ struct LoggedArtifact {
 };
 
 // The name of a metric, a parameter or a tag as it is kept: at most so many characters, and blanks
-// for control characters. What every client can ask for, and every table can show.
+// for control characters. What every client can ask for, and every table can show. Not for names
+// that secrets were not hidden in yet: a part of one is not known again.
 constexpr std::size_t longest_logged_name = 250;
 std::string logged_name(std::string text);
 
@@ -41,7 +42,6 @@ struct JournalPiece {
     // there yet lies behind it.
     std::uint64_t next = 0;
     std::uint64_t damaged = 0;  // bytes given up
-    std::uint64_t cut = 0;      // names that were longer than they may be
 };
 
 // Largest record; a longer stretch without an end is damage.

