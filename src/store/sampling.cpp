@@ -13,8 +13,9 @@ namespace {
 struct Stretch {
     std::vector<ChunkHead> chunks;
     std::int64_t count = 0;
-    // In their order; empty while a single chunk has them in that order by itself.
+    // In their order; a single chunk that has them in that order by itself is not copied.
     std::vector<OrderedPoint> points = {};
+    std::optional<PointColumns> chunk = std::nullopt;
 };
 
 std::tuple<std::int64_t, std::int64_t> beginning(const ChunkHead& head)
@@ -66,10 +67,23 @@ public:
         return stretches;
     }
 
-    // Its points, when one of them is wanted.
+    // One of its points, by its place; they are read when the first is wanted.
+    Result<OrderedPoint> point(Stretch& stretch, std::size_t place)
+    {
+        if (!is_plain(stretch)) {
+            if (place < stretch.points.size()) return stretch.points[place];
+        } else {
+            if (!stretch.chunk)
+                stretch.chunk = TRY(read_chunk(connection_, stretch.chunks[0].row, decoder_));
+            if (place < stretch.chunk->size()) return OrderedPoint(*stretch.chunk, place);
+        }
+        return fail(ErrorKind::damaged, "a chunk has less points than it says");
+    }
+
+private:
+    // Those of several chunks, or of one that is not in order.
     Result<> load(Stretch& stretch)
     {
-        if (!stretch.points.empty()) return {};
         for (const auto& head : stretch.chunks) {
             const auto columns = TRY(read_chunk(connection_, head.row, decoder_));
             for (std::size_t i = 0; i < columns.size(); ++i) {
@@ -78,15 +92,12 @@ public:
                     stretch.points.emplace_back(columns, i);
             }
         }
-        if (!is_plain(stretch)) {
-            std::sort(stretch.points.begin(),
-                      stretch.points.end(),
-                      [](const auto& a, const auto& b) { return a.by_step() < b.by_step(); });
-        }
+        std::sort(stretch.points.begin(), stretch.points.end(), [](const auto& a, const auto& b) {
+            return a.by_step() < b.by_step();
+        });
         return {};
     }
 
-private:
     [[nodiscard]] bool is_plain(const Stretch& stretch) const
     {
         const auto& head = stretch.chunks.front();
@@ -132,14 +143,11 @@ Result<std::vector<model::MetricPoint>> sample_points(db::Connection& connection
     for (auto& stretch : stretches) {
         const auto behind = first + stretch.count;
         for (; next != places.end() && *next < behind; ++next) {
-            TRY(sampler.load(stretch));
-            if (*next - first >= static_cast<std::int64_t>(stretch.points.size()))
-                return fail(ErrorKind::damaged, "a chunk has less points than it says");
-            taken.push_back(stretch.points[static_cast<std::size_t>(*next - first)].with_key(
-                metric.latest.point.key));
+            const auto point = TRY(sampler.point(stretch, static_cast<std::size_t>(*next - first)));
+            taken.push_back(point.with_key(metric.latest.point.key));
         }
         first = behind;
-        stretch.points = {};
+        stretch = {};
     }
     return taken;
 }
