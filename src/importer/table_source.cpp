@@ -312,12 +312,12 @@ Result<std::unique_ptr<Source>> open_table(const os::Path& file)
     if (std::none_of(heading.begin(), heading.end(), [](const auto& column) {
             return is_own(known_name(column));
         }))
-        return tl::unexpected(
-            Error(ErrorKind::invalid_argument,
-                  fmt::format("{} has none of the columns of a table of runs", os::in_quotes(file)),
-                  "Columns are 'name', 'experiment', 'start_time_utc', 'metrics.NAME', "
-                  "'params.NAME', 'tags.NAME' and so on: 'ponk history export -o csv' writes them "
-                  "all."));
+        return tl::unexpected(Error(
+            ErrorKind::invalid_argument,
+            fmt::format("{} has none of the columns of a table of runs", os::in_quotes(file)),
+            "Columns are 'name', 'experiment', 'start_time_utc', 'metrics.NAME', "
+            "'params.NAME', 'tags.NAME' and so on: 'ponk history export --format csv' writes them "
+            "all."));
     if (has("key") && has("step") && has("value"))
         return tl::unexpected(Error(
             ErrorKind::invalid_argument,
