@@ -189,7 +189,7 @@ def metric_records(name, value, step):
 def short_name(name):
     name = str(name)
     if len(name) > LONGEST_NAME:
-        warn("log: names are cut behind %d characters: '%s...'" % (LONGEST_NAME, name[:100]))
+        warn("log: names are cut behind %d characters, and those that are equal then are one: '%s...'" % (LONGEST_NAME, name[:100]))
     return name[:LONGEST_TEXT]  # the daemon cuts it, when it has hidden secrets in it
 
 

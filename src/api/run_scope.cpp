@@ -24,7 +24,8 @@ Result<store::RunFilter> run_scope(const FindField& find)
             return fail(ErrorKind::invalid_argument, "'{}' is no state of a run", printable(*word));
     }
     if (find("hidden").value_or("") == "1") scope.hidden = store::RunFilter::Hidden::include;
-    if (find("deleted").value_or("") == "1") scope.lifecycle = store::Lifecycle::deleted;
+    if (const auto deleted = find("deleted"))
+        scope.lifecycle = *deleted == "1" ? store::Lifecycle::deleted : store::Lifecycle::active;
     if (const auto limit = find("limit")) {
         const auto number = parse_integer(*limit);
         if (!number || *number < 1 || *number > 10'000)

@@ -11,7 +11,8 @@ namespace {
 // What is ignored would widen the search.
 Result<> require_types(const Json& body)
 {
-    for (const auto* name : {"filter", "page", "project", "state", "script", "target", "gpu"}) {
+    for (const auto* name :
+         {"filter", "page", "project", "state", "script", "target", "gpu", "experiment"}) {
         if (!body[name].is_null() && !body[name].is_string())
             return fail(ErrorKind::invalid_argument, "'{}' must be a text", name);
     }
@@ -56,6 +57,11 @@ Result<store::RunSearch> search_of(const Json& body)
     search.scope =
         TRY(run_scope([&body](std::string_view name) { return field_text(body, name); }));
     search.filter = TRY(query::search::parse_filter(grammar, body.text("filter")));
+    if (const auto& experiment = body["experiment"]; experiment.is_string())
+        search.filter.push_back({query::search::Entity::attribute,
+                                 "experiment",
+                                 query::search::Operator::equal,
+                                 experiment.as_string()});
     search.order_by =
         TRY(query::search::parse_order_by(grammar, TRY(entries_of(body["order_by"]))));
     search.page = body.text("page");

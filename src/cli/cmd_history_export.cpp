@@ -58,6 +58,8 @@ tl::expected<Choice, Failure> choice_of(Context& context, const Invocation& word
     Choice choice;
     choice.search = TRY(search_options(words));
     choice.search.set("hidden", true);
+    // Lines say which were deleted, a table cannot.
+    if (words.text("format") == "csv") choice.search.set("deleted", false);
     choice.search.set("order_by", JsonArray{"start_time ASC"});
     if (!words.words().empty()) {
         for (const auto* chooser : {"filter", "experiment"}) {

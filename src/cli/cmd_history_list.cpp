@@ -126,10 +126,11 @@ Result<std::string> unknown_experiment(Daemon& daemon, const std::string& wanted
     std::set<std::string> names;
     for (const Json& run : TRY(search_runs(daemon, {}, looked_at)))
         names.insert(run.text("experiment"));
+    if (names.contains(wanted)) return std::string();
     const auto near = nearest(wanted, {names.begin(), names.end()});
-    if (names.contains(wanted) || !near) return std::string();
-    return fmt::format(
-        "no run is in an experiment '{}'; did you mean '{}'?", printable(wanted), printable(*near));
+    return fmt::format("no run is in an experiment '{}'{}",
+                       printable(wanted),
+                       near ? fmt::format("; did you mean '{}'?", printable(*near)) : "");
 }
 
 Result<std::string>

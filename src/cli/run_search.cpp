@@ -25,14 +25,10 @@ tl::expected<JsonObject, Failure> search_options(const Invocation& words)
 {
     const auto& grammar = query::search::history_runs;
     JsonObject search;
-    std::string filter = words.text("filter");
+    const std::string filter = words.text("filter");
     TRY(as_usage(query::search::parse_filter(grammar, filter)));
-    if (const auto experiment = words.value("experiment")) {
-        using namespace query::search;
-        const Comparison one{Entity::attribute, "experiment", Operator::equal, *experiment};
-        filter = to_text(one) + " AND " + filter;
-    }
     if (!filter.empty()) search.set("filter", filter);
+    if (const auto experiment = words.value("experiment")) search.set("experiment", *experiment);
     if (const auto entries = words.values("order-by"); !entries.empty()) {
         TRY(as_usage(query::search::parse_order_by(grammar, entries)));
         search.set("order_by", JsonArray(entries.begin(), entries.end()));

@@ -6,6 +6,7 @@
 #include "engine/job_spec.hpp"
 #include "engine/run_note.hpp"
 #include "engine/run_tracking.hpp"
+#include "engine/tracked_records.hpp"
 #include "os/variables.hpp"
 
 #include <fmt/format.h>
@@ -189,8 +190,18 @@ void Supervisor::fail_run(const Error& error)
     const bool preparation = run_.configuration.boolean("only_prepare");
     if (preparation && executor_ != nullptr)
         static_cast<void>(executor().clean(job(), directory()));
-    const auto moved = move_to(cancelled ? RunState::canceled : RunState::failed, change);
+    const auto state = cancelled ? RunState::canceled : RunState::failed;
+    end_what_it_made(state, *change.ended);
+    const auto moved = move_to(state, change);
     if (!moved) tell("notice", "the end could not be recorded: " + moved.error().message());
+}
+
+// Before its own end is recorded: a daemon that is killed in between does it again.
+void Supervisor::end_what_it_made(RunState state, std::int64_t ended)
+{
+    const auto done = end_made_runs(context_, run_.id, state, ended);
+    if (!done)
+        tell("notice", "the end of runs that it made is not recorded: " + done.error().message());
 }
 
 // Another try whenever it matters: a keyring that was locked may be open by now.

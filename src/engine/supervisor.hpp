@@ -80,6 +80,7 @@ private:
     read_last_metrics(const Plan& plan, JournalReader& journals, const std::stop_token& stop);
     Result<target::Collected> collect_outputs(const Plan& plan, std::stop_token stop);
     void fail_run(const Error& error);
+    void end_what_it_made(model::RunState state, std::int64_t ended);
     // As it may be stored.
     [[nodiscard]] Error hidden(const Error& error) const;
     Result<> move_to(model::RunState state, const store::RunChange& change = {});

@@ -308,6 +308,7 @@ Result<> Supervisor::finalize(const target::JobStatus& status,
     change.warnings = tell_warnings(std::move(notices));
     change.timings["collect"] = boot_milliseconds() - begin;
     const auto end = [&](RunState state) {
+        end_what_it_made(state, *change.ended);
         path.push_back(state);
         return move_through(path, change);
     };

@@ -202,4 +202,22 @@ bring_tracked_records(const Context& context, const RunId& run, const std::vecto
     return subject ? subject->store() : Result<>();
 }
 
+Result<>
+end_made_runs(const Context& context, const RunId& maker, model::RunState state, std::int64_t ended)
+{
+    store::Tracking tracking(context.history);
+    store::RunFilter filter;
+    filter.tag = made_by(maker);
+    filter.state = model::RunState::running;
+    filter.hidden = store::RunFilter::Hidden::include;
+    for (;;) {
+        const auto page = TRY(context.history.list_runs(filter));
+        for (const auto& run : page.runs)
+            TRY(forgive(tracking.update_run(
+                run.id.text(), {.state = state, .ended = ended, .name = std::nullopt})));
+        if (!page.next) return {};
+        filter.before = page.next;
+    }
+}
+
 }  // namespace ponk::engine

@@ -15,4 +15,10 @@ namespace ponk::engine {
 Result<>
 bring_tracked_records(const Context& context, const RunId& run, const std::vector<Json>& records);
 
+// What the script of a run made and left running ends with it, in the same way.
+Result<> end_made_runs(const Context& context,
+                       const RunId& maker,
+                       model::RunState state,
+                       std::int64_t ended);
+
 }  // namespace ponk::engine

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
 #include "output/formats.hpp"
 #include "output/table_layout.hpp"
 
@@ -10,21 +11,8 @@ void append_field(std::string& out, const Json& value)
 {
     if (value.is_null()) return;
     const auto text = value.is_string() ? value.as_string() : to_json(value);
-    for (const char c : text) {
-        switch (c) {
-        case '\t':
-            out += "\\t";
-            break;
-        case '\n':
-            out += "\\n";
-            break;
-        case '\r':
-            out += "\\r";
-            break;
-        default:
-            out += c;
-        }
-    }
+    // Whatever is in it, a line stays a line and a terminal as it is.
+    out += printable(text);
 }
 
 void append_line(std::string& out, const std::vector<const Json*>& fields)

@@ -57,6 +57,7 @@ def test_other_projects_are_searched_when_asked(history, tmp_path):
     assert names(history, *words, "--experiment", experiment) == ["low"]
     assert names(history, "--filter", "experiment = '%s' AND name = 'low'" % experiment) == ["low"]
     assert names(history, *words, "--experiment", "nobody's") == []
+    assert names(history, *words, "--experiment", "both ' and \" and `") == []
     said = history.run("history", "list", "-o", "table", "--experiment", experiment + "x").stderr.decode()
     assert "did you mean '%s'?" % experiment in said
     assert b'"low"' in history.run("history", "export", "--experiment", experiment).stdout

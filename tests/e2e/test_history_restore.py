@@ -51,6 +51,15 @@ def test_an_experiment_that_a_client_deleted_comes_back_with_a_run(ponk):
     assert found["lifecycle_stage"] == "active"
 
 
+def test_a_run_that_a_script_left_running_ends_with_it(ponk):
+    ponk.write("train.py", MAKER.replace('    post("runs/update"', '    continue; post("runs/update"') + "os._exit(3)\n")
+    ponk.run("submit", "train.py", code=3)
+    record = ponk.json("history", "info", "last")
+    assert [one["status"] for one in record["made_runs"]] == ["Failed", "Failed"]
+    for one in record["made_runs"]:
+        assert ponk.json("history", "info", one["run_id"])["end_time_utc"] == record["end_time_utc"]
+
+
 def test_runs_that_a_script_made_are_named(ponk):
     ponk.write("train.py", MAKER)
     said = ponk.run("submit", "train.py").stderr.decode()
