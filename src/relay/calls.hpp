@@ -6,6 +6,7 @@
 #include "net/message.hpp"
 #include "relay/recorder.hpp"
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -44,8 +45,12 @@ std::span<const Route> trace_calls();
 Answer answer(Recorder& recorder, const net::Request& request);
 
 // The body of a search that the daemon will answer: in the experiment of the run it looks only
-// where the script's own name for it says. Nullopt: as it is.
-std::optional<std::string> narrowed_search(Recorder& recorder, const net::Request& request);
+// where the script has put its runs, or asked for. Where others have an experiment of that name,
+// `find_elsewhere` tells its id and the search looks there, too. nullopt: as it is.
+using FindExperiment = std::function<std::optional<std::string>(const std::string& name)>;
+std::optional<std::string> narrowed_search(Recorder& recorder,
+                                           const net::Request& request,
+                                           const FindExperiment& find_elsewhere);
 
 net::Response reply(JsonObject object = {});
 

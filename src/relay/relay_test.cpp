@@ -227,8 +227,14 @@ TEST_F(RelayTest, RunsSayIntoWhichExperimentTheScriptPutThemAndSearchesLookThere
         request.method = "POST";
         request.path = {"api", "2.0", "mlflow", "runs", "search"};
         request.body = to_json(std::move(body));
-        const auto narrowed = narrowed_search(*recorder_, request);
-        return narrowed ? parse_json(*narrowed)->text("filter") : "as it is";
+        const auto narrowed = narrowed_search(*recorder_, request, [](const std::string& name) {
+            return name == "theirs" ? std::optional<std::string>("9") : std::nullopt;
+        });
+        if (!narrowed) return std::string("as it is");
+        const auto sent = parse_json(*narrowed).value();
+        EXPECT_EQ(sent["experiment_ids"].as_array().size(),
+                  sent.text("filter")[0] == 'a' ? 2U : 1U);
+        return sent.text("filter");
     };
     const JsonObject here{{"experiment_ids", JsonArray{"7"}}};
     EXPECT_EQ(filter_of(here), "as it is");
@@ -247,6 +253,8 @@ TEST_F(RelayTest, RunsSayIntoWhichExperimentTheScriptPutThemAndSearchesLookThere
     EXPECT_EQ(make(), Json("c's"));
     EXPECT_EQ(filter_of(here), "tags.`ponk.experiment_name` = \"c's\"");
     EXPECT_EQ(value_in(own()["data"]["tags"], "ponk.experiment_name"), Json("a"));
+    ask_for("theirs");
+    EXPECT_EQ(filter_of(here), "attributes.experiment = 'theirs'");
     ask_for("iris");
     EXPECT_EQ(filter_of(here), "as it is");
     EXPECT_EQ(filter_of({{"experiment_ids", JsonArray{"8"}}}), "as it is");

@@ -334,7 +334,9 @@ Result<Answer> log_model(Recorder& recorder, const Call& call)
 
 }  // namespace
 
-std::optional<std::string> narrowed_search(Recorder& recorder, const net::Request& request)
+std::optional<std::string> narrowed_search(Recorder& recorder,
+                                           const net::Request& request,
+                                           const FindExperiment& find_elsewhere)
 {
     const auto& path = request.path;
     if (request.method != "POST" || path.size() < 2 || path.back() != "search" ||
@@ -352,9 +354,15 @@ std::optional<std::string> narrowed_search(Recorder& recorder, const net::Reques
     if (name.empty()) return std::nullopt;
     const char quote = name.find('\'') == std::string::npos ? '\'' : '"';
     const auto filter = body->text("filter");
+    auto where = fmt::format("tags.`{}`", other_name_tag);
+    if (const auto elsewhere = find_elsewhere(name)) {
+        where = "attributes.experiment";
+        body->as_object().set("experiment_ids",
+                              JsonArray{recorder.tracking().experiment, *elsewhere});
+    }
     body->as_object().set("filter",
-                          fmt::format("tags.`{}` = {}{}{}{}{}",
-                                      other_name_tag,
+                          fmt::format("{} = {}{}{}{}{}",
+                                      where,
                                       quote,
                                       name,
                                       quote,

@@ -100,13 +100,27 @@ private:
     // What only the daemon knows.
     bool pass_on()
     {
-        if (auto narrowed = narrowed_search(recorder_, request_))
+        const auto find = [this](const std::string& name) { return find_experiment(name); };
+        if (auto narrowed = narrowed_search(recorder_, request_, find))
             request_.body = std::move(*narrowed);
         const auto answer = asks_.ask({.method = request_.method,
                                        .target = head_.target,
                                        .type = head_.header("Content-Type"),
                                        .body = request_.body});
         return send(answer ? response_of(*answer) : no_answer(answer.error()));
+    }
+
+    std::optional<std::string> find_experiment(const std::string& name)
+    {
+        const auto answer =
+            asks_.ask({.method = "GET",
+                       .target = "/api/2.0/mlflow/experiments/get-by-name?experiment_name=" +
+                                 net::percent_encode(name)});
+        if (!answer || answer->status != 200) return std::nullopt;
+        const auto found = parse_json(answer->body);
+        const auto id = found ? (*found)["experiment"].text("experiment_id") : std::string();
+        if (id.empty() || id == recorder_.tracking().experiment) return std::nullopt;
+        return id;
     }
 
     static net::Response response_of(const AskAnswer& answer)

@@ -61,7 +61,9 @@ constexpr Key run_keys[] = {run_id_key,
                             user_key,
                             artifact_key,
                             start_key,
-                            end_key};
+                            end_key,
+                            // Ours: of several experiments, the runs that a script put into one.
+                            {.name = "experiment", .operators = textual, .order = Key::Order::no}};
 constexpr Key dataset_keys[] = {
     {.name = "name", .operators = textual | listed, .order = Key::Order::no},
     {.name = "digest", .operators = textual | listed, .order = Key::Order::no},

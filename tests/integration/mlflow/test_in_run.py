@@ -8,6 +8,7 @@ import pytest
 
 from mlflow_client import TRAINING, check_training, needs_sklearn
 from mlflow_script import go_on_without_daemon
+from tracking import Tracking
 
 
 @pytest.fixture
@@ -100,6 +101,29 @@ assert [run.data.metrics["q"] for run in found] == [100], found
 
     assert runs.json("history", "info", "last")["run_id"] == submitted
     assert sorted(run["q"] for run in runs.json("history", "list", "--experiment", "sweep-a")) == [0, 1, 2]
+
+
+def test_searches_by_name_also_find_what_others_have(runs):
+    tracking = Tracking(runs)
+    theirs = tracking.make_experiment("the others'")
+    earlier = [tracking.make_run(theirs) for _ in range(2)]
+    runs.write("search.py", """
+import mlflow, sys
+for _ in range(3):
+    with mlflow.start_run():
+        mlflow.log_metric("q", 1)
+assert len(mlflow.search_runs()) == 3
+found = mlflow.search_runs(experiment_names=["the others'"])
+assert sorted(found.run_id) == sorted(sys.argv[1:]), found
+assert len(mlflow.search_runs()) == 3
+mlflow.set_experiment("the others'")
+with mlflow.start_run() as mine:
+    pass
+found = mlflow.search_runs()
+assert sorted(found.run_id) == sorted(sys.argv[1:] + [mine.info.run_id]), found
+""")
+    submitted = runs.json("submit", "--async", "search.py", *earlier)["run_id"]
+    assert ended(runs, submitted)["status"] == "Completed", runs.text("logs", submitted)
 
 
 def test_autolog_and_a_model_need_no_daemon(runs, mlflow_python):
