@@ -22,6 +22,10 @@ Result<std::string> location_of(const Fields& fields)
     TRY(check_length(name, location, longest_location));
     if (location.starts_with("runs:"))
         return tl::unexpected(fields.invalid(name, "it cannot be a runs:/ URI"));
+    // Where files are in this store follows from their run.
+    if (location.starts_with("mlflow-artifacts:"))
+        return tl::unexpected(
+            fields.invalid(name, "leave it out, and this server keeps the files in its own store"));
     const auto query = location.find('?');
     if (location.find('#') != std::string::npos || location.find(';') != std::string::npos ||
         location.find('\0') != std::string::npos ||

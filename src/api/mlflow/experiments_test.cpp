@@ -56,7 +56,8 @@ TEST_F(MlflowExperiments, NamesAndPlacesHaveLimits)
     for (int i = 0; i < 500; ++i)
         wide += "ž";
     EXPECT_EQ(ask(post("experiments/create", to_json(JsonObject{{"name", wide}}))).text("x"), "");
-    for (const auto* place : {"runs:/abc", "s3://b/x#y", "s3://b/x;y", "s3://b/?a=../.."}) {
+    for (const auto* place :
+         {"runs:/abc", "mlflow-artifacts:/x", "s3://b/x#y", "s3://b/x;y", "s3://b/?a=../.."}) {
         EXPECT_THAT(create(JsonObject{{"name", "n"}, {"artifact_location", place}}),
                     StartsWith("400 INVALID_PARAMETER_VALUE: Invalid value"))
             << place;
