@@ -9,6 +9,7 @@
 #include "engine/maintenance.hpp"
 #include "os/file.hpp"
 
+#include <filesystem>
 #include <unistd.h>
 
 namespace ponk::api {
@@ -82,16 +83,32 @@ Result<net::Response> pin_daemon(const Services& services, const Call& /*call*/)
         JsonObject{{"tracking_uri", services.doors->tracking_uri}, {"token", token}});
 }
 
-Result<net::Response> show_doctor(const Services& services, const Call& /*call*/)
+Result<net::Response> show_doctor(const Services& services, const Call& call)
 {
+    const auto depth = call.request.parameter("full").value_or("") == "1" ? engine::Depth::full
+                                                                          : engine::Depth::usual;
     JsonArray checks;
-    for (const auto& check : engine::examine(services.context())) {
+    for (const auto& check : engine::examine(services.context(), depth)) {
         checks.emplace_back(JsonObject{{"name", check.name},
                                        {"status", check.status},
                                        {"message", check.message},
                                        {"hint", check.hint}});
     }
     return net::json_response(JsonObject{{"checks", std::move(checks)}});
+}
+
+Result<net::Response> back_up(const Services& services, const Call& call)
+{
+    const os::Path file = TRY(body_of(call)).text("path");
+    if (!file.is_absolute())
+        return fail(ErrorKind::invalid_argument, "'path' is the whole path of a new file");
+    std::error_code problem;
+    if (std::filesystem::exists(std::filesystem::symlink_status(file, problem)))
+        return fail(ErrorKind::conflict, "{} is there already", os::in_quotes(file));
+    TRY(services.history().backup_to(file));
+    const auto size = std::filesystem::file_size(file, problem);
+    return net::json_response(JsonObject{{"path", file.native()},
+                                         {"size", problem ? 0 : static_cast<std::int64_t>(size)}});
 }
 
 Result<net::Response> collect_garbage(const Services& services, const Call& /*call*/)

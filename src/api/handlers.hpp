@@ -11,6 +11,7 @@ Result<net::Response> show_daemon(const Services& services, const Call& call);
 Result<net::Response> stop_daemon(const Services& services, const Call& call);
 Result<net::Response> pin_daemon(const Services& services, const Call& call);
 Result<net::Response> show_doctor(const Services& services, const Call& call);
+Result<net::Response> back_up(const Services& services, const Call& call);
 Result<net::Response> collect_garbage(const Services& services, const Call& call);
 // token_calls.cpp
 Result<net::Response> create_token(const Services& services, const Call& call);
@@ -56,6 +57,7 @@ Result<net::Response> show_environment(const Services& services, const Call& cal
 Result<net::Response> remove_environment(const Services& services, const Call& call);
 Result<net::Response> show_lock(const Services& services, const Call& call);
 // projects.cpp
+Result<net::Response> restore_experiment(const Services& services, const Call& call);
 Result<net::Response> list_projects(const Services& services, const Call& call);
 Result<net::Response> look_up_project(const Services& services, const Call& call);
 Result<net::Response> delete_project(const Services& services, const Call& call);

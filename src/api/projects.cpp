@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/handlers.hpp"
+#include "base/text.hpp"
 #include "base/time.hpp"
 #include "engine/run_files.hpp"
 #include "os/file.hpp"
@@ -46,6 +47,17 @@ Result<net::Response> list_projects(const Services& services, const Call& /*call
     for (const auto& summary : TRY(services.history().projects()))
         items.push_back(project_json(summary));
     return net::json_response(JsonObject{{"projects", std::move(items)}});
+}
+
+Result<net::Response> restore_experiment(const Services& services, const Call& call)
+{
+    store::Tracking tracking(services.history());
+    const auto experiment = TRY(tracking.get_experiment_named(TRY(body_of(call)).text("name")));
+    if (!experiment.deleted)
+        return fail(
+            ErrorKind::conflict, "The experiment '{}' was not deleted", printable(experiment.name));
+    TRY(tracking.restore_experiment(experiment.id));
+    return net::json_response(JsonObject{{"restored", experiment.name}});
 }
 
 Result<net::Response> look_up_project(const Services& services, const Call& call)

@@ -20,6 +20,9 @@ using ponk::mlflow::Fields;
 
 // What goes back in one piece. Relays ask for files in smaller ones.
 constexpr std::size_t longest_answer = std::size_t{15} << 20;
+// What clients say where a version has no files.
+constexpr std::string_view prompt_source = "dummy-source";
+constexpr std::string_view create_version = "/api/2.0/mlflow/model-versions/create";
 
 // What a run's script made, as history knows it.
 class Own {
@@ -48,6 +51,16 @@ public:
         const auto name = TRY(fields.text("name"));
         const auto found =
             TRY(store::Registry(history_).get_version(name, TRY(fields.integer("version"))));
+        return is_own(found);
+    }
+    Result<bool> has_alias(const Fields& fields) const
+    {
+        return is_own(TRY(store::Registry(history_).get_by_alias(TRY(fields.text("name")),
+                                                                 TRY(fields.text("alias")))));
+    }
+    Result<bool> is_own(const store::ModelVersion& found) const
+    {
+        if (engine::maker_of(found.tags) == run_) return true;
         if (!found.logged_model.empty() && TRY(has_model(found.logged_model))) return true;
         return !found.run.empty() && TRY(has_run(found.run));
     }
@@ -75,12 +88,22 @@ Result<bool> always(const Own&, const mlflow::Found&, const Fields&)
     return true;
 }
 
+// A text of its own: it has no files, and comes from no run.
+Result<bool> is_prompt(const Fields& fields)
+{
+    if (TRY(fields.find_text("source")).value_or("") != prompt_source) return false;
+    for (const auto& tag : TRY(fields.objects("tags"))) {
+        if (TRY(tag.find_text("key")).value_or("") == "mlflow.prompt.is_prompt") return true;
+    }
+    return false;
+}
+
 // A version of what the run made, by all that it says about itself.
 Result<bool> from_own(const Own& own, const mlflow::Found&, const Fields& fields)
 {
     const auto run = TRY(fields.find_text("run_id")).value_or("");
     const auto model = TRY(fields.find_text("model_id")).value_or("");
-    if (run.empty() && model.empty()) return false;
+    if (run.empty() && model.empty()) return is_prompt(fields);
     if (!run.empty() && !TRY(own.has_run(run))) return false;
     return model.empty() || TRY(own.has_model(model));
 }
@@ -88,6 +111,11 @@ Result<bool> from_own(const Own& own, const mlflow::Found&, const Fields& fields
 Result<bool> own_version(const Own& own, const mlflow::Found&, const Fields& fields)
 {
     return own.has_version(fields);
+}
+
+Result<bool> own_alias(const Own& own, const mlflow::Found&, const Fields& fields)
+{
+    return own.has_alias(fields);
 }
 
 Result<bool> made_run(const Own& own, const mlflow::Found&, const Fields& fields)
@@ -114,12 +142,14 @@ struct RunRight {
 constexpr RunRight rights[] = {
     {"POST", "/api/2.0/mlflow/experiments/set-experiment-tag", own_experiment},
     {"POST", "/api/2.0/mlflow/registered-models/create", always},
-    {"POST", "/api/2.0/mlflow/model-versions/create", from_own},
+    {"POST", create_version.data(), from_own},
     {"POST", "/api/2.0/mlflow/model-versions/set-tag", own_version},
     {"DELETE", "/api/2.0/mlflow/model-versions/delete-tag", own_version},
     {"PATCH", "/api/2.0/mlflow/model-versions/update", own_version},
     {"POST", "/api/2.0/mlflow/model-versions/transition-stage", own_version},
+    {"DELETE", "/api/2.0/mlflow/model-versions/delete", own_version},
     {"POST", "/api/2.0/mlflow/registered-models/alias", own_version},
+    {"DELETE", "/api/2.0/mlflow/registered-models/alias", own_alias},
     {"POST", "/api/2.0/mlflow/runs/delete", made_run},
     {"POST", "/api/2.0/mlflow/runs/restore", made_run},
     {"PATCH", "/api/3.0/mlflow/traces/{id}/tags", own_trace},
@@ -199,6 +229,22 @@ Result<net::Request> request_of(const Json& ask)
     return request;
 }
 
+// A version that is of no run says which one made it.
+void sign(net::Request& request, const mlflow::Found& found, const RunId& run)
+{
+    if (!found.route || found.route->pattern != create_version) return;
+    auto body = parse_json(request.body);
+    if (!body || !body->is_object()) return;
+    if (!body->text("run_id").empty() || !body->text("model_id").empty()) return;
+    const auto& known = (*body)["tags"];
+    JsonArray tags = known.is_array() ? known.as_array() : JsonArray();
+    const auto mark = engine::made_by(run);
+    std::erase_if(tags, [&mark](const Json& tag) { return tag.text("key") == mark.first; });
+    tags.emplace_back(JsonObject{{"key", mark.first}, {"value", mark.second}});
+    body->as_object().set("tags", std::move(tags));
+    request.body = to_json(*body);
+}
+
 }  // namespace
 
 Result<bool> run_may(const Services& services, const RunId& run, const net::Request& request)
@@ -213,12 +259,14 @@ Result<bool> run_may(const Services& services, const RunId& run, const net::Requ
 
 std::string answer_run(const Services& services, const RunId& run, const Json& ask)
 {
-    const auto request = request_of(ask);
+    auto request = request_of(ask);
     if (!request) return text_of(ponk::mlflow::refuse(request.error()));
     const auto may = run_may(services, run, *request);
     if (!may) return text_of(ponk::mlflow::refuse(may.error()));
     if (!*may) return text_of(forbidden(*request));
-    auto response = mlflow::dispatch(services, *request, *mlflow::find(*request));
+    auto found = *mlflow::find(*request);
+    sign(*request, found, run);
+    auto response = mlflow::dispatch(services, *request, std::move(found));
     if (response.stream) return drained(std::move(response));
     if (response.body.size() > longest_answer) return text_of(too_long());
     return text_of(response);

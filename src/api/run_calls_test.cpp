@@ -71,7 +71,9 @@ TEST_F(RunCalls, ARunLooksAtEverythingAndChangesNothingOfOthers)
                                         "DELETE /api/2.0/mlflow/model-versions/delete-tag",
                                         "PATCH /api/2.0/mlflow/model-versions/update",
                                         "POST /api/2.0/mlflow/model-versions/transition-stage",
+                                        "DELETE /api/2.0/mlflow/model-versions/delete",
                                         "POST /api/2.0/mlflow/registered-models/alias",
+                                        "DELETE /api/2.0/mlflow/registered-models/alias",
                                         "POST /api/2.0/mlflow/runs/delete",
                                         "POST /api/2.0/mlflow/runs/restore",
                                         "PATCH /api/3.0/mlflow/traces/{id}/tags",
@@ -96,6 +98,7 @@ TEST_F(RunCalls, ARunLooksAtEverythingAndChangesNothingOfOthers)
         EXPECT_EQ(call("GET", target).status, 403) << target;
     EXPECT_EQ(call("DELETE", "/api/v1/runs/" + other_).status, 403);
     EXPECT_EQ(call("GET", "/api/2.0/mlflow/../v1/tokens").status, 400);
+    EXPECT_EQ(call("POST", "/api/2.0/mlflow/experiments/create-x", JsonObject()).status, 404);
 }
 
 TEST_F(RunCalls, ARunRegistersWhatItMade)
@@ -144,7 +147,40 @@ TEST_F(RunCalls, OthersVersionsStayAsTheyAre)
                        {{"name", "R"}, {"version", "1"}, {"stage", "Production"}})
                   .status,
               403);
+    ask(post("registered-models/alias", R"({"name":"R","alias":"best","version":"1"})"));
+    const auto remove = [this](const std::string& what, JsonObject body) {
+        return call("DELETE", "/api/2.0/mlflow/" + what, std::move(body)).status;
+    };
+    EXPECT_EQ(remove("registered-models/alias", {{"name", "R"}, {"alias", "best"}}), 403);
+    EXPECT_EQ(remove("model-versions/delete", {{"name", "R"}, {"version", "1"}}), 403);
     EXPECT_EQ(call("GET", "/api/2.0/mlflow/model-versions/get?name=R&version=1").status, 200);
+}
+
+// They have neither run nor files.
+TEST_F(RunCalls, PromptsThatARunMadeAreItsOwn)
+{
+    ASSERT_EQ(registry("registered-models/create", {{"name", "P"}}).status, 200);
+    JsonObject prompt{
+        {"name", "P"},
+        {"source", "dummy-source"},
+        {"tags", JsonArray{JsonObject{{"key", "mlflow.prompt.is_prompt"}, {"value", "true"}}}}};
+    EXPECT_EQ(registry("model-versions/create", prompt).status, 200);
+    const auto alias = JsonObject{{"name", "P"}, {"alias", "best"}, {"version", "1"}};
+    EXPECT_EQ(registry("registered-models/alias", alias).status, 200);
+    EXPECT_EQ(call("DELETE",
+                   "/api/2.0/mlflow/registered-models/alias",
+                   JsonObject{{"name", "P"}, {"alias", "best"}})
+                  .status,
+              200);
+    prompt.set("source", "runs:/" + other_ + "/model");
+    EXPECT_EQ(registry("model-versions/create", prompt).status, 403) << "of others' files";
+    // One that somebody else made.
+    ask(post(
+        "model-versions/create",
+        R"({"name":"P","source":"dummy-source","tags":[{"key":"mlflow.prompt.is_prompt","value":"true"}]})"));
+    EXPECT_EQ(registry("registered-models/alias", {{"name", "P"}, {"alias", "b"}, {"version", "2"}})
+                  .status,
+              403);
 }
 
 TEST_F(RunCalls, ARunDeletesRunsThatItMade)

@@ -6,6 +6,10 @@
 #include "engine/artifacts.hpp"
 #include "engine/run_note.hpp"
 #include "engine/run_secrets.hpp"
+#include "engine/tracked_records.hpp"
+#include "query/search/filter.hpp"
+#include "query/search/grammar.hpp"
+#include "store/registry.hpp"
 #include "store/tracking.hpp"
 
 #include <algorithm>
@@ -13,6 +17,36 @@
 namespace ponk::api {
 
 namespace {
+
+// Whoever loads the model would find nothing.
+Result<> check_versions(const Services& services, const RunId& id)
+{
+    store::RegistrySearch search;
+    search.filter = TRY(query::search::parse_filter(query::search::model_versions,
+                                                    fmt::format("run_id = '{}'", id.text())));
+    search.limit = 1;
+    const auto found = TRY(store::Registry(services.history()).search_versions(search));
+    if (found.versions.empty()) return {};
+    const auto& version = found.versions.front();
+    return tl::unexpected(Error(
+        ErrorKind::conflict,
+        fmt::format("run {} has the files of version {} of the model '{}'",
+                    id.text(),
+                    version.version,
+                    printable(version.name)),
+        "Delete its versions first. 'ponk history delete --force' leaves them without files."));
+}
+
+Result<> delete_one(const Services& services, const RunId& id)
+{
+    const auto place = TRY(store::Tracking(services.history()).find_place(id));
+    TRY(services.history().delete_run(id));
+    // History first: a folder without a record is garbage, a record without its log would be a lie.
+    TRY(os::remove_tree(services.context().run_directory(id)));
+    if (!place) return {};
+    return engine::client_files(services.context())
+        .remove(engine::client_folder(place->experiment, id));
+}
 
 Result<store::RunFilter> filter_of(const Services& services, const net::Request& request)
 {
@@ -83,15 +117,21 @@ Result<net::Response> change_run(const Services& services, const Call& call)
 Result<net::Response> delete_run(const Services& services, const Call& call)
 {
     const auto id = TRY(run_of(services, call));
-    const auto place = TRY(store::Tracking(services.history()).find_place(id));
-    TRY(services.history().delete_run(id));
-    // History first: a folder without a record is garbage, a record without its log would be a lie.
-    TRY(os::remove_tree(services.context().run_directory(id)));
-    if (place) {
-        TRY(engine::client_files(services.context())
-                .remove(engine::client_folder(place->experiment, id)));
+    // Their files are among those of the run whose script made them, and go with it.
+    const auto made = TRY(engine::made_runs(services.context(), id));
+    if (call.request.parameter("force").value_or("") != "1") {
+        TRY(check_versions(services, id));
+        for (const auto& one : made)
+            TRY(check_versions(services, one));
     }
-    return net::json_response(JsonObject{{"deleted", id.text()}});
+    // Refused for one that has not ended: first, then.
+    TRY(delete_one(services, id));
+    JsonArray gone;
+    for (const auto& one : made) {
+        TRY(delete_one(services, one));
+        gone.emplace_back(one.text());
+    }
+    return net::json_response(JsonObject{{"deleted", id.text()}, {"made_runs", std::move(gone)}});
 }
 
 Result<net::Response> cancel_run(const Services& services, const Call& call)

@@ -10,16 +10,25 @@
 namespace ponk::cli {
 namespace {
 
+// Of a whole database, however large.
+constexpr std::chrono::hours longest_check(24);
+
+constexpr Option options[] = {
+    {.name = "full",
+     .help = "Also read the whole database: every page, row and index. Minutes where it is large."},
+};
 constexpr Example examples[] = {
     {"ponk doctor", "Why does it not work here?"},
     {"ponk doctor -o json --query \"[?status != 'ok']\"", "Only what is not in order."},
 };
 
-JsonArray check_daemon(Context& context)
+JsonArray check_daemon(Context& context, bool full)
 {
     const auto server = context.daemon();
-    const auto answer = server ? (*server)->get("/doctor", std::chrono::seconds(60))
-                               : Result<Json>(tl::unexpected(server.error()));
+    const std::string path = full ? "/doctor?full=1" : "/doctor";
+    const auto patience = full ? longest_check : std::chrono::minutes(1);
+    const auto answer =
+        server ? (*server)->get(path, patience) : Result<Json>(tl::unexpected(server.error()));
     if (!answer) {
         return {check_result("daemon", "fail", answer.error().message(), answer.error().hint())};
     }
@@ -49,13 +58,13 @@ Json rows_of(const JsonArray& checks)
     return rows;
 }
 
-Outcome run(Context& context, const Invocation& /*words*/)
+Outcome run(Context& context, const Invocation& words)
 {
     JsonArray checks;
     const auto home = TRY(context.home());
     const auto project = TRY(context.project());
     for (const JsonArray& some : {check_home(home),
-                                  check_daemon(context),
+                                  check_daemon(context, words.has("full")),
                                   check_programs(),
                                   check_project(project),
                                   check_gpus(context),
@@ -90,6 +99,7 @@ constinit const Command cmd_doctor = {
         "Every line is ok, warn or fail; what is not ok tells the next step. Nothing is changed "
         "but "
         "for the daemon, which is started.",
+    .options = options,
     .examples = examples,
     .exits = "0 when no line says fail, 65 otherwise.",
     .run = run,

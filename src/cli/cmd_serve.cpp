@@ -85,6 +85,7 @@ Outcome run(Context& context, const Invocation& words)
     daemon.idle_exit_seconds = 0;
     daemon.sync = words.text("sync");
     note_ignored(context, words);
+    const bool replaces = TRY(Daemon::find(daemon.home)).has_value();
     os::Fd lock = TRY(Daemon::take_place(daemon.home));
     daemon.on_ready = [&context, &lock](const std::vector<std::string>& addresses) {
         lock.reset();
@@ -93,8 +94,14 @@ Outcome run(Context& context, const Invocation& words)
         context.note("'ponk token create --name NAME --role write' makes a token for "
                      "MLFLOW_TRACKING_TOKEN; Ctrl-C ends the server, runs go on");
     };
-    TRY(be_daemon(context.entry(), daemon));
-    return exit_code::success;
+    const auto served = be_daemon(context.entry(), daemon);
+    if (served) return exit_code::success;
+    // It did not come to serving, and clients of the one before wait for somebody.
+    if (replaces && lock) {
+        lock.reset();
+        static_cast<void>(Daemon::reach(daemon.home));
+    }
+    return tl::unexpected(Failure(served.error()));
 }
 
 }  // namespace

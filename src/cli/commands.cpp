@@ -48,6 +48,7 @@ constexpr const Command* all_commands[] = {
     &cmd_history_restore,
     &cmd_history_export,
     &cmd_history_import,
+    &cmd_history_backup,
     &cmd_history_delete,
     &cmd_asset_list,
     &cmd_asset_download,

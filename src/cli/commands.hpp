@@ -23,6 +23,7 @@ extern const Command cmd_history_chart;
 extern const Command cmd_history_download;
 extern const Command cmd_history_promote;
 extern const Command cmd_history_restore;
+extern const Command cmd_history_backup;
 extern const Command cmd_history_export;
 extern const Command cmd_history_import;
 extern const Command cmd_history_delete;

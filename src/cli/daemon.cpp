@@ -72,8 +72,19 @@ Result<std::optional<Json>> greet(net::Client& client, const os::Path& socket, m
     return tl::unexpected(reply.error());
 }
 
+// Others depend on an address that is served: whoever began that ends it.
 Result<> end_other(net::Client& client, const Json& about, const std::string& reason)
 {
+    if (const Json& serves = about["serves"]; serves.is_array() && !serves.as_array().empty()) {
+        return tl::unexpected(Error(
+            ErrorKind::conflict,
+            fmt::format("'ponk serve' of version {}, process {}, serves {} from this history",
+                        printable(about.text("version")),
+                        about.integer("pid"),
+                        printable(serves.as_array().front().as_string())),
+            "End it first: Ctrl-C there, or 'ponk daemon stop'. A second server needs a history "
+            "of its own (PONK_HOME)."));
+    }
     const std::string body = to_json(JsonObject{{"reason", reason}});
     const auto pid = static_cast<pid_t>(about.integer("pid"));
     // It may end before it has answered.

@@ -183,6 +183,7 @@ tl::expected<RunColumns, Failure> parse_columns(std::string_view text, const Jso
     for (const std::string& word : words_of(text)) {
         if (word.empty())
             return fail_usage("--columns '{}' names nothing between two commas", printable(text));
+        if (std::ranges::count(parsed.columns, word, &RunColumn::title) > 0) continue;
         RunColumn column{word, {}};
         if (const auto name = qualified(word)) {
             column.field = *name;

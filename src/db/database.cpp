@@ -55,9 +55,11 @@ Result<FileState> Database::open_sound(Check check, std::chrono::milliseconds at
     if (check != Check::none) {
         const auto checked = TRY(check == Check::quick ? quick_check(writer, at_most)
                                                        : thorough_check(writer, at_most));
-        if (checked == Checked::in_part)
+        if (checked == Checked::in_part) {
+            opening_.checked_in_part = true;
             opening_.notice = "the database was not closed and is too large to check at once; "
-                              "'ponk doctor' checks all of it";
+                              "'ponk doctor --full' checks all of it";
+        }
     }
     const auto state =
         TRY(migrate(writer, plan_.schema, [this, &writer](int /*version*/) -> Result<> {

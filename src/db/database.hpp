@@ -46,6 +46,7 @@ public:
         bool clean_stop = true;
         std::string notice;
         Path set_aside;
+        bool checked_in_part = false;  // it was not closed, and time did not suffice for all of it
     };
 
     // See History::open for what it does about damage.

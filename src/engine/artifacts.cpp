@@ -154,11 +154,11 @@ open_artifact(const Context& context, const model::Run& run, const std::string& 
     const auto files = TRY(RunFiles::of(context, run));
     // Most are asked for by their whole name, for which nobody needs the list.
     if (const auto exact = store::ArtifactPath::parse(path)) {
-        if (auto file = files.open(*exact)) return file;
+        if (auto file = files.open_listed(*exact)) return file;
     }
     const auto artifact = TRY(find_artifact(context, run, path));
     if (artifact.origin == Artifact::Origin::client)
-        return files.open(TRY(store::ArtifactPath::parse(artifact.path)));
+        return files.open_listed(TRY(store::ArtifactPath::parse(artifact.path)));
     const auto* entry = artifact.origin == Artifact::Origin::outputs
                             ? files.find_output(artifact.path.substr(prefix.size()))
                             : nullptr;

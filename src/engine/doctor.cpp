@@ -2,6 +2,7 @@
 #include "engine/doctor.hpp"
 
 #include "base/text.hpp"
+#include "base/time.hpp"
 #include "secrets/keyring.hpp"
 
 #include <fmt/format.h>
@@ -14,6 +15,8 @@ namespace ponk::engine {
 
 namespace {
 
+constexpr const char* damage_hint =
+    "Go on: the next command starts a daemon that sets the file aside and uses the newest backup.";
 constexpr std::uint64_t little_space = std::uint64_t{2} << 30;
 
 Check disk(const Path& home)
@@ -52,18 +55,38 @@ Check file_system(const Path& home)
     return {"file system", "ok", os::in_quotes(home) + " is on a local file system", ""};
 }
 
-Check database(const store::History& history)
+Check unchecked(const store::History& history)
+{
+    return {"database",
+            "warn",
+            history.opening().notice,
+            "It takes minutes where the history is large; everything goes on meanwhile."};
+}
+
+// Damage ends the daemon; the next one sets the file aside and begins with the newest sound backup.
+Check database(store::History& history, Depth depth)
 {
     if (const auto failure = history.failure())
         return {"database", "fail", failure->message(), failure->hint()};
-    if (!history.opening().notice.empty())
+    if (depth == Depth::full) {
+        if (const auto checked = history.check_integrity(); !checked)
+            return {"database", "fail", checked.error().message(), damage_hint};
+    }
+    const auto& opening = history.opening();
+    const auto checked = history.last_integrity_check().value_or(0);
+    if (opening.checked_in_part) {
+        if (checked < opening.time) return unchecked(history);
+    } else if (!opening.notice.empty()) {
         return {"database",
                 "warn",
-                history.opening().notice,
+                opening.notice,
                 "Look through 'ponk history list --all-projects': what is missing was not in the "
                 "backup."};
+    }
     const auto sizes = history.sizes();
-    return {"database", "ok", byte_size_text(sizes.database + sizes.log), ""};
+    const auto when = checked == 0 ? "never checked as a whole"
+                                   : "checked as a whole on " + utc_text(checked).substr(0, 10);
+    return {"database", "ok", byte_size_text(sizes.database + sizes.log) + ", " + when, ""};
 }
 
 Check keyring(const Path& home)
@@ -96,13 +119,13 @@ Check kernel()
 
 }  // namespace
 
-std::vector<Check> examine(const Context& context)
+std::vector<Check> examine(const Context& context, Depth depth)
 {
     return {
         kernel(),
         disk(context.home),
         file_system(context.home),
-        database(context.history),
+        database(context.history, depth),
         open_files(),
         keyring(context.home),
     };

@@ -15,8 +15,12 @@ struct Check {
     std::string hint;
 };
 
+enum class Depth {
+    usual,
+    full,  // reads all of the database
+};
 // Looks at this machine and at our own data: kernel, disk, database, limits, keyring. What is not
 // ok has a hint with the next step.
-std::vector<Check> examine(const Context& context);
+std::vector<Check> examine(const Context& context, Depth depth);
 
 }  // namespace ponk::engine

@@ -120,7 +120,9 @@ Result<std::optional<Error>> find_log_damage(const LogFile& log,
     if (elsewhere) return std::nullopt;
     if (const auto promise = log_promise(run))
         return find_log_damage(log, *promise, depth, digests, stop);
-    if (run.state == model::RunState::lost && !os::open_regular(log.path, os::Links::refuse))
+    // Before the script begins there is none to lose.
+    if (run.state == model::RunState::lost && run.started != 0 &&
+        !os::open_regular(log.path, os::Links::refuse))
         return damage(log, "is gone");
     return std::nullopt;
 }

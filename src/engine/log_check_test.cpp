@@ -80,9 +80,13 @@ TEST_F(LogCheck, OfALostRunItIsOnlyKnownWhetherThereIsALog)
     model::Run run;
     run.id = log_.id;
     run.state = model::RunState::lost;
+    run.started = 1'000;
     EXPECT_FALSE(*find_log_damage(log_, run, LogDepth::thorough, digests_));
     std::filesystem::remove(log_.path);
     EXPECT_TRUE(*find_log_damage(log_, run, LogDepth::thorough, digests_));
+    run.started = 0;  // its supervisor was killed before the script began
+    EXPECT_FALSE(*find_log_damage(log_, run, LogDepth::thorough, digests_));
+    run.started = 1'000;
     run.state = model::RunState::failed;  // say, before its script began
     EXPECT_FALSE(*find_log_damage(log_, run, LogDepth::thorough, digests_));
 }

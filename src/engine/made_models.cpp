@@ -111,11 +111,11 @@ Result<> MadeModels::log_metrics(const std::string& run,
                                  const std::vector<store::ModelMetric>& metrics)
 {
     store::Models models(context_.history);
-    const auto all = models.log_metrics(run, metrics);
+    const auto all = models.log_metrics(run, metrics, store::Into::any);
     if (all || !is_their_fault(all.error()) || metrics.size() == 1) return forgive(all);
     // One that cannot be stored takes no other along.
     for (const auto& metric : metrics)
-        TRY(forgive(models.log_metrics(run, {metric})));
+        TRY(forgive(models.log_metrics(run, {metric}, store::Into::any)));
     return {};
 }
 

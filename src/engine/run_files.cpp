@@ -99,7 +99,7 @@ Result<std::optional<MadeFiles>> MadeFiles::of(const Context& context,
     if (!run) return tl::unexpected(run.error());
     return std::optional(
         MadeFiles(std::make_shared<const RunFiles>(TRY(RunFiles::of_itself(context, *run))),
-                  fixed(fmt::format("{}/{}/{}", outputs_name, kind, id))));
+                  fixed(fmt::format("{}/{}", kind, id))));
 }
 
 Result<std::optional<std::vector<MadeFiles::Entry>>> MadeFiles::list(const ArtifactPath& path) const
@@ -116,7 +116,7 @@ std::vector<std::pair<std::string, std::uint64_t>> MadeFiles::all() const
 {
     std::vector<std::pair<std::string, std::uint64_t>> files;
     if (!maker_->outputs_) return files;
-    const auto prefix = among_outputs(root_).value_or("") + "/";
+    const auto prefix = root_.text() + "/";
     for (const auto& entry : maker_->outputs_->entries()) {
         if (entry.is_file() && entry.path.starts_with(prefix))
             files.emplace_back(entry.path.substr(prefix.size()), entry.size);
@@ -164,26 +164,43 @@ Result<OpenFile> RunFiles::open(const ArtifactPath& path) const
     return made_->open(path);
 }
 
+// Where that is among the outputs, which may be a file, a folder, or nothing; nullopt when nothing
+// was collected that can have this name.
+std::optional<std::string> RunFiles::collected_at(const ArtifactPath& path) const
+{
+    if (!outputs_) return std::nullopt;
+    if (path.is_root() || outputs_->find(path.text())) return path.text();
+    return among_outputs(path);
+}
+
 Result<OpenFile> RunFiles::open_own(const ArtifactPath& path) const
 {
     auto found = TRY(folder_.find(root_ / path));
     using Kind = ArtifactFolder::Found::Kind;
     if (found.kind == Kind::file) return open_stored(std::move(found.file));
-    const auto inside = among_outputs(path);
-    const auto* folder = inside && outputs_ ? outputs_->find(*inside) : nullptr;
+    const auto inside = found.kind == Kind::absent ? collected_at(path) : std::nullopt;
+    const auto* entry = inside ? outputs_->find(*inside) : nullptr;
     if (found.kind == Kind::folder || path.is_root() || (inside && inside->empty()) ||
-        (folder && folder->kind == snapshot::EntryKind::folder))
+        (entry && entry->kind == snapshot::EntryKind::folder))
         return fail(ErrorKind::invalid_argument, "'{}' is a folder", printable(path.text()));
-    const auto* entry = inside && found.kind == Kind::absent ? find_output(*inside) : nullptr;
-    if (entry) return open_output(*entry);
-    if (outputs_ && !inside && found.kind == Kind::absent) {
-        if (auto named = open_own(fixed(std::string(outputs_name)) / path)) return named;
-    }
+    const auto* file = inside ? find_output(*inside) : nullptr;
+    if (file) return open_output(*file);
     if (problem_) return tl::unexpected(*problem_);
     return fail(ErrorKind::not_found, "No such artifact: '{}'", printable(path.text()));
 }
 
-void RunFiles::add_outputs(const ArtifactPath& path, std::vector<Entry>& entries) const
+Result<OpenFile> RunFiles::open_listed(const ArtifactPath& path) const
+{
+    auto found = TRY(folder_.find(root_ / path));
+    if (found.kind == ArtifactFolder::Found::Kind::file) return open_stored(std::move(found.file));
+    const auto inside = among_outputs(path);
+    const auto* file = inside ? find_output(*inside) : nullptr;
+    if (file && found.kind == ArtifactFolder::Found::Kind::absent) return open_output(*file);
+    if (made_) return made_->open(path);
+    return fail(ErrorKind::not_found, "No such artifact: '{}'", printable(path.text()));
+}
+
+void RunFiles::add_outputs(const std::string& inside, std::vector<Entry>& entries) const
 {
     // Those that clients logged come sorted.
     const auto is_known = [&entries, known = entries.size()](std::string_view name) {
@@ -194,16 +211,10 @@ void RunFiles::add_outputs(const ArtifactPath& path, std::vector<Entry>& entries
             });
         return at != end && at->name == name;
     };
-    const auto inside = among_outputs(path);
-    if (!inside) {
-        if (!is_known(outputs_name))
-            entries.push_back({Entry::Kind::folder, std::string(outputs_name), 0});
-        return;
-    }
     for (const auto& entry : outputs_->entries()) {
-        if (!is_above(*inside, entry.path)) continue;
+        if (!is_above(inside, entry.path)) continue;
         const auto name =
-            std::string_view(entry.path).substr(inside->empty() ? 0 : inside->size() + 1);
+            std::string_view(entry.path).substr(inside.empty() ? 0 : inside.size() + 1);
         if (!ArtifactPath::is_name(name) || is_known(name)) continue;
         if (entry.kind == snapshot::EntryKind::folder) {
             entries.push_back({Entry::Kind::folder, std::string(name), 0});
@@ -237,25 +248,22 @@ Result<std::optional<std::vector<RunFiles::Entry>>> RunFiles::list(const Artifac
 Result<std::optional<std::vector<RunFiles::Entry>>>
 RunFiles::list_own(const ArtifactPath& path) const
 {
+    using Kind = ArtifactFolder::Found::Kind;
     auto listed = TRY(folder_.list(root_ / path));
     const bool has_logged = listed.has_value();
     auto entries = std::move(listed).value_or(std::vector<Entry>());
-    const auto inside = among_outputs(path);
-    const auto* folder = inside && !inside->empty() && outputs_ ? outputs_->find(*inside) : nullptr;
-    const bool is_folder = folder && folder->kind == snapshot::EntryKind::folder;
-    const bool collected = outputs_ && !outputs_->entries().empty() &&
-                           (path.is_root() || (inside && inside->empty()) || is_folder);
-    // What clients logged under the name of a folder hides what was collected in it.
-    using Kind = ArtifactFolder::Found::Kind;
+    auto inside = collected_at(path);
+    // By its second name only where clients logged nothing: whoever walks the tree meets each file
+    // once.
+    if (inside && has_logged && *inside != path.text()) inside.reset();
+    const auto* folder = inside && !inside->empty() ? outputs_->find(*inside) : nullptr;
+    const bool is_folder =
+        inside && (inside->empty() || (folder && folder->kind == snapshot::EntryKind::folder));
+    // A file that clients logged hides the folder that was collected under its name.
     const auto kind = TRY(folder_.find(root_ / path)).kind;
-    if (collected && kind != Kind::file && kind != Kind::blocked) {
-        add_outputs(path, entries);
-    } else if (!has_logged && !path.is_root()) {
-        const bool by_its_name =
-            outputs_ && !inside && kind == Kind::absent && outputs_->find(path.text());
-        if (by_its_name) return list_own(fixed(std::string(outputs_name)) / path);
-        return std::optional<std::vector<Entry>>();
-    }
+    const bool collected = is_folder && kind != Kind::file && kind != Kind::blocked;
+    if (!collected && !has_logged && !path.is_root()) return std::optional<std::vector<Entry>>();
+    if (collected) add_outputs(*inside, entries);
     std::sort(entries.begin(), entries.end(), [](const Entry& left, const Entry& right) {
         return left.name < right.name;
     });

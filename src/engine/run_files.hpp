@@ -58,12 +58,12 @@ private:
     store::ArtifactPath root_;  // where they are among the maker's
 };
 
-// The files of a run in one tree: what clients logged and, below "outputs", what was collected when
-// it ended. Where both have a name the client's counts: a file of theirs also hides what was
-// collected below a folder of that name, a folder of theirs what was a file. What was collected is
-// found without "outputs", too, where nothing else has that name: so the script's own client called
-// it. Of a run that the script of another one made, the files that this one collected for it count
-// as logged. Any thread may call.
+// The files of a run in one tree: what clients logged and what was collected when it ended, named
+// as in its outputs folder; so the script's own client called it. Where both have a name the
+// client's counts: a file of theirs also hides what was collected below a folder of that name, a
+// folder of theirs what was a file. What was collected is found below "outputs", too, where nothing
+// else has that name. Of a run that the script of another one made, the files that this one
+// collected for it count as logged. Any thread may call.
 class RunFiles {
 public:
     // A list of outputs that is damaged is no hindrance: see `problem`.
@@ -76,6 +76,8 @@ public:
     list(const store::ArtifactPath& path) const;
     // `not_found`; `invalid_argument` for a folder; what is damaged is told when it is read.
     [[nodiscard]] Result<OpenFile> open(const store::ArtifactPath& path) const;
+    // By the name that list_artifacts has for it, in which what was collected is below "outputs".
+    [[nodiscard]] Result<OpenFile> open_listed(const store::ArtifactPath& path) const;
     // Every file that clients logged, by its path.
     [[nodiscard]] Result<std::vector<std::pair<std::string, std::uint64_t>>> logged() const;
 
@@ -94,7 +96,8 @@ private:
     friend class MadeFiles;
     RunFiles(const Context& context, const model::Run& run, store::ArtifactPath root);
     static Result<RunFiles> of_itself(const Context& context, const model::Run& run);
-    void add_outputs(const store::ArtifactPath& path, std::vector<Entry>& entries) const;
+    [[nodiscard]] std::optional<std::string> collected_at(const store::ArtifactPath& path) const;
+    void add_outputs(const std::string& inside, std::vector<Entry>& entries) const;
     [[nodiscard]] Result<OpenFile> open_own(const store::ArtifactPath& path) const;
     [[nodiscard]] Result<std::optional<std::vector<Entry>>>
     list_own(const store::ArtifactPath& path) const;
@@ -109,7 +112,7 @@ private:
     std::optional<MadeFiles> made_;  // of a run that a script made
 };
 
-// What was collected is below this folder.
+// The folder of a run's working copy from which all is collected.
 inline constexpr std::string_view outputs_name = "outputs";
 
 }  // namespace ponk::engine

@@ -95,25 +95,57 @@ TEST_F(RunFilesTest, WhatWasLoggedAndWhatWasCollectedAreOneTree)
     collect({{"model.bin", "weights"}, {"plots/loss.png", "curve"}});
     record();
     log("notes.txt", "by hand");
-    log("outputs/plots/extra.png", "more");
+    log("plots/extra.png", "more");
 
-    EXPECT_THAT(names(""), ElementsAre("notes.txt 7", "outputs/"));
-    EXPECT_THAT(names("outputs"), ElementsAre("model.bin 7", "plots/"));
-    EXPECT_THAT(names("outputs/plots"), ElementsAre("extra.png 4", "loss.png 5"));
-    EXPECT_THAT(names("outputs/model.bin"), ElementsAre("(no folder)"));
-    EXPECT_THAT(names("none"), ElementsAre("(no folder)"));
-    EXPECT_EQ(get("outputs/plots/loss.png"), "curve");
-    EXPECT_EQ(get("outputs/plots/extra.png"), "more");
-    EXPECT_EQ(get("outputs/plots"), "invalid_argument");
-    EXPECT_EQ(get("outputs"), "invalid_argument");
-    EXPECT_EQ(get("outputs/none"), "not_found");
-    EXPECT_EQ(get("plots/loss.png"), "curve") << "as the script's own client calls it";
+    EXPECT_THAT(names(""), ElementsAre("model.bin 7", "notes.txt 7", "plots/"));
     EXPECT_THAT(names("plots"), ElementsAre("extra.png 4", "loss.png 5"));
+    EXPECT_THAT(names("model.bin"), ElementsAre("(no folder)"));
+    EXPECT_THAT(names("none"), ElementsAre("(no folder)"));
+    EXPECT_EQ(get("plots/loss.png"), "curve");
+    EXPECT_EQ(get("plots/extra.png"), "more");
+    EXPECT_EQ(get("plots"), "invalid_argument");
+    EXPECT_EQ(get(""), "invalid_argument");
     EXPECT_EQ(get("plots/none"), "not_found");
-    EXPECT_THAT(
-        all(),
-        UnorderedElementsAre(
-            "notes.txt", "outputs/plots/extra.png", "outputs/model.bin", "outputs/plots/loss.png"));
+    EXPECT_THAT(all(),
+                UnorderedElementsAre(
+                    "notes.txt", "plots/extra.png", "outputs/model.bin", "outputs/plots/loss.png"));
+}
+
+TEST_F(RunFilesTest, WhatWasCollectedHasItsNameOnTheCommandLineToo)
+{
+    collect({{"a.txt", "own"}, {"plots/loss.png", "curve"}, {"plots/deep/x", "deep"}});
+    record();
+
+    EXPECT_THAT(names("outputs"), ElementsAre("a.txt 3", "plots/"));
+    EXPECT_THAT(names("outputs/plots"), ElementsAre("deep/", "loss.png 5"));
+    EXPECT_THAT(names("outputs/none"), ElementsAre("(no folder)"));
+    EXPECT_EQ(get("outputs/plots/loss.png"), "curve");
+    EXPECT_EQ(get("outputs"), "invalid_argument");
+    EXPECT_EQ(get("outputs/plots"), "invalid_argument");
+    EXPECT_EQ(get("outputs/none"), "not_found");
+    log("outputs/plots/extra.png", "more");
+    EXPECT_THAT(names(""), ElementsAre("a.txt 3", "outputs/", "plots/"));
+    EXPECT_THAT(names("outputs"), ElementsAre("plots/")) << "each file once in a walk";
+    EXPECT_THAT(names("outputs/plots"), ElementsAre("extra.png 4"));
+    EXPECT_EQ(get("outputs/plots/loss.png"), "curve");
+}
+
+TEST_F(RunFilesTest, AScriptMayHaveLoggedAFolderOfThatName)
+{
+    collect({{"a.txt", "first"}, {"outputs/a.txt", "second"}});
+    record();
+
+    EXPECT_THAT(names(""), ElementsAre("a.txt 5", "outputs/"));
+    EXPECT_THAT(names("outputs"), ElementsAre("a.txt 6"));
+    EXPECT_EQ(get("a.txt"), "first");
+    EXPECT_EQ(get("outputs/a.txt"), "second");
+    const auto listed = [this](const std::string& path) {
+        return open_artifact(context_, run_, path).value().read(0, 100).value();
+    };
+    EXPECT_THAT(all(), UnorderedElementsAre("outputs/a.txt", "outputs/outputs/a.txt"));
+    EXPECT_EQ(listed("outputs/a.txt"), "first");
+    EXPECT_EQ(listed("outputs/outputs/a.txt"), "second");
+    EXPECT_EQ(listed("a.txt"), "first");
 }
 
 TEST_F(RunFilesTest, WhatAScriptLoggedForARunThatItMadeIsThatRuns)
@@ -144,6 +176,23 @@ TEST_F(RunFilesTest, WhatAClientLoggedCountsWhereBothHaveAName)
 {
     collect({{"same", "collected"}, {"folder/inside", "collected"}, {"file", "collected"}});
     record();
+    log("same", "logged");
+    log("folder", "now a file");
+    log("file/inside", "now a folder");
+
+    EXPECT_EQ(get("same"), "logged");
+    EXPECT_EQ(get("folder"), "now a file");
+    EXPECT_EQ(get("folder/inside"), "not_found");
+    EXPECT_EQ(get("file"), "invalid_argument");
+    EXPECT_THAT(names(""), ElementsAre("file/", "folder 10", "same 6"));
+    EXPECT_THAT(names("folder"), ElementsAre("(no folder)"));
+    EXPECT_EQ(get("outputs/same"), "collected");
+}
+
+TEST_F(RunFilesTest, AClientMayReplaceWhatWasCollectedByItsListedName)
+{
+    collect({{"same", "collected"}, {"folder/inside", "collected"}, {"file", "collected"}});
+    record();
     log("outputs/same", "logged");
     log("outputs/folder", "now a file");
     log("outputs/file/inside", "now a folder");
@@ -168,9 +217,10 @@ TEST_F(RunFilesTest, CollectedLinksAreWhatTheyPointTo)
     collect({{"best", "weights"}, {"odd;name", "x"}});
     record();
 
-    EXPECT_THAT(names("outputs"), ElementsAre("best 7", "last 7"));
+    EXPECT_THAT(names(""), ElementsAre("best 7", "last 7"));
+    EXPECT_EQ(get("last"), "weights");
+    EXPECT_EQ(get("out"), "not_found");
     EXPECT_EQ(get("outputs/last"), "weights");
-    EXPECT_EQ(get("outputs/out"), "not_found");
     EXPECT_EQ(open_artifact(context_, run_, "outputs/odd;name").value().read(0, 9).value(), "x");
 }
 

@@ -91,6 +91,9 @@ std::string what_is_left(const Context& context, const model::Run& run)
 {
     if (os::open_regular(context.log_of(run.id).path, os::Links::refuse))
         return "Its log and outputs are kept.";
+    std::error_code problem;
+    if (run.started == 0 && std::filesystem::exists(context.run_directory(run.id), problem))
+        return "'ponk experiment rerun " + run.id.brief() + "' repeats it.";
     return "Its log and outputs went with its folder; 'ponk project restore " + run.id.brief() +
            "' gets the files that it was started with.";
 }

@@ -15,6 +15,9 @@ namespace ponk::engine {
 
 namespace {
 
+// The relay has answered already.
+constexpr auto into = store::Into::any;
+
 std::optional<model::RunState> state_of(const std::string& status)
 {
     if (status == "FINISHED") return model::RunState::completed;
@@ -79,7 +82,7 @@ public:
             !logged_.points.empty() || !logged_.params.empty() || !logged_.tags.empty();
         if (!logs && model_metrics_.empty()) return {};
         if (TRY(is_ours())) {
-            if (logs) TRY(forgive(tracking_.log(id_, logged_)));
+            if (logs) TRY(forgive(tracking_.log(id_, logged_, into)));
             if (!model_metrics_.empty())
                 TRY(MadeModels(context_, maker_).log_metrics(id_, model_metrics_));
         }
@@ -124,12 +127,12 @@ private:
         store::Datasets datasets(context_.history);
         if (record["dataset"].is_object()) {
             const auto input = input_of(record);
-            return input ? forgive(datasets.log_inputs(id_, {*input}, {})) : Result<>();
+            return input ? forgive(datasets.log_inputs(id_, {*input}, {}, into)) : Result<>();
         }
         if (record["model_input"].is_string())
-            return forgive(datasets.log_inputs(id_, {}, {record.text("model_input")}));
-        return forgive(
-            datasets.log_outputs(id_, {{record.text("model_output"), record.integer("step")}}));
+            return forgive(datasets.log_inputs(id_, {}, {record.text("model_input")}, into));
+        return forgive(datasets.log_outputs(
+            id_, {{record.text("model_output"), record.integer("step")}}, into));
     }
 
     Result<bool> is_ours()
@@ -147,9 +150,9 @@ private:
         const auto state = state_of(record.text("status"));
         const bool untags = record["untag"].is_string() && record.text("untag") != maker_tag;
         if ((!state && !untags) || !TRY(is_ours())) return {};
-        if (untags) return forgive(tracking_.delete_tag(id_, record.text("untag")));
+        if (untags) return forgive(tracking_.delete_tag(id_, record.text("untag"), into));
         return forgive(tracking_.update_run(
-            id_, {.state = state, .ended = record.integer("ended"), .name = std::nullopt}));
+            id_, {.state = state, .ended = record.integer("ended"), .name = std::nullopt}, into));
     }
 
     Result<> make(const Json& record)
@@ -202,22 +205,31 @@ bring_tracked_records(const Context& context, const RunId& run, const std::vecto
     return subject ? subject->store() : Result<>();
 }
 
+Result<std::vector<RunId>>
+made_runs(const Context& context, const RunId& maker, std::optional<model::RunState> state)
+{
+    store::RunFilter filter;
+    filter.tag = made_by(maker);
+    filter.state = state;
+    filter.hidden = store::RunFilter::Hidden::include;
+    std::vector<RunId> made;
+    for (;;) {
+        const auto page = TRY(context.history.list_runs(filter));
+        for (const auto& run : page.runs)
+            made.push_back(run.id);
+        if (!page.next) return made;
+        filter.before = page.next;
+    }
+}
+
 Result<>
 end_made_runs(const Context& context, const RunId& maker, model::RunState state, std::int64_t ended)
 {
     store::Tracking tracking(context.history);
-    store::RunFilter filter;
-    filter.tag = made_by(maker);
-    filter.state = model::RunState::running;
-    filter.hidden = store::RunFilter::Hidden::include;
-    for (;;) {
-        const auto page = TRY(context.history.list_runs(filter));
-        for (const auto& run : page.runs)
-            TRY(forgive(tracking.update_run(
-                run.id.text(), {.state = state, .ended = ended, .name = std::nullopt})));
-        if (!page.next) return {};
-        filter.before = page.next;
-    }
+    for (const auto& id : TRY(made_runs(context, maker, model::RunState::running)))
+        TRY(forgive(tracking.update_run(
+            id.text(), {.state = state, .ended = ended, .name = std::nullopt}, into)));
+    return {};
 }
 
 }  // namespace ponk::engine

@@ -5,6 +5,7 @@
 #include "base/json.hpp"
 #include "engine/context.hpp"
 
+#include <optional>
 #include <vector>
 
 namespace ponk::engine {
@@ -14,6 +15,11 @@ namespace ponk::engine {
 // of this run are left out: a script can write any id.
 Result<>
 bring_tracked_records(const Context& context, const RunId& run, const std::vector<Json>& records);
+
+// Runs that the script of a run made, newest first; hidden and deleted ones too.
+Result<std::vector<RunId>> made_runs(const Context& context,
+                                     const RunId& maker,
+                                     std::optional<model::RunState> state = std::nullopt);
 
 // What the script of a run made and left running ends with it, in the same way.
 Result<> end_made_runs(const Context& context,

@@ -5,7 +5,9 @@
 #include "mlflow/word_characters.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <limits>
 
 namespace ponk::mlflow {
 
@@ -60,6 +62,13 @@ bool is_normal_path(std::string_view key)
 }
 
 }  // namespace
+
+double clamped(double value)
+{
+    if (!std::isinf(value)) return value;
+    constexpr auto largest = std::numeric_limits<double>::max();
+    return value > 0 ? largest : -largest;
+}
 
 bool is_key(std::string_view key)
 {

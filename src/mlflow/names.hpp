@@ -34,6 +34,9 @@ constexpr std::size_t batch_tags = 100;
 constexpr std::size_t batch_all = 1000;
 }  // namespace limits
 
+// A number as MLflow's server stores it: infinities are the largest there are.
+double clamped(double value);
+
 // Letters, numbers, `/ . - : _` and spaces, and as a path it means nothing but itself.
 bool is_key(std::string_view key);
 // The field `name`, which must be a key; `what` is how an error calls its length.

@@ -3,6 +3,7 @@
 
 #include "base/hash.hpp"
 #include "base/text.hpp"
+#include "model/artifact_path.hpp"
 #include "os/directory.hpp"
 #include "os/tree.hpp"
 #include "os/unnamed_file.hpp"
@@ -127,8 +128,21 @@ std::optional<ArtifactPlace> place_of(const TrackedState& state,
     return place;
 }
 
+namespace {
+
+// What the daemon would not show afterwards is not taken now.
+Result<> check_names(const ArtifactPlace& place)
+{
+    const auto inside = std::span(place.segments).subspan(place.root);
+    TRY(model::ArtifactPath::parse(join({inside.begin(), inside.end()}, "/")));
+    return {};
+}
+
+}  // namespace
+
 Result<> store_artifact(const model::Tracking& tracking, const ArtifactPlace& place, Body& body)
 {
+    TRY(check_names(place));
     const auto folder = TRY(open_parent(tracking, place, Missing::make).map_error(in_kind));
     auto file = TRY(os::UnnamedFile::create(folder.get(), 0644).map_error(in_kind));
     for (;;) {

@@ -201,7 +201,8 @@ Result<std::string> Body::next()
 Result<std::string> Body::all(std::size_t most)
 {
     std::string out;
-    const auto too_long = [most] {
+    const auto too_long = [this, most] {
+        too_long_ = true;
         return fail(ErrorKind::invalid_argument, "the request has more than {} bytes", most);
     };
     if (!head_.chunked && head_.length > most) return too_long();

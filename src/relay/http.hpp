@@ -69,6 +69,8 @@ public:
     // False when there is more.
     bool skip();
     [[nodiscard]] bool is_at_end() const noexcept { return done_; }
+    // Why `all` failed.
+    [[nodiscard]] bool is_too_long() const noexcept { return too_long_; }
 
 private:
     Result<> begin();
@@ -78,6 +80,7 @@ private:
     const Head& head_;
     bool begun_ = false;
     bool done_ = false;
+    bool too_long_ = false;
     std::uint64_t left_ = 0;  // of the body, or of its chunk
 };
 

@@ -140,6 +140,14 @@ TEST_F(RelayConnection, NobodyWaitsForAChunkThatIsTooLarge)
     EXPECT_EQ(std::string_view(block, sizeof block), "HTTP/1.1 413");
 }
 
+TEST_F(RelayConnection, AChunkWithoutASizeIsNoRequest)
+{
+    const auto said =
+        say(request("POST /api/2.0/mlflow/runs/log-batch", "Transfer-Encoding: chunked\r\n") +
+            "zz\r\n{}\r\n0\r\n\r\n");
+    EXPECT_TRUE(said.starts_with("HTTP/1.1 400 ")) << said;
+}
+
 TEST_F(RelayConnection, ANameOfSomebodyElseIsRefused)
 {
     const auto said = say("GET /api/2.0/mlflow/runs/get HTTP/1.1\r\nHost: evil.example\r\n"
@@ -189,6 +197,16 @@ TEST_F(RelayConnection, NoPathLeadsOutOfTheOutputs)
     EXPECT_EQ(said.find("s3cret"), std::string::npos);
     EXPECT_EQ(said.find(" 200 "), std::string::npos);
     EXPECT_FALSE(std::filesystem::exists(folder_ / "new"));
+}
+
+TEST_F(RelayConnection, FilesThatNobodyWouldBeShownLaterAreNotTaken)
+{
+    std::string all;
+    for (const auto* path : {"/a;b.txt", "/C:/x.txt", "/a%23b", "/a%0ab", "/%2541"})
+        all += request("PUT " + artifact(path), "Content-Length: 1\r\n") + "x";
+    const auto said = say(all);
+    EXPECT_EQ(said.find(" 200 "), std::string::npos) << said;
+    EXPECT_NE(said.find("Invalid path"), std::string::npos) << said;
 }
 
 TEST_F(RelayConnection, WhatOnlyTheDaemonKnowsIsRefusedWithoutOne)

@@ -47,16 +47,17 @@ Result<LoggedMetric> metric_of(const Fields& fields)
 {
     LoggedMetric metric;
     metric.key = TRY(mlflow::key_of(fields, "key", "Metric name"));
-    metric.point.value = TRY(fields.number("value"));
+    metric.point.value = mlflow::clamped(TRY(fields.number("value")));
     metric.point.time = TRY(fields.integer("timestamp"));
     if (metric.point.time < 0) return tl::unexpected(fields.invalid("timestamp"));
     metric.point.step = TRY(fields.find_integer("step")).value_or(0);
-    metric.model = TRY(fields.find_text("model_id")).value_or("");
-    metric.dataset_name = TRY(fields.find_text("dataset_name")).value_or("");
-    metric.dataset_digest = TRY(fields.find_text("dataset_digest")).value_or("");
-    TRY(mlflow::check_length("model_id", metric.model, limits::key));
-    TRY(mlflow::check_length("dataset_name", metric.dataset_name, limits::dataset_name));
-    TRY(mlflow::check_length("dataset_digest", metric.dataset_digest, limits::dataset_digest));
+    auto& subject = metric.subject;
+    subject.model = TRY(fields.find_text("model_id")).value_or("");
+    subject.dataset_name = TRY(fields.find_text("dataset_name")).value_or("");
+    subject.dataset_digest = TRY(fields.find_text("dataset_digest")).value_or("");
+    TRY(mlflow::check_length("model_id", subject.model, limits::key));
+    TRY(mlflow::check_length("dataset_name", subject.dataset_name, limits::dataset_name));
+    TRY(mlflow::check_length("dataset_digest", subject.dataset_digest, limits::dataset_digest));
     return metric;
 }
 
@@ -113,15 +114,17 @@ Result<JsonArray> records_of(const LoggedBatch& batch, const TrackedRun& run, Js
     for (const auto& metric : batch.metrics) {
         // The answer to the first one did not reach its sender.
         const auto known = run.metrics.find(metric.key);
-        if (known != run.metrics.end() && is_same(known->second.last, metric.point)) continue;
+        if (known != run.metrics.end() && is_same(known->second.last, metric.point) &&
+            known->second.last_subject == metric.subject)
+            continue;
         auto record = about;
         record.append("metric", metric.key);
         record.append("value", metric.point.value);
         record.append("step", metric.point.step);
         record.append("time", metric.point.time);
-        add(record, "model_id", metric.model);
-        add(record, "dataset_name", metric.dataset_name);
-        add(record, "dataset_digest", metric.dataset_digest);
+        add(record, "model_id", metric.subject.model);
+        add(record, "dataset_name", metric.subject.dataset_name);
+        add(record, "dataset_digest", metric.subject.dataset_digest);
         records.emplace_back(std::move(record));
     }
     for (const auto& [key, value] : batch.tags) {

@@ -16,10 +16,7 @@ using mlflow::Fields;
 struct LoggedMetric {
     std::string key;
     Point point;
-    // Which model and data it is about; often empty.
-    std::string model;
-    std::string dataset_name;
-    std::string dataset_digest;
+    Subject subject;
 };
 using Logged = std::pair<std::string, std::string>;
 

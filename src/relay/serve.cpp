@@ -88,7 +88,9 @@ private:
         if (!body) {
             if (body.error().kind() != ErrorKind::invalid_argument) return false;
             // Its rest may never come.
-            return send(mlflow::refuse(413, "INVALID_PARAMETER_VALUE", body.error().message()),
+            return send(mlflow::refuse(body_.is_too_long() ? 413 : 400,
+                                       "INVALID_PARAMETER_VALUE",
+                                       body.error().message()),
                         false);
         }
         request_.body = std::move(*body);

@@ -130,11 +130,12 @@ void TrackedState::add_point(TrackedRun& run, const Json& record)
     const auto [series, is_new] = run.metrics.try_emplace(record.text("metric"));
     if (is_new || rank(series->second.latest) <= rank(point)) series->second.latest = point;
     series->second.last = point;
-    const auto model = models_.find(record.text("model_id"));
+    const auto& subject = series->second.last_subject = {
+        record.text("model_id"), record.text("dataset_name"), record.text("dataset_digest")};
+    const auto model = models_.find(subject.model);
     if (model == models_.end()) return;
     const auto [latest, first] = model->second.metrics.try_emplace(
-        {record.text("metric"), run.id, record.text("dataset_name"), record.text("dataset_digest")},
-        point);
+        {record.text("metric"), run.id, subject.dataset_name, subject.dataset_digest}, point);
     if (!first && rank(latest->second) <= rank(point)) latest->second = point;
 }
 

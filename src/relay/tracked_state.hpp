@@ -27,9 +27,21 @@ struct Point {
 // Bit by bit: NaN is the same as NaN.
 bool is_same(const Point& left, const Point& right);
 
+// The model and the data that a point is about; often empty.
+struct Subject {
+    std::string model;
+    std::string dataset_name;
+    std::string dataset_digest;
+
+    bool operator==(const Subject&) const = default;
+};
+
 struct Series {
     Point latest;  // by step, time and value
-    Point last;    // as it came: a client that did not hear our answer sends it again
+    // As it came: a client that did not hear our answer sends it again. About another model it is
+    // another one.
+    Point last;
+    Subject last_subject;
 };
 
 // A run as MLflow's clients see it: the one that we serve, or one that its script made.

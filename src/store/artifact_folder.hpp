@@ -2,10 +2,10 @@
 #pragma once
 
 #include "base/error.hpp"
+#include "model/artifact_path.hpp"
 #include "os/fd.hpp"
 #include "os/file.hpp"
 #include "os/unnamed_file.hpp"
-#include "store/artifact_path.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -15,6 +15,8 @@
 #include <vector>
 
 namespace ponk::store {
+
+using model::ArtifactPath;
 
 // A file being received: nobody sees it until it is published, and nothing is left of one that
 // never is. Not shared between threads.

@@ -23,15 +23,8 @@ bool is_ordered(const PointColumns& points)
     return true;
 }
 
-Result<> insert_chunk(db::Connection& writer,
-                      std::int64_t metric,
-                      std::int64_t first,
-                      const PointColumns& points,
-                      ChunkEncoder& encoder)
+ChunkChange::Made make_chunk(std::int64_t first, const PointColumns& points, ChunkEncoder& encoder)
 {
-    auto insert = TRY(writer.prepare(
-        "INSERT INTO chunk(metric, first, count, least_step, greatest_step, least_time,"
-        " greatest_time, ordered, texts, data) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
     const auto [least_step, greatest_step] =
         std::minmax_element(points.steps.begin(), points.steps.end());
     const auto [least_time, greatest_time] =
@@ -39,18 +32,15 @@ Result<> insert_chunk(db::Connection& writer,
     const auto texts = std::count_if(points.kinds.begin(), points.kinds.end(), [](auto kind) {
         return (kind & PointColumns::text) != 0;
     });
-    const auto data = encoder.encode(points);
-    insert.bind(metric,
-                first,
-                static_cast<std::int64_t>(points.size()),
-                *least_step,
-                *greatest_step,
-                *least_time,
-                *greatest_time,
-                std::int64_t{is_ordered(points)},
-                std::int64_t{texts},
-                db::Blob{data});
-    return insert.run();
+    return {{.first = first,
+             .count = static_cast<std::int64_t>(points.size()),
+             .least_step = *least_step,
+             .greatest_step = *greatest_step,
+             .least_time = *least_time,
+             .greatest_time = *greatest_time,
+             .ordered = is_ordered(points),
+             .texts = texts},
+            encoder.encode(points)};
 }
 
 // Where the chunk that begins at `first` ends.
@@ -66,16 +56,17 @@ std::size_t end_of_chunk(const PointColumns& points, std::size_t first)
     return most;
 }
 
-// Takes the chunks at the key's end that are small enough away and puts their points before
-// `points`.
-Result<std::int64_t> take_small_chunks(db::Connection& writer,
+// Puts the points of those chunks at the key's end that are small enough before `points`. Returns
+// how many points are stored before them.
+Result<std::int64_t> join_small_chunks(db::Connection& connection,
                                        std::int64_t metric,
                                        std::int64_t stored,
-                                       PointColumns& points)
+                                       PointColumns& points,
+                                       std::vector<std::int64_t>& rows)
 {
-    auto last = TRY(writer.prepare("SELECT row, first, count, length(data), data FROM chunk"
-                                   " WHERE metric = ? AND first < ? ORDER BY first DESC LIMIT 1"));
-    auto remove = TRY(writer.prepare("DELETE FROM chunk WHERE row = ?"));
+    auto last =
+        TRY(connection.prepare("SELECT row, first, count, length(data), data FROM chunk"
+                               " WHERE metric = ? AND first < ? ORDER BY first DESC LIMIT 1"));
     ChunkDecoder decoder;
     for (;;) {
         last.bind(metric, stored);
@@ -87,9 +78,8 @@ Result<std::int64_t> take_small_chunks(db::Connection& writer,
         joined.append(points);
         points = std::move(joined);
         stored = last.integer(1);
-        const auto row = last.integer(0);
+        rows.push_back(last.integer(0));
         last.reset();
-        TRY(remove.bind(row).run());
     }
 }
 
@@ -108,24 +98,46 @@ ChunkHead head_of(const db::Statement& row)
 
 }  // namespace
 
-Result<> append_chunks(db::Connection& writer,
-                       std::int64_t metric,
-                       std::int64_t stored,
-                       PointColumns points,
-                       ChunkEncoder& encoder)
+Result<ChunkChange> plan_chunks(db::Connection& connection,
+                                std::int64_t metric,
+                                std::int64_t stored,
+                                PointColumns points,
+                                ChunkEncoder& encoder)
 {
-    stored = TRY(take_small_chunks(writer, metric, stored, points));
+    ChunkChange change;
+    stored = TRY(join_small_chunks(connection, metric, stored, points, change.joined));
     for (std::size_t first = 0; first < points.size();) {
         const auto last = end_of_chunk(points, first);
         PointColumns piece;
         const bool whole = first == 0 && last == points.size();
         if (!whole) piece.append(points, first, last);
-        TRY(insert_chunk(writer,
-                         metric,
-                         stored + static_cast<std::int64_t>(first),
-                         whole ? points : piece,
-                         encoder));
+        change.made.push_back(
+            make_chunk(stored + static_cast<std::int64_t>(first), whole ? points : piece, encoder));
         first = last;
+    }
+    return change;
+}
+
+Result<> store_chunks(db::Connection& writer, std::int64_t metric, const ChunkChange& change)
+{
+    auto remove = TRY(writer.prepare("DELETE FROM chunk WHERE row = ?"));
+    for (const auto row : change.joined)
+        TRY(remove.bind(row).run());
+    auto insert = TRY(writer.prepare(
+        "INSERT INTO chunk(metric, first, count, least_step, greatest_step, least_time,"
+        " greatest_time, ordered, texts, data) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+    for (const auto& [head, data] : change.made) {
+        insert.bind(metric,
+                    head.first,
+                    head.count,
+                    head.least_step,
+                    head.greatest_step,
+                    head.least_time,
+                    head.greatest_time,
+                    std::int64_t{head.ordered},
+                    head.texts,
+                    db::Blob{data});
+        TRY(insert.run());
     }
     return {};
 }

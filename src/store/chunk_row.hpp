@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <string>
 #include <vector>
 
 // Rows of the table `chunk`. Used inside transactions.
@@ -45,13 +46,23 @@ Result<> read_columns(db::Connection& connection,
                       const PointRange& range,
                       const OnColumns& on_columns);
 
-// Stores points of a key behind the `stored` ones that it has. Chunks at its end that are no larger
-// than what comes are joined with it, so a key has many large chunks and few small ones, and a
-// point is moved a handful of times at most.
-Result<> append_chunks(db::Connection& writer,
-                       std::int64_t metric,
-                       std::int64_t stored,
-                       PointColumns points,
-                       ChunkEncoder& encoder);
+// What it takes to store points of a key behind those that it has.
+struct ChunkChange {
+    struct Made {
+        ChunkHead head;  // without its row
+        std::string data;
+    };
+    std::vector<std::int64_t> joined;  // rows that go: their points are in the new chunks
+    std::vector<Made> made;
+};
+// Behind the `stored` points that the key has; changes nothing. Chunks at its end that are no
+// larger than what comes are joined with it, so a key has many large chunks and few small ones, and
+// a point is moved a handful of times at most.
+Result<ChunkChange> plan_chunks(db::Connection& connection,
+                                std::int64_t metric,
+                                std::int64_t stored,
+                                PointColumns points,
+                                ChunkEncoder& encoder);
+Result<> store_chunks(db::Connection& writer, std::int64_t metric, const ChunkChange& change);
 
 }  // namespace ponk::store

@@ -130,11 +130,12 @@ Result<> insert_run_inputs(db::Connection& writer, const RunRow& run, const RunI
 
 Result<> Datasets::log_inputs(const std::string& run,
                               const std::vector<DatasetInput>& datasets,
-                              const std::vector<std::string>& models)
+                              const std::vector<std::string>& models,
+                              Into into)
 {
     auto& database = HistoryAccess::database(history_);
     return database.write(db::Durability::disk, [&](db::Connection& writer) -> Result<> {
-        const auto row = TRY(get_writable_run(writer, run));
+        const auto row = TRY(get_writable_run(writer, run, into));
         for (const auto& input : datasets)
             TRY(add_input(writer, row, input));
         for (const auto& model : models)
@@ -143,11 +144,12 @@ Result<> Datasets::log_inputs(const std::string& run,
     });
 }
 
-Result<> Datasets::log_outputs(const std::string& run, const std::vector<ModelOutput>& models)
+Result<>
+Datasets::log_outputs(const std::string& run, const std::vector<ModelOutput>& models, Into into)
 {
     auto& database = HistoryAccess::database(history_);
     return database.write(db::Durability::disk, [&](db::Connection& writer) -> Result<> {
-        const auto row = TRY(get_writable_run(writer, run));
+        const auto row = TRY(get_writable_run(writer, run, into));
         for (const auto& model : models)
             TRY(add_model(writer, row.row, "output", model));
         return {};

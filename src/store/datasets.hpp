@@ -62,9 +62,12 @@ public:
     // `not_found`; `invalid_argument` for a deleted run.
     Result<> log_inputs(const std::string& run,
                         const std::vector<DatasetInput>& datasets,
-                        const std::vector<std::string>& models);
+                        const std::vector<std::string>& models,
+                        Into into = Into::active);
     // Said again, the step is the latest one.
-    Result<> log_outputs(const std::string& run, const std::vector<ModelOutput>& models);
+    Result<> log_outputs(const std::string& run,
+                         const std::vector<ModelOutput>& models,
+                         Into into = Into::active);
     // Adds to the tag in which runs of older clients list their models.
     Result<> add_model_history(const std::string& run, const Json& model);
     // What runs of these experiments read, each once; at most 1000.

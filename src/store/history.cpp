@@ -81,7 +81,12 @@ Result<std::unique_ptr<History>> History::open(const Path& folder, Sync sync)
                                 .verify = read_every_run}));
     auto impl = std::make_unique<Impl>();
     const auto& seen = database->opening();
-    impl->opening = {outcome_of(seen.outcome), seen.clean_stop, seen.notice, seen.set_aside};
+    impl->opening = {outcome_of(seen.outcome),
+                     seen.clean_stop,
+                     seen.notice,
+                     seen.set_aside,
+                     seen.checked_in_part,
+                     wall_milliseconds()};
     impl->database = std::move(database);
     TRY(convert_old_points(*impl->database));
     TRY(impl->database->read(

@@ -27,6 +27,8 @@ const char* const versions[] = {
     "history-v5.db",
     "history-v6.db",
     "history-v7.db",
+    "history-v8.db",
+    "history-v9.db",
 };
 
 model::Run golden_run(const std::string& id, RunState state)

@@ -52,11 +52,8 @@ bool History::Impl::is_overdue() const
 
 void History::Impl::settle_when_large()
 {
-    if (is_overdue()) {
-        static_cast<void>(settle_all());
-    } else {
-        call_settler();
-    }
+    call_settler();
+    static_cast<void>(settle_down_to(*database, unsettled, overdue_tail));
 }
 
 void History::Impl::call_settler()

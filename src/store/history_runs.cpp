@@ -32,6 +32,15 @@ Result<std::int64_t> number_again(db::Connection& writer, std::int64_t project, 
     return number;
 }
 
+// A folder that is used is not gone, whatever a client said of its experiment. Runs that were
+// deleted with it stay so.
+Result<> bring_back(db::Connection& writer, std::int64_t project)
+{
+    auto update = TRY(writer.prepare(
+        "UPDATE project SET deleted = 0, updated = ? WHERE row = ? AND deleted <> 0"));
+    return update.bind(wall_milliseconds(), project).run();
+}
+
 }  // namespace
 
 Result<Created> History::create_run(const Run& run)
@@ -44,6 +53,7 @@ Result<Created> History::create_run(const Run& run)
             if (auto known = TRY(find_stored_run(writer, run.id)))
                 return Created{std::move(known->run), false};
             const auto project = TRY(ensure_project(writer, run.project, run.project_path));
+            TRY(bring_back(writer, project));
             Run made = run;
             if (made.created == 0) made.created = wall_milliseconds();
             made.number = TRY(next_run_number(writer, project));

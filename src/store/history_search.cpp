@@ -58,21 +58,39 @@ choose_driver(db::Connection& reader, const RunSearchPlan& plan, std::int64_t le
     return driver;
 }
 
+SqlValue value_of(const db::Statement& row, const OrderColumn& column, int at)
+{
+    if (column.type == OrderColumn::Type::integer) return row.integer(at);
+    if (column.type == OrderColumn::Type::real) return row.real(at);
+    return row.text(at);
+}
+
+// A value that begins on the page and that `many` runs or more have, whatever else is asked of
+// them.
+Result<std::optional<Tie>>
+find_tie(db::Connection& reader, const RunSearchPlan& plan, std::size_t limit, std::int64_t many)
+{
+    const auto values = plan.first_values();
+    if (!values) return std::nullopt;
+    auto statement = TRY(
+        Sql(*values).add(" LIMIT ").value(many + static_cast<std::int64_t>(limit)).prepare(reader));
+    std::optional<Tie> tie;
+    for (std::int64_t same = 0; TRY(statement.step());) {
+        const auto value = value_of(statement, plan.columns().front(), 0);
+        if (!tie || tie->value != value) {
+            tie = Tie{value, tie ? Tie::Before::some : Tie::Before::none};
+            same = 0;
+        }
+        if (++same >= many) return tie;
+    }
+    return std::nullopt;
+}
+
 Mark mark_of(const db::Statement& row, const OrderColumn& column, int at)
 {
     Mark mark{static_cast<Rank>(row.integer(at))};
     if (mark.rank != Rank::value) return mark;
-    switch (column.type) {
-    case OrderColumn::Type::integer:
-        mark.value = row.integer(at + 1);
-        break;
-    case OrderColumn::Type::real:
-        mark.value = row.real(at + 1);
-        break;
-    case OrderColumn::Type::text:
-        mark.value = row.text(at + 1);
-        break;
-    }
+    mark.value = value_of(row, column, at + 1);
     return mark;
 }
 
@@ -138,7 +156,8 @@ find_rows(db::Connection& reader, const RunSearchPlan& plan, std::size_t limit)
     const auto few = plan.can_walk() ? TRY(fewest_to_walk(reader, limit))
                                      : std::numeric_limits<std::int64_t>::max();
     const auto driver = TRY(choose_driver(reader, plan, few));
-    const auto walk = plan.statements(driver);
+    const auto tie = driver ? std::nullopt : TRY(find_tie(reader, plan, limit, few));
+    const auto walk = plan.statements(driver, tie);
     const auto& terms = plan.terms();
     const auto indexed = std::count_if(
         terms.begin(), terms.end(), [](const Term& term) { return term.rows.has_value(); });

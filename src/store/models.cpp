@@ -191,11 +191,12 @@ Result<> Models::remove(const std::string& id)
     });
 }
 
-Result<> Models::log_metrics(const std::string& run, const std::vector<ModelMetric>& metrics)
+Result<>
+Models::log_metrics(const std::string& run, const std::vector<ModelMetric>& metrics, Into into)
 {
     auto& database = HistoryAccess::database(history_);
     return database.write(db::Durability::disk, [&](db::Connection& writer) -> Result<> {
-        return store_model_metrics(writer, TRY(get_writable_run(writer, run)).row, metrics);
+        return store_model_metrics(writer, TRY(get_writable_run(writer, run, into)).row, metrics);
     });
 }
 

@@ -104,7 +104,9 @@ public:
     Result<> remove(const std::string& id);
     Result<ModelPage> search(const ModelSearch& search) const;
 
-    Result<> log_metrics(const std::string& run, const std::vector<ModelMetric>& metrics);
+    Result<> log_metrics(const std::string& run,
+                         const std::vector<ModelMetric>& metrics,
+                         Into into = Into::active);
 
 private:
     const History& history_;

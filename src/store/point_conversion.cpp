@@ -45,7 +45,9 @@ Result<> convert_key(db::Connection& writer, std::int64_t metric)
             more = TRY(fill(rows, points));
             if (points.empty()) break;
             const auto count = static_cast<std::int64_t>(points.size());
-            TRY(append_chunks(writer, metric, stored, std::move(points), encoder));
+            TRY(store_chunks(writer,
+                             metric,
+                             TRY(plan_chunks(writer, metric, stored, std::move(points), encoder))));
             stored += count;
         }
     }

@@ -17,12 +17,14 @@ namespace ponk::store {
 Result<>
 append_tail(db::Connection& writer, Unsettled& unsettled, std::int64_t run, std::string_view tail);
 
-// Moves all points of the run; a kill at any moment neither loses nor doubles one. Costs nothing
-// when there are none. The caller has no transaction open.
+// Moves what was appended before the call, of the run or of all; a kill at any moment neither loses
+// nor doubles a point. Costs nothing when there are none. The caller has no transaction open.
 Result<> settle(db::Database& database, Unsettled& unsettled, std::int64_t run);
 Result<> settle_all(db::Database& database, Unsettled& unsettled);
+// Until the tail has no more than so many bytes: no longer than needed, whoever does the work.
+Result<> settle_down_to(db::Database& database, Unsettled& unsettled, std::uint64_t bytes);
 
-// Which runs have a tail, after opening.
+// What the tail has, after opening.
 Result<> note_tails(db::Connection& connection, Unsettled& unsettled);
 
 }  // namespace ponk::store

@@ -41,12 +41,27 @@ void PointsByKey::add(const MetricPoint& point)
     ++count_;
 }
 
-void PointsByKey::add(std::string_view key, double value, std::int64_t step, std::int64_t time)
+void PointsByKey::add_to_last(double value, std::int64_t step, std::int64_t time)
 {
-    auto& columns = columns_of(key);
+    auto& columns = keys_[last_].points;
     if (columns.size() == 1 && expected_ > 0) columns.reserve(expected_ / keys_.size());
     columns.add(value, step, time);
     ++count_;
+}
+
+void PointsByKey::add(std::string_view key, double value, std::int64_t step, std::int64_t time)
+{
+    columns_of(key);
+    add_to_last(value, step, time);
+}
+
+bool PointsByKey::add_more(std::string_view key, double value, std::int64_t step, std::int64_t time)
+{
+    const auto known = find(key);
+    if (!known) return false;
+    last_ = *known;
+    add_to_last(value, step, time);
+    return true;
 }
 
 void PointsByKey::append(std::string_view key, const PointColumns& points)

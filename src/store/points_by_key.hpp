@@ -26,13 +26,14 @@ public:
     [[nodiscard]] std::size_t size() const { return count_; }  // points
     [[nodiscard]] bool empty() const { return count_ == 0; }
     [[nodiscard]] const std::vector<Key>& keys() const { return keys_; }
-    [[nodiscard]] bool has(std::string_view key) const { return find(key).has_value(); }
 
     // Makes room for about so many, as soon as it shows how they spread over keys.
     void expect(std::size_t points) { expected_ = points; }
     void add(const model::MetricPoint& point);
     // A number that was logged by itself.
     void add(std::string_view key, double value, std::int64_t step, std::int64_t time);
+    // The same for a key that has points; false when it has none.
+    bool add_more(std::string_view key, double value, std::int64_t step, std::int64_t time);
     void append(std::string_view key, const PointColumns& points);
 
 private:
@@ -42,6 +43,7 @@ private:
 
     [[nodiscard]] std::optional<std::size_t> find(std::string_view key) const;
     PointColumns& columns_of(std::string_view key);
+    void add_to_last(double value, std::int64_t step, std::int64_t time);
 
     std::unordered_map<std::string, std::size_t, Hash, std::equal_to<>> places_;
     std::vector<Key> keys_;

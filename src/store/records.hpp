@@ -30,7 +30,9 @@ struct Opening {
     Outcome outcome = Outcome::opened;
     bool clean_stop = true;  // false: the last process that had it open was killed
     std::string notice;
-    os::Path set_aside;  // where the damaged file is, else empty
+    os::Path set_aside;            // where the damaged file is, else empty
+    bool checked_in_part = false;  // the notice: History::check_integrity looks at the rest
+    std::int64_t time = 0;         // wall-clock milliseconds
 
     // Run directories know more than history: import_runs.
     [[nodiscard]] bool must_import() const

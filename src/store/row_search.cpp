@@ -8,7 +8,6 @@
 
 namespace ponk::store {
 
-using query::search::Direction;
 using query::search::Operator;
 
 namespace {
@@ -36,8 +35,8 @@ void add_place(const RowSearch& search, const Marks& marks, std::vector<Sql>& wh
     const auto& first = search.columns.front();
     // Says nothing that the next does not; it is what an index can use.
     if (first.rank.empty() && marks.front().value) {
-        const bool down = first.key.direction == Direction::descending;
-        where.push_back(Sql(first.value).add(down ? " <= " : " >= ").value(*marks.front().value));
+        where.push_back(
+            Sql(first.value).add(goes_down(first) ? " <= " : " >= ").value(*marks.front().value));
     }
     where.push_back(behind(search.columns, marks, 0));
 }

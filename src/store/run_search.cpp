@@ -10,7 +10,6 @@
 namespace ponk::store {
 
 using query::search::Comparison;
-using query::search::Direction;
 using query::search::Entity;
 using query::search::Operator;
 
@@ -74,11 +73,6 @@ bool is_time(const OrderColumn& column)
     return column.type == OrderColumn::Type::integer;
 }
 
-bool goes_down(const OrderColumn& column)
-{
-    return column.key.direction == Direction::descending;
-}
-
 }  // namespace
 
 int longest_walk(std::size_t limit)
@@ -102,16 +96,23 @@ RunSearchPlan::RunSearchPlan(const RunSearch& search, std::vector<OrderColumn> c
 bool RunSearchPlan::can_walk() const
 {
     const auto& first = columns_.front();
-    return first.place || first.value == "run.row" || first.value == "run.started";
+    return first.place || first.value == "run.row" || first.value == "run.started" ||
+           first.value == "run.ended";
 }
 
-std::vector<Sql> RunSearchPlan::statements(std::optional<std::size_t> driver) const
+std::vector<Sql> RunSearchPlan::statements(std::optional<std::size_t> driver,
+                                           const std::optional<Tie>& tie) const
 {
     if (driver) return {statement(fetch(*terms_[*driver].rows, {.except = driver}))};
     std::vector<Sql> all;
     const auto reached = marks_.empty() ? Rank::value : marks_.front().rank;
     for (const auto rank : {Rank::value, Rank::nan, Rank::missing}) {
         if (rank < reached || !is_possible(rank)) continue;
+        if (rank == Rank::value && tie) {
+            for (const auto& part : walk_around(*tie))
+                all.push_back(statement(part));
+            continue;
+        }
         all.push_back(statement(rank == Rank::value ? walk_values() : walk_others(rank)));
     }
     return all;
@@ -122,6 +123,10 @@ Sql RunSearchPlan::statement(const Part& part) const
     Sql sql("SELECT run.row");
     for (const auto& column : columns_) {
         const bool first = &column == &columns_.front();
+        if (first && part.first_value) {
+            sql.add(", 0, ").value(*part.first_value);
+            continue;
+        }
         const bool empty = first && part.first_rank.value_or(Rank::value) != Rank::value;
         const auto rank = first && part.first_rank
                               ? std::to_string(static_cast<std::int64_t>(*part.first_rank))
@@ -130,6 +135,8 @@ Sql RunSearchPlan::statement(const Part& part) const
             ", {}, {}", rank.empty() ? "0" : rank, empty ? std::string("NULL") : column.value));
     }
     sql.add(" FROM ").add(part.from).add(" WHERE ").add(all_of(part.where)).add(" ORDER BY ");
+    if (part.first_value)
+        return sql.add(order_text({columns_.begin() + 1, columns_.end()}, std::nullopt));
     return sql.add(order_text(columns_, part.first_rank));
 }
 
@@ -184,6 +191,8 @@ RunSearchPlan::Part RunSearchPlan::walk_values() const
     } else if (!first.rank.empty()) {
         part.where.push_back(Sql(first.value).add(is_time(first) ? " > 0" : " IS NOT NULL"));
     }
+    // It would rather sort the runs of a project, all of them.
+    if (first.value == "run.ended") part.from.add(" INDEXED BY run_by_ended");
     for (std::size_t i = 1; i < columns_.size(); ++i)
         part.from.add(columns_[i].join);
     add_conditions(part, {.first_key = Checked::FirstKey::no});

@@ -32,6 +32,13 @@ Result<FoundRunRows> find_run_rows(db::Connection& reader, const RunSearch& sear
 // The statements that answer a search, to be asked one after the other until there are enough runs:
 // each gives run.row, then rank and value of each column of the order, in that order.
 //
+// Many runs may have the same first key: epochs, an accuracy of 1. To sort them all for one page is
+// long, so those are walked in the order of the other keys.
+struct Tie {
+    SqlValue value;
+    enum class Before { none, some } before = Before::none;  // runs of the page with other values
+};
+
 // A search is answered in one of three ways. Where one of its terms holds for few runs, those are
 // fetched by that term's index and sorted. Else runs are walked in the order of the answer, by the
 // index of the first key, and the walk ends when the page is full: first those that have a value,
@@ -51,8 +58,13 @@ public:
     [[nodiscard]] const std::vector<Term>& terms() const noexcept { return terms_; }
     // False: walking in this order means to sort all runs.
     [[nodiscard]] bool can_walk() const;
-    // `driver` is the term by which runs are fetched; nullopt: they are walked.
-    [[nodiscard]] std::vector<Sql> statements(std::optional<std::size_t> driver) const;
+    // `driver` is the term by which runs are fetched; nullopt: they are walked. `tie`: of the
+    // values that `first_values` gives, one that very many runs have.
+    [[nodiscard]] std::vector<Sql> statements(std::optional<std::size_t> driver,
+                                              const std::optional<Tie>& tie = std::nullopt) const;
+    // Values of the first key in the order of a walk, from the begin of the page on; nullopt: runs
+    // with the same value cannot be walked.
+    [[nodiscard]] std::optional<Sql> first_values() const;
     // For runs that fulfil all terms with an index.
     [[nodiscard]] Sql statement_for(const std::vector<std::int64_t>& rows) const;
 
@@ -64,6 +76,8 @@ private:
         // What is known of the first column: nothing, or its rank, which may mean that no row has
         // a value in it.
         std::optional<Rank> first_rank = std::nullopt;
+        // The value that all rows have in it.
+        std::optional<SqlValue> first_value = std::nullopt;
     };
     // Which terms are checked on each run.
     struct Checked {
@@ -76,6 +90,9 @@ private:
     void add_conditions(Part& part, const Checked& checked) const;
     [[nodiscard]] Part fetch(const Sql& found, const Checked& checked) const;
     [[nodiscard]] Part walk_values() const;
+    // Before the tie and behind it, between them those that have its value.
+    [[nodiscard]] std::vector<Part> walk_around(const Tie& tie) const;
+    [[nodiscard]] Part walk_tie(const SqlValue& value) const;
     [[nodiscard]] Part walk_others(Rank rank) const;
     [[nodiscard]] bool is_possible(Rank rank) const;
     [[nodiscard]] bool concerns_first_key(const Term& term) const;

@@ -25,11 +25,13 @@ protected:
     }
 
     // What SQLite will do for each statement of the search.
-    std::string explained(const RunSearch& search, std::optional<std::size_t> driver)
+    std::string explained(const RunSearch& search,
+                          std::optional<std::size_t> driver,
+                          const std::optional<Tie>& tie = std::nullopt)
     {
         const RunSearchPlan plan(search, order_columns(search.order_by), {});
         std::string lines;
-        for (const auto& sql : plan.statements(driver)) {
+        for (const auto& sql : plan.statements(driver, tie)) {
             const auto text = database_->read([&](db::Connection& reader) -> Result<std::string> {
                 auto statement =
                     TRY(Sql("EXPLAIN QUERY PLAN ").add(sql).add(" LIMIT 10").prepare(reader));
@@ -64,6 +66,35 @@ protected:
             EXPECT_TRUE(read) << read.error().message() << sql.text();
         }
         return all;
+    }
+
+    // What the first key of the order has, in that order.
+    std::vector<SqlValue> distinct_values(const RunSearchPlan& plan)
+    {
+        std::vector<SqlValue> values;
+        const auto sql = plan.first_values();
+        if (!sql) return values;
+        const auto read = database_->read([&](db::Connection& reader) -> Result<> {
+            auto statement = TRY(sql->prepare(reader));
+            while (TRY(statement.step())) {
+                const bool real = plan.columns().front().type == OrderColumn::Type::real;
+                const auto value = real ? SqlValue(statement.real(0)) : SqlValue(statement.text(0));
+                if (values.empty() || values.back() != value) values.push_back(value);
+            }
+            return {};
+        });
+        EXPECT_TRUE(read) << read.error().message();
+        return values;
+    }
+    // Where the n-th run of the answer is.
+    Marks marks_of(RunSearch search, std::size_t n)
+    {
+        search.scope.limit = n + 1;
+        return database_
+            ->read([&](db::Connection& reader) -> Result<Marks> {
+                return TRY(find_run_rows(reader, search)).marks.back();
+            })
+            .value();
     }
 
     static std::vector<Sample> random_samples(std::mt19937& random, int count)
@@ -128,6 +159,83 @@ TEST_F(SearchPlanTest, AllWaysLeadToTheSameAnswer)
     }
 }
 
+// Runs that share a value are found in the same order, from every place in it.
+TEST_F(SearchPlanTest, RunsWithTheSameValueComeInTheSameOrderWhenTheyAreWalked)
+{
+    std::mt19937 random(8);
+    add_samples(random_samples(random, 80));
+    open_database();
+    for (const auto* order : {"metrics.a", "metrics.a DESC", "params.p DESC", "tags.t"}) {
+        for (const auto* filter : {"", "metrics.a >= -3", "tags.t != 'y'", "params.p = 'x'"}) {
+            const auto search = search_for(filter, {order});
+            const auto columns = order_columns(search.order_by);
+            const auto sorted = rows(search, std::nullopt);
+            const RunSearchPlan whole(search, columns, {});
+            const auto values = distinct_values(whole);
+            ASSERT_FALSE(values.empty()) << order;
+            for (const auto& value : values) {
+                const auto before = value == values.front() ? Tie::Before::none : Tie::Before::some;
+                EXPECT_EQ(rows(whole.statements(std::nullopt, Tie{value, before})), sorted)
+                    << order << filter;
+            }
+            for (std::size_t i = 0; i < sorted.size(); i += 5) {
+                const RunSearchPlan rest(search, columns, marks_of(search, i));
+                const auto next = distinct_values(rest);
+                if (next.empty()) continue;
+                const auto found = rows(rest.statements(std::nullopt, Tie{next.front()}));
+                EXPECT_EQ(
+                    found,
+                    std::vector(sorted.begin() + static_cast<std::ptrdiff_t>(i) + 1, sorted.end()))
+                    << order << filter << i;
+            }
+        }
+    }
+}
+
+TEST_F(SearchPlanTest, RunsWithTheSameValueAreWalkedInTheOrderOfTheirStart)
+{
+    open_database();
+    auto search = search_for("", {"metrics.a DESC"});
+    const auto tied = [&] { return explained(search, std::nullopt, Tie{1.0}); };
+    EXPECT_EQ(tied().find("SCAN run USING INDEX run_by_started"), 0U) << tied();
+    EXPECT_GT(tied().find("TEMP B-TREE"), tied().find("--")) << tied();
+    search.scope.project = "p1";
+    EXPECT_EQ(tied().find("SEARCH run USING INDEX run_by_project_started (project=?)"), 0U);
+    EXPECT_GT(tied().find("TEMP B-TREE"), tied().find("--")) << tied();
+}
+
+// More runs with one value than are sorted for a page.
+TEST_F(SearchPlanTest, PagesOfRunsWithTheSameValueGoOnWhereTheOneBeforeEnded)
+{
+    constexpr int count = 700;
+    std::vector<Sample> samples;
+    for (int i = 0; i < count; ++i) {
+        const double value = i % 100 == 7 ? 11 : i % 100 == 8 ? 9 : 10;
+        samples.push_back({fmt::format("{},", i), {{"epochs", value}}, {}, 1 + i % 50});
+    }
+    add_samples(samples);
+    for (const auto* order : {"metrics.epochs DESC", "metrics.epochs"}) {
+        const auto search = search_for("", {order});
+        auto whole = search;
+        whole.scope.limit = 2000;
+        const auto all = names(whole);
+        EXPECT_EQ(std::count(all.begin(), all.end(), ','), count);
+        EXPECT_EQ(paged(search, 100), all) << order;
+        EXPECT_EQ(paged(search, 30), all) << order;
+    }
+}
+
+TEST_F(SearchPlanTest, AForgedPageOfRunsWithTheSameValueHarmsNobody)
+{
+    const auto search = search_for("", {"metrics.a DESC"});
+    const auto columns = order_columns(search.order_by);
+    add_samples({{"A", {{"a", 1}}, {}, 5}, {"B", {{"a", 1}}, {}, 6}});
+    open_database();
+    const RunSearchPlan plan(
+        search, columns, {{Rank::value, 1.0}, {Rank::missing}, {Rank::value, std::string("x")}});
+    EXPECT_LE(rows(plan.statements(std::nullopt, Tie{1.0})).size(), 2U);
+}
+
 // With 100,000 runs a page must cost as much as with 10.
 TEST_F(SearchPlanTest, CommonSearchesWalkAnIndexInTheOrderOfTheAnswer)
 {
@@ -147,6 +255,8 @@ TEST_F(SearchPlanTest, CommonSearchesWalkAnIndexInTheOrderOfTheAnswer)
         {"tags.t = 'x'", {"params.p DESC"}, "SEARCH o0 USING COVERING INDEX tag_by_value (key=?)"},
         {"metrics.a > 0.9", {"start_time DESC"}, "SCAN run USING INDEX run_by_started"},
         {"", {"start_time"}, "SEARCH run USING INDEX run_by_started (started>?)"},
+        {"metrics.a > 0.9", {"end_time DESC"}, "SCAN run USING INDEX run_by_ended"},
+        {"", {"end_time"}, "SEARCH run USING INDEX run_by_ended (ended>?)"},
         {"metrics.a > 0.9 AND status = 'FAILED'", {}, "SCAN run\n"},
         {"", {}, "SCAN run\n"},
     };
@@ -213,6 +323,7 @@ TEST_F(SearchPlanTest, ATermThatHoldsForFewRunsFetchesThemByItsIndex)
         {"status = 'FAILED'", "SEARCH run USING COVERING INDEX run_by_state (state=?)"},
         {"script = 'x'", "SEARCH run USING COVERING INDEX run_by_script (script_name=?)"},
         {"target = 'x'", "SEARCH run USING COVERING INDEX run_by_target (target=?)"},
+        {"user_id = 'x'", "SEARCH run USING COVERING INDEX run_by_user (user=?)"},
         {"run_id IN ('x', 'y')", "SEARCH run USING COVERING INDEX sqlite_autoindex_run_1 (id=?)"},
     };
     for (const auto& row : rows) {

@@ -86,7 +86,7 @@ protected:
     {
         std::string all;
         search.scope.limit = size;
-        for (;;) {
+        for (int pages = 0; pages < 1000; ++pages) {
             const auto page = history_->search_runs(search);
             if (!page) return page.error().message();
             if (page->runs.size() > size) return "too many on a page";
@@ -95,6 +95,7 @@ protected:
             if (page->next.empty()) return all;
             search.page = page->next;
         }
+        return "pages without end";
     }
 
     std::map<std::string, RunId> ids_;

@@ -16,6 +16,10 @@ extern const char ponk_store_006_points[];
 extern const char ponk_store_006_points_end[];
 extern const char ponk_store_007_models[];
 extern const char ponk_store_007_models_end[];
+extern const char ponk_store_008_search_orders[];
+extern const char ponk_store_008_search_orders_end[];
+extern const char ponk_store_009_tail[];
+extern const char ponk_store_009_tail_end[];
 }
 
 namespace ponk::store {
@@ -40,7 +44,9 @@ db::Schema history_schema()
              between(ponk_store_004_search, ponk_store_004_search_end),
              between(ponk_store_005_tracking, ponk_store_005_tracking_end),
              between(ponk_store_006_points, ponk_store_006_points_end),
-             between(ponk_store_007_models, ponk_store_007_models_end)}};
+             between(ponk_store_007_models, ponk_store_007_models_end),
+             between(ponk_store_008_search_orders, ponk_store_008_search_orders_end),
+             between(ponk_store_009_tail, ponk_store_009_tail_end)}};
 }
 
 }  // namespace ponk::store

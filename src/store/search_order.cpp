@@ -126,8 +126,7 @@ std::string order_text(const std::vector<OrderColumn>& columns, std::optional<Ra
         const auto known = &column == &columns.front() ? first_rank : std::nullopt;
         if (!column.rank.empty() && !known) parts.push_back(column.rank);
         if (known.value_or(Rank::value) != Rank::value) continue;
-        parts.push_back(column.value +
-                        (column.key.direction == Direction::descending ? " DESC" : ""));
+        parts.push_back(column.value + (goes_down(column) ? " DESC" : ""));
     }
     return join(parts, ", ");
 }
@@ -137,7 +136,7 @@ Sql behind_in_rank(const std::vector<OrderColumn>& columns, const Marks& marks, 
     const auto& column = columns[first];
     const auto& mark = marks[first];
     if (!mark.value) return behind(columns, marks, first + 1);
-    const auto beyond = column.key.direction == Direction::descending ? " < " : " > ";
+    const auto beyond = goes_down(column) ? " < " : " > ";
     return Sql("(")
         .add(column.value)
         .add(beyond)

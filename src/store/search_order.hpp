@@ -26,6 +26,10 @@ struct OrderColumn {
     std::string rank;            // empty: all runs have a value, or the order of values suffices
     Sql join = {};               // brings the value to each run
 };
+[[nodiscard]] inline bool goes_down(const OrderColumn& column)
+{
+    return column.key.direction == query::search::Direction::descending;
+}
 
 // Where a page ended: for each column the rank and, where there is one, the value.
 struct Mark {

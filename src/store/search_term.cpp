@@ -137,6 +137,15 @@ Term make_time_term(const Comparison& comparison, const Sql& column)
     return term;
 }
 
+// Of `run`, with an index; empty for other attributes.
+std::string_view indexed_column(std::string_view key)
+{
+    if (key == "run_id") return "id";
+    if (key == "script") return "script_name";
+    if (key == "target") return "target";
+    return key == "user_id" ? "user" : "";
+}
+
 Term make_attribute_term(const Comparison& comparison, const RunSearch& search)
 {
     const auto& key = comparison.key;
@@ -150,8 +159,6 @@ Term make_attribute_term(const Comparison& comparison, const RunSearch& search)
     };
     if (key == "run_name") {
         term.condition = compare(Sql(name_column(search.words)), comparison);
-    } else if (key == "user_id") {
-        column("user");
     } else if (key == "artifact_uri") {
         term.condition = compare(Sql(artifact_column(search.words)), comparison);
     } else if (key == "experiment") {
@@ -172,8 +179,8 @@ Term make_attribute_term(const Comparison& comparison, const RunSearch& search)
         }
         term.condition.add(")");
         term.counted = *term.rows;
-    } else if (key == "run_id" || key == "script" || key == "target") {
-        const auto indexed = column(key == "run_id" ? "id" : key == "script" ? "script_name" : key);
+    } else if (const auto name = indexed_column(key); !name.empty()) {
+        const auto indexed = column(name);
         if (comparison.op == Operator::equal || comparison.op == Operator::in) {
             term.rows = Sql("SELECT row FROM run WHERE ").add(compare(indexed, comparison));
             term.counted = *term.rows;

@@ -13,17 +13,6 @@ using model::MetricPoint;
 
 namespace {
 
-Result<OpenMetric> open_metric(db::Connection& writer, std::int64_t run, const std::string& key)
-{
-    if (auto known = TRY(find_open_metric(writer, run, key))) return *std::move(known);
-    auto insert = TRY(
-        writer.prepare("INSERT INTO metric(run, key, count, step, time) VALUES(?, ?, 0, 0, 0)"));
-    TRY(insert.bind(run, key).run());
-    OpenMetric made;
-    made.row = writer.last_row();
-    return made;
-}
-
 // What decides which point is the latest.
 struct Standing {
     std::int64_t step = 0;
@@ -66,19 +55,39 @@ void take_latest(LatestMetric& latest, const std::string& key, const PointColumn
     latest.count += static_cast<std::int64_t>(points.size());
 }
 
-Result<> add_to_key(db::Connection& writer,
-                    std::int64_t run,
-                    const PointsByKey::Key& key,
-                    ChunkEncoder& encoder)
+// Nullopt when all of them are stored already.
+Result<std::optional<PointsPlan::Key>> plan_key(db::Connection& connection,
+                                                std::int64_t run,
+                                                const PointsByKey::Key& key,
+                                                ChunkEncoder& encoder)
 {
-    if (key.points.empty()) return {};
-    auto open = TRY(open_metric(writer, run, key.key));
-    auto points = TRY(only_new(writer, open, key.points));
-    if (points.empty()) return {};
-    const auto stored = open.latest.count;
-    take_latest(open.latest, key.key, points);
-    TRY(append_chunks(writer, open.row, stored, std::move(points), encoder));
-    return write_latest(writer, open);
+    if (key.points.empty()) return std::optional<PointsPlan::Key>();
+    PointsPlan::Key plan;
+    plan.key = key.key;
+    plan.before = TRY(find_open_metric(connection, run, key.key));
+    const auto open = plan.before.value_or(OpenMetric());
+    auto points = TRY(only_new(connection, open, key.points));
+    if (points.empty()) return std::optional<PointsPlan::Key>();
+    plan.latest = open.latest;
+    take_latest(plan.latest, key.key, points);
+    plan.chunks =
+        TRY(plan_chunks(connection, open.row, open.latest.count, std::move(points), encoder));
+    return std::optional(std::move(plan));
+}
+
+Result<std::int64_t> make_metric(db::Connection& writer, std::int64_t run, const std::string& key)
+{
+    auto insert = TRY(
+        writer.prepare("INSERT INTO metric(run, key, count, step, time) VALUES(?, ?, 0, 0, 0)"));
+    TRY(insert.bind(run, key).run());
+    return writer.last_row();
+}
+
+Result<> store_key(db::Connection& writer, std::int64_t run, const PointsPlan::Key& plan)
+{
+    const auto row = plan.before ? plan.before->row : TRY(make_metric(writer, run, plan.key));
+    TRY(store_chunks(writer, row, plan.chunks));
+    return write_latest(writer, {row, plan.latest});
 }
 
 }  // namespace
@@ -86,8 +95,41 @@ Result<> add_to_key(db::Connection& writer,
 Result<> add_points(db::Connection& writer, std::int64_t run, const PointsByKey& points)
 {
     ChunkEncoder encoder;
-    for (const auto& key : points.keys())
-        TRY(add_to_key(writer, run, key, encoder));
+    for (const auto& key : points.keys()) {
+        if (const auto plan = TRY(plan_key(writer, run, key, encoder)))
+            TRY(store_key(writer, run, *plan));
+    }
+    return {};
+}
+
+Result<PointsPlan>
+plan_points(db::Connection& connection, std::int64_t run, const PointsByKey& points)
+{
+    PointsPlan plan;
+    ChunkEncoder encoder;
+    for (const auto& key : points.keys()) {
+        if (auto planned = TRY(plan_key(connection, run, key, encoder)))
+            plan.keys.push_back(*std::move(planned));
+    }
+    return plan;
+}
+
+Result<bool> still_holds(db::Connection& connection, std::int64_t run, const PointsPlan& plan)
+{
+    // The number of its points only grows as long as a key is there.
+    for (const auto& [key, before, latest, chunks] : plan.keys) {
+        const auto now = TRY(find_open_metric(connection, run, key));
+        if (now.has_value() != before.has_value()) return false;
+        if (now && (now->row != before->row || now->latest.count != before->latest.count))
+            return false;
+    }
+    return true;
+}
+
+Result<> store_points(db::Connection& writer, std::int64_t run, const PointsPlan& plan)
+{
+    for (const auto& key : plan.keys)
+        TRY(store_key(writer, run, key));
     return {};
 }
 

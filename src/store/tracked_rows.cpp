@@ -37,7 +37,7 @@ Result<ExperimentRow> get_writable_experiment(db::Connection& connection, std::i
     return ExperimentRow{id, location_of(id, statement.text(0))};
 }
 
-Result<RunRow> get_writable_run(db::Connection& connection, const std::string& id)
+Result<RunRow> get_writable_run(db::Connection& connection, const std::string& id, Into into)
 {
     auto statement = TRY(
         connection.prepare("SELECT run.row, run.project, project.location, run.deleted FROM run"
@@ -45,7 +45,7 @@ Result<RunRow> get_writable_run(db::Connection& connection, const std::string& i
     statement.bind(id);
     if (!TRY(statement.step()))
         return fail(ErrorKind::not_found, "Run with id={} not found", printable(id));
-    if (statement.integer(3) != 0) return not_active("run", id);
+    if (into == Into::active && statement.integer(3) != 0) return not_active("run", id);
     const auto project = statement.integer(1);
     return RunRow{statement.integer(0),
                   project,

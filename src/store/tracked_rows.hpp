@@ -27,9 +27,14 @@ struct RunRow {
     std::string location = {};  // of its artifacts
 };
 
+// What clients deleted takes nothing more from them. What a run's own journal tells was answered
+// when it came in, and belongs to it all the same: it may be restored.
+enum class Into { active, any };
+
 // `not_found`; `invalid_argument` when it was deleted.
 Result<ExperimentRow> get_writable_experiment(db::Connection& connection, std::int64_t id);
-Result<RunRow> get_writable_run(db::Connection& connection, const std::string& id);
+Result<RunRow>
+get_writable_run(db::Connection& connection, const std::string& id, Into into = Into::active);
 
 // Keys and values that a table keeps for each of its owners.
 struct PairTable {

@@ -8,6 +8,7 @@
 #include "store/models.hpp"
 #include "store/points_by_key.hpp"
 #include "store/records.hpp"
+#include "store/tracked_rows.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -141,17 +142,18 @@ public:
     Result<std::optional<RunPlace>> find_place(const RunId& id) const;
     Result<TrackedPage> search_runs(const RunSearch& search) const;
     // The state and the times of a run of ours stay as they are, whatever a client says.
-    Result<TrackedRun> update_run(const std::string& id, const TrackedChange& change);
+    Result<TrackedRun>
+    update_run(const std::string& id, const TrackedChange& change, Into into = Into::active);
     // Done already is fine.
     Result<> delete_run(const std::string& id);
     Result<> restore_run(const std::string& id);
     // All of it or nothing. A parameter that has another value already is an `invalid_argument`.
-    Result<> log(const std::string& id, const Logged& logged);
+    Result<> log(const std::string& id, const Logged& logged, Into into = Into::active);
     // Points alone, without waiting: `done` is called on another thread and must not wait either.
     // False when too much waits to be settled; then `log` does, and nothing is called.
     bool
     log_later(const std::string& id, const PointsByKey& points, std::function<void(Result<>)> done);
-    Result<> delete_tag(const std::string& id, const std::string& key);
+    Result<> delete_tag(const std::string& id, const std::string& key, Into into = Into::active);
 
 private:
     const History& history_;

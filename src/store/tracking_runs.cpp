@@ -45,10 +45,11 @@ Result<Known> find_known(db::Connection& connection, const std::string& id)
                  statement.text(2) == to_string(Origin::client) ? Origin::client : Origin::engine};
 }
 
-Result<Known> find_writable(db::Connection& connection, const std::string& id)
+Result<Known>
+find_writable(db::Connection& connection, const std::string& id, Into into = Into::active)
 {
     const auto known = TRY(find_known(connection, id));
-    if (known.deleted) {
+    if (known.deleted && into == Into::active) {
         return fail(ErrorKind::invalid_argument,
                     "The run {} must be in the 'active' state. Current state is deleted.",
                     id);
@@ -227,17 +228,16 @@ Result<TrackedPage> Tracking::search_runs(const RunSearch& search) const
     });
 }
 
-Result<TrackedRun> Tracking::update_run(const std::string& id, const TrackedChange& change)
+Result<TrackedRun>
+Tracking::update_run(const std::string& id, const TrackedChange& change, Into into)
 {
-    return history_.impl_->database->write(db::Durability::disk,
-                                           [&](db::Connection& writer) -> Result<TrackedRun> {
-                                               const auto known = TRY(find_writable(writer, id));
-                                               if (known.origin == Origin::client)
-                                                   TRY(put_state(writer, known.row, change));
-                                               if (change.name && !change.name->empty())
-                                                   TRY(rename(writer, known.row, *change.name));
-                                               return read_one(writer, known.row);
-                                           });
+    return history_.impl_->database->write(
+        db::Durability::disk, [&](db::Connection& writer) -> Result<TrackedRun> {
+            const auto known = TRY(find_writable(writer, id, into));
+            if (known.origin == Origin::client) TRY(put_state(writer, known.row, change));
+            if (change.name && !change.name->empty()) TRY(rename(writer, known.row, *change.name));
+            return read_one(writer, known.row);
+        });
 }
 
 Result<> Tracking::delete_run(const std::string& id)
@@ -253,12 +253,12 @@ Result<> Tracking::restore_run(const std::string& id)
         db::Durability::disk, [&](db::Connection& writer) { return set_deleted(writer, id, 0); });
 }
 
-Result<> Tracking::log(const std::string& id, const Logged& logged)
+Result<> Tracking::log(const std::string& id, const Logged& logged, Into into)
 {
     auto& store = *history_.impl_;
     const auto tail = encode_tail(logged.points);
     TRY(store.database->write(db::Durability::disk, [&](db::Connection& writer) -> Result<> {
-        const auto run = TRY(find_writable(writer, id)).row;
+        const auto run = TRY(find_writable(writer, id, into)).row;
         TRY(put_params(writer, run, id, logged.params));
         if (!logged.points.empty()) TRY(append_tail(writer, store.unsettled, run, tail));
         TRY(store_model_metrics(writer, run, logged.model_metrics));
@@ -285,11 +285,11 @@ bool Tracking::log_later(const std::string& id,
     return true;
 }
 
-Result<> Tracking::delete_tag(const std::string& id, const std::string& key)
+Result<> Tracking::delete_tag(const std::string& id, const std::string& key, Into into)
 {
     return history_.impl_->database->write(
         db::Durability::disk, [&](db::Connection& writer) -> Result<> {
-            const auto run = TRY(find_writable(writer, id)).row;
+            const auto run = TRY(find_writable(writer, id, into)).row;
             if (key == run_name_tag) {
                 return fail(ErrorKind::invalid_argument,
                             "The tag '{}' is the name of the run {} and cannot be deleted",

@@ -1,42 +1,78 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/unsettled.hpp"
 
+#include <algorithm>
+
 namespace ponk::store {
 
-void Unsettled::note(std::int64_t run, std::uint64_t bytes)
+void Unsettled::note(std::int64_t run, std::int64_t row, std::uint64_t bytes)
 {
-    auto state = state_.lock();
-    auto& noted = state->runs[run];
-    noted.mark = ++state->last;
-    noted.bytes += bytes;
+    auto runs = runs_.lock();
+    if (row > last_row_) last_row_ = row;  // one that was there before us
+    (*runs)[run].push_back({row, bytes});
     bytes_ += bytes;
-    count_ = state->runs.size();
+    count_ = runs->size();
 }
 
-Unsettled::Mark Unsettled::mark(std::int64_t run) const
+template <class Gone>
+Unsettled::Runs::iterator Unsettled::drop(Runs& runs, Runs::iterator run, const Gone& gone)
 {
-    auto state = state_.lock();
-    const auto found = state->runs.find(run);
-    return found == state->runs.end() ? 0 : found->second.mark;
+    auto& rows = run->second;
+    const auto kept = std::stable_partition(
+        rows.begin(), rows.end(), [&gone](const Row& each) { return !gone(each.row); });
+    for (auto each = kept; each != rows.end(); ++each)
+        bytes_ -= each->bytes;
+    rows.erase(kept, rows.end());
+    return rows.empty() ? runs.erase(run) : std::next(run);
 }
 
-void Unsettled::forget(std::int64_t run, Mark mark)
+void Unsettled::forget(std::int64_t run, std::span<const std::int64_t> rows)
 {
-    auto state = state_.lock();
-    const auto found = state->runs.find(run);
-    if (found == state->runs.end() || found->second.mark != mark) return;
-    bytes_ -= found->second.bytes;
-    state->runs.erase(found);
-    count_ = state->runs.size();
+    auto runs = runs_.lock();
+    const auto found = runs->find(run);
+    if (found == runs->end()) return;
+    drop(*runs, found, [rows](std::int64_t row) {
+        return std::binary_search(rows.begin(), rows.end(), row);
+    });
+    count_ = runs->size();
 }
 
-std::vector<std::int64_t> Unsettled::runs() const
+void Unsettled::forget_until(std::int64_t last)
+{
+    auto runs = runs_.lock();
+    for (auto run = runs->begin(); run != runs->end();)
+        run = drop(*runs, run, [last](std::int64_t row) { return row <= last; });
+    count_ = runs->size();
+}
+
+bool Unsettled::has(std::int64_t run) const
+{
+    return any() && runs_.lock()->contains(run);
+}
+
+std::vector<std::int64_t> Unsettled::rows(std::int64_t run) const
 {
     std::vector<std::int64_t> all;
-    auto state = state_.lock();
-    for (const auto& [run, noted] : state->runs)
-        all.push_back(run);
+    auto runs = runs_.lock();
+    if (const auto found = runs->find(run); found != runs->end()) {
+        all.reserve(found->second.size());
+        for (const auto& each : found->second)
+            all.push_back(each.row);
+    }
     return all;
+}
+
+Unsettled::Turn::Turn(Unsettled& unsettled) : unsettled_(unsettled)
+{
+    auto turns = unsettled_.turns_.lock();
+    const auto mine = turns->given++;
+    unsettled_.turn_ended_.wait(turns.native(), [&] { return turns->ended == mine; });
+}
+
+Unsettled::Turn::~Turn()
+{
+    ++unsettled_.turns_.lock()->ended;
+    unsettled_.turn_ended_.notify_all();
 }
 
 }  // namespace ponk::store

@@ -4,45 +4,67 @@
 #include "base/synced.hpp"
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <vector>
 
 namespace ponk::store {
 
-// Which runs have points in the table `tail`, so that whoever reads need not look there. Known by
-// the rows of the runs. Safe to call from any thread.
+// Which rows of the table `tail` are whose, so that whoever reads a run need not look for them.
+// Runs are known by their rows. Safe to call from any thread.
 //
-// A run is noted before the transaction that adds to its tail is committed, and forgotten after
-// the one that empties it: at worst somebody looks in vain.
+// A row is noted before the transaction that adds it is committed, and forgotten after the one that
+// removes it: at worst somebody looks in vain.
 class Unsettled {
 public:
-    // Changes with everything that is noted for a run.
-    using Mark = std::uint64_t;
+    // Greater than all before, and never given again.
+    std::int64_t next_row() noexcept { return ++last_row_; }
+    void note(std::int64_t run, std::int64_t row, std::uint64_t bytes);
 
-    void note(std::int64_t run, std::uint64_t bytes);
-    // 0 when nothing is noted.
-    [[nodiscard]] Mark mark(std::int64_t run) const;
-    // Unless something was noted since.
-    void forget(std::int64_t run, Mark mark);
+    // Of these, or of all up to `last`, there is none any more.
+    void forget(std::int64_t run, std::span<const std::int64_t> rows);
+    void forget_until(std::int64_t last);
 
     [[nodiscard]] bool any() const noexcept { return count_ > 0; }
-    [[nodiscard]] bool has(std::int64_t run) const { return any() && mark(run) != 0; }
-    [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
-    [[nodiscard]] std::vector<std::int64_t> runs() const;
+    [[nodiscard]] bool has(std::int64_t run) const;
+    [[nodiscard]] std::vector<std::int64_t> rows(std::int64_t run) const;  // ascending
+    [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }  // of all rows
+
+    // For as long as it lives nobody else settles: only who has it removes rows. In the order of
+    // asking, so a reader waits for one step of whoever settles all.
+    class Turn {
+    public:
+        explicit Turn(Unsettled& unsettled);
+        ~Turn();
+        Turn(const Turn&) = delete;
+        Turn& operator=(const Turn&) = delete;
+
+    private:
+        Unsettled& unsettled_;
+    };
 
 private:
-    struct Noted {
-        Mark mark = 0;
-        std::uint64_t bytes = 0;
+    struct Row {
+        std::int64_t row;
+        std::uint64_t bytes;
     };
-    struct State {
-        std::map<std::int64_t, Noted> runs;
-        Mark last = 0;
+    struct Turns {
+        std::uint64_t given = 0;
+        std::uint64_t ended = 0;
     };
-    mutable Synced<State> state_;
-    std::atomic<std::size_t> count_ = 0;    // of state_.runs
+    using Runs = std::map<std::int64_t, std::vector<Row>>;
+    // Forgets those rows of a run for which `gone(row)`; returns the run behind it.
+    template <class Gone>
+    Runs::iterator drop(Runs& runs, Runs::iterator run, const Gone& gone);
+
+    mutable Synced<Runs> runs_;
+    std::atomic<std::size_t> count_ = 0;    // of runs_
     std::atomic<std::uint64_t> bytes_ = 0;  // of all of them
+    std::atomic<std::int64_t> last_row_ = 0;
+    Synced<Turns> turns_;
+    std::condition_variable turn_ended_;
 };
 
 }  // namespace ponk::store

@@ -69,3 +69,10 @@ def test_run_configurations_are_tried(ponk):
     spark = checks["configuration 'spark'"]
     assert spark["status"] == "ok" or "pyspark" in spark["message"] and "spark.runconfig" in spark["hint"]
     assert checks["configuration 'local'"]["status"] == "ok"
+
+
+def test_the_whole_database_is_read_when_asked(ponk):
+    assert "never checked" in checks_of(ponk)["database"]["message"]
+    full = {check["name"]: check for check in ponk.json("doctor", "--full")}
+    assert full["database"]["status"] == "ok" and "checked as a whole on 20" in full["database"]["message"]
+    assert "checked as a whole on 20" in checks_of(ponk)["database"]["message"]

@@ -184,6 +184,9 @@ def test_serve_takes_the_place_of_the_daemon_and_gives_it_back(ponk):
         assert len(json.loads(door.ask("GET", "/api/v1/runs", token)[1])["runs"]) == 1
         assert door.ask("GET", "/api/v1/runs")[0] == 401
         ponk.run("submit", "train.py")
+        second = ponk.run("serve", "--port", "0", code=73).stderr.decode()
+        assert server.uri in second and str(server.process.pid) in second and "daemon stop" in second
+        assert door.ask("GET", "/api/v1/runs", token)[0] == 200
     finally:
         assert server.end() == 0
     assert len(ponk.json("runs")) == 2
@@ -229,6 +232,9 @@ def test_what_serve_refuses(ponk, words, code, said):
     done = ponk.run("serve", *port, *words, code=code)
     assert said in done.stderr.decode().splitlines()[-1]
     assert ponk.json("project", "list") == []
+    # Who is connected to the daemon finds one afterwards, too.
+    ponk.run("serve", *port, *words, code=code)
+    assert ponk.json("daemon", "status")["running"]
 
 
 def test_a_large_body_from_a_slow_hand_costs_the_daemon_nothing(ponk):

@@ -51,6 +51,20 @@ def test_an_experiment_that_a_client_deleted_comes_back_with_a_run(ponk):
     assert found["lifecycle_stage"] == "active"
 
 
+def test_an_experiment_comes_back_by_name_also_without_runs(ponk):
+    tracking = Tracking(ponk)
+    tracking.ask("POST", "experiments/create", {"name": "empty one"})
+    assert "was not deleted" in ponk.run("history", "restore", "--experiment", "empty one", code=73).stderr.decode()
+    for name in "empty one", "Default":
+        found = tracking.ask("GET", "experiments/get-by-name", {"experiment_name": name})["experiment"]
+        tracking.ask("POST", "experiments/delete", {"experiment_id": found["experiment_id"]})
+        assert ponk.json("history", "restore", "--experiment", name)["experiment"] == name
+        found = tracking.ask("GET", "experiments/get-by-name", {"experiment_name": name})["experiment"]
+        assert found["lifecycle_stage"] == "active"
+    assert "'nobody'" in ponk.run("history", "restore", "--experiment", "nobody", code=66).stderr.decode()
+    assert "not both" in ponk.run("history", "restore", "last", "--experiment", "Default", code=64).stderr.decode()
+
+
 def test_a_run_that_a_script_left_running_ends_with_it(ponk):
     ponk.write("train.py", MAKER.replace('    post("runs/update"', '    continue; post("runs/update"') + "os._exit(3)\n")
     ponk.run("submit", "train.py", code=3)
@@ -68,3 +82,30 @@ def test_runs_that_a_script_made_are_named(ponk):
     assert [one["name"] for one in record["made_runs"]] == ["two", "one"]
     assert {one["status"] for one in record["made_runs"]} == {"Completed"}
     assert "2 runs: " in ponk.text("history", "info", "last", "-o", "table")
+
+
+def test_a_project_that_is_used_again_is_no_deleted_experiment(ponk):
+    run = submitted(ponk)
+    tracking = Tracking(ponk)
+    experiment = tracking.ask("GET", "runs/get", {"run_id": run["run_id"]})["run"]["info"]["experiment_id"]
+    tracking.ask("POST", "experiments/delete", {"experiment_id": experiment})
+    ponk.run("submit", "train.py")
+    found = tracking.ask("GET", "experiments/get", {"experiment_id": experiment})["experiment"]
+    assert found["lifecycle_stage"] == "active"
+    assert len(ponk.json("history", "list")) == 1 and len(ponk.json("history", "list", "--deleted")) == 1
+
+
+def test_a_copy_of_history_is_made_while_it_is_in_use_and_brought_back(ponk, tmp_path):
+    run = submitted(ponk)["run_id"]
+    copy = tmp_path / "monday.db"
+    assert ponk.json("history", "backup", copy)["size"] == copy.stat().st_size > 0
+    assert copy.stat().st_mode & 0o077 == 0
+    assert "is there already" in ponk.run("history", "backup", copy, code=73).stderr.decode()
+    assert ponk.run("history", "backup", tmp_path / "none/x.db", code=None).returncode in (66, 69)
+    ponk.run("history", "delete", run, "--yes")
+    assert ponk.json("history", "list") == []
+
+    ponk.run("daemon", "stop")
+    (ponk.home / "history/history.db").write_bytes(copy.read_bytes())
+    back = ponk.json("history", "list")
+    assert [one["run_id"] for one in back] == [run] and back[0]["a"] == 1

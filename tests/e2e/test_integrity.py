@@ -124,6 +124,23 @@ def test_damage_met_while_the_daemon_runs_is_mended_by_the_same_command(ponk):
     assert len(runs) == 30
 
 
+def test_doctor_reads_all_of_the_database_and_tells_damage(ponk):
+    ponk.write("a.py", "print('kept')\n")
+    for number in range(8):
+        ponk.run("submit", "--tag", f"k={'x' * 900}{number}", "a.py")
+    ponk.run("daemon", "stop")
+    ponk.json("history", "list", "--query", "[0].run_id")
+    database = ponk.home / "history/history.db"
+    for page in range(database.stat().st_size // 8192, database.stat().st_size // 4096):
+        noise(database, page)
+
+    found = {check["name"]: check for check in ponk.json("doctor", "--full", code=None)}
+
+    # It may have met the damage just before it looked for it, and come back without.
+    assert found["database"]["status"] != "ok" and "damaged" in found["database"]["message"]
+    assert len(ponk.json("history", "list")) == 8
+
+
 def test_odd_things_among_the_outputs_are_told_by_name(ponk, tmp_path):
     ponk.write("odd.py", """import os, socket
 os.makedirs('outputs/d')

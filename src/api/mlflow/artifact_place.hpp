@@ -3,7 +3,7 @@
 
 #include "api/services.hpp"
 #include "engine/run_files.hpp"
-#include "store/artifact_path.hpp"
+#include "store/artifact_folder.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -108,7 +108,7 @@ TEST_F(MlflowArtifacts, AreStoredListedAndRemovedThroughTheProxy)
     EXPECT_EQ(call("GET", proxy + "?path=" + root_).body,
               R"({"files":[{"path":"model","is_dir":true},)"
               R"({"path":"notes.txt","is_dir":false,"file_size":3},)"
-              R"({"path":"outputs","is_dir":true}]})"
+              R"({"path":"plots","is_dir":true}]})"
               "\n");
     EXPECT_EQ(call("GET", proxy + "?path=" + root_ + "/model").body,
               R"({"files":[{"path":"MLmodel","is_dir":false,"file_size":11},)"
@@ -122,7 +122,7 @@ TEST_F(MlflowArtifacts, AreStoredListedAndRemovedThroughTheProxy)
         EXPECT_EQ(removed.body, "{}\n");
     }
     EXPECT_EQ(call("GET", proxy + "/" + root_ + "/model/MLmodel").status, 404);
-    EXPECT_EQ(call("GET", proxy + "/" + root_ + "/outputs").status, 400);
+    EXPECT_EQ(call("GET", proxy + "/" + root_ + "/plots").status, 400);
     EXPECT_EQ(call("GET", "/ajax-api" + proxy.substr(4) + "/" + root_ + "/notes.txt").status, 200);
 }
 
@@ -197,12 +197,15 @@ TEST_F(MlflowArtifacts, OfAModelsVersionAreThoseOfItsSource)
 
 TEST_F(MlflowArtifacts, WhatWasCollectedIsThereAndStays)
 {
-    EXPECT_EQ(get("outputs/plots/loss.png"), "curve");
-    EXPECT_EQ(call("DELETE", proxy + "/" + root_ + "/outputs/plots").status, 400);
-    put("outputs/plots/loss.png", "better");
-    EXPECT_EQ(get("outputs/plots/loss.png"), "better");
-    EXPECT_EQ(call("DELETE", proxy + "/" + root_ + "/outputs/plots/loss.png").status, 200);
-    EXPECT_EQ(get("outputs/plots/loss.png"), "curve");
+    for (const std::string folder : {"", "outputs/"}) {
+        EXPECT_EQ(get(folder + "plots/loss.png"), "curve");
+        EXPECT_EQ(call("DELETE", proxy + "/" + root_ + "/" + folder + "plots").status, 400);
+        put(folder + "plots/loss.png", "better");
+        EXPECT_EQ(get(folder + "plots/loss.png"), "better");
+        EXPECT_EQ(call("DELETE", proxy + "/" + root_ + "/" + folder + "plots/loss.png").status,
+                  200);
+        EXPECT_EQ(get(folder + "plots/loss.png"), "curve");
+    }
 }
 
 TEST_F(MlflowArtifacts, FilesAreAttachmentsThatNothingExecutes)

@@ -26,7 +26,7 @@ Result<model::MetricPoint> point_of(const Fields& fields)
 {
     model::MetricPoint point;
     point.key = TRY(key_of(fields, "key", "Metric name"));
-    point.value = clamped(TRY(fields.number("value")));
+    point.value = ponk::mlflow::clamped(TRY(fields.number("value")));
     point.time = TRY(fields.integer("timestamp"));
     if (point.time < 0) {
         return tl::unexpected(

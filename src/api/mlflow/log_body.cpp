@@ -4,9 +4,10 @@
 #include "api/mlflow/limits.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
-#include <limits>
+#include <cstring>
 
 namespace ponk::api::mlflow {
 
@@ -16,6 +17,14 @@ bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
+
+// ASCII that stands in a JSON text as it is.
+constexpr auto plain = [] {
+    std::array<bool, 256> is{};
+    for (std::size_t c = 0x20; c < 0x7f; ++c)
+        is[c] = c != '"' && c != '\\';
+    return is;
+}();
 
 // Each call reads a thing and what blanks stand before it, or says false, and all ends.
 class Scanner {
@@ -41,10 +50,9 @@ public:
     {
         if (!take('"')) return false;
         const auto* const begin = at_;
-        for (; at_ != end_ && *at_ != '"'; ++at_) {
-            if (*at_ < 0x20 || *at_ == '\\' || *at_ == 0x7f) return false;
-        }
-        if (at_ == end_) return false;
+        while (at_ != end_ && plain[static_cast<unsigned char>(*at_)])
+            ++at_;
+        if (at_ == end_ || *at_ != '"') return false;
         out = {begin, static_cast<std::size_t>(at_ - begin)};
         ++at_;
         return true;
@@ -65,12 +73,30 @@ public:
         skip_blanks();
         const auto* first = at_;
         if (first != end_ && *first == '-') ++first;
-        const auto [stop, problem] = std::from_chars(at_, end_, out);
-        if (problem != std::errc()) return false;
-        if (*first == '0' && stop - first > 1) return false;  // JSON has no zeros in front
+        const auto* stop = first;
+        std::uint64_t digits = 0;
+        for (; stop != end_ && is_digit(*stop); ++stop)
+            digits = digits * 10 + static_cast<std::uint64_t>(*stop - '0');
+        const auto count = stop - first;
+        // JSON has no zeros in front; what is longer may be too large.
+        if (count == 0 || count > 18 || (*first == '0' && count > 1)) return false;
         if (stop != end_ && (*stop == '.' || *stop == 'e' || *stop == 'E')) return false;
+        out = static_cast<std::int64_t>(digits);
+        if (first != at_) out = -out;
         at_ = stop;
         return true;
+    }
+
+    // The rest of a name and the colon behind it.
+    template <std::size_t Size>
+    bool rest_of_name(const char (&rest)[Size])
+    {
+        constexpr auto length = Size - 1;
+        if (static_cast<std::size_t>(end_ - at_) <= length || std::memcmp(at_, rest, length) != 0 ||
+            at_[length] != '"')
+            return false;
+        at_ += length + 1;
+        return take(':');
     }
 
     // Whoever knows all names that there are need not look for escapes in them.
@@ -90,29 +116,40 @@ public:
     template <class Member>
     bool object(const Member& member)
     {
-        if (!take('{')) return false;
-        if (take('}')) return true;
-        do {
+        return between('{', '}', [&] {
             std::string_view found;
-            if (!name(found) || !take(':') || !member(found)) return false;
-        } while (take(','));
-        return take('}');
+            return name(found) && take(':') && member(found);
+        });
+    }
+
+    // The same with the first letter of each name; `field(letter)` reads the rest of it and the
+    // value.
+    template <class Field>
+    bool object_by_letter(const Field& field)
+    {
+        return between('{', '}', [&] { return take('"') && at_ != end_ && field(*at_++); });
     }
 
     template <class Entry>
     bool list(const Entry& entry)
     {
-        if (!take('[')) return false;
-        if (take(']')) return true;
-        do {
-            if (!entry()) return false;
-        } while (take(','));
-        return take(']');
+        return between('[', ']', entry);
     }
 
 private:
+    template <class Each>
+    bool between(char open, char close, const Each& each)
+    {
+        if (!take(open)) return false;
+        if (take(close)) return true;
+        do {
+            if (!each()) return false;
+        } while (take(','));
+        return take(close);
+    }
     void skip_blanks()
     {
+        if (at_ != end_ && *at_ > ' ') return;
         while (at_ != end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\t' || *at_ == '\r'))
             ++at_;
     }
@@ -144,21 +181,29 @@ struct MetricFields {
     bool has_value = false;
 };
 
-bool take_metric_field(Scanner& scanner, std::string_view name, MetricFields& fields)
+// One of a metric's fields, each of which begins with another letter; `letter` is taken already.
+bool take_metric_field(Scanner& scanner, char letter, MetricFields& fields)
 {
-    if (name == "key") return scanner.text(fields.key);
-    if (name == "value") return fields.has_value = scanner.number(fields.value);
-    if (name == "timestamp") return scanner.integer(fields.time);
-    if (name == "step") return scanner.integer(fields.step);
-    return false;
+    switch (letter) {
+    case 'k':
+        return scanner.rest_of_name("ey") && scanner.text(fields.key);
+    case 'v':
+        return scanner.rest_of_name("alue") && (fields.has_value = scanner.number(fields.value));
+    case 't':
+        return scanner.rest_of_name("imestamp") && scanner.integer(fields.time);
+    case 's':
+        return scanner.rest_of_name("tep") && scanner.integer(fields.step);
+    default:
+        return false;
+    }
 }
 
 // False when it is not complete, or its key none. A key is judged when it comes first.
 bool add_point(const MetricFields& fields, store::PointsByKey& points)
 {
     if (!fields.has_value || fields.time < 0 || fields.key.empty()) return false;
-    if (!points.has(fields.key) && (fields.key.size() > limits::key || !is_key(fields.key)))
-        return false;
+    if (points.add_more(fields.key, fields.value, fields.step, fields.time)) return true;
+    if (fields.key.size() > limits::key || !is_key(fields.key)) return false;
     points.add(fields.key, fields.value, fields.step, fields.time);
     return true;
 }
@@ -210,21 +255,15 @@ bool is_run_id(std::string_view text)
 
 }  // namespace
 
-double clamped(double value)
-{
-    if (!std::isinf(value)) return value;
-    constexpr auto largest = std::numeric_limits<double>::max();
-    return value > 0 ? largest : -largest;
-}
-
 std::optional<LogBody> scan_metric(std::string_view text)
 {
     Scanner scanner(text);
     RunName run;
     MetricFields metric;
-    const bool read = scanner.object([&](std::string_view name) {
-        return name.starts_with("run_") ? take_run_field(scanner, name, run)
-                                        : take_metric_field(scanner, name, metric);
+    const bool read = scanner.object_by_letter([&](char letter) {
+        if (letter != 'r') return take_metric_field(scanner, letter, metric);
+        if (scanner.rest_of_name("un_id")) return scanner.text(run.id);
+        return scanner.rest_of_name("un_uuid") && scanner.text(run.uuid);
     });
     if (!read || !scanner.at_end() || !is_run_id(run.text())) return std::nullopt;
     LogBody body{std::string(run.text()), {}};
@@ -246,8 +285,8 @@ ScannedBatch scan_batch(std::string_view text)
             return false;
         }
         MetricFields metric;
-        const bool read = scanner.object(
-            [&](std::string_view name) { return take_metric_field(scanner, name, metric); });
+        const bool read = scanner.object_by_letter(
+            [&](char letter) { return take_metric_field(scanner, letter, metric); });
         return read && add_point(metric, logged.points);
     };
     const bool read = scanner.object([&](std::string_view name) {

@@ -25,7 +25,4 @@ struct ScannedBatch {
 };
 ScannedBatch scan_batch(std::string_view text);
 
-// Infinities become the largest numbers, as MLflow's server stores them.
-double clamped(double value);
-
 }  // namespace ponk::api::mlflow

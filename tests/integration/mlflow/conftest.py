@@ -2,6 +2,17 @@
 import pathlib
 import sys
 
+import pytest
+
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
 from mlflow_client import client, mlflow_python  # noqa: E402, F401
 from workbench import Ponk, next_program, ponk, program  # noqa: E402, F401
+
+
+@pytest.fixture
+def runs(ponk, mlflow_python):
+    """A project whose scripts find the client as `python`."""
+    ponk.environment["PATH"] = f"{pathlib.Path(mlflow_python).parent}:/usr/bin:/bin"
+    ponk.environment["MLFLOW_DISABLE_TELEMETRY"] = "true"
+    ponk.environment["GIT_PYTHON_REFRESH"] = "quiet"
+    return ponk

@@ -154,19 +154,23 @@ def test_what_a_run_of_ponk_wrote_is_there_too(client, ponk, tmp_path):
     run = ponk.json("history", "list")[0]["run_id"]
     answer = client(f"""
 names = lambda path=None: [[entry.path, entry.file_size] for entry in client.list_artifacts("{run}", path)]
-before = names("outputs")
-client.log_text("{run}", "by a client", "outputs/plots/a.txt")
+before = names()
+client.log_text("{run}", "by a client", "plots/a.txt")
 client.log_text("{run}", "more", "notes.txt")
 place = mlflow.artifacts.download_artifacts(run_id="{run}", dst_path="{tmp_path}/all")
-answer = [before, names(), names("outputs/plots"), mlflow.artifacts.load_text("runs:/{run}/outputs/plots/a.txt")]
+answer = [before, names(), names("plots"), mlflow.artifacts.load_text("runs:/{run}/plots/a.txt"),
+          mlflow.artifacts.load_text("runs:/{run}/outputs/plots/a.txt")]
 """)
-    assert answer[0] == [["outputs/model.bin", 21_000_000], ["outputs/plots", None]]
-    assert answer[1] == [["notes.txt", 4], ["outputs", None]]
-    assert answer[2] == [["outputs/plots/a.txt", 11]] and answer[3] == "by a client"
-    assert (tmp_path / "all/outputs/model.bin").read_text() == "weights" * 3_000_000
+    assert answer[0] == [["model.bin", 21_000_000], ["plots", None]]
+    assert answer[1] == [["model.bin", 21_000_000], ["notes.txt", 4], ["plots", None]]
+    assert answer[2] == [["plots/a.txt", 11]] and answer[3:] == ["by a client", "collected"]
+    assert tree(tmp_path / "all") == ["model.bin", "notes.txt", "plots", "plots/a.txt"]
+    assert (tmp_path / "all/model.bin").read_text() == "weights" * 3_000_000
     ponk.run("history", "download", run, "-d", tmp_path / "own")
-    assert tree(tmp_path / "own") == ["driver_log", "notes.txt", "outputs", "outputs/model.bin", "outputs/plots", "outputs/plots/a.txt"]
-    assert (tmp_path / "own/outputs/plots/a.txt").read_text() == "by a client"
+    assert tree(tmp_path / "own") == ["driver_log", "notes.txt", "outputs", "outputs/model.bin", "outputs/plots", "outputs/plots/a.txt",
+                                      "plots", "plots/a.txt"]
+    assert (tmp_path / "own/outputs/plots/a.txt").read_text() == "collected"
+    assert (tmp_path / "own/plots/a.txt").read_text() == "by a client"
 
 
 def test_a_deleted_run_is_read_and_not_written(client):

@@ -1,23 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The real client of MLflow inside runs on this machine, without any set-up."""
 import json
-import pathlib
 import time
-
-import pytest
 
 from mlflow_client import TRAINING, check_training, needs_sklearn
 from mlflow_script import go_on_without_daemon
 from tracking import Tracking
-
-
-@pytest.fixture
-def runs(ponk, mlflow_python):
-    """A project whose scripts find the client as `python`."""
-    ponk.environment["PATH"] = f"{pathlib.Path(mlflow_python).parent}:/usr/bin:/bin"
-    ponk.environment["MLFLOW_DISABLE_TELEMETRY"] = "true"
-    ponk.environment["GIT_PYTHON_REFRESH"] = "quiet"
-    return ponk
 
 
 def ended(ponk, run, seconds=300):

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ponk::store {
+namespace ponk::model {
 
 // Where an artifact lies, as a client names it and after its one decoding: names with '/' between
 // them. Whatever could lead elsewhere, or mean something else to a later reader, is refused as
@@ -43,4 +43,4 @@ private:
     std::vector<std::string> names_;
 };
 
-}  // namespace ponk::store
+}  // namespace ponk::model

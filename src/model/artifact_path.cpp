@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/artifact_path.hpp"
+#include "model/artifact_path.hpp"
 
 #include "base/text.hpp"
 
@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace ponk::store {
+namespace ponk::model {
 
 namespace {
 
@@ -102,4 +102,4 @@ ArtifactPath ArtifactPath::operator/(const ArtifactPath& inside) const
     return ArtifactPath(std::move(names));
 }
 
-}  // namespace ponk::store
+}  // namespace ponk::model

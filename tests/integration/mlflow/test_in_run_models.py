@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Models, prompts and child runs that the real client makes inside runs."""
+import time
+
+from mlflow_client import needs_sklearn
+from tracking import Tracking
+
+
+def submit(ponk, text):
+    ponk.write("train.py", text)
+    done = ponk.run("submit", "train.py", code=None)
+    assert done.returncode == 0, (done.stdout + done.stderr)[-4000:].decode()
+    return ponk.json("history", "info", "last")["run_id"]
+
+
+def test_a_metric_is_of_every_model_that_it_is_logged_for(runs):
+    run = submit(runs, """
+import mlflow
+client = mlflow.MlflowClient()
+with mlflow.start_run() as run:
+    models = [mlflow.initialize_logged_model(name=name).model_id for name in ("one", "two")]
+    for model in [None] + models:
+        client.log_metric(run.info.run_id, "acc", .9, timestamp=5, step=0, model_id=model)
+    client.log_metric(run.info.run_id, "acc", .9, timestamp=5, step=0, model_id=models[1])  # as after a lost answer
+    for model in models:
+        assert [(m.key, m.value) for m in client.get_logged_model(model).metrics] == [("acc", .9)], model
+    assert len(client.get_metric_history(run.info.run_id, "acc")) == 1
+    mlflow.log_metric("inf", float("inf"))
+    assert client.get_run(run.info.run_id).data.metrics["inf"] == 1.7976931348623157e308
+""")
+    tracking = Tracking(runs)
+    experiment = tracking.ask("GET", "runs/get", {"run_id": run})["run"]["info"]["experiment_id"]
+    found = tracking.ask("POST", "logged-models/search", {"experiment_ids": [experiment], "filter": "metrics.acc > 0.8"})
+    assert sorted(model["info"]["name"] for model in found["models"]) == ["one", "two"]
+    history = tracking.ask("GET", "metrics/get-history", {"run_id": run, "metric_key": "acc"})
+    assert len(history["metrics"]) == 1
+
+
+def test_what_a_child_run_logs_while_it_is_deleted_is_not_lost(runs):
+    runs.write("train.py", """
+import mlflow, pathlib, time
+mlflow.start_run()
+child = mlflow.start_run(nested=True)
+print(child.info.run_id, flush=True)
+for step in range(100):
+    mlflow.log_metric("v", step, step=step)
+    if step == 20:
+        while not pathlib.Path(%r).exists():
+            time.sleep(0.02)
+mlflow.end_run()
+""" % str(runs.project / "deleted"))
+    run = runs.json("submit", "--async", "train.py")["run_id"]
+    end = time.monotonic() + 120
+    while not (said := runs.text("logs", "--run", run, code=None).split()):
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    child = said[0]
+    tracking = Tracking(runs)
+    tracking.ask("POST", "runs/delete", {"run_id": child})
+    (runs.project / "deleted").touch()
+    while not runs.json("history", "info", "--run", run)["end_time_utc"]:
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    tracking.ask("POST", "runs/restore", {"run_id": child})
+
+    history = tracking.ask("GET", "metrics/get-history", {"run_id": child, "metric_key": "v"})
+    assert [point["step"] for point in history["metrics"]] == list(range(100))
+    assert tracking.ask("GET", "runs/get", {"run_id": child})["run"]["info"]["status"] == "FINISHED"
+
+
+def test_files_of_a_registered_model_are_not_deleted_by_the_way(runs, mlflow_python):
+    needs_sklearn(mlflow_python)
+    run = submit(runs, """
+import mlflow
+from sklearn.linear_model import LogisticRegression
+with mlflow.start_run():
+    with mlflow.start_run(nested=True):
+        mlflow.log_text("c", "c.txt")
+    mlflow.sklearn.log_model(LogisticRegression().fit([[0], [1]], [0, 1]), name="m", registered_model_name="iris", pip_requirements=[])
+    client = mlflow.MlflowClient()
+    client.set_registered_model_alias("iris", "champ", 1)
+    client.set_registered_model_alias("iris", "other", 1)
+    client.delete_registered_model_alias("iris", "other")
+""")
+    refused = runs.run("history", "delete", run, "--yes", code=73).stderr.decode()
+    assert "version 1 of the model 'iris'" in refused and "--force" in refused
+    children = [one["run_id"] for one in runs.json("history", "info", "--run", run)["made_runs"]]
+    assert len(children) == 1
+
+    assert runs.json("history", "delete", run, "--yes", "--force")["deleted"] == [run] + children
+
+    assert runs.json("history", "list") == []
+    for gone in [run] + children:
+        runs.run("history", "info", "--run", gone, code=66)
+
+
+def test_prompts_are_made_in_a_run_and_are_its_own(runs):
+    submit(runs, """
+import mlflow
+prompt = mlflow.genai.register_prompt(name="greeting", template="Hello {{name}}")
+assert prompt.version == 1
+mlflow.genai.set_prompt_alias("greeting", alias="best", version=1)
+assert mlflow.genai.load_prompt("prompts:/greeting@best").format(name="Ann") == "Hello Ann"
+""")
+    said = runs.write("other.py", """
+import mlflow
+try:
+    mlflow.genai.set_prompt_alias("greeting", alias="best", version=1)
+except mlflow.exceptions.MlflowException as error:
+    print(error)
+""")
+    assert "PERMISSION_DENIED" in runs.run("submit", said.name).stdout.decode()
