@@ -65,6 +65,7 @@ void JournalReader::begin_again()
 {
     found_ = target::Journals::of(directory_).look();
     at_ = 0;
+    problem_.reset();
     grown_ = false;
 }
 
@@ -143,7 +144,8 @@ JournalReader::Progress JournalReader::read_journal(const target::Journals& jour
             return Progress::done;
         }
         secrets.hide(piece);
-        if (!store(journal.name, place, std::move(piece))) {
+        if (const auto stored = store(journal.name, place, std::move(piece)); !stored) {
+            problem_ = stored.error();
             places_.erase(known);  // history knows better where it stands
             return Progress::done;
         }

@@ -29,6 +29,8 @@ public:
     Progress read_some(const RunSecrets& secrets);
     // Looks into the folder anew: for the last time, say.
     void begin_again();
+    // Why something of what is there could not be stored since; it is tried again.
+    [[nodiscard]] const std::optional<Error>& problem() const noexcept { return problem_; }
     // How many of the journals `read_some` has not come to the end of.
     [[nodiscard]] std::size_t left() const noexcept { return found_.files.size() - at_; }
     // Calls of the script that wait for an answer, each told once, when all that was written before
@@ -75,6 +77,7 @@ private:
     Deadline next_{};
     target::Journals::Found found_;
     std::size_t at_ = 0;  // of its files
+    std::optional<Error> problem_;
     std::unordered_map<std::string, Place> places_;
     Damage damage_;
     bool cut_names_ = false;

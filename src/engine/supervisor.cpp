@@ -137,32 +137,42 @@ Result<> Supervisor::wait_for_ambient(std::stop_token stop)
               "Submit it again."));
 }
 
+Result<> Supervisor::try_move(const std::vector<RunState>& path, const store::RunChange& change)
+{
+    run_ = TRY(context_.history.update_state(run_.id, run_.state, path, change));
+    // Without it the exit record alone would bring the run back after a lost database.
+    if (model::is_terminal(run_.state)) static_cast<void>(write_last_note(directory(), run_));
+    context_.notifier.ring(run_.id);
+    return {};
+}
+
+Result<> Supervisor::move_through(const std::vector<RunState>& path, const store::RunChange& change)
+{
+    const auto reserved = path.back() >= RunState::finalizing ? Reserved::give : Reserved::keep;
+    for (;;) {
+        const auto moved = try_move(path, change);
+        if (moved || !may_pass(moved.error()) || !wait_for_room(moved.error(), reserved))
+            return moved;
+    }
+}
+
 Result<> Supervisor::move_to(RunState state, const store::RunChange& change)
 {
     return move_through({state}, change);
 }
 
-Result<> Supervisor::move_through(const std::vector<RunState>& path, const store::RunChange& change)
+bool Supervisor::may_pass(const Error& problem) const
 {
-    bool released = false;
-    for (;;) {
-        auto moved = context_.history.update_state(run_.id, run_.state, path, change);
-        if (moved) {
-            run_ = std::move(*moved);
-            // Without it the exit record alone would bring the run back after a lost database.
-            if (model::is_terminal(run_.state))
-                static_cast<void>(write_last_note(directory(), run_));
-            context_.notifier.ring(run_.id);
-            return {};
-        }
-        // A full disk passes; the truth must be written once there is room.
-        const bool again =
-            moved.error().kind() == ErrorKind::unavailable && !context_.history.failure();
-        if (!again) return tl::unexpected(moved.error());
-        context_.reserve().release();
-        if (!os::sleep_for(released ? 1000ms : 1ms, stop_)) return tl::unexpected(moved.error());
-        released = true;
-    }
+    return problem.kind() == ErrorKind::unavailable && !context_.history.failure();
+}
+
+bool Supervisor::wait_for_room(const Error& problem, Reserved reserved)
+{
+    if (reserved == Reserved::give) context_.reserve().release();
+    if (++waits_for_room_ == 2)  // the reserve was not enough
+        tell("notice",
+             "what became of the run is recorded as soon as it can be: " + problem.message());
+    return os::sleep_for(waits_for_room_ > 1 ? 1000ms : 1ms, stop_);
 }
 
 // Tells them to whoever follows; returns what to keep with the run. A script can make any number of

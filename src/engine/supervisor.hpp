@@ -48,6 +48,9 @@ private:
         std::optional<std::string> give_up;  // why
     };
 
+    // What is kept for the ends of runs: a script that still writes would take it.
+    enum class Reserved { keep, give };
+
     void work(std::stop_token stop);
     Result<> carry_out(std::stop_token stop);
     Result<> prepare(const Plan& plan, std::stop_token stop);
@@ -83,8 +86,14 @@ private:
     void end_what_it_made(model::RunState state, std::int64_t ended);
     // As it may be stored.
     [[nodiscard]] Error hidden(const Error& error) const;
-    Result<> move_to(model::RunState state, const store::RunChange& change = {});
+    Result<> try_move(const std::vector<model::RunState>& path, const store::RunChange& change);
+    // As soon as the disk has room for it.
     Result<> move_through(const std::vector<model::RunState>& path, const store::RunChange& change);
+    Result<> move_to(model::RunState state, const store::RunChange& change = {});
+    // What could not be stored may be stored later: the disk is full, say.
+    [[nodiscard]] bool may_pass(const Error& problem) const;
+    // After such a problem: waits a moment. False when we shall end.
+    bool wait_for_room(const Error& problem, Reserved reserved);
     Result<target::JobSpec> job_spec(const Plan& plan);
     Result<snapshot::SnapshotReport> store_files(const Plan& plan, std::stop_token stop);
     Result<> finish_preparation();
@@ -107,7 +116,8 @@ private:
     std::string gpu_text_;                // the state of its GPUs as it was last seen
     std::string gpu_told_;                // what of it was told last
     bool gpu_is_kept_ = true;             // the run's record has it
-    std::int64_t next_keeping_ = 0;       // when it may be written again; by the clock of the boot
+    int waits_for_room_ = 0;
+    std::int64_t next_keeping_ = 0;  // when it may be written again; by the clock of the boot
     Synced<Wishes> wishes_;
     os::Bell bell_;
     std::stop_source step_;  // ends the current blocking step when a cancel comes

@@ -191,3 +191,53 @@ def test_an_end_that_could_not_be_written_is_written_when_there_is_room(ponk, di
 
     assert wait_for(lambda: ponk.json("history", "info", run)["status"] == "Failed")
     assert ponk.json("history", "info", run)["exit_code"] == 3
+
+
+def test_a_script_that_takes_all_room_before_its_start_is_noted_has_an_end(ponk, disk, tmp_path):
+    ponk.run("history", "list")
+    daemon = ponk.json("daemon", "status")["pid"]
+    python = tmp_path / "python"
+    python.write_text(f"#!/bin/sh\nkill -STOP {daemon}\nexec /usr/bin/python3 \"$@\"\n")
+    python.chmod(0o755)
+    ponk.write("aml_config/local.compute", f"type: local\npythonLocation: {python}\n")
+    # It also takes whatever is given back while it runs.
+    ponk.write("greedy.py", f"""import os, signal, sys, time
+def fill():
+    for size in (1 << 16, 4096, 512, 1):
+        try:
+            while True: os.write(1, b'x' * size)
+        except OSError:
+            pass
+fill()
+os.kill({daemon}, signal.SIGCONT)
+for _ in range(100):
+    time.sleep(0.02)
+    fill()
+sys.exit(3)
+""")
+    run = ponk.text("submit", "--async", "greedy.py").strip()
+
+    assert wait_for(lambda: ponk.json("history", "info", run)["status"] == "Failed", 30)
+    assert ponk.json("history", "info", run)["exit_code"] == 3
+
+
+def test_metrics_that_found_no_room_are_there_at_the_end(ponk, disk):
+    ponk.run("history", "list")
+    daemon = ponk.json("daemon", "status")["pid"]
+    ponk.write("last.py", f"""import os, signal, ponk
+ponk.log('loss', 1.0, step=0)
+os.kill({daemon}, signal.SIGSTOP)
+for step in range(1, 2000): ponk.log('loss', 1.0 / step, step=step)
+with open({str(disk.ballast)!r}, 'ab', buffering=0) as out:
+    for size in (1 << 16, 4096, 512, 1):
+        try:
+            while True: out.write(b'b' * size)
+        except OSError:
+            pass
+os.kill({daemon}, signal.SIGCONT)
+""")
+    run = ponk.text("submit", "--async", "last.py").strip()
+
+    assert wait_for(lambda: ponk.json("history", "info", run)["status"] == "Completed")
+    curve = ponk.json("history", "chart", run, "-m", "loss", "--points", "3000")[0]["series"][0]
+    assert len(curve["points"]) == 2000
