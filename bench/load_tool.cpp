@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads a tracking server, ours or MLflow's, with raw HTTP over connections that stay open:
 //
-//     ponk_load_tool log-metric PORT TOKEN SECONDS RUN…          one client per run
-//     ponk_load_tool log-batch  PORT TOKEN SECONDS RUN…          1000 points in each call
-//     ponk_load_tool series     PORT TOKEN POINTS RUN            one key, as many points
-//     ponk_load_tool floats     PORT TOKEN POINTS RUN…           8 clients; so many points in each
-//     run, ponk_load_tool doubles    PORT TOKEN POINTS RUN…           of 10 keys, as training in
-//     float32 (or not) logs ponk_load_tool runs       PORT TOKEN COUNT EXPERIMENT      8 clients
-//     make runs to search in
+//     ponk_load_tool WHAT PORT TOKEN AMOUNT WHERE…
+//
+// - log-metric, log-batch: for AMOUNT seconds, one client for each run, 1000 points in each batch;
+// - series: AMOUNT points of one key of a run;
+// - floats, doubles: AMOUNT points of 10 keys in each run, as training in float32 (or not) logs
+//   them, by 8 clients;
+// - runs: AMOUNT runs to search in, made in an experiment by 8 clients.
 //
 // No two bodies are alike. What is sent follows from numbers alone (bench/load_values.py has the
 // same arithmetic), so whoever measures can compare what the server has with what was answered.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/run_calls.hpp"
 
+#include "api/mlflow/limits.hpp"
 #include "api/mlflow/routes.hpp"
 #include "base/text.hpp"
 #include "engine/made_by.hpp"
@@ -70,6 +71,13 @@ public:
         const auto found = TRY(store::Tracking(history_).get_run(run_));
         return std::to_string(found.experiment) == experiment;
     }
+    // Fails when there is none.
+    Result<> look_for_experiment(const Fields& fields) const
+    {
+        const auto id = TRY(mlflow::experiment_id(fields, "experiment_id"));
+        TRY(store::Tracking(history_).get_experiment(id));
+        return {};
+    }
     Result<bool> has_trace(const std::string& id) const
     {
         const auto found = store::Traces(history_).get(id);
@@ -133,6 +141,13 @@ Result<bool> own_experiment(const Own& own, const mlflow::Found&, const Fields& 
     return own.is_in(TRY(fields.text("experiment_id")));
 }
 
+// Runs and models of its own experiment are made by the relay: this one is of others, if any.
+Result<bool> elsewhere(const Own& own, const mlflow::Found&, const Fields& fields)
+{
+    TRY(own.look_for_experiment(fields));
+    return false;
+}
+
 // What a run may change through us. What it logs is in its journals and needs no right.
 struct RunRight {
     const char* method;
@@ -141,6 +156,8 @@ struct RunRight {
 };
 constexpr RunRight rights[] = {
     {"POST", "/api/2.0/mlflow/experiments/set-experiment-tag", own_experiment},
+    {"POST", "/api/2.0/mlflow/runs/create", elsewhere},
+    {"POST", "/api/2.0/mlflow/logged-models", elsewhere},
     {"POST", "/api/2.0/mlflow/registered-models/create", always},
     {"POST", create_version.data(), from_own},
     {"POST", "/api/2.0/mlflow/model-versions/set-tag", own_version},

@@ -84,7 +84,8 @@ TEST_F(RunCalls, ARunLooksAtEverythingAndChangesNothingOfOthers)
         std::string target = route.pattern;
         for (auto at = target.find('{'); at != std::string::npos; at = target.find('{'))
             target.replace(at, target.find('}') - at + 1, "x");
-        const auto status = call(route.method, target, JsonObject{{"run_id", other_}}).status;
+        const JsonObject body{{"run_id", other_}, {"experiment_id", "0"}};
+        const auto status = call(route.method, target, body).status;
         if (for_own.contains(name)) {
             ++seen;
         } else if (route.permission == Permission::read) {
@@ -99,6 +100,17 @@ TEST_F(RunCalls, ARunLooksAtEverythingAndChangesNothingOfOthers)
     EXPECT_EQ(call("DELETE", "/api/v1/runs/" + other_).status, 403);
     EXPECT_EQ(call("GET", "/api/2.0/mlflow/../v1/tokens").status, 400);
     EXPECT_EQ(call("POST", "/api/2.0/mlflow/experiments/create-x", JsonObject()).status, 404);
+}
+
+TEST_F(RunCalls, AnExperimentThatIsNotThereIsNotForbidden)
+{
+    for (const auto* what : {"runs/create", "logged-models"}) {
+        EXPECT_EQ(registry(what, {{"experiment_id", "0"}}).status, 403) << what;
+        const auto absent = registry(what, {{"experiment_id", "77"}});
+        EXPECT_EQ(absent.status, 404) << what;
+        EXPECT_THAT(absent.body, testing::HasSubstr("RESOURCE_DOES_NOT_EXIST"));
+        EXPECT_EQ(registry(what, {{"experiment_id", "x"}}).status, 400) << what;
+    }
 }
 
 TEST_F(RunCalls, ARunRegistersWhatItMade)
