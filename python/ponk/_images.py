@@ -15,26 +15,38 @@ def safe_name(name):
     return "/".join(part for part in parts if part not in ("", ".", "..")) or "unnamed"
 
 
+def name_below_outputs(name):
+    """As a safe name; many write the folder's own name before it."""
+    relative = safe_name(name)
+    return relative[len("outputs/"):] if relative.startswith("outputs/") else relative
+
+
 def keep(path, name=None):
     """Copies a file or folder into outputs and returns the relative names."""
     if not run.outputs:
         return []
     path = str(path)
-    outputs = os.path.realpath(run.outputs)
     inside = os.path.realpath(path)
+    outputs = os.path.realpath(run.outputs)
     if name is None and (inside + os.sep).startswith(outputs + os.sep):
         return [os.path.relpath(file, outputs) for file in files_of(inside)]
-    relative = safe_name(name or os.path.basename(os.path.abspath(path)))
-    target = os.path.join(outputs, relative)
-    if os.path.isdir(path):
-        kept = []
-        for source in files_of(path, outputs):
-            kept += keep(source, relative + "/" + os.path.relpath(source, path))
-        return kept
+    relative = name_below_outputs(name) if name else safe_name(os.path.basename(os.path.abspath(path)))
+    if not os.path.isdir(path):
+        return [_copy(path, relative)]
+    return _copy_all(path, relative + "/")
+
+
+def _copy_all(folder, prefix):
+    return [_copy(source, safe_name(prefix + os.path.relpath(source, folder)))
+            for source in files_of(folder, os.path.realpath(run.outputs))]
+
+
+def _copy(path, relative):
+    target = os.path.join(run.outputs, relative)
     make_folder(os.path.dirname(target))
-    if inside != os.path.realpath(target):
+    if os.path.realpath(path) != os.path.realpath(target):
         shutil.copy(path, target)
-    return [relative]
+    return relative
 
 
 def files_of(path, without=None):
@@ -51,20 +63,16 @@ def files_of(path, without=None):
 
 def keep_contents(folder, name=None):
     """Copies what is in a folder into outputs, or into a folder of it."""
-    kept = []
-    if run.outputs:
-        for source in files_of(str(folder), os.path.realpath(run.outputs)):
-            kept += keep(source, (str(name) + "/" if name else "") + os.path.relpath(source, str(folder)))
-    return kept
+    if not run.outputs:
+        return []
+    return _copy_all(str(folder), name_below_outputs(name) + "/" if name else "")
 
 
 def keep_bytes(name, data):
     """Writes a file below outputs and returns its relative name."""
     if not run.outputs:
         return None
-    relative = safe_name(name)
-    if relative.startswith("outputs/"):
-        relative = relative[len("outputs/"):]
+    relative = name_below_outputs(name)
     target = os.path.join(run.outputs, relative)
     make_folder(os.path.dirname(target))
     with open(target, "wb") as out:
@@ -76,7 +84,7 @@ def keep_figure(name, figure):
     """A figure as a file whose ending says the format: of matplotlib, or of plotly."""
     if not run.outputs:
         return None
-    relative = safe_name(name)
+    relative = name_below_outputs(name)
     if not os.path.splitext(relative)[1]:
         relative += ".png"
     target = os.path.join(run.outputs, relative)

@@ -69,8 +69,9 @@ bool is_own(std::string_view column)
 std::string plain(const std::string& cell)
 {
     constexpr std::string_view begins_formula = "=+-@\t\r";
-    const bool guarded = cell.size() > 1 && cell[0] == '\'' &&
-                         begins_formula.find(cell[1]) != std::string_view::npos;
+    const auto first = cell.find_first_not_of('\'');
+    const bool guarded = first != std::string::npos && first > 0 &&
+                         begins_formula.find(cell[first]) != std::string_view::npos;
     return guarded ? cell.substr(1) : cell;
 }
 

@@ -67,7 +67,7 @@ TEST_F(TableTest, ASpreadsheetBecomesRunsOnce)
         write("Grid search.csv",
               "name,params.lr,params.note,metrics.acc,metrics.loss,tags.team,weather\n"
               "one,0.1,'=1+1,0.9,nan,blue,sun\n"
-              "two,0.2,,0.95,-inf,,rain\n");
+              "two,0.2,''=2,0.95,-inf,,rain\n");
 
     const auto report = home_.imported(file);
 
@@ -82,6 +82,7 @@ TEST_F(TableTest, ASpreadsheetBecomesRunsOnce)
     EXPECT_DOUBLE_EQ(one.metrics[0].value, 0.9);
     EXPECT_TRUE(std::isnan(one.metrics[1].value));
     EXPECT_TRUE(std::isinf(run("two").metrics[1].value));
+    EXPECT_EQ(run("two").params.at(1).second, "'=2");
     const auto again = home_.imported(file);
     EXPECT_EQ(again["runs"].integer("same"), 2);
     EXPECT_EQ(again["runs"].integer("added"), 0);

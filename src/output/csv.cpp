@@ -7,11 +7,14 @@ namespace ponk::output {
 
 namespace {
 
-bool is_formula(std::string_view text)
+// Also what looks as if it had been guarded: whoever takes one apostrophe away has it back.
+bool needs_guard(std::string_view text)
 {
-    constexpr std::string_view begins_one = "=+-@\t\r";
-    return !text.empty() && begins_one.find(text.front()) != std::string_view::npos &&
-           !parse_real(text);
+    constexpr std::string_view begins_formula = "=+-@\t\r";
+    const auto first = text.find_first_not_of('\'');
+    return first != std::string_view::npos &&
+           begins_formula.find(text[first]) != std::string_view::npos &&
+           (first > 0 || !parse_real(text));
 }
 
 }  // namespace
@@ -27,7 +30,7 @@ std::string csv_field(const Json& value)
     auto text = value.is_string() ? value.as_string() : to_json(value);
     // Numbers that JSON has no words for come as texts.
     const bool number = text == "-Infinity";
-    if (value.is_string() && !number && is_formula(text)) text.insert(0, 1, '\'');
+    if (value.is_string() && !number && needs_guard(text)) text.insert(0, 1, '\'');
     if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
     std::string quoted = "\"";
     for (const char c : text) {

@@ -18,6 +18,8 @@ TEST(Csv, QuotesWhatWouldBreakALine)
 TEST(Csv, KeepsTextsFromBecomingFormulas)
 {
     EXPECT_EQ(csv_field("=1+1"), "'=1+1");
+    EXPECT_EQ(csv_field("'=1+1"), "''=1+1") << "else it would come back without its own";
+    EXPECT_EQ(csv_field("'quoted'"), "'quoted'");
     EXPECT_EQ(csv_field("@cmd"), "'@cmd");
     EXPECT_EQ(csv_field("+A1"), "'+A1");
     EXPECT_EQ(csv_field("=HYPERLINK(\"x\",\"y\")"), "\"'=HYPERLINK(\"\"x\"\",\"\"y\"\")\"");

@@ -50,6 +50,7 @@ TEST_F(RelayTest, ARelayThatIsStartedAgainKnowsTheSame)
     log_metric("loss", 9.0, 0);  // a smaller step is not the latest
     post("runs/log-parameter", {{"run_id", own_run}, {"key", "lr"}, {"value", "0.1"}});
     post("runs/update", {{"run_id", own_run}, {"run_name", "night"}, {"status", "FINISHED"}});
+    post("runs/set-tag", {{"run_id", own_run}, {"key", "mlflow.runName"}, {"value", ""}});
     const auto before = own();
 
     start_again();

@@ -104,8 +104,10 @@ void TrackedState::apply_to(TrackedRun& run, const Json& record)
         run.params.emplace(record.text("param"), record.text("value"));
     } else if (record["tag"].is_string()) {
         const auto key = record.text("tag");
-        run.tags[key] = record.text("value");
-        if (key == name_tag) run.name = record.text("value");
+        const auto value = record.text("value");
+        if (key == name_tag && value.empty()) return;  // as in history: it keeps its name
+        run.tags[key] = value;
+        if (key == name_tag) run.name = value;
     } else if (record["untag"].is_string()) {
         run.tags.erase(record.text("untag"));
     } else if (record["status"].is_string()) {

@@ -96,8 +96,10 @@ Result<TrackedPage> read_page(db::Connection& reader, const FoundRunRows& found)
     return page;
 }
 
+// An empty name is none: the run keeps the one it has.
 Result<> rename(db::Connection& writer, std::int64_t row, const std::string& name)
 {
+    if (name.empty()) return {};
     auto statement = TRY(writer.prepare("UPDATE run SET name = ? WHERE row = ?"));
     return statement.bind(name, row).run();
 }
@@ -235,7 +237,7 @@ Tracking::update_run(const std::string& id, const TrackedChange& change, Into in
         db::Durability::disk, [&](db::Connection& writer) -> Result<TrackedRun> {
             const auto known = TRY(find_writable(writer, id, into));
             if (known.origin == Origin::client) TRY(put_state(writer, known.row, change));
-            if (change.name && !change.name->empty()) TRY(rename(writer, known.row, *change.name));
+            if (change.name) TRY(rename(writer, known.row, *change.name));
             return read_one(writer, known.row);
         });
 }

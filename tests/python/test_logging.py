@@ -401,7 +401,8 @@ def test_the_calls_of_2017(python, run):
         run_logger.log("Loss", [0.9, 0.5]).wait()
         run_logger.log(name="Named", value=3)
         run_logger.upload("outputs/note.txt", "text").wait()
-        run_logger.upload_file("renamed.txt", "file.txt")""")
+        run_logger.upload_file("renamed.txt", "file.txt")
+        run_logger.upload_file("outputs/models/named.txt", "file.txt")""")
     assert done.stderr == b""
     records = without_time(run.records())
     assert records[:4] == [{"metric": "Accuracy", "value": 0.93, "step": 0},
@@ -410,6 +411,7 @@ def test_the_calls_of_2017(python, run):
                            {"metric": "Named", "value": 3, "step": 0}]
     assert (run.work / "outputs/note.txt").read_text() == "text"
     assert (run.work / "outputs/renamed.txt").read_text() == "f"
+    assert (run.work / "outputs/models/named.txt").read_text() == "f"
 
 
 def test_the_calls_of_2018(python, run):

@@ -74,6 +74,7 @@ TEST_F(MlflowRuns, ARenamedRunHasItsNameEverywhere)
 {
     const auto id = new_run("0", "first");
     ask(in_run("set-tag", id, R"("key": "mlflow.runName", "value": "second")"));
+    ask(in_run("set-tag", id, R"("key": "mlflow.runName", "value": "")"));
     EXPECT_EQ(run(id)["info"].text("run_name"), "second");
     ask(in_run("update", id, R"("run_name": "third")"));
     EXPECT_EQ(data(id, "tags", "mlflow.runName"), Json("third"));
