@@ -29,6 +29,21 @@ std::optional<std::string> among_outputs(const ArtifactPath& path)
     return path.below(1).text();
 }
 
+// Those of `more` whose names are not there yet. Both are sorted by name, and so is what they
+// become.
+void add_missing(std::vector<ArtifactFolder::Entry>& entries,
+                 const std::vector<ArtifactFolder::Entry>& more)
+{
+    constexpr auto by_name = [](const auto& left, const auto& right) {
+        return left.name < right.name;
+    };
+    std::vector<ArtifactFolder::Entry> all;
+    // Of equal names that of the first stays.
+    std::set_union(
+        entries.begin(), entries.end(), more.begin(), more.end(), std::back_inserter(all), by_name);
+    entries = std::move(all);
+}
+
 bool is_above(std::string_view folder, std::string_view path)
 {
     return folder.empty() ||
@@ -69,7 +84,10 @@ Result<RunFiles> RunFiles::of_itself(const Context& context, const model::Run& r
     if (!place) return fail(ErrorKind::not_found, "Run with id={} not found", run.id.text());
     RunFiles files(context, run, client_folder(place->experiment, run.id) / fixed("artifacts"));
     Digest digest;
-    if (!parse_digest(run.outputs, digest)) return files;
+    if (!parse_digest(run.outputs, digest)) {
+        files.live_ = LiveFiles::of(context, run);
+        return files;
+    }
     auto manifest = context.objects.read_manifest(digest);
     if (manifest) {
         files.outputs_ = std::make_shared<const snapshot::Manifest>(std::move(*manifest));
@@ -173,10 +191,18 @@ std::optional<std::string> RunFiles::collected_at(const ArtifactPath& path) cons
     return among_outputs(path);
 }
 
+LiveFiles::Found RunFiles::find_live(const ArtifactPath& path) const
+{
+    auto found = live_ ? live_->find(path) : LiveFiles::Found();
+    const bool second = live_ && found.kind == LiveFiles::Found::Kind::absent;
+    return second && among_outputs(path) ? live_->find(path.below(1)) : std::move(found);
+}
+
 Result<OpenFile> RunFiles::open_own(const ArtifactPath& path) const
 {
     auto found = TRY(folder_.find(root_ / path));
     using Kind = ArtifactFolder::Found::Kind;
+    if (found.kind == Kind::absent) found = find_live(path);
     if (found.kind == Kind::file) return open_stored(std::move(found.file));
     const auto inside = found.kind == Kind::absent ? collected_at(path) : std::nullopt;
     const auto* entry = inside ? outputs_->find(*inside) : nullptr;
@@ -200,28 +226,32 @@ Result<OpenFile> RunFiles::open_listed(const ArtifactPath& path) const
     return fail(ErrorKind::not_found, "No such artifact: '{}'", printable(path.text()));
 }
 
-void RunFiles::add_outputs(const std::string& inside, std::vector<Entry>& entries) const
+std::optional<std::vector<RunFiles::Entry>> RunFiles::list_outputs(const ArtifactPath& path,
+                                                                   SecondName second) const
 {
-    // Those that clients logged come sorted.
-    const auto is_known = [&entries, known = entries.size()](std::string_view name) {
-        const auto end = entries.begin() + static_cast<std::ptrdiff_t>(known);
-        const auto at = std::lower_bound(
-            entries.begin(), end, name, [](const Entry& entry, std::string_view wanted) {
-                return entry.name < wanted;
-            });
-        return at != end && at->name == name;
-    };
+    if (live_) {
+        auto listed = live_->list(path);
+        const bool other = !listed && second == SecondName::counts && among_outputs(path);
+        return other ? live_->list(path.below(1)) : listed;
+    }
+    const auto inside = collected_at(path);
+    if (!inside || (second == SecondName::no && *inside != path.text())) return std::nullopt;
+    const auto* folder = inside->empty() ? nullptr : outputs_->find(*inside);
+    if (!inside->empty() && (!folder || folder->kind != snapshot::EntryKind::folder))
+        return std::nullopt;
+    std::vector<Entry> entries;
     for (const auto& entry : outputs_->entries()) {
-        if (!is_above(inside, entry.path)) continue;
+        if (!is_above(*inside, entry.path)) continue;
         const auto name =
-            std::string_view(entry.path).substr(inside.empty() ? 0 : inside.size() + 1);
-        if (!ArtifactPath::is_name(name) || is_known(name)) continue;
+            std::string_view(entry.path).substr(inside->empty() ? 0 : inside->size() + 1);
+        if (!ArtifactPath::is_name(name)) continue;
         if (entry.kind == snapshot::EntryKind::folder) {
             entries.push_back({Entry::Kind::folder, std::string(name), 0});
         } else if (const auto* file = find_output(entry.path)) {
             entries.push_back({Entry::Kind::file, std::string(name), file->size});
         }
     }
+    return entries;
 }
 
 Result<std::optional<std::vector<RunFiles::Entry>>> RunFiles::list(const ArtifactPath& path) const
@@ -231,17 +261,7 @@ Result<std::optional<std::vector<RunFiles::Entry>>> RunFiles::list(const Artifac
     auto theirs = TRY(made_->list(path));
     if (!theirs) return own;
     if (!own) return theirs;
-    const auto known = own->size();
-    for (const auto& entry : *theirs) {
-        const auto end = own->begin() + static_cast<std::ptrdiff_t>(known);
-        if (std::find_if(own->begin(), end, [&entry](const Entry& mine) {
-                return mine.name == entry.name;
-            }) == end)
-            own->push_back(entry);
-    }
-    std::sort(own->begin(), own->end(), [](const Entry& left, const Entry& right) {
-        return left.name < right.name;
-    });
+    add_missing(*own, *theirs);
     return own;
 }
 
@@ -249,25 +269,15 @@ Result<std::optional<std::vector<RunFiles::Entry>>>
 RunFiles::list_own(const ArtifactPath& path) const
 {
     using Kind = ArtifactFolder::Found::Kind;
-    auto listed = TRY(folder_.list(root_ / path));
-    const bool has_logged = listed.has_value();
-    auto entries = std::move(listed).value_or(std::vector<Entry>());
-    auto inside = collected_at(path);
-    // By its second name only where clients logged nothing: whoever walks the tree meets each file
-    // once.
-    if (inside && has_logged && *inside != path.text()) inside.reset();
-    const auto* folder = inside && !inside->empty() ? outputs_->find(*inside) : nullptr;
-    const bool is_folder =
-        inside && (inside->empty() || (folder && folder->kind == snapshot::EntryKind::folder));
+    auto entries = TRY(folder_.list(root_ / path));
     // A file that clients logged hides the folder that was collected under its name.
     const auto kind = TRY(folder_.find(root_ / path)).kind;
-    const bool collected = is_folder && kind != Kind::file && kind != Kind::blocked;
-    if (!collected && !has_logged && !path.is_root()) return std::optional<std::vector<Entry>>();
-    if (collected) add_outputs(*inside, entries);
-    std::sort(entries.begin(), entries.end(), [](const Entry& left, const Entry& right) {
-        return left.name < right.name;
-    });
-    return std::optional(std::move(entries));
+    const bool hidden = kind == Kind::file || kind == Kind::blocked;
+    const auto collected =
+        hidden ? std::nullopt : list_outputs(path, entries ? SecondName::no : SecondName::counts);
+    if (!entries && (collected || path.is_root())) entries.emplace();
+    if (collected) add_missing(*entries, *collected);
+    return entries;
 }
 
 }  // namespace ponk::engine

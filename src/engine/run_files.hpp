@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/context.hpp"
+#include "engine/live_files.hpp"
 #include "model/run.hpp"
 #include "snapshot/manifest.hpp"
 #include "store/artifact_folder.hpp"
@@ -33,7 +34,7 @@ OpenFile open_stored(store::ArtifactFolder::File file);
 class RunFiles;
 
 // What the script of a run logged for a model, a run or a trace that it made: a folder among the
-// outputs of its own run, from the end of that run on. Any thread may call.
+// outputs of its own run. Any thread may call.
 class MadeFiles {
 public:
     // nullopt when there is no such run. `kind` is one of the folders of made_by.hpp.
@@ -58,12 +59,12 @@ private:
     store::ArtifactPath root_;  // where they are among the maker's
 };
 
-// The files of a run in one tree: what clients logged and what was collected when it ended, named
-// as in its outputs folder; so the script's own client called it. Where both have a name the
-// client's counts: a file of theirs also hides what was collected below a folder of that name, a
-// folder of theirs what was a file. What was collected is found below "outputs", too, where nothing
-// else has that name. Of a run that the script of another one made, the files that this one
-// collected for it count as logged. Any thread may call.
+// The files of a run in one tree: what clients logged and what was collected when it ended, or is
+// there to be collected while it goes on, named as in its outputs folder; so the script's own
+// client called it. Where both have a name the client's counts: a file of theirs also hides what
+// was collected below a folder of that name, a folder of theirs what was a file. What was collected
+// is found below "outputs", too, where nothing else has that name. Of a run that the script of
+// another one made, the files that this one collected for it count as logged. Any thread may call.
 class RunFiles {
 public:
     // A list of outputs that is damaged is no hindrance: see `problem`.
@@ -84,7 +85,10 @@ public:
     // Set when there are outputs whose list cannot be read.
     [[nodiscard]] const std::optional<Error>& problem() const noexcept { return problem_; }
     // Whether there can be files that no client logged.
-    [[nodiscard]] bool has_collected() const noexcept { return outputs_ || problem_ || made_; }
+    [[nodiscard]] bool has_collected() const noexcept
+    {
+        return outputs_ || problem_ || made_ || live_;
+    }
     // Null when nothing was collected.
     [[nodiscard]] const snapshot::Manifest* outputs() const noexcept { return outputs_.get(); }
     // A collected file by its path among the outputs; a link yields what it points to. Null when
@@ -97,7 +101,13 @@ private:
     RunFiles(const Context& context, const model::Run& run, store::ArtifactPath root);
     static Result<RunFiles> of_itself(const Context& context, const model::Run& run);
     [[nodiscard]] std::optional<std::string> collected_at(const store::ArtifactPath& path) const;
-    void add_outputs(const std::string& inside, std::vector<Entry>& entries) const;
+    // What the manifest, or the folder of a run that goes on, has there; nullopt when there is no
+    // such folder. Its second name is for paths below which clients logged nothing: whoever walks
+    // the tree meets each file once.
+    enum class SecondName { counts, no };
+    [[nodiscard]] std::optional<std::vector<Entry>> list_outputs(const store::ArtifactPath& path,
+                                                                 SecondName second) const;
+    [[nodiscard]] LiveFiles::Found find_live(const store::ArtifactPath& path) const;
     [[nodiscard]] Result<OpenFile> open_own(const store::ArtifactPath& path) const;
     [[nodiscard]] Result<std::optional<std::vector<Entry>>>
     list_own(const store::ArtifactPath& path) const;
@@ -110,9 +120,7 @@ private:
     std::int64_t ended_;
     std::optional<Error> problem_;
     std::optional<MadeFiles> made_;  // of a run that a script made
+    std::optional<LiveFiles> live_;  // of a run that goes on
 };
-
-// The folder of a run's working copy from which all is collected.
-inline constexpr std::string_view outputs_name = "outputs";
 
 }  // namespace ponk::engine

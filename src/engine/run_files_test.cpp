@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/artifacts.hpp"
 #include "engine/maintenance.hpp"
+#include "engine/plan.hpp"
 #include "engine/run_files.hpp"
 #include "os/test_folder.hpp"
 #include "snapshot/take_snapshot.hpp"
@@ -11,6 +12,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <sys/stat.h>
 
 namespace ponk::engine {
 namespace {
@@ -109,6 +111,43 @@ TEST_F(RunFilesTest, WhatWasLoggedAndWhatWasCollectedAreOneTree)
     EXPECT_THAT(all(),
                 UnorderedElementsAre(
                     "notes.txt", "plots/extra.png", "outputs/model.bin", "outputs/plots/loss.png"));
+}
+
+TEST_F(RunFilesTest, OutputsOfARunThatGoesOnAreThereAlready)
+{
+    ASSERT_TRUE(secrets_.set("WORD", "hunter2hunter2"));
+    Plan plan;
+    plan.variables = {{"A", "secret:WORD"}};
+    run_.configuration = to_json(plan);
+    run_.state = model::RunState::running;
+    record();
+    const auto outputs = context_.run_directory(run_.id) / "work/outputs";
+    ASSERT_TRUE(os::make_directories(outputs / "plots"));
+    ASSERT_TRUE(os::replace_file(outputs / "plots/loss.png", "curve"));
+    ASSERT_TRUE(os::replace_file(outputs / "notes.txt", "hidden by the client's"));
+    ASSERT_TRUE(os::replace_file(outputs / "hunter2hunter2.txt", "its name is a secret"));
+    std::filesystem::create_symlink("/etc/passwd", outputs / "passwd");
+    ASSERT_EQ(::mkfifo((outputs / "pipe").c_str(), 0600), 0);
+    log("notes.txt", "by hand");
+
+    EXPECT_THAT(names(""), ElementsAre("notes.txt 7", "plots/"));
+    EXPECT_THAT(names("plots"), ElementsAre("loss.png 5"));
+    EXPECT_THAT(names("outputs/plots"), ElementsAre("loss.png 5"));
+    EXPECT_EQ(get("plots/loss.png"), "curve");
+    EXPECT_EQ(get("outputs/plots/loss.png"), "curve");
+    EXPECT_EQ(get("notes.txt"), "by hand");
+    EXPECT_EQ(get("plots"), "invalid_argument");
+    for (const auto* path : {"passwd", "pipe", "hunter2hunter2.txt", "plots/none"})
+        EXPECT_EQ(get(path), "not_found") << path;
+
+    std::filesystem::rename(outputs, outputs.parent_path() / "moved");
+    std::filesystem::create_directory_symlink("/etc", outputs);
+    EXPECT_THAT(names(""), ElementsAre("notes.txt 7"));
+    EXPECT_EQ(get("passwd"), "not_found");
+    std::filesystem::remove(outputs);
+    std::filesystem::rename(outputs.parent_path() / "moved", outputs);
+    run_.state = model::RunState::failed;
+    EXPECT_THAT(names(""), ElementsAre("notes.txt 7")) << "they could not be collected";
 }
 
 TEST_F(RunFilesTest, WhatWasCollectedHasItsNameOnTheCommandLineToo)

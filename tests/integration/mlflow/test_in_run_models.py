@@ -110,3 +110,40 @@ except mlflow.exceptions.MlflowException as error:
     print(error)
 """)
     assert "PERMISSION_DENIED" in runs.run("submit", said.name).stdout.decode()
+
+
+def test_what_a_run_made_is_loaded_outside_while_it_goes_on(runs, client, mlflow_python, tmp_path):
+    needs_sklearn(mlflow_python)
+    logged, go = tmp_path / "logged", tmp_path / "go"
+    runs.write("train.py", f"""
+import os, time, mlflow
+from sklearn.linear_model import LogisticRegression
+with mlflow.start_run():
+    mlflow.log_text("half way", "notes/a.txt")
+    mlflow.sklearn.log_model(LogisticRegression().fit([[0], [1]], [0, 1]), name="m", registered_model_name="live", pip_requirements=[])
+    with mlflow.start_run(nested=True, run_name="inner"):
+        mlflow.log_text("c", "c.txt")
+    open({str(logged)!r}, "w").close()
+    while not os.path.exists({str(go)!r}): time.sleep(0.05)
+""")
+    run = runs.json("submit", "--async", "train.py")["run_id"]
+    end = time.monotonic() + 120
+    while not logged.exists():
+        assert time.monotonic() < end, runs.text("logs", "--run", run, code=None)[-4000:]
+        time.sleep(0.1)
+    look = f"""
+run = {run!r}
+child = next(each for each in client.search_runs([client.get_run(run).info.experiment_id]) if each.info.run_name == "inner")
+answer = [client.get_run(run).info.status,
+          [file.path for file in client.list_artifacts(run, "notes")],
+          mlflow.artifacts.load_text(f"runs:/{{run}}/notes/a.txt"),
+          mlflow.artifacts.load_text(f"runs:/{{child.info.run_id}}/c.txt"),
+          mlflow.sklearn.load_model("models:/live/1").predict([[0], [1]]).tolist()]
+"""
+    expected = [["notes/a.txt"], "half way", "c", [0, 1]]
+    assert client(look) == ["RUNNING"] + expected
+    go.touch()
+    while runs.json("history", "info", "--run", run)["status"] != "Completed":
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    assert client(look) == ["FINISHED"] + expected
