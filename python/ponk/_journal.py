@@ -11,6 +11,7 @@ import itertools
 import json
 import math
 import os
+import re
 import sys
 import time
 
@@ -227,8 +228,22 @@ def series_records(name, numbers, step):
     return records
 
 
+_HALVES = re.compile(u"[\ud800-\udc7f\udd00-\udfff]")
+
+
+def _whole(value):
+    """Without halves of characters, which no JSON can tell; U+DC80 to U+DCFF are bytes of file names."""
+    if isinstance(value, dict):
+        return {_whole(key): _whole(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_whole(each) for each in value]
+    return _HALVES.sub(u"\ufffd", value) if isinstance(value, str) else value
+
+
 def frame(record):
     payload = json.dumps(record, separators=(",", ":"), allow_nan=False).encode("ascii")
+    if b"\\ud" in payload:
+        payload = json.dumps(_whole(record), separators=(",", ":"), allow_nan=False).encode("ascii")
     return b"\x1e%08x %s\n" % (binascii.crc32(payload) & 0xffffffff, payload)
 
 

@@ -269,9 +269,13 @@ Result<bool> run_may(const Services& services, const RunId& run, const net::Requ
     const auto found = mlflow::find(request);
     if (!found) return false;
     if (found->permission() == Permission::read) return true;
-    const auto check = find_check(*found->route);
-    if (!check) return false;
-    return check(Own(services, run), *found, TRY(Fields::of(request)));
+    const auto fields = TRY(Fields::of(request));
+    if (const auto check = find_check(*found->route))
+        return check(Own(services, run), *found, fields);
+    // One that is not there is not forbidden.
+    if (const auto other = fields.run_id())
+        TRY(store::Tracking(services.history()).get_run(*other));
+    return false;
 }
 
 std::string answer_run(const Services& services, const RunId& run, const Json& ask)

@@ -102,8 +102,11 @@ TEST_F(RunCalls, ARunLooksAtEverythingAndChangesNothingOfOthers)
     EXPECT_EQ(call("POST", "/api/2.0/mlflow/experiments/create-x", JsonObject()).status, 404);
 }
 
-TEST_F(RunCalls, AnExperimentThatIsNotThereIsNotForbidden)
+TEST_F(RunCalls, WhatIsNotThereIsNotForbidden)
 {
+    const JsonObject metric{
+        {"run_id", std::string(32, 'f')}, {"key", "m"}, {"value", 1}, {"timestamp", 1}};
+    EXPECT_EQ(registry("runs/log-metric", metric).status, 404);
     for (const auto* what : {"runs/create", "logged-models"}) {
         EXPECT_EQ(registry(what, {{"experiment_id", "0"}}).status, 403) << what;
         const auto absent = registry(what, {{"experiment_id", "77"}});

@@ -104,8 +104,10 @@ Result<net::Response> change_run(const Services& services, const Call& call)
     }
     if (body["deleted"].is_bool()) {
         store::Tracking tracking(services.history());
-        TRY(body.boolean("deleted") ? tracking.delete_run(id.text())
-                                    : tracking.restore_run(id.text()));
+        TRY(body.boolean("deleted")
+                ? tracking.delete_run(id.text())
+                : tracking.restore_run(id.text(),
+                                       store::Tracking::OfDeletedExperiment::restore_both));
     }
     const auto run = TRY(services.history().update_run(id, change));
     // Its folder remembers the change too; history is what counts.

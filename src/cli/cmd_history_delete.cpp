@@ -60,10 +60,9 @@ Outcome run(Context& context, const Invocation& words)
         for (const Json& one : done["made_runs"].as_array())
             deleted.push_back(one);
     }
-    return context.done(
-        fmt::format("{} deleted",
-                    deleted.size() == 1 ? "run " + ids[0] : fmt::format("{} runs", deleted.size())),
-        {{"deleted", std::move(deleted)}});
+    const auto what =
+        deleted.size() == 1 ? "run " + ids[0] : fmt::format("{} runs", deleted.size());
+    return context.done(what + " deleted", {{"deleted", std::move(deleted)}});
 }
 
 }  // namespace

@@ -100,6 +100,11 @@ Database::Check Database::check_wanted() const
 Result<> Database::open_or_recover()
 {
     opening_.clean_stop = ownership_.left() == Ownership::Left::clean;
+    if (const auto log = TRY(set_foreign_log_aside(file_)); !log.empty())
+        opening_.notice = fmt::format("a copy was put in the place of {}: the log of the database "
+                                      "that was there is kept as {}",
+                                      os::in_quotes(file_),
+                                      os::in_quotes(log));
     if (const auto damage = find_obvious_damage()) return recover(*damage);
     const auto state = open_sound(check_wanted(), plan_.check_at_most);
     if (!state && state.error().kind() == ErrorKind::damaged) return recover(state.error());

@@ -132,6 +132,33 @@ TEST_F(DatabaseTest, DamageInsideIsFoundAfterAKillAndTheNewestBackupIsUsed)
     EXPECT_TRUE(std::filesystem::exists(database->opening().set_aside));
 }
 
+TEST_F(DatabaseTest, ABackupThatWasPutInItsPlaceAfterAKillIsNotMixedWithTheLogThatIsThere)
+{
+    Path copy;
+    {
+        auto database = open().value();
+        ASSERT_TRUE(add(*database, "before"));
+        copy = database->make_backup(3).value();
+        for (int i = 0; i < 100; ++i)
+            ASSERT_TRUE(add(*database, std::string(1000, 'x')));
+        // As a kill leaves them.
+        std::filesystem::copy_file(folder_ / "test.db-wal", folder_ / "kept-wal");
+    }
+    std::filesystem::rename(folder_ / "kept-wal", folder_ / "test.db-wal");
+    std::filesystem::copy_file(
+        copy, folder_ / "test.db", std::filesystem::copy_options::overwrite_existing);
+    mark_unclean();
+
+    auto database = open().value();
+
+    EXPECT_TRUE(database->opening().outcome == Outcome::opened) << database->opening().notice;
+    EXPECT_THAT(database->opening().notice, HasSubstr("a copy was put in the place of"));
+    EXPECT_EQ(count(*database), 1);
+    ASSERT_TRUE(add(*database, "after"));
+    database.reset();
+    EXPECT_EQ(count(*open().value()), 2) << "and its own log is its own";
+}
+
 TEST_F(DatabaseTest, ADamagedBackupIsPassedOver)
 {
     fill(10);

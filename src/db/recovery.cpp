@@ -87,17 +87,52 @@ bool is_orphaned_log(const Path& database)
     return !has_bytes(database.native()) && has_bytes(database.native() + "-wal");
 }
 
-Result<Path> set_aside(const Path& database)
+namespace {
+
+std::string aside_name(const Path& database, const char* why)
 {
     auto stamp = utc_text(wall_milliseconds());
     std::erase_if(stamp, [](char c) { return c == '-' || c == ':'; });
-    auto aside = database.native() + ".damaged-" + stamp;
+    auto aside = database.native() + why + stamp;
     struct stat info {};
     while (::lstat(aside.c_str(), &info) == 0)  // a clock that was set back: nothing is replaced
         aside += "+";
+    return aside;
+}
+
+Result<bool> move_companions(const Path& database, const std::string& aside)
+{
     bool any = false;
     for (const char* suffix : companions)
         any = TRY(rename_if_there(database.native() + suffix, aside + suffix)) || any;
+    return any;
+}
+
+// The header says so; ours is in the mode of a write-ahead log as soon as there is one.
+bool is_single_file(const Path& database)
+{
+    constexpr std::size_t mode_at = 18;
+    constexpr char rollback = 1;
+    const auto file = os::open_file(database, O_RDONLY);
+    const auto header = file ? os::read_at(file->get(), 0, mode_at + 1) : std::string();
+    return header && header->size() > mode_at && (*header)[mode_at] == rollback;
+}
+
+}  // namespace
+
+Result<Path> set_foreign_log_aside(const Path& database)
+{
+    if (!has_bytes(database.native() + "-wal") || !is_single_file(database)) return Path();
+    const auto aside = aside_name(database, ".replaced-");
+    TRY(move_companions(database, aside));
+    TRY(os::sync_directory(database.parent_path()));
+    return Path(aside + "-wal");
+}
+
+Result<Path> set_aside(const Path& database)
+{
+    const auto aside = aside_name(database, ".damaged-");
+    bool any = TRY(move_companions(database, aside));
     any = TRY(rename_if_there(database.native(), aside)) || any;
     TRY(os::sync_directory(database.parent_path()));
     return any ? Path(aside) : Path();

@@ -48,6 +48,10 @@ std::string stamp_of(const Path& database);
 // True when files are there that opening would silently throw away: a write-ahead log without its
 // database.
 bool is_orphaned_log(const Path& database);
+// A copy of a database that somebody puts in its place has no log: one that is there was that of
+// the database before it, and would be mixed with the copy. Renames it and returns the new name,
+// empty when there is none. Nobody may have the database open.
+Result<Path> set_foreign_log_aside(const Path& database);
 // Renames database, log and index to "NAME.damaged-TIME…", where they can still be opened together,
 // and returns the new name of the database, empty when there was nothing. Nobody may have it open.
 Result<Path> set_aside(const Path& database);

@@ -74,7 +74,17 @@ Result<Format> recognise(const os::Path& path)
     if (std::filesystem::is_directory(path, problem)) return recognise_folder(path);
     const auto fd = TRY(os::open_regular(path));
     const auto begin = TRY(os::read_at(fd.get(), 0, 4096));
-    if (begin.starts_with("SQLite format 3")) return Format::mlflow_database;
+    if (begin.starts_with("SQLite format 3")) {
+        constexpr std::size_t application_at = 68;
+        if (begin.size() < application_at + 4 || begin.substr(application_at, 4) != "ponk")
+            return Format::mlflow_database;
+        return tl::unexpected(Error(
+            ErrorKind::invalid_argument,
+            fmt::format("{} is a history of ponk, and no export of one", os::in_quotes(path)),
+            "To go back to it: 'ponk daemon stop', then put it in the place of history/history.db "
+            "in ponk's folder. To add its runs to yours: put it there in an empty PONK_HOME, and "
+            "import what 'ponk history export --all-projects' writes there."));
+    }
     if (begin.empty()) return unknown(path, "it is empty");
     if (begin.starts_with("\xff\xfe") || begin.starts_with("\xfe\xff"))
         return unknown(path, "it is UTF-16; save it as UTF-8");

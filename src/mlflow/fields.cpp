@@ -2,6 +2,7 @@
 #include "mlflow/fields.hpp"
 
 #include "base/text.hpp"
+#include "mlflow/half_pairs.hpp"
 
 #include <fmt/format.h>
 
@@ -31,14 +32,21 @@ Json object_of(const std::vector<std::pair<std::string, std::string>>& query)
     return object;
 }
 
+Result<Json> read_json(const std::string& text)
+{
+    if (has_half_pair(text))
+        return fail(ErrorKind::invalid_argument, "it has half of a surrogate pair");
+    return parse_json(text, as_python_writes);
+}
+
 // Very old clients send a text that holds the object. MLflow's server takes what it cannot read for
 // an empty object, and makes a run in some other experiment than the one that was named in it.
 Result<Json> object_of(const std::string& body)
 {
     if (trim(body).empty()) return Json(JsonObject());
-    auto json = parse_json(body, as_python_writes);
+    auto json = read_json(body);
     if (json && json->is_string() && !trim(json->as_string()).empty())
-        json = parse_json(json->as_string(), as_python_writes);
+        json = read_json(json->as_string());
     if (!json)
         return fail(ErrorKind::invalid_argument,
                     "The body of the request is no JSON: {}",

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <set>
 
 namespace ponk::mlflow {
 
@@ -105,6 +106,53 @@ Result<> check_length(std::string_view what, std::string_view text, std::size_t 
                 "'{}' exceeds the maximum length of {} characters",
                 what,
                 most);
+}
+
+Result<std::string> logged_model_name_of(const Fields& fields)
+{
+    auto name = TRY(fields.find_text("name")).value_or("");
+    if (name.find_first_of("/:.%\"'") != std::string::npos)
+        return fail(ErrorKind::invalid_argument,
+                    "Invalid model name ('{}') provided. Model name must be a non-empty string and"
+                    " cannot contain the following characters: ('/', ':', '.', '%', '\"', \"'\")",
+                    printable(name));
+    TRY(check_length("name", name, limits::experiment_name));
+    return name;
+}
+
+Result<> check_twins(const std::vector<std::pair<std::string, std::string>>& params)
+{
+    std::set<std::string_view> seen;
+    for (const auto& [key, value] : params) {
+        if (seen.insert(key).second) continue;
+        return fail(ErrorKind::invalid_argument,
+                    "Duplicate parameter keys have been submitted: '{}'",
+                    printable(key));
+    }
+    return {};
+}
+
+Error changed_param(std::string_view key,
+                    std::string_view known,
+                    std::string_view whose,
+                    std::string_view value)
+{
+    return {ErrorKind::invalid_argument,
+            fmt::format("Changing param values is not allowed. Param with key='{}' was already "
+                        "logged with value='{}' for {}. Attempted logging new value '{}'",
+                        printable(key),
+                        printable(known),
+                        whose,
+                        printable(value))};
+}
+
+Result<> check_dataset(std::string_view name, std::string_view digest)
+{
+    TRY(check_length("dataset_name", name, limits::dataset_name));
+    TRY(check_length("dataset_digest", digest, limits::dataset_digest));
+    if (name.empty() == digest.empty()) return {};
+    return fail(ErrorKind::invalid_argument,
+                "Both dataset_name and dataset_digest must be provided if one is provided");
 }
 
 Error too_many(std::string_view things, std::size_t most, std::size_t found)

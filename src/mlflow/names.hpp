@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 // What MLflow's clients may call things, and how long their texts may be.
 namespace ponk::mlflow {
@@ -47,6 +49,20 @@ Result<std::string> run_id_of(const Fields& fields);
 
 // "'Param value' exceeds the maximum length of 6000 characters".
 Result<> check_length(std::string_view what, std::string_view text, std::size_t most);
+
+// The field `name` of a logged model; empty when it is not said.
+Result<std::string> logged_model_name_of(const Fields& fields);
+
+// Of parameters that come together each key may stand once.
+Result<> check_twins(const std::vector<std::pair<std::string, std::string>>& params);
+// A parameter is written once, with `known` as its value; `whose` is "run ID='…'", say.
+Error changed_param(std::string_view key,
+                    std::string_view known,
+                    std::string_view whose,
+                    std::string_view value);
+
+// Of a metric: a dataset is named by both or not at all.
+Result<> check_dataset(std::string_view name, std::string_view digest);
 
 // "A batch logging request can contain at most 1000 metrics. …"
 Error too_many(std::string_view things, std::size_t most, std::size_t found);

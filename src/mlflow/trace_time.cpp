@@ -31,6 +31,18 @@ std::optional<std::int64_t> milliseconds_of(std::string_view fraction)
     return parse_integer((std::string(digits) + "00").substr(0, 3));
 }
 
+// Of a zone as RFC 3339 writes it: Z, +02:00, -05:30.
+std::optional<std::int64_t> minutes_ahead(std::string_view zone)
+{
+    if (zone == "Z") return 0;
+    if (zone.size() != std::string_view("+02:00").size() || zone[3] != ':') return std::nullopt;
+    const auto hours = zone.substr(1, 2);
+    const auto minutes = zone.substr(4);
+    if (!is_digits(hours) || !is_digits(minutes)) return std::nullopt;
+    const auto ahead = *parse_integer(hours) * 60 + *parse_integer(minutes);
+    return zone.front() == '-' ? -ahead : ahead;
+}
+
 }  // namespace
 
 std::string trace_time_text(std::int64_t wall_ms)
@@ -43,12 +55,14 @@ std::string trace_time_text(std::int64_t wall_ms)
 
 std::optional<std::int64_t> parse_trace_time(std::string_view text)
 {
-    if (text.size() <= whole_seconds || text.back() != 'Z') return std::nullopt;
-    const auto fraction = text.substr(whole_seconds, text.size() - whole_seconds - 1);
-    const auto ms = milliseconds_of(fraction);
+    if (text.size() <= whole_seconds) return std::nullopt;
+    const auto zone = text.find_first_of("Z+-", whole_seconds);
+    if (zone == std::string_view::npos) return std::nullopt;
+    const auto ms = milliseconds_of(text.substr(whole_seconds, zone - whole_seconds));
+    const auto ahead = minutes_ahead(text.substr(zone));
     const auto seconds = parse_utc(std::string(text.substr(0, whole_seconds)) + ".000Z");
-    if (!ms || !seconds) return std::nullopt;
-    return *seconds + *ms;
+    if (!ms || !ahead || !seconds) return std::nullopt;
+    return *seconds + *ms - *ahead * 60'000;
 }
 
 std::string trace_duration_text(std::int64_t ms)

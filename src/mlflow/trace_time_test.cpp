@@ -13,8 +13,13 @@ TEST(TraceTime, ReadsWhatItWritesAndFinerTimes)
     EXPECT_EQ(parse_trace_time("1970-01-01T00:00:01Z"), 1'000);
     EXPECT_EQ(parse_trace_time("1970-01-01T00:00:01.001999999Z"), 1'001);
     EXPECT_EQ(parse_trace_time("1970-01-01T00:00:01.5Z"), 1'500);
+    EXPECT_EQ(parse_trace_time("1970-01-01T02:00:01.5+02:00"), 1'500);
+    EXPECT_EQ(parse_trace_time("1969-12-31T18:30:00-05:30"), 0);
     for (const auto* text : {"",
                              "Z",
+                             "1970-01-01T00:00:01+2:00",
+                             "1970-01-01T00:00:01+02:00Z",
+                             "1970-01-01T00:00:01+0x:00",
                              "x",
                              "1970-01-01T00:00:01",
                              "1970-01-01T00:00:01.Z",

@@ -5,7 +5,7 @@
 #include "base/time.hpp"
 #include "mlflow/names.hpp"
 
-#include <set>
+#include <fmt/format.h>
 
 namespace ponk::relay {
 
@@ -21,19 +21,6 @@ each(const Fields& fields, std::string_view name, Result<T> (*read)(const Fields
     for (const auto& entry : TRY(fields.objects(name)))
         all.push_back(TRY(read(entry)));
     return all;
-}
-
-Result<> check_params(const std::vector<Logged>& params)
-{
-    std::set<std::string_view> keys;
-    for (const auto& [key, value] : params) {
-        if (!keys.insert(key).second) {
-            return fail(ErrorKind::invalid_argument,
-                        "Duplicate parameter keys have been submitted: '{}'",
-                        key);
-        }
-    }
-    return {};
 }
 
 void add(JsonObject& record, const char* name, const std::string& value)
@@ -56,8 +43,7 @@ Result<LoggedMetric> metric_of(const Fields& fields)
     subject.dataset_name = TRY(fields.find_text("dataset_name")).value_or("");
     subject.dataset_digest = TRY(fields.find_text("dataset_digest")).value_or("");
     TRY(mlflow::check_length("model_id", subject.model, limits::key));
-    TRY(mlflow::check_length("dataset_name", subject.dataset_name, limits::dataset_name));
-    TRY(mlflow::check_length("dataset_digest", subject.dataset_digest, limits::dataset_digest));
+    TRY(mlflow::check_dataset(subject.dataset_name, subject.dataset_digest));
     return metric;
 }
 
@@ -85,7 +71,7 @@ Result<LoggedBatch> batch_of(const Fields& fields)
     batch.metrics = TRY(each(fields, "metrics", metric_of));
     batch.params = TRY(each(fields, "params", param_of));
     batch.tags = TRY(each(fields, "tags", tag_of));
-    TRY(check_params(batch.params));
+    TRY(mlflow::check_twins(batch.params));
     return batch;
 }
 
@@ -97,13 +83,8 @@ Result<JsonArray> records_of(const LoggedBatch& batch, const TrackedRun& run, Js
         const auto known = run.params.find(key);
         if (known != run.params.end() && known->second == value) continue;
         if (known != run.params.end()) {
-            return fail(ErrorKind::invalid_argument,
-                        "Changing param values is not allowed. Param with key='{}' was already "
-                        "logged with value='{}' for run ID='{}'. Attempted logging new value '{}'",
-                        key,
-                        known->second,
-                        run.id,
-                        value);
+            return tl::unexpected(mlflow::changed_param(
+                key, known->second, fmt::format("run ID='{}'", run.id), value));
         }
         auto record = about;
         record.append("param", key);

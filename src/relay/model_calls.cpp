@@ -52,14 +52,25 @@ Json model_json(const model::Tracking& tracking, const TrackedModel& model)
     return JsonObject{{"info", std::move(info)}, {"data", std::move(data)}};
 }
 
-Result<JsonObject>
-texts_of(const Fields& fields, std::string_view name, Result<Logged> (*read)(const Fields&))
+Result<JsonObject> tags_of(const Fields& fields)
 {
     JsonObject out;
-    for (const auto& entry : TRY(fields.objects(name))) {
-        auto [key, value] = TRY(read(entry));
+    for (const auto& entry : TRY(fields.objects("tags"))) {
+        auto [key, value] = TRY(tag_of(entry));
         out.set(std::move(key), std::move(value));
     }
+    return out;
+}
+
+Result<JsonObject> params_of(const Fields& fields)
+{
+    std::vector<Logged> params;
+    for (const auto& entry : TRY(fields.objects("params")))
+        params.push_back(TRY(param_of(entry)));
+    TRY(mlflow::check_twins(params));
+    JsonObject out;
+    for (auto& [key, value] : params)
+        out.set(std::move(key), std::move(value));
     return out;
 }
 
@@ -90,14 +101,14 @@ Result<Answer> create_model(Recorder& recorder, const Call& call)
     const auto experiment = TRY(call.fields.text("experiment_id"));
     if (experiment != recorder.tracking().experiment && experiment != "0") return Answer();
     const auto id = "m-" + to_hex(random_bytes(16));
-    const auto name = TRY(call.fields.find_text("name")).value_or("model-" + id.substr(2, 8));
-    TRY(mlflow::check_length("name", name, limits::experiment_name));
+    auto name = TRY(mlflow::logged_model_name_of(call.fields));
+    if (name.empty()) name = "model-" + id.substr(2, 8);
     const auto type = TRY(call.fields.find_text("model_type")).value_or("");
     TRY(mlflow::check_length("model_type", type, limits::experiment_name));
     const auto run = TRY(call.fields.find_text("source_run_id")).value_or("");
     TRY(mlflow::check_length("source_run_id", run, limits::key));
-    const auto params = TRY(texts_of(call.fields, "params", param_of));
-    const auto tags = TRY(texts_of(call.fields, "tags", tag_of));
+    const auto params = TRY(params_of(call.fields));
+    const auto tags = TRY(tags_of(call.fields));
     TRY(record(recorder,
                {{"model", id},
                 {"name", name},
@@ -117,6 +128,8 @@ Result<Answer> finish_model(Recorder& recorder, const Call& call)
 {
     const auto& id = call.variables.front();
     if (!is_known(recorder, id)) return Answer();
+    if (TRY(call.fields.find_text("model_id")).value_or(id) != id)
+        return tl::unexpected(call.fields.invalid("model_id", "The path names another model"));
     const auto status = TRY(call.fields.find_name("status", statuses));
     if (!status) return tl::unexpected(call.fields.missing("status"));
     TRY(record(recorder, {{"model", id}, {"status", *status}}));
@@ -127,7 +140,7 @@ Result<Answer> tag_model(Recorder& recorder, const Call& call)
 {
     const auto& id = call.variables.front();
     if (!is_known(recorder, id)) return Answer();
-    const auto tags = TRY(texts_of(call.fields, "tags", tag_of));
+    const auto tags = TRY(tags_of(call.fields));
     TRY(record(recorder, {{"model", id}, {"tags", tags}}));
     return reply();
 }
@@ -152,8 +165,19 @@ Result<Answer> add_params(Recorder& recorder, const Call& call)
 {
     const auto& id = call.variables.front();
     if (!is_known(recorder, id)) return Answer();
-    const auto params = TRY(texts_of(call.fields, "params", param_of));
-    TRY(record(recorder, {{"model", id}, {"params", params}}));
+    const auto params = TRY(params_of(call.fields));
+    TRY(recorder.write([&](const TrackedState& state) -> Result<JsonArray> {
+        const auto* model = state.find_model(id);
+        const auto known = model ? model->params : Texts();
+        for (const auto& [key, value] : params) {
+            const auto before = known.find(key);
+            if (before != known.end() && before->second != value.as_string())
+                return tl::unexpected(
+                    mlflow::changed_param(key, before->second, "this model", value.as_string()));
+        }
+        return JsonArray{
+            JsonObject{{"model", id}, {"params", params}, {"time", wall_milliseconds()}}};
+    }));
     return reply();
 }
 

@@ -47,7 +47,8 @@ TEST_F(RelayTest, AModelHasItsMetricsAndIsFoundByNameAndRun)
                      {"timestamp", 5000},
                      {"step", step},
                      {"model_id", id},
-                     {"dataset_name", "iris"}})
+                     {"dataset_name", "iris"},
+                     {"dataset_digest", "1a"}})
             .status;
     };
     ASSERT_EQ(log(0.5, 2), 200);
@@ -69,6 +70,33 @@ TEST_F(RelayTest, AModelHasItsMetricsAndIsFoundByNameAndRun)
     EXPECT_EQ(found("metrics.acc > 0").status, 0);
     ASSERT_EQ(ask("DELETE", "api/2.0/mlflow/logged-models/" + id, JsonObject()).status, 200);
     EXPECT_EQ(ask("GET", "api/2.0/mlflow/logged-models/" + id, JsonObject()).status, 0);
+}
+
+TEST_F(RelayTest, AModelIsRefusedForWhatTheDaemonWouldRefuse)
+{
+    const auto make = [this](JsonObject fields) {
+        fields.set("experiment_id", "7");
+        return post("logged-models", std::move(fields));
+    };
+    for (const auto* name : {"a/b", "..", "a:b", "q\"q"})
+        EXPECT_EQ(make({{"name", name}}).status, 400) << name;
+    const JsonObject twin{{"key", "k"}, {"value", "v"}};
+    EXPECT_EQ(make({{"name", "net"}, {"params", JsonArray{twin, twin}}}).status, 400);
+    const auto made = parse_json(make({{"name", ""}, {"params", JsonArray{twin}}}).body).value();
+    const auto id = made["model"]["info"].text("model_id");
+    EXPECT_NE(made["model"]["info"].text("name"), "");
+    const auto log = [&](const char* value) {
+        return post("logged-models/" + id + "/params",
+                    {{"params", JsonArray{JsonObject{{"key", "k"}, {"value", value}}}}});
+    };
+    EXPECT_EQ(log("v").status, 200);
+    EXPECT_NE(log("other").body.find("Changing param values is not allowed"), std::string::npos);
+    EXPECT_EQ(ask("PATCH",
+                  "api/2.0/mlflow/logged-models/" + id,
+                  JsonObject{{"model_id", "m-other"}, {"status", "LOGGED_MODEL_READY"}})
+                  .status,
+              400);
+    EXPECT_EQ(post("runs/outputs", {{"run_id", own_run}}).status, 400);
 }
 
 TEST_F(RelayTest, DataThatIsLoggedInEveryEpochIsWrittenOnce)

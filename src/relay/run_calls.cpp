@@ -298,8 +298,10 @@ Result<Answer> log_outputs(Recorder& recorder, const Call& call)
 {
     const auto run = TRY(call.fields.run_id());
     if (!is_known(recorder, run)) return Answer();
+    const auto models = TRY(call.fields.objects("models"));
+    if (models.empty()) return tl::unexpected(call.fields.missing("models"));
     JsonArray records;
-    for (const auto& model : TRY(call.fields.objects("models"))) {
+    for (const auto& model : models) {
         auto record = record_about(recorder.tracking(), run);
         record.append("model_output", TRY(model.text("model_id")));
         record.append("step", TRY(model.find_integer("step")).value_or(0));

@@ -2,6 +2,7 @@
 #include "relay/serve.hpp"
 
 #include "base/text.hpp"
+#include "mlflow/half_pairs.hpp"
 #include "net/target.hpp"
 #include "relay/artifacts.hpp"
 
@@ -75,6 +76,7 @@ private:
 
     bool send(net::Response response, bool goes_on)
     {
+        response = mlflow::without_half_pairs(std::move(response));
         auto text = response_head(response, goes_on, response.body.size());
         if (head_.method != "HEAD") text += response.body;
         return stream_.send(text) && goes_on;
@@ -270,7 +272,9 @@ private:
             request_.parameter("run_id").value_or(request_.parameter("run_uuid").value_or(""));
         const auto& tracking = recorder_.tracking();
         std::vector<std::string> full{tracking.experiment, run, "artifacts"};
-        if (const auto inside = request_.parameter("path").value_or(""); !inside.empty()) {
+        auto inside = request_.parameter("path").value_or("");
+        if (inside.ends_with('/')) inside.pop_back();  // it says that a folder is meant
+        if (!inside.empty()) {
             const auto segments = segments_of(inside);
             if (!segments) return mlflow::refuse(segments.error());
             full.insert(full.end(), segments->begin(), segments->end());

@@ -115,8 +115,10 @@ void TrackedState::apply_to(TrackedRun& run, const Json& record)
         run.ended = record.integer("ended");
     } else if (record["dataset"].is_object()) {
         if (has_dataset(run, record["dataset"])) return;
-        run.datasets.emplace_back(
-            JsonObject{{"dataset", record["dataset"]}, {"tags", record["tags"]}});
+        JsonObject input{{"dataset", record["dataset"]}};
+        const auto& tags = record["tags"];
+        if (tags.is_array() && !tags.as_array().empty()) input.append("tags", tags);
+        run.datasets.emplace_back(std::move(input));
     } else if (record["model_input"].is_string()) {
         run.model_inputs.insert(record.text("model_input"));
     } else if (record["model_output"].is_string()) {

@@ -25,7 +25,8 @@ read_metrics(db::Connection& connection, std::int64_t row, const std::string& id
     auto statement = TRY(connection.prepare(
         "SELECT key, value, time, step, dataset_name, dataset_digest, run.id"
         " FROM logged_model_metric CROSS JOIN run ON run.row = logged_model_metric.run"
-        " WHERE model = ? ORDER BY key, time, step, logged_model_metric.run"));
+        " WHERE model = ? ORDER BY key, time, step, logged_model_metric.run, "
+        "logged_model_metric.row"));
     statement.bind(row);
     std::vector<ModelMetric> metrics;
     while (TRY(statement.step())) {
@@ -207,7 +208,7 @@ Result<> store_model_metrics(db::Connection& writer,
     for (const auto& metric : metrics) {
         const auto model = TRY(get_model_row(writer, metric.model));
         auto insert = TRY(writer.prepare(
-            "INSERT OR REPLACE INTO logged_model_metric(model, key, time, step, run, value,"
+            "INSERT OR IGNORE INTO logged_model_metric(model, key, time, step, run, value,"
             " dataset_name, dataset_digest) VALUES(?, ?, ?, ?, ?, ?, ?, ?)"));
         insert.bind(model,
                     metric.key,

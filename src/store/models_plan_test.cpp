@@ -66,7 +66,7 @@ TEST_F(ModelPlanTest, TheNewestModelsOfAnExperimentAreWalked)
     const auto steps = plan(model_rows(models("tags.a != 'x' AND metrics.m > 1")));
     EXPECT_THAT(steps, HasSubstr("logged_model_by_created"));
     EXPECT_THAT(steps, Not(HasSubstr("USE TEMP B-TREE")));
-    EXPECT_THAT(steps, HasSubstr("sqlite_autoindex_logged_model_metric_1 (model=? AND key=?"));
+    EXPECT_THAT(steps, HasSubstr("logged_model_metric_once (model=? AND key=?"));
 }
 
 TEST_F(ModelPlanTest, AModelIsFoundByItsName)

@@ -146,7 +146,9 @@ public:
     update_run(const std::string& id, const TrackedChange& change, Into into = Into::active);
     // Done already is fine.
     Result<> delete_run(const std::string& id);
-    Result<> restore_run(const std::string& id);
+    // leave: the experiment can still be restored, with all that was deleted with it.
+    enum class OfDeletedExperiment { leave, restore_both };
+    Result<> restore_run(const std::string& id, OfDeletedExperiment its);
     // All of it or nothing. A parameter that has another value already is an `invalid_argument`.
     Result<> log(const std::string& id, const Logged& logged, Into into = Into::active);
     // Points alone, without waiting: `done` is called on another thread and must not wait either.

@@ -178,13 +178,15 @@ Result<> set_deleted(db::Connection& writer, const std::string& id, std::int64_t
     const auto known = TRY(find_known(writer, id));
     if (known.deleted == (when != 0)) return {};
     auto statement = TRY(writer.prepare("UPDATE run SET deleted = ? WHERE row = ?"));
-    TRY(statement.bind(when, known.row).run());
-    if (when != 0) return {};
-    // A run is not in an experiment that is gone.
+    return statement.bind(when, known.row).run();
+}
+
+Result<> restore_experiment_of(db::Connection& writer, const std::string& id)
+{
     auto mark = TRY(writer.prepare("UPDATE project SET deleted = 0, updated = ?"
                                    " WHERE row = (SELECT project FROM run WHERE row = ?)"
                                    " AND deleted <> 0"));
-    return mark.bind(wall_milliseconds(), known.row).run();
+    return mark.bind(wall_milliseconds(), TRY(find_known(writer, id)).row).run();
 }
 
 }  // namespace
@@ -249,10 +251,14 @@ Result<> Tracking::delete_run(const std::string& id)
     });
 }
 
-Result<> Tracking::restore_run(const std::string& id)
+Result<> Tracking::restore_run(const std::string& id, OfDeletedExperiment its)
 {
     return history_.impl_->database->write(
-        db::Durability::disk, [&](db::Connection& writer) { return set_deleted(writer, id, 0); });
+        db::Durability::disk, [&](db::Connection& writer) -> Result<> {
+            TRY(set_deleted(writer, id, 0));
+            return its == OfDeletedExperiment::restore_both ? restore_experiment_of(writer, id)
+                                                            : Result<>();
+        });
 }
 
 Result<> Tracking::log(const std::string& id, const Logged& logged, Into into)

@@ -157,7 +157,12 @@ def test_unknown_run_and_hidden_ones(ponk):
     ponk.run("submit", "x.py")
     ponk.run("logs", "ffffffffffff", code=66)
     ponk.run("history", "delete", "last", code=65)
-    ponk.run("history", "delete", "last", "--yes")
+    run = ponk.json("history", "last")["run_id"]
+    assert f"run {run} deleted" in ponk.text("history", "delete", "last", "--yes", "-o", "table")
+    ponk.run("submit", "x.py")
+    ponk.run("submit", "x.py")
+    both = [run["run_id"] for run in ponk.json("history", "list")]
+    assert "2 runs deleted" in ponk.text("history", "delete", *both, "--yes", "-o", "table")
     assert json.loads(ponk.text("runs", "-o", "json")) == []
 
 

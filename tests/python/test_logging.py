@@ -446,3 +446,14 @@ def test_a_real_azureml_package_is_not_hidden(python, run):
         from azureml.logging import get_azureml_logger
         get_azureml_logger().log("a", 1)""", PYTHONPATH="%s:%s" % (SOURCE, site))
     assert done.stderr == b"" and len(run.records()) == 1
+
+
+def test_half_a_character_is_shown_as_none(python, run):
+    done = run.script(python, """if True:
+        import ponk
+        ponk.log_param("note", "half \\ud83d, a byte \\udcff, whole \\U0001f480")
+        ponk.set_tag("k\\udfff", "v")""")
+    assert done.stderr == b""
+    records = without_time(run.records())
+    assert records[0] == {"param": "note", "value": "half \ufffd, a byte \udcff, whole \U0001f480"}
+    assert records[1] == {"tag": "k\ufffd", "value": "v"}

@@ -119,6 +119,9 @@ TEST_F(MlflowExperiments, AreDeletedAndRestoredWithAllTheirRuns)
                   "lifecycle_stage"),
               "deleted");
 
+    ask(in_run("restore", second, ""));
+    EXPECT_EQ(run(second)["info"].text("lifecycle_stage"), "active");
+
     ask(post("experiments/restore", body));
 
     EXPECT_EQ(run(first)["info"].text("lifecycle_stage"), "active");

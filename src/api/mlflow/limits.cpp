@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 namespace ponk::api::mlflow {
 
@@ -48,13 +47,7 @@ Result<std::string> experiment_tag_value_of(const Fields& fields)
 Result<store::Pairs> params_of(const Fields& fields)
 {
     auto params = TRY(pairs_of(fields, "params", param_value_of));
-    std::set<std::string_view> seen;
-    for (const auto& [key, value] : params) {
-        if (seen.insert(key).second) continue;
-        return fail(ErrorKind::invalid_argument,
-                    "Duplicate parameter keys have been submitted: '{}'",
-                    printable(key));
-    }
+    TRY(ponk::mlflow::check_twins(params));
     return params;
 }
 
@@ -81,6 +74,11 @@ parse_experiment_id(const Fields& fields, std::string_view name, std::string_vie
 Result<std::int64_t> experiment_id(const Fields& fields, std::string_view name)
 {
     return parse_experiment_id(fields, name, TRY(fields.text(name)));
+}
+
+std::optional<std::string> unless_empty(std::optional<std::string> text)
+{
+    return text && text->empty() ? std::nullopt : std::move(text);
 }
 
 Result<store::Lifecycle> lifecycle_of(const Fields& fields, std::string_view name)

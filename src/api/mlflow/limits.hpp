@@ -36,6 +36,9 @@ Result<std::int64_t> experiment_id(const Fields& fields, std::string_view name);
 Result<std::int64_t>
 parse_experiment_id(const Fields& fields, std::string_view name, std::string_view text);
 
+// What clients send as an empty text is not there.
+std::optional<std::string> unless_empty(std::optional<std::string> text);
+
 // ACTIVE_ONLY when absent.
 Result<store::Lifecycle> lifecycle_of(const Fields& fields, std::string_view name);
 // `otherwise` when absent; 1 to `most`.

@@ -40,9 +40,10 @@ Result<model::MetricPoint> point_of(const Fields& fields)
 Result<> add_point(const Fields& fields, store::Logged& logged)
 {
     const auto point = TRY(point_of(fields));
+    auto dataset = unless_empty(TRY(fields.find_text("dataset_name")));
+    auto digest = unless_empty(TRY(fields.find_text("dataset_digest")));
+    TRY(ponk::mlflow::check_dataset(dataset.value_or(""), digest.value_or("")));
     if (auto model = TRY(fields.find_text("model_id")); model && !model->empty()) {
-        auto dataset = TRY(fields.find_text("dataset_name"));
-        auto digest = TRY(fields.find_text("dataset_digest"));
         logged.model_metrics.push_back({.model = std::move(*model),
                                         .key = point.key,
                                         .value = point.value,

@@ -264,6 +264,32 @@ TEST_F(MlflowLog, TheLatestHasTheGreatestStepThenTimeThenValue)
     EXPECT_EQ(data(id_, "metrics", "m").as_double(), 3);
 }
 
+TEST_F(MlflowLog, HalfACharacterIsRefusedSinceItWouldHideAllThatIsToldWithIt)
+{
+    const auto half = R"("key": "p", "value": "a\udcffb")";
+    for (const auto* call : {"log-parameter", "set-tag"})
+        EXPECT_THAT(refusal(in_run(call, id_, half)), HasSubstr("half of a surrogate pair"))
+            << call;
+    EXPECT_EQ(post("experiments/create", R"({"name": "x\uDCFF"})").status, 400);
+    ask(in_run("set-tag", id_, R"("key": "whole", "value": "\ud83d\udc80")"));
+    EXPECT_EQ(data(id_, "tags", "whole"), Json("\xf0\x9f\x92\x80"));
+    // What ponk itself knows by such a name is shown, though not to the byte.
+    ASSERT_TRUE(history_->set_tag(RunId::parse(id_).value(), "file", "caf\xe9"));
+    EXPECT_EQ(data(id_, "tags", "file"), Json("caf\xef\xbf\xbd"));
+}
+
+TEST_F(MlflowLog, ADatasetHasANameAndADigestOrNeither)
+{
+    for (const auto* member : {R"("dataset_name": "x")", R"("dataset_digest": "1")"}) {
+        EXPECT_THAT(
+            refusal(in_run("log-metric",
+                           id_,
+                           std::string(R"("key": "m", "value": 1, "timestamp": 1, )") + member)),
+            HasSubstr("Both dataset_name and dataset_digest must be provided"));
+    }
+    EXPECT_TRUE(data(id_, "metrics", "m").is_null());
+}
+
 TEST_F(MlflowLog, HostileTextsAreTexts)
 {
     for (const auto* text : {"'; DROP TABLE run; --",

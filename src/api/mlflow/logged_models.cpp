@@ -32,15 +32,8 @@ net::Response model_reply(const store::LoggedModel& model)
 
 Result<std::string> name_of(const Fields& fields)
 {
-    auto name = TRY(fields.find_text("name")).value_or("");
-    if (name.empty()) return model::make_run_name();
-    if (name.find_first_of("/:.%\"'") != std::string::npos)
-        return fail(ErrorKind::invalid_argument,
-                    "Invalid model name ('{}') provided. Model name must be a non-empty string and"
-                    " cannot contain the following characters: ('/', ':', '.', '%', '\"', \"'\")",
-                    printable(name));
-    TRY(check_length("name", name, limits::experiment_name));
-    return name;
+    auto name = TRY(ponk::mlflow::logged_model_name_of(fields));
+    return name.empty() ? model::make_run_name() : name;
 }
 
 Result<net::Response> create_model(const Services& services, const Call& call)
@@ -142,11 +135,6 @@ Result<query::search::OrderKey> order_key_of(const Fields& fields)
     const auto* key = find_key(*family, field, Purpose::order);
     if (!key) return no_such_order(field);
     return OrderKey{Entity::attribute, std::string(key->name), direction};
-}
-
-std::optional<std::string> unless_empty(std::optional<std::string> text)
-{
-    return text && text->empty() ? std::nullopt : std::move(text);
 }
 
 Result<std::vector<store::ModelOrder>> orders_of(const Fields& fields)

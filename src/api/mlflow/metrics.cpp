@@ -24,9 +24,12 @@ Error bad_request(std::string message)
     return {ErrorKind::invalid_argument, std::move(message)};
 }
 
-// {"metrics": […]}, the list absent when it would be empty.
+// {"metrics": […]}
 class MetricList {
 public:
+    enum class WhenEmpty { absent, told };
+    explicit MetricList(WhenEmpty when_empty = WhenEmpty::absent) : when_empty_(when_empty) {}
+
     void add(const MetricPoint& point, std::string_view run_id = std::string_view())
     {
         if (out_.size() == 1) {
@@ -39,7 +42,11 @@ public:
     }
     net::Response finish(std::string_view next_page = std::string_view())
     {
-        if (out_.size() > 1) out_ += ']';
+        if (out_.size() > 1) {
+            out_ += ']';
+        } else if (when_empty_ == WhenEmpty::told) {
+            out_ += "\"metrics\":[]";
+        }
         if (!next_page.empty()) {
             append_name(out_, "next_page_token");
             append_text(out_, next_page);
@@ -48,6 +55,7 @@ public:
     }
 
 private:
+    WhenEmpty when_empty_;
     std::string out_ = "{";
 };
 
@@ -100,7 +108,7 @@ Result<net::Response> get_history_bulk(const Services& services, const Call& cal
     auto left = std::min(wanted, longest_bulk);
     std::sort(ids.begin(), ids.end());
     ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-    MetricList list;
+    MetricList list(MetricList::WhenEmpty::told);
     for (const auto& text : ids) {
         const auto id = run_of(text);
         if (!id || left == 0) continue;

@@ -104,6 +104,8 @@ TEST_F(MlflowHistory, OfSeveralRunsComesAtOnce)
                   {{"run_id", other}, {"run_id", id_}, {"metric_key", "m"}, {"max_results", "1"}})))
             .size(),
         4U);
+    EXPECT_EQ(get(bulk_, {{"run_id", id_}, {"metric_key", "none"}}).body, "{\"metrics\":[]}\n")
+        << "pages index it without a look";
     EXPECT_THAT(refusal(get(bulk_, {{"metric_key", "m"}})),
                 HasSubstr("GetMetricHistoryBulk request must specify at least one run_id"));
     EXPECT_THAT(refusal(get(bulk_, {{"run_id", id_}})),

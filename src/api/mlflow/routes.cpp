@@ -2,6 +2,7 @@
 #include "api/mlflow/routes.hpp"
 
 #include "base/text.hpp"
+#include "mlflow/half_pairs.hpp"
 
 #include <deque>
 #include <unordered_map>
@@ -171,7 +172,7 @@ net::Response dispatch(const Services& services, const net::Request& request, Fo
                                   printable("/" + join(request.path, "/"))));
     }
     auto answer = carry_out(services, request, std::move(found));
-    return answer ? std::move(*answer) : refuse(answer.error());
+    return ponk::mlflow::without_half_pairs(answer ? std::move(*answer) : refuse(answer.error()));
 }
 
 net::Response reply(JsonObject object)

@@ -114,7 +114,8 @@ Result<net::Response> delete_run(const Services& services, const Call& call)
 
 Result<net::Response> restore_run(const Services& services, const Call& call)
 {
-    TRY(tracking(services).restore_run(TRY(call.fields.run_id())));
+    TRY(tracking(services).restore_run(TRY(call.fields.run_id()),
+                                       store::Tracking::OfDeletedExperiment::leave));
     return reply();
 }
 
