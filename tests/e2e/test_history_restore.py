@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs that clients of the tracking API set aside, and runs that scripts make."""
+import os
+import signal
+
 from tracking import Tracking
 
 MAKER = """import json, os, urllib.request
@@ -109,3 +112,23 @@ def test_a_copy_of_history_is_made_while_it_is_in_use_and_brought_back(ponk, tmp
     (ponk.home / "history/history.db").write_bytes(copy.read_bytes())
     back = ponk.json("history", "list")
     assert [one["run_id"] for one in back] == [run] and back[0]["a"] == 1
+
+
+def test_a_copy_is_brought_back_after_a_kill(ponk, tmp_path):
+    run = submitted(ponk)
+    copy = tmp_path / "copy.db"
+    ponk.run("history", "backup", copy)
+    tracking = Tracking(ponk)
+    for number in range(60):
+        made = tracking.ask("POST", "runs/create", {"experiment_id": "0", "run_name": f"later {number}"})["run"]["info"]["run_id"]
+        tracking.ask("POST", "runs/log-parameter", {"run_id": made, "key": "long", "value": "x" * 5000})
+    os.kill(ponk.json("daemon", "status")["pid"], signal.SIGKILL)
+    ponk.run("daemon", "stop", code=None)
+    database = ponk.home / "history/history.db"
+    assert (ponk.home / "history/history.db-wal").stat().st_size > 0
+    database.write_bytes(copy.read_bytes())
+
+    assert [one["run_id"] for one in ponk.json("history", "list", "-A")] == [run["run_id"]]
+    assert [path.name for path in database.parent.glob("*damaged*")] == []
+    refused = ponk.run("history", "import", copy, code=65).stderr.decode()
+    assert "is a history of ponk" in refused and "put it in the place of" in refused

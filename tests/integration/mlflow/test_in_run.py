@@ -207,3 +207,24 @@ assert client.get_run("{first}").data.metrics == {{"score": 3.0}}
     record = ended(runs, first)
 
     assert record["metrics"]["score"] == 3 and "a" not in record["tags"]
+
+
+def test_names_that_are_no_utf8_keep_no_client_from_reading(runs, client):
+    script = "tr\udce9.py"  # as file systems of Latin-1 have it
+    runs.write(script, """
+import mlflow, ponk
+ponk.log_param("file", "data\\udcff.csv")
+with mlflow.start_run() as run:
+    mlflow.log_metric("a", 1)
+    assert mlflow.get_run(run.info.run_id).data.metrics["a"] == 1
+    mlflow.search_runs([run.info.experiment_id])
+""")
+    done = runs.run("submit", "--name", "n\udcff", script, code=None)
+    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:].decode(errors="replace")
+
+    found = client("""
+[one] = [run for each in client.search_experiments() for run in client.search_runs([each.experiment_id])]
+answer = [one.info.run_name, one.data.params, one.data.tags["mlflow.source.name"]]
+""")
+    assert found == ["n\ufffd", {"file": "data\ufffd.csv"}, "tr\ufffd.py"]
+    assert runs.json("history", "last")["name"] == "n\udcff"
