@@ -46,16 +46,15 @@ Result<std::uint64_t> History::journal_offset(const RunId& id, const std::string
 Result<std::vector<LatestMetric>> History::latest_metrics(const RunId& id,
                                                           const MetricRange& range) const
 {
-    TRY(impl_->settle(id));
-    return impl_->database->read([&](db::Connection& reader) -> Result<std::vector<LatestMetric>> {
-        return read_latest(reader, TRY(get_run_row(reader, id)), range);
-    });
+    return impl_->read_settled(id,
+                               [&](db::Connection& reader) -> Result<std::vector<LatestMetric>> {
+                                   return read_latest(reader, TRY(get_run_row(reader, id)), range);
+                               });
 }
 
 Result<std::int64_t> History::count_metrics(const RunId& id) const
 {
-    TRY(impl_->settle(id));
-    return impl_->database->read([&](db::Connection& reader) -> Result<std::int64_t> {
+    return impl_->read_settled(id, [&](db::Connection& reader) -> Result<std::int64_t> {
         auto statement = TRY(reader.prepare("SELECT count(*) FROM metric WHERE run = ?"));
         statement.bind(TRY(get_run_row(reader, id)));
         return TRY(statement.step()) ? statement.integer(0) : 0;
@@ -65,11 +64,10 @@ Result<std::int64_t> History::count_metrics(const RunId& id) const
 Result<std::optional<LatestMetric>> History::find_metric(const RunId& id,
                                                          const std::string& key) const
 {
-    TRY(impl_->settle(id));
-    return impl_->database->read(
-        [&](db::Connection& reader) -> Result<std::optional<LatestMetric>> {
-            return read_metric(reader, TRY(get_run_row(reader, id)), key);
-        });
+    return impl_->read_settled(id,
+                               [&](db::Connection& reader) -> Result<std::optional<LatestMetric>> {
+                                   return read_metric(reader, TRY(get_run_row(reader, id)), key);
+                               });
 }
 
 Result<std::vector<MetricPoint>> History::metric_points(const RunId& id,
@@ -77,8 +75,7 @@ Result<std::vector<MetricPoint>> History::metric_points(const RunId& id,
                                                         std::int64_t after,
                                                         std::size_t limit) const
 {
-    TRY(impl_->settle(id));
-    return impl_->database->read([&](db::Connection& reader) -> Result<std::vector<MetricPoint>> {
+    return impl_->read_settled(id, [&](db::Connection& reader) -> Result<std::vector<MetricPoint>> {
         std::vector<MetricPoint> points;
         TRY(read_points(reader,
                         TRY(get_run_row(reader, id)),
@@ -98,8 +95,7 @@ Result<std::vector<MetricPoint>> History::metric_series(const RunId& id,
 Result<std::vector<MetricPoint>>
 History::metric_curve(const RunId& id, const std::string& key, std::size_t most) const
 {
-    TRY(impl_->settle(id));
-    return impl_->database->read([&](db::Connection& reader) -> Result<std::vector<MetricPoint>> {
+    return impl_->read_settled(id, [&](db::Connection& reader) -> Result<std::vector<MetricPoint>> {
         const auto run = TRY(get_run_row(reader, id));
         const auto metric = TRY(find_open_metric(reader, run, key));
         if (!metric) return std::vector<MetricPoint>();

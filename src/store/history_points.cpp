@@ -45,6 +45,12 @@ Result<> History::Impl::settle_all()
     return store::settle_all(*database, unsettled);
 }
 
+Result<> History::Impl::settle_for_now(db::Connection& writer, const std::optional<RunId>& id) const
+{
+    if (!id) return store::settle_for_now(writer, unsettled, std::nullopt);
+    return store::settle_for_now(writer, unsettled, TRY(get_run_row(writer, *id)));
+}
+
 bool History::Impl::is_overdue() const
 {
     return unsettled.bytes() > overdue_tail;
@@ -81,8 +87,7 @@ Result<MetricPage> History::metric_history(const RunId& id,
                                            const std::string& after,
                                            std::size_t limit) const
 {
-    TRY(impl_->settle(id));
-    return impl_->database->read([&](db::Connection& reader) -> Result<MetricPage> {
+    return impl_->read_settled(id, [&](db::Connection& reader) -> Result<MetricPage> {
         const auto metric = TRY(find_key(reader, id, key));
         if (!metric) return MetricPage();
         return read_page(reader, *metric, after, limit);
@@ -95,8 +100,7 @@ Result<std::vector<MetricPoint>> History::sampled_history(const RunId& id,
                                                           std::size_t most) const
 {
     constexpr std::size_t all = std::size_t{1} << 40;
-    TRY(impl_->settle(id));
-    return impl_->database->read([&](db::Connection& reader) -> Result<std::vector<MetricPoint>> {
+    return impl_->read_settled(id, [&](db::Connection& reader) -> Result<std::vector<MetricPoint>> {
         const auto metric = TRY(find_key(reader, id, key));
         if (!metric) return std::vector<MetricPoint>();
         return sample_points(

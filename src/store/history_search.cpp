@@ -220,14 +220,14 @@ Result<FoundRunRows> find_run_rows(db::Connection& reader, const RunSearch& sear
 
 Result<FoundRuns> History::search_runs(const RunSearch& search) const
 {
-    if (asks_for_metrics(search)) TRY(impl_->settle_all());
-    return impl_->database->read([&](db::Connection& reader) -> Result<FoundRuns> {
+    const auto find = [&](db::Connection& reader) -> Result<FoundRuns> {
         auto rows = TRY(find_run_rows(reader, search));
         FoundRuns found{{}, std::move(rows.next)};
         for (const auto row : rows.rows)
             found.runs.push_back(TRY(read_row(reader, row)));
         return found;
-    });
+    };
+    return asks_for_metrics(search) ? impl_->read_all_settled(find) : impl_->database->read(find);
 }
 
 }  // namespace ponk::store

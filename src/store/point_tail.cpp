@@ -182,6 +182,18 @@ Result<> settle_down_to(db::Database& database, Unsettled& unsettled, std::uint6
     return {};
 }
 
+Result<>
+settle_for_now(db::Connection& writer, const Unsettled& unsettled, std::optional<std::int64_t> run)
+{
+    const auto rows = run ? unsettled.rows(*run) : std::vector<std::int64_t>();
+    for (bool all = false; !all;) {
+        const auto taken = TRY(run ? take_rows(writer, rows) : take_first(writer));
+        TRY(move(writer, taken));
+        all = taken.all;
+    }
+    return {};
+}
+
 Result<> note_tails(db::Connection& connection, Unsettled& unsettled)
 {
     auto rows = TRY(connection.prepare("SELECT row, run, length(data) FROM tail ORDER BY row"));

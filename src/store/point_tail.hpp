@@ -5,6 +5,7 @@
 #include "db/database.hpp"
 #include "store/unsettled.hpp"
 
+#include <optional>
 #include <string_view>
 
 // The table `tail`: points of requests, as they came, until they are settled: moved into `metric`
@@ -23,6 +24,11 @@ Result<> settle(db::Database& database, Unsettled& unsettled, std::int64_t run);
 Result<> settle_all(db::Database& database, Unsettled& unsettled);
 // Until the tail has no more than so many bytes: no longer than needed, whoever does the work.
 Result<> settle_down_to(db::Database& database, Unsettled& unsettled, std::uint64_t bytes);
+
+// The same within a transaction of the caller, who does not keep it: for reading where there is no
+// room to write. All runs when none is named.
+Result<>
+settle_for_now(db::Connection& writer, const Unsettled& unsettled, std::optional<std::int64_t> run);
 
 // What the tail has, after opening.
 Result<> note_tails(db::Connection& connection, Unsettled& unsettled);

@@ -217,17 +217,18 @@ Result<TrackedRun> Tracking::create_run(const NewRun& wanted)
 
 Result<TrackedRun> Tracking::get_run(const std::string& id) const
 {
-    if (const auto known = RunId::parse(id)) TRY(history_.impl_->settle(*known));
-    return history_.impl_->database->read([&](db::Connection& reader) -> Result<TrackedRun> {
+    const auto read = [&](db::Connection& reader) -> Result<TrackedRun> {
         return read_one(reader, TRY(find_known(reader, id)).row);
-    });
+    };
+    const auto known = RunId::parse(id);
+    return known ? history_.impl_->read_settled(*known, read)
+                 : history_.impl_->database->read(read);
 }
 
 Result<TrackedPage> Tracking::search_runs(const RunSearch& search) const
 {
     // Whatever is asked for, the answer has the latest metrics.
-    TRY(history_.impl_->settle_all());
-    return history_.impl_->database->read([&](db::Connection& reader) -> Result<TrackedPage> {
+    return history_.impl_->read_all_settled([&](db::Connection& reader) -> Result<TrackedPage> {
         return read_page(reader, TRY(find_run_rows(reader, search)));
     });
 }

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """A disk without a byte left, at every step of a run: states stay true, and with room again everything goes on."""
 import json
+import math
 import os
-import pathlib
 import subprocess
 import time
 
 import pytest
+from tracking import Tracking
 
 pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="mounting a small disk needs root")
 
@@ -247,3 +248,31 @@ os.kill({daemon}, signal.SIGCONT)
     assert wait_for(lambda: ponk.json("history", "info", run)["status"] == "Completed")
     metrics = json.loads(ponk.text("history", "export", run))["metrics"]
     assert [metrics["loss"]["count"], metrics["note"]["count"]] == [1, 120]
+
+
+def test_what_was_logged_is_read_without_room(ponk, disk):
+    tracking = Tracking(ponk)
+    run = tracking.ask("POST", "runs/create", {"experiment_id": "0"})["run"]["info"]["run_id"]
+
+    def log(first):
+        return tracking.call("POST", "runs/log-batch", {"run_id": run, "metrics": [
+            {"key": "loss", "value": math.sin(step), "timestamp": step, "step": step} for step in range(first, first + 1000)]}).status
+
+    assert log(0) == 200
+    disk.fill()
+    steps = 1000
+    while (status := log(steps)) == 200:
+        steps += 1000
+    assert status == 503
+
+    info = tracking.ask("GET", "runs/get", {"run_id": run})["run"]
+    assert [(each["key"], each["step"]) for each in info["data"]["metrics"]] == [("loss", steps - 1)]
+    found = tracking.ask("POST", "runs/search", {"experiment_ids": ["0"], "filter": "metrics.loss < 2"})
+    assert [each["info"]["run_id"] for each in found["runs"]] == [run]
+    assert ponk.json("history", "list", "-A")[0]["run_id"] == run
+    curve = ponk.json("history", "chart", run, "-m", "loss")[0]["series"][0]
+    assert curve["points"][-1][0] == steps - 1
+    disk.free()
+    assert log(steps) == 200
+    history = ponk.json("history", "chart", run, "-m", "loss", "--points", str(steps + 2000))[0]["series"][0]
+    assert len(history["points"]) == steps + 1000
