@@ -110,7 +110,7 @@ Json run_info(const model::Tracking& tracking, const TrackedRun& run)
                     {"status", run.status},
                     {"start_time", run.started},
                     {"artifact_uri", artifact_uri(tracking, run.id)},
-                    {"lifecycle_stage", "active"}};
+                    {"lifecycle_stage", run.deleted ? "deleted" : "active"}};
     if (run.ended != 0) info.append("end_time", run.ended);
     return info;
 }

@@ -52,6 +52,9 @@ std::optional<std::string> narrowed_search(Recorder& recorder,
                                            const net::Request& request,
                                            const FindExperiment& find_elsewhere);
 
+// After the daemon has carried it out: one of our runs may have been deleted or restored by it.
+Result<> note_deletion(Recorder& recorder, const net::Request& request);
+
 net::Response reply(JsonObject object = {});
 
 // {"key": …, "value": …} of each, as clients send and expect them.

@@ -23,10 +23,17 @@ constexpr std::size_t longest_model_history = 400'000;
 const std::vector<std::string_view> statuses{
     "RUNNING", "SCHEDULED", "FINISHED", "FAILED", "KILLED"};
 
-bool is_known(const Recorder& recorder, const std::string& run)
+// False: of others. A run of ours that was deleted takes nothing.
+Result<bool> is_writable(const Recorder& recorder, const std::string& run)
 {
-    return recorder.look(
-        [&run](const TrackedState& state) { return state.find_run(run) != nullptr; });
+    return recorder.look([&run](const TrackedState& state) -> Result<bool> {
+        const auto* known = state.find_run(run);
+        if (known && known->deleted)
+            return fail(ErrorKind::invalid_argument,
+                        "The run {} must be in the 'active' state. Current state is deleted.",
+                        run);
+        return known != nullptr;
+    });
 }
 
 // Nothing to say but that it is done.
@@ -46,7 +53,7 @@ Result<Answer> log(Recorder& recorder, const std::string& run, const LoggedBatch
 Result<Answer> log_metric(Recorder& recorder, const Call& call)
 {
     const auto run = TRY(call.fields.run_id());
-    if (!is_known(recorder, run)) return Answer();
+    if (!TRY(is_writable(recorder, run))) return Answer();
     LoggedBatch batch;
     batch.metrics.push_back(TRY(metric_of(call.fields)));
     return log(recorder, run, batch);
@@ -55,7 +62,7 @@ Result<Answer> log_metric(Recorder& recorder, const Call& call)
 Result<Answer> log_param(Recorder& recorder, const Call& call)
 {
     const auto run = TRY(call.fields.run_id());
-    if (!is_known(recorder, run)) return Answer();
+    if (!TRY(is_writable(recorder, run))) return Answer();
     LoggedBatch batch;
     batch.params.push_back(TRY(param_of(call.fields)));
     return log(recorder, run, batch);
@@ -64,7 +71,7 @@ Result<Answer> log_param(Recorder& recorder, const Call& call)
 Result<Answer> set_tag(Recorder& recorder, const Call& call)
 {
     const auto run = TRY(call.fields.run_id());
-    if (!is_known(recorder, run)) return Answer();
+    if (!TRY(is_writable(recorder, run))) return Answer();
     LoggedBatch batch;
     batch.tags.push_back(TRY(tag_of(call.fields)));
     return log(recorder, run, batch);
@@ -73,14 +80,14 @@ Result<Answer> set_tag(Recorder& recorder, const Call& call)
 Result<Answer> log_batch(Recorder& recorder, const Call& call)
 {
     const auto run = TRY(call.fields.run_id());
-    if (!is_known(recorder, run)) return Answer();
+    if (!TRY(is_writable(recorder, run))) return Answer();
     return log(recorder, run, TRY(batch_of(call.fields)));
 }
 
 Result<Answer> delete_tag(Recorder& recorder, const Call& call)
 {
     const auto run = TRY(call.fields.run_id());
-    if (!is_known(recorder, run)) return Answer();
+    if (!TRY(is_writable(recorder, run))) return Answer();
     const auto key = TRY(call.fields.text("key"));
     if (key == name_tag)
         return tl::unexpected(call.fields.invalid("key", "it is the name of the run"));
@@ -110,7 +117,7 @@ Result<Answer> show_run(Recorder& recorder, const Call& call)
 Result<Answer> update_run(Recorder& recorder, const Call& call)
 {
     const auto id = TRY(call.fields.run_id());
-    if (!is_known(recorder, id)) return Answer();
+    if (!TRY(is_writable(recorder, id))) return Answer();
     const auto status = TRY(call.fields.find_name("status", statuses));
     const auto ended = TRY(call.fields.find_integer("end_time"));
     const auto name = TRY(call.fields.find_text("run_name")).value_or("");
@@ -277,7 +284,7 @@ Result<Answer> write_new(Recorder& recorder, const std::string& run, const JsonA
 Result<Answer> log_inputs(Recorder& recorder, const Call& call)
 {
     const auto run = TRY(call.fields.run_id());
-    if (!is_known(recorder, run)) return Answer();
+    if (!TRY(is_writable(recorder, run))) return Answer();
     JsonArray records;
     for (const auto& input : TRY(call.fields.objects("datasets"))) {
         auto record = record_about(recorder.tracking(), run);
@@ -297,7 +304,7 @@ Result<Answer> log_inputs(Recorder& recorder, const Call& call)
 Result<Answer> log_outputs(Recorder& recorder, const Call& call)
 {
     const auto run = TRY(call.fields.run_id());
-    if (!is_known(recorder, run)) return Answer();
+    if (!TRY(is_writable(recorder, run))) return Answer();
     const auto models = TRY(call.fields.objects("models"));
     if (models.empty()) return tl::unexpected(call.fields.missing("models"));
     JsonArray records;
@@ -315,7 +322,7 @@ Result<Answer> log_outputs(Recorder& recorder, const Call& call)
 Result<Answer> log_model(Recorder& recorder, const Call& call)
 {
     const auto run = TRY(call.fields.run_id());
-    if (!is_known(recorder, run)) return Answer();
+    if (!TRY(is_writable(recorder, run))) return Answer();
     const auto summary = TRY(mlflow::model_summary(TRY(call.fields.text("model_json"))));
     return done(recorder.write([&](const TrackedState& state) -> Result<JsonArray> {
         const auto& tags = state.find_run(run)->tags;
@@ -371,6 +378,22 @@ std::optional<std::string> narrowed_search(Recorder& recorder,
                                       trim(filter).empty() ? "" : " AND ",
                                       filter));
     return to_json(*body);
+}
+
+Result<> note_deletion(Recorder& recorder, const net::Request& request)
+{
+    const auto& path = request.path;
+    const bool deletes = path.size() > 1 && path.back() == "delete";
+    const bool restores = path.size() > 1 && path.back() == "restore";
+    if ((!deletes && !restores) || path[path.size() - 2] != "runs") return {};
+    const auto run = TRY(TRY(Fields::of(request)).run_id());
+    return recorder.write([&](const TrackedState& state) -> Result<JsonArray> {
+        if (!state.find_run(run)) return JsonArray();
+        auto record = record_about(recorder.tracking(), run);
+        record.append("deleted", deletes);
+        record.append("time", wall_milliseconds());
+        return JsonArray{std::move(record)};
+    });
 }
 
 std::span<const Route> run_calls()

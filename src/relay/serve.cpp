@@ -111,7 +111,11 @@ private:
                                        .target = head_.target,
                                        .type = head_.header("Content-Type"),
                                        .body = request_.body});
-        return send(answer ? response_of(*answer) : no_answer(answer.error()));
+        if (!answer) return send(no_answer(answer.error()));
+        if (answer->status == 200) {
+            if (const auto noted = note_deletion(recorder_, request_); !noted) return send(noted);
+        }
+        return send(response_of(*answer));
     }
 
     std::optional<std::string> find_experiment(const std::string& name)

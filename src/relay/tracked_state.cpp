@@ -110,6 +110,8 @@ void TrackedState::apply_to(TrackedRun& run, const Json& record)
         if (key == name_tag) run.name = value;
     } else if (record["untag"].is_string()) {
         run.tags.erase(record.text("untag"));
+    } else if (record["deleted"].is_bool()) {
+        run.deleted = record.boolean("deleted");
     } else if (record["status"].is_string()) {
         run.status = record.text("status");
         run.ended = record.integer("ended");

@@ -52,6 +52,7 @@ struct TrackedRun {
     std::string status = "RUNNING";
     std::int64_t started = 0;
     std::int64_t ended = 0;
+    bool deleted = false;
     Texts params;
     Texts tags;
     std::map<std::string, Series, std::less<>> metrics;

@@ -147,3 +147,31 @@ answer = [client.get_run(run).info.status,
         assert time.monotonic() < end
         time.sleep(0.1)
     assert client(look) == ["FINISHED"] + expected
+
+
+def test_a_child_run_that_the_script_deleted_takes_nothing_until_it_is_restored(runs):
+    submit(runs, """
+import mlflow
+from mlflow.exceptions import MlflowException
+client = mlflow.MlflowClient()
+with mlflow.start_run() as run:
+    with mlflow.start_run(nested=True) as child:
+        mlflow.log_metric("a", 1)
+    kid = child.info.run_id
+    client.delete_run(kid)
+    assert client.get_run(kid).info.lifecycle_stage == "deleted"
+    for call in (lambda: client.log_metric(kid, "b", 2), lambda: client.log_param(kid, "p", 1), lambda: client.set_tag(kid, "t", 1)):
+        try:
+            call()
+        except MlflowException as refused:
+            assert "must be in the 'active' state" in str(refused), refused
+        else:
+            raise AssertionError("a deleted run took something")
+    client.restore_run(kid)
+    client.log_metric(kid, "c", 3)
+    assert client.get_run(kid).info.lifecycle_stage == "active"
+""")
+    tracking = Tracking(runs)
+    made = runs.json("history", "info", "last")["made_runs"]
+    data = tracking.ask("GET", "runs/get", {"run_id": made[0]["run_id"]})["run"]["data"]
+    assert sorted(each["key"] for each in data["metrics"]) == ["a", "c"] and "params" not in data
