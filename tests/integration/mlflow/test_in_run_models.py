@@ -56,6 +56,9 @@ mlflow.end_run()
         time.sleep(0.1)
     child = said[0]
     tracking = Tracking(runs)
+    while tracking.call("GET", "runs/get", {"run_id": child}).status == 404:  # the daemon reads a tenth of a second later
+        assert time.monotonic() < end
+        time.sleep(0.02)
     tracking.ask("POST", "runs/delete", {"run_id": child})
     (runs.project / "deleted").touch()
     while not runs.json("history", "info", "--run", run)["end_time_utc"]:
