@@ -138,8 +138,6 @@ Result<> ExportLines::begin_run(std::string& out)
 {
     const auto id = runs_.front();
     runs_.pop_front();
-    // Whoever reads its points has them all anyway.
-    static_cast<void>(HistoryAccess::settle(history_, id));
     TRY(HistoryAccess::database(history_).read([&](db::Connection& reader) -> Result<> {
         const auto stored = TRY(find_run_copy(reader, id));
         if (!stored) return {};  // deleted meanwhile
