@@ -161,12 +161,12 @@ TEST_F(HostileTest, GarbageIsNoneOfTheFormats)
     std::mt19937 random(7);
     for (auto& byte : garbage)
         byte = static_cast<char>(random());
-    for (const auto& text : {garbage, std::string(), std::string("hello\n")}) {
+    for (const auto& text : {garbage, "{" + garbage, std::string(), std::string("hello\n")}) {
         const auto refused = home_.import({.path = write("garbage", text)});
         ASSERT_FALSE(refused);
         EXPECT_THAT(refused.error().message(), HasSubstr("is nothing that can be imported"));
     }
-    const auto report = home_.imported(write("garbage.jsonl", "{" + garbage));
+    const auto report = home_.imported(write("garbage.jsonl", "{\"" + garbage));
     EXPECT_GT(report.integer("problem_count"), 0);
     EXPECT_FALSE(home_.import({.path = place_.path() / "absent"}));
 }

@@ -50,6 +50,15 @@ Result<Format> recognise_folder(const os::Path& path)
     return unknown(path, "no folder in it has a meta.yaml");
 }
 
+// What is no JSON after its brace is most likely no text at all: one word about the file says more
+// than one about each of its lines.
+bool begins_object(std::string_view text)
+{
+    if (!text.starts_with('{')) return false;
+    const auto rest = trim(text.substr(1));
+    return rest.empty() || rest.front() == '"' || rest.front() == '}';
+}
+
 }  // namespace
 
 const char* to_string(Format format)
@@ -88,7 +97,7 @@ Result<Format> recognise(const os::Path& path)
     if (begin.empty()) return unknown(path, "it is empty");
     if (begin.starts_with("\xff\xfe") || begin.starts_with("\xfe\xff"))
         return unknown(path, "it is UTF-16; save it as UTF-8");
-    if (trim(begin).starts_with('{')) return Format::lines;
+    if (begins_object(trim(begin))) return Format::lines;
     if (is_table(trim(begin))) return Format::table;
     return unknown(
         path,

@@ -2,6 +2,7 @@
 """`ponk history import`, and the sync mode of the daemon."""
 import json
 import os
+import random
 import signal
 import sqlite3
 import subprocess
@@ -153,8 +154,11 @@ def test_an_import_that_was_killed_goes_on_with_the_rest(other, tmp_path):
 
 
 def test_what_is_nothing_is_told_so(other, tmp_path):
-    (tmp_path / "garbage").write_bytes(os.urandom(5000))
-    assert b"is nothing that can be imported" in other.run("history", "import", tmp_path / "garbage", code=65).stderr
+    garbage = random.Random(7).randbytes(5000)
+    for begin in (b"", b"{", b" \n{"):
+        (tmp_path / "garbage").write_bytes(begin + garbage)
+        refused = other.run("history", "import", tmp_path / "garbage", code=65)
+        assert b"is nothing that can be imported" in refused.stderr
     assert b"absent" in other.run("history", "import", tmp_path / "absent", code=66).stderr
     assert b"NAME=OTHER" in other.run("history", "import", "--experiment", "x", tmp_path, code=64).stderr
 
