@@ -44,13 +44,24 @@ std::span<const Route> trace_calls();
 // The answer to a call with a small body; nullopt: nobody here knows it.
 Answer answer(Recorder& recorder, const net::Request& request);
 
-// The body of a search that the daemon will answer: in the experiment of the run it looks only
-// where the script has put its runs, or asked for. Where others have an experiment of that name,
-// `find_elsewhere` tells its id and the search looks there, too. nullopt: as it is.
-using FindExperiment = std::function<std::optional<std::string>(const std::string& name)>;
-std::optional<std::string> narrowed_search(Recorder& recorder,
-                                           const net::Request& request,
-                                           const FindExperiment& find_elsewhere);
+// By whatever name the script knows it; "0" is that of who names none.
+bool is_own_experiment(const Recorder& recorder, const std::string& id);
+// The name that has this id in this run; nullopt: it is no other name of the run's experiment.
+std::optional<std::string> find_other_name(const Recorder& recorder, const std::string& id);
+// The records that say what the run's experiment is called now; empty: as it is.
+JsonArray renaming(const TrackedState& state, const std::string& name);
+
+// What others have, who alone the daemon knows; nullopt: nothing like that.
+struct Elsewhere {
+    std::function<std::optional<std::string>(const std::string& name)> find_id;
+    std::function<std::optional<std::string>(const std::string& id)> find_name;
+};
+// A request that the daemon will answer, which knows the run's experiment by its own id only. In it
+// a search looks where the script has put its runs, or asked for, and at the runs of an experiment
+// of that name that others made.
+void put_own_experiment(const Recorder& recorder, std::string& target, std::string& body);
+std::optional<std::string>
+narrowed_search(Recorder& recorder, const net::Request& request, const Elsewhere& elsewhere);
 
 // After the daemon has carried it out: one of our runs may have been deleted or restored by it.
 Result<> note_deletion(Recorder& recorder, const net::Request& request);
@@ -63,8 +74,8 @@ JsonArray pairs_json(const Texts& texts);
 // Where clients send a run's files: below the address of the server itself.
 std::string artifact_uri(const model::Tracking& tracking, const std::string& run);
 std::string model_uri(const model::Tracking& tracking, const std::string& model);
-Json run_info(const model::Tracking& tracking, const TrackedRun& run);
-Json run_json(const model::Tracking& tracking, const TrackedRun& run);
+Json run_info(const Recorder& recorder, const TrackedRun& run);
+Json run_json(const Recorder& recorder, const TrackedRun& run);
 
 // The first members of a record about this run.
 JsonObject record_about(const model::Tracking& tracking, const std::string& run);

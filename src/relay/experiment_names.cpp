@@ -1,50 +1,81 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "relay/experiment_names.hpp"
 
+#include "base/hash.hpp"
+
+#include <algorithm>
+
 namespace ponk::relay {
 
-ExperimentNames::ExperimentNames(std::string own, const std::string& last)
-    : own_(std::move(own)), state_(State{last, last})
+namespace {
+
+// A search names hardly more.
+constexpr std::size_t most_asked = 100;
+
+}  // namespace
+
+std::string other_experiment_id(const std::string& name)
+{
+    // A number, as ids of experiments are, and above all that history gives out.
+    constexpr std::uint64_t first = 100'000'000'000'000'000;
+    const auto hash = std::uint64_t{crc32(name)} << 32 | crc32c(name);
+    return std::to_string(first + hash % (8 * first));
+}
+
+ExperimentNames::ExperimentNames(std::string own_id, std::string own_name, const std::string& home)
+    : own_id_(std::move(own_id)), own_name_(std::move(own_name)), state_(State{home, {}, {}})
 {
 }
 
-bool ExperimentNames::name(const std::string& name, How how)
+ExperimentNames::Named ExperimentNames::name(const std::string& name, How how, Run run)
 {
     const auto state = state_.lock();
-    state->asked = name;
-    state->searched = false;
-    if (how == How::found && !state->active.empty()) return false;
-    const bool changes = state->active != name;
-    state->active = name;
-    return changes;
+    const bool is_free = run == Run::unused || (run == Run::ended && state->home.empty());
+    if (!is_free && name != own_name_ && name != state->home)
+        return {other_experiment_id(name), false};
+    std::erase(state->asked, name);
+    if (state->asked.size() == most_asked) state->asked.erase(state->asked.begin());
+    state->asked.push_back(name);
+    const bool moves = run == Run::unused && (state->home.empty() || how == How::made);
+    const bool changes = moves && state->home != name;
+    if (changes) state->home = name;
+    return {own_id_, changes};
 }
 
 std::string ExperimentNames::of_new_run()
 {
     const auto state = state_.lock();
-    if (!state->searched) state->active = state->asked;
-    return other(state->active);
+    if (!state->asked.empty()) state->home = state->asked.back();
+    return state->home == own_name_ ? std::string() : state->home;
 }
 
-std::string ExperimentNames::of_search(Page page)
+std::vector<std::string> ExperimentNames::of_search(std::size_t times, Page page)
 {
     const auto state = state_.lock();
-    if (page == Page::first) {
-        if (state->searched) state->asked = state->active;
-        state->searched = true;
-    }
-    return other(state->asked);
+    if (page == Page::next && !state->searched.empty()) return state->searched;
+    const auto count = std::min(times, state->asked.size());
+    state->searched.assign(state->asked.end() - static_cast<std::ptrdiff_t>(count),
+                           state->asked.end());
+    if (count == 0) state->searched = {home_of(*state)};
+    state->asked.clear();
+    return state->searched;
 }
 
 std::string ExperimentNames::shown() const
 {
-    const auto state = state_.lock();
-    return state->active.empty() ? own_ : state->active;
+    return home_of(*state_.lock());
 }
 
-std::string ExperimentNames::other(const std::string& name) const
+std::string ExperimentNames::id_of(const std::string& name) const
 {
-    return name == own_ ? std::string() : name;
+    const auto state = state_.lock();
+    const bool own = name.empty() || name == own_name_ || name == state->home;
+    return own ? own_id_ : other_experiment_id(name);
+}
+
+const std::string& ExperimentNames::home_of(const State& state) const
+{
+    return state.home.empty() ? own_name_ : state.home;
 }
 
 }  // namespace ponk::relay

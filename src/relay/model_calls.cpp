@@ -99,7 +99,7 @@ Result<> record(Recorder& recorder, JsonObject change)
 Result<Answer> create_model(Recorder& recorder, const Call& call)
 {
     const auto experiment = TRY(call.fields.text("experiment_id"));
-    if (experiment != recorder.tracking().experiment && experiment != "0") return Answer();
+    if (!is_own_experiment(recorder, experiment)) return Answer();
     const auto id = "m-" + to_hex(random_bytes(16));
     auto name = TRY(mlflow::logged_model_name_of(call.fields));
     if (name.empty()) name = "model-" + id.substr(2, 8);
@@ -231,7 +231,9 @@ Result<Answer> search_models(Recorder& recorder, const Call& call)
 {
     const auto experiments = TRY(call.fields.texts("experiment_ids"));
     const auto wanted = wanted_of(TRY(call.fields.find_text("filter")).value_or(""));
-    if (experiments != std::vector{recorder.tracking().experiment} || !wanted) return Answer();
+    const bool ours = experiments.size() == 1 && experiments.front() != "0" &&
+                      is_own_experiment(recorder, experiments.front());
+    if (!ours || !wanted) return Answer();
     return recorder.look([&](const TrackedState& state) -> Result<Answer> {
         if (!wanted->run.empty() && !state.find_run(wanted->run)) return Answer();
         JsonArray found;

@@ -17,8 +17,10 @@ Result<std::unique_ptr<Recorder>> Recorder::open(const model::Tracking& tracking
     recorder->state_ = TRY(recorder->read_state());
     const auto& tags = recorder->state_.own().tags;
     const auto named = tags.find(other_name_tag);
-    recorder->names_ = std::make_unique<ExperimentNames>(
-        tracking.experiment_name, named == tags.end() ? std::string() : named->second);
+    recorder->names_ =
+        std::make_unique<ExperimentNames>(tracking.experiment,
+                                          tracking.experiment_name,
+                                          named == tags.end() ? std::string() : named->second);
     return recorder;
 }
 

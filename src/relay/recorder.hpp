@@ -38,7 +38,7 @@ public:
     [[nodiscard]] Result<std::vector<Point>> history(const TrackedRun& run,
                                                      std::string_view metric) const;
     [[nodiscard]] const model::Tracking& tracking() const noexcept { return tracking_; }
-    [[nodiscard]] ExperimentNames& names() noexcept { return *names_; }
+    [[nodiscard]] ExperimentNames& names() const noexcept { return *names_; }
 
 private:
     struct Batch {

@@ -168,6 +168,7 @@ TEST_F(RelayTest, TheGoldenJournalIsFolded)
     const auto inner = get("runs/get", {{"run_id", "0192aaaaaaab7bbb8cccddddddddeeee"}})["run"];
     EXPECT_EQ(inner["info"].text("status"), "FINISHED");
     EXPECT_TRUE(recorder_->look([](const TrackedState& state) { return state.has_trace("tr-1"); }));
+    EXPECT_EQ(find_other_name(*recorder_, other_experiment_id("base")), "base");
 }
 
 TEST_F(RelayTest, ATraceIsLoggedWithoutTheDaemon)

@@ -205,62 +205,6 @@ TEST_F(RelayTest, ATornEndOfAnEarlierJournalIsLeftOut)
     EXPECT_EQ(value_in(own()["data"]["metrics"], "loss"), Json(0.5));
 }
 
-TEST_F(RelayTest, TheExperimentIsTheRunsWhateverItIsCalled)
-{
-    EXPECT_EQ(get("experiments/get", {{"experiment_id", "7"}})["experiment"].text("name"), "iris");
-    const auto other = get("experiments/get-by-name", {{"experiment_name", "mine"}});
-    EXPECT_EQ(other["experiment"].text("experiment_id"), "7");
-    EXPECT_EQ(other["experiment"].text("name"), "mine");
-    EXPECT_EQ(value_in(own()["data"]["tags"], "ponk.experiment_name"), Json("mine"));
-}
-
-TEST_F(RelayTest, RunsSayIntoWhichExperimentTheScriptPutThemAndSearchesLookThere)
-{
-    const auto ask_for = [this](const char* name) {
-        get("experiments/get-by-name", {{"experiment_name", name}});
-    };
-    const auto make = [this] {
-        const auto made = parse_json(post("runs/create", {{"experiment_id", "7"}}).body).value();
-        return value_in(made["run"]["data"]["tags"], "ponk.experiment_name");
-    };
-    const auto filter_of = [this](JsonObject body) {
-        net::Request request;
-        request.method = "POST";
-        request.path = {"api", "2.0", "mlflow", "runs", "search"};
-        request.body = to_json(std::move(body));
-        const auto narrowed = narrowed_search(*recorder_, request, [](const std::string& name) {
-            return name == "theirs" ? std::optional<std::string>("9") : std::nullopt;
-        });
-        if (!narrowed) return std::string("as it is");
-        const auto sent = parse_json(*narrowed).value();
-        EXPECT_EQ(sent["experiment_ids"].as_array().size(),
-                  sent.text("filter")[0] == 'a' ? 2U : 1U);
-        return sent.text("filter");
-    };
-    const JsonObject here{{"experiment_ids", JsonArray{"7"}}};
-    EXPECT_EQ(filter_of(here), "as it is");
-    ask_for("a");
-    EXPECT_EQ(make(), Json("a"));
-    ask_for("b");  // reads there, and goes on in its own
-    EXPECT_EQ(filter_of(here), "tags.`ponk.experiment_name` = 'b'");
-    auto next = here;
-    next.set("page_token", "t");
-    EXPECT_EQ(filter_of(next), "tags.`ponk.experiment_name` = 'b'");
-    EXPECT_EQ(make(), Json("a"));
-    auto with_filter = here;
-    with_filter.set("filter", "metrics.x > 1");
-    EXPECT_EQ(filter_of(with_filter), "tags.`ponk.experiment_name` = 'a' AND metrics.x > 1");
-    ask_for("c's");
-    EXPECT_EQ(make(), Json("c's"));
-    EXPECT_EQ(filter_of(here), "tags.`ponk.experiment_name` = \"c's\"");
-    EXPECT_EQ(value_in(own()["data"]["tags"], "ponk.experiment_name"), Json("a"));
-    ask_for("theirs");
-    EXPECT_EQ(filter_of(here), "attributes.experiment = 'theirs'");
-    ask_for("iris");
-    EXPECT_EQ(filter_of(here), "as it is");
-    EXPECT_EQ(filter_of({{"experiment_ids", JsonArray{"8"}}}), "as it is");
-}
-
 TEST_F(RelayTest, TheFirstRunThatAScriptMakesIsItsOwn)
 {
     const auto create = [this](JsonObject body) {

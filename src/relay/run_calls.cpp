@@ -108,7 +108,7 @@ Result<Answer> show_run(Recorder& recorder, const Call& call)
     return recorder.look([&](const TrackedState& state) -> Result<Answer> {
         const auto* run = state.find_run(id);
         if (!run) return Answer();
-        return reply({{"run", run_json(recorder.tracking(), *run)}});
+        return reply({{"run", run_json(recorder, *run)}});
     });
 }
 
@@ -128,6 +128,7 @@ Result<Answer> update_run(Recorder& recorder, const Call& call)
         const auto new_end = ended.value_or(run.ended);
         const auto new_status = status.value_or(run.status);
         const bool untouched = &run == &state.own() && !state.is_taken();
+        if (untouched) records = renaming(state, recorder.names().of_new_run());
         if (new_status != run.status || new_end != run.ended || untouched) {
             auto record = record_about(recorder.tracking(), id);
             record.append("status", new_status);
@@ -145,7 +146,7 @@ Result<Answer> update_run(Recorder& recorder, const Call& call)
         return records;
     }));
     return recorder.look([&](const TrackedState& state) -> Result<Answer> {
-        return reply({{"run_info", run_info(recorder.tracking(), *state.find_run(id))}});
+        return reply({{"run_info", run_info(recorder, *state.find_run(id))}});
     });
 }
 
@@ -179,22 +180,25 @@ Result<Answer> create_run(Recorder& recorder, const Call& call)
 {
     const auto& tracking = recorder.tracking();
     const auto experiment = TRY(call.fields.find_text("experiment_id")).value_or("0");
-    if (experiment != tracking.experiment && experiment != "0") return Answer();
+    if (!is_own_experiment(recorder, experiment)) return Answer();
     const auto name = TRY(call.fields.find_text("run_name")).value_or("");
     const auto user = TRY(call.fields.find_text("user_id")).value_or("");
     auto batch = TRY(tags_of_new_run(call.fields, name));
-    if (auto other = recorder.names().of_new_run(); !other.empty())
-        batch.tags.emplace_back(other_name_tag, std::move(other));
+    const auto other = find_other_name(recorder, experiment);
+    const auto home = other ? *other : recorder.names().of_new_run();
     std::string id;
     TRY(recorder.write([&](const TrackedState& state) -> Result<JsonArray> {
         if (!state.is_taken() && !names_parent(batch)) {
             id = tracking.run;
             auto records = TRY(records_of(batch, state.own(), {}));
+            for (auto& record : renaming(state, home))
+                records.push_back(std::move(record));
             records.emplace_back(JsonObject{{"status", "RUNNING"}, {"ended", 0}});
             return records;
         }
         id = RunId::make().text();
         if (!names_parent(batch)) batch.tags.emplace_back("mlflow.parentRunId", tracking.run);
+        if (!home.empty()) batch.tags.emplace_back(other_name_tag, home);
         TrackedRun run;
         run.id = id;
         auto about = record_about(tracking, id);
@@ -208,7 +212,7 @@ Result<Answer> create_run(Recorder& recorder, const Call& call)
         return records;
     }));
     return recorder.look([&](const TrackedState& state) -> Result<Answer> {
-        return reply({{"run", run_json(tracking, *state.find_run(id))}});
+        return reply({{"run", run_json(recorder, *state.find_run(id))}});
     });
 }
 
@@ -342,43 +346,6 @@ Result<Answer> log_model(Recorder& recorder, const Call& call)
 }
 
 }  // namespace
-
-std::optional<std::string> narrowed_search(Recorder& recorder,
-                                           const net::Request& request,
-                                           const FindExperiment& find_elsewhere)
-{
-    const auto& path = request.path;
-    if (request.method != "POST" || path.size() < 2 || path.back() != "search" ||
-        path[path.size() - 2] != "runs")
-        return std::nullopt;
-    auto body = parse_json(request.body);
-    if (!body || !body->is_object()) return std::nullopt;
-    const auto& ids = (*body)["experiment_ids"];
-    const bool own = ids.is_array() && ids.as_array().size() == 1 &&
-                     ids.as_array().front() == Json(recorder.tracking().experiment);
-    if (!own) return std::nullopt;
-    const auto page = body->text("page_token").empty() ? ExperimentNames::Page::first
-                                                       : ExperimentNames::Page::next;
-    const auto name = recorder.names().of_search(page);
-    if (name.empty()) return std::nullopt;
-    const char quote = name.find('\'') == std::string::npos ? '\'' : '"';
-    const auto filter = body->text("filter");
-    auto where = fmt::format("tags.`{}`", other_name_tag);
-    if (const auto elsewhere = find_elsewhere(name)) {
-        where = "attributes.experiment";
-        body->as_object().set("experiment_ids",
-                              JsonArray{recorder.tracking().experiment, *elsewhere});
-    }
-    body->as_object().set("filter",
-                          fmt::format("{} = {}{}{}{}{}",
-                                      where,
-                                      quote,
-                                      name,
-                                      quote,
-                                      trim(filter).empty() ? "" : " AND ",
-                                      filter));
-    return to_json(*body);
-}
 
 Result<> note_deletion(Recorder& recorder, const net::Request& request)
 {

@@ -104,13 +104,16 @@ private:
     // What only the daemon knows.
     bool pass_on()
     {
-        const auto find = [this](const std::string& name) { return find_experiment(name); };
-        if (auto narrowed = narrowed_search(recorder_, request_, find))
+        const Elsewhere elsewhere{[this](const std::string& name) { return find_id(name); },
+                                  [this](const std::string& id) { return find_name(id); }};
+        if (auto narrowed = narrowed_search(recorder_, request_, elsewhere))
             request_.body = std::move(*narrowed);
-        const auto answer = asks_.ask({.method = request_.method,
-                                       .target = head_.target,
-                                       .type = head_.header("Content-Type"),
-                                       .body = request_.body});
+        Ask question{.method = request_.method,
+                     .target = head_.target,
+                     .type = head_.header("Content-Type"),
+                     .body = request_.body};
+        put_own_experiment(recorder_, question.target, question.body);
+        const auto answer = asks_.ask(question);
         if (!answer) return send(no_answer(answer.error()));
         if (answer->status == 200) {
             if (const auto noted = note_deletion(recorder_, request_); !noted) return send(noted);
@@ -118,17 +121,28 @@ private:
         return send(response_of(*answer));
     }
 
-    std::optional<std::string> find_experiment(const std::string& name)
+    std::optional<std::string> find_id(const std::string& name)
+    {
+        auto id = find_experiment("get-by-name?experiment_name=" + net::percent_encode(name),
+                                  "experiment_id");
+        if (id == recorder_.tracking().experiment) return std::nullopt;
+        return id;
+    }
+
+    std::optional<std::string> find_name(const std::string& id)
+    {
+        return find_experiment("get?experiment_id=" + net::percent_encode(id), "name");
+    }
+
+    std::optional<std::string> find_experiment(const std::string& call, const char* member)
     {
         const auto answer =
-            asks_.ask({.method = "GET",
-                       .target = "/api/2.0/mlflow/experiments/get-by-name?experiment_name=" +
-                                 net::percent_encode(name)});
+            asks_.ask({.method = "GET", .target = "/api/2.0/mlflow/experiments/" + call});
         if (!answer || answer->status != 200) return std::nullopt;
         const auto found = parse_json(answer->body);
-        const auto id = found ? (*found)["experiment"].text("experiment_id") : std::string();
-        if (id.empty() || id == recorder_.tracking().experiment) return std::nullopt;
-        return id;
+        auto value = found ? (*found)["experiment"].text(member) : std::string();
+        if (value.empty()) return std::nullopt;
+        return value;
     }
 
     static net::Response response_of(const AskAnswer& answer)

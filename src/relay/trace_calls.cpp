@@ -89,7 +89,7 @@ Result<Answer> start_trace(Recorder& recorder, const Call& call)
     const auto place = TRY(TRY(info.object("trace_location")).object("mlflow_experiment"));
     const auto& tracking = recorder.tracking();
     const auto experiment = TRY(place.text("experiment_id"));
-    if (experiment != tracking.experiment && experiment != "0") return Answer();
+    if (!is_own_experiment(recorder, experiment)) return Answer();
     const auto id = TRY(trace_id_of(info));
     const auto record = TRY(record_of(info, id));
     TRY(write(recorder, record));

@@ -2,6 +2,7 @@
 #include "relay/tracked_state.hpp"
 
 #include "model/metric_journal.hpp"
+#include "relay/experiment_names.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -76,12 +77,19 @@ void TrackedState::apply(const Json& record)
         traces_.insert(record.text("trace"));
         return;
     }
+    if (record["experiment"].is_string()) {
+        const auto name = record.text("experiment");
+        other_names_[other_experiment_id(name)] = name;
+        return;
+    }
     // Questions to the daemon are no use of the run either.
     if (record["ask"].is_string() || record["withdrawn"].is_string()) return;
     const auto& of = record["of"];
     if (!of.is_string()) {
         // To name an experiment is no use of the run yet.
-        taken_ = taken_ || record.text("tag") != other_name_tag;
+        const bool names =
+            record.text("tag") == other_name_tag || record.text("untag") == other_name_tag;
+        taken_ = taken_ || !names;
         return apply_to(own_, record);
     }
     if (record["made"].is_string()) {

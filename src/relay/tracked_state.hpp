@@ -96,6 +96,8 @@ public:
         return models_;
     }
 
+    // Other names of the run's experiment, by the ids that clients were told.
+    [[nodiscard]] const Texts& other_names() const { return other_names_; }
     [[nodiscard]] bool has_trace(std::string_view id) const { return traces_.contains(id); }
 
 private:
@@ -108,6 +110,7 @@ private:
     std::map<std::string, TrackedRun, std::less<>> others_;
     std::map<std::string, TrackedModel, std::less<>> models_;
     std::set<std::string, std::less<>> traces_;
+    Texts other_names_;
 };
 
 }  // namespace ponk::relay

@@ -70,10 +70,7 @@ int open_relay(Job& job)
         return fd;
     }
     // A client that knows the run but not where to send it to would fail.
-    for (const char* name : {"MLFLOW_RUN_ID=",
-                             "MLFLOW_EXPERIMENT_ID=",
-                             "MLFLOW_EXPERIMENT_NAME=",
-                             "MLFLOW_TRACKING_TOKEN="})
+    for (const char* name : {"MLFLOW_RUN_ID=", "MLFLOW_EXPERIMENT_ID=", "MLFLOW_TRACKING_TOKEN="})
         remove_words(job, name);
     if (fd >= 0) ::close(fd);
     return -1;

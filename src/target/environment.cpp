@@ -40,8 +40,10 @@ void spare_loopback(Environment& out)
 // The address comes from the supervisor, which opens it.
 void add_mlflow(const JobSpec& spec, Environment& out)
 {
-    // Of another server, from the user's shell.
-    for (const char* name : {"MLFLOW_TRACKING_USERNAME",
+    // Of another server, from the user's shell. A name beside the id: MLflow's client fails where
+    // the two differ, as they do for processes of a script that has gone on to another experiment.
+    for (const char* name : {"MLFLOW_EXPERIMENT_NAME",
+                             "MLFLOW_TRACKING_USERNAME",
                              "MLFLOW_TRACKING_PASSWORD",
                              "MLFLOW_TRACKING_AUTH",
                              "MLFLOW_TRACKING_AWS_SIGV4",
@@ -49,7 +51,6 @@ void add_mlflow(const JobSpec& spec, Environment& out)
         out.unset(name);
     out.set("MLFLOW_RUN_ID", spec.id.text());
     out.set("MLFLOW_EXPERIMENT_ID", spec.tracking.experiment);
-    out.set("MLFLOW_EXPERIMENT_NAME", spec.tracking.experiment_name);
     out.set("MLFLOW_TRACKING_TOKEN", spec.token);
     // The address is of use inside the run only.
     if (out.get("MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT").empty())

@@ -66,12 +66,15 @@ TEST(Environment, MlflowsClientsKnowTheRun)
     auto spec = sample();
     spec.tracking.experiment = "7";
     spec.tracking.experiment_name = "iris";
-    spec.ambient = {"MLFLOW_TRACKING_USERNAME=me", "HTTP_PROXY=http://proxy", "NO_PROXY=a.b"};
+    spec.ambient = {"MLFLOW_TRACKING_USERNAME=me",
+                    "MLFLOW_EXPERIMENT_NAME=theirs",
+                    "HTTP_PROXY=http://proxy",
+                    "NO_PROXY=a.b"};
     const auto environment = compose_environment(spec, spec.ambient, {});
 
     EXPECT_EQ(environment.get("MLFLOW_RUN_ID"), spec.id.text());
     EXPECT_EQ(environment.get("MLFLOW_EXPERIMENT_ID"), "7");
-    EXPECT_EQ(environment.get("MLFLOW_EXPERIMENT_NAME"), "iris");
+    EXPECT_EQ(environment.get("MLFLOW_EXPERIMENT_NAME"), "");
     EXPECT_EQ(environment.get("MLFLOW_TRACKING_TOKEN"), "t0k");
     EXPECT_EQ(environment.get("MLFLOW_TRACKING_USERNAME"), "");
     EXPECT_EQ(environment.get("no_proxy"), "a.b,127.0.0.1");

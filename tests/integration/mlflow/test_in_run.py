@@ -114,6 +114,62 @@ assert sorted(found.run_id) == sorted(sys.argv[1:] + [mine.info.run_id]), found
     assert ended(runs, submitted)["status"] == "Completed", runs.text("logs", submitted)
 
 
+def test_names_of_experiments_are_kept_apart_once_the_run_goes_on(runs):
+    runs.write("base.py", """
+import mlflow
+mlflow.set_experiment("base")
+with mlflow.start_run():
+    mlflow.log_metric("q", 100)
+""")
+    runs.write("train.py", """
+import os, subprocess, sys, mlflow
+client = mlflow.MlflowClient()
+def values(*experiments):
+    return sorted(run.data.metrics["q"] for run in client.search_runs([each.experiment_id for each in experiments]))
+
+mine = mlflow.set_experiment("mine")
+with mlflow.start_run():
+    mlflow.log_metric("q", 1)
+    base = mlflow.get_experiment_by_name("base")
+    # in an order that tells nothing
+    assert (values(mine), values(base)) == ([1], [100])
+    assert mlflow.get_experiment(base.experiment_id).name == "base"
+    assert (values(base), values(mine), values(mine, base)) == ([100], [1], [1, 100])
+assert sorted(mlflow.search_runs(experiment_names=["base", "mine"])["metrics.q"]) == [1, 100]
+
+second = mlflow.set_experiment("second")
+with mlflow.start_run() as run:
+    mlflow.log_metric("q", 2)
+with mlflow.start_run(run_id=run.info.run_id):  # goes on in it
+    mlflow.log_param("p", 1)
+subprocess.run([sys.executable, "-c", "import mlflow; mlflow.start_run(); mlflow.log_metric('q', 3)"], check=True)
+assert (values(mine), values(second), values(base)) == ([1], [2, 3], [100])
+mlflow.set_experiment("mine")
+assert sorted(mlflow.search_runs()["metrics.q"]) == [1]
+""")
+    assert ended(runs, runs.json("submit", "--async", "base.py")["run_id"])["status"] == "Completed"
+    submitted = runs.json("submit", "--async", "train.py")["run_id"]
+    assert ended(runs, submitted)["status"] == "Completed", runs.text("logs", submitted)
+
+    assert sorted(run["q"] for run in runs.json("history", "list", "--experiment", "second")) == [2, 3]
+    assert [run["q"] for run in runs.json("history", "list", "--experiment", "mine")] == [1]
+
+
+def test_a_name_in_the_scripts_environment_is_where_its_runs_go(runs):
+    runs.write("train.py", """
+import os, mlflow
+os.environ["MLFLOW_EXPERIMENT_NAME"] = "foo"
+for q in range(3):
+    with mlflow.start_run():
+        mlflow.log_metric("q", q)
+assert sorted(mlflow.search_runs()["metrics.q"]) == [1, 2]
+""")
+    for _ in range(2):
+        submitted = runs.json("submit", "--async", "train.py")["run_id"]
+        assert ended(runs, submitted)["status"] == "Completed", runs.text("logs", submitted)
+        runs.run("history", "delete", "--yes", submitted)
+
+
 def test_autolog_and_a_model_need_no_daemon(runs, mlflow_python):
     needs_sklearn(mlflow_python)
     runs.write("train.py", """

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
+#include "relay/calls.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+// The experiment that the run belongs to, under the names that its script has for it.
+namespace ponk::relay {
+
+namespace {
+
+JsonObject
+experiment_json(const model::Tracking& tracking, const std::string& id, const std::string& name)
+{
+    return {{"experiment",
+             JsonObject{{"experiment_id", id},
+                        {"name", name},
+                        {"artifact_location", "mlflow-artifacts:/" + tracking.experiment},
+                        {"lifecycle_stage", "active"},
+                        {"creation_time", tracking.started},
+                        {"last_update_time", tracking.started}}}};
+}
+
+ExperimentNames::Run use_of(const TrackedState& state)
+{
+    using Run = ExperimentNames::Run;
+    if (!state.is_taken()) return Run::unused;
+    return state.own().status == "RUNNING" ? Run::used : Run::ended;
+}
+
+// A run stays in its experiment, and a script that names another one logs into its run all the
+// same: the run says which name that was.
+Result<std::string>
+id_of_name(Recorder& recorder, const std::string& name, ExperimentNames::How how)
+{
+    const auto named = recorder.names().name(name, how, recorder.look(use_of));
+    const auto& tracking = recorder.tracking();
+    TRY(recorder.write([&](const TrackedState& state) -> Result<JsonArray> {
+        if (named.goes_there && !state.is_taken())
+            return renaming(state, name == tracking.experiment_name ? std::string() : name);
+        if (named.id == tracking.experiment || state.other_names().contains(named.id))
+            return JsonArray();
+        return JsonArray{JsonObject{{"experiment", name}}};
+    }));
+    return named.id;
+}
+
+Result<Answer> show_experiment(Recorder& recorder, const Call& call)
+{
+    const auto id = TRY(call.fields.text("experiment_id"));
+    const auto& tracking = recorder.tracking();
+    if (id == tracking.experiment)
+        return reply(experiment_json(tracking, id, recorder.names().shown()));
+    const auto other = find_other_name(recorder, id);
+    if (!other) return Answer();
+    return reply(experiment_json(tracking, id, *other));
+}
+
+Result<Answer> find_experiment(Recorder& recorder, const Call& call)
+{
+    const auto name = TRY(call.fields.text("experiment_name"));
+    const auto id = TRY(id_of_name(recorder, name, ExperimentNames::How::found));
+    return reply(experiment_json(recorder.tracking(), id, name));
+}
+
+Result<Answer> create_experiment(Recorder& recorder, const Call& call)
+{
+    const auto name = TRY(call.fields.text("name"));
+    const auto id = TRY(id_of_name(recorder, name, ExperimentNames::How::made));
+    return reply({{"experiment_id", id}});
+}
+
+bool is_search(const net::Request& request)
+{
+    const auto& path = request.path;
+    return request.method == "POST" && path.size() > 1 && path.back() == "search" &&
+           path[path.size() - 2] == "runs";
+}
+
+// Where a search looks.
+struct Places {
+    std::size_t own = 0;             // how often the run's own id is named
+    std::vector<std::string> names;  // in the experiment of the run
+    std::vector<std::string> ids;    // of others
+};
+
+std::optional<Places> places_of(const Recorder& recorder, const Json& ids)
+{
+    if (!ids.is_array()) return std::nullopt;
+    Places places;
+    for (const auto& id : ids.as_array()) {
+        if (!id.is_string()) return std::nullopt;
+        if (id.as_string() == recorder.tracking().experiment) {
+            ++places.own;
+        } else if (auto name = find_other_name(recorder, id.as_string())) {
+            places.names.push_back(std::move(*name));
+        } else {
+            places.ids.push_back(id.as_string());
+        }
+    }
+    return places;
+}
+
+// nullopt: the filter has no way to say one of them.
+std::optional<std::string> list_of(const std::vector<std::string>& names)
+{
+    std::string list;
+    for (const auto& name : names) {
+        const char quote = name.find('\'') == std::string::npos ? '\'' : '"';
+        if (name.find(quote) != std::string::npos) return std::nullopt;
+        list += fmt::format("{}{}{}{}", list.empty() ? "" : ", ", quote, name, quote);
+    }
+    return list;
+}
+
+void replace_all(std::string& text, const std::string& from, const std::string& to)
+{
+    for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+        text.replace(at, from.size(), to);
+}
+
+}  // namespace
+
+std::optional<std::string> find_other_name(const Recorder& recorder, const std::string& id)
+{
+    return recorder.look([&id](const TrackedState& state) -> std::optional<std::string> {
+        const auto found = state.other_names().find(id);
+        if (found == state.other_names().end()) return std::nullopt;
+        return found->second;
+    });
+}
+
+bool is_own_experiment(const Recorder& recorder, const std::string& id)
+{
+    return id == recorder.tracking().experiment || id == "0" || find_other_name(recorder, id);
+}
+
+JsonArray renaming(const TrackedState& state, const std::string& name)
+{
+    const auto& tags = state.own().tags;
+    const auto known = tags.find(other_name_tag);
+    if ((known == tags.end() ? std::string() : known->second) == name) return {};
+    if (name.empty()) return {JsonObject{{"untag", other_name_tag}}};
+    return {JsonObject{{"tag", other_name_tag}, {"value", name}}};
+}
+
+void put_own_experiment(const Recorder& recorder, std::string& target, std::string& body)
+{
+    const auto& own = recorder.tracking().experiment;
+    recorder.look([&](const TrackedState& state) {
+        for (const auto& [id, name] : state.other_names()) {
+            replace_all(target, '=' + id, '=' + own);
+            replace_all(body, '"' + id + '"', '"' + own + '"');
+        }
+    });
+}
+
+std::optional<std::string>
+narrowed_search(Recorder& recorder, const net::Request& request, const Elsewhere& elsewhere)
+{
+    if (!is_search(request)) return std::nullopt;
+    auto body = parse_json(request.body);
+    if (!body || !body->is_object()) return std::nullopt;
+    auto places = places_of(recorder, (*body)["experiment_ids"]);
+    if (!places || (places->own == 0 && places->names.empty())) return std::nullopt;
+    const auto& tracking = recorder.tracking();
+    if (places->own > 0) {
+        const auto page = body->text("page_token").empty() ? ExperimentNames::Page::first
+                                                           : ExperimentNames::Page::next;
+        for (auto& name : recorder.names().of_search(places->own, page))
+            places->names.push_back(std::move(name));
+    }
+    auto& names = places->names;
+    bool everywhere = std::erase(names, tracking.experiment_name) > 0;
+    JsonArray ids{tracking.experiment};
+    for (auto& id : places->ids) {
+        const auto name = everywhere ? std::nullopt : elsewhere.find_name(id);
+        if (name) names.push_back(*name);
+        everywhere = everywhere || !name;
+        ids.emplace_back(std::move(id));
+    }
+    for (const auto& name : names) {
+        auto id = elsewhere.find_id(name);
+        if (id && std::find(ids.begin(), ids.end(), Json(*id)) == ids.end())
+            ids.emplace_back(std::move(*id));
+    }
+    body->as_object().set("experiment_ids", std::move(ids));
+    const auto list = list_of(names);
+    if (everywhere || !list) return to_json(*body);
+    const auto filter = body->text("filter");
+    body->as_object().set("filter",
+                          fmt::format("attributes.experiment IN ({}){}{}",
+                                      *list,
+                                      trim(filter).empty() ? "" : " AND ",
+                                      filter));
+    return to_json(*body);
+}
+
+std::span<const Route> experiment_calls()
+{
+    static constexpr Route table[] = {
+        {"GET", "/api/2.0/mlflow/experiments/get", show_experiment},
+        {"GET", "/api/2.0/mlflow/experiments/get-by-name", find_experiment},
+        {"POST", "/api/2.0/mlflow/experiments/create", create_experiment},
+    };
+    return table;
+}
+
+}  // namespace ponk::relay
