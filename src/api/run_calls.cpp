@@ -23,6 +23,7 @@ using ponk::mlflow::Fields;
 constexpr std::size_t longest_answer = std::size_t{15} << 20;
 // What clients say where a version has no files.
 constexpr std::string_view prompt_source = "dummy-source";
+constexpr std::string_view create_name = "/api/2.0/mlflow/registered-models/create";
 constexpr std::string_view create_version = "/api/2.0/mlflow/model-versions/create";
 
 // What a run's script made, as history knows it.
@@ -53,6 +54,16 @@ public:
         const auto found =
             TRY(store::Registry(history_).get_version(name, TRY(fields.integer("version"))));
         return is_own(found);
+    }
+    // Made by it, or by who came before: then a version of its own is among the newest.
+    Result<bool> has_name(const std::string& name) const
+    {
+        const auto found = TRY(store::Registry(history_).get(name));
+        if (engine::maker_of(found.tags) == run_) return true;
+        for (const auto& version : found.latest) {
+            if (TRY(is_own(version))) return true;
+        }
+        return false;
     }
     Result<bool> has_alias(const Fields& fields) const
     {
@@ -121,6 +132,11 @@ Result<bool> own_version(const Own& own, const mlflow::Found&, const Fields& fie
     return own.has_version(fields);
 }
 
+Result<bool> own_name(const Own& own, const mlflow::Found&, const Fields& fields)
+{
+    return own.has_name(TRY(fields.text("name")));
+}
+
 Result<bool> own_alias(const Own& own, const mlflow::Found&, const Fields& fields)
 {
     return own.has_alias(fields);
@@ -158,7 +174,10 @@ constexpr RunRight rights[] = {
     {"POST", "/api/2.0/mlflow/experiments/set-experiment-tag", own_experiment},
     {"POST", "/api/2.0/mlflow/runs/create", elsewhere},
     {"POST", "/api/2.0/mlflow/logged-models", elsewhere},
-    {"POST", "/api/2.0/mlflow/registered-models/create", always},
+    {"POST", create_name.data(), always},
+    {"POST", "/api/2.0/mlflow/registered-models/set-tag", own_name},
+    {"DELETE", "/api/2.0/mlflow/registered-models/delete-tag", own_name},
+    {"PATCH", "/api/2.0/mlflow/registered-models/update", own_name},
     {"POST", create_version.data(), from_own},
     {"POST", "/api/2.0/mlflow/model-versions/set-tag", own_version},
     {"DELETE", "/api/2.0/mlflow/model-versions/delete-tag", own_version},
@@ -246,13 +265,15 @@ Result<net::Request> request_of(const Json& ask)
     return request;
 }
 
-// A version that is of no run says which one made it.
+// A name, and a version that is of no run, say which one made them.
 void sign(net::Request& request, const mlflow::Found& found, const RunId& run)
 {
-    if (!found.route || found.route->pattern != create_version) return;
+    if (!found.route) return;
+    const bool is_version = found.route->pattern == create_version;
+    if (!is_version && found.route->pattern != create_name) return;
     auto body = parse_json(request.body);
     if (!body || !body->is_object()) return;
-    if (!body->text("run_id").empty() || !body->text("model_id").empty()) return;
+    if (is_version && (!body->text("run_id").empty() || !body->text("model_id").empty())) return;
     const auto& known = (*body)["tags"];
     JsonArray tags = known.is_array() ? known.as_array() : JsonArray();
     const auto mark = engine::made_by(run);

@@ -66,6 +66,9 @@ TEST_F(RunCalls, ARunLooksAtEverythingAndChangesNothingOfOthers)
     // What a run may change, when it is its own.
     const std::set<std::string> for_own{"POST /api/2.0/mlflow/experiments/set-experiment-tag",
                                         "POST /api/2.0/mlflow/registered-models/create",
+                                        "POST /api/2.0/mlflow/registered-models/set-tag",
+                                        "DELETE /api/2.0/mlflow/registered-models/delete-tag",
+                                        "PATCH /api/2.0/mlflow/registered-models/update",
                                         "POST /api/2.0/mlflow/model-versions/create",
                                         "POST /api/2.0/mlflow/model-versions/set-tag",
                                         "DELETE /api/2.0/mlflow/model-versions/delete-tag",
@@ -145,6 +148,37 @@ TEST_F(RunCalls, ARunRegistersWhatItMade)
               404);
     EXPECT_EQ(call("DELETE", "/api/2.0/mlflow/registered-models/delete", JsonObject{{"name", "R"}})
                   .status,
+              403);
+}
+
+TEST_F(RunCalls, ARunDescribesNamesThatItMadeOrHasAVersionOf)
+{
+    ask(post("registered-models/create", R"({"name":"theirs"})"));
+    ask(post("registered-models/create", R"({"name":"shared"})"));
+    const auto change = [this](const char* name) {
+        const auto tag = registry("registered-models/set-tag",
+                                  {{"name", name}, {"key", "task"}, {"value", "vision"}});
+        const auto text = call("PATCH",
+                               "/api/2.0/mlflow/registered-models/update",
+                               JsonObject{{"name", name}, {"description", "of a run"}});
+        const auto untag = call("DELETE",
+                                "/api/2.0/mlflow/registered-models/delete-tag",
+                                JsonObject{{"name", name}, {"key", "task"}});
+        EXPECT_EQ(tag.status, text.status);
+        EXPECT_EQ(tag.status, untag.status);
+        return tag.status;
+    };
+    ASSERT_EQ(registry("registered-models/create", {{"name", "mine"}}).status, 200);
+    EXPECT_EQ(change("mine"), 200);
+    EXPECT_EQ(change("theirs"), 403);
+    EXPECT_EQ(change("shared"), 403);
+    EXPECT_EQ(change("absent"), 404);
+    ASSERT_EQ(registry("model-versions/create",
+                       {{"name", "shared"}, {"source", "models:/" + model_}, {"model_id", model_}})
+                  .status,
+              200);
+    EXPECT_EQ(change("shared"), 200);
+    EXPECT_EQ(registry("registered-models/rename", {{"name", "mine"}, {"new_name", "x"}}).status,
               403);
 }
 

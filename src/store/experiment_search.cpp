@@ -59,8 +59,12 @@ std::vector<OrderColumn> columns_of(const std::vector<OrderKey>& order_by)
 
 Sql condition_of(const Comparison& comparison)
 {
-    if (comparison.entity == Entity::attribute)
-        return compare(Sql(column_of(comparison.key)), comparison);
+    if (comparison.entity == Entity::attribute) {
+        // Filters have ids as texts.
+        return compare(comparison.key == id_key ? Sql("CAST(project.row AS TEXT)")
+                                                : Sql(column_of(comparison.key)),
+                       comparison);
+    }
     const auto of_it = Sql(" FROM experiment_tag AS tag WHERE tag.project = project.row"
                            " AND tag.key = ")
                            .value(comparison.key);

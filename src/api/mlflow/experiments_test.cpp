@@ -167,6 +167,9 @@ TEST_F(MlflowExperiments, AreSearchedPageByPage)
     EXPECT_EQ(found(R"("filter": "tags.k = 'v'")"), "b1 ");
     EXPECT_EQ(found(R"("filter": "tags.k IS NULL AND name ILIKE 'B%'")"), "");
     EXPECT_EQ(found(R"("filter": "creation_time > 0 AND last_update_time < 1")"), "");
+    EXPECT_EQ(found(R"("filter": "experiment_id = '2'")"), "a2 ");
+    EXPECT_EQ(found(R"x("order_by": ["name"], "filter": "experiment_id NOT IN ('2', '0')")x"),
+              "a1 b1 ");
     for (const auto* bad : {R"({})",
                             R"({"max_results": 50001})",
                             R"({"max_results": 5, "filter": "metrics.a > 1"})",

@@ -164,6 +164,16 @@ TEST(RunFilter, AttributesAreThoseOfARun)
                     "target = 'local'"});
 }
 
+TEST(RunFilter, BlanksOfPagesAreBlanks)
+{
+    expect_rows(runs,
+                {{"metrics.a\u00a0>\u00a01\u2003AND\u3000params.b\u202f=\u2009'x\u00a0y'\u205f",
+                  "metrics.a > 1 AND params.b = 'x\u00a0y'"},
+                 {"params.`a\u00a0b`\u00a0= 'x'", "params.`a\u00a0b` = 'x'"},
+                 {"metrics.\u00e9t\u00e9 > 1", "metrics.\u00e9t\u00e9 > 1"}});
+    expect_refused(runs, {"metrics.a\u200b > 1x", "params.`a`\u00e9 = 'x'"});
+}
+
 TEST(RunFilter, DatasetsHaveThreeFields)
 {
     expect_rows(runs,
@@ -240,12 +250,15 @@ TEST(ExperimentFilter, HasNamesTimesAndTags)
          {"attribute.name ILIKE '%a'", "name ILIKE '%a'"},
          {"creation_time > 5", "creation_time > 5"},
          {"attribute.last_update_time <= 5", "last_update_time <= 5"},
+         {"experiment_id != '1'", "experiment_id != '1'"},
+         {"experiment_id NOT IN ('1', '2')", "experiment_id NOT IN ('1', '2')"},
          {"tag.k = 'v' AND tags.`a b` IS NOT NULL", "tags.k = 'v' AND tags.`a b` IS NOT NULL"}});
     expect_refused(experiments,
                    {"attributes.name = 'a'",
                     "metrics.m > 1",
                     "params.p = 'x'",
-                    "experiment_id = '1'",
+                    "experiment_id = 1",
+                    "experiment_id LIKE '1'",
                     "name IN ('a')",
                     "name > 'a'",
                     "creation_time = '5'"});

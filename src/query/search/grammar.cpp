@@ -118,7 +118,7 @@ constexpr Key experiment_keys[] = {
     {.name = "name", .operators = textual},
     {.name = "creation_time", .type = ValueType::number, .operators = numeric},
     {.name = "last_update_time", .type = ValueType::number, .operators = numeric},
-    {.name = "experiment_id", .operators = only_order},
+    {.name = "experiment_id", .operators = just(equal) | just(not_equal) | listed},
 };
 constexpr Family filter_tags{
     .entity = Entity::tag,

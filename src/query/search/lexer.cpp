@@ -17,9 +17,18 @@ namespace {
 // A longer symbol stands before its own beginning. "==" and "<>" are read whole, to be refused so.
 constexpr std::array<std::string_view, 8> comparisons{"==", "<>", "!=", "<=", ">=", "=", "<", ">"};
 
-bool is_blank(char c)
+// The length of a blank that stands first; 0: none does. Texts that are copied from pages have wide
+// ones and such that do not break.
+std::size_t blank_length(std::string_view text)
 {
-    return c == ' ' || (c >= '\t' && c <= '\r');
+    if (text.empty()) return 0;
+    if (text.front() == ' ' || (text.front() >= '\t' && text.front() <= '\r')) return 1;
+    if (text.starts_with("\u00a0")) return 2;
+    if (text.starts_with("\u202f") || text.starts_with("\u205f") || text.starts_with("\u3000"))
+        return 3;
+    const bool is_general = text.size() > 2 && text.starts_with("\xe2\x80") &&
+                            static_cast<unsigned char>(text[2]) <= 0x8a;
+    return is_general ? 3 : 0;
 }
 
 bool is_digit(char c)
@@ -27,11 +36,13 @@ bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-// Letters of other alphabets are bytes above 127.
-bool is_word(char c)
+// The first of it. Letters of other alphabets are bytes above 127.
+bool is_word(std::string_view text)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || is_digit(c) ||
-           static_cast<unsigned char>(c) >= 0x80;
+    if (text.empty()) return false;
+    const char c = text.front();
+    if (static_cast<unsigned char>(c) >= 0x80) return blank_length(text) == 0;
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || is_digit(c);
 }
 
 Quote quote_of(char c)
@@ -49,8 +60,8 @@ public:
     {
         std::vector<Token> tokens;
         for (;;) {
-            while (is_blank(here()))
-                ++at_;
+            while (const auto length = blank_length(rest()))
+                at_ += length;
             if (at_ == text_.size()) break;
             const auto start = at_;
             auto token = TRY(next());
@@ -69,18 +80,20 @@ private:
         return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
     }
 
+    [[nodiscard]] std::string_view rest() const { return text_.substr(at_); }
+
     Result<Token> next()
     {
         const char c = here();
         const char sign = c == '-' ? here(1) : c;
         if (is_digit(sign) || (sign == '.' && is_digit(here(c == '-' ? 2 : 1)))) return number();
-        if (is_word(c) || c == '`') return name();
+        if (is_word(rest()) || c == '`') return name();
         if (quote_of(c) != Quote::none) return quoted_text();
         if (c == '(') return symbol(TokenKind::left_paren, 1);
         if (c == ')') return symbol(TokenKind::right_paren, 1);
         if (c == ',') return symbol(TokenKind::comma, 1);
         for (const auto comparison : comparisons) {
-            if (text_.substr(at_).starts_with(comparison))
+            if (rest().starts_with(comparison))
                 return symbol(TokenKind::comparison, comparison.size());
         }
         return unknown_character();
@@ -95,7 +108,7 @@ private:
     std::string_view word()
     {
         const auto start = at_;
-        while (is_word(here()))
+        while (is_word(rest()))
             ++at_;
         return text_.substr(start, at_ - start);
     }
@@ -117,7 +130,7 @@ private:
         const auto start = at_;
         if (quote_of(here()) != Quote::none) {
             const auto key = TRY(quoted());
-            if (is_word(here()) || here() == '.' || quote_of(here()) != Quote::none)
+            if (is_word(rest()) || here() == '.' || quote_of(here()) != Quote::none)
                 return wrong(at_, "nothing may stand directly behind a key in quotes");
             return key;
         }
@@ -136,7 +149,7 @@ private:
         const auto start = at_;
         Token token{.kind = TokenKind::text, .quote = quote_of(here())};
         token.text = TRY(quoted());
-        if (here() == '.' && (is_word(here(1)) || quote_of(here(1)) != Quote::none))
+        if (here() == '.' && (is_word(text_.substr(at_ + 1)) || quote_of(here(1)) != Quote::none))
             return wrong(
                 start,
                 fmt::format("'{}' cannot stand in such quotes before a '.'", printable(token.text)),
@@ -166,7 +179,7 @@ private:
         const auto* end = text_.data() + text_.size();
         const auto [stop, problem] = std::from_chars(text_.data() + at_, end, token.number);
         at_ = static_cast<std::size_t>(stop - text_.data());
-        while (is_word(here()) || here() == '.')
+        while (is_word(rest()) || here() == '.')
             ++at_;
         const auto written = text_.substr(start, at_ - start);
         if (problem == std::errc::result_out_of_range)
@@ -178,13 +191,13 @@ private:
 
     [[nodiscard]] tl::unexpected<Error> unknown_character() const
     {
-        const auto length = std::max<std::size_t>(utf8_sequence(text_.substr(at_)), 1);
+        const auto length = std::max<std::size_t>(utf8_sequence(rest()), 1);
         const auto character = text_.substr(at_, length);
         std::string hint = "A key with other characters than letters, digits, '_' and '.' stands "
                            "in backticks: metrics.`a-b`.";
         if (character == ";") hint = "One filter has no end mark.";
         if (character == "*") hint = "Wildcards are '%' and '_', with LIKE.";
-        if (text_.substr(at_).starts_with("--") || text_.substr(at_).starts_with("/*"))
+        if (rest().starts_with("--") || rest().starts_with("/*"))
             hint = "There are no comments here.";
         return wrong(at_, fmt::format("'{}' means nothing here", printable(character)), hint);
     }
@@ -211,7 +224,10 @@ bool is_plain_key(std::string_view key)
 {
     if (key.empty() || key.front() == '.' || key.back() == '.') return false;
     if (key.find("..") != std::string_view::npos) return false;
-    return std::all_of(key.begin(), key.end(), [](char c) { return is_word(c) || c == '.'; });
+    for (std::size_t i = 0; i < key.size(); ++i) {
+        if (key[i] != '.' && !is_word(key.substr(i))) return false;
+    }
+    return true;
 }
 
 }  // namespace ponk::query::search
