@@ -58,13 +58,6 @@ choose_driver(db::Connection& reader, const RunSearchPlan& plan, std::int64_t le
     return driver;
 }
 
-SqlValue value_of(const db::Statement& row, const OrderColumn& column, int at)
-{
-    if (column.type == OrderColumn::Type::integer) return row.integer(at);
-    if (column.type == OrderColumn::Type::real) return row.real(at);
-    return row.text(at);
-}
-
 // A value that begins on the page and that `many` runs or more have, whatever else is asked of
 // them.
 Result<std::optional<Tie>>
@@ -76,7 +69,7 @@ find_tie(db::Connection& reader, const RunSearchPlan& plan, std::size_t limit, s
         Sql(*values).add(" LIMIT ").value(many + static_cast<std::int64_t>(limit)).prepare(reader));
     std::optional<Tie> tie;
     for (std::int64_t same = 0; TRY(statement.step());) {
-        const auto value = value_of(statement, plan.columns().front(), 0);
+        const auto value = value_at(statement, plan.columns().front(), 0);
         if (!tie || tie->value != value) {
             tie = Tie{value, tie ? Tie::Before::some : Tie::Before::none};
             same = 0;
@@ -84,14 +77,6 @@ find_tie(db::Connection& reader, const RunSearchPlan& plan, std::size_t limit, s
         if (++same >= many) return tie;
     }
     return std::nullopt;
-}
-
-Mark mark_of(const db::Statement& row, const OrderColumn& column, int at)
-{
-    Mark mark{static_cast<Rank>(row.integer(at))};
-    if (mark.rank != Rank::value) return mark;
-    mark.value = value_of(row, column, at + 1);
-    return mark;
 }
 
 // Appends what the statement finds, until there are `limit`.
@@ -104,13 +89,7 @@ Result<> collect(db::Connection& reader,
     auto statement = TRY(
         sql.add(" LIMIT ").value(static_cast<std::int64_t>(limit - all.size())).prepare(reader));
     while (TRY(statement.step())) {
-        Found found{statement.integer(0), {}};
-        int at = 1;
-        for (const auto& column : plan.columns()) {
-            found.marks.push_back(mark_of(statement, column, at));
-            at += 2;
-        }
-        all.push_back(std::move(found));
+        all.push_back({statement.integer(0), marks_at(statement, plan.columns())});
     }
     return {};
 }

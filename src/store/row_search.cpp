@@ -12,24 +12,6 @@ using query::search::Operator;
 
 namespace {
 
-Mark mark_of(const db::Statement& row, const OrderColumn& column, int at)
-{
-    Mark mark{static_cast<Rank>(row.integer(at))};
-    if (mark.rank != Rank::value) return mark;
-    if (column.type == OrderColumn::Type::integer) mark.value = row.integer(at + 1);
-    if (column.type == OrderColumn::Type::real) mark.value = row.real(at + 1);
-    if (column.type == OrderColumn::Type::text) mark.value = row.text(at + 1);
-    return mark;
-}
-
-Marks marks_of(const db::Statement& row, const std::vector<OrderColumn>& columns)
-{
-    Marks marks;
-    for (const auto& column : columns)
-        marks.push_back(mark_of(row, column, 1 + 2 * static_cast<int>(marks.size())));
-    return marks;
-}
-
 void add_place(const RowSearch& search, const Marks& marks, std::vector<Sql>& where)
 {
     const auto& first = search.columns.front();
@@ -75,7 +57,7 @@ Result<FoundRows> find_rows(db::Connection& reader, const RowSearch& search)
             break;
         }
         found.rows.push_back(statement.integer(0));
-        last = marks_of(statement, search.columns);
+        last = marks_at(statement, search.columns);
     }
     return found;
 }

@@ -119,6 +119,26 @@ std::vector<OrderColumn> order_columns(const std::vector<OrderKey>& order_by,
     return columns;
 }
 
+SqlValue value_at(const db::Statement& row, const OrderColumn& column, int at)
+{
+    if (column.type == OrderColumn::Type::integer) return row.integer(at);
+    if (column.type == OrderColumn::Type::real) return row.real(at);
+    return row.text(at);
+}
+
+Marks marks_at(const db::Statement& row, const std::vector<OrderColumn>& columns)
+{
+    Marks marks;
+    int at = 1;
+    for (const auto& column : columns) {
+        Mark mark{static_cast<Rank>(row.integer(at))};
+        if (mark.rank == Rank::value) mark.value = value_at(row, column, at + 1);
+        marks.push_back(std::move(mark));
+        at += 2;
+    }
+    return marks;
+}
+
 std::string order_text(const std::vector<OrderColumn>& columns, std::optional<Rank> first_rank)
 {
     std::vector<std::string> parts;

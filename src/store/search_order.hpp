@@ -38,6 +38,11 @@ struct Mark {
 };
 using Marks = std::vector<Mark>;
 
+// What stands in column `at` of a row of the statement's answer.
+SqlValue value_at(const db::Statement& row, const OrderColumn& column, int at);
+// Rank and value of each column, from the second of the answer on.
+Marks marks_at(const db::Statement& row, const std::vector<OrderColumn>& columns);
+
 // The given keys, completed so that no two runs are equal; for no keys at all the order of arrival,
 // newest first. Columns are called o0, o1… where they
 // come from other tables.
