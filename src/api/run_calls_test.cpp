@@ -260,5 +260,30 @@ TEST_F(RunCalls, SearchesAreAnsweredAsOutside)
     EXPECT_EQ(registry("runs/search", {{"filter", "nonsense"}}).status, 400);
 }
 
+TEST_F(RunCalls, ASearchThatFindsTooMuchForOneAnswerHasMorePages)
+{
+    store::Tracking tracking(*history_);
+    const std::string note(500'000, 'n');
+    for (int i = 0; i < 40; ++i)
+        ASSERT_TRUE(tracking.create_run({.name = "large", .tags = {{"note", note}}}));
+    std::size_t runs = 0;
+    std::size_t pages = 0;
+    std::string page;
+    do {
+        const auto found = registry("runs/search",
+                                    {{"experiment_ids", JsonArray{"0"}},
+                                     {"filter", "tags.note LIKE 'n%'"},
+                                     {"max_results", 1000},
+                                     {"page_token", page}});
+        ASSERT_EQ(found.status, 200) << found.body.substr(0, 200);
+        const auto answer = parse_json(found.body).value();
+        runs += answer["runs"].as_array().size();
+        page = answer.text("next_page_token");
+        ASSERT_LT(++pages, 100U);
+    } while (!page.empty());
+    EXPECT_EQ(runs, 40U);
+    EXPECT_GT(pages, 1U);
+}
+
 }  // namespace
 }  // namespace ponk::api

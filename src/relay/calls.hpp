@@ -44,6 +44,9 @@ std::span<const Route> trace_calls();
 // The answer to a call with a small body; nullopt: nobody here knows it.
 Answer answer(Recorder& recorder, const net::Request& request);
 
+// What can be said about a call for the daemon when that one does not answer; nullopt: nothing.
+Answer answer_alone(const Recorder& recorder, const net::Request& request);
+
 // By whatever name the script knows it; "0" is that of who names none.
 bool is_own_experiment(const Recorder& recorder, const std::string& id);
 // The name that has this id in this run; nullopt: it is no other name of the run's experiment.

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/text.hpp"
 #include "relay/calls.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -103,18 +100,6 @@ std::optional<Places> places_of(const Recorder& recorder, const Json& ids)
     return places;
 }
 
-// nullopt: the filter has no way to say one of them.
-std::optional<std::string> list_of(const std::vector<std::string>& names)
-{
-    std::string list;
-    for (const auto& name : names) {
-        const char quote = name.find('\'') == std::string::npos ? '\'' : '"';
-        if (name.find(quote) != std::string::npos) return std::nullopt;
-        list += fmt::format("{}{}{}{}", list.empty() ? "" : ", ", quote, name, quote);
-    }
-    return list;
-}
-
 void replace_all(std::string& text, const std::string& from, const std::string& to)
 {
     for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
@@ -166,14 +151,16 @@ narrowed_search(Recorder& recorder, const net::Request& request, const Elsewhere
     auto places = places_of(recorder, (*body)["experiment_ids"]);
     if (!places || (places->own == 0 && places->names.empty())) return std::nullopt;
     const auto& tracking = recorder.tracking();
-    if (places->own > 0) {
+    auto& names = places->names;
+    // Who lists experiments and searches in all of them means the whole of each.
+    const bool has_listed = places->own > 0 && !places->ids.empty();
+    if (places->own > 0 && !has_listed) {
         const auto page = body->text("page_token").empty() ? ExperimentNames::Page::first
                                                            : ExperimentNames::Page::next;
         for (auto& name : recorder.names().of_search(places->own, page))
-            places->names.push_back(std::move(name));
+            names.push_back(std::move(name));
     }
-    auto& names = places->names;
-    bool everywhere = std::erase(names, tracking.experiment_name) > 0;
+    bool everywhere = std::erase(names, tracking.experiment_name) > 0 || has_listed;
     JsonArray ids{tracking.experiment};
     for (auto& id : places->ids) {
         const auto name = everywhere ? std::nullopt : elsewhere.find_name(id);
@@ -186,15 +173,13 @@ narrowed_search(Recorder& recorder, const net::Request& request, const Elsewhere
         if (id && std::find(ids.begin(), ids.end(), Json(*id)) == ids.end())
             ids.emplace_back(std::move(*id));
     }
+    JsonObject scope;
+    if (!everywhere) scope.set("names", JsonArray(names.begin(), names.end()));
+    // For its script a run begins when it starts it.
+    if (!recorder.look([](const TrackedState& state) { return state.is_taken(); }))
+        scope.set("without", tracking.run);
     body->as_object().set("experiment_ids", std::move(ids));
-    const auto list = list_of(names);
-    if (everywhere || !list) return to_json(*body);
-    const auto filter = body->text("filter");
-    body->as_object().set("filter",
-                          fmt::format("attributes.experiment IN ({}){}{}",
-                                      *list,
-                                      trim(filter).empty() ? "" : " AND ",
-                                      filter));
+    body->as_object().set("ponk_scope", std::move(scope));
     return to_json(*body);
 }
 

@@ -33,7 +33,7 @@ protected:
                   200);
     }
 
-    // What the daemon is asked: "IDS: FILTER".
+    // What the daemon is asked: "IDS: NAMES". Our own run is left out until it is used.
     std::string search(const std::vector<std::string>& ids, JsonObject body = {})
     {
         JsonArray list(ids.begin(), ids.end());
@@ -54,7 +54,17 @@ protected:
         std::string text;
         for (const auto& id : sent["experiment_ids"].as_array())
             text += (text.empty() ? "" : " ") + id.as_string();
-        return text + ": " + sent.text("filter");
+        text += ":";
+        const auto& scope = sent["ponk_scope"];
+        if (const auto& names = scope["names"]; names.is_array()) {
+            for (const auto& name : names.as_array())
+                text += " " + name.as_string();
+        }
+        const bool used =
+            recorder_->look([](const TrackedState& state) { return state.is_taken(); });
+        const bool ours = scope.is_object();
+        EXPECT_EQ(scope.text("without"), used || !ours ? "" : own_run);
+        return text;
     }
 };
 
@@ -82,7 +92,7 @@ TEST_F(ExperimentCallsTest, ARunIsWhereTheScriptWentLastBeforeItWasUsed)
 
     start_again();
     EXPECT_EQ(ask_for("mine"), own_experiment);
-    EXPECT_EQ(search({own_experiment}), "7: attributes.experiment IN ('mine')");
+    EXPECT_EQ(search({own_experiment}), "7: mine");
 }
 
 TEST_F(ExperimentCallsTest, WhoReturnsToTheProjectsNameIsThere)
@@ -91,28 +101,36 @@ TEST_F(ExperimentCallsTest, WhoReturnsToTheProjectsNameIsThere)
     ask_for("iris");
     start();
     EXPECT_EQ(name_of(own()), Json());
-    EXPECT_EQ(search({own_experiment}), "7: ");
+    EXPECT_EQ(search({own_experiment}), "7:");
 }
 
 TEST_F(ExperimentCallsTest, ASearchBeforeTheRunIsUsedLooksAtWhatWasAskedForLast)
 {
-    EXPECT_EQ(search({own_experiment}), "7: ");
+    EXPECT_EQ(search({own_experiment}), "7:");
     ask_for("a");
-    EXPECT_EQ(search({own_experiment}), "7: attributes.experiment IN ('a')");
+    ask_for("b");  // and goes on in its own
+    EXPECT_EQ(search({own_experiment}), "7: b");
+    EXPECT_EQ(search({own_experiment}, {{"page_token", "t"}}), "7: b");
+    EXPECT_EQ(search({own_experiment}), "7: a");
     ask_for("b");
-    EXPECT_EQ(search({own_experiment}), "7: attributes.experiment IN ('b')");
-    EXPECT_EQ(search({own_experiment}, {{"page_token", "t"}}), "7: attributes.experiment IN ('b')");
-    EXPECT_EQ(search({own_experiment}, {{"filter", "metrics.x > 1"}}),
-              "7: attributes.experiment IN ('a') AND metrics.x > 1");
-    ask_for("b");
-    ask_for("c's");
-    EXPECT_EQ(search({own_experiment, own_experiment}),
-              "7: attributes.experiment IN ('b', \"c's\")");
+    ask_for("c's \"c\"");
+    EXPECT_EQ(search({own_experiment, own_experiment}), "7: b c's \"c\"");
     ask_for("theirs");
-    EXPECT_EQ(search({own_experiment}), "7 9: attributes.experiment IN ('theirs')");
-    EXPECT_EQ(search({"8"}), "8: ");
-    ask_for("it's \"so\"");  // no filter can say it
-    EXPECT_EQ(search({own_experiment}), "7: ");
+    EXPECT_EQ(search({own_experiment}), "7 9: theirs");
+    EXPECT_EQ(search({"8"}), "8:");
+    EXPECT_EQ(search({own_experiment, "8"}), "7 8:") << "who lists them means all of each";
+}
+
+// Looking whether it was done already, a script goes through its experiments.
+TEST_F(ExperimentCallsTest, WhoHasSearchedInANameAndAsksForTheNextGoesThere)
+{
+    ask_for("a");
+    EXPECT_EQ(search({own_experiment}), "7: a");
+    ask_for("b");
+    EXPECT_EQ(search({own_experiment}), "7: b");
+    EXPECT_EQ(search({own_experiment}), "7: b");
+    start();
+    EXPECT_EQ(name_of(own()), Json("b"));
 }
 
 TEST_F(ExperimentCallsTest, OnceTheRunIsUsedEachNameIsSearchedByItsOwnId)
@@ -127,15 +145,15 @@ TEST_F(ExperimentCallsTest, OnceTheRunIsUsedEachNameIsSearchedByItsOwnId)
     EXPECT_EQ(get("experiments/get", {{"experiment_id", base}})["experiment"].text("name"), "base");
 
     for (int i = 0; i < 2; ++i) {
-        EXPECT_EQ(search({own_experiment}), "7: attributes.experiment IN ('mine')");
-        EXPECT_EQ(search({base}), "7: attributes.experiment IN ('base')");
-        EXPECT_EQ(search({base, theirs}), "7 9: attributes.experiment IN ('base', 'theirs')");
-        EXPECT_EQ(search({base, "9"}), "7 9: attributes.experiment IN ('base', 'theirs')");
-        EXPECT_EQ(search({base, "8"}), "7 8: ");  // better too many than none
+        EXPECT_EQ(search({own_experiment}), "7: mine");
+        EXPECT_EQ(search({base}), "7: base");
+        EXPECT_EQ(search({base, theirs}), "7 9: base theirs");
+        EXPECT_EQ(search({base, "9"}), "7 9: base theirs");
+        EXPECT_EQ(search({base, "8"}), "7 8:");  // better too many than none
         start_again();
     }
     ask_for("iris");
-    EXPECT_EQ(search({own_experiment, base}), "7: ");
+    EXPECT_EQ(search({own_experiment, base}), "7:");
 }
 
 TEST_F(ExperimentCallsTest, RunsOfAnotherNameAreShownInIt)

@@ -33,10 +33,12 @@ ExperimentNames::Named ExperimentNames::name(const std::string& name, How how, R
     const bool is_free = run == Run::unused || (run == Run::ended && state->home.empty());
     if (!is_free && name != own_name_ && name != state->home)
         return {other_experiment_id(name), false};
+    // What was asked for and searched in is left behind.
+    const bool goes_on = state->asked.empty();
     std::erase(state->asked, name);
     if (state->asked.size() == most_asked) state->asked.erase(state->asked.begin());
     state->asked.push_back(name);
-    const bool moves = run == Run::unused && (state->home.empty() || how == How::made);
+    const bool moves = run == Run::unused && (goes_on || how == How::made);
     const bool changes = moves && state->home != name;
     if (changes) state->home = name;
     return {own_id_, changes};

@@ -226,27 +226,52 @@ std::optional<Wanted> wanted_of(const std::string& filter)
     return wanted.name.empty() ? std::nullopt : std::optional(std::move(wanted));
 }
 
+// nullopt: it is a search of another kind, or in other experiments.
+Result<std::optional<Wanted>> search_of(const Recorder& recorder, const Fields& fields)
+{
+    const auto experiments = TRY(fields.texts("experiment_ids"));
+    const bool ours = experiments.size() == 1 && experiments.front() != "0" &&
+                      is_own_experiment(recorder, experiments.front());
+    const auto filter = TRY(fields.find_text("filter")).value_or("");
+    return ours ? wanted_of(filter) : std::nullopt;
+}
+
+net::Response
+found_models(const Recorder& recorder, const TrackedState& state, const Wanted& wanted)
+{
+    JsonArray found;
+    for (const auto& [id, model] : state.models()) {
+        if (model.name == wanted.name && (wanted.run.empty() || model.run == wanted.run))
+            found.push_back(model_json(recorder.tracking(), model));
+    }
+    if (found.empty()) return reply();
+    return reply({{"models", std::move(found)}});
+}
+
 // Of the models of this run. A search that could concern others is the daemon's.
 Result<Answer> search_models(Recorder& recorder, const Call& call)
 {
-    const auto experiments = TRY(call.fields.texts("experiment_ids"));
-    const auto wanted = wanted_of(TRY(call.fields.find_text("filter")).value_or(""));
-    const bool ours = experiments.size() == 1 && experiments.front() != "0" &&
-                      is_own_experiment(recorder, experiments.front());
-    if (!ours || !wanted) return Answer();
+    const auto wanted = TRY(search_of(recorder, call.fields));
+    if (!wanted) return Answer();
     return recorder.look([&](const TrackedState& state) -> Result<Answer> {
-        if (!wanted->run.empty() && !state.find_run(wanted->run)) return Answer();
-        JsonArray found;
-        for (const auto& [id, model] : state.models()) {
-            if (model.name == wanted->name && (wanted->run.empty() || model.run == wanted->run))
-                found.push_back(model_json(recorder.tracking(), model));
-        }
-        if (found.empty()) return reply();
-        return reply({{"models", std::move(found)}});
+        if (!state.find_run(wanted->run)) return Answer();
+        return found_models(recorder, state, *wanted);
     });
 }
 
 }  // namespace
+
+// Clients look for the model of a run by its name alone: it is most likely of this run.
+Answer answer_alone(const Recorder& recorder, const net::Request& request)
+{
+    static const std::vector<std::string> search{"api", "2.0", "mlflow", "logged-models", "search"};
+    if (request.method != "POST" || request.path != search) return std::nullopt;
+    const auto fields = Fields::of(request);
+    const auto wanted = fields ? search_of(recorder, *fields) : std::nullopt;
+    if (!wanted || !*wanted || !(*wanted)->run.empty()) return std::nullopt;
+    return recorder.look(
+        [&](const TrackedState& state) { return found_models(recorder, state, **wanted); });
+}
 
 std::span<const Route> model_calls()
 {

@@ -28,9 +28,31 @@ TEST_F(RelayTest, AModelIsLoggedWithoutTheDaemon)
     EXPECT_EQ(own()["outputs"]["model_outputs"].as_array()[0].text("model_id"), id);
     const auto found =
         parse_json(post("logged-models/search",
-                        {{"experiment_ids", JsonArray{"7"}}, {"filter", "name = 'net'"}})
+                        {{"experiment_ids", JsonArray{"7"}},
+                         {"filter", fmt::format("name = 'net' AND source_run_id = '{}'", own_run)}})
                        .body);
     EXPECT_EQ((*found)["models"].as_array().size(), 1U);
+}
+
+// As clients do for "runs:/RUN/net", whoever's run that is.
+TEST_F(RelayTest, ASearchByNameAloneIsTheDaemonsUnlessThatIsAway)
+{
+    post("logged-models", {{"experiment_id", "7"}, {"name", "net"}, {"source_run_id", own_run}});
+    net::Request request;
+    request.method = "POST";
+    request.path = {"api", "2.0", "mlflow", "logged-models", "search"};
+    request.headers = {{"Content-Type", "application/json"}};
+    const auto alone = [&](const std::string& filter) {
+        request.body = to_json(JsonObject{{"experiment_ids", JsonArray{"7"}}, {"filter", filter}});
+        EXPECT_FALSE(answer(*recorder_, request)) << filter;
+        return answer_alone(*recorder_, request);
+    };
+    const auto known = alone("name = 'net'");
+    ASSERT_TRUE(known);
+    EXPECT_EQ(parse_json(known->body).value()["models"].as_array().size(), 1U);
+    EXPECT_EQ(alone("name = 'other'")->body, "{}\n");
+    EXPECT_FALSE(alone("metrics.acc > 0"));
+    EXPECT_FALSE(alone("name = 'net' AND source_run_id = 'another'"));
 }
 
 TEST_F(RelayTest, AModelHasItsMetricsAndIsFoundByNameAndRun)
@@ -65,7 +87,7 @@ TEST_F(RelayTest, AModelHasItsMetricsAndIsFoundByNameAndRun)
     };
     const auto both = found(fmt::format("name = 'net' AND source_run_id='{}'", own_run));
     EXPECT_NE(both.body.find(id), std::string::npos) << both.body;
-    EXPECT_EQ(found("name = 'other'").body, "{}\n");
+    EXPECT_EQ(found(fmt::format("name = 'x' AND source_run_id='{}'", own_run)).body, "{}\n");
     EXPECT_EQ(found("name = 'net' AND source_run_id = 'another'").status, 0) << "the daemon's";
     EXPECT_EQ(found("metrics.acc > 0").status, 0);
     ASSERT_EQ(ask("DELETE", "api/2.0/mlflow/logged-models/" + id, JsonObject()).status, 200);

@@ -114,7 +114,10 @@ private:
                      .body = request_.body};
         put_own_experiment(recorder_, question.target, question.body);
         const auto answer = asks_.ask(question);
-        if (!answer) return send(no_answer(answer.error()));
+        if (!answer) {
+            auto known = answer_alone(recorder_, request_);
+            return send(known ? std::move(*known) : no_answer(answer.error()));
+        }
         if (answer->status == 200) {
             if (const auto noted = note_deletion(recorder_, request_); !noted) return send(noted);
         }

@@ -15,7 +15,6 @@ using query::search::Direction;
 using query::search::Entity;
 
 constexpr std::int64_t usual_page = 50;
-constexpr std::int64_t most_models = 1000;
 constexpr std::size_t most_orders = 10;
 constexpr std::size_t most_datasets = 100;
 constexpr std::size_t most_experiments = 1000;
@@ -179,7 +178,7 @@ Result<net::Response> search_models(const Services& services, const Call& call)
                                                     TRY(fields.find_text("filter")).value_or("")));
     search.datasets = TRY(datasets_of(fields));
     search.order_by = TRY(orders_of(fields));
-    search.limit = static_cast<std::size_t>(TRY(page_size_of(fields, usual_page, most_models)));
+    search.limit = static_cast<std::size_t>(TRY(page_size_of(fields, usual_page, largest_page)));
     search.page = TRY(fields.find_text("page_token")).value_or("");
     const auto page = TRY(models(services).search(search));
     return reply(page_json("models", page.models, page.next, logged_model_json));

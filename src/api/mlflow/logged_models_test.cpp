@@ -146,6 +146,7 @@ TEST_F(LoggedModelsTest, SearchesFilterOrderAndPage)
                 HasSubstr("`dataset_name` in the `datasets` clause must be specified."));
     EXPECT_THAT(refused(R"(, "page_token": "bad")"), HasSubstr("400"));
     EXPECT_THAT(refused(R"(, "max_results": -1)"), HasSubstr("400"));
+    EXPECT_THAT(refused(R"(, "max_results": 50001)"), HasSubstr("400"));
     EXPECT_THAT(refused(R"(, "filter": "bogus")"), HasSubstr("400"));
     EXPECT_THAT(refusal(post("logged-models/search", "{}")), HasSubstr("'experiment_ids'"));
 }

@@ -119,6 +119,19 @@ Result<net::Response> restore_run(const Services& services, const Call& call)
     return reply();
 }
 
+// What a run's relay says beside the filter of its script (docs/design/relay.md).
+Result<> add_scope(const Fields& fields, query::search::Filter& filter)
+{
+    using namespace query::search;
+    const auto scope = TRY(fields.find_object("ponk_scope"));
+    if (!scope) return {};
+    if (auto names = TRY(scope->texts("names")); !names.empty())
+        filter.push_back({Entity::attribute, "experiment", Operator::in, std::move(names)});
+    if (auto run = TRY(scope->find_text("without")))
+        filter.push_back({Entity::attribute, "run_id", Operator::not_equal, std::move(*run)});
+    return {};
+}
+
 Result<store::RunSearch> search_of(const Fields& fields)
 {
     const auto& grammar = query::search::runs;
@@ -132,6 +145,7 @@ Result<store::RunSearch> search_of(const Fields& fields)
     search.scope.limit = static_cast<std::size_t>(TRY(page_size_of(fields, 1000, largest_page)));
     search.filter =
         TRY(query::search::parse_filter(grammar, TRY(fields.find_text("filter")).value_or("")));
+    TRY(add_scope(fields, search.filter));
     search.order_by = TRY(query::search::parse_order_by(grammar, TRY(fields.texts("order_by"))));
     if (search.order_by.empty()) {
         search.order_by.push_back(

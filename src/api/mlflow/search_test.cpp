@@ -65,6 +65,21 @@ protected:
     std::vector<std::string> ids_;
 };
 
+TEST_F(MlflowSearch, ARelaySaysWhereToLookBesideTheFilter)
+{
+    add_runs();
+    ask(in_run("set-tag", ids_[1], R"("key": "ponk.experiment_name", "value": "it's \"b\"")"));
+    const auto within = [this](JsonObject scope, const char* filter = "") {
+        return names(search({{"ponk_scope", std::move(scope)}, {"filter", filter}}));
+    };
+    EXPECT_EQ(within({{"names", JsonArray{"it's \"b\""}}}), "B");
+    EXPECT_EQ(within({{"names", JsonArray{"none", "Default"}}}), "DCBA");
+    EXPECT_EQ(within({{"names", JsonArray{std::string("a\0b", 3)}}}), "");
+    EXPECT_EQ(within({{"without", ids_[1]}}), "DCA");
+    EXPECT_EQ(within({{"without", ids_[1]}}, "metrics.m > 0"), "CA");
+    EXPECT_THAT(within({}, "nonsense"), testing::HasSubstr("column 1:"));
+}
+
 TEST_F(MlflowSearch, FiltersThatAreAccepted)
 {
     add_runs();

@@ -155,6 +155,38 @@ assert sorted(mlflow.search_runs()["metrics.q"]) == [1]
     assert [run["q"] for run in runs.json("history", "list", "--experiment", "mine")] == [1]
 
 
+def test_a_script_that_looks_whether_it_was_done_already(runs):
+    runs.write("train.py", """
+import sys, mlflow
+for model in sys.argv[1].split(","):
+    mlflow.set_experiment("model-" + model)
+    if len(mlflow.search_runs(filter_string="params.done = 'yes' and status = 'FINISHED'")):
+        continue
+    assert len(mlflow.search_runs()) == 0, "a run that was not started is none"
+    with mlflow.start_run(run_name=model):
+        mlflow.log_param("done", "yes")
+""")
+    for models in ("lr", "lr,svm", "svm,lr,tree"):
+        submitted = runs.json("submit", "--async", "train.py", models)["run_id"]
+        assert ended(runs, submitted)["status"] == "Completed", runs.text("logs", submitted)
+    for model in ("lr", "svm", "tree"):
+        assert [run["name"] for run in runs.json("history", "list", "--experiment", "model-" + model)] == [model]
+
+
+def test_all_experiments_are_searched_wholly(runs):
+    runs.write("train.py", """
+import mlflow
+for name in ("one", "two"):
+    mlflow.set_experiment(name)
+    for q in range(2):
+        with mlflow.start_run():
+            mlflow.log_metric("q", q)
+assert sorted(mlflow.search_runs(search_all_experiments=True)["metrics.q"]) == [0, 0, 1, 1]
+""")
+    submitted = runs.json("submit", "--async", "train.py")["run_id"]
+    assert ended(runs, submitted)["status"] == "Completed", runs.text("logs", submitted)
+
+
 def test_a_name_in_the_scripts_environment_is_where_its_runs_go(runs):
     runs.write("train.py", """
 import os, mlflow

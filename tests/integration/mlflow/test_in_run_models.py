@@ -178,3 +178,24 @@ with mlflow.start_run() as run:
     made = runs.json("history", "info", "last")["made_runs"]
     data = tracking.ask("GET", "runs/get", {"run_id": made[0]["run_id"]})["run"]["data"]
     assert sorted(each["key"] for each in data["metrics"]) == ["a", "c"] and "params" not in data
+
+
+def test_a_model_of_an_earlier_run_is_loaded_by_that_runs_id(runs):
+    first = submit(runs, """
+import mlflow
+class Model(mlflow.pyfunc.PythonModel):
+    def predict(self, context, model_input): return [len(model_input)]
+with mlflow.start_run():
+    mlflow.pyfunc.log_model(name="model", python_model=Model())
+""")
+    submit(runs, f"""
+import mlflow
+uri = "runs:/{first}/model"
+with mlflow.start_run() as run:
+    assert mlflow.pyfunc.load_model(uri).predict([1, 2, 3]) == [3]
+    class Model(mlflow.pyfunc.PythonModel):
+        def predict(self, context, model_input): return [0]
+    mlflow.pyfunc.log_model(name="model", python_model=Model())
+    assert mlflow.pyfunc.load_model("runs:/" + run.info.run_id + "/model").predict([1]) == [0]
+    assert mlflow.pyfunc.load_model(uri).predict([1, 2]) == [2]
+""")
