@@ -32,7 +32,7 @@ Result<Answer> perform(const Route& route,
                        std::vector<std::string> variables)
 {
     const auto fields = TRY(Fields::of(request));
-    return route.action(recorder, {request, std::move(variables), fields});
+    return route.action(recorder, {request, std::move(variables), fields, speaker_of(request)});
 }
 
 JsonArray metrics_json(const TrackedRun& run)
@@ -100,26 +100,22 @@ std::string model_uri(const model::Tracking& tracking, const std::string& model)
     return fmt::format("mlflow-artifacts:/{}/models/{}/artifacts", tracking.experiment, model);
 }
 
-Json run_info(const Recorder& recorder, const TrackedRun& run)
+Json run_info(const model::Tracking& tracking, const TrackedRun& run, const std::string& experiment)
 {
-    const auto& tracking = recorder.tracking();
-    const auto named = run.tags.find(other_name_tag);
-    const bool is_other = run.id != tracking.run && named != run.tags.end();
-    JsonObject info{
-        {"run_id", run.id},
-        {"run_uuid", run.id},
-        {"run_name", run.name},
-        {"experiment_id", is_other ? recorder.names().id_of(named->second) : tracking.experiment},
-        {"user_id", run.user},
-        {"status", run.status},
-        {"start_time", run.started},
-        {"artifact_uri", artifact_uri(tracking, run.id)},
-        {"lifecycle_stage", run.deleted ? "deleted" : "active"}};
+    JsonObject info{{"run_id", run.id},
+                    {"run_uuid", run.id},
+                    {"run_name", run.name},
+                    {"experiment_id", experiment},
+                    {"user_id", run.user},
+                    {"status", run.status},
+                    {"start_time", run.started},
+                    {"artifact_uri", artifact_uri(tracking, run.id)},
+                    {"lifecycle_stage", run.deleted ? "deleted" : "active"}};
     if (run.ended != 0) info.append("end_time", run.ended);
     return info;
 }
 
-Json run_json(const Recorder& recorder, const TrackedRun& run)
+Json run_json(const model::Tracking& tracking, const TrackedRun& run, const std::string& experiment)
 {
     JsonObject data;
     add_list(data, "metrics", metrics_json(run));
@@ -136,7 +132,7 @@ Json run_json(const Recorder& recorder, const TrackedRun& run)
     for (const auto& [id, step] : run.model_outputs)
         models.emplace_back(JsonObject{{"model_id", id}, {"step", step}});
     add_list(outputs, "model_outputs", std::move(models));
-    return JsonObject{{"info", run_info(recorder, run)},
+    return JsonObject{{"info", run_info(tracking, run, experiment)},
                       {"data", std::move(data)},
                       {"inputs", std::move(inputs)},
                       {"outputs", std::move(outputs)}};

@@ -17,10 +17,19 @@ namespace ponk::relay {
 
 using mlflow::Fields;
 
+// What a client says about where it is: MLflow's for Python does, in a run
+// (python/ponk/_mlflow.py).
+struct Speaker {
+    std::optional<std::string> active;  // the id of its experiment; nullopt: it does not say
+    std::string named;  // MLFLOW_EXPERIMENT_NAME, what the run's own id means to it; often empty
+};
+Speaker speaker_of(const net::Request& request);
+
 struct Call {
     const net::Request& request;
     std::vector<std::string> variables;  // of the path, in order
     Fields fields;
+    Speaker speaker;
 };
 
 // nullopt: it is about something that only the daemon knows.
@@ -51,6 +60,13 @@ Answer answer_alone(const Recorder& recorder, const net::Request& request);
 bool is_own_experiment(const Recorder& recorder, const std::string& id);
 // The name that has this id in this run; nullopt: it is no other name of the run's experiment.
 std::optional<std::string> find_other_name(const Recorder& recorder, const std::string& id);
+// What an id is called by who says where it is; empty: by the experiment's own name.
+std::string name_for(const Recorder& recorder, const Speaker& speaker, const std::string& id);
+// The id of the experiment of this run, as this client knows it.
+std::string experiment_of(const Recorder& recorder,
+                          const TrackedState& state,
+                          const TrackedRun& run,
+                          const Speaker& speaker);
 // The records that say what the run's experiment is called now; empty: as it is.
 JsonArray renaming(const TrackedState& state, const std::string& name);
 
@@ -77,8 +93,12 @@ JsonArray pairs_json(const Texts& texts);
 // Where clients send a run's files: below the address of the server itself.
 std::string artifact_uri(const model::Tracking& tracking, const std::string& run);
 std::string model_uri(const model::Tracking& tracking, const std::string& model);
-Json run_info(const Recorder& recorder, const TrackedRun& run);
-Json run_json(const Recorder& recorder, const TrackedRun& run);
+Json run_info(const model::Tracking& tracking,
+              const TrackedRun& run,
+              const std::string& experiment);
+Json run_json(const model::Tracking& tracking,
+              const TrackedRun& run,
+              const std::string& experiment);
 
 // The first members of a record about this run.
 JsonObject record_about(const model::Tracking& tracking, const std::string& run);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "net/target.hpp"
 #include "relay/calls.hpp"
 
 #include <algorithm>
@@ -27,13 +28,27 @@ ExperimentNames::Run use_of(const TrackedState& state)
     return state.own().status == "RUNNING" ? Run::used : Run::ended;
 }
 
+// By who says where it is nothing is guessed. The client compares a name in its environment with
+// the id that is there, too.
+std::string
+exact_id_of(const model::Tracking& tracking, const std::string& name, const Speaker& speaker)
+{
+    const bool own = name.empty() || name == tracking.experiment_name ||
+                     (name == speaker.named && speaker.active == tracking.experiment);
+    return own ? tracking.experiment : other_experiment_id(name);
+}
+
 // A run stays in its experiment, and a script that names another one logs into its run all the
 // same: the run says which name that was.
-Result<std::string>
-id_of_name(Recorder& recorder, const std::string& name, ExperimentNames::How how)
+Result<std::string> id_of_name(Recorder& recorder,
+                               const std::string& name,
+                               ExperimentNames::How how,
+                               const Speaker& speaker)
 {
-    const auto named = recorder.names().name(name, how, recorder.look(use_of));
     const auto& tracking = recorder.tracking();
+    const auto named = speaker.active
+                           ? ExperimentNames::Named{exact_id_of(tracking, name, speaker), false}
+                           : recorder.names().name(name, how, recorder.look(use_of));
     TRY(recorder.write([&](const TrackedState& state) -> Result<JsonArray> {
         if (named.goes_there && !state.is_taken())
             return renaming(state, name == tracking.experiment_name ? std::string() : name);
@@ -48,8 +63,12 @@ Result<Answer> show_experiment(Recorder& recorder, const Call& call)
 {
     const auto id = TRY(call.fields.text("experiment_id"));
     const auto& tracking = recorder.tracking();
-    if (id == tracking.experiment)
-        return reply(experiment_json(tracking, id, recorder.names().shown()));
+    if (id == tracking.experiment) {
+        auto name =
+            call.speaker.active ? name_for(recorder, call.speaker, id) : recorder.names().shown();
+        if (name.empty()) name = tracking.experiment_name;
+        return reply(experiment_json(tracking, id, name));
+    }
     const auto other = find_other_name(recorder, id);
     if (!other) return Answer();
     return reply(experiment_json(tracking, id, *other));
@@ -58,14 +77,14 @@ Result<Answer> show_experiment(Recorder& recorder, const Call& call)
 Result<Answer> find_experiment(Recorder& recorder, const Call& call)
 {
     const auto name = TRY(call.fields.text("experiment_name"));
-    const auto id = TRY(id_of_name(recorder, name, ExperimentNames::How::found));
+    const auto id = TRY(id_of_name(recorder, name, ExperimentNames::How::found, call.speaker));
     return reply(experiment_json(recorder.tracking(), id, name));
 }
 
 Result<Answer> create_experiment(Recorder& recorder, const Call& call)
 {
     const auto name = TRY(call.fields.text("name"));
-    const auto id = TRY(id_of_name(recorder, name, ExperimentNames::How::made));
+    const auto id = TRY(id_of_name(recorder, name, ExperimentNames::How::made, call.speaker));
     return reply({{"experiment_id", id}});
 }
 
@@ -122,6 +141,40 @@ bool is_own_experiment(const Recorder& recorder, const std::string& id)
     return id == recorder.tracking().experiment || id == "0" || find_other_name(recorder, id);
 }
 
+Speaker speaker_of(const net::Request& request)
+{
+    Speaker speaker;
+    if (auto active = request.header("X-Ponk-Experiment"); !active.empty())
+        speaker.active = std::move(active);
+    const auto named = net::parse_target("/?name=" + request.header("X-Ponk-Experiment-Name"));
+    if (speaker.active && named && named->query.size() == 1)
+        speaker.named = named->query.front().second;
+    return speaker;
+}
+
+std::string name_for(const Recorder& recorder, const Speaker& speaker, const std::string& id)
+{
+    if (auto other = find_other_name(recorder, id)) return std::move(*other);
+    return speaker.named == recorder.tracking().experiment_name ? std::string() : speaker.named;
+}
+
+std::string experiment_of(const Recorder& recorder,
+                          const TrackedState& state,
+                          const TrackedRun& run,
+                          const Speaker& speaker)
+{
+    const auto& tracking = recorder.tracking();
+    const bool own = run.id == tracking.run;
+    const auto found = run.tags.find(other_name_tag);
+    const auto name = found == run.tags.end() ? std::string() : found->second;
+    if (!speaker.active) return own ? tracking.experiment : recorder.names().id_of(name);
+    // It resumes the run only where it is itself.
+    if (own && !state.is_taken())
+        return state.other_names().contains(*speaker.active) ? *speaker.active
+                                                             : tracking.experiment;
+    return exact_id_of(tracking, name, speaker);
+}
+
 JsonArray renaming(const TrackedState& state, const std::string& name)
 {
     const auto& tags = state.own().tags;
@@ -154,7 +207,11 @@ narrowed_search(Recorder& recorder, const net::Request& request, const Elsewhere
     auto& names = places->names;
     // Who lists experiments and searches in all of them means the whole of each.
     const bool has_listed = places->own > 0 && !places->ids.empty();
-    if (places->own > 0 && !has_listed) {
+    const auto speaker = speaker_of(request);
+    if (speaker.active && places->own > 0) {
+        const auto name = name_for(recorder, speaker, tracking.experiment);
+        names.push_back(name.empty() ? tracking.experiment_name : name);
+    } else if (places->own > 0 && !has_listed) {
         const auto page = body->text("page_token").empty() ? ExperimentNames::Page::first
                                                            : ExperimentNames::Page::next;
         for (auto& name : recorder.names().of_search(places->own, page))

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "relay/relay_test_support.hpp"
 
+#include <set>
+
 namespace ponk::relay {
 namespace {
 
@@ -42,6 +44,7 @@ protected:
         request.method = "POST";
         request.path = {"api", "2.0", "mlflow", "runs", "search"};
         request.body = to_json(body);
+        request.headers = said_;
         const Elsewhere elsewhere{
             [](const std::string& name) {
                 return name == "theirs" ? std::optional<std::string>("9") : std::nullopt;
@@ -199,6 +202,77 @@ TEST_F(ExperimentCallsTest, TheDaemonKnowsTheRunsExperimentByItsOwnId)
 
     EXPECT_EQ(post("logged-models", {{"experiment_id", other}, {"name", "m"}}).status, 200);
     EXPECT_EQ(post("logged-models", {{"experiment_id", "8"}, {"name", "m"}}).status, 0);
+}
+
+// MLflow's client for Python says where it is: nothing is to be guessed.
+class ExactExperiments : public ExperimentCallsTest {
+protected:
+    ExactExperiments() { be_in(own_experiment); }
+
+    void be_in(const std::string& id, const std::string& named = {})
+    {
+        said_ = {{"X-Ponk-Experiment", id}};
+        if (!named.empty()) said_.emplace_back("X-Ponk-Experiment-Name", named);
+    }
+    // As `mlflow.set_experiment` does.
+    std::string set(const std::string& name)
+    {
+        const auto id = ask_for(name);
+        be_in(id);
+        return id;
+    }
+};
+
+TEST_F(ExactExperiments, NamesHaveIdsOfTheirOwnBeforeTheRunIsUsed)
+{
+    const auto mine = set("mine");
+    const auto base = ask_for("base");
+    EXPECT_EQ(std::set({std::string(own_experiment), mine, base}).size(), 3U);
+    EXPECT_EQ(search({mine}), "7: mine");
+    EXPECT_EQ(search({base}), "7: base");
+    EXPECT_EQ(search({mine}), "7: mine");
+    EXPECT_EQ(search({own_experiment}), "7:");
+    EXPECT_EQ(get("experiments/get", {{"experiment_id", "7"}})["experiment"].text("name"), "iris");
+    EXPECT_EQ(own()["info"].text("experiment_id"), mine);
+
+    start();
+    EXPECT_EQ(name_of(own()), Json("mine"));
+    EXPECT_EQ(own()["info"].text("experiment_id"), mine);
+    be_in(base);
+    EXPECT_EQ(own()["info"].text("experiment_id"), mine) << "it does not move";
+    EXPECT_EQ(name_of(make(base)), Json("base"));
+    EXPECT_EQ(name_of(make(own_experiment)), Json());
+}
+
+TEST_F(ExactExperiments, TheFirstRunThatIsMadeIsWhereItIsMade)
+{
+    set("looked at");
+    const auto mine = set("mine");
+    ask_for("looked at");
+    const auto run = make(mine);
+    EXPECT_EQ(run["info"].text("run_id"), own_run);
+    EXPECT_EQ(run["info"].text("experiment_id"), mine);
+    EXPECT_EQ(name_of(run), Json("mine"));
+}
+
+TEST_F(ExactExperiments, AnIdThatIsNoneOfOursChangesNothing)
+{
+    be_in("12");
+    EXPECT_EQ(own()["info"].text("experiment_id"), own_experiment);
+    start();
+    EXPECT_EQ(name_of(own()), Json());
+}
+
+TEST_F(ExactExperiments, ANameInTheEnvironmentIsWhatTheOwnIdMeans)
+{
+    be_in(own_experiment, "caf%C3%A9%20%2F");
+    EXPECT_EQ(ask_for("caf\u00e9 /"), own_experiment);
+    EXPECT_EQ(search({own_experiment}), "7: caf\u00e9 /");
+    start();
+    EXPECT_EQ(name_of(own()), Json("caf\u00e9 /"));
+    EXPECT_EQ(own()["info"].text("experiment_id"), own_experiment);
+    EXPECT_EQ(name_of(make(own_experiment)), Json("caf\u00e9 /"));
+    EXPECT_NE(ask_for("base"), own_experiment);
 }
 
 }  // namespace

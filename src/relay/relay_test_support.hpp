@@ -35,11 +35,12 @@ protected:
         net::Request request;
         request.method = method;
         request.path = split(path, '/');
+        request.headers = said_;
         if (request.method == "GET") {
             for (const auto& [name, value] : body.as_object())
                 request.query.emplace_back(name, value.as_string());
         } else {
-            request.headers = {{"Content-Type", "application/json"}};
+            request.headers.emplace_back("Content-Type", "application/json");
             request.body = to_json(body);
         }
         auto answered = answer(*recorder_, request);
@@ -82,6 +83,7 @@ protected:
     os::Path folder_ = home_.path();
     model::Tracking tracking_;
     std::unique_ptr<Recorder> recorder_;
+    net::Headers said_;  // with each request
 };
 
 }  // namespace ponk::relay

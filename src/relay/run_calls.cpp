@@ -108,7 +108,8 @@ Result<Answer> show_run(Recorder& recorder, const Call& call)
     return recorder.look([&](const TrackedState& state) -> Result<Answer> {
         const auto* run = state.find_run(id);
         if (!run) return Answer();
-        return reply({{"run", run_json(recorder, *run)}});
+        const auto experiment = experiment_of(recorder, state, *run, call.speaker);
+        return reply({{"run", run_json(recorder.tracking(), *run, experiment)}});
     });
 }
 
@@ -122,13 +123,15 @@ Result<Answer> update_run(Recorder& recorder, const Call& call)
     const auto ended = TRY(call.fields.find_integer("end_time"));
     const auto name = TRY(call.fields.find_text("run_name")).value_or("");
     TRY(mlflow::check_length("run_name", name, limits::tag_value));
+    const auto& active = call.speaker.active;
+    const auto place = active ? name_for(recorder, call.speaker, *active) : std::string();
     TRY(recorder.write([&](const TrackedState& state) -> Result<JsonArray> {
         JsonArray records;
         const auto& run = *state.find_run(id);
         const auto new_end = ended.value_or(run.ended);
         const auto new_status = status.value_or(run.status);
         const bool untouched = &run == &state.own() && !state.is_taken();
-        if (untouched) records = renaming(state, recorder.names().of_new_run());
+        if (untouched) records = renaming(state, active ? place : recorder.names().of_new_run());
         if (new_status != run.status || new_end != run.ended || untouched) {
             auto record = record_about(recorder.tracking(), id);
             record.append("status", new_status);
@@ -146,7 +149,9 @@ Result<Answer> update_run(Recorder& recorder, const Call& call)
         return records;
     }));
     return recorder.look([&](const TrackedState& state) -> Result<Answer> {
-        return reply({{"run_info", run_info(recorder, *state.find_run(id))}});
+        const auto& run = *state.find_run(id);
+        const auto experiment = experiment_of(recorder, state, run, call.speaker);
+        return reply({{"run_info", run_info(recorder.tracking(), run, experiment)}});
     });
 }
 
@@ -184,8 +189,9 @@ Result<Answer> create_run(Recorder& recorder, const Call& call)
     const auto name = TRY(call.fields.find_text("run_name")).value_or("");
     const auto user = TRY(call.fields.find_text("user_id")).value_or("");
     auto batch = TRY(tags_of_new_run(call.fields, name));
-    const auto other = find_other_name(recorder, experiment);
-    const auto home = other ? *other : recorder.names().of_new_run();
+    const bool is_known = call.speaker.active || find_other_name(recorder, experiment);
+    const auto home =
+        is_known ? name_for(recorder, call.speaker, experiment) : recorder.names().of_new_run();
     std::string id;
     TRY(recorder.write([&](const TrackedState& state) -> Result<JsonArray> {
         if (!state.is_taken() && !names_parent(batch)) {
@@ -212,7 +218,9 @@ Result<Answer> create_run(Recorder& recorder, const Call& call)
         return records;
     }));
     return recorder.look([&](const TrackedState& state) -> Result<Answer> {
-        return reply({{"run", run_json(recorder, *state.find_run(id))}});
+        const auto& run = *state.find_run(id);
+        return reply(
+            {{"run", run_json(tracking, run, experiment_of(recorder, state, run, call.speaker))}});
     });
 }
 

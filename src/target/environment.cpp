@@ -40,10 +40,15 @@ void spare_loopback(Environment& out)
 // The address comes from the supervisor, which opens it.
 void add_mlflow(const JobSpec& spec, Environment& out)
 {
-    // Of another server, from the user's shell. A name beside the id: MLflow's client fails where
-    // the two differ, as they do for processes of a script that has gone on to another experiment.
-    for (const char* name : {"MLFLOW_EXPERIMENT_NAME",
-                             "MLFLOW_TRACKING_USERNAME",
+    // A name beside the id is for who asks for it: MLflow's client fails where the two differ, as
+    // they do for processes of a script that has gone on to another experiment.
+    constexpr std::string_view experiment = "MLFLOW_EXPERIMENT_NAME";
+    const bool is_wanted = std::any_of(spec.variables.begin(),
+                                       spec.variables.end(),
+                                       [](const auto& each) { return each.first == experiment; });
+    if (!is_wanted) out.unset(std::string(experiment));
+    // Of another server, from the user's shell.
+    for (const char* name : {"MLFLOW_TRACKING_USERNAME",
                              "MLFLOW_TRACKING_PASSWORD",
                              "MLFLOW_TRACKING_AUTH",
                              "MLFLOW_TRACKING_AWS_SIGV4",

@@ -79,6 +79,9 @@ TEST(Environment, MlflowsClientsKnowTheRun)
     EXPECT_EQ(environment.get("MLFLOW_TRACKING_USERNAME"), "");
     EXPECT_EQ(environment.get("no_proxy"), "a.b,127.0.0.1");
     EXPECT_EQ(environment.get("NO_PROXY"), "a.b,127.0.0.1");
+
+    spec.variables.emplace_back("MLFLOW_EXPERIMENT_NAME", "wanted");
+    EXPECT_EQ(compose_environment(spec, spec.ambient, {}).get("MLFLOW_EXPERIMENT_NAME"), "wanted");
 }
 
 TEST(Environment, AConfigurationMayNameAnotherServerForMlflow)

@@ -457,3 +457,35 @@ def test_half_a_character_is_shown_as_none(python, run):
     records = without_time(run.records())
     assert records[0] == {"param": "note", "value": "half \ufffd, a byte \udcff, whole \U0001f480"}
     assert records[1] == {"tag": "k\ufffd", "value": "v"}
+
+
+# A stand-in for the two modules that the provider looks at; the real ones are in tests/integration/mlflow.
+FLUENT = """if True:
+    import os, sys, types
+    mlflow = types.ModuleType("mlflow")
+    mlflow.get_tracking_uri = lambda: os.environ["MLFLOW_TRACKING_URI"]
+    fluent = types.ModuleType("mlflow.tracking.fluent")
+    %s
+    sys.modules.update({"mlflow": mlflow, "mlflow.tracking.fluent": fluent})
+    from ponk._mlflow import ExperimentHeaders
+    provider = ExperimentHeaders()
+    print(sorted(provider.request_headers().items()) if provider.in_context() else "nothing")
+"""
+
+
+@pytest.mark.parametrize("state, said", [
+    ("fluent._active_experiment_id = None", [("X-Ponk-Experiment", "7")]),
+    ("fluent._active_experiment_id = '123'", [("X-Ponk-Experiment", "123")]),
+    ("fluent._active_experiment_id = None; os.environ['MLFLOW_EXPERIMENT_NAME'] = 'a/\xe9\\r\\nb'",
+     [("X-Ponk-Experiment", "7"), ("X-Ponk-Experiment-Name", "a%2F%C3%A9%0D%0Ab")]),
+    # a client that keeps it in another way, another server, no run
+    ("pass", None),
+    ("fluent._active_experiment_id = object()", None),
+    ("fluent._active_experiment_id = '7\\r\\nX: y'", None),
+    ("fluent._active_experiment_id = None; os.environ['MLFLOW_TRACKING_URI'] = 'sqlite:///x.db'", None),
+    ("fluent._active_experiment_id = None; del os.environ['PONK_RUN_ID']", None),
+])
+def test_mlflows_client_says_in_which_experiment_it_is(python, run, state, said):
+    done = run.script(python, FLUENT % state, MLFLOW_TRACKING_URI="http://127.0.0.1:1", MLFLOW_EXPERIMENT_ID="7",
+                      PYTHONIOENCODING="utf-8", LC_ALL="C.UTF-8")
+    assert done.stdout.decode().strip() == (str(said) if said else "nothing"), done.stderr

@@ -3,6 +3,8 @@
 import json
 import time
 
+import pytest
+
 from mlflow_client import TRAINING, check_training, needs_sklearn
 from mlflow_script import go_on_without_daemon
 from tracking import Tracking
@@ -15,6 +17,15 @@ def ended(ponk, run, seconds=300):
         time.sleep(0.2)
     assert record["status"] == "Completed", ponk.text("logs", "--run", run, code=None)[-4000:]
     return record
+
+
+def write(ponk, name, text, says):
+    """A script whose client tells the relay where it is, or does not: -E hides what runs have on PYTHONPATH."""
+    if says:
+        ponk.write(name, text)
+        return
+    ponk.write("real_" + name, text)
+    ponk.write(name, f"import subprocess, sys\nsys.exit(subprocess.call([sys.executable, '-E', 'real_{name}'] + sys.argv[1:]))\n")
 
 
 def test_calls_of_the_fluent_interface_log_into_the_run(runs, tmp_path):
@@ -65,14 +76,15 @@ client.set_terminated(run_id)
     assert record["metrics"]["loss"] == 0.5 and record["tags"]["ponk.experiment_name"] == "another"
 
 
-def test_searches_find_what_the_script_put_under_its_name_and_nothing_else(runs):
-    runs.write("other.py", """
+@pytest.mark.parametrize("says", [True, False])
+def test_searches_find_what_the_script_put_under_its_name_and_nothing_else(runs, says):
+    write(runs, "other.py", """
 import mlflow
 mlflow.set_experiment("baseline")
 with mlflow.start_run():
     mlflow.log_metric("q", 100)
-""")
-    runs.write("sweep.py", """
+""", says)
+    write(runs, "sweep.py", """
 import mlflow
 mlflow.set_experiment("sweep-a")
 for q in range(3):
@@ -82,7 +94,7 @@ found = mlflow.MlflowClient().search_runs([mlflow.get_experiment_by_name("sweep-
 assert [run.data.metrics["q"] for run in found] == [2, 1, 0], found
 found = mlflow.MlflowClient().search_runs([mlflow.get_experiment_by_name("baseline").experiment_id], "metrics.q > 1")
 assert [run.data.metrics["q"] for run in found] == [100], found
-""")
+""", says)
     assert ended(runs, runs.json("submit", "--async", "other.py")["run_id"])["status"] == "Completed"
     submitted = runs.json("submit", "--async", "sweep.py")["run_id"]
     assert ended(runs, submitted)["status"] == "Completed", runs.text("logs", submitted)
@@ -114,14 +126,15 @@ assert sorted(found.run_id) == sorted(sys.argv[1:] + [mine.info.run_id]), found
     assert ended(runs, submitted)["status"] == "Completed", runs.text("logs", submitted)
 
 
-def test_names_of_experiments_are_kept_apart_once_the_run_goes_on(runs):
+@pytest.mark.parametrize("says", [True, False])
+def test_names_of_experiments_are_kept_apart_once_the_run_goes_on(runs, says):
     runs.write("base.py", """
 import mlflow
 mlflow.set_experiment("base")
 with mlflow.start_run():
     mlflow.log_metric("q", 100)
 """)
-    runs.write("train.py", """
+    write(runs, "train.py", """
 import os, subprocess, sys, mlflow
 client = mlflow.MlflowClient()
 def values(*experiments):
@@ -146,7 +159,7 @@ subprocess.run([sys.executable, "-c", "import mlflow; mlflow.start_run(); mlflow
 assert (values(mine), values(second), values(base)) == ([1], [2, 3], [100])
 mlflow.set_experiment("mine")
 assert sorted(mlflow.search_runs()["metrics.q"]) == [1]
-""")
+""", says)
     assert ended(runs, runs.json("submit", "--async", "base.py")["run_id"])["status"] == "Completed"
     submitted = runs.json("submit", "--async", "train.py")["run_id"]
     assert ended(runs, submitted)["status"] == "Completed", runs.text("logs", submitted)
@@ -155,8 +168,53 @@ assert sorted(mlflow.search_runs()["metrics.q"]) == [1]
     assert [run["q"] for run in runs.json("history", "list", "--experiment", "mine")] == [1]
 
 
-def test_a_script_that_looks_whether_it_was_done_already(runs):
+def test_a_client_that_says_where_it_is_is_never_misunderstood(runs):
+    runs.write("base.py", """
+import mlflow
+for name, q in (("base", 100), ("old", 200)):
+    mlflow.set_experiment(name)
+    with mlflow.start_run():
+        mlflow.log_metric("q", q)
+""")
     runs.write("train.py", """
+import multiprocessing, mlflow
+client = mlflow.MlflowClient()
+
+def values(*experiments):
+    return sorted(run.data.metrics["q"] for run in client.search_runs([each.experiment_id for each in experiments]))
+
+def work(q):
+    with mlflow.start_run():
+        mlflow.log_metric("q", q)
+
+def main():
+    base, old = (client.get_experiment_by_name(name) for name in ("base", "old"))
+    assert (values(old), values(base), values(base, old)) == ([200], [100], [100, 200])
+    mine = mlflow.set_experiment("mine")
+    assert len(mlflow.search_runs(experiment_names=["base"])) == 1 and values(mine) == []
+    client.get_experiment_by_name("old")
+    work(1)
+    assert (values(old), values(mine)) == ([200], [1])
+    mlflow.set_experiment("workers")
+    for how in ("fork", "spawn"):
+        worker = multiprocessing.get_context(how).Process(target=work, args=(7,))
+        worker.start()
+        worker.join()
+        assert worker.exitcode == 0
+
+if __name__ == "__main__":
+    main()
+""")
+    assert ended(runs, runs.json("submit", "--async", "base.py")["run_id"])["status"] == "Completed"
+    submitted = runs.json("submit", "--async", "train.py")["run_id"]
+    assert ended(runs, submitted)["status"] == "Completed", runs.text("logs", submitted)
+    assert [run["q"] for run in runs.json("history", "list", "--experiment", "mine")] == [1]
+    assert [run["q"] for run in runs.json("history", "list", "--experiment", "workers")] == [7, 7]
+
+
+@pytest.mark.parametrize("says", [True, False])
+def test_a_script_that_looks_whether_it_was_done_already(runs, says):
+    write(runs, "train.py", """
 import sys, mlflow
 for model in sys.argv[1].split(","):
     mlflow.set_experiment("model-" + model)
@@ -165,7 +223,7 @@ for model in sys.argv[1].split(","):
     assert len(mlflow.search_runs()) == 0, "a run that was not started is none"
     with mlflow.start_run(run_name=model):
         mlflow.log_param("done", "yes")
-""")
+""", says)
     for models in ("lr", "lr,svm", "svm,lr,tree"):
         submitted = runs.json("submit", "--async", "train.py", models)["run_id"]
         assert ended(runs, submitted)["status"] == "Completed", runs.text("logs", submitted)
@@ -187,19 +245,23 @@ assert sorted(mlflow.search_runs(search_all_experiments=True)["metrics.q"]) == [
     assert ended(runs, submitted)["status"] == "Completed", runs.text("logs", submitted)
 
 
-def test_a_name_in_the_scripts_environment_is_where_its_runs_go(runs):
-    runs.write("train.py", """
+@pytest.mark.parametrize("says", [True, False])
+def test_a_name_in_the_scripts_environment_is_where_its_runs_go(runs, says):
+    write(runs, "train.py", f"""
 import os, mlflow
 os.environ["MLFLOW_EXPERIMENT_NAME"] = "foo"
 for q in range(3):
     with mlflow.start_run():
         mlflow.log_metric("q", q)
-assert sorted(mlflow.search_runs()["metrics.q"]) == [1, 2]
-""")
+assert sorted(mlflow.search_runs()["metrics.q"]) == {[0, 1, 2] if says else [1, 2]}
+""", says)
     for _ in range(2):
         submitted = runs.json("submit", "--async", "train.py")["run_id"]
         assert ended(runs, submitted)["status"] == "Completed", runs.text("logs", submitted)
         runs.run("history", "delete", "--yes", submitted)
+    runs.write("plain.py", "import mlflow\nmlflow.log_metric('q', 9)\n")
+    submitted = runs.json("submit", "--async", "--env", "MLFLOW_EXPERIMENT_NAME=bar", "plain.py")["run_id"]
+    assert ended(runs, submitted)["tags"]["ponk.experiment_name"] == "bar"
 
 
 def test_autolog_and_a_model_need_no_daemon(runs, mlflow_python):
