@@ -45,7 +45,7 @@ void add_mlflow(const JobSpec& spec, Environment& out)
     constexpr std::string_view experiment = "MLFLOW_EXPERIMENT_NAME";
     const bool is_wanted = std::any_of(spec.variables.begin(),
                                        spec.variables.end(),
-                                       [](const auto& each) { return each.first == experiment; });
+                                       [&](const auto& each) { return each.first == experiment; });
     if (!is_wanted) out.unset(std::string(experiment));
     // Of another server, from the user's shell.
     for (const char* name : {"MLFLOW_TRACKING_USERNAME",
