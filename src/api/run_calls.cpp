@@ -244,18 +244,17 @@ bool ask_for_less(net::Request& request, std::size_t size)
 {
     if (request.method != "POST" || request.path.empty() || request.path.back() != "search")
         return false;
-    auto body = parse_json(request.body);
-    if (!body || !body->is_object()) return false;
-    const auto& said = (*body)["max_results"];
+    const auto fields = Fields::of(request);
+    const auto said = fields ? fields->find_integer("max_results") : std::nullopt;
+    if (!said) return false;
     constexpr std::int64_t usual = 1000;
-    const auto most = said.is_string()    ? parse_integer(said.as_string()).value_or(0)
-                      : said.is_integer() ? said.as_integer()
-                                          : usual;
+    const auto most = said->value_or(usual);
     if (most <= 1) return false;
     const auto share = static_cast<double>(longest_answer) / static_cast<double>(size) * 0.7;
     const auto less = static_cast<std::int64_t>(static_cast<double>(most) * share);
-    body->as_object().set("max_results", std::clamp<std::int64_t>(less, 1, most - 1));
-    request.body = to_json(*body);
+    auto body = fields->json();
+    body.as_object().set("max_results", std::clamp<std::int64_t>(less, 1, most - 1));
+    request.body = to_json(body);
     return true;
 }
 
@@ -329,9 +328,10 @@ std::string answer_run(const Services& services, const RunId& run, const Json& a
     const auto may = run_may(services, run, *request);
     if (!may) return text_of(ponk::mlflow::refuse(may.error()));
     if (!*may) return text_of(forbidden(*request));
-    sign(*request, *mlflow::find(*request), run);
+    const auto found = *mlflow::find(*request);
+    sign(*request, found, run);
     for (;;) {
-        auto response = mlflow::dispatch(services, *request, *mlflow::find(*request));
+        auto response = mlflow::dispatch(services, *request, found);
         if (response.stream) return drained(std::move(response));
         if (response.body.size() <= longest_answer) return text_of(response);
         if (!ask_for_less(*request, response.body.size())) return text_of(too_long());

@@ -32,7 +32,7 @@ Result<Answer> perform(const Route& route,
                        std::vector<std::string> variables)
 {
     const auto fields = TRY(Fields::of(request));
-    return route.action(recorder, {request, std::move(variables), fields, speaker_of(request)});
+    return route.action(recorder, {request, std::move(variables), fields});
 }
 
 JsonArray metrics_json(const TrackedRun& run)

@@ -17,19 +17,10 @@ namespace ponk::relay {
 
 using mlflow::Fields;
 
-// What a client says about where it is: MLflow's for Python does, in a run
-// (python/ponk/_mlflow.py).
-struct Speaker {
-    std::optional<std::string> active;  // the id of its experiment; nullopt: it does not say
-    std::string named;  // MLFLOW_EXPERIMENT_NAME, what the run's own id means to it; often empty
-};
-Speaker speaker_of(const net::Request& request);
-
 struct Call {
     const net::Request& request;
     std::vector<std::string> variables;  // of the path, in order
     Fields fields;
-    Speaker speaker;
 };
 
 // nullopt: it is about something that only the daemon knows.
@@ -55,6 +46,14 @@ Answer answer(Recorder& recorder, const net::Request& request);
 
 // What can be said about a call for the daemon when that one does not answer; nullopt: nothing.
 Answer answer_alone(const Recorder& recorder, const net::Request& request);
+
+// What a client says about where it is: MLflow's for Python does, in a run
+// (python/ponk/_mlflow.py).
+struct Speaker {
+    std::optional<std::string> active;  // the id of its experiment; nullopt: it does not say
+    std::string named;  // MLFLOW_EXPERIMENT_NAME, what the run's own id means to it; often empty
+};
+Speaker speaker_of(const net::Request& request);
 
 // By whatever name the script knows it; "0" is that of who names none.
 bool is_own_experiment(const Recorder& recorder, const std::string& id);

@@ -64,8 +64,8 @@ Result<Answer> show_experiment(Recorder& recorder, const Call& call)
     const auto id = TRY(call.fields.text("experiment_id"));
     const auto& tracking = recorder.tracking();
     if (id == tracking.experiment) {
-        auto name =
-            call.speaker.active ? name_for(recorder, call.speaker, id) : recorder.names().shown();
+        const auto speaker = speaker_of(call.request);
+        auto name = speaker.active ? name_for(recorder, speaker, id) : recorder.names().shown();
         if (name.empty()) name = tracking.experiment_name;
         return reply(experiment_json(tracking, id, name));
     }
@@ -77,14 +77,16 @@ Result<Answer> show_experiment(Recorder& recorder, const Call& call)
 Result<Answer> find_experiment(Recorder& recorder, const Call& call)
 {
     const auto name = TRY(call.fields.text("experiment_name"));
-    const auto id = TRY(id_of_name(recorder, name, ExperimentNames::How::found, call.speaker));
+    const auto id =
+        TRY(id_of_name(recorder, name, ExperimentNames::How::found, speaker_of(call.request)));
     return reply(experiment_json(recorder.tracking(), id, name));
 }
 
 Result<Answer> create_experiment(Recorder& recorder, const Call& call)
 {
     const auto name = TRY(call.fields.text("name"));
-    const auto id = TRY(id_of_name(recorder, name, ExperimentNames::How::made, call.speaker));
+    const auto id =
+        TRY(id_of_name(recorder, name, ExperimentNames::How::made, speaker_of(call.request)));
     return reply({{"experiment_id", id}});
 }
 
@@ -143,12 +145,12 @@ bool is_own_experiment(const Recorder& recorder, const std::string& id)
 
 Speaker speaker_of(const net::Request& request)
 {
-    Speaker speaker;
-    if (auto active = request.header("X-Ponk-Experiment"); !active.empty())
-        speaker.active = std::move(active);
-    const auto named = net::parse_target("/?name=" + request.header("X-Ponk-Experiment-Name"));
-    if (speaker.active && named && named->query.size() == 1)
-        speaker.named = named->query.front().second;
+    auto active = request.header("X-Ponk-Experiment");
+    if (active.empty()) return {};
+    Speaker speaker{.active = std::move(active), .named = {}};
+    const auto named = request.header("X-Ponk-Experiment-Name");
+    const auto decoded = net::parse_target("/?name=" + named);
+    if (decoded && decoded->query.size() == 1) speaker.named = decoded->query.front().second;
     return speaker;
 }
 

@@ -55,16 +55,15 @@ constexpr Key start_key{
     .name = "start_time", .type = ValueType::number, .operators = numeric, .aliases = created};
 constexpr Key end_key{.name = "end_time", .type = ValueType::number, .operators = numeric};
 
-constexpr Key run_keys[] = {
-    run_id_key,
-    run_name_key,
-    {.name = "status", .operators = textual},
-    user_key,
-    artifact_key,
-    start_key,
-    end_key,
-    // Ours: of several experiments, the runs that a script put into one.
-    {.name = "experiment", .operators = textual | listed, .order = Key::Order::no}};
+constexpr Key run_keys[] = {run_id_key,
+                            run_name_key,
+                            {.name = "status", .operators = textual},
+                            user_key,
+                            artifact_key,
+                            start_key,
+                            end_key,
+                            // Ours: of several experiments, the runs that a script put into one.
+                            {.name = "experiment", .operators = textual, .order = Key::Order::no}};
 constexpr Key dataset_keys[] = {
     {.name = "name", .operators = textual | listed, .order = Key::Order::no},
     {.name = "digest", .operators = textual | listed, .order = Key::Order::no},
