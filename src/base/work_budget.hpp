@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 
 namespace ponk {
 
@@ -28,12 +29,30 @@ public:
     {
         return abandoned_.load(std::memory_order_relaxed);
     }
+    // For the next part of the work; of a body that is streamed each piece has its own.
+    void set_deadline(Clock::time_point deadline) noexcept
+    {
+        deadline_.store(deadline, std::memory_order_relaxed);
+    }
+    // The deadline becomes this one, unless it is sooner already.
+    void bring_forward(Clock::time_point deadline) noexcept
+    {
+        if (deadline < deadline_.load(std::memory_order_relaxed)) set_deadline(deadline);
+    }
     // `cancelled` once abandoned, `timeout` past the deadline.
     [[nodiscard]] Result<> check() const;
 
+    // How many bytes an answer may have that is made whole before it is sent.
+    void limit_answer(std::size_t bytes) noexcept { answer_limit_ = bytes; }
+    // Counts bytes of the answer before they are made. Once they are more than the limit the answer
+    // can never be given: `invalid_argument`.
+    [[nodiscard]] Result<> charge_answer(std::size_t bytes) const;
+
 private:
     std::atomic<bool> abandoned_ = false;
-    Clock::time_point deadline_ = Clock::time_point::max();
+    std::atomic<Clock::time_point> deadline_ = Clock::time_point::max();
+    std::size_t answer_limit_ = static_cast<std::size_t>(-1);
+    mutable std::atomic<std::size_t> answer_bytes_ = 0;
 };
 
 // While it lives, work of this thread is for `budget`; then for the one before. Scopes nest.
@@ -52,5 +71,8 @@ private:
 [[nodiscard]] Result<> check_work();
 // The same for callbacks of C libraries: true when the work should end.
 [[nodiscard]] bool work_is_over() noexcept;
+// Counts bytes of the answer of this thread's request, and asks whether to go on: what makes
+// answers from what clients stored calls it for each part, before it keeps the part in memory.
+[[nodiscard]] Result<> charge_answer(std::size_t bytes);
 
 }  // namespace ponk
