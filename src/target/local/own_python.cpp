@@ -21,8 +21,13 @@ Result<Examination> examine_own_python(const JobSpec& spec, std::stop_token stop
     }
     out.interpreter = found->string();
     const auto asked = TRY(os::run(
-        {.argv = {out.interpreter, "-c", "import platform;print(platform.python_version())"},
-         .env = spec.ambient},
+        {.argv = {out.interpreter,
+                  "-E",
+                  "-s",
+                  "-c",
+                  "import platform;print(platform.python_version())"},
+         .env = spec.ambient,
+         .directory = "/"},
         after(60s),
         stop));
     out.version = trim(asked.out);
