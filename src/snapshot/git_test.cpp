@@ -106,7 +106,7 @@ TEST_F(Git, NoProgramThatTheRepositoryNamesIsStarted)
     const auto tree = git({"-c", "core.fsmonitor=false", "rev-parse", "HEAD^{tree}"});
     std::filesystem::remove(project_ / ".git/objects" / tree.substr(0, 2) / tree.substr(2));
 
-    for (const std::string url :
+    for (const std::string& url :
          {std::string("ssh://host/x"), "ext::" + evil.string() + " %S", std::string("own::x")}) {
         git({"-c", "core.fsmonitor=false", "config", "remote.origin.url", url});
         std::filesystem::remove(trace);
