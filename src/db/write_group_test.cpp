@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/work_budget.hpp"
 #include "db/database.hpp"
 #include "db/fault_vfs.hpp"
 #include "db/write_group.hpp"
@@ -281,6 +282,25 @@ TEST(WriteGroupQueueTest, ThoseWhoComeMeanwhileAreOneGroup)
     EXPECT_EQ(std::accumulate(sizes.begin(), sizes.end(), std::size_t{0}), 16U);
     EXPECT_EQ(sizes.at(0), 1U);
     EXPECT_LT(sizes.size(), 16U);
+}
+
+TEST_F(WriteGroupTest, AWriteIsDoneEvenWhenTheClientOfItsThreadHasLeft)
+{
+    WorkBudget left;
+    left.abandon();
+    const WorkScope scope(&left);
+
+    // So many operations that a read would be ended; the next job may be somebody else's.
+    const auto written = database_->write(Durability::process, [](Connection& writer) -> Result<> {
+        for (int id = 0; id < 2'000; ++id)
+            TRY(add(writer, id));
+        return check_work();
+    });
+
+    EXPECT_TRUE(written);
+    EXPECT_FALSE(check_work());
+    const WorkScope nobody(nullptr);
+    EXPECT_EQ(count(), 2'000);
 }
 
 }  // namespace
