@@ -138,11 +138,25 @@ TEST_F(Nvml, ProcessThatWorkedAndIsGoneIsTold)
     EXPECT_EQ(processes[0].pid, 100);
     EXPECT_FALSE(processes[0].ended);
     EXPECT_DOUBLE_EQ(processes[0].sm_utilisation.value(), 0.7);
-    // The oldest entry, and the time that it is the mean of.
-    EXPECT_GE(processes[0].sm_span_ms.value(), 1700);
+    // All of the time that was asked for, and the window of a first measurement in it.
+    EXPECT_GE(processes[0].sm_span_ms.value(), 3000);
     EXPECT_EQ(processes[1].pid, 101);
     EXPECT_TRUE(processes[1].ended);
     EXPECT_DOUBLE_EQ(processes[1].sm_utilisation.value(), 0.9);
+}
+
+// The real driver told a new process with what the one before it in its place had done.
+TEST_F(Nvml, WorkByProcessIsAskedForSinceTheLastSampleAlsoWhenNobodyWasThere)
+{
+    say(one_card);
+    auto nvml = probe();
+    ASSERT_TRUE(nvml.sample(after(20s), {}));
+    say(std::string(one_card) + "compute = 100 5000\nbusy = 100 80 1500\n");
+
+    const auto sample = nvml.sample(after(20s), {});
+
+    ASSERT_TRUE(sample) << sample.error().message();
+    EXPECT_NE(sample->devices.at(0).processes.at(0).sm_utilisation, 0.8);
 }
 
 TEST_F(Nvml, EntryThatTheDriverRepeatsIsCountedOnce)
