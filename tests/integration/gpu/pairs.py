@@ -101,7 +101,7 @@ class Pairs:
 
     def intruder(self, number):
         """Somebody who asks for no lease computes while a run does nothing."""
-        run = self.start("idle.py" if number % 2 else "bare.py", 6)
+        run = self.start("idle.py" if number % 2 else "bare.py", 18)  # PyTorch needs ten seconds to its first kernel
         time.sleep(2.5)
         other = subprocess.run([sys.executable, str(self.checks.project / "train.py"), "2"], capture_output=True, text=True)
         self.finish(number, "intruder", run, "not confirmed")
