@@ -276,6 +276,24 @@ TEST_F(Nvml, InstancesOfACardAreDevicesOfTheirOwn)
     EXPECT_TRUE(sample->devices[1].processes.empty());
 }
 
+TEST_F(Nvml, CountersThatSeveralComputeInstancesShareAreNobodysOwn)
+{
+    const std::string first =
+        "[instance]\nuuid = MIG-a\nname = one\nmemory = 18000 500\nids = 7 0\n"
+        "gpm = 30 5\n";
+    const std::string second = "[instance]\nuuid = MIG-b\nname = two\nmemory = 18000 0\nids = 7 1\n"
+                               "gpm = 30 5\n";
+    say(std::string(one_card) + "mig = 1\n" + first + second);
+    auto nvml = probe();
+
+    const auto sample = nvml.sample(after(20s), {});
+
+    ASSERT_TRUE(sample) << sample.error().message();
+    ASSERT_EQ(sample->devices.size(), 2U);
+    for (const auto& device : sample->devices)
+        EXPECT_FALSE(device.sm_activity) << device.uuid;
+}
+
 TEST_F(Nvml, CardInMigModeWithoutInstancesIsAProblem)
 {
     say(std::string(one_card) + "mig = 1\n");
