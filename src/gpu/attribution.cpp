@@ -20,8 +20,8 @@ constexpr std::int64_t end_lateness_ms = 5000;
 constexpr double quiet = 0.005;
 // A kernel that is resident keeps one processor of the card active at least. None has more.
 constexpr double most_processors = 256;
-// Memory in use that no listed process explains. Less is the driver's own.
-constexpr std::uint64_t hidden_memory = std::uint64_t{1} << 30;
+// Memory in use that no listed process explains. Less is the driver's own; a context needs more.
+constexpr std::uint64_t hidden_memory = std::uint64_t{256} << 20;
 
 // The process that has the pid now, or had it, is the one that the driver meant.
 bool is_meant(const ProcessOwner& owner, std::int64_t moment_ms)
@@ -46,16 +46,18 @@ void add_share(std::optional<double>& sum, double value)
     sum = std::min(1.0, sum.value_or(0) + value);
 }
 
-void add_own(const DeviceProcess& process, bool in_its_life, DeviceUsers& users)
+// `is_its_own`: what the driver tells of it cannot be of the one who was in its place before.
+void add_own(const DeviceProcess& process, bool is_its_own, DeviceUsers& users)
 {
     users.own = true;
     users.pids.push_back(process.pid);
     users.memory += process.memory;
     if (process.memory == 0 && !process.ended) users.memory_is_told = false;
     const auto activity = share(process.sm_utilisation);
-    if (!activity) return;
-    add_share(users.activity_told, *activity);
-    if (in_its_life) add_share(users.activity, *activity);
+    // Without a time it is nothing that the driver said, but what follows from its silence.
+    if (!activity || !is_its_own || !process.sm_span_ms) users.all_are_told = false;
+    if (activity) add_share(users.activity_told, *activity);
+    if (activity && is_its_own) add_share(users.activity, *activity);
 }
 
 }  // namespace
@@ -67,11 +69,11 @@ void Attribution::begin(const DeviceSample& sample)
         if (memory_at_first_) *memory_at_first_ -= std::min(*memory_at_first_, process.memory);
 }
 
-DeviceUsers Attribution::users_of(const DeviceSample& sample,
-                                  const WhoseProcess& whose,
-                                  std::int64_t moment_ms) const
+DeviceUsers
+Attribution::users_of(const DeviceSample& sample, const WhoseProcess& whose, std::int64_t moment_ms)
 {
     DeviceUsers users;
+    const auto before = std::exchange(listed_, {});
     std::vector<std::pair<const DeviceProcess*, bool>> servers;
     bool has_client = false;
     for (const auto& process : sample.processes) {
@@ -80,7 +82,13 @@ DeviceUsers Attribution::users_of(const DeviceSample& sample,
             owner.whose = Whose::unseen;
         const auto span = process.sm_span_ms.value_or(moment_ms - moment_ms_.value_or(moment_ms) +
                                                       driver_window_ms);
-        const bool in_its_life = moment_ms - span >= owner.start_ms;
+        auto since = moment_ms;
+        if (const auto found = before.find(process.pid);
+            found != before.end() && found->second.start_ms == owner.start_ms)
+            since = found->second.since_ms;
+        const bool in_its_life = moment_ms - span >= std::max(owner.start_ms, since);
+        if (owner.whose == Whose::own || owner.whose == Whose::own_server)
+            listed_[process.pid] = {owner.start_ms, since};
         users.listed_memory += process.memory;
         switch (owner.whose) {
         case Whose::own:
@@ -106,6 +114,23 @@ DeviceUsers Attribution::users_of(const DeviceSample& sample,
         users.served = users.served || !for_own;
     }
     return users;
+}
+
+// Whether what each process of the run did is known, now or from the driver's last measurement.
+bool Attribution::is_told_by_process(DeviceUsers& users, std::int64_t moment_ms)
+{
+    if (!users.own) return false;
+    if (users.all_are_told) {
+        told_ = Told{moment_ms, users.activity};
+        return true;
+    }
+    const bool is_recent = told_ && moment_ms - told_->moment_ms <= driver_lateness_ms &&
+                           std::ranges::all_of(listed_, [this](const auto& one) {
+                               return one.second.since_ms <= told_->moment_ms;
+                           });
+    if (!is_recent || users.activity_told) return false;
+    users.activity = told_->activity;
+    return true;
 }
 
 std::uint64_t Attribution::unlisted_memory(const DeviceSample& sample,
@@ -184,6 +209,7 @@ Attribution::Work Attribution::add(const DeviceSample& sample,
     while (!windows_.empty() && windows_.front().end_ms < moment_ms - driver_lateness_ms)
         windows_.pop_front();
     Work work{.users = users_of(sample, whose, moment_ms)};
+    const bool by_process_alone = is_told_by_process(work.users, moment_ms);
     const auto& users = work.users;
     if (!memory_at_first_) begin(sample);
     const auto sm_activity = share(sample.sm_activity);
@@ -203,10 +229,11 @@ Attribution::Work Attribution::add(const DeviceSample& sample,
     // Counters that were there before may fail for once: then nothing bounds what is left.
     const bool is_of_the_run = alone && is_quiet_ && (sm_activity || !tells_sm_);
     tells_sm_ = tells_sm_ || sm_activity;
-    const std::array<std::optional<double>, 3> told{
+    std::array<std::optional<double>, 3> told{
         users.activity, work.sm_activity, is_of_the_run ? utilisation : std::nullopt};
-    // No kernel may be overlooked: a small one keeps a hundredth of the processors busy, and what
-    // is told by process may come late.
+    // Where each process of the run is told of, the rest of what the device did was not theirs.
+    if (by_process_alone) told = {users.activity, std::nullopt, std::nullopt};
+    // Else no kernel may be overlooked: a small one keeps a hundredth of the processors busy.
     const auto most = std::max_element(told.begin(), told.end());
     work.source = static_cast<std::size_t>(most - told.begin());
     if (*most) work.activity = std::min(**most, limit.value_or(1.0));

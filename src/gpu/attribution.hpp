@@ -7,6 +7,7 @@
 #include <deque>
 #include <functional>
 #include <limits>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -41,8 +42,9 @@ struct DeviceUsers {
     std::vector<pid_t> pids;
     std::uint64_t memory = 0;             // of the run's
     bool memory_is_told = true;           // for each of them
-    std::optional<double> activity;       // of the run's, in their lifetime
+    std::optional<double> activity;       // of the run's, since they are on the device
     std::optional<double> activity_told;  // the same, whenever it was
+    bool all_are_told = true;             // of each one of the run it is known
     std::uint64_t unseen_memory = 0;
     double unseen_activity = 0;
     std::uint64_t listed_memory = 0;  // of all
@@ -88,7 +90,8 @@ public:
 
 private:
     DeviceUsers
-    users_of(const DeviceSample& sample, const WhoseProcess& whose, std::int64_t moment_ms) const;
+    users_of(const DeviceSample& sample, const WhoseProcess& whose, std::int64_t moment_ms);
+    bool is_told_by_process(DeviceUsers& users, std::int64_t moment_ms);
     bool note_hidden(const Work& work);
     [[nodiscard]] std::uint64_t unlisted_memory(const DeviceSample& sample,
                                                 const DeviceUsers& users) const;
@@ -104,6 +107,18 @@ private:
 
     enum class Before { unknown, nobody, own, unseen, others } before_ = Before::unknown;
     std::optional<std::int64_t> moment_ms_;  // of the last sample
+    // Processes of the run that were on the device at the last sample, and since when.
+    struct Listed {
+        std::int64_t start_ms;
+        std::int64_t since_ms;
+    };
+    std::map<pid_t, Listed> listed_;
+    // What was last told of all of them: a driver measures less often than it may be asked.
+    struct Told {
+        std::int64_t moment_ms;
+        std::optional<double> activity;
+    };
+    std::optional<Told> told_;
     std::optional<std::uint64_t> memory_at_first_;
     bool missed_ = false;
     unsigned hidden_ = 0;  // samples in a row with memory that no process explains

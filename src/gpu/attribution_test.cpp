@@ -68,8 +68,8 @@ TEST(Attribution, SmActivityContradictsUtilisation)
 TEST(Attribution, FiguresThatComeLaterThanTheWorkAreBoundByTheCountersOfThatTime)
 {
     Watch watch;
-    watch.samples(2, with_sm(seen(0.0), 0));
     auto others = process(other_pid);
+    watch.samples(4, with_sm(seen(0.0, {others, process(own_pid)}), 0));
     watch.sample({with_sm(seen(0.0, {others, process(own_pid)}), 0.5)}, 500);
     watch.sample({with_sm(seen(0.9, {others, process(own_pid, 0.9)}), 0)}, 500);
 
@@ -127,7 +127,9 @@ TEST(Attribution, MemoryThatNoListedProcessHoldsIsSomebodyElses)
     const auto alone = holding(with_sm(seen(0.0, {process(own_pid)}), 0), 5 * gib / 2);
     watch.samples(5, alone);
     const auto shared = holding(with_sm(seen(0.9, {process(own_pid)}), 0.9), 9 * gib / 2);
-    watch.samples(10, shared);
+    watch.samples(1, shared);
+    EXPECT_EQ(watch.first().worked_seconds, 0);
+    watch.samples(9, shared);
     EXPECT_EQ(watch.first().worked_seconds, 0);
 
     Watch own;
@@ -169,7 +171,7 @@ TEST_F(AttributionByLife, WhatIsToldOfAPidBeforeItsProcessBeganIsOfTheOneBefore)
 TEST_F(AttributionByLife, WithoutASpanTheLongestIsTaken)
 {
     watch_.samples(2, seen(0.0));
-    lives(0).sample({told(0.9, std::nullopt)});
+    lives(0).sample({told(0.9, std::nullopt)}).sample({told(0.9, std::nullopt)});
     EXPECT_EQ(watch_.first().worked_seconds, 0);
     watch_.sample({told(0.9, std::nullopt)});
     EXPECT_DOUBLE_EQ(watch_.first().worked_seconds, 0.9);
@@ -182,13 +184,54 @@ TEST_F(AttributionByLife, ProcessThatBeganAfterTheDriverWasAskedIsNotTheOneItMea
     EXPECT_TRUE(watch_.first().pids.empty());
 }
 
+// Drivers tell a new process with the work of the one whose place it has.
+TEST_F(AttributionByLife, WhatIsToldOfTheTimeBeforeTheProcessWasOnTheDeviceIsOfTheOneBefore)
+{
+    watch_.samples(2, seen(0.0));
+    lives(60'000);  // it began long ago, and opened the device only now
+    watch_.sample({told(0.9, 2000)}).sample({told(0.9, 2000)});
+    EXPECT_EQ(watch_.first().worked_seconds, 0);
+    EXPECT_VERDICT(watch_, "unknown", "of activity were not counted");
+    watch_.sample({told(0.0, 2000)});
+    EXPECT_EQ(watch_.first().worked_seconds, 0);
+}
+
 TEST_F(AttributionByLife, PidOfAProcessThatEndedLongAgoIsSomebodyElses)
 {
     watch_.samples(10, seen(0.0));
-    lives(9000, 1000).sample({told(0.5, 1000)});
+    const auto start = watch_.moment() - 9000;
+    const auto owner = [=, this](std::int64_t ended) {
+        watch_.processes_are([start, end = watch_.moment() - ended](pid_t) {
+            return ProcessOwner(Whose::own, start, end);
+        });
+    };
+    lives(9000).samples(3, told(0.0, 1000));
+    owner(1000);
+    watch_.sample({told(0.5, 1000)});
     EXPECT_DOUBLE_EQ(watch_.first().worked_seconds, 0.5) << "drivers tell late";
-    lives(9000, 8000).sample({told(0.5, 1000)});
+    owner(8000);
+    watch_.sample({told(0.5, 1000)});
     EXPECT_DOUBLE_EQ(watch_.first().worked_seconds, 0.5);
+}
+
+// Each process of the run is told of, so the rest is of somebody who came and went.
+TEST_F(AttributionByLife, WhatTheDeviceDidBesideItIsAnothers)
+{
+    watch_.samples(2, with_sm(seen(0.0), 0));
+    lives(0).samples(3, with_sm(told(0.0, 1200), 0));
+    auto busy = with_sm(told(0.0, 1200), 0.9);
+    busy.utilisation = 0.9;
+    watch_.samples(5, busy);
+    auto repeated = with_sm(seen(0.9, {process(own_pid)}), 0.9);
+    watch_.sample({repeated}, 200);  // nothing new by process since
+    EXPECT_EQ(watch_.first().worked_seconds, 0);
+    EXPECT_VERDICT(watch_, "idle", "of activity were not counted");
+
+    // What follows from a driver's silence is no such statement.
+    Watch silent;
+    silent.samples(3, with_sm(seen(0.0), 0));
+    silent.samples(5, with_sm(seen(0.9, {process(own_pid, 0.0)}), 0.9));
+    EXPECT_VERDICT(silent, "confirmed", "busy 4.5 s");
 }
 
 // One process does the work of all clients, and may be the run's while they are not.

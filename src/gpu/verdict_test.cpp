@@ -94,7 +94,7 @@ TEST(Verdict, WorkOfOthersIsNeverTheRuns)
 
     Watch worked;
     worked.samples(30, seen(1.0, {process(other_pid, 0.5), process(own_pid, 0.5)}));
-    EXPECT_VERDICT(worked, "confirmed", "busy 14.5 s of 29.0 s");
+    EXPECT_VERDICT(worked, "confirmed", "busy 14.0 s of 28.0 s");
     EXPECT_EQ(worked.first().activity_from, "process");
     EXPECT_TRUE(worked.first().shared);
 }
@@ -171,11 +171,12 @@ TEST(Verdict, ShortRunsAreNotGuessed)
 
 TEST(Verdict, ProcessThatIsGoneCountsByWhatTheDriverTellsOfItAfterwards)
 {
-    DeviceProcess gone{.pid = own_pid, .memory = 0, .sm_utilisation = 0.6};
+    DeviceProcess gone{.pid = own_pid, .sm_utilisation = 0.6, .sm_span_ms = 2000, .ended = true};
     Watch watch;
-    watch.samples(1, seen(0.0)).samples(1, seen(0.0, {gone})).samples(3, seen(0.0));
+    watch.samples(1, seen(0.0)).samples(2, seen(std::nullopt, {process(own_pid)}));
+    watch.samples(1, seen(0.0, {gone})).samples(2, seen(0.0));
 
-    EXPECT_VERDICT(watch, "confirmed", "had a context on 'NVIDIA H200', busy 0.60 s of 1.0 s");
+    EXPECT_VERDICT(watch, "confirmed", "on 'NVIDIA H200', busy 0.60 s of 1.0 s");
 }
 
 TEST(Verdict, DriverThatCannotBeAskedIsUnknown)

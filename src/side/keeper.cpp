@@ -9,6 +9,7 @@
 #include "os/wait.hpp"
 #include "target/control_directory.hpp"
 #include "target/environment.hpp"
+#include "target/gpu_request.hpp"
 
 #include <fmt/format.h>
 
@@ -31,7 +32,7 @@ constexpr const char* nothing_here = "this machine has none that a driver knows"
 std::vector<std::string> without_devices(std::vector<std::string> words)
 {
     target::Environment environment(words);
-    for (const auto& [name, value] : hiding_variables())
+    for (const auto& [name, value] : target::hiding_variables())
         environment.set(name, value);
     return environment.words();
 }

@@ -22,7 +22,6 @@ struct Process {
     std::uint64_t memory;
     unsigned sm_sum;
     unsigned sm_count;
-    std::uint64_t sm_oldest;  // time of the first entry that was counted
     bool draws_only;
     bool is_client;  // of MPS
     bool ended;
@@ -141,35 +140,37 @@ bool clock_was_set(Card& card, std::uint64_t now)
 
 // Adds what each process did since the last call, also one that is gone by now. True when the
 // driver knows: then one that it does not mention did nothing.
-bool read_utilisation(const Library& library, Card& card)
+// An entry is the mean of all that was measured since the time that was asked for, with the time of
+// its end; and of all who had the process's place in the driver: a new process is told with the
+// work of the one before it. So `span_us` is how far back the time reaches that the answer is
+// about.
+bool read_utilisation(const Library& library, Card& card, std::uint64_t& span_us)
 {
     static Buffer<ProcessUtilisation> buffer;
     if (!library.process_utilisation || card.has_mig) return false;
     const auto now = microseconds(CLOCK_REALTIME);
-    if (clock_was_set(card, now)) {
-        card.utilisation_seen = now;
-        return false;
-    }
-    if (card.utilisation_seen == 0) card.utilisation_seen = now - silence_us;
+    const bool set = clock_was_set(card, now);
+    if (set || card.utilisation_seen == 0) card.told_at = now;
+    const auto since = card.utilisation_seen == 0 ? now - silence_us : card.utilisation_seen;
+    card.utilisation_seen = now;
+    if (set) return false;
     unsigned count = 0;
-    int status = library.process_utilisation(card.handle, nullptr, &count, card.utilisation_seen);
+    int status = library.process_utilisation(card.handle, nullptr, &count, since);
     if (status == insufficient_size && count != 0) {
         count += 16;
-        status = library.process_utilisation(
-            card.handle, buffer.at_least(count), &count, card.utilisation_seen);
+        status = library.process_utilisation(card.handle, buffer.at_least(count), &count, since);
     } else if (status == success) {
         count = 0;
     }
-    if (status == not_found) return now - card.utilisation_seen > silence_us;
+    if (status == not_found) return now - card.told_at > silence_us;
     if (status != success || count == 0) return false;
-    auto newest = card.utilisation_seen;
+    const auto answered = microseconds(CLOCK_REALTIME);
     for (unsigned i = 0; i < count; ++i) {
         const auto& entry = buffer.items[i];
         // Drivers are known to put rubbish between true entries.
-        if (entry.pid == 0 || entry.sm > 100 || entry.time <= card.utilisation_seen ||
-            entry.time > now)
+        if (entry.pid == 0 || entry.sm > 100 || entry.time <= since || entry.time > answered)
             continue;
-        if (entry.time > newest) newest = entry.time;
+        card.told_at = now;
         auto* process = find_process(entry.pid);
         if (!process) {
             if (entry.sm == 0) continue;
@@ -177,10 +178,9 @@ bool read_utilisation(const Library& library, Card& card)
             process->ended = true;
         }
         process->sm_sum += entry.sm;
-        if (process->sm_count++ == 0 || entry.time < process->sm_oldest)
-            process->sm_oldest = entry.time;
+        ++process->sm_count;
     }
-    card.utilisation_seen = newest;
+    span_us = answered - since + window_us;
     return true;
 }
 
@@ -195,7 +195,8 @@ int write_processes(Machine& machine, const Device& device, Text& out)
         const int status = read_list(machine.library, list, device.handle);
         if (status == gpu_is_lost || status == reset_required) worst = status;
     }
-    const bool known = read_utilisation(machine.library, machine.cards[device.card]);
+    std::uint64_t span_us = 0;
+    const bool known = read_utilisation(machine.library, machine.cards[device.card], span_us);
     out.key("processes");
     out.open('[');
     for (std::size_t i = 0; i < process_count; ++i) {
@@ -208,8 +209,7 @@ int write_processes(Machine& machine, const Device& device, Text& out)
         if (process.sm_count != 0) {
             out.member("sm_utilisation",
                        static_cast<double>(process.sm_sum) / process.sm_count / 100.0);
-            out.member("sm_span_ms",
-                       (microseconds(CLOCK_REALTIME) - process.sm_oldest + window_us) / 1000);
+            out.member("sm_span_ms", span_us / 1000);
         } else if (known && !process.is_client) {
             out.member("sm_utilisation", 0.0);
         }
