@@ -236,7 +236,8 @@ mode_t umask_of(const Json& body)
 Result<Json> body_of(const Call& call)
 {
     if (call.request.body.empty()) return Json(JsonObject());
-    auto body = TRY(parse_json(call.request.body).map_error(while_doing("request body")));
+    auto body = TRY(
+        parse_json(call.request.body, {.values = 250'000}).map_error(while_doing("request body")));
     if (!body.is_object()) return fail(ErrorKind::invalid_argument, "request body: not an object");
     return body;
 }

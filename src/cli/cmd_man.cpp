@@ -74,7 +74,8 @@ Outcome run(Context& context, const Invocation& words)
     if (!os::find_program("man", path != nullptr ? path : "")) return print_help(context, name);
     const os::Path folder = TRY(os::make_temporary_directory("/tmp", "ponk-man-"));
     TRY(os::replace_file(folder / (name + ".1"), page, 0600, os::Durable::no));
-    const auto child = os::spawn({.argv = {"man", "-l", (folder / (name + ".1")).string()}});
+    const auto child =
+        os::spawn({.argv = {"man", "-l", (folder / (name + ".1")).string()}, .directory = "/"});
     const auto ended = child ? os::wait_for_exit(*child, after(std::chrono::hours(24)), {})
                                    .map([](const os::Exit& e) { return e.status(); })
                              : Result<int>(tl::unexpected(child.error()));

@@ -315,5 +315,24 @@ TEST(WriteGroupQueueTest, WhoseRequestIsOverTakesItsJobBackUnlessItIsRun)
     EXPECT_EQ(ran, 1);
 }
 
+TEST_F(WriteGroupTest, AWriteIsDoneEvenWhenTheClientOfItsThreadHasLeft)
+{
+    WorkBudget left;
+    left.abandon();
+    const WorkScope scope(&left);
+
+    // So many operations that a read would be ended; the next job may be somebody else's.
+    const auto written = database_->write(Durability::process, [](Connection& writer) -> Result<> {
+        for (int id = 0; id < 2'000; ++id)
+            TRY(add(writer, id));
+        return check_work();
+    });
+
+    EXPECT_TRUE(written);
+    EXPECT_FALSE(check_work());
+    const WorkScope nobody(nullptr);
+    EXPECT_EQ(count(), 2'000);
+}
+
 }  // namespace
 }  // namespace ponk::db

@@ -121,7 +121,72 @@ TEST_F(Nvml, ProcessesOfAllListsAreMergedByPid)
     EXPECT_DOUBLE_EQ(processes[0].sm_utilisation.value(), 0.7);
     EXPECT_EQ(processes[1].memory, 0U);  // the driver does not tell
     EXPECT_DOUBLE_EQ(processes[1].sm_utilisation.value(), 0);
-    EXPECT_DOUBLE_EQ(processes[2].sm_utilisation.value(), 0);  // 200 % is rubbish
+    EXPECT_FALSE(processes[2].sm_utilisation);  // 200 % is rubbish
+}
+
+TEST_F(Nvml, ProcessThatWorkedAndIsGoneIsTold)
+{
+    say(std::string(one_card) + "compute = 100 5000\nbusy = 100 80 300\nbusy = 100 60 700\n"
+                                "busy = 101 90 200\nbusy = 102 0 200\n");
+    auto nvml = probe();
+
+    const auto sample = nvml.sample(after(20s), {});
+
+    ASSERT_TRUE(sample) << sample.error().message();
+    const auto& processes = sample->devices.at(0).processes;
+    ASSERT_EQ(processes.size(), 2U) << "one that did nothing was not there";
+    EXPECT_EQ(processes[0].pid, 100);
+    EXPECT_FALSE(processes[0].ended);
+    EXPECT_DOUBLE_EQ(processes[0].sm_utilisation.value(), 0.7);
+    // The oldest entry, and the time that it is the mean of.
+    EXPECT_GE(processes[0].sm_span_ms.value(), 1700);
+    EXPECT_EQ(processes[1].pid, 101);
+    EXPECT_TRUE(processes[1].ended);
+    EXPECT_DOUBLE_EQ(processes[1].sm_utilisation.value(), 0.9);
+}
+
+TEST_F(Nvml, EntryThatTheDriverRepeatsIsCountedOnce)
+{
+    say(std::string(one_card) + "compute = 100 5000\nbusy = 100 80 1900\n");
+    auto nvml = probe();
+    ASSERT_TRUE(nvml.inventory(after(20s), {}));
+    auto first = nvml.sample(after(20s), {});
+    ASSERT_TRUE(first);
+    ASSERT_EQ(first->devices.at(0).processes.at(0).sm_utilisation, 0.8);
+    // The time is as it was, as near as a test can make it: earlier by what has passed since.
+    say(std::string(one_card) + "compute = 100 5000\nbusy = 100 80 60000\n");
+
+    const auto second = nvml.sample(after(20s), {});
+
+    EXPECT_NE(second->devices.at(0).processes.at(0).sm_utilisation, 0.8);
+}
+
+TEST_F(Nvml, EntriesOfAClockThatWasSetBackAreNotCounted)
+{
+    // From a time that has not come yet.
+    say(std::string(one_card) + "compute = 100 5000\nbusy = 100 80 18446744073709491616\n");
+    auto nvml = probe();
+
+    const auto sample = nvml.sample(after(20s), {});
+
+    ASSERT_TRUE(sample) << sample.error().message();
+    EXPECT_NE(sample->devices.at(0).processes.at(0).sm_utilisation, 0.8);
+}
+
+// Its server works for it, and some drivers tell of the server only.
+TEST_F(Nvml, ClientOfMpsThatIsNotToldOfIsNotIdle)
+{
+    say(std::string(one_card) + "compute = 100 5000\nmps = 101 6000\nmps = 102 7000\n"
+                                "busy = 100 80\nbusy = 102 30\n");
+    auto nvml = probe();
+
+    const auto sample = nvml.sample(after(20s), {});
+
+    ASSERT_TRUE(sample) << sample.error().message();
+    const auto& processes = sample->devices.at(0).processes;
+    ASSERT_EQ(processes.size(), 3U);
+    EXPECT_FALSE(processes[1].sm_utilisation);
+    EXPECT_DOUBLE_EQ(processes[2].sm_utilisation.value(), 0.3);
 }
 
 TEST_F(Nvml, WhatOnlyDrawsIsToldApart)

@@ -48,12 +48,13 @@ struct Server::State {
     struct Gate {
         Gate(asio::io_context& io, Listener&& listener)
             : descriptor(io, listener.socket.release()), door(listener.door),
-              tls(std::move(listener.tls)), pause(io)
+              tls(std::move(listener.tls)), plain(listener.plain), pause(io)
         {
         }
         asio::posix::stream_descriptor descriptor;
         Door door;
         std::shared_ptr<Tls> tls;
+        Listener::Plain plain;
         asio::steady_timer pause;
     };
 
@@ -120,11 +121,16 @@ struct Server::State {
         if (!problem) socket.non_blocking(true, problem);
         if (problem) return shared->visitors.leave(peer);
         static_cast<void>(fd.release());
-        serve_connection(gate.tls ? make_tls_transport(std::move(socket), *gate.tls)
-                                  : make_plain_transport(std::move(socket)),
-                         gate.door,
-                         std::move(peer),
-                         shared);
+        serve_connection(
+            make_transport(gate, std::move(socket)), gate.door, std::move(peer), shared);
+    }
+
+    static std::unique_ptr<Transport> make_transport(const Gate& gate, Socket socket)
+    {
+        if (!gate.tls) return make_plain_transport(std::move(socket));
+        if (gate.plain == Listener::Plain::refused)
+            return make_tls_transport(std::move(socket), *gate.tls);
+        return make_either_transport(std::move(socket), gate.tls);
     }
 
     void start_thread(asio::io_context& loop, const char* name)

@@ -96,7 +96,8 @@ struct ServerOptions {
 struct Listener {
     os::Fd socket;
     Door door = Door::unix_socket;
-    std::shared_ptr<Tls> tls = {};  // none: plain HTTP
+    std::shared_ptr<Tls> tls = {};                                  // none: plain HTTP
+    enum class Plain { refused, accepted } plain = Plain::refused;  // beside TLS
 };
 
 // An HTTP/1.1 server on any number of listening sockets: an event loop on a few threads, so that

@@ -208,7 +208,8 @@ Result<> Keeper::start()
 {
     write_state();
     collector_.emplace(devices_);
-    if (last_sample_) collector_->add(*last_sample_, [](pid_t) { return false; });
+    // Taken while it waited: whoever had the devices before may have worked since.
+    if (last_sample_) collector_->begin(*last_sample_);
     auto way = TRY(starter_->start(devices_, leases_));
     if (!way.is_null()) state_.set("container", std::move(way));
     options_.lease.reset();

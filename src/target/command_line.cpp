@@ -56,8 +56,12 @@ Result<std::optional<Path>> packaged_spark_submit(const Path& interpreter,
         "s=importlib.util.find_spec('pyspark')\n"
         "print(os.path.join(list(s.submodule_search_locations)[0],'bin','spark-submit') "
         "if s and s.submodule_search_locations else '')";
+    // It must see the packages that the script sees (PYTHONPATH, the user's own), but no file of a
+    // folder that we happen to be in.
     const auto answer =
-        TRY(os::run({.argv = {interpreter.string(), "-c", question}, .env = environment},
+        TRY(os::run({.argv = {interpreter.string(), "-c", question},
+                     .env = environment,
+                     .directory = "/"},
                     after(std::chrono::seconds(30)),
                     stop));
     const std::string file(trim(answer.out));
