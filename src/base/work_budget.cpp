@@ -26,8 +26,13 @@ Result<> WorkBudget::check() const
 
 Result<> WorkBudget::charge_answer(std::size_t bytes) const
 {
-    if (answer_bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes <= answer_limit_)
-        return check();
+    const auto total = answer_bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+    if (total <= answer_limit_) {
+        if (meter_ == nullptr || meter_->hold(total)) return check();
+        return tl::unexpected(Error(ErrorKind::unavailable,
+                                    "too many large answers are being made at once",
+                                    "Try again in a moment."));
+    }
     return tl::unexpected(Error(ErrorKind::invalid_argument,
                                 fmt::format("the answer would be larger than {}, the most that one "
                                             "request is given",

@@ -9,6 +9,14 @@
 
 namespace ponk {
 
+// Where all answers that are being made are counted together.
+class AnswerMeter {
+public:
+    virtual ~AnswerMeter() = default;
+    // This one has so many bytes by now; false when there is no room for them at the moment.
+    virtual bool hold(std::size_t bytes) = 0;
+};
+
 // What one request may cost, and whether its client is still there. The server makes one per
 // request; every thread that works for the request enters it with a `WorkScope`. Loops over data
 // that a client chose, and every statement of the database, ask `check_work` now and then.
@@ -43,15 +51,22 @@ public:
     [[nodiscard]] Result<> check() const;
 
     // How many bytes an answer may have that is made whole before it is sent.
-    void limit_answer(std::size_t bytes) noexcept { answer_limit_ = bytes; }
-    // Counts bytes of the answer before they are made. Once they are more than the limit the answer
-    // can never be given: `invalid_argument`.
+    // `meter` must live as long as this.
+    void limit_answer(std::size_t bytes, AnswerMeter* meter = nullptr) noexcept
+    {
+        answer_limit_ = bytes;
+        meter_ = meter;
+    }
+    // Counts bytes of the answer before they are made, on one thread at a time. Once they are more
+    // than the limit the answer can never be given: `invalid_argument`. `unavailable` when there is
+    // no room beside the others.
     [[nodiscard]] Result<> charge_answer(std::size_t bytes) const;
 
 private:
     std::atomic<bool> abandoned_ = false;
     std::atomic<Clock::time_point> deadline_ = Clock::time_point::max();
     std::size_t answer_limit_ = static_cast<std::size_t>(-1);
+    AnswerMeter* meter_ = nullptr;
     mutable std::atomic<std::size_t> answer_bytes_ = 0;
 };
 

@@ -49,6 +49,19 @@ TEST(WorkBudget, AnAnswerThatCanNeverBeGivenIsAnErrorForGood)
     EXPECT_EQ(charge_answer(1).error().kind(), ErrorKind::invalid_argument);
 }
 
+TEST(WorkBudget, AnAnswerWaitsForRoomBesideTheOthers)
+{
+    class Full final : public AnswerMeter {
+    public:
+        bool hold(std::size_t bytes) override { return bytes < 100; }
+    } full;
+    WorkBudget budget;
+    budget.limit_answer(1000, &full);
+    EXPECT_TRUE(budget.charge_answer(50));
+
+    EXPECT_EQ(budget.charge_answer(50).error().kind(), ErrorKind::unavailable);
+}
+
 TEST(WorkBudget, IsLeftWithItsScope)
 {
     WorkBudget outer;

@@ -113,7 +113,9 @@ void Connection::take_request()
     find_client(reception.client);
     work_->client = client_;
     work_->time_limit = reception.time_limit.value_or(shared_->options.work_limit);
-    work_->budget.limit_answer(shared_->options.answer_limit);
+    // What may take long looks at much that is no part of its answer.
+    if (!reception.time_limit)
+        work_->budget.limit_answer(shared_->options.answer_limit, work_.get());
     work_->pace = reception.pace;
     work_->begin = std::move(reception.begin);
     work_->body_limit = reception.body_limit;

@@ -64,14 +64,17 @@ private:
 
 // A request that is being read or answered, its part of the memory for bodies, and what its work
 // may cost.
-struct Work {
+struct Work final : public AnswerMeter {
     explicit Work(std::shared_ptr<Shared> server) : shared(std::move(server)) {}
-    ~Work()
+    ~Work() override
     {
         if (counted) --client->calls;
     }
     Work(const Work&) = delete;
     Work& operator=(const Work&) = delete;
+
+    // Small answers are not counted.
+    bool hold(std::size_t bytes) override;
 
     std::shared_ptr<Shared> shared;
     std::shared_ptr<Account> client = {};
@@ -80,6 +83,7 @@ struct Work {
     bool counted = false;  // among the client's calls
     Request request;
     Part part;
+    Part answer_part;  // of the memory for answers, while one is made
     std::size_t body_limit = 0;
     Reception::Pace pace = Reception::Pace::quick;
     std::function<bool(const Request&, const Respond&)> begin = {};

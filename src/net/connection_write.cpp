@@ -24,6 +24,14 @@ constexpr std::size_t linger_bytes = std::size_t{64} << 20;
 constexpr std::size_t linger_room = 64 * 1024;
 constexpr std::chrono::seconds linger_time{5};
 
+bool hold_answer_of(Account& client, Shared& shared, Part& part, std::size_t bytes)
+{
+    const auto& options = shared.options;
+    const auto share = client.is_owner() ? options.answer_budget : options.client_budget;
+    return part.hold(
+        bytes, {shared.answer_bytes, options.answer_budget}, {client.answer_bytes, share});
+}
+
 }  // namespace
 
 void Connection::dispatch()
@@ -148,10 +156,12 @@ void Connection::send(Response response)
 bool Connection::hold_answer(std::size_t bytes)
 {
     if (!client_) find_client("");
-    const auto& options = shared_->options;
-    const auto share = client_->is_owner() ? options.answer_budget : options.client_budget;
-    return part_.hold(
-        bytes, {shared_->answer_bytes, options.answer_budget}, {client_->answer_bytes, share});
+    return hold_answer_of(*client_, *shared_, part_, bytes);
+}
+
+bool Work::hold(std::size_t bytes)
+{
+    return bytes <= small_answer || hold_answer_of(*client, *shared, answer_part, bytes);
 }
 
 // One that is too large alone is not worth another try.

@@ -73,7 +73,7 @@ struct ServerOptions {
     // Of both, what one client may have; not for the owner.
     std::size_t client_budget = std::size_t{128} << 20;
     // An answer that is made whole: what makes it is stopped beyond.
-    std::size_t answer_limit = std::size_t{64} << 20;
+    std::size_t answer_limit = std::size_t{128} << 20;
     // Requests of one client that are not answered yet; beyond, 429 with Retry-After. Not for the
     // owner.
     std::size_t call_limit = 512;
