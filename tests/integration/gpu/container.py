@@ -61,6 +61,7 @@ def check(checks, pack, folder):
             f"    interpreterPath: {sys.executable}\n"
             f"  docker:\n    enabled: true\n    baseImage: {IMAGE}\n    gpuSupport: true\n    sharedVolumes: true\n"
             f"    arguments: ['--network=host', '-v', '{framework}:{framework}:ro']\n")
+        checks.run("allow", "docker-argument", "--network=host", "-v", f"{framework}:{framework}:ro")
         outside = subprocess.run(["docker", "run", "--rm", "--network=host", "-v", f"{framework}:{framework}:ro", IMAGE, sys.executable, "-c",
                                   "import torch; print('cuda', torch.cuda.is_available())"], env=environment, capture_output=True, text=True)
         checks.row("container by hand, without devices", "cuda False", outside.stdout.strip().splitlines()[-1] if outside.stdout else outside.stderr[-300:])
