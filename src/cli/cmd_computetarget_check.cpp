@@ -58,6 +58,7 @@ accept_host_key(Context& context, const config::ComputeTarget& target, const std
 {
     const auto fingerprint = ssh::parse_fingerprint(text);
     if (!fingerprint) return fail_usage("'{}' is no fingerprint", printable(text));
+    TRY(ensure_attached(context, target));
     auto client = TRY(ssh::make_client(TRY(access_of(TRY(context.home()), target))));
     const auto limit = std::chrono::seconds(60);
     client.use_known_hosts(TRY(client.resolve(after(limit), {})).known_hosts);

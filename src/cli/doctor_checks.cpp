@@ -9,6 +9,7 @@
 #include "cli/target_facts.hpp"
 #include "config/project.hpp"
 #include "os/git_command.hpp"
+#include "ssh/failure.hpp"
 
 #include <cerrno>
 #include <cstdlib>
@@ -332,6 +333,14 @@ void add_target(JsonArray& checks,
         const auto home = context.home();
         const auto access =
             home ? access_of(*home, target) : Result<ssh::Access>(tl::unexpected(home.error()));
+        if (access) {
+            const auto attached = ssh::require_attached(access->home, access->address);
+            if (!attached) {
+                const auto error = ssh::name_target(attached.error(), target.name);
+                checks.push_back(check_result(title, warn, error.message(), error.hint()));
+                return;
+            }
+        }
         auto connection = access ? ssh::Connection::make(*access)
                                  : Result<ssh::Connection>(tl::unexpected(access.error()));
         const auto reached = connection ? connection->connect(after(seconds(30)), {})

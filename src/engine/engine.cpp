@@ -3,6 +3,7 @@
 
 #include "base/time.hpp"
 #include "engine/artifacts.hpp"
+#include "engine/require_consents.hpp"
 #include "engine/run_environment.hpp"
 #include "engine/run_secrets.hpp"
 #include "model/run_words.hpp"
@@ -113,8 +114,10 @@ Result<model::Run> Engine::submit(const Submission& submission)
     context_.reserve().fill();
     const auto report = TRY(make_plan(submission));
     TRY(context_.executor(report.plan.target_type));
+    TRY(require_consents(context_, report, submission));
     for (const auto& name : secret_names(report.plan))
         TRY(context_.secrets.get(name));
+    TRY(allow_given_secrets(context_, report, submission));
     model::Run run;
     run.id = submission.id;
     run.name = submission.name;
@@ -141,6 +144,7 @@ Result<model::Run> Engine::rerun(const RunId& original, const RunId& id, Ambient
     TRY(snapshot_of(before).map_error(while_doing("repeat it")));
     auto plan = TRY(plan_from_json(before.configuration));
     TRY(context_.executor(plan.target_type));
+    TRY(require_consents(context_, plan, before.project_path));
     TRY(pin_environment(
         context_.run_directory(original), before, context_.run_directory(id), plan));
     model::Run run;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "os/git_command.hpp"
 
+#include "os/helper_environment.hpp"
 #include "os/variables.hpp"
 
 namespace ponk::os {
@@ -22,7 +23,7 @@ constexpr const char* harmless_settings[] = {
 std::vector<std::string> plain_environment()
 {
     std::vector<std::string> variables;
-    for (auto& variable : own_variables()) {
+    for (auto& variable : helper_environment(own_variables())) {
         if (!variable.starts_with("GIT_")) variables.push_back(std::move(variable));
     }
     variables.emplace_back("GIT_TERMINAL_PROMPT=0");

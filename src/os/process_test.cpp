@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "os/helper_environment.hpp"
 #include "os/identity.hpp"
 #include "os/process.hpp"
 #include "os/test_folder.hpp"
@@ -65,6 +66,15 @@ TEST(Process, LooksForProgramsInAbsoluteFoldersOnly)
     EXPECT_EQ(find_program("sh", folder.path().string()), program);
 
     std::filesystem::current_path(before);
+}
+
+TEST(Process, HelpersGetNoFolderOfAProject)
+{
+    EXPECT_EQ(helper_environment(
+                  {"PATH=.::/usr/bin:bin:/p/.venv/bin:/p:/pp:/p/../q:/bin:", "PATHS=."}, "/p"),
+              (std::vector<std::string>{"PATH=/usr/bin:/pp:/p/../q:/bin", "PATHS=."}));
+    EXPECT_EQ(helper_environment({"A=.", "PATH=./x:/p"}),
+              (std::vector<std::string>{"A=.", "PATH=/p"}));
 }
 
 TEST(Process, TellsHowAChildEndedWithoutTakingItAway)

@@ -187,6 +187,15 @@ Dialect own_dialect(const std::vector<std::string>& environment)
 
 }  // namespace
 
+Result<> require_attached(const os::Path& home, const Address& address)
+{
+    if (BoxFolder(home, address).is_attached()) return {};
+    return tl::unexpected(
+        Error(ErrorKind::unavailable,
+              fmt::format("you never attached '{}', so it is not contacted", address.text()),
+              "If that is a machine of yours, run: ponk attach --from aml_config/TARGET.compute"));
+}
+
 Result<Client> make_client(const Access& access)
 {
     TRY(check_host(access.address.host));
