@@ -26,6 +26,8 @@ MIDDLE = LOW | {"config", "query", "output", "db", "net", "ssh", "dockerapi"}
 MAY_USE = {
     "base": set(),
     "os": GROUND,
+    # Written by the daemon, read by the CLI.
+    "audit": GROUND | {"os"},
     "model": GROUND,
     "config": LOW,
     "query": LOW,
@@ -48,11 +50,11 @@ MAY_USE = {
     "box": LOW | {"config", "net", "dockerapi", "snapshot", "environment", "target", "side"},
     "launch": LOW | {"config", "net", "target"},
     "engine": MIDDLE | {"store", "snapshot", "secrets", "environment", "gpu", "target", "launch"},
-    "api": MIDDLE | {"mlflow", "store", "importer", "snapshot", "secrets", "environment", "gpu", "target", "launch", "engine"},
+    "api": MIDDLE | {"audit", "mlflow", "store", "importer", "snapshot", "secrets", "environment", "gpu", "target", "launch", "engine"},
     "webui": LOW | {"net", "api"},
-    "daemon": MIDDLE | {"mlflow", "store", "importer", "snapshot", "secrets", "environment", "gpu", "target", "launch", "engine",
+    "daemon": MIDDLE | {"audit", "mlflow", "store", "importer", "snapshot", "secrets", "environment", "gpu", "target", "launch", "engine",
                         "api", "webui"},
-    "cli": LOW | {"config", "query", "output", "net", "ssh"},
+    "cli": LOW | {"audit", "config", "query", "output", "net", "ssh"},
     # Programs of their own: the stub is libc and nothing of ours but plain values.
     "stub": set(),
     # A role of two programs, beside each run with GPUs: starts it by the means of the targets.

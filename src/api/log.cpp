@@ -272,10 +272,13 @@ Result<net::Response> check_log(const Services& services, const Call& call)
     const auto damage = TRY(engine::find_log_damage(
         context.log_of(id), run, engine::LogDepth::thorough, *context.log_digests));
     if (!damage) return net::json_response(JsonObject{{"problem", Json()}});
-    store::RunChange change;
-    change.warnings.push_back(damage->message());
-    // The answer matters more than that it is kept.
-    static_cast<void>(services.history().update_run(id, change));
+    // Who may only read changes nothing by asking.
+    if (call.request.door == net::Door::unix_socket) {
+        store::RunChange change;
+        change.warnings.push_back(damage->message());
+        // The answer matters more than that it is kept.
+        static_cast<void>(services.history().update_run(id, change));
+    }
     return net::json_response(JsonObject{{"problem",
                                           JsonObject{{"kind", to_string(damage->kind())},
                                                      {"message", damage->message()},

@@ -60,9 +60,10 @@ Outcome run(Context& context, const Invocation& words)
             .map_error(while_doing("{}", file == "-" ? "standard input" : os::in_quotes(file))));
     const Json selected = TRY(expression->search(document));
     if (context.has_query()) return context.print(selected);
-    TRY(Context::print_text(output::render(selected,
-                                           context.asked_format().value_or(output::Format::json),
-                                           output::detect_terminal(STDOUT_FILENO))));
+    const auto format = context.asked_format().value_or(output::Format::json);
+    TRY(Context::print_text(
+        output::render(selected, format, output::detect_terminal(STDOUT_FILENO)),
+        passing_of(format)));
     return exit_code::success;
 }
 

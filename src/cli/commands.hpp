@@ -59,6 +59,8 @@ extern const Command cmd_serve;
 extern const Command cmd_token_create;
 extern const Command cmd_token_list;
 extern const Command cmd_token_remove;
+extern const Command cmd_audit_list;
+extern const Command cmd_audit_verify;
 extern const Command cmd_check;
 extern const Command cmd_doctor;
 extern const Command cmd_query;

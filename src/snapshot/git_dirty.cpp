@@ -206,7 +206,7 @@ GitInfo GitProbe::finish(bool unchanged,
             answer_->ready.wait_for(lock, patience, [this] { return answer_->done; });
         new_.staged = answer_->staged;
     }
-    if (info_.commit.empty()) new_.staged = !new_.checksum.empty();  // nothing is committed yet
+    if (info_.commit.empty()) new_.staged = true;  // nothing is committed yet
     if (differ == true || new_.staged == true) {
         info_.dirty = true;
     } else if (differ && new_.staged) {

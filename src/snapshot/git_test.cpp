@@ -49,6 +49,18 @@ protected:
     }
 };
 
+TEST_F(Git, WithoutACommitEverythingIsUncommitted)
+{
+    ASSERT_TRUE(os::remove_tree(project_ / ".git"));
+    git({"init", "-q", "-b", "main"});
+
+    EXPECT_EQ(info().commit, "");
+    EXPECT_EQ(info().dirty, true);
+
+    git({"add", "."});
+    EXPECT_EQ(info().dirty, true);
+}
+
 TEST_F(Git, CommitBranchAndRemoteAreRecordedWithoutThePassword)
 {
     git({"remote", "add", "origin", "https://me:token@example.org/x.git"});

@@ -307,8 +307,9 @@ private:
         const auto note = TRY(notes_.find(job));
         if (!note) return {};  // it was never launched
         const auto deadline = after(signal_patience);
-        const auto engine = TRY(Engine::connect(note->socket, deadline, {}));
-        return signal_container(engine, job, "TERM", deadline);
+        const auto asking = while_doing("ask the engine at {}", os::in_quotes(note->socket));
+        const auto engine = TRY(Engine::connect(note->socket, deadline, {}).map_error(asking));
+        return signal_container(engine, job, "TERM", deadline).map_error(asking);
     }
 
     // The engine that the run was given to; nullopt before that.

@@ -17,6 +17,8 @@
 #include "target/remote/remote_place.hpp"
 #include "target/run_files.hpp"
 
+#include <algorithm>
+
 namespace ponk::target::remote {
 
 using namespace std::chrono_literals;
@@ -37,10 +39,11 @@ public:
     Result<Placed>
     place(const JobSpec& spec, const Progress& progress, std::stop_token stop) override
     {
+        const auto begin = boot_milliseconds();
         const auto answer = TRY(bring_tree(options_, "place", spec, bounded(progress), stop));
-        Placed placed{.notices = parse_notices(answer.head["notices"]), .environment = {}};
-        if (const auto& used = answer.head["environment"]; used.is_object())
-            placed.environment = TRY(parse_environment_used(shown_texts(used)));
+        auto placed = TRY(parse_placed(answer.head));
+        // By the other machine's clock, and never more than passed here.
+        placed.prepare_ms = std::min(placed.prepare_ms, boot_milliseconds() - begin);
         return placed;
     }
 

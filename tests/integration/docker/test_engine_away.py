@@ -52,12 +52,12 @@ def test_cancel_while_the_engine_is_away(ponk, own, how):
     assert away["status"] == "Running", away
     assert "docker.sock" in away["unreachable"]["reason"], away
     # It is still followed: what the script says comes.
-    said = len(ponk.text("logs", run))
+    length = len(ponk.text("logs", run))
     for _ in range(300):
-        if len(ponk.text("logs", run)) > said:
+        if len(ponk.text("logs", run)) > length:
             break
         time.sleep(0.1)
-    assert len(ponk.text("logs", run)) > said
+    assert len(ponk.text("logs", run)) > length
     assert first.exists()
     # A daemon that starts now knows it, too.
     ponk.run("daemon", "stop")
