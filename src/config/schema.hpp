@@ -37,8 +37,8 @@ struct Key {
     ValueKind kind = ValueKind::text;
     const Schema* section = nullptr;               // of section and section_list
     std::span<const std::string_view> words = {};  // the only texts allowed, if any are listed
-    // Why the key is read and has no effect; empty: it has one. Whoever writes it gets a notice, unless
-    // it says what holds anyway (also as the only item of a list).
+    // Why the key is read and has no effect; empty: it has one. Whoever writes it gets a notice,
+    // unless it says what holds anyway (also as the only item of a list).
     std::string_view no_effect = {};
     std::string_view harmless = {};
 };
