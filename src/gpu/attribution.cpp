@@ -20,8 +20,10 @@ constexpr std::int64_t end_lateness_ms = 5000;
 constexpr double quiet = 0.005;
 // A kernel that is resident keeps one processor of the card active at least. None has more.
 constexpr double most_processors = 256;
-// Memory in use that no listed process explains. Less is the driver's own; a context needs more.
+// Memory in use that no listed process explains. Less is the driver's own, which needs some for
+// what it gives to processes; a context of another needs more.
 constexpr std::uint64_t hidden_memory = std::uint64_t{256} << 20;
+constexpr std::uint64_t hidden_part = 50;  // of what they have
 
 // The process that has the pid now, or had it, is the one that the driver meant.
 bool is_meant(const ProcessOwner& owner, std::int64_t moment_ms)
@@ -146,8 +148,9 @@ std::uint64_t Attribution::unlisted_memory(const DeviceSample& sample,
 // given back may differ once.
 bool Attribution::note_hidden(const Work& work)
 {
-    const bool hides =
-        work.users.own && work.users.memory_is_known && work.unlisted_memory > hidden_memory;
+    const bool hides = work.users.own && work.users.memory_is_known &&
+                       work.unlisted_memory > hidden_memory &&
+                       work.unlisted_memory > work.users.listed_memory / hidden_part;
     hidden_ = hides ? hidden_ + 1 : 0;
     return hides;
 }

@@ -136,6 +136,14 @@ TEST(Attribution, MemoryThatNoListedProcessHoldsIsSomebodyElses)
     own.samples(3, holding(with_sm(seen(0.0), 0), gib / 2));
     own.samples(10, holding(with_sm(seen(0.9, {process(own_pid)}), 0.9), 5 * gib / 2));
     EXPECT_VERDICT(own, "confirmed", "busy 9.0 s of 10.0 s");
+
+    // The driver's own part of a large allocation.
+    Watch large;
+    large.samples(3, holding(with_sm(seen(0.0), 0), gib / 2));
+    auto much = process(own_pid);
+    much.memory = 100 * gib;
+    large.samples(10, holding(with_sm(seen(0.9, {much}), 0.9), 102 * gib));
+    EXPECT_VERDICT(large, "confirmed", "busy 9.0 s of 10.0 s");
 }
 
 class AttributionByLife : public testing::Test {
