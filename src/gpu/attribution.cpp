@@ -12,16 +12,18 @@ namespace {
 
 // The longest time that a driver's utilisation is documented to be the mean of.
 constexpr std::int64_t driver_window_ms = 1000;
-// So late, its own window included, may a driver tell what was done.
+// So late, its own window included, may a driver report what was done.
 constexpr std::int64_t driver_lateness_ms = 2000;
-// So long after its end a process may be told of; its pid is somebody else's then.
+// So long after its end a process may be reported on; its pid is somebody else's then.
 constexpr std::int64_t end_lateness_ms = 5000;
-// Less is nothing: drivers tell whole percents.
+// Less is nothing: drivers report whole percents.
 constexpr double quiet = 0.005;
 // A kernel that is resident keeps one processor of the card active at least. None has more.
 constexpr double most_processors = 256;
-// Memory in use that no listed process explains. Less is the driver's own; a context needs more.
+// Memory in use that no listed process explains. Less is the driver's own, which needs some for
+// what it gives to processes; a context of another needs more.
 constexpr std::uint64_t hidden_memory = std::uint64_t{256} << 20;
+constexpr std::uint64_t hidden_part = 50;  // of what they have
 
 // The process that has the pid now, or had it, is the one that the driver meant.
 bool is_meant(const ProcessOwner& owner, std::int64_t moment_ms)
@@ -46,17 +48,17 @@ void add_share(std::optional<double>& sum, double value)
     sum = std::min(1.0, sum.value_or(0) + value);
 }
 
-// `is_its_own`: what the driver tells of it cannot be of the one who was in its place before.
+// `is_its_own`: what the driver reports of it cannot be of the one who was in its place before.
 void add_own(const DeviceProcess& process, bool is_its_own, DeviceUsers& users)
 {
     users.own = true;
     users.pids.push_back(process.pid);
     users.memory += process.memory;
-    if (process.memory == 0 && !process.ended) users.memory_is_told = false;
+    if (process.memory == 0 && !process.ended) users.memory_is_known = false;
     const auto activity = share(process.sm_utilisation);
-    // Without a time it is nothing that the driver said, but what follows from its silence.
-    if (!activity || !is_its_own || !process.sm_span_ms) users.all_are_told = false;
-    if (activity) add_share(users.activity_told, *activity);
+    // Without a time it is not a report, but what follows from the silence of the driver.
+    if (!activity || !is_its_own || !process.sm_span_ms) users.all_are_reported = false;
+    if (activity) add_share(users.activity_reported, *activity);
     if (activity && is_its_own) add_share(users.activity, *activity);
 }
 
@@ -117,19 +119,19 @@ Attribution::users_of(const DeviceSample& sample, const WhoseProcess& whose, std
 }
 
 // Whether what each process of the run did is known, now or from the driver's last measurement.
-bool Attribution::is_told_by_process(DeviceUsers& users, std::int64_t moment_ms)
+bool Attribution::is_reported_by_process(DeviceUsers& users, std::int64_t moment_ms)
 {
     if (!users.own) return false;
-    if (users.all_are_told) {
-        told_ = Told{moment_ms, users.activity};
+    if (users.all_are_reported) {
+        reported_ = Reported{moment_ms, users.activity};
         return true;
     }
-    const bool is_recent = told_ && moment_ms - told_->moment_ms <= driver_lateness_ms &&
+    const bool is_recent = reported_ && moment_ms - reported_->moment_ms <= driver_lateness_ms &&
                            std::ranges::all_of(listed_, [this](const auto& one) {
-                               return one.second.since_ms <= told_->moment_ms;
+                               return one.second.since_ms <= reported_->moment_ms;
                            });
-    if (!is_recent || users.activity_told) return false;
-    users.activity = told_->activity;
+    if (!is_recent || users.activity_reported) return false;
+    users.activity = reported_->activity;
     return true;
 }
 
@@ -146,8 +148,9 @@ std::uint64_t Attribution::unlisted_memory(const DeviceSample& sample,
 // given back may differ once.
 bool Attribution::note_hidden(const Work& work)
 {
-    const bool hides =
-        work.users.own && work.users.memory_is_told && work.unlisted_memory > hidden_memory;
+    const bool hides = work.users.own && work.users.memory_is_known &&
+                       work.unlisted_memory > hidden_memory &&
+                       work.unlisted_memory > work.users.listed_memory / hidden_part;
     hidden_ = hides ? hidden_ + 1 : 0;
     return hides;
 }
@@ -191,7 +194,7 @@ void Attribution::note_window(const Work& work,
     windows_.push_back({moment_ms, sm_activity, of_the_device ? *work.activity * seconds : 0.0});
 }
 
-// Somebody else is there, or was: the driver tells it late, and what the device as a whole did in
+// Somebody else is there, or was: the driver reports it late, and what the device as a whole did in
 // the meantime was perhaps theirs.
 double Attribution::take_back()
 {
@@ -209,7 +212,7 @@ Attribution::Work Attribution::add(const DeviceSample& sample,
     while (!windows_.empty() && windows_.front().end_ms < moment_ms - driver_lateness_ms)
         windows_.pop_front();
     Work work{.users = users_of(sample, whose, moment_ms)};
-    const bool by_process_alone = is_told_by_process(work.users, moment_ms);
+    const bool by_process_alone = is_reported_by_process(work.users, moment_ms);
     const auto& users = work.users;
     if (!memory_at_first_) begin(sample);
     const auto sm_activity = share(sample.sm_activity);
@@ -227,18 +230,18 @@ Attribution::Work Attribution::add(const DeviceSample& sample,
         work.device_activity =
             std::max(work.device_activity, std::min(utilisation.value_or(0), limit.value_or(1.0)));
     // Counters that were there before may fail for once: then nothing bounds what is left.
-    const bool is_of_the_run = alone && is_quiet_ && (sm_activity || !tells_sm_);
-    tells_sm_ = tells_sm_ || sm_activity;
-    std::array<std::optional<double>, 3> told{
+    const bool is_of_the_run = alone && is_quiet_ && (sm_activity || !reports_sm_);
+    reports_sm_ = reports_sm_ || sm_activity;
+    std::array<std::optional<double>, 3> reported{
         users.activity, work.sm_activity, is_of_the_run ? utilisation : std::nullopt};
-    // Where each process of the run is told of, the rest of what the device did was not theirs.
-    if (by_process_alone) told = {users.activity, std::nullopt, std::nullopt};
+    // Where each process of the run is reported on, the rest of what the device did was not theirs.
+    if (by_process_alone) reported = {users.activity, std::nullopt, std::nullopt};
     // Else no kernel may be overlooked: a small one keeps a hundredth of the processors busy.
-    const auto most = std::max_element(told.begin(), told.end());
-    work.source = static_cast<std::size_t>(most - told.begin());
+    const auto most = std::max_element(reported.begin(), reported.end());
+    work.source = static_cast<std::size_t>(most - reported.begin());
     if (*most) work.activity = std::min(**most, limit.value_or(1.0));
     if (users.own && !users.others && moment_ms_) {
-        const auto seen = std::max({users.activity_told, sm_activity, utilisation});
+        const auto seen = std::max({users.activity_reported, sm_activity, utilisation});
         work.not_counted = std::max(0.0, seen.value_or(0) - work.activity.value_or(0));
     }
     if (users.others || users.unseen || users.served || hidden_ > 1) work.taken_back = take_back();

@@ -11,16 +11,17 @@
 #include <optional>
 #include <vector>
 
-// Which part of what a driver tells is work of the run. docs/design/gpu.md, "What counts as work".
+// Which part of what a driver reports is work of the run. docs/design/gpu.md, "What counts as
+// work".
 namespace ponk::gpu {
 
 // Who a process is that a driver names by its pid. `unseen`: there is none of that pid here: it has
-// ended and was not known before, or lives where its pid is not told (a container around us).
+// ended and was not known before, or lives where its pid is not reported (a container around us).
 // `own_server`: a server of MPS that the run started. Its work is its clients', whoever they are.
 enum class Whose { own, own_server, others, unseen };
 
 // With the time in which the process of this pid was that one, by CLOCK_BOOTTIME: a pid is used
-// again, and a driver tells late.
+// again, and a driver reports late.
 struct ProcessOwner {
     ProcessOwner(Whose who) : whose(who) {}  // NOLINT(google-explicit-constructor)
     ProcessOwner(Whose who, std::int64_t start, std::int64_t end)
@@ -33,18 +34,18 @@ struct ProcessOwner {
 };
 using WhoseProcess = std::function<ProcessOwner(pid_t pid)>;
 
-// Who was on a device at one sample, and what the driver told of them by process.
+// Who was on a device at one sample, and what the driver reported on them by process.
 struct DeviceUsers {
     bool own = false;
     bool others = false;
     bool unseen = false;
     bool served = false;  // the run's server of MPS was there, for clients that are not listed
     std::vector<pid_t> pids;
-    std::uint64_t memory = 0;             // of the run's
-    bool memory_is_told = true;           // for each of them
-    std::optional<double> activity;       // of the run's, since they are on the device
-    std::optional<double> activity_told;  // the same, whenever it was
-    bool all_are_told = true;             // of each one of the run it is known
+    std::uint64_t memory = 0;                 // of the run's
+    bool memory_is_known = true;              // for each of them
+    std::optional<double> activity;           // of the run's, since they are on the device
+    std::optional<double> activity_reported;  // the same, whenever it was
+    bool all_are_reported = true;             // of each one of the run it is known
     std::uint64_t unseen_memory = 0;
     double unseen_activity = 0;
     std::uint64_t listed_memory = 0;  // of all
@@ -53,7 +54,7 @@ struct DeviceUsers {
     [[nodiscard]] bool nobody() const { return !own && !others && !unseen; }
 };
 
-// A share as the driver should have told it; nullopt for what is no number.
+// A share as the driver should have reported it; nullopt for what is no number.
 std::optional<double> share(const std::optional<double>& value);
 
 // One device from sample to sample. One thread.
@@ -82,7 +83,7 @@ public:
     void begin(const DeviceSample& sample);
     // A sample is missing: who was there then is not known.
     void miss() { missed_ = true; }
-    // `seconds`: for how long what is told is believed.
+    // `seconds`: for how long what is reported is believed.
     Work add(const DeviceSample& sample,
              const WhoseProcess& whose,
              std::int64_t moment_ms,
@@ -91,7 +92,7 @@ public:
 private:
     DeviceUsers
     users_of(const DeviceSample& sample, const WhoseProcess& whose, std::int64_t moment_ms);
-    bool is_told_by_process(DeviceUsers& users, std::int64_t moment_ms);
+    bool is_reported_by_process(DeviceUsers& users, std::int64_t moment_ms);
     bool note_hidden(const Work& work);
     [[nodiscard]] std::uint64_t unlisted_memory(const DeviceSample& sample,
                                                 const DeviceUsers& users) const;
@@ -113,12 +114,12 @@ private:
         std::int64_t since_ms;
     };
     std::map<pid_t, Listed> listed_;
-    // What was last told of all of them: a driver measures less often than it may be asked.
-    struct Told {
+    // What was last reported on all of them: a driver measures less often than it may be asked.
+    struct Reported {
         std::int64_t moment_ms;
         std::optional<double> activity;
     };
-    std::optional<Told> told_;
+    std::optional<Reported> reported_;
     std::optional<std::uint64_t> memory_at_first_;
     bool missed_ = false;
     unsigned hidden_ = 0;  // samples in a row with memory that no process explains
@@ -133,7 +134,7 @@ private:
         double worked;  // seconds that were counted by what the device as a whole did
     };
     std::deque<Window> windows_;  // the last ones
-    bool tells_sm_ = false;
+    bool reports_sm_ = false;
 };
 
 }  // namespace ponk::gpu

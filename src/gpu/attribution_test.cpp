@@ -19,7 +19,7 @@ DeviceSample holding(DeviceSample sample, std::uint64_t memory_used)
     return sample;
 }
 
-// As a driver tells it: a mean over a time that began before.
+// As a driver reports it: a mean over a time that began before.
 TEST(Attribution, WorkBeforeTheRunIsNotItsOwnHoweverLongTheDriverSpeaksOfIt)
 {
     Watch watch;
@@ -53,10 +53,10 @@ TEST(Attribution, SmActivityContradictsUtilisation)
     EXPECT_EQ(idle.first().worked_seconds, 0);
     EXPECT_VERDICT(idle, "idle", "6.5 s of activity were not counted");
 
-    Watch told;
-    told.samples(3, with_sm(seen(0.0), 0));
-    told.samples(10, with_sm(seen(0.65, {process(own_pid, 0.65)}), 0));
-    EXPECT_VERDICT(told, "idle", "were not counted");
+    Watch reported;
+    reported.samples(3, with_sm(seen(0.0), 0));
+    reported.samples(10, with_sm(seen(0.65, {process(own_pid, 0.65)}), 0));
+    EXPECT_VERDICT(reported, "idle", "were not counted");
 
     // One block of one kernel: one processor of 132.
     Watch small;
@@ -136,6 +136,14 @@ TEST(Attribution, MemoryThatNoListedProcessHoldsIsSomebodyElses)
     own.samples(3, holding(with_sm(seen(0.0), 0), gib / 2));
     own.samples(10, holding(with_sm(seen(0.9, {process(own_pid)}), 0.9), 5 * gib / 2));
     EXPECT_VERDICT(own, "confirmed", "busy 9.0 s of 10.0 s");
+
+    // The driver's own part of a large allocation.
+    Watch large;
+    large.samples(3, holding(with_sm(seen(0.0), 0), gib / 2));
+    auto much = process(own_pid);
+    much.memory = 100 * gib;
+    large.samples(10, holding(with_sm(seen(0.9, {much}), 0.9), 102 * gib));
+    EXPECT_VERDICT(large, "confirmed", "busy 9.0 s of 10.0 s");
 }
 
 class AttributionByLife : public testing::Test {
@@ -148,7 +156,7 @@ protected:
             ended ? watch_.moment() - *ended : std::numeric_limits<std::int64_t>::max();
         return watch_.processes_are([=](pid_t) { return ProcessOwner(Whose::own, start, end); });
     }
-    static DeviceSample told(double activity, std::optional<std::int64_t> span_ms)
+    static DeviceSample reported(double activity, std::optional<std::int64_t> span_ms)
     {
         auto one = process(own_pid, activity);
         one.sm_span_ms = span_ms;
@@ -160,39 +168,39 @@ protected:
 TEST_F(AttributionByLife, WhatIsToldOfAPidBeforeItsProcessBeganIsOfTheOneBefore)
 {
     watch_.samples(2, seen(0.0));
-    lives(500).sample({told(0.9, 2000)}).sample({told(0.9, 3000)});
+    lives(500).sample({reported(0.9, 2000)}).sample({reported(0.9, 3000)});
     EXPECT_EQ(watch_.first().worked_seconds, 0);
     EXPECT_NEAR(watch_.first().not_counted_seconds, 1.8, 1e-9);
 
-    watch_.sample({told(0.9, 2000)});
+    watch_.sample({reported(0.9, 2000)});
     EXPECT_DOUBLE_EQ(watch_.first().worked_seconds, 0.9);
 }
 
 TEST_F(AttributionByLife, WithoutASpanTheLongestIsTaken)
 {
     watch_.samples(2, seen(0.0));
-    lives(0).sample({told(0.9, std::nullopt)}).sample({told(0.9, std::nullopt)});
+    lives(0).sample({reported(0.9, std::nullopt)}).sample({reported(0.9, std::nullopt)});
     EXPECT_EQ(watch_.first().worked_seconds, 0);
-    watch_.sample({told(0.9, std::nullopt)});
+    watch_.sample({reported(0.9, std::nullopt)});
     EXPECT_DOUBLE_EQ(watch_.first().worked_seconds, 0.9);
 }
 
 TEST_F(AttributionByLife, ProcessThatBeganAfterTheDriverWasAskedIsNotTheOneItMeant)
 {
     watch_.samples(2, seen(0.0));
-    lives(-1000).sample({with_sm(told(0.9, 100), 0.9)});
+    lives(-1000).sample({with_sm(reported(0.9, 100), 0.9)});
     EXPECT_TRUE(watch_.first().pids.empty());
 }
 
-// Drivers tell a new process with the work of the one whose place it has.
+// Drivers report a new process with the work of the one whose place it has.
 TEST_F(AttributionByLife, WhatIsToldOfTheTimeBeforeTheProcessWasOnTheDeviceIsOfTheOneBefore)
 {
     watch_.samples(2, seen(0.0));
     lives(60'000);  // it began long ago, and opened the device only now
-    watch_.sample({told(0.9, 2000)}).sample({told(0.9, 2000)});
+    watch_.sample({reported(0.9, 2000)}).sample({reported(0.9, 2000)});
     EXPECT_EQ(watch_.first().worked_seconds, 0);
     EXPECT_VERDICT(watch_, "unknown", "of activity were not counted");
-    watch_.sample({told(0.0, 2000)});
+    watch_.sample({reported(0.0, 2000)});
     EXPECT_EQ(watch_.first().worked_seconds, 0);
 }
 
@@ -205,21 +213,21 @@ TEST_F(AttributionByLife, PidOfAProcessThatEndedLongAgoIsSomebodyElses)
             return ProcessOwner(Whose::own, start, end);
         });
     };
-    lives(9000).samples(3, told(0.0, 1000));
+    lives(9000).samples(3, reported(0.0, 1000));
     owner(1000);
-    watch_.sample({told(0.5, 1000)});
-    EXPECT_DOUBLE_EQ(watch_.first().worked_seconds, 0.5) << "drivers tell late";
+    watch_.sample({reported(0.5, 1000)});
+    EXPECT_DOUBLE_EQ(watch_.first().worked_seconds, 0.5) << "drivers report late";
     owner(8000);
-    watch_.sample({told(0.5, 1000)});
+    watch_.sample({reported(0.5, 1000)});
     EXPECT_DOUBLE_EQ(watch_.first().worked_seconds, 0.5);
 }
 
-// Each process of the run is told of, so the rest is of somebody who came and went.
+// Each process of the run is reported on, so the rest is of somebody who came and went.
 TEST_F(AttributionByLife, WhatTheDeviceDidBesideItIsAnothers)
 {
     watch_.samples(2, with_sm(seen(0.0), 0));
-    lives(0).samples(3, with_sm(told(0.0, 1200), 0));
-    auto busy = with_sm(told(0.0, 1200), 0.9);
+    lives(0).samples(3, with_sm(reported(0.0, 1200), 0));
+    auto busy = with_sm(reported(0.0, 1200), 0.9);
     busy.utilisation = 0.9;
     watch_.samples(5, busy);
     auto repeated = with_sm(seen(0.9, {process(own_pid)}), 0.9);

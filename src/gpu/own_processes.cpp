@@ -45,7 +45,7 @@ bool is_supervisor(const ProcessStat& process)
     return process.name == "ponk-daemon" || process.name.starts_with("ponk-stub");
 }
 
-// One server of NVIDIA's MPS works for all its clients, which drivers do not always tell apart.
+// One server of NVIDIA's MPS works for all its clients, which drivers do not always distinguish.
 bool is_mps(const ProcessStat& process)
 {
     return process.name.starts_with("nvidia-cuda-mps");

@@ -2,7 +2,7 @@
 // What an H200 with driver 580 answered while six trainings ran, each followed at once by a run
 // that did nothing. A line of the recording: milliseconds, utilisation and SM activity in percent,
 // MiB in use, then of each process its pid, MiB, and how much it worked in percent: since the line
-// before (null: nothing new) and since long ago, which is told of a process that was not there
+// before (null: nothing new) and since long ago, which is reported on a process that was not there
 // then, too.
 #include "base/text.hpp"
 #include "gpu/verdict.hpp"
@@ -17,8 +17,8 @@ namespace {
 
 struct Line {
     std::int64_t moment = 0;
-    DeviceSample all;            // with what was told since the line before
-    std::vector<double> of_old;  // of each process: what was told since long ago
+    DeviceSample all;            // with what was reported since the line before
+    std::vector<double> of_old;  // of each process: what was reported since long ago
 };
 
 std::vector<Line> recording()
@@ -53,11 +53,11 @@ std::vector<Line> recording()
     return lines;
 }
 
-// What is left of a line where a card or driver tells less.
-using Told = std::function<DeviceSample(const Line&)>;
+// What is left of a line where a card or driver reports less.
+using Reported = std::function<DeviceSample(const Line&)>;
 
 // One verdict for each process, as if it had been the run's.
-std::vector<Verdict> verdicts(const Told& told)
+std::vector<Verdict> verdicts(const Reported& reported)
 {
     const auto lines = recording();
     std::vector<pid_t> pids;
@@ -79,7 +79,7 @@ std::vector<Verdict> verdicts(const Told& told)
         for (auto at = begin; at < lines.size() && (!was_there || is_there(lines[at])); ++at) {
             was_there = was_there || is_there(lines[at]);
             collector.add(
-                {.time = 0, .devices = {told(lines[at])}},
+                {.time = 0, .devices = {reported(lines[at])}},
                 [own, start](pid_t pid) -> ProcessOwner {
                     if (pid != own) return Whose::others;
                     return {Whose::own, start, std::numeric_limits<std::int64_t>::max()};

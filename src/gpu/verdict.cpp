@@ -137,7 +137,7 @@ std::string shared_text(const Evidence& evidence)
 std::string not_counted_text(const Sum& sum)
 {
     if (sum.not_counted < least_worked) return "";
-    return fmt::format("; {} of activity were not counted, since they may be another's",
+    return fmt::format("; {} of activity were not counted: they may be another's",
                        seconds_text(sum.not_counted));
 }
 

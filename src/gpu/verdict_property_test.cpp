@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A card with processes that work at times of a test's choice, told as drivers tell it: whatever
-// others did, and whenever, a run that did nothing on a GPU is not confirmed.
+// A card with processes that work at times of a test's choice, reported as drivers report it:
+// whatever others did, and whenever, a run that did nothing on a GPU is not confirmed.
 #include "gpu/verdict.hpp"
 
 #include <fmt/format.h>
@@ -51,23 +51,23 @@ struct Life {
     }
 };
 
-// What a driver tells, and how.
+// What a driver reports, and how.
 struct Driver {
-    bool tells_sm = false;
-    bool tells_processes = false;  // how much each worked
-    bool tells_ended = false;      // also when they are gone
-    bool tells_memory = true;      // of each
-    std::int64_t window = 1000;    // of a mean
-    std::int64_t refresh = 250;    // in between it repeats itself
+    bool reports_sm = false;
+    bool reports_processes = false;  // how much each worked
+    bool reports_ended = false;      // also when they are gone
+    bool reports_memory = true;      // of each
+    std::int64_t window = 1000;      // of a mean
+    std::int64_t refresh = 250;      // in between it repeats itself
     std::int64_t late = 0;
 };
 
 Driver any_driver()
 {
-    return {.tells_sm = *rc::gen::arbitrary<bool>(),
-            .tells_processes = *rc::gen::arbitrary<bool>(),
-            .tells_ended = *rc::gen::arbitrary<bool>(),
-            .tells_memory = *rc::gen::arbitrary<bool>(),
+    return {.reports_sm = *rc::gen::arbitrary<bool>(),
+            .reports_processes = *rc::gen::arbitrary<bool>(),
+            .reports_ended = *rc::gen::arbitrary<bool>(),
+            .reports_memory = *rc::gen::arbitrary<bool>(),
             .window = *rc::gen::element(166, 500, 1000),
             .refresh = *rc::gen::element(100, 166, 500, 1000),
             .late = *rc::gen::inRange(0, 300)};
@@ -97,10 +97,10 @@ public:
             add_process(one, moment, sample);
         }
         sample.utilisation = whole_percents(busy);
-        if (driver_.tells_sm) sample.sm_activity = std::min(1.0, sm);
+        if (driver_.reports_sm) sample.sm_activity = std::min(1.0, sm);
         sample.memory_used = used;
         before_ = moment;
-        told_ = std::max(told_, newest);
+        reported_ = std::max(reported_, newest);
         return sample;
     }
 
@@ -128,7 +128,7 @@ private:
     {
         double sum = 0;
         int measured = 0;
-        for (auto at = last_refresh(moment); at > told_; at -= driver_.refresh) {
+        for (auto at = last_refresh(moment); at > reported_; at -= driver_.refresh) {
             double share = one.share(at - driver_.window, at);
             for (const auto& before : lives_)
                 if (before.life.to <= one.life.from) share += before.share(at - driver_.window, at);
@@ -142,9 +142,9 @@ private:
     void add_process(const Life& one, std::int64_t moment, DeviceSample& sample) const
     {
         DeviceProcess process{.pid = one.pid, .ended = !one.lives_at(moment)};
-        if (process.ended && (one.life.from > moment || !driver_.tells_ended)) return;
-        if (!process.ended && driver_.tells_memory) process.memory = one.memory;
-        if (driver_.tells_processes) process.sm_utilisation = mean_of(one, moment);
+        if (process.ended && (one.life.from > moment || !driver_.reports_ended)) return;
+        if (!process.ended && driver_.reports_memory) process.memory = one.memory;
+        if (driver_.reports_processes) process.sm_utilisation = mean_of(one, moment);
         if (process.sm_utilisation) process.sm_span_ms = moment - before_ + 1000;
         if (process.ended && process.sm_utilisation.value_or(0) == 0) return;
         const auto same = std::ranges::find(sample.processes, one.pid, &DeviceProcess::pid);
@@ -157,7 +157,7 @@ private:
     Driver driver_;
     std::vector<Life> lives_;
     std::int64_t before_ = -3000;  // of the last sample: the first one's counters are older
-    std::int64_t told_ = -3000;
+    std::int64_t reported_ = -3000;
 };
 
 std::string described(const Driver& driver,
@@ -165,9 +165,9 @@ std::string described(const Driver& driver,
                       const std::vector<std::int64_t>& moments)
 {
     auto text = fmt::format("sm {} processes {} memory {} window {} refresh {} late {}; moments {}",
-                            driver.tells_sm,
-                            driver.tells_processes,
-                            driver.tells_memory,
+                            driver.reports_sm,
+                            driver.reports_processes,
+                            driver.reports_memory,
                             driver.window,
                             driver.refresh,
                             driver.late,
@@ -246,7 +246,7 @@ RC_GTEST_PROP(VerdictProperty, RunThatDidNothingIsNotConfirmedWhateverOthersDid,
     // One who ended before the run had the card, in the last moment perhaps.
     lives.push_back(any_worker(1, {-2900, *rc::gen::inRange(-2000, 1)}));
     if (*rc::gen::arbitrary<bool>()) lives.back().work.push_back(lives.back().life);
-    // Those who come in the meantime and ask for no lease. A driver that tells nothing by process
+    // Those who come in the meantime and ask for no lease. A driver that reports nothing by process
     // shows them while they live only.
     const int intruders = *rc::gen::inRange(0, 4);
     for (int i = 0; i < intruders; ++i) {
@@ -255,9 +255,9 @@ RC_GTEST_PROP(VerdictProperty, RunThatDidNothingIsNotConfirmedWhateverOthersDid,
         life.to += *rc::gen::inRange(0, 3000);
         if (place > 1) life.from = std::max(life.from, moments[place - 1]);
         if (place + 1 < moments.size()) life.to = std::min(life.to, moments[place + 1]);
-        // One that leaves no time out tells also of those who came and went between two samples.
+        // One that leaves no time out reports also of those who came and went between two samples.
         const auto last = moments.back() - 2500;
-        if (driver.tells_processes && driver.tells_ended && driver.refresh <= driver.window &&
+        if (driver.reports_processes && driver.reports_ended && driver.refresh <= driver.window &&
             last > moments[0] + 10 && *rc::gen::arbitrary<bool>())
             life = any_span(moments[0], last);
         lives.push_back(any_worker(static_cast<pid_t>(100 + i), life));
@@ -283,7 +283,7 @@ RC_GTEST_PROP(VerdictProperty, TrainingRightAfterAnothersIsConfirmed, ())
     std::vector<Life> lives{any_worker(1, {-2900, *rc::gen::inRange(-100, 1)})};
     lives.back().work = {lives.back().life};
     // Loading a framework takes a while; without counters the driver's means must be over first.
-    const std::int64_t loading = driver.tells_sm ? 1000 : 4500;
+    const std::int64_t loading = driver.reports_sm ? 1000 : 4500;
     Life own{.pid = 10, .life = {20, 0}, .memory = 1000 * mib};
     const auto begin = loading + *rc::gen::inRange(0, 2000);
     own.work = {{begin, begin + *rc::gen::inRange(1500, 20'000)}};
@@ -314,7 +314,7 @@ RC_GTEST_PROP(VerdictProperty, TrainingRightAfterAnothersIsConfirmed, ())
     RC_LOG(judged.reason);
     // One sample in two seconds may miss what is that short, where it says nothing afterwards.
     const auto length = own.work[0].to - begin;
-    const bool may_be_missed = begin > 3000 && length < (driver.tells_sm ? 2500 : 5000);
+    const bool may_be_missed = begin > 3000 && length < (driver.reports_sm ? 2500 : 5000);
     RC_ASSERT(judged.verdict == Verdict::confirmed || may_be_missed);
 }
 

@@ -23,7 +23,7 @@ struct Card {
     bool has_gpm = false;
     bool has_mig = false;                // is in that mode
     std::uint64_t utilisation_seen = 0;  // when work by process was last asked for, microseconds
-    std::uint64_t told_at = 0;           // … and when it was last told
+    std::uint64_t reported_at = 0;       // … and when it was last reported
     std::int64_t clock_offset = 0;       // of the wall clock from CLOCK_BOOTTIME, then
     unsigned xids[most_xids] = {};
     unsigned xid_instances[most_xids] = {};

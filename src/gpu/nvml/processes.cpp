@@ -127,8 +127,8 @@ std::uint64_t microseconds(clockid_t clock)
            static_cast<std::uint64_t>(now.tv_nsec) / 1000U;
 }
 
-// The driver's times are those of the wall clock. Once that was set, nobody knows how old what was
-// told before is.
+// The driver's times are those of the wall clock. Once that was set, the age of earlier entries is
+// unknown.
 bool clock_was_set(Card& card, std::uint64_t now)
 {
     const auto offset = static_cast<std::int64_t>(now - microseconds(CLOCK_BOOTTIME));
@@ -141,8 +141,8 @@ bool clock_was_set(Card& card, std::uint64_t now)
 // Adds what each process did since the last call, also one that is gone by now. True when the
 // driver knows: then one that it does not mention did nothing.
 // An entry is the mean of all that was measured since the time that was asked for, with the time of
-// its end; and of all who had the process's place in the driver: a new process is told with the
-// work of the one before it. So `span_us` is how far back the time reaches that the answer is
+// its end; and of all who had the process's place in the driver: a new process is reported with
+// the work of the one before it. So `span_us` is how far back the time reaches that the answer is
 // about.
 bool read_utilisation(const Library& library, Card& card, std::uint64_t& span_us)
 {
@@ -150,7 +150,7 @@ bool read_utilisation(const Library& library, Card& card, std::uint64_t& span_us
     if (!library.process_utilisation || card.has_mig) return false;
     const auto now = microseconds(CLOCK_REALTIME);
     const bool set = clock_was_set(card, now);
-    if (set || card.utilisation_seen == 0) card.told_at = now;
+    if (set || card.utilisation_seen == 0) card.reported_at = now;
     const auto since = card.utilisation_seen == 0 ? now - silence_us : card.utilisation_seen;
     card.utilisation_seen = now;
     if (set) return false;
@@ -162,7 +162,7 @@ bool read_utilisation(const Library& library, Card& card, std::uint64_t& span_us
     } else if (status == success) {
         count = 0;
     }
-    if (status == not_found) return now - card.told_at > silence_us;
+    if (status == not_found) return now - card.reported_at > silence_us;
     if (status != success || count == 0) return false;
     const auto answered = microseconds(CLOCK_REALTIME);
     for (unsigned i = 0; i < count; ++i) {
@@ -170,7 +170,7 @@ bool read_utilisation(const Library& library, Card& card, std::uint64_t& span_us
         // Drivers are known to put rubbish between true entries.
         if (entry.pid == 0 || entry.sm > 100 || entry.time <= since || entry.time > answered)
             continue;
-        card.told_at = now;
+        card.reported_at = now;
         auto* process = find_process(entry.pid);
         if (!process) {
             if (entry.sm == 0) continue;
@@ -205,7 +205,7 @@ int write_processes(Machine& machine, const Device& device, Text& out)
         out.open('{');
         out.member("pid", std::uint64_t{process.pid});
         out.member("memory", process.memory);
-        // Of clients of MPS some drivers tell nothing: that is not idleness.
+        // Some drivers report nothing for clients of MPS: that is not idleness.
         if (process.sm_count != 0) {
             out.member("sm_utilisation",
                        static_cast<double>(process.sm_sum) / process.sm_count / 100.0);

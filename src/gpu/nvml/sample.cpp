@@ -31,8 +31,8 @@ bool take_counters(const Machine& machine, const Device& device, GpmSample into)
            library.gpm_mig_sample(card, device.gpu_instance, into) == success;
 }
 
-// The counters are those of a GPU instance: where several compute instances share it, they would
-// tell each one's work as that of all.
+// The counters are those of a GPU instance: where several compute instances share it, each would
+// have the work of all.
 bool shares_counters(const Machine& machine, const Device& device)
 {
     if (!device.is_instance) return false;

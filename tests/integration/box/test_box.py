@@ -101,6 +101,12 @@ def test_environment_is_that_of_the_machine_and_secrets_arrive_hidden(away, mach
             assert b"tok-4711" not in place.read_bytes(), place
 
 
+def test_a_run_that_asks_for_no_gpu_sees_none_there(away, machine):
+    away.write("show.py", "import os\nfor name in ('CUDA', 'HIP', 'ROCR'): print(name, repr(os.environ.get(name + '_VISIBLE_DEVICES')))\n")
+    shown = away.run("submit", "-c", "plain", "--gpus", "none", "--env", "CUDA_VISIBLE_DEVICES=0", "show.py").stdout
+    assert shown == b"CUDA ''\nHIP '-1'\nROCR '-1'\n"
+
+
 @pytest.mark.parametrize("target", ["plain", "docker"])
 def test_cancel_ends_it_there(away, machine, target):
     away.write("wait.py", "import time\nprint('up', flush=True)\ntime.sleep(600)\n")
