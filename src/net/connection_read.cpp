@@ -120,6 +120,7 @@ void Connection::take_request()
     work_->begin = std::move(reception.begin);
     work_->body_limit = reception.body_limit;
     sink_ = std::move(reception.sink);
+    if (sink_ && !count_call()) return answer(too_many_calls());
     if (!sink_ && reader_.body_size().value_or(0) > work_->body_limit) return refuse_large();
     // What is only announced takes no room from others.
     if (!sink_)
@@ -131,7 +132,9 @@ void Connection::take_request()
 void Connection::find_client(const std::string& told)
 {
     static const std::string owner;
-    const auto& name = door_ == Door::unix_socket ? owner : (told.empty() ? peer_ : told);
+    static const std::string stranger = "?";
+    const auto& address = peer_.empty() ? stranger : peer_;
+    const auto& name = door_ == Door::unix_socket ? owner : (told.empty() ? address : told);
     if (client_ && name == client_name_) return;
     client_name_ = name;
     client_ = shared_->accounts.find(name);

@@ -300,5 +300,21 @@ TEST(WorkersTest, AClientThatUsedMuchCpuTimeHasFewThreadsAndTheLastTurn)
     EXPECT_LE(most, 2);
 }
 
+TEST(WorkersTest, EndWhenAllThatWaitsWasRunWhateverItsPace)
+{
+    std::atomic<int> done = 0;
+    {
+        Workers workers(6);
+        Accounts accounts;
+        for (int i = 0; i < 40; ++i) {
+            workers.run(accounts.find(std::to_string(i % 3)), Reception::Pace::piece, [&done] {
+                std::this_thread::sleep_for(1ms);
+                ++done;
+            });
+        }
+    }
+    EXPECT_EQ(done, 40);
+}
+
 }  // namespace
 }  // namespace ponk::net

@@ -68,6 +68,8 @@ void Workers::run(const std::shared_ptr<Account>& client, Pace pace, Job job)
         turn.spent = std::max(turn.spent, spent_);
         queue_.push_back(client);
     }
+    // What may not run yet is taken by the thread whose job's end makes room for it.
+    if (!has_room(*client, pace)) return;
     if (idle_ > 0) {
         ordinary_.notify_one();
     } else if (client->is_owner() && pace == Pace::quick) {
@@ -78,8 +80,11 @@ void Workers::run(const std::shared_ptr<Account>& client, Pace pace, Job job)
 // Who was called may have found its job taken, or what a job's end made room for is another's.
 void Workers::wake()
 {
-    if (queue_.empty()) return;
-    (idle_ > 0 ? ordinary_ : reserved_).notify_one();
+    const auto kind = idle_ > 0 ? Kind::ordinary : Kind::reserved;
+    const bool useful = std::any_of(queue_.begin(), queue_.end(), [&](const auto& client) {
+        return next_of(kind, *client) >= 0;
+    });
+    if (useful) (kind == Kind::ordinary ? ordinary_ : reserved_).notify_one();
 }
 
 void Workers::join()
@@ -192,7 +197,12 @@ void Workers::serve(Kind kind)
             end(taken, cpu);
             continue;
         }
-        if (ends_ && queue_.empty()) return;
+        if (ends_ && queue_.empty()) {
+            // Others may wait because of what was in the queue.
+            ordinary_.notify_all();
+            reserved_.notify_all();
+            return;
+        }
         if (kind == Kind::ordinary) ++idle_;
         call.wait_for(lock, std::chrono::minutes(1));
         if (kind == Kind::ordinary) --idle_;
