@@ -31,19 +31,27 @@ bool due(store::History& history, const std::string& chore, std::int64_t every_m
 
 }  // namespace
 
-Janitor::Janitor(const engine::Context& context, std::vector<RunId> without_metrics)
+Janitor::Janitor(const engine::Context& context, MetricsToRead without_metrics)
     : context_(context), without_metrics_(std::move(without_metrics))
 {
     engine::begin_patience();
     thread_ = std::jthread([this](std::stop_token stop) { work(std::move(stop)); });
 }
 
+// What an import left over.
+void Janitor::read_metrics(const std::stop_token& stop)
+{
+    while (!without_metrics_.runs.empty() && !stop.stop_requested())
+        without_metrics_ = import_metrics(context_, std::move(without_metrics_), after(100ms));
+}
+
 void Janitor::work(std::stop_token stop)
 {
     ::pthread_setname_np(::pthread_self(), "ponk-janitor");
-    while (!without_metrics_.empty() && !stop.stop_requested())
-        without_metrics_ = import_metrics(context_, std::move(without_metrics_), after(100ms));
+    read_metrics(stop);
     while (os::sleep_for(5min, stop)) {
+        without_metrics_ = {std::move(without_metrics_.put_off)};
+        read_metrics(stop);
         static_cast<void>(context_.history.settle_all());
         if (due(context_.history, "garbage", day_ms)) {
             static_cast<void>(engine::collect_garbage(context_, stop));

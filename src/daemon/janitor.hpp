@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "engine/context.hpp"
+#include "daemon/recovery.hpp"
 
 #include <thread>
-#include <vector>
 
 namespace ponk::daemon {
 
@@ -13,13 +12,14 @@ namespace ponk::daemon {
 // not delayed by it; only metrics that an import left over are read at once.
 class Janitor {
 public:
-    Janitor(const engine::Context& context, std::vector<RunId> without_metrics);
+    Janitor(const engine::Context& context, MetricsToRead without_metrics);
 
 private:
     void work(std::stop_token stop);
+    void read_metrics(const std::stop_token& stop);
 
     const engine::Context& context_;
-    std::vector<RunId> without_metrics_;
+    MetricsToRead without_metrics_;
     std::jthread thread_;  // last: joins before the rest is destroyed
 };
 
