@@ -138,6 +138,22 @@ refuse(const Services& services, const net::Request& request, Permission needed)
     return response;
 }
 
+// What administers may copy trees and build environments; the owner waits as long as it likes.
+constexpr std::chrono::hours long_limit{1};
+
+bool is_long(const net::Request& head, Permission needed)
+{
+    return head.door == net::Door::unix_socket || needed == Permission::administer;
+}
+
+// Clients share the server by their tokens, whatever connections and user names they come with.
+net::Reception of_its_client(const net::Request& head, net::Reception reception)
+{
+    if (reception.answer || head.door == net::Door::unix_socket) return reception;
+    if (auto token = token_of(head)) reception.client = "token " + *token;
+    return reception;
+}
+
 // A route that takes streams, called with the whole body at hand.
 Result<net::Response> pour(const Services& services, const Route& route, const Call& call)
 {
@@ -150,14 +166,11 @@ Result<net::Response> pour(const Services& services, const Route& route, const C
 
 }  // namespace
 
-net::Reception receive(const Services& services, const net::Request& head)
+namespace {
+
+net::Reception receive_native(const Services& services, const net::Request& head)
 {
     net::Reception reception;
-    if (auto found = mlflow::find(head)) {
-        reception.answer = refuse(services, head, found->permission());
-        return reception.answer ? std::move(reception)
-                                : mlflow::receive(services, head, std::move(*found));
-    }
     auto found = route_index().find(head.method, head.path);
     reception.answer = refuse(services, head, needed_for(found.route));
     if (reception.answer) return reception;
@@ -165,6 +178,12 @@ net::Reception receive(const Services& services, const net::Request& head)
         reception.answer = no_route(head, found.known_path);
         return reception;
     }
+    // What anybody may ask is known already.
+    if (found.route->permission == Permission::open) {
+        reception.answer = dispatch(services, head);
+        return reception;
+    }
+    if (is_long(head, found.route->permission)) reception.time_limit = long_limit;
     reception.body_limit = found.route->body_limit;
     reception.pace = found.route->pace;
     if (found.route->sink == nullptr) return reception;
@@ -175,6 +194,21 @@ net::Reception receive(const Services& services, const net::Request& head)
         reception.answer = error_answer(address_of(head), sink.error());
     }
     return reception;
+}
+
+}  // namespace
+
+net::Reception receive(const Services& services, const net::Request& head)
+{
+    auto found = mlflow::find(head);
+    if (!found) return of_its_client(head, receive_native(services, head));
+    const auto permission = found->permission();
+    net::Reception reception;
+    reception.answer = refuse(services, head, permission);
+    if (reception.answer) return reception;
+    reception = mlflow::receive(services, head, std::move(*found));
+    if (is_long(head, permission)) reception.time_limit = long_limit;
+    return of_its_client(head, std::move(reception));
 }
 
 net::Response dispatch(const Services& services, const net::Request& request)

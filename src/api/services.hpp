@@ -2,11 +2,13 @@
 #pragma once
 
 #include "api/doors.hpp"
+#include "api/log_marks.hpp"
 #include "api/tokens.hpp"
 #include "engine/engine.hpp"
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 
 namespace ponk::api {
@@ -23,6 +25,7 @@ struct Services {
     Tokens* tokens = nullptr;    // none: nobody comes in but by the Unix socket
     Doors* doors = nullptr;      // none: there is no other door
     Imports* imports = nullptr;  // none: it takes none
+    std::shared_ptr<LogMarks> log_marks = std::make_shared<LogMarks>();
 
     [[nodiscard]] const engine::Context& context() const { return engine.context(); }
     [[nodiscard]] store::History& history() const { return engine.context().history; }

@@ -284,6 +284,37 @@ TEST(WriteGroupQueueTest, ThoseWhoComeMeanwhileAreOneGroup)
     EXPECT_LT(sizes.size(), 16U);
 }
 
+TEST(WriteGroupQueueTest, WhoseRequestIsOverTakesItsJobBackUnlessItIsRun)
+{
+    std::latch first_runs(1);
+    std::latch go_on(1);
+    std::atomic<int> ran = 0;
+    WriteGroup group([&](std::span<WriteJob* const> jobs) {
+        EXPECT_TRUE(check_work()) << "jobs of others do not end with the leader's request";
+        ran += static_cast<int>(jobs.size());
+        first_runs.count_down();
+        go_on.wait();
+    });
+    WorkBudget over;
+    over.abandon();
+    WriteJob leads;
+    std::jthread leader([&] {
+        const WorkScope scope(&over);
+        group.submit(leads);
+    });
+    first_runs.wait();
+    WriteJob waits;
+    {
+        const WorkScope scope(&over);
+        group.submit(waits);
+    }
+    EXPECT_EQ(waits.outcome.error().kind(), ErrorKind::cancelled);
+    go_on.count_down();
+    leader.join();
+    EXPECT_TRUE(leads.outcome);
+    EXPECT_EQ(ran, 1);
+}
+
 TEST_F(WriteGroupTest, AWriteIsDoneEvenWhenTheClientOfItsThreadHasLeft)
 {
     WorkBudget left;

@@ -224,10 +224,15 @@ std::string_view name_column(RunSearch::Words words)
 std::string artifact_column(RunSearch::Words words)
 {
     if (words == RunSearch::Words::history) return "('runs:/' || run.id)";
-    return fmt::format("((SELECT CASE location WHEN '' THEN '{}' || row ELSE location END"
-                       " FROM project WHERE project.row = run.project)"
-                       " || '/' || run.id || '/artifacts')",
-                       artifact_root);
+    // As below_location() has it.
+    return fmt::format(
+        "(SELECT path || CASE WHEN path GLOB '*/' THEN '' ELSE '/' END || run.id || '/artifacts'"
+        " || substr(place, length(path) + 1) FROM (SELECT place, CASE WHEN place GLOB"
+        " '[A-Za-z]*[?]*' AND instr(place, ':') BETWEEN 1 AND instr(place, '?') THEN"
+        " substr(place, 1, instr(place, '?') - 1) ELSE place END AS path FROM (SELECT CASE"
+        " location WHEN '' THEN '{}' || row ELSE location END AS place FROM project WHERE"
+        " project.row = run.project)))",
+        artifact_root);
 }
 
 std::optional<Place> find_place(Entity entity, const std::string& key)
