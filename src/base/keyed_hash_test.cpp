@@ -21,7 +21,7 @@ std::size_t longest_bucket(const Table& table)
 
 TEST(KeyedHash, SpreadsKeysThatWereChosenToCollide)
 {
-    const auto keys = CollidingKeys::make(12);
+    const auto keys = CollidingKeys::make(10);
 
     const std::unordered_set<std::string> plain(keys.begin(), keys.end());
     const KeyedSet<> keyed(keys.begin(), keys.end());

@@ -151,16 +151,17 @@ constexpr auto import_limit = 8s;
 
 // Takes up what is known of runs, from the database and, where that was lost, from their folders.
 // Returns ended runs whose metrics are still to be read.
-Result<std::vector<RunId>> bring_back_runs(engine::Engine& engine)
+Result<MetricsToRead> bring_back_runs(engine::Engine& engine)
 {
     const auto& context = engine.context();
     const auto known = TRY(context.history.list_runs(
         {.hidden = store::RunFilter::Hidden::include, .before = std::nullopt, .limit = 1}));
-    std::vector<RunId> left;
+    MetricsToRead left;
     if (context.history.opening().must_import() || known.runs.empty() ||
         TRY(import_is_unfinished(context.history))) {
-        const auto ended = TRY(import_run_directories(context));
-        if (!ended.empty()) left = import_metrics(context, ended, after(import_limit));
+        left.runs = TRY(import_run_directories(context));
+        if (!left.runs.empty())
+            left = import_metrics(context, std::move(left), after(import_limit));
     }
     TRY(engine.recover());
     engine.settle(after(settle_limit));
@@ -358,7 +359,7 @@ Result<> run(const Options& options)
     std::string reason;
     {
         const net::Server server(std::move(listeners), desk.handlers());
-        const Janitor janitor(engine.context(), without_metrics, log_line);
+        const Janitor janitor(engine.context(), std::move(without_metrics), log_line);
         log_line(fmt::format(
             "version {} serves {} {}", own_version(), socket.native(), doors.tracking_uri));
         if (options.on_ready) options.on_ready(doors.addresses);

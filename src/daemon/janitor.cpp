@@ -39,9 +39,7 @@ Result<> problems_of(const target::EnvironmentGarbage& report)
 
 }  // namespace
 
-Janitor::Janitor(const engine::Context& context,
-                 std::vector<RunId> without_metrics,
-                 Chores::Tell tell)
+Janitor::Janitor(const engine::Context& context, MetricsToRead without_metrics, Chores::Tell tell)
     : context_(context), without_metrics_(std::move(without_metrics)),
       chores_(context.history, std::move(tell))
 {
@@ -65,13 +63,22 @@ Janitor::Janitor(const engine::Context& context,
     thread_ = std::jthread([this](std::stop_token stop) { work(std::move(stop)); });
 }
 
+// What an import left over.
+void Janitor::read_metrics(const std::stop_token& stop)
+{
+    while (!without_metrics_.runs.empty() && !stop.stop_requested())
+        without_metrics_ = import_metrics(context_, std::move(without_metrics_), after(100ms));
+}
+
 void Janitor::work(std::stop_token stop)
 {
     ::pthread_setname_np(::pthread_self(), "ponk-janitor");
-    while (!without_metrics_.empty() && !stop.stop_requested())
-        without_metrics_ = import_metrics(context_, std::move(without_metrics_), after(100ms));
-    while (os::sleep_for(5min, stop))
+    read_metrics(stop);
+    while (os::sleep_for(5min, stop)) {
+        without_metrics_ = {std::move(without_metrics_.put_off)};
+        read_metrics(stop);
         chores_.work(wall_milliseconds(), boot_milliseconds(), stop);
+    }
 }
 
 }  // namespace ponk::daemon

@@ -2,10 +2,9 @@
 #pragma once
 
 #include "daemon/chores.hpp"
-#include "engine/context.hpp"
+#include "daemon/recovery.hpp"
 
 #include <thread>
-#include <vector>
 
 namespace ponk::daemon {
 
@@ -14,13 +13,14 @@ namespace ponk::daemon {
 // not delayed by it; only metrics that an import left over are read at once.
 class Janitor {
 public:
-    Janitor(const engine::Context& context, std::vector<RunId> without_metrics, Chores::Tell tell);
+    Janitor(const engine::Context& context, MetricsToRead without_metrics, Chores::Tell tell);
 
 private:
     void work(std::stop_token stop);
+    void read_metrics(const std::stop_token& stop);
 
     const engine::Context& context_;
-    std::vector<RunId> without_metrics_;
+    MetricsToRead without_metrics_;
     Chores chores_;
     std::jthread thread_;  // last: joins before the rest is destroyed
 };

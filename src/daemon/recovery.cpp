@@ -39,32 +39,36 @@ Result<std::vector<RunId>> import_run_directories(const engine::Context& context
 
 namespace {
 
-// Without the run's secrets nothing that its script said may be used.
-void read_metrics(const engine::Context& context, const RunId& id)
+// Without the run's secrets nothing that its script said may be used. False when it is to be tried
+// again.
+bool read_metrics(const engine::Context& context, const RunId& id)
 {
     const auto run = context.history.find_run(id);
-    if (!run || !*run) return;
+    if (!run) return false;
+    if (!*run) return true;
     const auto plan = engine::plan_from_json((*run)->configuration);
-    if (!plan) return;
+    if (!plan) return true;
     const auto secrets = engine::RunSecrets::load(context, *plan);
-    if (!secrets) return;
+    if (!secrets) return false;
     engine::JournalReader journals(context, id);
     while (journals.read_some(*secrets) == engine::JournalReader::Progress::more) {
     }
+    return !journals.problem();
 }
 
 }  // namespace
 
-std::vector<RunId>
-import_metrics(const engine::Context& context, std::vector<RunId> runs, Deadline deadline)
+MetricsToRead import_metrics(const engine::Context& context, MetricsToRead left, Deadline deadline)
 {
+    auto& runs = left.runs;
     // Newest first: those are asked for.
     while (!runs.empty() && Deadline::clock::now() < deadline) {
-        read_metrics(context, runs.back());
+        if (!read_metrics(context, runs.back())) left.put_off.push_back(runs.back());
         runs.pop_back();
     }
-    if (runs.empty()) static_cast<void>(context.history.put_setting(unfinished_setting, "0"));
-    return runs;
+    if (runs.empty() && left.put_off.empty())
+        static_cast<void>(context.history.put_setting(unfinished_setting, "0"));
+    return left;
 }
 
 }  // namespace ponk::daemon

@@ -17,8 +17,15 @@ Result<bool> import_is_unfinished(const store::History& history);
 // asked for. A run that is still going is followed to its end by the engine.
 Result<std::vector<RunId>> import_run_directories(const engine::Context& context);
 
-// Reads the metrics of `runs` (sorted by age) until the deadline; returns those that are left.
-std::vector<RunId>
-import_metrics(const engine::Context& context, std::vector<RunId> runs, Deadline deadline);
+// Ended runs whose metrics are not in history yet.
+struct MetricsToRead {
+    std::vector<RunId> runs;  // sorted by age
+    // Their secrets cannot be read now (a keyring is locked, say), or their journals: later.
+    std::vector<RunId> put_off = {};
+};
+
+// Reads the metrics of `left.runs` until the deadline; returns what is left. Once nothing is, the
+// import counts as finished.
+MetricsToRead import_metrics(const engine::Context& context, MetricsToRead left, Deadline deadline);
 
 }  // namespace ponk::daemon

@@ -100,14 +100,17 @@ std::vector<Json> JournalReader::take_asks()
 
 void JournalReader::note_asks(const std::vector<Json>& records)
 {
+    KeyedSet<> withdrawn;
     for (const auto& record : records) {
-        if (record["ask"].is_string()) {
-            if (asks_.size() < most_asks) asks_.push_back(record);
-            continue;
-        }
-        std::erase_if(asks_, [&record](const Json& ask) {
-            return ask.text("ask") == record.text("withdrawn");
-        });
+        if (record["withdrawn"].is_string()) withdrawn.insert(record.text("withdrawn"));
+    }
+    const auto is_withdrawn = [&withdrawn](const Json& ask) {
+        return withdrawn.contains(ask.text("ask"));
+    };
+    std::erase_if(asks_, is_withdrawn);
+    for (const auto& record : records) {
+        if (record["ask"].is_string() && asks_.size() < most_asks && !is_withdrawn(record))
+            asks_.push_back(record);
     }
 }
 
@@ -154,26 +157,36 @@ JournalReader::Progress JournalReader::read_journal(const target::Journals& jour
     }
 }
 
-void JournalReader::tidy_names(model::JournalPiece& piece)
+// As our own logging writes names and values; others may write into the journals, too.
+void JournalReader::tidy(model::JournalPiece& piece)
 {
-    const auto tidy = [this](std::string& name) {
+    const auto tidy_name = [this](std::string& name) {
         const auto length = name.size();
         name = model::logged_name(std::move(name));
         cut_names_ = cut_names_ || name.size() < length;
     };
-    for (auto& point : piece.points)
-        tidy(point.key);
+    const auto tidy_value = [this](std::string& value) {
+        const auto length = value.size();
+        value = first_characters(std::move(value), model::limits::logged_text);
+        cut_values_ = cut_values_ || value.size() < length;
+    };
+    for (auto& point : piece.points) {
+        tidy_name(point.key);
+        if (point.text) tidy_value(*point.text);
+    }
     for (auto* words : {&piece.params, &piece.tags}) {
-        for (auto& [name, value] : *words)
-            tidy(name);
+        for (auto& [name, value] : *words) {
+            tidy_name(name);
+            tidy_value(value);
+        }
     }
     for (auto& name : piece.untags)
-        tidy(name);
+        tidy_name(name);
 }
 
 Result<> JournalReader::store(const std::string& name, Place& place, model::JournalPiece piece)
 {
-    tidy_names(piece);
+    tidy(piece);
     store::JournalBatch batch{name, place.offset, piece.next, std::move(piece.points), {}};
     for (auto& [key, value] : piece.params)
         batch.tags.emplace_back(std::string(model::parameter_prefix) + key, std::move(value));
@@ -192,7 +205,7 @@ Result<> JournalReader::store(const std::string& name, Place& place, model::Jour
         const auto gone = tracking.delete_tag(run_.text(), key);
         if (!gone && gone.error().kind() != ErrorKind::not_found) return gone;
     }
-    TRY(context_.history.record_metrics(run_, batch));
+    if (TRY(context_.history.record_metrics(run_, batch)) > 0) too_many_tags_ = true;
     place.offset = piece.next;
     // Behind the offset: a daemon that is killed now leaves a call without an answer, and never
     // carries one out twice.
@@ -224,6 +237,17 @@ target::Notices JournalReader::findings() const
         out.push_back(fmt::format("names of metrics, parameters or tags were cut behind {} "
                                   "characters",
                                   model::longest_logged_name));
+    }
+    if (cut_values_) {
+        out.push_back(fmt::format("values of parameters or tags, or texts, were cut behind {} "
+                                  "characters",
+                                  model::limits::logged_text));
+    }
+    if (too_many_tags_) {
+        out.push_back(fmt::format("it logged more than {} parameters and tags, or more than {} of "
+                                  "them: the others were left out",
+                                  model::limits::tags,
+                                  byte_size_text(model::limits::all_tags)));
     }
     if (!found_.cut.empty()) {
         out.push_back(

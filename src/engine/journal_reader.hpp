@@ -64,7 +64,7 @@ private:
                           const RunSecrets& secrets,
                           int& budget);
     Result<> store(const std::string& name, Place& place, model::JournalPiece piece);
-    void tidy_names(model::JournalPiece& piece);
+    void tidy(model::JournalPiece& piece);
     void note_asks(const std::vector<Json>& records);
     void note_damage(const std::string& name, std::uint64_t bytes);
 
@@ -81,6 +81,8 @@ private:
     KeyedMap<Place> places_;
     Damage damage_;
     bool cut_names_ = false;
+    bool cut_values_ = false;
+    bool too_many_tags_ = false;
     std::vector<Json> asks_;
 };
 

@@ -114,6 +114,30 @@ TEST_F(JournalReaders, LongNamesAreCutAndTold)
     EXPECT_NE(reader.findings().front().find("cut behind 250 characters"), std::string::npos);
 }
 
+TEST_F(JournalReaders, LongValuesAreCutAndTold)
+{
+    const auto run = begin_run();
+    const std::string longest(model::limits::logged_text, 'v');
+    put(run,
+        "a",
+        model::journal_record(JsonObject{{"param", "p"}, {"value", longest + "x"}}) +
+            model::journal_record(JsonObject{{"tag", "t"}, {"value", longest + "x"}}) +
+            model::journal_record(JsonObject{{"metric", "m"}, {"text", longest + "x"}}));
+    JournalReader reader(context_, run);
+
+    read_all(reader);
+
+    const auto stored = store::Tracking(*history_).get_run(run.text());
+    EXPECT_EQ(stored->params.front().second, longest);
+    const auto tag = std::find_if(
+        stored->tags.begin(), stored->tags.end(), [](const auto& one) { return one.first == "t"; });
+    ASSERT_NE(tag, stored->tags.end());
+    EXPECT_EQ(tag->second, longest);
+    EXPECT_EQ(history_->latest_metrics(run, {})->front().point.text, longest);
+    ASSERT_EQ(reader.findings().size(), 1U);
+    EXPECT_NE(reader.findings().front().find("cut behind 100000 characters"), std::string::npos);
+}
+
 TEST_F(JournalReaders, AHoleIsNoDataAndAJournalHasALimit)
 {
     const auto run = begin_run();

@@ -3,6 +3,7 @@
 
 #include "base/hash.hpp"
 #include "base/text.hpp"
+#include "base/work_count.hpp"
 #include "engine/made_by.hpp"
 #include "snapshot/link_way.hpp"
 #include "snapshot/materialise.hpp"
@@ -29,25 +30,21 @@ std::optional<std::string> among_outputs(const ArtifactPath& path)
     return path.below(1).text();
 }
 
+bool by_name(const ArtifactFolder::Entry& left, const ArtifactFolder::Entry& right)
+{
+    return left.name < right.name;
+}
+
 // Those of `more` whose names are not there yet. Both are sorted by name, and so is what they
 // become.
 void add_missing(std::vector<ArtifactFolder::Entry>& entries,
                  const std::vector<ArtifactFolder::Entry>& more)
 {
-    constexpr auto by_name = [](const auto& left, const auto& right) {
-        return left.name < right.name;
-    };
     std::vector<ArtifactFolder::Entry> all;
     // Of equal names that of the first stays.
     std::set_union(
         entries.begin(), entries.end(), more.begin(), more.end(), std::back_inserter(all), by_name);
     entries = std::move(all);
-}
-
-bool is_above(std::string_view folder, std::string_view path)
-{
-    return folder.empty() ||
-           (path.size() > folder.size() && path.starts_with(folder) && path[folder.size()] == '/');
 }
 
 }  // namespace
@@ -88,9 +85,9 @@ Result<RunFiles> RunFiles::of_itself(const Context& context, const model::Run& r
         files.live_ = LiveFiles::of(context, run);
         return files;
     }
-    auto manifest = context.objects.read_manifest(digest);
+    auto manifest = context.objects.shared_manifest(digest);
     if (manifest) {
-        files.outputs_ = std::make_shared<const snapshot::Manifest>(std::move(*manifest));
+        files.outputs_ = std::move(*manifest);
     } else {
         files.problem_ = manifest.error().within("the list of the run's outputs");
     }
@@ -135,9 +132,8 @@ std::vector<std::pair<std::string, std::uint64_t>> MadeFiles::all() const
     std::vector<std::pair<std::string, std::uint64_t>> files;
     if (!maker_->outputs_) return files;
     const auto prefix = root_.text() + "/";
-    for (const auto& entry : maker_->outputs_->entries()) {
-        if (entry.is_file() && entry.path.starts_with(prefix))
-            files.emplace_back(entry.path.substr(prefix.size()), entry.size);
+    for (const auto& entry : maker_->outputs_->below(root_.text())) {
+        if (entry.is_file()) files.emplace_back(entry.path.substr(prefix.size()), entry.size);
     }
     return files;
 }
@@ -240,10 +236,14 @@ std::optional<std::vector<RunFiles::Entry>> RunFiles::list_outputs(const Artifac
     if (!inside->empty() && (!folder || folder->kind != snapshot::EntryKind::folder))
         return std::nullopt;
     std::vector<Entry> entries;
-    for (const auto& entry : outputs_->entries()) {
-        if (!is_above(*inside, entry.path)) continue;
+    const auto all = outputs_->below(*inside);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        count_work();
+        const auto& entry = all[i];
         const auto name =
             std::string_view(entry.path).substr(inside->empty() ? 0 : inside->size() + 1);
+        // What is in a folder of it follows the folder: past that at once.
+        if (entry.kind == snapshot::EntryKind::folder) i += outputs_->below(entry.path).size();
         if (!ArtifactPath::is_name(name)) continue;
         if (entry.kind == snapshot::EntryKind::folder) {
             entries.push_back({Entry::Kind::folder, std::string(name), 0});
@@ -251,6 +251,8 @@ std::optional<std::vector<RunFiles::Entry>> RunFiles::list_outputs(const Artifac
             entries.push_back({Entry::Kind::file, std::string(name), file->size});
         }
     }
+    // A manifest has "a-b" before the folder "a".
+    std::sort(entries.begin(), entries.end(), by_name);
     return entries;
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/work_count.hpp"
 #include "engine/artifacts.hpp"
 #include "engine/maintenance.hpp"
 #include "engine/plan.hpp"
@@ -111,6 +112,40 @@ TEST_F(RunFilesTest, WhatWasLoggedAndWhatWasCollectedAreOneTree)
     EXPECT_THAT(all(),
                 UnorderedElementsAre(
                     "notes.txt", "plots/extra.png", "outputs/model.bin", "outputs/plots/loss.png"));
+}
+
+TEST_F(RunFilesTest, FoldersAndFilesAreSortedByTheirNames)
+{
+    collect({{"a/x", "1"}, {"a-b", "1"}, {"a.c/y", "1"}});
+    record();
+    log("a-a", "1");
+
+    EXPECT_THAT(names(""), ElementsAre("a/", "a-a 1", "a-b 1", "a.c/"));
+}
+
+TEST_F(RunFilesTest, AWalkThroughAllFoldersLooksAtEachFileOnce)
+{
+    std::vector<std::pair<std::string, std::string>> files;
+    constexpr std::size_t folders = 40;
+    constexpr std::size_t each = 40;
+    for (std::size_t folder = 0; folder < folders; ++folder) {
+        for (std::size_t file = 0; file < each; ++file)
+            files.emplace_back(fmt::format("f{}/deep/{}", folder, file), "x");
+    }
+    collect(files);
+    record();
+    EXPECT_EQ(names("").size(), folders);  // reads the list of outputs
+
+    const WorkCount work;
+    std::size_t found = 0;
+    EXPECT_EQ(names("").size(), folders);
+    for (std::size_t folder = 0; folder < folders; ++folder) {
+        EXPECT_THAT(names(fmt::format("f{}", folder)), ElementsAre("deep/"));
+        found += names(fmt::format("f{}/deep", folder)).size();
+    }
+    EXPECT_EQ(found, folders * each);
+    // Names that are told, and a search for the end of each folder; the list is not read again.
+    EXPECT_LT(work.steps(), 4 * folders * each);
 }
 
 TEST_F(RunFilesTest, OutputsOfARunThatGoesOnAreThereAlready)

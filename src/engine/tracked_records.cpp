@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/tracked_records.hpp"
 
+#include "base/text.hpp"
 #include "engine/made_by.hpp"
 #include "engine/made_models.hpp"
 #include "engine/made_traces.hpp"
@@ -101,18 +102,21 @@ private:
                 logged_.points.add(model::logged_name(record.text("metric")),
                                    *value,
                                    record.integer("step"),
-                                   record.integer("time"));
+                                   std::max<std::int64_t>(record.integer("time"), 0));
             }
             return true;
         }
         if (record["param"].is_string()) {
-            logged_.params.emplace_back(model::logged_name(record.text("param")),
-                                        record.text("value"));
+            logged_.params.emplace_back(
+                model::logged_name(record.text("param")),
+                first_characters(record.text("value"), model::limits::logged_text));
             return true;
         }
         if (!record["tag"].is_string()) return false;
         if (record.text("tag") != maker_tag)
-            logged_.tags.emplace_back(model::logged_name(record.text("tag")), record.text("value"));
+            logged_.tags.emplace_back(
+                model::logged_name(record.text("tag")),
+                first_characters(record.text("value"), model::limits::logged_text));
         return true;
     }
 

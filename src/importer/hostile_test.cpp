@@ -225,5 +225,43 @@ TEST_F(HostileTest, ViewsAndVirtualTablesAreNotRead)
     EXPECT_THAT(refused.error().message(), HasSubstr("it has no table 'experiments'"));
 }
 
+// 100,000 characters are what a script may log; the others of the store come.
+TEST_F(HostileTest, RunsWithTextsWithoutEndAreRefused)
+{
+    const std::string other(run_a, 31);
+    const auto file = write_database(
+        "huge.db",
+        "CREATE TABLE experiments(experiment_id INTEGER, name TEXT, artifact_location TEXT,"
+        " lifecycle_stage TEXT);"
+        "CREATE TABLE runs(run_uuid TEXT, name TEXT, user_id TEXT, status TEXT, start_time INTEGER,"
+        " end_time INTEGER, lifecycle_stage TEXT, artifact_uri TEXT, experiment_id INTEGER);"
+        "CREATE TABLE metrics(key TEXT, value REAL, timestamp INTEGER, run_uuid TEXT);"
+        "CREATE TABLE params(key TEXT, value TEXT, run_uuid TEXT);"
+        "CREATE TABLE tags(key TEXT, value TEXT, run_uuid TEXT);"
+        "INSERT INTO experiments VALUES(1, 'one', '', 'active');"
+        "INSERT INTO runs VALUES('" +
+            other + "0', 'p', 'ann', 'FINISHED', 1, 2, 'active', '', 1), ('" + other +
+            "1', 'k', 'ann', 'FINISHED', 1, 2, 'active', '', 1), ('" + other +
+            "2', 'm', 'ann', 'FINISHED', 1, 2, 'active', '', 1), ('" + other +
+            "3', 'good', 'ann', 'FINISHED', 1, 2, 'active', '', 1);"
+            "INSERT INTO params VALUES('lr', hex(zeroblob(1000000)), '" +
+            other +
+            "0');"
+            "INSERT INTO tags VALUES(hex(zeroblob(200)), 'v', '" +
+            other +
+            "1');"
+            "INSERT INTO metrics VALUES(hex(zeroblob(200)), 1, 1, '" +
+            other + "2');");
+
+    const auto report = home_.imported(file);
+
+    EXPECT_EQ(report["runs"].integer("added"), 1) << to_json(report);
+    EXPECT_EQ(report["runs"].integer("refused"), 3);
+    const auto text = to_json(report);
+    EXPECT_THAT(text, HasSubstr("'param.lr' has 2000000 characters, at most 100000 are kept"));
+    EXPECT_THAT(text, HasSubstr("has 400 characters, at most 256 are kept"));
+    EXPECT_THAT(text, HasSubstr("the name of metric '0000"));
+}
+
 }  // namespace
 }  // namespace ponk::importer

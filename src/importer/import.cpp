@@ -3,7 +3,9 @@
 
 #include "base/text.hpp"
 #include "base/time.hpp"
+#include "base/work_budget.hpp"
 #include "importer/artifact_places.hpp"
+#include "importer/copy_limits.hpp"
 #include "importer/mlflow_words.hpp"
 #include "store/history.hpp"
 #include "store/tracking.hpp"
@@ -11,6 +13,14 @@
 namespace ponk::importer {
 
 namespace {
+
+// What history would not take from anybody else is not stored either.
+template <class Put, class Copy>
+std::invoke_result_t<Put> put_checked(const Copy& copy, const Put& put)
+{
+    TRY(check_limits(copy));
+    return put();
+}
 
 std::string without_slash(std::string text)
 {
@@ -56,6 +66,8 @@ Result<std::unique_ptr<Import>> Import::open(Destination destination, Options op
 
 Result<bool> Import::step()
 {
+    // One run is one step, however large it is: it ends neither with a deadline nor halfway.
+    const WorkScope whole(nullptr);
     if (copying_) {
         if (!TRY(copying_->step())) copying_.reset();
         return true;
@@ -116,7 +128,7 @@ Result<> Import::take(const std::string& where, ExperimentItem item)
         copy.id = 0;
     }
     if (comes_here(copy.location)) copy.location.clear();
-    auto place = copies_.put(copy);
+    auto place = put_checked(copy, [&] { return copies_.put(copy); });
     if (!place && is_refusal(place.error())) {
         ++report_.experiments.refused;
         report_.complain(where, place.error().message());
@@ -172,7 +184,7 @@ Result<> Import::take(const std::string& where, RunItem item)
         item.copy.events.push_back(
             {1, wall_milliseconds(), "notice", fmt::format("imported from {}", where)});
     const auto points = item.copy.points.size();
-    const auto outcome = copies_.put(place->id, item.copy);
+    const auto outcome = put_checked(item.copy, [&] { return copies_.put(place->id, item.copy); });
     if (!TRY(count(report_.runs, where, outcome))) return {};
     if (*outcome == Outcome::added) report_.points += points;
     const auto inside = fmt::format("{}/artifacts", run.id.text());
@@ -195,7 +207,7 @@ Result<> Import::take(const std::string& where, ModelItem item)
     model.experiment = place->id;
     if (place->location.empty() && comes_here(told)) model.location.clear();
     std::size_t left_out = 0;
-    const auto outcome = copies_.put(item.copy, left_out);
+    const auto outcome = put_checked(item.copy, [&] { return copies_.put(item.copy, left_out); });
     if (!TRY(count(report_.models, where, outcome))) return {};
     if (left_out > 0)
         report_.leave_out(where,
@@ -210,7 +222,8 @@ Result<> Import::take(const std::string& where, RegisteredItem item)
     ++report_.registered.found;
     for (auto& version : item.copy.versions)
         version.location = location_here(version.location);
-    static_cast<void>(TRY(count(report_.registered, where, copies_.put(item.copy))));
+    const auto outcome = put_checked(item.copy, [&] { return copies_.put(item.copy); });
+    static_cast<void>(TRY(count(report_.registered, where, outcome)));
     return {};
 }
 

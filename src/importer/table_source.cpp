@@ -7,6 +7,7 @@
 #include "base/time.hpp"
 #include "importer/mlflow_words.hpp"
 #include "importer/table_reader.hpp"
+#include "model/logged_limits.hpp"
 #include "model/run_state.hpp"
 
 #include <algorithm>
@@ -23,9 +24,9 @@ namespace {
 constexpr std::size_t most_named = 30;  // columns, in a message
 constexpr std::size_t most_of_a_title = 60;
 // Characters of a name, as the tracking API takes them, and of a text, as a script's logging does.
-constexpr std::size_t longest_key = 250;
-constexpr std::size_t longest_text = 100'000;
-constexpr std::size_t longest_experiment = 500;
+constexpr std::size_t longest_key = model::limits::key;
+constexpr std::size_t longest_text = model::limits::logged_text;
+constexpr std::size_t longest_experiment = model::limits::experiment_name;
 constexpr std::string_view param = "params.";
 constexpr std::string_view tag = "tags.";
 constexpr std::string_view metric = "metrics.";

@@ -12,6 +12,10 @@ inline constexpr std::size_t logged_text = 100'000;
 // The same by a call of MLflow's.
 inline constexpr std::size_t param_value = 6000;
 inline constexpr std::size_t tag_value = 8000;
+// Tags of a run, its parameters among them, or of an experiment: how many, and their characters
+// together.
+inline constexpr std::size_t tags = 20'000;
+inline constexpr std::size_t all_tags = std::size_t{16} << 20;
 inline constexpr std::size_t experiment_name = 500;
 inline constexpr std::size_t experiment_tag_value = 20'000;
 inline constexpr std::size_t dataset_name = 500;

@@ -2,6 +2,7 @@
 #include "snapshot/manifest.hpp"
 
 #include "base/text.hpp"
+#include "base/work_count.hpp"
 
 #include <algorithm>
 #include <array>
@@ -377,6 +378,21 @@ const ManifestEntry* Manifest::find(std::string_view path) const
 {
     if (const auto* found = find_entry(entries_, path, EntryKind::file)) return found;
     return find_entry(entries_, path, EntryKind::folder);
+}
+
+std::span<const ManifestEntry> Manifest::below(std::string_view folder) const
+{
+    if (folder.empty()) return entries_;
+    const auto* const entry = find_entry(entries_, folder, EntryKind::folder);
+    if (!entry) return {};
+    const std::span rest(entry + 1, entries_.data() + entries_.size());
+    const auto end = std::partition_point(rest.begin(), rest.end(), [folder](const auto& each) {
+        count_work();
+        const auto& path = each.path;
+        return path.size() > folder.size() && path[folder.size()] == '/' &&
+               path.starts_with(folder);
+    });
+    return rest.first(static_cast<std::size_t>(end - rest.begin()));
 }
 
 std::uint64_t Manifest::file_count() const

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,6 +51,9 @@ public:
     [[nodiscard]] std::string text() const;
     [[nodiscard]] const std::vector<ManifestEntry>& entries() const noexcept { return entries_; }
     [[nodiscard]] const ManifestEntry* find(std::string_view path) const;
+    // Everything below a folder of it, at any depth; they stand together. An empty path is the
+    // root; none when there is no such folder.
+    [[nodiscard]] std::span<const ManifestEntry> below(std::string_view folder) const;
     [[nodiscard]] std::uint64_t file_count() const;
     [[nodiscard]] std::uint64_t byte_count() const;
 

@@ -3,6 +3,7 @@
 
 #include "base/text.hpp"
 #include "base/time.hpp"
+#include "base/work_count.hpp"
 #include "os/directory.hpp"
 #include "snapshot/object_format.hpp"
 #include "snapshot/object_writer.hpp"
@@ -21,6 +22,7 @@ namespace {
 
 constexpr std::string_view store_header = "ponk store 1 ";
 constexpr std::size_t piece_size = std::size_t{1} << 20;
+constexpr std::size_t most_kept_entries = 200'000;  // of manifests; an entry has about 200 bytes
 constexpr std::string_view store_again = "Submit again from the project folder to store it anew, "
                                          "and check the disk.";
 
@@ -314,7 +316,40 @@ Result<Digest> ObjectStore::put(std::string_view content) const
 Result<Manifest> ObjectStore::read_manifest(const Digest& id) const
 {
     const auto text = TRY(read(id).map_error(while_doing("read snapshot '{}'", id.text())));
+    count_work(text.size());
     return Manifest::parse(text).map_error(while_doing("read snapshot '{}'", id.text()));
+}
+
+Result<std::shared_ptr<const Manifest>> ObjectStore::shared_manifest(const Digest& id) const
+{
+    os::FileStatus object;
+    {
+        const auto file =
+            TRY(open_object(id).map_error(while_doing("read snapshot '{}'", id.text())));
+        if (const int failed = os::status_of(file.get(), object); failed != 0)
+            return fail_errno(failed, "look at snapshot '{}'", id.text());
+    }
+    {
+        const auto kept = kept_->lock();
+        const auto known = std::find_if(
+            kept->begin(), kept->end(), [&id](const KeptManifest& one) { return one.id == id; });
+        if (known != kept->end() && known->object.same_version(object)) {
+            std::rotate(known, known + 1, kept->end());
+            return kept->back().manifest;
+        }
+    }
+    auto manifest = std::make_shared<const Manifest>(TRY(read_manifest(id)));
+    const auto kept = kept_->lock();
+    std::erase_if(*kept, [&id](const KeptManifest& one) { return one.id == id; });
+    kept->push_back({id, object, manifest});
+    std::size_t entries = 0;
+    std::size_t fit = 0;  // from the last one on
+    for (auto one = kept->rbegin(); one != kept->rend(); ++one, ++fit) {
+        entries += one->manifest->entries().size();
+        if (fit > 0 && entries > most_kept_entries) break;
+    }
+    kept->erase(kept->begin(), kept->end() - static_cast<std::ptrdiff_t>(fit));
+    return manifest;
 }
 
 Result<std::uint64_t> ObjectStore::generation() const

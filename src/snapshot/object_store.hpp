@@ -18,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ponk::snapshot {
 
@@ -60,6 +61,9 @@ public:
     // Stores one object, durably. For several use ObjectWriter.
     Result<Digest> put(std::string_view content) const;
     Result<Manifest> read_manifest(const Digest& id) const;
+    // The same for whoever asks again and again: the ones used last are kept as long as their
+    // objects are as they were.
+    Result<std::shared_ptr<const Manifest>> shared_manifest(const Digest& id) const;
 
     // Changes whenever an object has left the store: equal numbers mean that what was stored then
     // is stored now.
@@ -83,9 +87,16 @@ private:
     // Large objects this process has verified, by digest, as they were then.
     using Verified = Synced<KeyedMap<os::FileStatus>>;
 
+    struct KeptManifest {
+        Digest id;
+        os::FileStatus object;
+        std::shared_ptr<const Manifest> manifest;
+    };
+    using KeptManifests = Synced<std::vector<KeptManifest>>;  // the one used last at the end
+
     ObjectStore(os::Path root, os::Fd objects, StoreOptions options)
         : root_(std::move(root)), objects_(std::move(objects)), options_(options),
-          verified_(std::make_unique<Verified>())
+          verified_(std::make_unique<Verified>()), kept_(std::make_unique<KeptManifests>())
     {
     }
     Result<> load_identity();
@@ -100,6 +111,7 @@ private:
     StoreOptions options_;
     std::array<std::uint8_t, 16> identity_{};
     std::unique_ptr<Verified> verified_;
+    std::unique_ptr<KeptManifests> kept_;
 };
 
 // "ab/cdef…": where below objects/ an object lies.

@@ -3,6 +3,7 @@
 
 #include "base/hash.hpp"
 #include "base/text.hpp"
+#include "base/work_budget.hpp"
 #include "os/directory.hpp"
 #include "os/tree.hpp"
 
@@ -115,6 +116,7 @@ Result<> walk_folder(int folder,
                      std::size_t depth,
                      const ArtifactFolder::OnFile& on_file)
 {
+    TRY(check_work());
     for (const auto& entry : TRY(os::list_directory(folder))) {
         const auto path = prefix + entry.name;
         if (entry.type == DT_DIR && depth < deepest) {
@@ -149,6 +151,10 @@ Result<> ArtifactUpload::write(std::string_view bytes)
 Result<> ArtifactUpload::publish(const ArtifactPath& path)
 {
     if (path.is_root()) return fail(ErrorKind::invalid_argument, "Invalid path: it is empty");
+    // What is stored can be listed, see `walk`.
+    if (path.names().size() > deepest)
+        return fail(
+            ErrorKind::invalid_argument, "Invalid path: it has more than {} folders", deepest - 1);
     TRY(file_.sync());
     // What has no name cannot replace anything: it gets one here first, which a sweep knows.
     const auto temporary = fresh_name();

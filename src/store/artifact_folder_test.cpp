@@ -277,5 +277,26 @@ TEST_F(ArtifactFolderTest, MoreThanTheDiskHasRoomForIsRefusedAtOnce)
     EXPECT_FALSE(refused.error().hint().empty());
 }
 
+TEST_F(ArtifactFolderTest, WhatIsTooDeepToBeListedIsNotStored)
+{
+    const auto deep = [](int folders) {
+        std::string path;
+        for (int i = 0; i < folders; ++i)
+            path += "d/";
+        return path + "file";
+    };
+    put(deep(199), "x");
+    std::vector<std::string> found;
+    ASSERT_TRUE(folder_.walk(at(""), [&found](const std::string& path, std::uint64_t) {
+        if (!path.starts_with(".")) found.push_back(path);
+    }));
+    EXPECT_EQ(found, std::vector<std::string>{deep(199)});
+
+    auto upload = folder_.receive(1).value();
+    const auto refused = upload.publish(at(deep(200)));
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().kind(), ErrorKind::invalid_argument);
+}
+
 }  // namespace
 }  // namespace ponk::store

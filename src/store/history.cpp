@@ -3,6 +3,7 @@
 
 #include "base/text.hpp"
 #include "base/time.hpp"
+#include "base/work_budget.hpp"
 #include "store/history_access.hpp"
 #include "store/history_impl.hpp"
 #include "store/point_conversion.hpp"
@@ -99,6 +100,11 @@ db::Database& HistoryAccess::database(const History& history)
     return *history.impl_->database;
 }
 
+std::uint64_t HistoryAccess::unsettled_bytes(const History& history)
+{
+    return history.impl_->unsettled.bytes();
+}
+
 Result<> HistoryAccess::settle(const History& history, const RunId& id)
 {
     return history.impl_->settle(id);
@@ -151,6 +157,7 @@ Result<> History::backup_to(const Path& destination) const
 
 Result<> History::check_integrity()
 {
+    const WorkScope whole(nullptr);  // half of a check says nothing
     TRY(impl_->database->read([](db::Connection& reader) { return db::integrity_check(reader); }));
     return put_setting(checked_setting, fmt::format("{}", wall_milliseconds()));
 }

@@ -99,8 +99,9 @@ public:
     // Stores what a piece of a journal says together with the place up to which it was read.
     // `conflict` when the journal is stored up to another place than `batch.from`: read on from
     // `journal_offset`. Survives a crash of the process at once and a power cut with the next
-    // write of a run; until then the journal itself still has the points.
-    Result<> record_metrics(const RunId& id, const JournalBatch& batch);
+    // write of a run; until then the journal itself still has the points. Returns how many of its
+    // tags were left out, because a run has enough of them.
+    Result<std::size_t> record_metrics(const RunId& id, const JournalBatch& batch);
     // Stores points that somebody waits for; on the disk on return. A point that is there already,
     // with the same key, step, time and value, stays one.
     Result<> log_points(const RunId& id, std::span<const model::MetricPoint> points);

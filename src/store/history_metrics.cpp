@@ -12,7 +12,7 @@ namespace ponk::store {
 
 using model::MetricPoint;
 
-Result<> History::record_metrics(const RunId& id, const JournalBatch& batch)
+Result<std::size_t> History::record_metrics(const RunId& id, const JournalBatch& batch)
 {
     if (batch.to < batch.from) {
         return fail(ErrorKind::invalid_argument,
@@ -21,19 +21,20 @@ Result<> History::record_metrics(const RunId& id, const JournalBatch& batch)
                     batch.from,
                     batch.to);
     }
-    return impl_->database->write(db::Durability::process, [&](db::Connection& writer) -> Result<> {
-        const auto run = TRY(get_run_row(writer, id));
-        const auto stored = TRY(stored_offset(writer, run, batch.journal));
-        if (stored != batch.from) {
-            return fail(ErrorKind::conflict,
-                        "journal '{}' of run '{}' is stored up to byte {}, not {}",
-                        printable(batch.journal),
-                        id.text(),
-                        stored,
-                        batch.from);
-        }
-        return store_batch(writer, run, batch);
-    });
+    return impl_->database->write(
+        db::Durability::process, [&](db::Connection& writer) -> Result<std::size_t> {
+            const auto run = TRY(get_run_row(writer, id));
+            const auto stored = TRY(stored_offset(writer, run, batch.journal));
+            if (stored != batch.from) {
+                return fail(ErrorKind::conflict,
+                            "journal '{}' of run '{}' is stored up to byte {}, not {}",
+                            printable(batch.journal),
+                            id.text(),
+                            stored,
+                            batch.from);
+            }
+            return store_batch(writer, run, batch);
+        });
 }
 
 Result<std::uint64_t> History::journal_offset(const RunId& id, const std::string& journal) const

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/json.hpp"
 #include "db/database.hpp"
+#include "model/logged_limits.hpp"
 #include "store/history_test_support.hpp"
 #include "store/run_filter.hpp"
 #include "store/schema.hpp"
+#include "store/tracking.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -57,6 +59,30 @@ TEST_F(MetricsTest, TagsOfAPieceAreStoredWithItsPlace)
     using Tags = std::vector<std::pair<std::string, std::string>>;
     EXPECT_EQ(history_->get_run(id_)->tags, (Tags{{"param.lr", "0.1"}, {"stage", "final"}}));
     EXPECT_EQ(history_->journal_offset(id_, "m").value(), 10U);
+}
+
+TEST_F(MetricsTest, TagsOfARunHaveALimit)
+{
+    JournalBatch batch{"m", 0, 10, {}};
+    for (std::size_t i = 0; i < model::limits::tags + 3; ++i)
+        batch.tags.emplace_back("key" + std::to_string(i), "v");
+
+    EXPECT_EQ(history_->record_metrics(id_, batch).value(), 3U);
+    EXPECT_EQ(history_->get_run(id_)->tags.size(), model::limits::tags);
+
+    Tracking tracking(*history_);
+    const auto refused = tracking.log(id_.text(), {.tags = {{"one more", "v"}}}, Into::any);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().kind(), ErrorKind::invalid_argument);
+    EXPECT_THAT(refused.error().message(), testing::HasSubstr("at most 20000 tags"));
+    EXPECT_TRUE(tracking.log(id_.text(), {.tags = {{"key1", "other"}}}, Into::any));
+    ASSERT_TRUE(tracking.delete_tag(id_.text(), "key1"));
+    EXPECT_TRUE(tracking.log(id_.text(), {.tags = {{"one more", "v"}}}, Into::any));
+
+    const std::string large(9 << 20, 'v');
+    const auto id = add().id;
+    const JournalBatch bytes{"m", 0, 10, {}, {{"a", large}, {"b", large}}};
+    EXPECT_EQ(history_->record_metrics(id, bytes).value(), 1U);
 }
 
 TEST_F(MetricsTest, KeysComeInStretches)

@@ -70,9 +70,16 @@ void History::Impl::call_settler()
 Result<> History::log_points(const RunId& id, std::span<const MetricPoint> points)
 {
     const auto tail = encode_tail(PointsByKey(points));
-    TRY(impl_->database->write(db::Durability::disk, [&](db::Connection& writer) -> Result<> {
-        return append_tail(writer, impl_->unsettled, TRY(get_run_row(writer, id)), tail);
-    }));
+    std::optional<TailRow> row;
+    auto written =
+        impl_->database->write(db::Durability::disk, [&](db::Connection& writer) -> Result<> {
+            row = TRY(append_tail(writer, impl_->unsettled, TRY(get_run_row(writer, id)), tail));
+            return {};
+        });
+    if (!written) {
+        forget_tail(impl_->unsettled, row);
+        return written;
+    }
     impl_->settle_when_large();
     return {};
 }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/time.hpp"
+#include "base/work_budget.hpp"
 #include "db/database.hpp"
 #include "query/search/filter.hpp"
+#include "store/history_access.hpp"
 #include "store/history_test_support.hpp"
 #include "store/schema.hpp"
+#include "store/tracking.hpp"
 
 #include <cmath>
 #include <limits>
@@ -282,6 +285,40 @@ TEST_F(PointsTest, WhoeverLogsSeesItsOwnPointsWhateverOthersDo)
     EXPECT_EQ(missed, 0);
     EXPECT_THAT(values("all"), SizeIs(threads * each));
     EXPECT_TRUE(history_->check_integrity());
+}
+
+TEST_F(PointsTest, AReadEndsWhenItsClientHasLeft)
+{
+    ASSERT_TRUE(log({point("loss", 0.5, 1)}));
+    ASSERT_TRUE(history_->settle_all());
+    WorkBudget left;
+    left.abandon();
+    {
+        const WorkScope scope(&left);
+        const auto series = history_->metric_series(id_, "loss");
+        ASSERT_FALSE(series);
+        EXPECT_EQ(series.error().kind(), ErrorKind::cancelled);
+        EXPECT_TRUE(log({point("loss", 0.25, 2)})) << "what was sent is stored";
+    }
+    EXPECT_THAT(values("loss"), ElementsAre(0.5, 0.25));
+}
+
+TEST_F(PointsTest, PointsThatWereNotCommittedAreNotCounted)
+{
+    ASSERT_TRUE(history_->settle_all());
+    Tracking tracking(*history_);
+    Logged logged;
+    logged.points.add("loss", 0.5, 1, 1);
+    logged.model_metrics.push_back({.model = "m-none", .key = "loss"});
+
+    EXPECT_FALSE(tracking.log(id_.text(), logged, Into::any));
+
+    EXPECT_EQ(HistoryAccess::unsettled_bytes(*history_), 0U);
+    logged.model_metrics.clear();
+    ASSERT_TRUE(tracking.log(id_.text(), logged, Into::any));
+    EXPECT_GT(HistoryAccess::unsettled_bytes(*history_), 0U);
+    EXPECT_THAT(values("loss"), ElementsAre(0.5));
+    EXPECT_EQ(HistoryAccess::unsettled_bytes(*history_), 0U);
 }
 
 }  // namespace

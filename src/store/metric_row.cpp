@@ -2,6 +2,7 @@
 #include "store/metric_row.hpp"
 
 #include "store/series.hpp"
+#include "store/tag_room.hpp"
 
 #include <fmt/format.h>
 
@@ -81,15 +82,23 @@ stored_offset(db::Connection& connection, std::int64_t run, const std::string& j
     return TRY(statement.step()) ? static_cast<std::uint64_t>(statement.integer(0)) : 0;
 }
 
-Result<> store_batch(db::Connection& writer, std::int64_t run, const JournalBatch& batch)
+Result<std::size_t> store_batch(db::Connection& writer, std::int64_t run, const JournalBatch& batch)
 {
     TRY(add_points(writer, run, PointsByKey(batch.points)));
     auto tag = TRY(writer.prepare("INSERT OR REPLACE INTO tag(run, key, value) VALUES(?, ?, ?)"));
-    for (const auto& [key, value] : batch.tags)
-        TRY(tag.bind(run, key, value).run());
+    auto room = batch.tags.empty() ? TagRoom() : TRY(TagRoom::of_run(writer, run));
+    std::size_t left_out = 0;
+    for (const auto& [key, value] : batch.tags) {
+        if (room.take(key, value)) {
+            TRY(tag.bind(run, key, value).run());
+        } else {
+            ++left_out;
+        }
+    }
     auto move =
         TRY(writer.prepare("INSERT OR REPLACE INTO journal(run, name, stored) VALUES(?, ?, ?)"));
-    return move.bind(run, batch.journal, static_cast<std::int64_t>(batch.to)).run();
+    TRY(move.bind(run, batch.journal, static_cast<std::int64_t>(batch.to)).run());
+    return left_out;
 }
 
 namespace {

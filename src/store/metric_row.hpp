@@ -17,7 +17,9 @@ namespace ponk::store {
 
 Result<std::uint64_t>
 stored_offset(db::Connection& connection, std::int64_t run, const std::string& journal);
-Result<> store_batch(db::Connection& writer, std::int64_t run, const JournalBatch& batch);
+// Returns how many tags did not fit.
+Result<std::size_t>
+store_batch(db::Connection& writer, std::int64_t run, const JournalBatch& batch);
 Result<std::vector<LatestMetric>>
 read_latest(db::Connection& connection, std::int64_t run, const MetricRange& range = {});
 Result<std::optional<LatestMetric>>

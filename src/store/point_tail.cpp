@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <map>
+#include <span>
 #include <vector>
 
 namespace ponk::store {
@@ -128,14 +129,19 @@ Result<Taken> settle_some(db::Database& database, const Take& take)
 
 }  // namespace
 
-Result<>
+Result<TailRow>
 append_tail(db::Connection& writer, Unsettled& unsettled, std::int64_t run, std::string_view tail)
 {
     const auto row = unsettled.next_row();
     auto insert = TRY(writer.prepare("INSERT INTO tail(row, run, data) VALUES(?, ?, ?)"));
     TRY(insert.bind(row, run, db::Blob{tail}).run());
     unsettled.note(run, row, tail.size());
-    return {};
+    return TailRow{run, row};
+}
+
+void forget_tail(Unsettled& unsettled, const std::optional<TailRow>& row)
+{
+    if (row) unsettled.forget(row->run, std::span(&row->row, 1));
 }
 
 Result<> settle(db::Database& database, Unsettled& unsettled, std::int64_t run)

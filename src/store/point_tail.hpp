@@ -14,9 +14,15 @@
 namespace ponk::store {
 
 // What `encode_tail` made of points, inside a transaction of the caller, who commits it as durable
-// as they shall be. Changes nothing when it fails.
-Result<>
+// as they shall be. Changes nothing when it fails. A row whose transaction was not committed is to
+// be forgotten: nobody would find it, and its bytes would count for ever.
+struct TailRow {
+    std::int64_t run = 0;
+    std::int64_t row = 0;
+};
+Result<TailRow>
 append_tail(db::Connection& writer, Unsettled& unsettled, std::int64_t run, std::string_view tail);
+void forget_tail(Unsettled& unsettled, const std::optional<TailRow>& row);
 
 // Moves what was appended before the call, of the run or of all; a kill at any moment neither loses
 // nor doubles a point. Costs nothing when there are none. The caller has no transaction open.

@@ -5,6 +5,7 @@
 #include "store/history.hpp"
 #include "store/history_impl.hpp"
 #include "store/project_row.hpp"
+#include "store/tag_room.hpp"
 #include "store/tracking.hpp"
 
 namespace ponk::store {
@@ -81,6 +82,7 @@ Tracking::create_experiment(const std::string& name, const std::string& location
                     .run());
             for (const auto& [key, value] : tags)
                 TRY(put_tag(writer, row, key, value));
+            TRY(check_tag_room(writer, TagOwner::experiment, row));
             return row;
         });
 }
@@ -145,11 +147,12 @@ Result<> Tracking::restore_experiment(std::int64_t id)
 Result<>
 Tracking::set_experiment_tag(std::int64_t id, const std::string& key, const std::string& value)
 {
-    return history_.impl_->database->write(db::Durability::disk,
-                                           [&](db::Connection& writer) -> Result<> {
-                                               TRY(get_active_experiment(writer, id));
-                                               return put_tag(writer, id, key, value);
-                                           });
+    return history_.impl_->database->write(
+        db::Durability::disk, [&](db::Connection& writer) -> Result<> {
+            TRY(get_active_experiment(writer, id));
+            TRY(put_tag(writer, id, key, value));
+            return check_tag_room(writer, TagOwner::experiment, id);
+        });
 }
 
 Result<> Tracking::delete_experiment_tag(std::int64_t id, const std::string& key)

@@ -11,6 +11,7 @@
 #include "store/point_tail.hpp"
 #include "store/run_row.hpp"
 #include "store/run_search.hpp"
+#include "store/tag_room.hpp"
 #include "store/tail_codec.hpp"
 #include "store/tracked_run.hpp"
 #include "store/tracking.hpp"
@@ -220,6 +221,7 @@ Result<TrackedRun> Tracking::create_run(const NewRun& wanted)
             run.number = TRY(next_run_number(writer, wanted.experiment));
             const auto row = TRY(insert_run(writer, wanted.experiment, run, Origin::client));
             TRY(put_tags(writer, row, wanted.tags));
+            TRY(check_tag_room(writer, TagOwner::run, row));
             TRY(insert_event(writer, row, "state", model::to_string(run.state)));
             return read_one(writer, row);
         });
@@ -276,13 +278,21 @@ Result<> Tracking::log(const std::string& id, const Logged& logged, Into into)
 {
     auto& store = *history_.impl_;
     const auto tail = encode_tail(logged.points);
-    TRY(store.database->write(db::Durability::disk, [&](db::Connection& writer) -> Result<> {
-        const auto run = TRY(find_writable(writer, id, into)).row;
-        TRY(put_params(writer, run, id, logged.params));
-        if (!logged.points.empty()) TRY(append_tail(writer, store.unsettled, run, tail));
-        TRY(store_model_metrics(writer, run, logged.model_metrics));
-        return put_tags(writer, run, logged.tags);
-    }));
+    std::optional<TailRow> row;
+    auto written =
+        store.database->write(db::Durability::disk, [&](db::Connection& writer) -> Result<> {
+            const auto run = TRY(find_writable(writer, id, into)).row;
+            TRY(put_params(writer, run, id, logged.params));
+            if (!logged.points.empty()) row = TRY(append_tail(writer, store.unsettled, run, tail));
+            TRY(store_model_metrics(writer, run, logged.model_metrics));
+            TRY(put_tags(writer, run, logged.tags));
+            if (logged.params.empty() && logged.tags.empty()) return {};
+            return check_tag_room(writer, TagOwner::run, run);
+        });
+    if (!written) {
+        forget_tail(store.unsettled, row);
+        return written;
+    }
     if (!logged.points.empty()) store.settle_when_large();
     return {};
 }
@@ -293,13 +303,19 @@ bool Tracking::log_later(const std::string& id,
 {
     auto& store = *history_.impl_;
     if (store.is_overdue()) return false;
+    auto row = std::make_shared<std::optional<TailRow>>();
     store.database->write_later(
-        {.work = [&store, id, tail = encode_tail(points)](db::Connection& writer) -> Result<> {
+        {.work = [&store, id, row, tail = encode_tail(points)](db::Connection& writer) -> Result<> {
              const auto run = TRY(find_writable(writer, id)).row;
-             return append_tail(writer, store.unsettled, run, tail);
+             *row = TRY(append_tail(writer, store.unsettled, run, tail));
+             return {};
          },
          .one_change = true,
-         .done = std::move(done)});
+         .done =
+             [&store, row, done = std::move(done)](Result<> outcome) {
+                 if (!outcome) forget_tail(store.unsettled, *row);
+                 done(std::move(outcome));
+             }});
     store.call_settler();
     return true;
 }
