@@ -54,7 +54,7 @@ TEST_F(Plans, AFolderWithNothingButAScriptRunsLocallyInPython)
 TEST_F(Plans, AnIdThatIsNoPlainNameDoesNotCount)
 {
     const auto plain = make_plan(submission())->project_id;
-    for (const char* id : {"/", "/etc", "..", "../..", "a/b", ".hidden", "", "a b", "x\\n"}) {
+    for (const char* id : {"/", "/etc", "..", "../..", "a/b", ".hidden", "", "a b", "x\\ny"}) {
         write(".azureml/project.json",
               fmt::format(R"({{"Id": "{}", "Scope": "/projects/x"}})", id));
         const auto report = make_plan(submission());
