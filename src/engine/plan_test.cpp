@@ -51,7 +51,7 @@ TEST_F(Plans, AFolderWithNothingButAScriptRunsLocallyInPython)
 }
 
 // It names the folder that runs share, which containers get whole.
-TEST_F(Plans, AnIdThatIsNoPlainNameDoesNotCount)
+TEST_F(Plans, AnIdThatIsNotAPlainNameDoesNotCount)
 {
     const auto plain = make_plan(submission())->project_id;
     for (const char* id : {"/", "/etc", "..", "../..", "a/b", ".hidden", "", "a b", "x\\ny"}) {
