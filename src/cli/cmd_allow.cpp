@@ -105,7 +105,7 @@ constinit const Command cmd_allow = {
         "docker that reach the host (a folder of it, a device, a right, its network), and a shared "
         "folder in the place of the usual one. This allows them ahead of time, for the project of "
         "this folder, from now on. A machine is allowed with 'ponk attach --from FILE'.\n"
-        "Options of ponk stand before KIND; the words after it are what is allowed.",
+        "Options of ponk come before KIND; the words after it are what is allowed.",
     .options = options,
     .positionals = positionals,
     .rest = Command::Rest::untouched,

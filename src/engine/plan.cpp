@@ -210,7 +210,7 @@ Result<ProjectKey> identify_project(const Path& folder)
     ProjectKey key;
     key.path = path;
     key.name = path.filename().native();
-    // It names folders, and its file may be anybody's: what is no plain name does not count.
+    // It names folders, and its file may be anybody's: what is not a plain name does not count.
     if (project.identity && is_plain_id(*project.identity->id)) {
         key.id = *project.identity->id;
         if (!project.identity->name.empty()) key.name = project.identity->name;

@@ -51,10 +51,10 @@ TEST_F(Plans, AFolderWithNothingButAScriptRunsLocallyInPython)
 }
 
 // It names the folder that runs share, which containers get whole.
-TEST_F(Plans, AnIdThatIsNoPlainNameDoesNotCount)
+TEST_F(Plans, AnIdThatIsNotAPlainNameDoesNotCount)
 {
     const auto plain = make_plan(submission())->project_id;
-    for (const char* id : {"/", "/etc", "..", "../..", "a/b", ".hidden", "", "a b", "x\\n"}) {
+    for (const char* id : {"/", "/etc", "..", "../..", "a/b", ".hidden", "", "a b", "x\\ny"}) {
         write(".azureml/project.json",
               fmt::format(R"({{"Id": "{}", "Scope": "/projects/x"}})", id));
         const auto report = make_plan(submission());

@@ -9,7 +9,7 @@
 namespace ponk::engine {
 
 // Fails with the line that allows it when something is not allowed yet. Secrets that the submission
-// itself names are the user's own word.
+// itself names are the user's decision.
 Result<>
 require_consents(const Context& context, const PlanReport& report, const Submission& submission);
 // What the user named with a submission is allowed from then on: a rerun may use it, too.
