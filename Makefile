@@ -17,7 +17,7 @@ SECONDS ?= 60
 JOBS ?= $(shell nproc)
 PONK := build/release/ponk
 
-.PHONY: help run build dev test bench storm storm-remote storm-tracking fuzz install uninstall clean format check-format tidy \
+.PHONY: help run build dev test test-full bench storm storm-remote storm-tracking fuzz install uninstall clean format check-format tidy \
         check-headers asan tsan e2e
 
 help:  ## this list
@@ -37,9 +37,13 @@ dev:  ## everything with tests, warnings are errors (build/dev)
 	@tools/install_needs.sh build test
 	@tools/build.sh dev
 
-test:  ## all that CI asks: unit, sanitizers, end to end, storm, corpus, fuzzing, layers, format
+test:  ## all that CI checks: format, layers, unit, sanitizers, end to end, every engine's contract, seeds of fuzzers
 	@tools/install_needs.sh build test fuzz run
 	@tools/test_all.sh
+
+test-full:  ## also what takes hours: matrices, long storms, fuzzing, package installers
+	@tools/install_needs.sh build test fuzz run
+	@FULL=1 tools/test_all.sh
 
 asan:  ## unit tests under address and undefined-behaviour sanitizers
 	@tools/install_needs.sh build test

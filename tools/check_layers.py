@@ -97,6 +97,9 @@ FORBIDDEN_TEXT = [
     (re.compile(r"\b(docker\.i" + r"o|quay\.i" + r"o|gcr\.i" + r"o|ghcr\.i" + r"o|nvcr\.i" + r"o|[a-z0-9-]+\.azurecr\.i" + r"o)/"), "a registry host"),
     (re.compile(r"\b(pypi\.or" + r"g|pythonhosted\.or" + r"g|registry\.npmjs\.or" + r"g|crates\.i" + r"o)\b"), "a registry host"),
 ]
+# Texts as keys of a table: whoever chooses them must not choose the buckets, too.
+FIXED_HASH = re.compile(r"\bunordered_(multi)?(map|set)<\s*(const )?std::string(_view)?\b|\bstd::hash<std::string")
+KEYED_HASH = "src/base/keyed_hash"
 SOURCE = (".cpp", ".hpp", ".c", ".h")
 SPDX_SUFFIXES = SOURCE + (".py", ".sh", ".cmake", ".sql", ".S", ".ts", ".tsx", ".fish")
 SPDX_NAMES = {"CMakeLists.txt", "Makefile"}
@@ -228,6 +231,8 @@ def check_text(path, lines, problems):
         elif len(lines) > 500:
             problems.warn(path, 500, "%d lines: aim under 300" % len(lines))
     for number, line in enumerate(lines, 1):
+        if path.startswith("src/") and not path.startswith(KEYED_HASH) and FIXED_HASH.search(line):
+            problems.error(path, number, "a hash with a fixed seed: take KeyedMap or KeyedSet of base/keyed_hash.hpp")
         for pattern, what in FORBIDDEN_TEXT:
             if pattern.search(line) and not path.startswith(GENEROUS):
                 problems.error(path, number, "%s: '%s'" % (what, pattern.search(line).group(0)))

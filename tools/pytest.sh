@@ -20,4 +20,7 @@ if [[ $(cat "$stamp" 2>/dev/null || true) != "${extra[*]}" ]]; then
         echo "PyPI cannot be reached (.cache/venv/pip.log); tests that need ${extra[*]} will skip" >&2
     fi
 fi
-PONK_BIN=$ponk exec .cache/venv/bin/python -m pytest -q -p no:cacheprovider "$@"
+# Tests marked `full` are for make test-full.
+selection=()
+[[ ${PONK_TEST_FULL:-0} == 1 ]] || selection=(-m "not full")
+PONK_BIN=$ponk exec .cache/venv/bin/python -m pytest -q -p no:cacheprovider "${selection[@]}" "$@"

@@ -1,51 +1,67 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Everything CI asks, one step after another. Stops at the first step that fails, and ends with one
-# line per step in any case. STEPS="unit e2e" runs only those. LIMIT=80: suites of other machines and storms
-# that would not be over after so many minutes are left out, which the summary says.
+# Everything CI checks, one step after another. Stops at the first step that fails. Its last lines name every
+# step of the list with its result, so that no step can be left out unseen.
+#     STEPS="unit e2e" tools/test_all.sh     only those steps
+#     FULL=1 tools/test_all.sh               also what takes long: matrices, storms, fuzzing, installers
 set -uo pipefail
 cd "$(dirname "$0")/.."
 jobs=${JOBS:-$(nproc)}
-began_all=$EPOCHSECONDS
 release=build/release/ponk
-names=() results=() times=()
+full=${FULL:-0}
+# Property tests walk the same way each time; RC_PARAMS="" takes another walk.
+export RC_PARAMS=${RC_PARAMS-seed=1} PONK_TEST_FULL=$full
+declare -A result=() seconds=()
+order=()
+selected=0
+steps=(format build unit release dependencies integration e2e e2e-long mlflow docker host ssh gpu corpus storm storm-tracking
+       fuzz-build fuzz-seeds asan-build asan tsan-build tsan)
+[[ $full == 1 ]] && steps+=(headers environment fuzz storm-remote)
+
+for wanted in ${STEPS:-}; do
+    if [[ " ${steps[*]} headers environment fuzz storm-remote " != *" $wanted "* ]]; then
+        echo "test_all.sh: there is no step '$wanted'; steps: ${steps[*]} headers environment fuzz storm-remote" >&2
+        exit 2
+    fi
+done
+
 summary() {
     echo
-    echo "Steps of make test:"
-    for i in "${!names[@]}"; do printf '  %-14s %-7s %6s s\n' "${names[$i]}" "${results[$i]}" "${times[$i]}"; done
+    echo "Steps of make test$([[ $full == 1 ]] && echo -full):"
+    for name in "${order[@]}"; do
+        printf '  %-14s %-11s %6s s\n' "$name" "${result[$name]:-not run}" "${seconds[$name]:-0}"
+    done
+}
+
+# A failure, a signal (CI's time limit is one) and the end print the same list.
+at_end() {
+    local code=$?
+    [[ -n $beside ]] && kill -- "-$beside" 2>/dev/null
+    summary
+    if [[ $code == 0 ]]; then
+        echo "make test: all $selected steps passed"
+    else
+        echo "make test: FAILED in step '${current:-}'. Repeat it alone with: make test STEPS=${current:-}" >&2
+    fi
+    exit "$code"
 }
 
 step() {
     local name=$1 began=$EPOCHSECONDS
     shift
-    if [[ -n ${STEPS:-} && " $STEPS " != *" $name "* ]]; then return; fi
+    [[ " ${order[*]} " == *" $name "* ]] || return 0
     printf '\n== %s: %s\n' "$name" "$*"
-    names+=("$name")
+    current=$name
+    result[$name]=unfinished
     mkdir -p build/test-logs
     if "$@" 2>&1 | tee "build/test-logs/$name.log"; then
-        results+=("ok") times+=($((EPOCHSECONDS - began)))
-    else
-        results+=("FAILED") times+=($((EPOCHSECONDS - began)))
-        summary
-        printf '\nThe end of build/test-logs/%s.log:\n' "$name"
-        grep -v -E '^\[[a-z]* ?[0-9]+/|^ *[0-9]+/[0-9]+ Test .*Passed|PASSED' "build/test-logs/$name.log" | tail -n 40
-        echo "make test: step '$name' failed. Repeat it alone with: make test STEPS=$name" >&2
-        exit 1
+        result[$name]=ok seconds[$name]=$((EPOCHSECONDS - began))
+        return 0
     fi
-}
-
-left_out=""
-# step_of MINUTES NAME COMMAND…: a suite that takes about so long.
-step_of() {
-    local minutes=$1 name=$2
-    shift
-    if [[ -n ${STEPS:-} && " $STEPS " != *" $name "* ]]; then return; fi
-    if (((EPOCHSECONDS - began_all) / 60 + minutes > ${LIMIT:-1000000})); then
-        names+=("$name") results+=("no time") times+=(0)
-        left_out+=" $name"
-        return
-    fi
-    step "$@"
+    result[$name]=FAILED seconds[$name]=$((EPOCHSECONDS - began))
+    printf '\nThe end of build/test-logs/%s.log:\n' "$name"
+    grep -v -E '^\[[a-z]* ?[0-9]+/|^ *[0-9]+/[0-9]+ Test .*Passed|PASSED' "build/test-logs/$name.log" | tail -n 40
+    exit 1
 }
 
 # tests PRESET [OPTION…]: ctest, and which cases had no place to run: their programs say why in build/PRESET/Testing.
@@ -57,20 +73,18 @@ tests() {
     return "$code"
 }
 
-# Builds for sanitizers and fuzzers, in the time that suites spend waiting: they run when nobody else wants to.
-beside=""
+# Builds for sanitizers, in the time that suites spend waiting: they run when no other process wants the processor.
 build_beside() {
     [[ -z ${STEPS:-} ]] || return 0
     mkdir -p build/test-logs
-    # A group of processes but no session: kernels share the processor out among sessions first.
+    # A process group but not a session: kernels share the processor out among sessions first.
     set -m
     chrt --idle 0 bash -c 'tools/build.sh asan fuzz_targets && tools/build.sh asan unit_tests && tools/build.sh tsan thread_tests' \
         >build/test-logs/beside.log 2>&1 &
     beside=$!
     set +m
-    trap 'kill -- "-$beside" 2>/dev/null' EXIT
 }
-# What that did not build yet, or could not, is built here, with its messages: two do not build in one folder.
+# Builds in the foreground what is still missing, with its messages: two builds in one folder would collide.
 fuzz_build() {
     if [[ -n $beside ]]; then
         kill -- "-$beside" 2>/dev/null
@@ -91,17 +105,20 @@ check_dependencies() {
     ls -l "$release"
 }
 
+# by_size CI FULL: the first in CI, the second in make test-full.
+by_size() { if [[ $full == 1 ]]; then echo "$2"; else echo "$1"; fi; }
+
 storm() {
-    /usr/bin/python3 tests/storms/storm.py --ponk "$release" --kills 200 --runs 50 --seed "${SEED:-1}"
+    /usr/bin/python3 tests/storms/storm.py --ponk "$release" --kills "$(by_size 60 2000)" --runs "$(by_size 15 500)" --seed "${SEED:-1}"
 }
-
 storm_tracking() {
-    /usr/bin/python3 tests/storms/storm_tracking.py --ponk "$release" --kills 40 --seed "${SEED:-1}"
+    /usr/bin/python3 tests/storms/storm_tracking.py --ponk "$release" --kills "$(by_size 20 200)" --seed "${SEED:-1}"
 }
-
-# Its packages by name, where they are missing; users are made for it and removed again.
-ssh_suite() {
-    tools/install_needs.sh test && tools/pytest.sh "$release" tests/integration/ssh
+storm_remote() {
+    /usr/bin/python3 tests/integration/box/storm_remote.py --ponk "$release" --cuts 500 --seed "${SEED:-1}"
+}
+lease_storm() {
+    build/dev/tests/integration/gpu/lease_storm -n "$(by_size 200 5000)" -s "${SEED:-1}"
 }
 
 # Files of tests/e2e that build environments, fill disks or wait for GPUs: half of its time.
@@ -113,36 +130,43 @@ e2e_long() {
     tools/pytest.sh "$release" $(printf 'tests/e2e/test_%s.py ' "${long[@]}")
 }
 
+beside="" current=""
+for name in "${steps[@]}" $([[ -n ${STEPS:-} ]] && echo headers environment fuzz storm-remote); do
+    [[ -n ${STEPS:-} && " $STEPS " != *" $name "* ]] && continue
+    [[ " ${order[*]} " == *" $name "* ]] || order+=("$name")
+done
+selected=${#order[@]}
+trap at_end EXIT
+trap 'exit 143' TERM
+trap 'exit 130' INT
+
 step format tools/format.sh check
 # Where nothing is built yet it is built in one go; a developer's folder stays as it is.
 step build env CONFIGURE="-DPONK_PRECOMPILE=ON -DPONK_TOGETHER=ON" tools/build.sh dev
 # Twice the cores: some wait most of the time.
 step unit tests dev -L 'unit|tree' -j $((2 * jobs))
-# Takes minutes and finds little: only when asked for.
-[[ ${STEPS:-} == *headers* ]] && step headers tools/build.sh dev check_headers
 step release tools/build.sh release ponk ponk_next
 build_beside
 step dependencies check_dependencies
 step integration tests dev -LE 'unit|tree|slow'
 step e2e e2e_quick
-step_of 7 mlflow tools/pytest.sh "$release" tests/integration/mlflow
-step_of 8 e2e-long e2e_long
-step_of 2 storm-tracking storm_tracking
-# Where these would be left out something is wrong with the machine.
-step_of 12 fuzz-build fuzz_build
-step_of 6 fuzz tools/run_fuzz.sh 10
-step_of 12 asan-build tools/build.sh asan unit_tests
-step_of 12 asan tests asan
-step_of 12 tsan-build tools/build.sh tsan thread_tests
-step_of 12 tsan tools/without_aslr.sh ctest --preset tsan -j "$jobs"
-step_of 5 corpus tools/pytest.sh "$release" tests/corpus
-step_of 10 docker tools/pytest.sh "$release" tests/integration/docker
-step_of 6 box tools/pytest.sh "$release" tests/integration/box
-# Four minutes of package installers: only when asked for (a run in a container prepares one above).
-[[ ${STEPS:-} == *environment* ]] && step environment tools/pytest.sh build/dev/tests/integration/environment/prepare_probe tests/integration/environment
-# Leases: 1,000 processes of two users on real lock files.
-step_of 3 gpu tests dev -L gpu -j 1
-step_of 6 storm storm
-step_of 10 ssh ssh_suite
-summary
-echo "make test: all ${#names[@]} steps passed${left_out:+ but those without time:$left_out}"
+step e2e-long e2e_long
+step mlflow tools/pytest.sh "$release" tests/integration/mlflow
+step docker tools/pytest.sh "$release" tests/integration/docker
+step host tools/pytest.sh "$release" tests/integration/box
+step ssh tools/pytest.sh "$release" tests/integration/ssh
+# GPU leases: processes of two users on real lock files.
+step gpu lease_storm
+step corpus tools/pytest.sh "$release" tests/corpus
+step storm storm
+step storm-tracking storm_tracking
+step fuzz-build fuzz_build
+step fuzz-seeds tools/run_fuzz.sh seeds
+step asan-build tools/build.sh asan unit_tests
+step asan tests asan
+step tsan-build tools/build.sh tsan thread_tests
+step tsan tools/without_aslr.sh ctest --preset tsan -j "$jobs"
+step headers tools/build.sh dev check_headers
+step environment tools/pytest.sh build/dev/tests/integration/environment/prepare_probe tests/integration/environment
+step fuzz tools/run_fuzz.sh "${SECONDS_EACH:-60}"
+step storm-remote storm_remote

@@ -159,6 +159,22 @@ void name_route(Audited& audited, const net::Request& request, const RouteIndex:
                   found.variables);
 }
 
+// What administers may copy trees and build environments; the owner waits as long as it likes.
+constexpr std::chrono::hours long_limit{1};
+
+bool is_long(const net::Request& head, Permission needed)
+{
+    return head.door == net::Door::unix_socket || needed == Permission::administer;
+}
+
+// Clients share the server by their tokens, whatever connections and user names they come with.
+net::Reception of_its_client(const net::Request& head, net::Reception reception)
+{
+    if (reception.answer || head.door == net::Door::unix_socket) return reception;
+    if (auto token = token_of(head)) reception.client = "token " + *token;
+    return reception;
+}
+
 // A route that takes streams, called with the whole body at hand.
 Result<net::Response> pour(const Services& services, const Route& route, const Call& call)
 {
@@ -171,19 +187,12 @@ Result<net::Response> pour(const Services& services, const Route& route, const C
 
 }  // namespace
 
-net::Reception receive(const Services& services, const net::Request& head)
+namespace {
+
+net::Reception receive_native(const Services& services, const net::Request& head)
 {
     net::Reception reception;
     Audited audited(services, head);
-    if (auto found = mlflow::find(head)) {
-        name_route(audited, *found);
-        reception.answer = refuse(services, head, found->permission(), audited);
-        if (reception.answer) return reception;
-        audited.counted();
-        reception = mlflow::receive(services, head, *found);
-        if (reception.sink) reception.sink = audited.watch(std::move(reception.sink));
-        return reception;
-    }
     auto found = route_index().find(head.method, head.path);
     name_route(audited, head, found);
     reception.answer = refuse(services, head, needed_for(found.route), audited);
@@ -193,6 +202,12 @@ net::Reception receive(const Services& services, const net::Request& head)
         reception.answer = no_route(head, found.known_path);
         return reception;
     }
+    // What anybody may ask is known already.
+    if (found.route->permission == Permission::open) {
+        reception.answer = dispatch(services, head);
+        return reception;
+    }
+    if (is_long(head, found.route->permission)) reception.time_limit = long_limit;
     reception.body_limit = found.route->body_limit;
     reception.pace = found.route->pace;
     if (found.route->sink == nullptr) return reception;
@@ -203,6 +218,25 @@ net::Reception receive(const Services& services, const net::Request& head)
         reception.answer = error_answer(address_of(head), sink.error());
     }
     return reception;
+}
+
+}  // namespace
+
+net::Reception receive(const Services& services, const net::Request& head)
+{
+    auto found = mlflow::find(head);
+    if (!found) return of_its_client(head, receive_native(services, head));
+    const auto permission = found->permission();
+    net::Reception reception;
+    Audited audited(services, head);
+    name_route(audited, *found);
+    reception.answer = refuse(services, head, permission, audited);
+    if (reception.answer) return reception;
+    audited.counted();
+    reception = mlflow::receive(services, head, *found);
+    if (reception.sink) reception.sink = audited.watch(std::move(reception.sink));
+    if (is_long(head, permission)) reception.time_limit = long_limit;
+    return of_its_client(head, std::move(reception));
 }
 
 net::Response dispatch(const Services& services, const net::Request& request)
@@ -237,7 +271,8 @@ mode_t umask_of(const Json& body)
 Result<Json> body_of(const Call& call)
 {
     if (call.request.body.empty()) return Json(JsonObject());
-    auto body = TRY(parse_json(call.request.body).map_error(while_doing("request body")));
+    auto body = TRY(
+        parse_json(call.request.body, {.values = 250'000}).map_error(while_doing("request body")));
     if (!body.is_object()) return fail(ErrorKind::invalid_argument, "request body: not an object");
     return body;
 }

@@ -2,12 +2,14 @@
 #pragma once
 
 #include "api/doors.hpp"
+#include "api/log_marks.hpp"
 #include "api/tokens.hpp"
 #include "audit/audit_log.hpp"
 #include "engine/engine.hpp"
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 
 namespace ponk::api {
@@ -25,6 +27,7 @@ struct Services {
     Doors* doors = nullptr;            // none: there is no other door
     Imports* imports = nullptr;        // none: it takes none
     audit::AuditLog* audit = nullptr;  // none: nothing is noted
+    std::shared_ptr<LogMarks> log_marks = std::make_shared<LogMarks>();
 
     [[nodiscard]] const engine::Context& context() const { return engine.context(); }
     [[nodiscard]] store::History& history() const { return engine.context().history; }

@@ -74,6 +74,7 @@ constexpr const Command* all_commands[] = {
     &cmd_environment_remove,
     &cmd_gpu_list,
     &cmd_gpu_watch,
+    &cmd_allow,
     &cmd_secret_set,
     &cmd_secret_list,
     &cmd_secret_remove,

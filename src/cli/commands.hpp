@@ -50,6 +50,7 @@ extern const Command cmd_environment_show;
 extern const Command cmd_environment_remove;
 extern const Command cmd_gpu_list;
 extern const Command cmd_gpu_watch;
+extern const Command cmd_allow;
 extern const Command cmd_secret_set;
 extern const Command cmd_secret_list;
 extern const Command cmd_secret_remove;

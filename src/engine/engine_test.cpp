@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "config/consents.hpp"
 #include "engine/artifacts.hpp"
 #include "engine/engine.hpp"
 #include "engine/run_note.hpp"
@@ -432,6 +433,65 @@ TEST_F(Engines, AMissingSecretIsToldBeforeAnythingStarts)
     const auto run = engine_->submit(wanted);
     ASSERT_FALSE(run);
     EXPECT_EQ(run.error().kind(), ErrorKind::not_found);
+    EXPECT_FALSE(*history_->find_run(wanted.id));
+}
+
+TEST_F(Engines, FilesOfAProjectAskForASecretAndTheUserDecides)
+{
+    ASSERT_TRUE(secrets_->set("TOKEN", "hunter2-hunter2"));
+    std::filesystem::create_directories(root_ / "project" / "aml_config");
+    ASSERT_TRUE(os::replace_file(root_ / "project" / "aml_config" / "local.runconfig",
+                                 "Target: local\nFramework: Python\nEnvironmentVariables:\n"
+                                 "  KEY: secret:TOKEN\n"));
+    const auto refused = engine_->submit(submission("ok.py"));
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().kind(), ErrorKind::conflict);
+    EXPECT_NE(refused.error().message().find("'TOKEN' (aml_config/local.runconfig:4)"),
+              std::string::npos)
+        << refused.error().message();
+    EXPECT_TRUE(refused.error().hint().ends_with("ponk allow secret TOKEN"));
+    EXPECT_EQ(starts_, 0);
+
+    // A variable of the submission in the place of the file's is another matter.
+    auto without = submission("ok.py");
+    without.variables = {{"KEY", "plain"}};
+    EXPECT_TRUE(engine_->submit(without));
+    config::Consents consents(root_ / "home");
+    EXPECT_TRUE(consents.list().value().empty());
+
+    ASSERT_TRUE(consents.add({config::ConsentKind::secret,
+                              config::project_name_in_consents(root_ / "project"),
+                              "TOKEN"}));
+    const auto allowed = engine_->submit(submission("ok.py"));
+    ASSERT_TRUE(allowed) << allowed.error().message();
+    wait_for_end(allowed->id);
+    EXPECT_TRUE(engine_->rerun(allowed->id, RunId::make(), {}));
+    ASSERT_TRUE(consents.forget(config::ConsentKind::secret, "TOKEN"));
+    EXPECT_EQ(engine_->rerun(allowed->id, RunId::make(), {}).error().kind(), ErrorKind::conflict);
+
+    // Who names it with the submission has decided.
+    auto named = submission("ok.py");
+    named.variables = {{"KEY", "secret:TOKEN"}};
+    EXPECT_TRUE(engine_->submit(named));
+    EXPECT_EQ(consents.list().value().size(), 1U);
+}
+
+TEST_F(Engines, AMachineThatNobodyAttachedGetsNoRun)
+{
+    executors_.emplace("remote", target::fake::make_executor({}));
+    std::filesystem::create_directories(root_ / "project" / "aml_config");
+    for (const auto& [name, text] :
+         {std::pair("box.compute", "type: remote\naddress: box.example\nusername: ann\n"),
+          std::pair("box.runconfig", "Target: box\nFramework: Python\n")})
+        ASSERT_TRUE(os::replace_file(root_ / "project" / "aml_config" / name, text));
+    auto wanted = submission("ok.py");
+    wanted.run_configuration = "box";
+
+    const auto refused = engine_->submit(wanted);
+
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().message().find("never attached 'ann@box.example"), std::string::npos);
+    EXPECT_TRUE(refused.error().hint().ends_with("ponk attach --from aml_config/box.compute"));
     EXPECT_FALSE(*history_->find_run(wanted.id));
 }
 

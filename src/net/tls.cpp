@@ -9,6 +9,9 @@
 #include <boost/asio/write.hpp>
 #include <openssl/err.h>
 
+#include <cerrno>
+#include <optional>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <tuple>
 
@@ -45,6 +48,12 @@ Result<Context> make_context(const os::Path& certificate, const os::Path& key)
                              asio::ssl::context::no_tlsv1_1,
                          problem);
     SSL_CTX_set_min_proto_version(context->native_handle(), TLS1_2_VERSION);
+    // Of TLS 1.2 what keeps old conversations secret when a key is lost, and what nobody can alter
+    // unseen; of TLS 1.3 that is all there is.
+    if (SSL_CTX_set_cipher_list(context->native_handle(), "ECDHE+AESGCM:ECDHE+CHACHA20") != 1)
+        return fail(ErrorKind::internal, "OpenSSL has no modern cipher suites");
+    SSL_CTX_set_options(context->native_handle(),
+                        SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_NO_RENEGOTIATION);
     SSL_CTX_set_mode(context->native_handle(), SSL_MODE_RELEASE_BUFFERS);
     context->use_certificate_chain(asio::buffer(chain), problem);
     if (problem) {
@@ -147,7 +156,86 @@ private:
     asio::ssl::stream<Socket&> stream_;
 };
 
+// On a port that serves both, the first byte tells which of them it is.
+class EitherTransport final : public Transport {
+public:
+    EitherTransport(Socket socket, std::shared_ptr<Tls> tls)
+        : Transport(std::move(socket)), tls_(std::move(tls))
+    {
+    }
+
+    // That byte may take its time, as on a plain connection.
+    void greet(Done done) override { done({}, 0); }
+    void wait_readable(Done done) override
+    {
+        if (stream_) return done({}, 0);
+        raw_.async_wait(Socket::wait_read, [this, done = std::move(done)](error_code problem) {
+            if (problem || plain_) return done(problem, 0);
+            find_out(done);
+        });
+    }
+    std::size_t try_read(asio::mutable_buffer room) override
+    {
+        error_code problem;
+        const auto got = plain_ ? raw_.read_some(room, problem) : 0;
+        return problem ? 0 : got;
+    }
+    std::size_t try_write(asio::const_buffer bytes) override
+    {
+        error_code problem;
+        const auto sent = plain_ ? raw_.write_some(bytes, problem) : 0;
+        return problem ? 0 : sent;
+    }
+    void read_some(asio::mutable_buffer room, Done done) override
+    {
+        if (plain_) return raw_.async_read_some(room, std::move(done));
+        if (stream_) return stream_->async_read_some(room, std::move(done));
+        wait_readable([this, room, done = std::move(done)](error_code problem, std::size_t) {
+            if (problem) return done(problem, 0);
+            read_some(room, done);
+        });
+    }
+    void write(const Parts& parts, Done done) override
+    {
+        if (stream_) {
+            asio::async_write(*stream_, parts, std::move(done));
+        } else {
+            asio::async_write(raw_, parts, std::move(done));
+        }
+    }
+    void end_sending() override
+    {
+        error_code ignored;
+        if (!stream_) raw_.shutdown(Socket::shutdown_send, ignored);
+    }
+
+private:
+    void find_out(const Done& done)
+    {
+        constexpr char handshake = 0x16;  // what a record of TLS begins with, and no HTTP
+        char first = 0;
+        const auto got = ::recv(raw_.native_handle(), &first, 1, MSG_PEEK | MSG_DONTWAIT);
+        if (got < 0 && errno == EAGAIN) return wait_readable(done);
+        plain_ = got != 1 || first != handshake;
+        if (plain_) return done({}, 0);
+        context_ = tls_->state().current();
+        stream_.emplace(raw_, *context_);
+        stream_->async_handshake(asio::ssl::stream_base::server,
+                                 [done](error_code problem) { done(problem, 0); });
+    }
+
+    std::shared_ptr<Tls> tls_;
+    bool plain_ = false;
+    Context context_;
+    std::optional<asio::ssl::stream<Socket&>> stream_;  // TLS
+};
+
 }  // namespace
+
+std::unique_ptr<Transport> make_either_transport(Socket socket, std::shared_ptr<Tls> tls)
+{
+    return std::make_unique<EitherTransport>(std::move(socket), std::move(tls));
+}
 
 std::unique_ptr<Transport> make_tls_transport(Socket socket, const Tls& tls)
 {

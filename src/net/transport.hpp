@@ -56,5 +56,7 @@ protected:
 
 std::unique_ptr<Transport> make_plain_transport(Socket socket);
 std::unique_ptr<Transport> make_tls_transport(Socket socket, const Tls& tls);
+// Whichever of the two the first byte begins.
+std::unique_ptr<Transport> make_either_transport(Socket socket, std::shared_ptr<Tls> tls);
 
 }  // namespace ponk::net

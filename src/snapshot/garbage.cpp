@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "snapshot/garbage.hpp"
 
+#include "base/keyed_hash.hpp"
 #include "base/text.hpp"
 #include "base/time.hpp"
 #include "os/directory.hpp"
@@ -16,7 +17,6 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <unordered_set>
 
 namespace ponk::snapshot {
 
@@ -44,7 +44,7 @@ Result<> for_each_object(const ObjectStore& store, std::stop_token stop, const V
     return {};
 }
 
-using DigestSet = std::unordered_set<std::string>;
+using DigestSet = KeyedSet<>;
 
 DigestSet objects_in_use(const ObjectStore& store,
                          const std::vector<Digest>& live,

@@ -25,10 +25,8 @@ usual_location(db::Connection& connection, std::int64_t experiment, const std::s
     statement.bind(experiment);
     if (!TRY(statement.step()))
         return fail(ErrorKind::internal, "experiment {} is gone", experiment);
-    auto root = artifact_location(experiment, statement.text(0));
-    while (root.ends_with('/'))
-        root.pop_back();
-    return fmt::format("{}/models/{}/artifacts", root, model);
+    return below_location(artifact_location(experiment, statement.text(0)),
+                          fmt::format("models/{}/artifacts", model));
 }
 
 Result<std::int64_t> free_number(db::Connection& writer, std::int64_t project, std::int64_t number)

@@ -6,6 +6,7 @@
 #include "base/time.hpp"
 #include "store/history_access.hpp"
 #include "store/model_row.hpp"
+#include "store/tracking.hpp"
 
 #include <cmath>
 #include <limits>
@@ -122,7 +123,7 @@ Result<LoggedModel> Models::create(const NewModel& model)
                     model.type,
                     model_pending,
                     model.source_run,
-                    fmt::format("{}/models/{}/artifacts", experiment.location, id),
+                    below_location(experiment.location, fmt::format("models/{}/artifacts", id)),
                     model.created > 0 ? model.created : wall_milliseconds());
         TRY(insert.run());
         const auto row = writer.last_row();

@@ -23,6 +23,8 @@ std::string column_of(const std::string& key)
     if (key == "model_id") return "logged_model.id";
     if (key == "model_type") return "logged_model.type";
     if (key == "source_run_id") return "logged_model.source_run";
+    if (key == "experiment_id") return "CAST(logged_model.project AS TEXT)";
+    if (key == "artifact_location") return "logged_model.location";
     if (key == "creation_timestamp_ms") return "logged_model.created";
     if (key == "last_updated_timestamp_ms") return "logged_model.updated";
     return key == "status" ? "logged_model.status" : "logged_model.name";

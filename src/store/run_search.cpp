@@ -113,6 +113,15 @@ std::vector<Sql> RunSearchPlan::statements(std::optional<std::size_t> driver,
                 all.push_back(statement(part));
             continue;
         }
+        if (rank == Rank::value && is_time(columns_.front()) && !columns_.front().rank.empty()) {
+            // A time of 0 is not known and comes last: an index has it between these two.
+            for (const char* const side : {" < 0", " > 0"}) {
+                auto part = walk_values();
+                part.where.push_back(Sql(columns_.front().value).add(side));
+                all.push_back(statement(part));
+            }
+            continue;
+        }
         all.push_back(statement(rank == Rank::value ? walk_values() : walk_others(rank)));
     }
     return all;
@@ -188,8 +197,8 @@ RunSearchPlan::Part RunSearchPlan::walk_values() const
             if (concerns_first_key(term) && term.comparison->op != Operator::is_not_null)
                 part.where.push_back(compare(Sql("o0.value"), *term.comparison));
         }
-    } else if (!first.rank.empty()) {
-        part.where.push_back(Sql(first.value).add(is_time(first) ? " > 0" : " IS NOT NULL"));
+    } else if (!first.rank.empty() && !is_time(first)) {
+        part.where.push_back(Sql(first.value).add(" IS NOT NULL"));
     }
     // It would rather sort the runs of a project, all of them.
     if (first.value == "run.ended") part.from.add(" INDEXED BY run_by_ended");

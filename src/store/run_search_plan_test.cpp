@@ -254,9 +254,9 @@ TEST_F(SearchPlanTest, CommonSearchesWalkAnIndexInTheOrderOfTheAnswer)
          "SEARCH o0 USING COVERING INDEX metric_by_value (key=? AND value>?)"},
         {"tags.t = 'x'", {"params.p DESC"}, "SEARCH o0 USING COVERING INDEX tag_by_value (key=?)"},
         {"metrics.a > 0.9", {"start_time DESC"}, "SCAN run USING INDEX run_by_started"},
-        {"", {"start_time"}, "SEARCH run USING INDEX run_by_started (started>?)"},
+        {"", {"start_time"}, "SEARCH run USING INDEX run_by_started (started<?)"},
         {"metrics.a > 0.9", {"end_time DESC"}, "SCAN run USING INDEX run_by_ended"},
-        {"", {"end_time"}, "SEARCH run USING INDEX run_by_ended (ended>?)"},
+        {"", {"end_time"}, "SEARCH run USING INDEX run_by_ended (ended<?)"},
         {"metrics.a > 0.9 AND status = 'FAILED'", {}, "SCAN run\n"},
         {"", {}, "SCAN run\n"},
     };

@@ -183,6 +183,19 @@ TEST_F(RunSearchTest, PagesTogetherAreTheWhole)
     }
 }
 
+TEST_F(RunSearchTest, TimesBeforeTheEpochArePagedLikeOthers)
+{
+    add_samples({{"X", {}, {}, -300}, {"Y", {}, {}, -20}});
+    const auto ascending = search_for("", {"start_time"});
+    EXPECT_EQ(names(ascending), "XYABCND");
+    EXPECT_EQ(names(search_for("", {"end_time"})), "XYABCND");
+    for (const auto* order : {"start_time", "start_time DESC", "end_time", "end_time DESC"}) {
+        const auto search = search_for("", {order});
+        for (const auto size : {1U, 2U, 3U, 7U})
+            EXPECT_EQ(paged(search, size), names(search)) << order << ", " << size;
+    }
+}
+
 TEST_F(RunSearchTest, APageGoesOnWhateverHappensToTheOneBefore)
 {
     auto search = search_for("", {"metrics.m"});

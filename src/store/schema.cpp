@@ -22,6 +22,8 @@ extern const char ponk_store_009_tail[];
 extern const char ponk_store_009_tail_end[];
 extern const char ponk_store_010_model_metrics[];
 extern const char ponk_store_010_model_metrics_end[];
+extern const char ponk_store_011_trace_links[];
+extern const char ponk_store_011_trace_links_end[];
 }
 
 namespace ponk::store {
@@ -49,7 +51,8 @@ db::Schema history_schema()
              between(ponk_store_007_models, ponk_store_007_models_end),
              between(ponk_store_008_search_orders, ponk_store_008_search_orders_end),
              between(ponk_store_009_tail, ponk_store_009_tail_end),
-             between(ponk_store_010_model_metrics, ponk_store_010_model_metrics_end)}};
+             between(ponk_store_010_model_metrics, ponk_store_010_model_metrics_end),
+             between(ponk_store_011_trace_links, ponk_store_011_trace_links_end)}};
 }
 
 }  // namespace ponk::store

@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "store/history_access.hpp"
 #include "store/trace_row.hpp"
+#include "store/tracking.hpp"
 
 #include <limits>
 
@@ -102,12 +103,12 @@ Result<TraceInfo> Traces::put(const TraceInfo& trace)
             const auto row = TRY(upsert(writer, trace));
             TRY(put_pairs(writer, trace_metadata, row, trace.metadata));
             TRY(put_pairs(writer, trace_tags, row, trace.tags));
-            TRY(put_pairs(
-                writer,
-                trace_tags,
-                row,
-                {{std::string(artifact_location_tag),
-                  fmt::format("{}/traces/{}/artifacts", experiment.location, trace.id)}}));
+            TRY(put_pairs(writer,
+                          trace_tags,
+                          row,
+                          {{std::string(artifact_location_tag),
+                            below_location(experiment.location,
+                                           fmt::format("traces/{}/artifacts", trace.id))}}));
             return read_trace(writer, row);
         });
 }
@@ -149,6 +150,20 @@ Result<> Traces::remove_tag(const std::string& id, const std::string& key)
                         "No trace tag with key '{}' for trace with ID '{}'",
                         printable(key),
                         printable(id));
+        });
+}
+
+Result<> Traces::link_to_run(const std::vector<std::string>& ids, const std::string& run)
+{
+    return HistoryAccess::database(history_).write(
+        db::Durability::disk, [&](db::Connection& writer) -> Result<> {
+            TRY(get_writable_run(writer, run, Into::any));
+            for (const auto& id : ids) {
+                auto link = TRY(writer.prepare("INSERT OR IGNORE INTO trace_link(trace, run)"
+                                               " SELECT row, ? FROM trace WHERE id = ?"));
+                TRY(link.bind(run, id).run());
+            }
+            return {};
         });
 }
 

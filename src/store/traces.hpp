@@ -66,6 +66,8 @@ public:
     Result<> set_tag(const std::string& id, const std::string& key, const std::string& value);
     // `not_found` when there is no such tag.
     Result<> remove_tag(const std::string& id, const std::string& key);
+    // A search by the run's id finds them, too. Those that are not there are passed over.
+    Result<> link_to_run(const std::vector<std::string>& ids, const std::string& run);
     // Returns how many there were.
     Result<std::int64_t> remove(std::int64_t experiment, const TraceSelection& selection);
 

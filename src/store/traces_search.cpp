@@ -12,6 +12,7 @@ namespace ponk::store {
 using query::search::Comparison;
 using query::search::Direction;
 using query::search::Entity;
+using query::search::Operator;
 using query::search::OrderKey;
 
 namespace {
@@ -54,7 +55,17 @@ bool may_lack(const std::string& column)
 Sql condition_of(const Comparison& comparison)
 {
     const auto pair = kept(comparison.entity, comparison.key);
-    if (pair.table) return has_pair(*pair.table, "trace.row", pair.key, comparison);
+    if (pair.table) {
+        auto holds = has_pair(*pair.table, "trace.row", pair.key, comparison);
+        const bool by_run = comparison.entity == Entity::attribute && comparison.key == "run_id" &&
+                            (comparison.op == Operator::equal || comparison.op == Operator::in);
+        if (!by_run) return holds;
+        return Sql("(")
+            .add(holds)
+            .add(" OR trace.row IN (SELECT trace FROM trace_link WHERE ")
+            .add(compare(Sql("run"), comparison))
+            .add("))");
+    }
     const auto column = column_of(comparison.key);
     const auto holds = compare(Sql(column), comparison);
     // What has not ended passes no comparison.

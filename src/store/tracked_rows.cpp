@@ -18,13 +18,6 @@ tl::unexpected<Error> not_active(std::string_view thing, std::string_view id)
                 id);
 }
 
-std::string location_of(std::int64_t experiment, std::string told)
-{
-    while (told.ends_with('/'))
-        told.pop_back();
-    return artifact_location(experiment, told);
-}
-
 }  // namespace
 
 Result<ExperimentRow> get_writable_experiment(db::Connection& connection, std::int64_t id)
@@ -34,7 +27,7 @@ Result<ExperimentRow> get_writable_experiment(db::Connection& connection, std::i
     if (!TRY(statement.step()))
         return fail(ErrorKind::not_found, "No Experiment with id={} exists", id);
     if (statement.integer(1) != 0) return not_active("experiment", std::to_string(id));
-    return ExperimentRow{id, location_of(id, statement.text(0))};
+    return ExperimentRow{id, artifact_location(id, statement.text(0))};
 }
 
 Result<RunRow> get_writable_run(db::Connection& connection, const std::string& id, Into into)
@@ -49,7 +42,7 @@ Result<RunRow> get_writable_run(db::Connection& connection, const std::string& i
     const auto project = statement.integer(1);
     return RunRow{statement.integer(0),
                   project,
-                  fmt::format("{}/{}/artifacts", location_of(project, statement.text(2)), id)};
+                  below_location(artifact_location(project, statement.text(2)), id + "/artifacts")};
 }
 
 Result<Pairs> read_pairs(db::Connection& connection, const PairTable& table, std::int64_t owner)

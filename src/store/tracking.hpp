@@ -109,6 +109,8 @@ inline constexpr std::string_view run_name_tag = "mlflow.runName";
 inline constexpr std::string_view artifact_root = "mlflow-artifacts:/";
 // Where the artifacts of the experiment, or of a run, are.
 std::string artifact_location(std::int64_t experiment, const std::string& location);
+// `inside` below a location: the query of an address stays at the end ("s3://b/x?region=eu").
+std::string below_location(std::string_view location, std::string_view inside);
 std::string artifact_uri(const TrackedRun& run);
 
 // History as MLflow's clients use it. Errors are in their words: `not_found`, `conflict` when a

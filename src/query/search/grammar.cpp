@@ -137,6 +137,8 @@ constexpr Key logged_model_keys[] = {
     {.name = "model_type", .operators = textual | listed},
     {.name = "status", .operators = textual | listed},
     {.name = "source_run_id", .operators = textual | listed},
+    {.name = "experiment_id", .operators = textual | listed},
+    {.name = "artifact_location", .operators = textual | listed},
     {.name = "creation_timestamp_ms",
      .type = ValueType::number,
      .operators = numeric,

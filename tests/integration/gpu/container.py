@@ -45,7 +45,8 @@ def make_image(environment):
     pack.wait()
 
 
-def check(checks, pack, folder):
+def prepare(checks, pack, folder):
+    """An engine with the image, and the run configuration `box` for it."""
     engine, environment = start_engine(pack, folder)
     try:
         make_image(environment)
@@ -61,6 +62,19 @@ def check(checks, pack, folder):
             f"    interpreterPath: {sys.executable}\n"
             f"  docker:\n    enabled: true\n    baseImage: {IMAGE}\n    gpuSupport: true\n    sharedVolumes: true\n"
             f"    arguments: ['--network=host', '-v', '{framework}:{framework}:ro']\n")
+        checks.run("allow", "docker-argument", "--network=host", "-v", f"{framework}:{framework}:ro")
+    except BaseException:
+        engine.terminate()
+        raise
+    return engine
+
+
+def check(checks, pack, folder):
+    engine = prepare(checks, pack, folder)
+    framework = str(pathlib.Path(sys.prefix))
+    environment = dict(os.environ, PATH=f"{folder}/engine/bin:{os.environ['PATH']}", DOCKER_HOST=checks.environment["DOCKER_HOST"],
+                       LD_LIBRARY_PATH=f"{folder}/engine/bin/lib")
+    try:
         outside = subprocess.run(["docker", "run", "--rm", "--network=host", "-v", f"{framework}:{framework}:ro", IMAGE, sys.executable, "-c",
                                   "import torch; print('cuda', torch.cuda.is_available())"], env=environment, capture_output=True, text=True)
         checks.row("container by hand, without devices", "cuda False", outside.stdout.strip().splitlines()[-1] if outside.stdout else outside.stderr[-300:])
