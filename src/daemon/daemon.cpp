@@ -359,7 +359,7 @@ Result<> run(const Options& options)
     std::string reason;
     {
         const net::Server server(std::move(listeners), desk.handlers());
-        const Janitor janitor(engine.context(), std::move(without_metrics), log_line);
+        const Janitor janitor(engine.context(), without_metrics, log_line);
         log_line(fmt::format(
             "version {} serves {} {}", own_version(), socket.native(), doors.tracking_uri));
         if (options.on_ready) options.on_ready(doors.addresses);

@@ -110,7 +110,11 @@ std::string run_with(const store::History& history, const std::string& manifest)
 Check snapshots(const Context& context)
 {
     const auto noted = snapshot::noted_unreadable(context.objects);
-    if (!noted) return {"snapshots", "warn", noted.error().message(), ""};
+    if (!noted)
+        return {"snapshots",
+                "warn",
+                noted.error().message(),
+                "Give the folder 'store' of ponk's folder back to yourself."};
     if (noted->empty())
         return {"snapshots", "ok", "all that garbage collection read are whole", ""};
     const auto first = noted->front().text();

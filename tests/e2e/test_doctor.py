@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """ponk doctor: every line is ok, warn or fail, and what is not ok tells the next step."""
 import json
+import socket
 
 
 def checks_of(ponk, code=0):
@@ -105,3 +106,32 @@ def test_the_whole_database_is_read_when_asked(ponk):
     full = {check["name"]: check for check in ponk.json("doctor", "--full")}
     assert full["database"]["status"] == "ok" and "checked as a whole on 20" in full["database"]["message"]
     assert "checked as a whole on 20" in checks_of(ponk)["database"]["message"]
+
+
+def test_an_unreadable_list_of_files_is_reported_with_its_run_and_stops_nothing(ponk):
+    ponk.write("a.py", "print(1)\n")
+    ponk.run("submit", "a.py")
+    run = ponk.json("history", "info", "last")
+    checks = {check["name"]: check for check in ponk.json("doctor")}
+    assert checks["snapshots"]["status"] == "ok", checks
+    manifest = ponk.home / "store" / "objects" / run["snapshot"][:2] / run["snapshot"][2:]
+    manifest.chmod(0o600)
+    manifest.write_text("damage")
+
+    report = collect_garbage(ponk)
+
+    assert [one["snapshot"] for one in report["unreadable"]] == [run["snapshot"]], report
+    check = {check["name"]: check for check in json.loads(ponk.run("doctor", "-o", "json", code=None).stdout)}["snapshots"]
+    assert check["status"] == "fail" and run["run_id"][-8:] in check["message"], check
+
+    ponk.run("submit", "a.py")  # the same files: the list is stored again
+    assert collect_garbage(ponk)["unreadable"] == []
+    assert {check["name"]: check for check in ponk.json("doctor")}["snapshots"]["status"] == "ok"
+
+
+def collect_garbage(ponk):
+    with socket.socket(socket.AF_UNIX) as plug:
+        plug.connect(str(ponk.home / "daemon.sock"))
+        plug.sendall(b"POST /api/v1/maintenance/gc HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}")
+        answer = b"".join(iter(lambda: plug.recv(65536), b""))
+    return json.loads(answer.split(b"\r\n\r\n", 1)[1])
