@@ -308,6 +308,12 @@ TEST(FallbackReal, EnvironmentOfALivingProcessIsRead)
          .input = {},
          .descriptors = {}});
     ASSERT_TRUE(child) << child.error().message();
+    // The kernel shows no environment while it is being replaced.
+    for (int tries = 0;
+         tries < 10'000 &&
+         find_environment("/proc", child->pid).value_or(std::vector<std::string>()).size() != 2;
+         ++tries)
+        ::usleep(1000);
     Inventory leased;
     leased.devices.resize(1);
 
