@@ -55,8 +55,16 @@ Result<std::vector<std::string>> things_of(ConsentKind kind, const std::vector<s
 {
     if (kind != ConsentKind::docker_argument) return words;
     std::vector<std::string> things;
-    for (const auto& argument : TRY(config::parse_docker_arguments(words)))
+    for (const auto& argument : TRY(config::parse_docker_arguments(words))) {
+        if (!argument.option.starts_with("--") || !config::reaches_host(argument)) {
+            return tl::unexpected(
+                Error(ErrorKind::invalid_argument,
+                      fmt::format("docker argument '{}' needs no consent, or is not known",
+                                  printable(argument.text())),
+                      "Name those that the error names; options of ponk come before KIND."));
+        }
         things.push_back(argument.text());
+    }
     return things;
 }
 

@@ -39,7 +39,9 @@ using Texts = std::vector<std::string>;
 
 TEST_F(ConsentsTest, EveryRequestIsNamedWithItsPlace)
 {
-    write("box.compute", "type: localdocker\nbaseDockerImage: x\nnativeSharedDirectory: /data\n");
+    write("box.compute",
+          "type: localdocker\nbaseDockerImage: x\nnativeSharedDirectory: /data\nbuildNetwork: "
+          "host\n");
     write("box.runconfig",
           "framework: Python\ntarget: box\nenvironment:\n  environmentVariables:\n    A: "
           "secret:TOKEN\n"
@@ -52,13 +54,15 @@ TEST_F(ConsentsTest, EveryRequestIsNamedWithItsPlace)
                      "the secret 'REGISTRY' (aml_config/box.runconfig:12)",
                      "the docker argument '--volume=/:/host' (aml_config/box.runconfig:10)",
                      "the docker argument '--ipc=host' (aml_config/box.runconfig:10)",
+                     "the docker argument '--network=host' (aml_config/box.compute:4)",
                      "the shared folder '/data' (aml_config/box.compute:3)"}));
 }
 
 TEST_F(ConsentsTest, WhatProjectsOf2017HaveIsNotAskedAbout)
 {
     write("docker.compute",
-          "type: localdocker\nbaseDockerImage: x\nnativeSharedDirectory: ~/.azureml/share\n");
+          "type: localdocker\nbaseDockerImage: x\nnativeSharedDirectory: "
+          "~/.azureml/share\nbuildNetwork: none\n");
     write("docker.runconfig",
           "Target: docker\nFramework: Python\nEnvironmentVariables:\n  EXAMPLE_ENV_VAR: Example\n");
 

@@ -63,6 +63,13 @@ Result<std::vector<Request>> requests_of(const ResolvedConfiguration& resolved)
             add(requests, std::move(request));
         }
     }
+    // A build's steps are in that network, too.
+    const DockerArgument network{"--network", *target.build_network};
+    if (contained && !network.value.empty() && reaches_host(network))
+        add(requests,
+            {ConsentKind::docker_argument,
+             network.text(),
+             at(target.file, target.build_network.place)});
     // Files of 2017 name the usual folder as well.
     static const ComputeTarget usual;
     const auto plain = [](const std::string& folder) { return (os::Path(folder) / "").string(); };

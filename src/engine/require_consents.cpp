@@ -64,7 +64,12 @@ Result<> require_consents(const Context& context, const Plan& plan, const Path& 
 {
     TRY(require_attached(context, plan));
     std::vector<Request> requests;
-    if (plan.container) requests = TRY(config::docker_requests(plan.container->arguments));
+    if (plan.container) {
+        auto arguments = plan.container->arguments;
+        if (!plan.container->build_network.empty())
+            arguments.push_back("--network=" + plan.container->build_network);
+        requests = TRY(config::docker_requests(arguments));
+    }
     for (const auto& name : secret_names(plan))
         requests.push_back({ConsentKind::secret, name, {}});
     return config::Consents(context.home).require(project, std::move(requests));

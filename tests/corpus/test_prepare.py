@@ -48,6 +48,8 @@ def bench(ponk):
             ours.start()
             ours.load_base()
             environment["DOCKER_HOST"] = f"unix://{ours.socket}"
+            subprocess.run([str(ponk), "allow", "--any-project", "docker-argument", "--network=host"], env=environment, check=True,
+                           capture_output=True, cwd=folder)
             yield folder, lambda project, *words: subprocess.run(
                 [str(ponk), *words], cwd=project, env=environment, capture_output=True, timeout=LIMIT, stdin=subprocess.DEVNULL)
         finally:

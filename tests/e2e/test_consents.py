@@ -96,6 +96,13 @@ def test_docker_arguments_that_reach_the_host_are_refused_before_an_engine_is_as
     assert b"allow" not in ponk.run("submit", "-c", "c", "x.py", code=None, env=environment).stderr
 
 
+def test_only_what_is_asked_about_is_allowed(ponk):
+    for words in (["docker-argument", "--memory=1g"], ["docker-argument", "--ipc=host", "-o", "json"], ["docker-argument"], ["secret"],
+                  ["all", "x"]):
+        ponk.run("allow", *words, code=64)
+    assert ponk.json("allow") == []
+
+
 def test_another_shared_folder_is_asked_about(ponk, tmp_path):
     ponk.write("x.py", SCRIPT)
     ponk.write("aml_config/local.compute", f"type: local\nnativeSharedDirectory: {tmp_path}/share\n")

@@ -117,6 +117,8 @@ def test_packages_of_the_conda_file_are_built_into_an_image_once(docker):
                  "name: project_environment\ndependencies:\n  - python=3.11\n  - pip:\n    - six==1.16.0\n")
     docker.write("a.py", "import six, sys; print(six.__version__, sys.prefix != sys.base_prefix)\n")
 
+    docker.run("allow", "docker-argument", "--network=host")  # of the build
+
     first = docker.run("submit", "-c", "docker", "a.py", timeout=300)
     second = docker.run("submit", "-c", "docker", "a.py")
 

@@ -67,6 +67,7 @@ def test_from_attach_to_outputs(ponk, gpu_box, box_user, grammar, tmp_path_facto
     meant = yaml.safe_load(compute.read_text())
     meant.update(baseDockerImage=engines.IMAGE, buildNetwork="host")  # as the page says: edit the file
     compute.write_text(yaml.safe_dump(meant))
+    ponk.run("allow", "docker-argument", "--network=host")
     ponk.write("aml_config/conda_dependencies.yml",
                "name: project_environment\ndependencies:\n  - python=3.11\n  - pip:\n    - six==1.16.0\n")
     ponk.write("train.py", TRAIN)
