@@ -40,7 +40,7 @@ def test_what_the_owner_and_a_token_did_is_listed(ponk):
 
     all_of_it = records(ponk)
     secret = next(one for one in all_of_it if one["route"] == "/api/v1/secrets/{name}")
-    assert (secret["who"], secret["listener"], secret["object"]) == (f"uid:{os.geteuid()}", "unix", {"name": "db-password"})
+    assert (secret["who"], secret["listener"], secret["object"]["name"]) == (f"uid:{os.geteuid()}", "unix", "db-password")
     created = next(one for one in all_of_it if one["route"].endswith("runs/create"))
     assert (created["who"], created["role"], created["peer"], created["outcome"]) == ("token:local", "write", "127.0.0.1", "done")
     assert created["object"]["run_id"] == run
