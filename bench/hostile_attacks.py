@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Attacks on a daemon of one's own, on loopback: each is a function that runs until it is told to stop."""
+"""Attacks on a daemon of one's own, on loopback: each is a function that runs until `stop` is set."""
 import contextlib
 import http.client
 import json
