@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Attacks on a daemon of one's own, on loopback: each is a function that runs until it is told to stop."""
+"""Attacks on a daemon of one's own, on loopback: each is a function that runs until `stop` is set."""
 import contextlib
 import http.client
 import json
@@ -100,8 +100,8 @@ def send_colliding_keys(door, run, keys, stop):
 
 
 def search_backtracking(door, stop):
-    """16 searches whose pattern a naive matcher tries in very many ways; each client leaves soon."""
-    body = json.dumps({"experiment_ids": ["0"], "filter": "tags.long LIKE '%s%%b'" % ("%a" * 12)}).encode()
+    """16 searches whose pattern a naive matcher tries at every place of long texts; each client leaves soon."""
+    body = json.dumps({"experiment_ids": ["0"], "filter": "tags.long LIKE '%%%sb%%'" % ("a" * 3900)}).encode()
     head = ("POST %sruns/search HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"
             "Content-Length: %d\r\n\r\n" % (API, door.token, len(body))).encode()
 

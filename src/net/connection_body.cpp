@@ -100,7 +100,7 @@ void Connection::pumped()
     write(&Connection::pump);
 }
 
-// Whether the source keeps the length that was told.
+// Whether the source keeps the length that was announced.
 bool Connection::count(bool last)
 {
     if (chunk_.size() > left_) return false;

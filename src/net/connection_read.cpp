@@ -129,12 +129,12 @@ void Connection::take_request()
 }
 
 // Requests of one connection are mostly of one client.
-void Connection::find_client(const std::string& told)
+void Connection::find_client(const std::string& named)
 {
     static const std::string owner;
     static const std::string stranger = "?";
     const auto& address = peer_.empty() ? stranger : peer_;
-    const auto& name = door_ == Door::unix_socket ? owner : (told.empty() ? address : told);
+    const auto& name = door_ == Door::unix_socket ? owner : (named.empty() ? address : named);
     if (client_ && name == client_name_) return;
     client_name_ = name;
     client_ = shared_->accounts.find(name);

@@ -124,7 +124,7 @@ private:
     void read_head();
     void take_request();
     Reception receive_by_handler(const Request& request);
-    void find_client(const std::string& told);
+    void find_client(const std::string& named);
     bool hold_body(std::size_t bytes);
     void encourage();
     void invite();
@@ -216,7 +216,7 @@ private:
     bool waiting_ = false;  // for the body's source to ring
     bool rung_ = false;     // while a piece was made
     bool watching_ = false;
-    bool leaving_ = false;  // the client sends no more; what is worked on was told
+    bool leaving_ = false;  // the client sends no more, and the deadline was brought forward
 };
 
 }  // namespace ponk::net

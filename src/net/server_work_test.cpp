@@ -34,7 +34,7 @@ bool becomes_true(const Condition& condition)
 }
 
 // "/hold" and the body of "/held" wait until `open`; "/spin" and the body of "/spun" work until
-// they are told to end. The client is what the query says.
+// their work is over. The client is what the query says.
 class ServerWork : public testing::Test {
 protected:
     class Source final : public BodySource {
