@@ -262,6 +262,7 @@ Result<PlanReport> make_plan(const Submission& submission)
     plan.container = TRY(container_plan(resolved, report.notices));
     plan.gpu = TRY(gpu_plan(resolved, submission, plan.variables, report.notices));
     plan.substitute = submission.substitute;
+    plan.may_promote = submission.may_promote;
     // Who asks for a preparation wants it built, whatever runs do.
     plan.prepare = *configuration.prepare_environment || plan.only_prepare;
     if (config::builds_environment(configuration, target)) {
