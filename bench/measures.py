@@ -13,6 +13,7 @@ from docker_measures import submit_docker
 from many_points import many_points
 from mlflow_environment import mlflow_environment
 from tracking import tracking
+from versions import versions
 
 NO_OP = "pass\n"
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
@@ -228,6 +229,7 @@ ALL = {
     "metrics": metrics,
     "memory": memory,
     "submit-docker": submit_docker,
+    "versions": versions,
     "containers": machines.containers,
     "upload": machines.upload,
 }

@@ -71,6 +71,7 @@ class Report:
 def main():
     parser = argparse.ArgumentParser(description="Measure ponk beside what people use otherwise.")
     parser.add_argument("--ponk", required=True)
+    parser.add_argument("--before", help="an earlier build of ponk, to be measured beside it (--only versions)")
     parser.add_argument("--only", nargs="*", choices=sorted(measures.ALL), help="a part of it")
     parser.add_argument("--repeat", type=int, default=15, help="turns per comparison (default 15)")
     parser.add_argument("--files", type=int, default=10000, help="files of the snapshot comparison")

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The first byte chooses what is searched, the rest is a filter; each of its lines is also an entry
 // of an order, and the first two are a pattern and a text.
+#include "base/like.hpp"
 #include "base/text.hpp"
 #include "query/search/filter.hpp"
-#include "query/search/like.hpp"
+#include "work_bound.hpp"
 
 #include <cstdint>
 #include <cstdlib>
@@ -12,6 +13,7 @@ namespace search = ponk::query::search;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
+    const WorkBound bound(size);
     if (size == 0) return 0;
     const search::Grammar* const grammars[] = {&search::runs,
                                                &search::history_runs,
@@ -35,8 +37,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         }
     }
     if (lines.size() > 1 && size < 2000) {
-        const bool exact = search::matches_like(lines[0], lines[1], search::Letters::exact);
-        if (exact && !search::matches_like(lines[0], lines[1], search::Letters::ascii_folded))
+        const bool exact = ponk::matches_like(lines[0], lines[1], ponk::Letters::exact);
+        if (exact && !ponk::matches_like(lines[0], lines[1], ponk::Letters::ascii_folded))
             std::abort();
     }
     return 0;

@@ -2,6 +2,7 @@
 #include "base/text.hpp"
 #include "importer/recognise.hpp"
 #include "os/directory.hpp"
+#include "work_bound.hpp"
 
 #include <cstdint>
 #include <cstdlib>
@@ -58,6 +59,7 @@ std::vector<std::string> runs_of(const os::Path& file, importer::Format format)
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
+    const WorkBound bound(size);
     static const Scratch scratch;
     const auto file = scratch.file();
     if (!os::replace_file(file, {reinterpret_cast<const char*>(data), size}, 0600)) std::abort();

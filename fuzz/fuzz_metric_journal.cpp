@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/metric_journal.hpp"
+#include "work_bound.hpp"
 
 #include <cstdlib>
 
 // Read at once or in two pieces, the same records come out; reading never goes backwards.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
+    const WorkBound bound(size);
     using namespace ponk::model;
     const std::string_view bytes(reinterpret_cast<const char*>(data), size);
     const auto whole = read_journal(bytes, 0);

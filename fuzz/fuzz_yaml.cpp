@@ -7,6 +7,7 @@
 #include "config/project.hpp"
 #include "config/run_configuration.hpp"
 #include "config/spark.hpp"
+#include "work_bound.hpp"
 
 #include <cstdint>
 #include <cstdlib>
@@ -32,6 +33,7 @@ std::size_t count(const Node& node, std::size_t depth)
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
+    const WorkBound bound(size, 4'000);  // a hint for each key that is not known
     const std::string text(reinterpret_cast<const char*>(data), size);
     Report report("f");
     const auto root = read_document(text, report);

@@ -26,6 +26,8 @@ MIDDLE = LOW | {"config", "query", "output", "db", "net", "ssh", "dockerapi"}
 MAY_USE = {
     "base": set(),
     "os": GROUND,
+    # Written by the daemon, read by the CLI.
+    "audit": GROUND | {"os"},
     "model": GROUND,
     "config": LOW,
     "query": LOW,
@@ -48,11 +50,11 @@ MAY_USE = {
     "box": LOW | {"config", "net", "dockerapi", "snapshot", "environment", "target", "side"},
     "launch": LOW | {"config", "net", "target"},
     "engine": MIDDLE | {"store", "snapshot", "secrets", "environment", "gpu", "target", "launch"},
-    "api": MIDDLE | {"mlflow", "store", "importer", "snapshot", "secrets", "environment", "gpu", "target", "launch", "engine"},
+    "api": MIDDLE | {"audit", "mlflow", "store", "importer", "snapshot", "secrets", "environment", "gpu", "target", "launch", "engine"},
     "webui": LOW | {"net", "api"},
-    "daemon": MIDDLE | {"mlflow", "store", "importer", "snapshot", "secrets", "environment", "gpu", "target", "launch", "engine",
+    "daemon": MIDDLE | {"audit", "mlflow", "store", "importer", "snapshot", "secrets", "environment", "gpu", "target", "launch", "engine",
                         "api", "webui"},
-    "cli": LOW | {"config", "query", "output", "net", "ssh"},
+    "cli": LOW | {"audit", "config", "query", "output", "net", "ssh"},
     # Programs of their own: the stub is libc and nothing of ours but plain values.
     "stub": set(),
     # A role of two programs, beside each run with GPUs: starts it by the means of the targets.
@@ -95,6 +97,9 @@ FORBIDDEN_TEXT = [
     (re.compile(r"\b(docker\.i" + r"o|quay\.i" + r"o|gcr\.i" + r"o|ghcr\.i" + r"o|nvcr\.i" + r"o|[a-z0-9-]+\.azurecr\.i" + r"o)/"), "a registry host"),
     (re.compile(r"\b(pypi\.or" + r"g|pythonhosted\.or" + r"g|registry\.npmjs\.or" + r"g|crates\.i" + r"o)\b"), "a registry host"),
 ]
+# Texts as keys of a table: whoever chooses them must not choose the buckets, too.
+FIXED_HASH = re.compile(r"\bunordered_(multi)?(map|set)<\s*(const )?std::string(_view)?\b|\bstd::hash<std::string")
+KEYED_HASH = "src/base/keyed_hash"
 SOURCE = (".cpp", ".hpp", ".c", ".h")
 SPDX_SUFFIXES = SOURCE + (".py", ".sh", ".cmake", ".sql", ".S", ".ts", ".tsx", ".fish")
 SPDX_NAMES = {"CMakeLists.txt", "Makefile"}
@@ -226,6 +231,8 @@ def check_text(path, lines, problems):
         elif len(lines) > 500:
             problems.warn(path, 500, "%d lines: aim under 300" % len(lines))
     for number, line in enumerate(lines, 1):
+        if path.startswith("src/") and not path.startswith(KEYED_HASH) and FIXED_HASH.search(line):
+            problems.error(path, number, "a hash with a fixed seed: take KeyedMap or KeyedSet of base/keyed_hash.hpp")
         for pattern, what in FORBIDDEN_TEXT:
             if pattern.search(line) and not path.startswith(GENEROUS):
                 problems.error(path, number, "%s: '%s'" % (what, pattern.search(line).group(0)))

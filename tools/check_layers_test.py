@@ -77,6 +77,11 @@ class CheckLayers(unittest.TestCase):
     def test_unknown_folder_is_refused(self):
         self.refused("src/things/a.cpp", LICENCE, "is no folder of the table")
 
+    def test_table_of_texts_has_a_keyed_hash(self):
+        for table in ("std::unordered_map<std::string, int>", "std::unordered_set<std::string_view>"):
+            self.refused("src/os/a.cpp", LICENCE + table + " seen;\n", "KeyedMap")
+        self.accepted("src/os/a.cpp", LICENCE + "std::unordered_map<pid_t, std::string> seen;\n")
+
     def test_machine_path_and_registry_are_refused(self):
         self.refused("docs/a.md", "see /home/" + "carol/x\n", "a path of one machine")
         self.refused("docs/a.md", "image quay.i" + "o/x/y\n", "a registry host")

@@ -111,7 +111,7 @@ std::optional<std::string> token_of(const net::Request& request)
 }
 
 std::optional<Refusal>
-find_refusal(const Tokens* tokens, const net::Request& request, Permission needed)
+find_refusal(const Tokens* tokens, const net::Request& request, Permission needed, Caller* caller)
 {
     if (request.door == net::Door::unix_socket || needed == Permission::open) return std::nullopt;
     // A name of somebody else's that leads here is how pages of strangers reach local servers.
@@ -126,12 +126,14 @@ find_refusal(const Tokens* tokens, const net::Request& request, Permission neede
                          "");
     }
     const auto token = token_of(request);
-    const auto role = token && tokens != nullptr ? tokens->role_of(*token) : std::optional<Role>();
-    if (!role) return unknown_caller(token.has_value());
-    if (suffices(*role, needed)) return std::nullopt;
+    auto known = token && tokens != nullptr ? tokens->find(*token) : std::nullopt;
+    if (!known) return unknown_caller(token.has_value());
+    const auto role = known->role;
+    if (caller != nullptr) *caller = {std::move(known->name), role};
+    if (suffices(role, needed)) return std::nullopt;
     return forbidden(fmt::format("this needs the role '{}'; the token has '{}'",
                                  name_of(needed),
-                                 to_string(*role)),
+                                 to_string(role)),
                      fmt::format("'ponk token create --name NAME --role {}' makes one that may.",
                                  name_of(needed)));
 }

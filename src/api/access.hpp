@@ -15,10 +15,19 @@ struct Refusal {
     net::Headers headers = {};
 };
 
+// Who a request comes from: the name and the role of its token, when it has one that is known.
+struct Caller {
+    std::string token = {};
+    Role role = Role::read;
+};
+
 // Asks the door through which a request came, where it says it wants to go (Host), which page sent
 // it (Origin) and its token. Nothing: it may. Waits for nothing.
-std::optional<Refusal>
-find_refusal(const Tokens* tokens, const net::Request& request, Permission needed);
+// `caller` becomes who it is, as far as that is known then.
+std::optional<Refusal> find_refusal(const Tokens* tokens,
+                                    const net::Request& request,
+                                    Permission needed,
+                                    Caller* caller = nullptr);
 
 // "localhost", "127.0.0.1" or "[::1]", with a port or without.
 bool is_loopback_host(std::string_view host);

@@ -5,10 +5,14 @@
 #include "api/file_source.hpp"
 #include "api/handlers.hpp"
 #include "base/text.hpp"
+#include "base/work_budget.hpp"
 
 namespace ponk::api {
 
 namespace {
+
+// Of an entry of a list, beside its name.
+constexpr std::size_t item_size = 160;
 
 Result<model::Run> run_record(const Services& services, const Call& call)
 {
@@ -40,6 +44,7 @@ Result<net::Response> list_artifacts(const Services& services, const Call& call)
     JsonArray items;
     const auto list = engine::list_artifacts(services.context(), run);
     for (const auto& artifact : list.artifacts) {
+        TRY(charge_answer(artifact.path.size() + artifact.link.size() + item_size));
         items.emplace_back(
             JsonObject{{"path", artifact.path},
                        {"size", artifact.size},
@@ -98,6 +103,7 @@ Result<net::Response> show_snapshot(const Services& services, const Call& call)
     JsonArray files;
     for (const auto& entry : manifest.entries()) {
         if (entry.kind == snapshot::EntryKind::folder) continue;
+        TRY(charge_answer(entry.path.size() + item_size));
         files.emplace_back(JsonObject{
             {"path", entry.path},
             {"size", entry.size},

@@ -118,6 +118,10 @@ Result<net::Response> collect_garbage(const Services& services, const Call& /*ca
     JsonArray deferred;
     for (const auto& reason : report.deferred_by)
         deferred.emplace_back(reason);
+    JsonArray unreadable;
+    for (const auto& manifest : report.unreadable)
+        unreadable.emplace_back(
+            JsonObject{{"snapshot", manifest.id.text()}, {"problem", manifest.problem}});
     const auto environments =
         engine::collect_environments(services.context(), services.context().environment_rules, {});
     JsonArray removed;
@@ -128,6 +132,8 @@ Result<net::Response> collect_garbage(const Services& services, const Call& /*ca
         {"deleted", report.deleted_objects},
         {"freed_bytes", report.trashed_bytes},
         {"deferred_by", std::move(deferred)},
+        {"unreadable", std::move(unreadable)},
+        {"kept", report.kept_objects},
         {"environments", std::move(removed)},
         {"environment_bytes", environments.freed},
         {"problems", JsonArray(environments.problems.begin(), environments.problems.end())}});

@@ -2,6 +2,7 @@
 #include "api/handlers.hpp"
 #include "base/hash.hpp"
 #include "base/text.hpp"
+#include "base/work_budget.hpp"
 #include "engine/log_check.hpp"
 #include "engine/run_secrets.hpp"
 #include "secrets/redactor.hpp"
@@ -18,6 +19,8 @@ namespace ponk::api {
 namespace {
 
 constexpr std::size_t block = std::size_t{256} * 1024;
+// Looking for secrets takes longer: what is done at once stays a matter of milliseconds.
+constexpr std::size_t masked_block = std::size_t{64} * 1024;
 
 // A script can give its log any length without writing anything: such holes are not served, for
 // nobody can use gigabytes of zeros.
@@ -32,7 +35,7 @@ std::uint64_t size_of(int fd)
 // Where the next large hole begins, or `end`.
 std::uint64_t large_hole_from(int fd, std::uint64_t at, std::uint64_t end)
 {
-    while (at < end) {
+    while (at < end && !work_is_over()) {
         const auto hole = os::hole_from(fd, at, end);
         at = os::data_from(fd, hole, end);
         if (at - hole >= large_hole) return hole;
@@ -46,14 +49,15 @@ std::uint64_t place_of(int fd, std::uint64_t served)
     const auto end = size_of(fd);
     for (std::uint64_t at = 0;;) {
         const auto hole = large_hole_from(fd, at, end);
-        if (hole == end || served <= hole - at) return at + served;
+        if (hole == end || served <= hole - at || work_is_over()) return at + served;
         served -= hole - at;
         at = os::data_from(fd, hole, end);
     }
 }
 
 // The bytes of a run's log from an offset on, with the run's secrets masked. Offsets count served
-// bytes: with masks they differ from the file's, so a log with secrets is read from its beginning.
+// bytes: with masks they differ from the file's, so a log with secrets is read from the last place
+// before the offset that an earlier reader has found, else from its beginning.
 class LogSource final : public net::BodySource {
 public:
     enum class Follow { no, yes };
@@ -67,8 +71,9 @@ public:
               std::shared_ptr<const secrets::RedactionPatterns> patterns)
         : services_(services), id_(std::move(id)), follow_(follow), holes_(holes)
     {
-        if (patterns) {
-            redactor_.emplace(std::move(patterns));
+        if (patterns && !patterns->empty()) {
+            redactor_.emplace(patterns);
+            patterns_ = std::move(patterns);
             skip_ = offset;
         } else {
             at_ = offset;
@@ -89,7 +94,7 @@ public:
                 pass_hole();
                 const auto got = redactor_ ? read_masked(out) : read_plain(out);
                 if (!got) return Step::broken;
-                if (*got && out.empty()) continue;  // all of it may begin a secret
+                // Without bytes where all of it may begin a secret, or is before the offset.
                 if (*got) return Step::data;
             }
             if (over_) {
@@ -111,10 +116,34 @@ private:
         if (!file) return;
         file_ = std::move(*file);
         if (holes_ == Holes::leave_out && at_ > 0) at_ = place_of(file_.get(), at_);
+        if (redactor_) begin_at_mark();
         // Who reads all of it can tell its digest; of one that is known no other is needed.
         if (at_ == 0 && follow_ == Follow::no && os::status_of(file_.get(), opened_) == 0 &&
             !services_.context().log_digests->find(id_, opened_))
             hash_.emplace();
+    }
+
+    void begin_at_mark()
+    {
+        struct stat info {};
+        if (::fstat(file_.get(), &info) != 0) return;
+        log_ = {id_, info.st_ino, patterns_};
+        const auto mark = services_.log_marks->find(*log_, skip_);
+        if (!mark || mark->file > static_cast<std::uint64_t>(info.st_size)) return;
+        at_ = mark->file;
+        served_ = mark->served;
+        skip_ -= mark->served;
+        redactor_->resume(mark->rest);
+    }
+
+    // Where others may begin later.
+    void note_mark()
+    {
+        if (!log_ || at_ < noted_ + LogMarks::spacing) return;
+        const auto rest = redactor_->rest();
+        if (rest == secrets::Redactor::Rest::holding) return;
+        services_.log_marks->note(*log_, {at_, served_, rest});
+        noted_ = at_;
     }
 
     void keep_digest()
@@ -139,7 +168,8 @@ private:
     [[nodiscard]] std::size_t room() const
     {
         const auto size = size_of(file_.get());
-        const auto left = std::min<std::uint64_t>(block, size - std::min(at_, size));
+        const auto left =
+            std::min<std::uint64_t>(redactor_ ? masked_block : block, size - std::min(at_, size));
         if (holes_ == Holes::keep) return static_cast<std::size_t>(left);
         // Up to the next large hole; what looks like one behind the block counts when we are there.
         const auto near = std::min(size, at_ + left + large_hole);
@@ -166,14 +196,17 @@ private:
         const auto bytes = TRY(os::read_at(file_.get(), at_, room()));
         at_ += bytes.size();
         if (hash_) hash_->update(bytes);
-        if (!bytes.empty()) give(out, redactor_->feed(bytes));
-        return !bytes.empty();
+        if (bytes.empty()) return false;
+        give(out, redactor_->feed(bytes));
+        note_mark();
+        return true;
     }
 
     void give(std::string& out, std::string_view bytes)
     {
         const auto left_out = std::min<std::uint64_t>(skip_, bytes.size());
         skip_ -= left_out;
+        served_ += bytes.size();
         out += bytes.substr(left_out);
     }
 
@@ -184,6 +217,10 @@ private:
     os::Fd file_;
     std::uint64_t at_ = 0;
     std::uint64_t skip_ = 0;
+    std::uint64_t served_ = 0;  // masked bytes up to here, given or left out
+    std::uint64_t noted_ = 0;   // the last mark of this reader
+    std::shared_ptr<const secrets::RedactionPatterns> patterns_;
+    std::optional<LogMarks::Log> log_;
     bool over_ = false;
     os::FileStatus opened_;
     std::optional<Sha256> hash_;
@@ -235,10 +272,13 @@ Result<net::Response> check_log(const Services& services, const Call& call)
     const auto damage = TRY(engine::find_log_damage(
         context.log_of(id), run, engine::LogDepth::thorough, *context.log_digests));
     if (!damage) return net::json_response(JsonObject{{"problem", Json()}});
-    store::RunChange change;
-    change.warnings.push_back(damage->message());
-    // The answer matters more than that it is kept.
-    static_cast<void>(services.history().update_run(id, change));
+    // Who may only read changes nothing by asking.
+    if (call.request.door == net::Door::unix_socket) {
+        store::RunChange change;
+        change.warnings.push_back(damage->message());
+        // The answer matters more than that it is kept.
+        static_cast<void>(services.history().update_run(id, change));
+    }
     return net::json_response(JsonObject{{"problem",
                                           JsonObject{{"kind", to_string(damage->kind())},
                                                      {"message", damage->message()},

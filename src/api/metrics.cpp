@@ -120,7 +120,18 @@ private:
     [[nodiscard]] Result<std::vector<model::MetricPoint>> curve(const std::string& key) const
     {
         if (*wanted_.points == 0) return std::vector<model::MetricPoint>();
+        if (*wanted_.points <= 2) return ends(key);
         return services_.history().metric_curve(id_, key, *wanted_.points);
+    }
+
+    // The first point and the last, for which nobody reads those between.
+    [[nodiscard]] Result<std::vector<model::MetricPoint>> ends(const std::string& key) const
+    {
+        auto points = TRY(services_.history().metric_points(id_, key, 0, 1));
+        if (*wanted_.points == 1) return points;
+        for (auto& last : TRY(services_.history().metric_points(id_, key, open_->count - 1, 1)))
+            points.push_back(std::move(last));
+        return points;
     }
 
     const Services& services_;

@@ -2,6 +2,7 @@
 #include "api/router.hpp"
 
 #include "api/access.hpp"
+#include "api/audited.hpp"
 #include "api/error_shape.hpp"
 #include "api/handlers.hpp"
 #include "api/mlflow/routes.hpp"
@@ -128,14 +129,50 @@ Permission needed_for(const Route* route)
 }
 
 std::optional<net::Response>
-refuse(const Services& services, const net::Request& request, Permission needed)
+refuse(const Services& services, const net::Request& request, Permission needed, Audited& audited)
 {
-    const auto refusal = find_refusal(services.tokens, request, needed);
+    Caller caller;
+    const auto refusal = find_refusal(services.tokens, request, needed, &caller);
+    audited.caller(std::move(caller));
     if (!refusal) return std::nullopt;
     auto response = error_answer(address_of(request), refusal->error, refusal->status);
     for (const auto& header : refusal->headers)
         response.headers.push_back(header);
+    audited.refused(response);
     return response;
+}
+
+// What administers may copy trees and build environments; the owner waits as long as it likes.
+constexpr std::chrono::hours long_limit{1};
+
+bool is_long(const net::Request& head, Permission needed)
+{
+    return head.door == net::Door::unix_socket || needed == Permission::administer;
+}
+
+// Clients share the server by their tokens, whatever connections and user names they come with.
+net::Reception of_its_client(const net::Request& head, net::Reception reception)
+{
+    if (reception.answer || head.door == net::Door::unix_socket) return reception;
+    if (auto token = token_of(head)) reception.client = "token " + *token;
+    return reception;
+}
+
+void name_route(Audited& audited, const mlflow::Found& found)
+{
+    audited.route("",
+                  found.route != nullptr ? found.route->pattern : "",
+                  found.permission(),
+                  found.variables);
+}
+
+void name_route(Audited& audited, const net::Request& request, const RouteIndex::Found& found)
+{
+    const bool is_native = !request.path.empty() && request.path.front() == "api";
+    audited.route(is_native ? "/api/v1" : "",
+                  found.route != nullptr ? found.route->pattern : "",
+                  needed_for(found.route),
+                  found.variables);
 }
 
 // A route that takes streams, called with the whole body at hand.
@@ -150,48 +187,80 @@ Result<net::Response> pour(const Services& services, const Route& route, const C
 
 }  // namespace
 
-net::Reception receive(const Services& services, const net::Request& head)
+namespace {
+
+net::Reception receive_native(const Services& services, const net::Request& head)
 {
     net::Reception reception;
-    if (auto found = mlflow::find(head)) {
-        reception.answer = refuse(services, head, found->permission());
-        return reception.answer ? std::move(reception)
-                                : mlflow::receive(services, head, std::move(*found));
-    }
+    Audited audited(services, head);
     auto found = route_index().find(head.method, head.path);
-    reception.answer = refuse(services, head, needed_for(found.route));
+    name_route(audited, head, found);
+    reception.answer = refuse(services, head, needed_for(found.route), audited);
     if (reception.answer) return reception;
+    audited.counted();
     if (found.route == nullptr) {
         reception.answer = no_route(head, found.known_path);
         return reception;
     }
+    // What anybody may ask is known already.
+    if (found.route->permission == Permission::open) {
+        reception.answer = dispatch(services, head);
+        return reception;
+    }
+    if (is_long(head, found.route->permission)) reception.time_limit = long_limit;
     reception.body_limit = found.route->body_limit;
     reception.pace = found.route->pace;
     if (found.route->sink == nullptr) return reception;
-    auto sink = found.route->sink(services, {head, std::move(found.variables)});
+    auto sink = found.route->sink(services, {head, found.variables});
     if (sink) {
-        reception.sink = std::move(*sink);
+        reception.sink = audited.watch(std::move(*sink));
     } else {
         reception.answer = error_answer(address_of(head), sink.error());
     }
     return reception;
 }
 
+}  // namespace
+
+net::Reception receive(const Services& services, const net::Request& head)
+{
+    auto found = mlflow::find(head);
+    if (!found) return of_its_client(head, receive_native(services, head));
+    Audited audited(services, head);
+    name_route(audited, *found);
+    const auto permission = found->permission();
+    net::Reception reception;
+    reception.answer = refuse(services, head, permission, audited);
+    if (reception.answer) return reception;
+    audited.counted();
+    reception = mlflow::receive(services, head, *found);
+    if (reception.sink) reception.sink = audited.watch(std::move(reception.sink));
+    if (is_long(head, permission)) reception.time_limit = long_limit;
+    return of_its_client(head, std::move(reception));
+}
+
 net::Response dispatch(const Services& services, const net::Request& request)
 {
+    Audited audited(services, request);
     if (auto found = mlflow::find(request)) {
-        if (auto refusal = refuse(services, request, found->permission()))
+        name_route(audited, *found);
+        if (auto refusal = refuse(services, request, found->permission(), audited))
             return std::move(*refusal);
-        return mlflow::dispatch(services, request, std::move(*found));
+        auto answer = mlflow::dispatch(services, request, *found);
+        audited.answered(answer);
+        return answer;
     }
     auto found = route_index().find(request.method, request.path);
-    if (auto refusal = refuse(services, request, needed_for(found.route)))
+    name_route(audited, request, found);
+    if (auto refusal = refuse(services, request, needed_for(found.route), audited))
         return std::move(*refusal);
     if (found.route == nullptr) return no_route(request, found.known_path);
-    const Call call{request, std::move(found.variables)};
-    auto answer = found.route->sink != nullptr ? pour(services, *found.route, call)
+    const Call call{request, found.variables};
+    auto result = found.route->sink != nullptr ? pour(services, *found.route, call)
                                                : found.route->action(services, call);
-    return answer ? std::move(*answer) : error_answer(address_of(request), answer.error());
+    auto answer = result ? std::move(*result) : error_answer(address_of(request), result.error());
+    audited.answered(answer);
+    return answer;
 }
 
 mode_t umask_of(const Json& body)
@@ -202,7 +271,8 @@ mode_t umask_of(const Json& body)
 Result<Json> body_of(const Call& call)
 {
     if (call.request.body.empty()) return Json(JsonObject());
-    auto body = TRY(parse_json(call.request.body).map_error(while_doing("request body")));
+    auto body = TRY(
+        parse_json(call.request.body, {.values = 250'000}).map_error(while_doing("request body")));
     if (!body.is_object()) return fail(ErrorKind::invalid_argument, "request body: not an object");
     return body;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/run_calls.hpp"
 
+#include "api/audited.hpp"
 #include "api/mlflow/limits.hpp"
 #include "api/mlflow/routes.hpp"
 #include "base/text.hpp"
@@ -349,10 +350,22 @@ std::string answer_run(const Services& services, const RunId& run, const Json& a
     const auto may = run_may(services, run, *request);
     if (!may) return text_of(ponk::mlflow::refuse(may.error()));
     const auto found = mlflow::find(*request).value_or(mlflow::Found());
-    if (!*may) return text_of(forbidden(*request, found.permission()));
+    Audited audited(services, *request);
+    audited.run(run);
+    audited.route("",
+                  found.route != nullptr ? found.route->pattern : "",
+                  found.permission(),
+                  found.variables);
+    if (!*may) {
+        const auto refusal = forbidden(*request, found.permission());
+        audited.refused(refusal);
+        return text_of(refusal);
+    }
+    audited.counted();
     sign(*request, found, run);
     for (;;) {
         auto response = mlflow::dispatch(services, *request, found);
+        audited.answered(response);
         if (response.stream) return drained(std::move(response));
         if (response.body.size() <= longest_answer) return text_of(response);
         if (!ask_for_less(*request, response.body.size())) return text_of(too_long());

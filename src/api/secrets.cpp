@@ -3,16 +3,31 @@
 
 #include "api/handlers.hpp"
 #include "base/time.hpp"
+#include "config/consents.hpp"
 
 namespace ponk::api {
 
 namespace {
 
-Json secret_json(const secrets::SecretInfo& info)
+using config::Consent;
+using config::ConsentKind;
+
+// The projects that may use it: paths, or "*".
+JsonArray projects_of(const std::vector<Consent>& consents, const std::string& name)
+{
+    JsonArray projects;
+    for (const auto& consent : consents)
+        if (consent.kind == ConsentKind::secret && consent.what == name)
+            projects.emplace_back(consent.project);
+    return projects;
+}
+
+Json secret_json(const secrets::SecretInfo& info, const std::vector<Consent>& consents)
 {
     return JsonObject{{"name", info.name},
                       {"where", secrets::to_string(info.where)},
                       {"updated", utc_text(info.updated)},
+                      {"projects", projects_of(consents, info.name)},
                       {"problem", info.problem.empty() ? Json() : Json(info.problem)}};
 }
 
@@ -21,8 +36,9 @@ Json secret_json(const secrets::SecretInfo& info)
 Result<net::Response> list_secrets(const Services& services, const Call& /*call*/)
 {
     JsonArray items;
+    const auto consents = TRY(config::Consents(services.context().home).list());
     for (const auto& info : TRY(services.context().secrets.list()))
-        items.push_back(secret_json(info));
+        items.push_back(secret_json(info, consents));
     return net::json_response(JsonObject{{"secrets", std::move(items)}});
 }
 
@@ -33,7 +49,10 @@ Result<net::Response> put_secret(const Services& services, const Call& call)
         return fail(ErrorKind::invalid_argument, "'value' must be a text");
     const auto info =
         TRY(services.context().secrets.set(call.variables.at(0), body["value"].as_string()));
-    return net::json_response(secret_json(info));
+    config::Consents consents(services.context().home);
+    if (const auto project = body.text("project"); !project.empty())
+        TRY(consents.add({ConsentKind::secret, project, info.name}));
+    return net::json_response(secret_json(info, TRY(consents.list())));
 }
 
 Result<net::Response> delete_secret(const Services& services, const Call& call)
@@ -41,6 +60,9 @@ Result<net::Response> delete_secret(const Services& services, const Call& call)
     auto& secrets = services.context().secrets;
     const bool purge = call.request.parameter("purge").value_or("") == "1";
     TRY(purge ? secrets.purge(call.variables.at(0)) : secrets.remove(call.variables.at(0)));
+    // Another secret of that name is another thing to be asked about.
+    TRY(config::Consents(services.context().home)
+            .forget(ConsentKind::secret, call.variables.at(0)));
     return net::json_response(JsonObject{{"deleted", call.variables.at(0)}});
 }
 

@@ -2,11 +2,14 @@
 #pragma once
 
 #include "api/doors.hpp"
+#include "api/log_marks.hpp"
 #include "api/tokens.hpp"
+#include "audit/audit_log.hpp"
 #include "engine/engine.hpp"
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 
 namespace ponk::api {
@@ -20,9 +23,11 @@ struct Services {
     std::int64_t started = 0;  // wall-clock milliseconds
     // Asks the daemon to end; runs go on.
     std::function<void(const std::string& reason)> stop;
-    Tokens* tokens = nullptr;    // none: nobody comes in but by the Unix socket
-    Doors* doors = nullptr;      // none: there is no other door
-    Imports* imports = nullptr;  // none: it takes none
+    Tokens* tokens = nullptr;          // none: nobody comes in but by the Unix socket
+    Doors* doors = nullptr;            // none: there is no other door
+    Imports* imports = nullptr;        // none: it takes none
+    audit::AuditLog* audit = nullptr;  // none: nothing is noted
+    std::shared_ptr<LogMarks> log_marks = std::make_shared<LogMarks>();
 
     [[nodiscard]] const engine::Context& context() const { return engine.context(); }
     [[nodiscard]] store::History& history() const { return engine.context().history; }

@@ -194,6 +194,12 @@ Result<> Tokens::remove(std::string_view name)
 
 std::optional<Role> Tokens::role_of(std::string_view token) const
 {
+    const auto known = find(token);
+    return known ? std::optional(known->role) : std::nullopt;
+}
+
+std::optional<Tokens::Known> Tokens::find(std::string_view token) const
+{
     const auto list = current();
     const auto digest = sha256(token);
     const Token* found = nullptr;
@@ -202,7 +208,7 @@ std::optional<Role> Tokens::role_of(std::string_view token) const
     }
     if (found == nullptr || (found->expires && *found->expires <= wall_milliseconds()))
         return std::nullopt;
-    return found->role;
+    return Known{found->name, found->role};
 }
 
 Result<std::string> Tokens::local_token()

@@ -35,7 +35,7 @@ std::string tokens_text(const std::vector<Token>& tokens);
 Result<std::vector<Token>> parse_tokens(std::string_view text);
 
 // Who may come in by TCP. Kept in the files `tokens` and `token` of the home folder. Safe for
-// several threads; `role_of` waits for nothing.
+// several threads; `find` and `role_of` wait for nothing.
 class Tokens {
 public:
     // A damaged file is set aside and told in `notice`: nobody comes in by what it held.
@@ -48,6 +48,11 @@ public:
     [[nodiscard]] std::vector<Token> list() const { return *current(); }
     // Nothing for what is no token, or one that has expired.
     [[nodiscard]] std::optional<Role> role_of(std::string_view token) const;
+    struct Known {
+        std::string name;
+        Role role = Role::read;
+    };
+    [[nodiscard]] std::optional<Known> find(std::string_view token) const;
 
     // The one for this user's own clients on this machine, with the role `promote`: made when it
     // is not there.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/json.hpp"
 
+#include "base/keyed_hash.hpp"
 #include "base/text.hpp"
 
 #include <fmt/format.h>
@@ -10,27 +11,52 @@
 
 namespace ponk {
 
-JsonObject::JsonObject(std::initializer_list<Member> members)
+namespace {
+
+// So many members are compared one by one, as most objects have no more.
+constexpr std::size_t few = 24;
+
+}  // namespace
+
+JsonObject::JsonObject(std::initializer_list<Given> members)
 {
     members_.reserve(members.size());
-    for (const auto& [key, value] : members)
-        set(key, value);
+    for (const auto& given : members)
+        set(std::move(given.member.first), std::move(given.member.second));
+}
+
+// The number of members when there is none of that name.
+std::size_t JsonObject::place_of(std::string_view key) const
+{
+    if (!places_.empty()) {
+        return places_
+            .find(keyed_hash(key),
+                  [this, key](std::size_t place) { return members_[place].first == key; })
+            .value_or(members_.size());
+    }
+    count_work(members_.size());
+    std::size_t place = 0;
+    while (place < members_.size() && members_[place].first != key)
+        ++place;
+    return place;
+}
+
+void JsonObject::index_from(std::size_t place)
+{
+    for (; place < members_.size(); ++place)
+        places_.add(keyed_hash(members_[place].first), place);
 }
 
 const Json* JsonObject::find(std::string_view key) const
 {
-    for (const auto& [name, value] : members_) {
-        if (name == key) return &value;
-    }
-    return nullptr;
+    const auto place = place_of(key);
+    return place < members_.size() ? &members_[place].second : nullptr;
 }
 
 Json* JsonObject::find(std::string_view key)
 {
-    for (auto& [name, value] : members_) {
-        if (name == key) return &value;
-    }
-    return nullptr;
+    const auto place = place_of(key);
+    return place < members_.size() ? &members_[place].second : nullptr;
 }
 
 Json& JsonObject::set(std::string key, Json value)
@@ -42,12 +68,18 @@ Json& JsonObject::set(std::string key, Json value)
 
 bool JsonObject::erase(std::string_view key)
 {
-    return std::erase_if(members_, [key](const Member& member) { return member.first == key; }) > 0;
+    const auto place = place_of(key);
+    if (place == members_.size()) return false;
+    members_.erase(members_.begin() + static_cast<std::ptrdiff_t>(place));
+    places_.clear();
+    if (members_.size() > few) index_from(0);
+    return true;
 }
 
 void JsonObject::append(std::string key, Json value)
 {
     members_.emplace_back(std::move(key), std::move(value));
+    if (members_.size() > few) index_from(places_.empty() ? 0 : members_.size() - 1);
 }
 
 Json::Json(std::uint64_t value)

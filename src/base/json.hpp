@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/error.hpp"
+#include "base/key_places.hpp"
 
 #include <cstdint>
 #include <initializer_list>
@@ -16,13 +17,16 @@ namespace ponk {
 class Json;
 using JsonArray = std::vector<Json>;
 
-// Members keep the order in which they were written; `set` replaces an equal key in place.
+// Members keep the order in which they were written; `set` replaces an equal key in place. Finding
+// one takes the same time however many there are. Whoever iterates may change values, not keys.
 class JsonObject {
 public:
     using Member = std::pair<std::string, Json>;
+    // What a list in braces consists of: unlike a Member it can be moved out of there.
+    struct Given;
 
     JsonObject() = default;
-    JsonObject(std::initializer_list<Member> members);
+    JsonObject(std::initializer_list<Given> members);
 
     [[nodiscard]] const Json* find(std::string_view key) const;
     [[nodiscard]] Json* find(std::string_view key);
@@ -39,7 +43,11 @@ public:
     [[nodiscard]] auto end() { return members_.end(); }
 
 private:
+    [[nodiscard]] std::size_t place_of(std::string_view key) const;
+    void index_from(std::size_t place);
+
     std::vector<Member> members_;
+    KeyPlaces places_;  // of many members; a few are compared one by one
 };
 
 // A JSON document in memory. Strings are bytes: what is not UTF-8 travels as the escapes
@@ -101,6 +109,13 @@ private:
         value_;
 };
 
+struct JsonObject::Given {
+    Given(std::string key, Json value) : member(std::move(key), std::move(value)) {}
+    Given(Member given) : member(std::move(given)) {}
+
+    mutable Member member;
+};
+
 // Here, where Json is complete: clang asks for that.
 inline std::size_t JsonObject::size() const noexcept
 {
@@ -112,8 +127,13 @@ inline bool JsonObject::empty() const noexcept
 }
 
 struct JsonLimits {
+    static constexpr auto any_number = static_cast<std::size_t>(-1);
+
     std::size_t depth = 64;
     std::size_t bytes = std::size_t{64} << 20;
+    // All together, at any depth. One takes 40 bytes or more in memory, and in a text as few as
+    // two.
+    std::size_t values = 1'000'000;
     // As Python writes them: NaN, Infinity and -Infinity are read as texts that say so.
     bool odd_numbers = false;
 };

@@ -2,10 +2,11 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
-#include <unordered_map>
 
 namespace ponk {
 
@@ -33,6 +34,9 @@ private:
     Result<Json> value(std::size_t depth)
     {
         if (depth > limits_.depth) return wrong("nested too deeply");
+        if (++values_ > limits_.values)
+            return wrong(fmt::format("more than {} values", limits_.values));
+        count_work();
         skip_blanks();
         if (at_ == text_.size()) return wrong("unexpected end");
         switch (text_[at_]) {
@@ -61,9 +65,6 @@ private:
     {
         ++at_;
         JsonObject members;
-        // No quadratic search among many members, and no index for the few that most objects have.
-        constexpr std::size_t few = 24;
-        std::unordered_map<std::string, std::size_t> index;
         skip_blanks();
         if (take('}')) return Json(std::move(members));
         for (;;) {
@@ -73,30 +74,11 @@ private:
             skip_blanks();
             if (!take(':')) return wrong("expected ':' after the key");
             auto item = TRY(value(depth + 1));
-            if (members.size() < few) {
-                members.set(std::move(key), std::move(item));
-            } else {
-                if (index.empty()) index = places_of(members);
-                const auto [place, added] = index.try_emplace(key, members.size());
-                if (added) {
-                    members.append(std::move(key), std::move(item));
-                } else {
-                    (members.begin() + static_cast<std::ptrdiff_t>(place->second))->second =
-                        std::move(item);
-                }
-            }
+            members.set(std::move(key), std::move(item));
             skip_blanks();
             if (take('}')) return Json(std::move(members));
             if (!take(',')) return wrong("expected ',' or '}'");
         }
-    }
-
-    static std::unordered_map<std::string, std::size_t> places_of(const JsonObject& members)
-    {
-        std::unordered_map<std::string, std::size_t> places;
-        for (const auto& [key, value] : members)
-            places.emplace(key, places.size());
-        return places;
     }
 
     Result<Json> array(std::size_t depth)
@@ -282,6 +264,7 @@ private:
     std::string_view text_;
     const JsonLimits& limits_;
     std::size_t at_ = 0;
+    std::size_t values_ = 0;
 };
 
 }  // namespace

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/json.hpp"
+#include "base/keyed_hash_test_support.hpp"
+#include "base/work_count.hpp"
 
 #include <gtest/gtest.h>
 
@@ -96,6 +98,73 @@ TEST(Json, ComparesNumbersByValueAndObjectsInAnyOrder)
 {
     EXPECT_EQ(*parse_json(R"({"a":1,"b":[2]})"), *parse_json(R"({"b":[2.0],"a":1.0})"));
     EXPECT_FALSE(*parse_json("[1,2]") == *parse_json("[2,1]"));
+}
+
+std::string object_of(const std::vector<std::string>& keys)
+{
+    std::string text = "{";
+    for (const auto& key : keys)
+        text += (text.size() > 1 ? ",\"" : "\"") + key + "\":1";
+    return text + "}";
+}
+
+TEST(Json, TakesFewStepsForKeysThatWereChosenToCollide)
+{
+    const auto keys = CollidingKeys::make(12);
+    const auto text = object_of(keys);
+
+    const WorkCount work;
+    const auto value = parse_json(text);
+    ASSERT_TRUE(value);
+    for (const auto& key : keys)
+        ASSERT_EQ(value->integer(key), 1);
+    EXPECT_EQ(*value, *parse_json(object_of({keys.rbegin(), keys.rend()})));
+
+    EXPECT_LT(work.steps(), 50 * keys.size());
+}
+
+TEST(JsonObject, IsTheSameWithFewAndWithManyMembers)
+{
+    for (const int count : {3, 24, 25, 1000}) {
+        JsonObject object;
+        for (int i = 0; i < count; ++i)
+            object.set("key" + std::to_string(i), i);
+        object.set("key1", "again");
+        EXPECT_TRUE(object.erase("key0"));
+        EXPECT_FALSE(object.erase("key0"));
+        const auto copy = object;
+        object.append("last", 1);
+
+        EXPECT_EQ(object.size(), static_cast<std::size_t>(count));
+        EXPECT_EQ(object.begin()->first, "key1");
+        EXPECT_EQ(*object.find("key1"), Json("again"));
+        EXPECT_EQ(*object.find("last"), Json(1));
+        EXPECT_EQ(copy.find("last"), nullptr);
+        EXPECT_EQ(*copy.find("key2"), Json(2));
+        EXPECT_EQ(copy.find("key0"), nullptr);
+    }
+}
+
+TEST(JsonObject, MovesWhatItIsGivenInBraces)
+{
+    JsonArray items(1);
+    const auto* const place = items.data();
+
+    const Json outer(
+        JsonObject{{"a", JsonObject{{"b", JsonObject{{"c", std::move(items)}}}}}, {"d", 1}});
+
+    EXPECT_EQ(outer["a"]["b"]["c"].as_array().data(), place);
+}
+
+TEST(Json, LimitsTheNumberOfValues)
+{
+    EXPECT_TRUE(parse_json("[1,{\"a\":[]}]", {.values = 4}));
+    EXPECT_EQ(parse_json("[1,{\"a\":[]}]", {.values = 3}).error().message(),
+              "line 1, column 9: more than 3 values");
+    std::string text = "[0";
+    for (int i = 0; i < 1'000'000; ++i)
+        text += ",0";
+    EXPECT_FALSE(parse_json(text + "]"));
 }
 
 }  // namespace

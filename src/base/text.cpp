@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.hpp"
 
+#include "base/work_count.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -276,10 +278,21 @@ std::size_t edit_distance(std::string_view left, std::string_view right)
 std::optional<std::string> nearest(std::string_view word,
                                    const std::vector<std::string>& candidates)
 {
+    // A hint is not worth more: a run may have a hundred thousand files, and a word any length.
+    constexpr std::size_t most_cells = 2'000'000;
     const auto wanted = lower(word);
     std::optional<std::string> best;
     auto best_distance = std::max<std::size_t>(wanted.size() / 3, 1) + 1;
+    std::size_t cells = 0;
     for (const auto& candidate : candidates) {
+        // As many letters have to be added or taken away.
+        if (std::max(candidate.size(), wanted.size()) >=
+            std::min(candidate.size(), wanted.size()) + best_distance)
+            continue;
+        const auto cost = (candidate.size() + 1) * (wanted.size() + 1);
+        if (cost > most_cells - cells) break;
+        cells += cost;
+        count_work(cost);
         const auto distance = edit_distance(wanted, lower(candidate));
         if (distance < best_distance) {
             best_distance = distance;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.hpp"
+#include "base/work_count.hpp"
 
 #include <gtest/gtest.h>
 
@@ -40,6 +41,7 @@ TEST(Text, SuggestsOnlyWhatIsNear)
     EXPECT_EQ(nearest("sumbit", {"submit", "status"}), "submit");
     EXPECT_EQ(nearest("framework", {"Framework", "Target"}), "Framework");
     EXPECT_EQ(nearest("zebra", {"submit", "status"}), std::nullopt);
+    EXPECT_EQ(nearest("", {"submit"}), std::nullopt);
 }
 
 TEST(Text, ParsesWholeNumbersOnly)
@@ -61,6 +63,19 @@ TEST(Text, SizesForPeople)
 {
     EXPECT_EQ(byte_size_text(12), "12 bytes");
     EXPECT_EQ(byte_size_text(1536), "1.5 KiB");
+}
+
+TEST(Text, AHintCostsNoMoreThanItIsWorth)
+{
+    const std::string word(1'000, 'a');
+    const std::vector<std::string> names(20'000, std::string(900, 'a') + std::string(100, 'b'));
+    const WorkCount work;
+
+    EXPECT_EQ(nearest(word, names), names[0]);
+    EXPECT_EQ(nearest(std::string(1'000'000, 'a'), {std::string(1'000'000, 'a')}), std::nullopt);
+    EXPECT_EQ(nearest("a", names), std::nullopt);
+
+    EXPECT_LE(work.steps(), 2'000'000U);
 }
 
 }  // namespace

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/work_budget.hpp"
 
+#include "base/text.hpp"
+
+#include <fmt/format.h>
+
 namespace ponk {
 namespace {
 
@@ -11,12 +15,29 @@ thread_local const WorkBudget* current = nullptr;
 Result<> WorkBudget::check() const
 {
     if (abandoned()) return fail(ErrorKind::cancelled, "the client has closed its connection");
-    if (Clock::now() > deadline_) {
-        return tl::unexpected(Error(ErrorKind::timeout,
-                                    "the request takes longer than one request may",
-                                    "Ask for less: a narrower filter, fewer keys, a smaller page."));
+    if (Clock::now() > deadline_.load(std::memory_order_relaxed)) {
+        return tl::unexpected(
+            Error(ErrorKind::timeout,
+                  "the request takes longer than one request may",
+                  "Ask for less: a narrower filter, fewer keys, a smaller page."));
     }
     return {};
+}
+
+Result<> WorkBudget::charge_answer(std::size_t bytes) const
+{
+    const auto total = answer_bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+    if (total <= answer_limit_) {
+        if (meter_ == nullptr || meter_->hold(total)) return check();
+        return tl::unexpected(Error(ErrorKind::unavailable,
+                                    "too many large answers are being made at once",
+                                    "Try again in a moment."));
+    }
+    return tl::unexpected(Error(ErrorKind::invalid_argument,
+                                fmt::format("the answer would be larger than {}, the most that one "
+                                            "request is given",
+                                            byte_size_text(answer_limit_)),
+                                "Ask for less: a narrower filter, fewer keys, a smaller page."));
 }
 
 WorkScope::WorkScope(const WorkBudget* budget) noexcept : before_(current)
@@ -32,6 +53,11 @@ WorkScope::~WorkScope()
 Result<> check_work()
 {
     return current == nullptr ? Result<>() : current->check();
+}
+
+Result<> charge_answer(std::size_t bytes)
+{
+    return current == nullptr ? Result<>() : current->charge_answer(bytes);
 }
 
 bool work_is_over() noexcept

@@ -166,8 +166,7 @@ Result<Reply> Calls::place(const Json& head, const target::Progress& progress, s
     if (!placed && executor->wants_login(spec, stop))
         return Reply{{{"login", true}, {"error", error_to_json(placed.error())}}};
     if (!placed) return tl::unexpected(placed.error());
-    return Reply{{{"notices", to_json(placed->notices)},
-                  {"environment", placed->environment ? to_json(*placed->environment) : Json()}}};
+    return Reply{to_json(*placed)};
 }
 
 Result<Reply> Calls::examine(const Json& head, std::stop_token stop)

@@ -4,8 +4,10 @@
 #include "base/text.hpp"
 #include "cli/ask.hpp"
 #include "cli/box_login.hpp"
+#include "cli/served.hpp"
 #include "cli/target_access.hpp"
 #include "cli/target_facts.hpp"
+#include "config/project.hpp"
 #include "config/write.hpp"
 #include "os/identity.hpp"
 #include "os/variables.hpp"
@@ -112,6 +114,52 @@ void set_defaults(config::ComputeTarget& target, const Invocation& words)
     }
 }
 
+// Facts about the target, told; null where the daemon cannot look.
+struct Looked {
+    Json answer;
+    bool ready = true;
+};
+
+Looked look_at(Context& context, const os::Path& project, const std::string& name)
+{
+    const auto facts = ask_facts(context, project, name);
+    if (facts && *facts) return {**facts, is_ready(**facts)};
+    if (facts) {
+        context.note("facts about '{}' are not available: this daemon cannot look at it", name);
+        return {};
+    }
+    context.note("'{}' could not be looked at: {}", name, facts.error().message());
+    if (!facts.error().hint().empty()) context.note("hint: {}", facts.error().hint());
+    return {Json(), false};
+}
+
+void tell_next(Context& context, const config::ComputeTarget& target, const Looked& looked)
+{
+    if (!looked.answer.is_null()) note_facts(context, target.name, looked.answer);
+    if (looked.ready) {
+        context.note("next: ponk submit -c {} SCRIPT", target.name);
+    } else if (config::uses_ssh(*target.type)) {
+        context.note("next: 'ponk computetarget setup {0}' fixes what it can, 'ponk computetarget "
+                     "check {0}' looks again",
+                     target.name);
+    } else {
+        context.note("next: 'ponk computetarget check {}' looks again", target.name);
+    }
+}
+
+// What an attach answers, whatever was written.
+JsonObject
+attached_fields(const config::ComputeTarget& target, const os::Path& compute, const Looked& looked)
+{
+    const bool known = !looked.answer.is_null();
+    return {{"name", target.name},
+            {"type", config::to_string(*target.type)},
+            {"compute", compute.string()},
+            {"ready", known ? Json(looked.ready) : Json()},
+            {"facts", known ? looked.answer["facts"] : Json()},
+            {"problems", known ? looked.answer["problems"] : Json(JsonArray{})}};
+}
+
 // What the look at the box says about the files: GPUs for containers, the interpreter. Written
 // again only when it differs.
 Result<> adapt_to(const Json& facts,
@@ -143,43 +191,39 @@ Outcome finish(Context& context,
                config::ComputeTarget& target,
                const WrittenTarget& written)
 {
-    const std::string& name = target.name;
-    const auto facts = ask_facts(context, project, name);
-    bool ready = true;
-    if (facts && *facts) {
-        TRY(adapt_to(**facts, words, project, target, written));
-        note_facts(context, name, **facts);
-        ready = is_ready(**facts);
-    } else if (facts) {
-        context.note("facts about '{}' are not available: this daemon cannot look at it", name);
-    } else {
-        ready = false;
-        context.note("'{}' could not be looked at: {}", name, facts.error().message());
-        if (!facts.error().hint().empty()) context.note("hint: {}", facts.error().hint());
-    }
-    const bool ssh = config::uses_ssh(*target.type);
-    if (ready) {
-        context.note("next: ponk submit -c {} SCRIPT", name);
-    } else if (ssh) {
-        context.note("next: 'ponk computetarget setup {0}' mends what it can, 'ponk computetarget "
-                     "check {0}' looks again",
-                     name);
-    } else {
-        context.note("next: 'ponk computetarget check {}' looks again", name);
-    }
-    return context.done(
-        fmt::format("target '{}' is attached{}: {} and {}",
-                    name,
-                    ready ? "" : ", but not ready",
-                    written.compute.filename().string(),
-                    written.runconfig.filename().string()),
-        {{"name", name},
-         {"type", config::to_string(*target.type)},
-         {"compute", written.compute.string()},
-         {"runconfig", written.runconfig.string()},
-         {"ready", facts && *facts ? Json(ready) : Json()},
-         {"facts", facts && *facts ? (**facts)["facts"] : Json()},
-         {"problems", facts && *facts ? (**facts)["problems"] : Json(JsonArray{})}});
+    const Looked looked = look_at(context, project, target.name);
+    if (!looked.answer.is_null()) TRY(adapt_to(looked.answer, words, project, target, written));
+    tell_next(context, target, looked);
+    auto fields = attached_fields(target, written.compute, looked);
+    fields.set("runconfig", written.runconfig.string());
+    return context.done(fmt::format("target '{}' is attached{}: {} and {}",
+                                    target.name,
+                                    looked.ready ? "" : ", but not ready",
+                                    written.compute.filename().string(),
+                                    written.runconfig.filename().string()),
+                        std::move(fields));
+}
+
+// "aml_config/box.compute", as seen from here or from the project: which target of which project.
+struct TargetFile {
+    os::Path file;
+    os::Path project;
+    std::string name;
+};
+
+tl::expected<TargetFile, Failure> find_target_file(const Context& context, const std::string& text)
+{
+    std::error_code problem;
+    const auto from_here = TRY(absolute_file(text));
+    const auto file = std::filesystem::exists(from_here, problem)
+                          ? from_here
+                          : (TRY(context.project()) / text).lexically_normal();
+    const auto folder = file.parent_path();
+    if (file.extension() != ".compute" || folder.filename() != "aml_config")
+        return fail_usage("'--from' needs a file of a project, such as aml_config/box.compute, not "
+                          "'{}'",
+                          printable(text));
+    return TargetFile{file, folder.parent_path(), file.stem().string()};
 }
 
 }  // namespace
@@ -243,6 +287,31 @@ Outcome attach_box(Context& context, const Invocation& words, config::ComputeTar
         return tl::unexpected(Failure(kept.error()));
     }
     return finish(context, words, project, target, written);
+}
+
+Outcome attach_from(Context& context, const Invocation& words, const std::string& file)
+{
+    const auto found = TRY(find_target_file(context, file));
+    const auto project = TRY(config::open_project(found.project));
+    const auto target = TRY(config::load_target(project, found.name));
+    TRY(require_runs(target));
+    if (!config::uses_ssh(*target.type)) {
+        return context.done(
+            fmt::format("target '{}' is this machine: nothing needs to be attached", target.name),
+            {{"name", target.name}, {"type", config::to_string(*target.type)}});
+    }
+    auto given = TRY(credentials_of(words));
+    auto login = TRY(BoxLogin::make(context, TRY(access_of(TRY(context.home()), target))));
+    TRY(login.log_in(std::move(given)));
+    TRY(login.keep(found.file));
+    const Looked looked = look_at(context, found.project, target.name);
+    tell_next(context, target, looked);
+    return context.done(fmt::format("target '{}' is attached{}: '{}', as {} says",
+                                    target.name,
+                                    looked.ready ? "" : ", but not ready",
+                                    login.client().address().text(),
+                                    target.file),
+                        attached_fields(target, found.file, looked));
 }
 
 Outcome attach_engine(Context& context, const Invocation& words, config::ComputeTarget target)

@@ -18,6 +18,9 @@ Result<WrittenTarget> write_target(const os::Path& project, const config::Comput
 
 // `computetarget attach` for a machine that is reached by SSH, and for the engine on this one.
 Outcome attach_box(Context& context, const Invocation& words, config::ComputeTarget target);
+// `computetarget attach --from FILE`: a machine that a file of a project names, which stays as it
+// is.
+Outcome attach_from(Context& context, const Invocation& words, const std::string& file);
 Outcome attach_engine(Context& context, const Invocation& words, config::ComputeTarget target);
 
 }  // namespace ponk::cli

@@ -45,7 +45,7 @@ Outcome report(Context& context, const config::Diagnostics& remarks)
         if (!remark.hint.empty()) text += "    " + remark.hint + "\n";
         if (remark.severity == config::Severity::error) ++errors;
     }
-    TRY(Context::print_text(text));
+    TRY(Context::print_text(text, Passing::text));
     const std::size_t others = remarks.size() - errors;
     context.note("{} error{}, {} other remark{}",
                  errors,

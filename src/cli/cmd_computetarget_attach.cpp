@@ -21,6 +21,11 @@ constexpr std::string_view types[] = {"local",
                                       "slurm",
                                       "cluster"};
 constexpr Option options[] = {
+    {.name = "from",
+     .value = "FILE",
+     .help = "A .compute file of the project: log in to the machine that it names, and use it from "
+             "then on. The file stays as it is.",
+     .complete = Complete::file},
     {.name = "name", .brief = "n", .value = "NAME", .help = "Name of the target."},
     {.name = "type",
      .brief = "t",
@@ -75,6 +80,8 @@ constexpr Example examples[] = {
      "The form of September 2017."},
     {"ponk attach remote --name lab --address alias-of-ssh-config",
      "A machine without Docker, by its name in ~/.ssh/config."},
+    {"ponk attach --from aml_config/box.compute",
+     "A machine that a project from elsewhere names: none is contacted before that."},
     {"ponk attach docker --name docker --image python:3.11-slim", "The engine on this machine."},
 };
 
@@ -139,8 +146,22 @@ Outcome check_options(const Invocation& words, config::TargetType type)
     return exit_code::success;
 }
 
+constexpr std::string_view described_options[] = {
+    "name", "type", "cluster", "address", "username", "image", "python"};
+
+Outcome run_from(Context& context, const Invocation& words, const std::string& file)
+{
+    for (const std::string_view option : described_options) {
+        if (words.has(option))
+            return fail_usage("'--from' takes no '--{}': its file says it", option);
+    }
+    if (words.word(0)) return fail_usage("'--from' takes no type: its file says it");
+    return attach_from(context, words, file);
+}
+
 Outcome run(Context& context, const Invocation& words)
 {
+    if (const auto file = words.value("from")) return run_from(context, words, *file);
     const auto word = type_of(words);
     if (!word) return tl::unexpected(Failure(word.error(), exit_code::usage));
     const std::string name = words.text("name");
@@ -181,6 +202,8 @@ constinit const Command cmd_computetarget_attach = {
         "asked about once or compared with '--fingerprint'. A password is used once, to add a key "
         "made for that machine to its ~/.ssh/authorized_keys, and is kept nowhere. Your own keys, "
         "agent and ~/.ssh/config work as they do for ssh. When it fails, nothing is left behind.\n"
+        "A machine that only a file of the project names, a cloned one for example, is not "
+        "contacted by any command: 'attach --from FILE' attaches it.\n"
         "NAME.compute is yours to edit. Its keys: 'baseDockerImage' (the image that environments "
         "are built on), 'sharedVolumes' (false: the project is copied into the container and "
         "back), "

@@ -30,7 +30,8 @@ constexpr Example examples[] = {
 Outcome
 check_local(Context& context, const config::Project& project, const config::ComputeTarget& target)
 {
-    const Interpreter python = TRY(find_interpreter(target));
+    const Interpreter python = TRY(find_interpreter(project.root, target));
+    const bool started = python.owner == Interpreter::Owner::user;
     const auto gpus = ask_gpus(*TRY(context.daemon()), project.root, target.name);
     const Json problem = gpus ? (*gpus)["problem"] : Json();
     const auto what = gpus ? problem.text("message") : gpus.error().message();
@@ -39,13 +40,15 @@ check_local(Context& context, const config::Project& project, const config::Comp
     if (!hint.empty()) context.note("hint: {}", printable(hint));
     return context.done(fmt::format("target '{}' works: {} ({}); {}",
                                     target.name,
-                                    python.program.string(),
-                                    python.version,
+                                    printable(python.program.string()),
+                                    started ? printable(python.version)
+                                            : "not started: only submit and prepare start a "
+                                              "program that the project names or has",
                                     gpus ? gpus_line(*gpus) : "GPUs could not be looked at"),
                         {{"name", target.name},
                          {"works", true},
                          {"interpreter", python.program.string()},
-                         {"version", python.version},
+                         {"version", started ? Json(python.version) : Json()},
                          {"gpus", gpus ? (*gpus)["devices"] : Json()}});
 }
 
@@ -55,6 +58,7 @@ accept_host_key(Context& context, const config::ComputeTarget& target, const std
 {
     const auto fingerprint = ssh::parse_fingerprint(text);
     if (!fingerprint) return fail_usage("'{}' is no fingerprint", printable(text));
+    TRY(ensure_attached(context, target));
     auto client = TRY(ssh::make_client(TRY(access_of(TRY(context.home()), target))));
     const auto limit = std::chrono::seconds(60);
     client.use_known_hosts(TRY(client.resolve(after(limit), {})).known_hosts);

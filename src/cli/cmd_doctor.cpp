@@ -95,7 +95,8 @@ constinit const Command cmd_doctor = {
         "the Python of the target 'local' (version, pip, venv, NumPy), the GPUs and their driver, "
         "each "
         "run configuration and "
-        "each target of the project: machines over SSH are reached as the daemon would reach them. "
+        "each target of the project: machines over SSH that you attached are reached as the daemon "
+        "would reach them. No program of the project is started, nor one that its files name. "
         "Every line is ok, warn or fail; what is not ok tells the next step. Nothing is changed "
         "but "
         "for the daemon, which is started.",

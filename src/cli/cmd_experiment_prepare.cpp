@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.hpp"
 #include "cli/commands.hpp"
+#include "cli/consent.hpp"
 #include "cli/context.hpp"
 #include "cli/follow.hpp"
 #include "cli/served.hpp"
 #include "cli/submission.hpp"
 #include "cli/submit_options.hpp"
+#include "cli/target_access.hpp"
 #include "config/project.hpp"
 
 namespace ponk::cli {
@@ -41,6 +43,8 @@ tl::expected<Asked, Failure> read_words(Context& context, const Invocation& word
     const auto name = words.value("run-configuration").value_or("local");
     const auto resolved = TRY(config::resolve(project, name, words.text("target")));
     TRY(require_runs(*resolved.target.type, resolved.target.name));
+    TRY(ensure_attached(context, resolved.target));
+    TRY(ask_for_consents(context, folder, resolved));
     JsonObject body = TRY(submission_basics(RunId::make(), Until::recorded));
     body.set("project", folder.string());
     body.set("run_configuration", name);

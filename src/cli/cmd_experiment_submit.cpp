@@ -2,11 +2,13 @@
 #include "base/id.hpp"
 #include "base/text.hpp"
 #include "cli/commands.hpp"
+#include "cli/consent.hpp"
 #include "cli/context.hpp"
 #include "cli/follow.hpp"
 #include "cli/served.hpp"
 #include "cli/submission.hpp"
 #include "cli/submit_options.hpp"
+#include "cli/target_access.hpp"
 #include "config/project.hpp"
 
 namespace ponk::cli {
@@ -75,14 +77,18 @@ std::string word_or_empty(const Invocation& words)
     return words.word(0).value_or("");
 }
 
-// What is wrong with the configuration is the daemon's to say; here only whether it can be served.
-Outcome check_target(const os::Path& folder, const Invocation& words)
+// What is wrong with the configuration is the daemon's to say; here only whether it can be served,
+// and what the user must be asked about first.
+Outcome check_target(Context& context, const os::Path& folder, const Invocation& words)
 {
     const config::Project project = TRY(config::open_project(folder));
     const auto resolved = config::resolve(
         project, words.value("run-configuration").value_or("local"), words.text("target"));
-    return resolved ? require_runs(resolved->target.type.value, resolved->target.name)
-                    : exit_code::success;
+    if (!resolved) return exit_code::success;
+    TRY(require_runs(resolved->target.type.value, resolved->target.name));
+    TRY(ensure_attached(context, resolved->target));
+    TRY(ask_for_consents(context, folder, *resolved));
+    return exit_code::success;
 }
 
 Outcome run(Context& context, const Invocation& words)
@@ -97,7 +103,7 @@ Outcome run(Context& context, const Invocation& words)
                                       exit_code::not_built));
     }
     const os::Path project = TRY(context.project());
-    TRY(check_target(project, words));
+    TRY(check_target(context, project, words));
     context.point_to_enclosing_project();
     const RunId id = RunId::make();
     const auto until = words.has("async") ? Until::accepted : Until::recorded;

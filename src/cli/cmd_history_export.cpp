@@ -105,17 +105,44 @@ Result<os::Fd> new_file(const std::string& name)
 }
 
 // As it comes: a run can be larger than our memory.
+// Where a stream goes: a terminal gets it filtered, whatever its pieces are.
+class Outlet {
+public:
+    explicit Outlet(int fd) : fd_(fd), terminal_(::isatty(fd) == 1) {}
+
+    Result<> write(std::string_view bytes)
+    {
+        if (!terminal_) return os::write_all(fd_, bytes);
+        std::string shown;
+        filter_.feed(bytes, shown);
+        return os::write_all(fd_, shown);
+    }
+    Result<> finish()
+    {
+        std::string rest;
+        filter_.finish(rest);
+        return os::write_all(fd_, rest);
+    }
+
+private:
+    int fd_;
+    bool terminal_;
+    TerminalFilter filter_{Passing::text};
+};
+
 Result<> copy_lines(Daemon& daemon, const std::string& query, int out)
 {
     std::optional<Error> problem;
+    Outlet outlet(out);
     const auto copy = [&](std::string_view bytes) {
-        const auto written = os::write_all(out, bytes);
+        const auto written = outlet.write(bytes);
         if (!written) problem = written.error();
         return written.has_value();
     };
     const auto streamed = daemon.stream("/export" + query, copy, answer_limit);
     if (problem) return tl::unexpected(*problem);
-    return streamed;
+    TRY(streamed);
+    return outlet.finish();
 }
 
 Outcome export_csv(Context& context, const EachRun& runs, const Write& write, bool points)
@@ -180,7 +207,7 @@ Outcome run(Context& context, const Invocation& words)
         return export_csv(
             context,
             [&](const auto& take) { return each_run(*daemon, choice, take); },
-            [out](std::string_view text) { return os::write_all(out, text); },
+            [out](std::string_view text) { return write_out(out, text, Passing::text); },
             words.has("points"));
     return export_lines(context, choice, out);
 }

@@ -174,7 +174,7 @@ Outcome run(Context& context, const Invocation& words)
     const std::string status = record.text("status");
     if (status == "Failed" || status == "Lost") {
         const std::string tail = TRY(log_tail(*daemon, id));
-        if (!tail.empty()) TRY(Context::print_text("\nEnd of its log:\n" + tail));
+        if (!tail.empty()) TRY(Context::print_text("\nEnd of its log:\n" + tail, Passing::log));
     }
     return exit_code::success;
 }

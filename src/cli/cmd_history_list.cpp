@@ -103,7 +103,8 @@ Outcome print_columns(Context& context, const Invocation& words, Json runs)
         output::render(context.format() == output::Format::table ? view.rows : view.exact,
                        context.format(),
                        output::detect_terminal(STDOUT_FILENO),
-                       view.columns)));
+                       view.columns),
+        passing_of(context.format())));
     return exit_code::success;
 }
 

@@ -56,13 +56,14 @@ Outcome run(Context& context, const Invocation& words)
     const std::string file = words.word(1).value_or("-");
     const std::string text = file == "-" ? TRY(read_input()) : TRY(read_document(file));
     const Json document = TRY(
-        parse_json(text, {.depth = 512, .bytes = most_bytes})
+        parse_json(text, {.depth = 512, .bytes = most_bytes, .values = JsonLimits::any_number})
             .map_error(while_doing("{}", file == "-" ? "standard input" : os::in_quotes(file))));
     const Json selected = TRY(expression->search(document));
     if (context.has_query()) return context.print(selected);
-    TRY(Context::print_text(output::render(selected,
-                                           context.asked_format().value_or(output::Format::json),
-                                           output::detect_terminal(STDOUT_FILENO))));
+    const auto format = context.asked_format().value_or(output::Format::json);
+    TRY(Context::print_text(
+        output::render(selected, format, output::detect_terminal(STDOUT_FILENO)),
+        passing_of(format)));
     return exit_code::success;
 }
 

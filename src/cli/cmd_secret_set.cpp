@@ -2,6 +2,7 @@
 #include "cli/ask.hpp"
 #include "cli/commands.hpp"
 #include "cli/context.hpp"
+#include "config/consents.hpp"
 #include "net/target.hpp"
 
 namespace ponk::cli {
@@ -9,6 +10,9 @@ namespace {
 
 constexpr Positional positionals[] = {
     {.name = "NAME", .help = "Name of the secret.", .complete = Complete::secret},
+};
+constexpr Option options[] = {
+    {.name = "any-project", .help = "Every project may use it, not only the one of this folder."},
 };
 constexpr Example examples[] = {
     {"ponk secret set kaggle", "Asks for the value, without echo."},
@@ -24,13 +28,20 @@ Outcome run(Context& context, const Invocation& words)
                          ErrorKind::invalid_argument,
                          "the value is empty, nothing was stored");
     }
+    const std::string project = words.has("any-project")
+                                    ? config::Consent::every_project
+                                    : config::project_name_in_consents(TRY(context.project()));
     const Json answer = TRY(TRY(context.daemon())
                                 ->send("PUT",
                                        "/secrets/" + net::percent_encode(name),
-                                       JsonObject{{"value", value}},
+                                       JsonObject{{"value", value}, {"project", project}},
                                        Daemon::Repeat::when_broken));
-    return context.done(fmt::format("secret '{}' is stored ({})", name, answer.text("where")),
-                        {{"name", name}, {"where", answer.text("where")}});
+    return context.done(fmt::format("secret '{}' is stored ({}); {} may use it",
+                                    name,
+                                    answer.text("where"),
+                                    words.has("any-project") ? "every project"
+                                                             : "project " + os::in_quotes(project)),
+                        {{"name", name}, {"where", answer.text("where")}, {"project", project}});
 }
 
 }  // namespace
@@ -40,7 +51,10 @@ constinit const Command cmd_secret_set = {
     .summary = "Store a secret for runs",
     .description =
         "Runs refer to it by name, as 'secret:NAME' in EnvironmentVariables or --env. The "
-        "value is never an argument, so that no process list shows it.",
+        "value is never an argument, so that no process list shows it. The project of this folder "
+        "may use it; files of another project that name it are asked about first, or it is allowed "
+        "with 'ponk allow secret NAME' there.",
+    .options = options,
     .positionals = positionals,
     .examples = examples,
     .run = run,

@@ -25,6 +25,7 @@ constexpr Group all_groups[] = {
     {.name = "secret", .summary = "Passwords and tokens for runs"},
     {.name = "tracking", .summary = "Point MLflow clients at this history"},
     {.name = "token", .summary = "Who may use the tracking server"},
+    {.name = "audit", .summary = "Who did what through the server"},
     {.name = "daemon", .summary = "The process behind the commands"},
 };
 
@@ -73,6 +74,7 @@ constexpr const Command* all_commands[] = {
     &cmd_environment_remove,
     &cmd_gpu_list,
     &cmd_gpu_watch,
+    &cmd_allow,
     &cmd_secret_set,
     &cmd_secret_list,
     &cmd_secret_remove,
@@ -81,6 +83,8 @@ constexpr const Command* all_commands[] = {
     &cmd_token_create,
     &cmd_token_list,
     &cmd_token_remove,
+    &cmd_audit_list,
+    &cmd_audit_verify,
     &cmd_check,
     &cmd_doctor,
     &cmd_query,

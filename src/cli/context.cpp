@@ -123,20 +123,26 @@ void Context::point_to_enclosing_project()
     }
 }
 
+Passing passing_of(output::Format format)
+{
+    return format == output::Format::tsv || format == output::Format::yaml ? Passing::text
+                                                                           : Passing::colours;
+}
+
 Outcome Context::print(const Json& document, const View& view)
 {
     const output::Terminal terminal = output::detect_terminal(STDOUT_FILENO);
     if (has_query()) {
         const auto expression = TRY(query::parse_jmespath(query_));
         const Json selected = TRY(expression.search(document));
-        TRY(print_text(output::render(selected, format(), terminal)));
+        TRY(print_text(output::render(selected, format(), terminal), passing_of(format())));
         printed_ = true;
         return exit_code::success;
     }
     const Json* shown = &document;
     if (format() == output::Format::table && !view.rows.is_null()) shown = &view.rows;
     if (format() == output::Format::tsv && !view.exact.is_null()) shown = &view.exact;
-    TRY(print_text(output::render(*shown, format(), terminal, view.columns)));
+    TRY(print_text(output::render(*shown, format(), terminal, view.columns), passing_of(format())));
     printed_ = true;
     return exit_code::success;
 }
@@ -144,16 +150,16 @@ Outcome Context::print(const Json& document, const View& view)
 Outcome Context::done(const std::string& message, JsonObject fields)
 {
     if (format() == output::Format::table && !has_query()) {
-        TRY(print_text(message + "\n"));
+        TRY(print_text(message + "\n", Passing::text));
         return exit_code::success;
     }
     fields.set("message", message);
     return print(Json(std::move(fields)));
 }
 
-Result<> Context::print_text(std::string_view text)
+Result<> Context::print_text(std::string_view text, Passing passing)
 {
-    return os::write_all(STDOUT_FILENO, text).map_error([](const Error& error) {
+    return write_out(STDOUT_FILENO, text, passing).map_error([](const Error& error) {
         return Error(ErrorKind::damaged, "standard output: " + error.message());
     });
 }
@@ -161,7 +167,8 @@ Result<> Context::print_text(std::string_view text)
 void Context::note_line(const std::string& text) const
 {
     // One write, so that lines of several processes do not mix.
-    [[maybe_unused]] const auto written = os::write_all(STDERR_FILENO, "ponk: " + text + "\n");
+    [[maybe_unused]] const auto written =
+        write_out(STDERR_FILENO, "ponk: " + text + "\n", Passing::text);
 }
 
 tl::expected<std::string, Failure> run_name(const Invocation& words, std::string_view otherwise)

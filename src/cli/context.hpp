@@ -6,6 +6,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/main.hpp"
 #include "cli/parse.hpp"
+#include "cli/terminal_filter.hpp"
 #include "output/render.hpp"
 
 #include <fmt/format.h>
@@ -56,7 +57,7 @@ public:
     Outcome print(const Json& document, const View& view = {});
     // A result that is text for people; in JSON it is {"message": …} with the given fields.
     Outcome done(const std::string& message, JsonObject fields = {});
-    static Result<> print_text(std::string_view text);
+    static Result<> print_text(std::string_view text, Passing passing = Passing::colours);
     // Whether a document is on standard output already: a second one would spoil it.
     [[nodiscard]] bool has_printed() const noexcept { return printed_; }
 
@@ -86,6 +87,9 @@ private:
     std::optional<Daemon> daemon_;
     std::optional<std::string> project_id_;
 };
+
+// Only tables and JSON have colours, and show controls in what they hold.
+Passing passing_of(output::Format format);
 
 // RUN as positional, or -r/--run as in 2017, or "last" when `otherwise` allows it.
 tl::expected<std::string, Failure> run_name(const Invocation& words,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/csv_export.hpp"
 
+#include "base/keyed_hash.hpp"
 #include "cli/point_scanner.hpp"
 #include "cli/run_names.hpp"
 #include "cli/run_view.hpp"
@@ -9,7 +10,6 @@
 #include <array>
 #include <optional>
 #include <set>
-#include <unordered_map>
 
 namespace ponk::cli {
 namespace {
@@ -62,7 +62,7 @@ std::string line_of(const Json& run, const Families& families, CsvReport& report
     for (const std::string_view field : run_fields)
         values.push_back(field_value(run, field));
     for (const Family& family : families) {
-        std::unordered_map<std::string_view, const Json*> own;
+        KeyedMap<const Json*, std::string_view> own;
         if (run[family.member].is_object()) {
             for (const auto& [name, value] : run[family.member].as_object())
                 own.emplace(name, &value);

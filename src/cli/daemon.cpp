@@ -230,7 +230,8 @@ Result<Json> Daemon::send(std::string_view method,
     }
     if (reply->status >= 400) return tl::unexpected(net::error_of(*reply));
     if (reply->body.empty()) return Json();
-    return parse_json(reply->body).map_error(while_doing("the daemon's answer"));
+    return parse_json(reply->body, {.values = JsonLimits::any_number})
+        .map_error(while_doing("the daemon's answer"));
 }
 
 Result<> Daemon::stream(const std::string& path,

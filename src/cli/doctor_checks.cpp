@@ -8,7 +8,8 @@
 #include "cli/target_access.hpp"
 #include "cli/target_facts.hpp"
 #include "config/project.hpp"
-#include "os/process.hpp"
+#include "os/git_command.hpp"
+#include "ssh/failure.hpp"
 
 #include <cerrno>
 #include <cstdlib>
@@ -27,7 +28,12 @@ constexpr std::string_view warn = "warn";
 constexpr std::string_view bad = "fail";
 
 // Answers in every Python that ever was; a module that breaks while it is imported is not there.
-constexpr const char* questions = R"(import json, sys
+// Packages that the user installed for themselves count, which -s leaves out.
+constexpr const char* questions = R"(import json, site, sys
+try:
+    site.addsitedir(site.getusersitepackages())
+except Exception:
+    pass
 def version(name):
     try:
         module = __import__(name)
@@ -46,10 +52,14 @@ std::string path_variable()
     return path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin";
 }
 
+// From the root folder and without variables of Python's own, so that no module of the project is
+// imported: what -I is since 3.4.
 Result<Json> ask(const os::Path& python)
 {
     const auto output =
-        TRY(os::run({.argv = {python.string(), "-c", questions}}, after(seconds(60)), {}));
+        TRY(os::run({.argv = {python.string(), "-E", "-s", "-c", questions}, .directory = "/"},
+                    after(seconds(60)),
+                    {}));
     if (output.exit.status() != 0) {
         return fail(ErrorKind::unavailable,
                     "{} ended with {}: {}",
@@ -94,13 +104,23 @@ void add_modules(JsonArray& checks, const os::Path& python, const Json& answer)
 // One interpreter; what was asked before is not asked again.
 class Interpreters {
 public:
-    explicit Interpreters(JsonArray& checks) : checks_(checks) {}
+    Interpreters(const os::Path& project, JsonArray& checks) : project_(project), checks_(checks) {}
 
+    // The answer is null for a program of the project, which is not started.
     Result<Json> look_at(const config::ComputeTarget& target)
     {
-        const Interpreter python = TRY(find_interpreter(target));
+        const Interpreter python = TRY(find_interpreter(project_, target));
         const auto known = answers_.find(python.program.string());
         if (known != answers_.end()) return known->second;
+        if (python.owner == Interpreter::Owner::project) {
+            checks_.push_back(check_result(
+                "python",
+                ok,
+                fmt::format("{} is there, and is not started: only submit and prepare start a "
+                            "program that the project names or has",
+                            printable(python.program.string()))));
+            return answers_.emplace(python.program.string(), Json()).first->second;
+        }
         Json answer = TRY(ask(python.program));
         const bool old = answer.integer("major") < 3 ||
                          (answer.integer("major") == 3 && answer.integer("minor") < 5);
@@ -117,6 +137,7 @@ public:
     }
 
 private:
+    const os::Path& project_;
     JsonArray& checks_;
     std::map<std::string, Json> answers_;
 };
@@ -155,6 +176,13 @@ Json check_configuration(const config::Project& project,
     }
     const auto python = interpreters.look_at(resolved->target);
     if (!python) return check_result(title, bad, python.error().message(), python.error().hint());
+    if (python->is_null()) {
+        return check_result(title,
+                            ok,
+                            fmt::format("Python '{}' on target '{}'",
+                                        printable(*resolved->target.python_location),
+                                        resolved->target.name));
+    }
     if (*resolved->run.framework == config::Framework::python) {
         return check_result(title,
                             ok,
@@ -224,7 +252,7 @@ JsonArray check_programs()
     const std::string hint = "Only 'ponk project create' from a git address needs it: "
                              "'apt install git' on Debian.";
     if (!git) return {check_result("git", warn, "not on PATH", hint)};
-    const auto output = os::run({.argv = {git->string(), "--version"}}, after(seconds(20)), {});
+    const auto output = os::run(os::git_version(*git), after(seconds(20)), {});
     if (!output || output->exit.status() != 0)
         return {check_result("git", warn, git->string() + " does not start", hint)};
     return {check_result("git", ok, git->string() + ": " + printable(trim(output->out)))};
@@ -235,7 +263,7 @@ JsonArray check_project(const os::Path& folder)
     JsonArray checks;
     const auto project = config::open_project(folder);
     if (!project) return {check_result("project", bad, project.error().message())};
-    Interpreters interpreters(checks);
+    Interpreters interpreters(project->root, checks);
     const auto target = config::load_target(*project, "local");
     const auto python =
         target ? interpreters.look_at(*target) : Result<Json>(tl::unexpected(target.error()));
@@ -305,6 +333,14 @@ void add_target(JsonArray& checks,
         const auto home = context.home();
         const auto access =
             home ? access_of(*home, target) : Result<ssh::Access>(tl::unexpected(home.error()));
+        if (access) {
+            const auto attached = ssh::require_attached(access->home, access->address);
+            if (!attached) {
+                const auto error = ssh::name_target(attached.error(), target.name);
+                checks.push_back(check_result(title, warn, error.message(), error.hint()));
+                return;
+            }
+        }
         auto connection = access ? ssh::Connection::make(*access)
                                  : Result<ssh::Connection>(tl::unexpected(access.error()));
         const auto reached = connection ? connection->connect(after(seconds(30)), {})

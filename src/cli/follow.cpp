@@ -10,6 +10,7 @@
 #include "model/run_state.hpp"
 #include "output/cell.hpp"
 
+#include <cstring>
 #include <unistd.h>
 
 namespace ponk::cli {
@@ -128,6 +129,17 @@ RunEnd end_of(const Json& run)
                  fmt::format("run '{}' failed before its script had an exit code", id))};
 }
 
+namespace {
+
+// "SIGSEGV"; real-time signals have numbers only.
+std::string signal_text(int number)
+{
+    const char* name = ::sigabbrev_np(number);
+    return name != nullptr ? fmt::format("SIG{}", name) : fmt::format("signal {}", number);
+}
+
+}  // namespace
+
 void report_end(const Context& context, const Json& run)
 {
     const std::string id = run.text("run_id");
@@ -139,7 +151,9 @@ void report_end(const Context& context, const Json& run)
     if (run["exit_code"].is_integer()) {
         const auto code = run.integer("exit_code");
         line += fmt::format(", exit code {}", code);
-        if (code > 128 && code < 128 + 65) line += fmt::format(" (signal {})", code - 128);
+        // A script may also leave with such a code by itself.
+        if (const auto signal = run["evidence"].integer("signal"); signal > 0)
+            line += fmt::format(" ({})", signal_text(static_cast<int>(signal)));
     }
     context.note("{}", line);
     // Why a script ended that has a code of its own, say for want of memory; our own reasons are

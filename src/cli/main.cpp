@@ -60,7 +60,7 @@ void print_error(const Failure& failure, std::optional<output::Format> format, b
         text = error.message().substr(newline + 1) + "\n" + text +
                "ponk: error: " + error.message().substr(0, newline) + "\n";
     }
-    [[maybe_unused]] const auto written = os::write_all(STDERR_FILENO, text);
+    [[maybe_unused]] const auto written = write_out(STDERR_FILENO, text, Passing::text);
 }
 
 // The format asked for, as far as it can be told from a line that may be wrong otherwise.

@@ -5,7 +5,7 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "config/write.hpp"
-#include "os/process.hpp"
+#include "os/git_command.hpp"
 
 #include <fmt/format.h>
 
@@ -110,10 +110,10 @@ Result<> complete_project(const os::Path& folder, const std::string& name)
 
 Result<> clone_repository(const std::string& url, const os::Path& to)
 {
-    const os::Child git = TRY(
-        os::spawn({.argv = {"git", "clone", "--", url, to.string()},
-                   .descriptors = {{STDERR_FILENO, STDOUT_FILENO}, {STDERR_FILENO, STDERR_FILENO}}})
-            .map_error(while_doing("clone '{}'", printable(url))));
+    auto command = os::git_clone(url, to);
+    command.descriptors = {{STDERR_FILENO, STDOUT_FILENO}, {STDERR_FILENO, STDERR_FILENO}};
+    const os::Child git =
+        TRY(os::spawn(command).map_error(while_doing("clone '{}'", printable(url))));
     const os::Exit ended = TRY(os::wait_for_exit(git, after(std::chrono::hours(6)), {}));
     if (ended.status() != 0) {
         return tl::unexpected(Error(

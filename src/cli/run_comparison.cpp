@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/run_comparison.hpp"
 
+#include "base/keyed_hash.hpp"
 #include "base/text.hpp"
 #include "cli/gpu_view.hpp"
 #include "cli/run_view.hpp"
@@ -11,7 +12,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <unordered_map>
 
 namespace ponk::cli {
 namespace {
@@ -55,7 +55,7 @@ bool one_of(const Words& words, std::string_view word)
 std::vector<std::string> keys_of(const JsonArray& values)
 {
     std::vector<std::string> keys;
-    std::unordered_map<std::string_view, int> seen;
+    KeyedMap<int, std::string_view> seen;
     for (const Json& value : values) {
         if (!value.is_object()) continue;
         for (const auto& [key, below] : value.as_object())

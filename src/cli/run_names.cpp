@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/run_names.hpp"
 
+#include "base/keyed_hash.hpp"
 #include "base/text.hpp"
 #include "model/run_words.hpp"
 
 #include <algorithm>
-#include <unordered_map>
 
 namespace ponk::cli {
 namespace {
@@ -80,7 +80,7 @@ Json value_of(const Json& run, const FieldName& name)
 std::vector<std::string> names_of(const JsonArray& runs, Entity entity)
 {
     std::vector<std::string> names;
-    std::unordered_map<std::string_view, int> seen;
+    KeyedMap<int, std::string_view> seen;
     for (const Json& run : runs) {
         const Json& values = entity == Entity::attribute ? run : run[member_of(entity)];
         if (!values.is_object()) continue;
@@ -101,7 +101,7 @@ std::vector<std::string> common_metrics(const JsonArray& newest_first, std::size
         std::size_t runs = 0;
     };
     std::vector<Seen> seen;
-    std::unordered_map<std::string_view, std::size_t> places;
+    KeyedMap<std::size_t, std::string_view> places;
     for (const Json& run : newest_first) {
         if (!run["metrics"].is_object()) continue;
         for (const auto& [name, value] : run["metrics"].as_object()) {

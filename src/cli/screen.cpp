@@ -12,12 +12,12 @@ namespace ponk::cli {
 
 Screen::Screen()
 {
-    (void)Context::print_text("\x1b[?25l");
+    (void)Context::print_text("\x1b[?25l", Passing::all);
 }
 
 Screen::~Screen()
 {
-    (void)Context::print_text("\x1b[?25h");
+    (void)Context::print_text("\x1b[?25h", Passing::all);
 }
 
 Result<> Screen::draw(std::vector<std::string> lines)
@@ -42,7 +42,7 @@ Result<> Screen::draw(std::vector<std::string> lines)
     drawn_ = lines.size();
     columns_ = window.ws_col;
     rows_ = window.ws_row;
-    return Context::print_text(text);
+    return Context::print_text(text, Passing::all);
 }
 
 Result<> Screen::clear()
@@ -50,7 +50,7 @@ Result<> Screen::clear()
     if (drawn_ == 0) return {};
     const auto text = fmt::format("\x1b[{}A\r\x1b[J", drawn_);
     drawn_ = 0;
-    return Context::print_text(text);
+    return Context::print_text(text, Passing::all);
 }
 
 }  // namespace ponk::cli

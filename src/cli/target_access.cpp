@@ -3,6 +3,7 @@
 
 #include "base/text.hpp"
 #include "cli/ask.hpp"
+#include "cli/box_login.hpp"
 #include "os/identity.hpp"
 #include "os/late_notice.hpp"
 #include "os/variables.hpp"
@@ -32,8 +33,29 @@ Result<ssh::Access> access_of(const os::Path& home, const config::ComputeTarget&
     return access;
 }
 
+Result<> ensure_attached(Context& context, const config::ComputeTarget& target)
+{
+    if (!config::uses_ssh(*target.type)) return {};
+    const auto access = TRY(access_of(TRY(context.home()), target));
+    const auto attached = ssh::require_attached(access.home, access.address);
+    if (attached) return {};
+    if (!has_terminal()) return tl::unexpected(ssh::name_target(attached.error(), target.name));
+    const auto& address = access.address;
+    TRY(confirm(fmt::format("{}:{} names the machine '{}', port {}, user '{}', which you never "
+                            "attached. Attach it and log in there?",
+                            printable(target.file),
+                            target.address.place.line,
+                            address.host,
+                            address.port.value_or(22),
+                            address.user.empty() ? "as ssh decides" : address.user)));
+    auto login = TRY(BoxLogin::make(context, access));
+    TRY(login.log_in({}));
+    return login.keep(TRY(context.project()) / target.file);
+}
+
 Result<ssh::Connection> reach_box(Context& context, const config::ComputeTarget& target)
 {
+    TRY(ensure_attached(context, target));
     const auto limit = std::chrono::seconds(60);
     auto connection = TRY(ssh::Connection::make(TRY(access_of(TRY(context.home()), target))));
     const auto reached = [&] {

@@ -2,17 +2,14 @@
 #include "cli/terminal_filter.hpp"
 
 #include "base/text.hpp"
+#include "os/file.hpp"
+
+#include <unistd.h>
 
 namespace ponk::cli {
 namespace {
 
 constexpr std::size_t longest_colour = 64;
-
-bool is_plain(unsigned char byte)
-{
-    return (byte >= 0x20 && byte < 0x7f) || byte == '\n' || byte == '\r' || byte == '\b' ||
-           byte == '\t';
-}
 
 void show(std::string& out, unsigned char byte)
 {
@@ -62,6 +59,12 @@ bool is_second_control_set(std::string_view sequence)
 
 }  // namespace
 
+bool TerminalFilter::passes(unsigned char byte) const
+{
+    if ((byte >= 0x20 && byte < 0x7f) || byte == '\n' || byte == '\t') return true;
+    return passing_ == Passing::log && (byte == '\r' || byte == '\b');
+}
+
 void TerminalFilter::feed(std::string_view bytes, std::string& out)
 {
     std::string joined;
@@ -74,13 +77,13 @@ void TerminalFilter::feed(std::string_view bytes, std::string& out)
     std::size_t at = 0;
     while (at < bytes.size()) {
         std::size_t plain = at;
-        while (plain < bytes.size() && is_plain(static_cast<unsigned char>(bytes[plain])))
+        while (plain < bytes.size() && passes(static_cast<unsigned char>(bytes[plain])))
             ++plain;
         out.append(bytes, at, plain - at);
         at = plain;
         if (at == bytes.size()) return;
         const std::string_view left = bytes.substr(at);
-        if (left[0] == '\x1b') {
+        if (left[0] == '\x1b' && passing_ != Passing::text) {
             const std::size_t length = colour_length(left);
             if (length == left.npos) {
                 held_ = left;
@@ -96,6 +99,8 @@ void TerminalFilter::feed(std::string_view bytes, std::string& out)
             if (is_second_control_set(sequence)) {
                 for (const char c : sequence)
                     show(out, static_cast<unsigned char>(c));
+            } else if (left[0] == '\xe2' || left[0] == '\xd8') {
+                out += printable(sequence);  // where the characters of direction are
             } else {
                 out += sequence;
             }
@@ -114,13 +119,23 @@ void TerminalFilter::finish(std::string& out)
 {
     for (const char c : held_) {
         const auto byte = static_cast<unsigned char>(c);
-        if (is_plain(byte)) {
+        if (passes(byte)) {
             out += c;
         } else {
             show(out, byte);
         }
     }
     held_.clear();
+}
+
+Result<> write_out(int fd, std::string_view text, Passing passing)
+{
+    if (passing == Passing::all || ::isatty(fd) != 1) return os::write_all(fd, text);
+    TerminalFilter filter(passing);
+    std::string shown;
+    filter.feed(text, shown);
+    filter.finish(shown);
+    return os::write_all(fd, shown);
 }
 
 }  // namespace ponk::cli

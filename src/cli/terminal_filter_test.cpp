@@ -72,5 +72,25 @@ TEST(TerminalFilter, an_endless_colour_sequence_is_not_held_back_for_ever)
     EXPECT_GT(out.size(), 99000U);
 }
 
+TEST(TerminalFilter, characters_that_change_the_direction_are_shown)
+{
+    EXPECT_EQ(filtered("a\u202eb"), "a\\u202eb");
+    EXPECT_EQ(filtered("\u2066x\u2069", 1), "\\u2066x\\u2069");
+    EXPECT_EQ(filtered("“…” – ✓ ح"), "“…” – ✓ ح");
+}
+
+TEST(TerminalFilter, what_has_no_colours_of_its_own_lets_none_pass)
+{
+    for (const auto& [passing, expected] : {std::pair{Passing::text, "a\\x1b[31mb\\x0dc\\x08\n"},
+                                            {Passing::colours, "a\x1b[31mb\\x0dc\\x08\n"},
+                                            {Passing::log, "a\x1b[31mb\rc\b\n"}}) {
+        TerminalFilter filter(passing);
+        std::string out;
+        filter.feed("a\x1b[31mb\rc\b\n", out);
+        filter.finish(out);
+        EXPECT_EQ(out, expected);
+    }
+}
+
 }  // namespace
 }  // namespace ponk::cli

@@ -2,6 +2,8 @@
 #include "config/reading_test_support.hpp"
 #include "config/run_configuration.hpp"
 
+#include <gmock/gmock.h>
+
 namespace ponk::config {
 namespace {
 
@@ -123,7 +125,50 @@ TEST(RunConfiguration, ReadsTheNestedSchemaIntoTheSameStruct)
     EXPECT_EQ(r.spark->packages.at(0).coordinate(), "g:a:0.10");
     EXPECT_EQ(r.spark->configuration.at(0).value, "x");
     EXPECT_EQ(*r.yarn_deploy_mode, "client");
-    EXPECT_EQ(remarks(nested), "");
+    EXPECT_EQ(remarks(nested), "8:12 notice unused-key\n40:24 notice unused-key");
+}
+
+// A key of the table that nothing reads says so at its place, in whatever section.
+TEST(RunConfiguration, KeysWithoutEffectSaySo)
+{
+    const std::string flat = "Target: local\nFramework: Python\n";
+    for (const auto* line : {"nodeCount: 2", "UseSampling: false"})
+        EXPECT_THAT(remarks(flat + line), testing::EndsWith("notice unused-key")) << line;
+    const std::string late = "target: local\nscript: a\nframework: Python\n";
+    for (const auto* line : {"nodeCount: 2",
+                             "batchai: {nodeCount: 3}",
+                             "mpi: {processCountPerNode: 2}",
+                             "communicator: ParameterServer",
+                             "tensorflow: {workerCount: 2}",
+                             "history: {snapshotProject: false}",
+                             "history: {directoriesToWatch: [logs, models]}",
+                             "environment: {python: {condaDependencies: {dependencies: [numpy]}}}",
+                             "environment: {docker: {baseDockerfile: Dockerfile}}",
+                             "environment: {databricks: {pypiLibraries: [numpy]}}",
+                             "containerInstance: {cpuCores: 8}",
+                             "amlcompute: {vmSize: Standard_NC6}",
+                             "dataReferences: {a: {dataStoreName: x}}",
+                             "exposedPorts: [80]"})
+        EXPECT_THAT(remarks(late + line), testing::EndsWith("notice unused-key")) << line;
+}
+
+// The templates wrote every key down.
+TEST(RunConfiguration, KeysThatSayWhatHoldsAnywayAreNoNews)
+{
+    EXPECT_EQ(remarks("Target: local\nFramework: Python\nnodeCount: 1\nUseSampling: true\n"), "");
+    EXPECT_EQ(remarks("target: local\nscript: a\nframework: Python\ncommunicator: None\n"
+                      "nodeCount: 1\nmpi: {processCountPerNode: 1}\n"
+                      "tensorflow: {workerCount: 1, parameterServerCount: 1}\n"
+                      "history: {outputCollection: true, snapshotProject: true,"
+                      " directoriesToWatch: [logs]}\n"
+                      "environment:\n  python: {condaDependencies: null}\n"
+                      "  databricks: {mavenLibraries: [], pypiLibraries: []}\n"
+                      "  spark: {precachePackages: true}\n"
+                      "containerInstance: {region: null, cpuCores: 1, memoryGb: 4}\n"
+                      "amlcompute: {vmSize: null, vmPriority: null, retainCluster: false,"
+                      " name: null, clusterMaxNodeCount: 1}\n"
+                      "dataReferences: {}\nsourceDirectoryDataStore: null\nexposedPorts: null\n"),
+              "");
 }
 
 TEST(RunConfiguration, NamesTheFolderOfEventFilesInBothSchemas)
@@ -202,7 +247,7 @@ TEST(RunConfiguration, RemarksOnWhatIsWrong)
     EXPECT_EQ(remarks("Target: local\nFramework: Spark"), "2:12 error wrong-value");
     EXPECT_EQ(remarks("Framework: Python"), "1:1 warning missing-key");
     EXPECT_EQ(remarks("target: local\nscript: a\nframework: Python\nnodeCount: 0"),
-              "4:12 error wrong-value");
+              "4:12 error wrong-value\n4:12 notice unused-key");
     EXPECT_EQ(
         remarks("target: local\nframework: Python\nenvironment:\n  docker:\n    enabled: true\n"
                 "    baseImage: mcr.microsoft.com/azureml/base:1\n    gpuSupport: true\n"),

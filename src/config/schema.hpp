@@ -37,6 +37,10 @@ struct Key {
     ValueKind kind = ValueKind::text;
     const Schema* section = nullptr;               // of section and section_list
     std::span<const std::string_view> words = {};  // the only texts allowed, if any are listed
+    // Why the key is read and has no effect; empty: it has one. Whoever writes it gets a notice, unless
+    // it says what holds anyway (also as the only item of a list).
+    std::string_view no_effect = {};
+    std::string_view harmless = {};
 };
 
 struct Schema {
@@ -46,7 +50,8 @@ struct Schema {
     [[nodiscard]] const Key* find(std::string_view name) const;
 };
 
-// Reports every key that the schema does not know and every value of a wrong type, at all depths.
+// Reports every key that the schema does not know or that has no effect, and every value of a wrong
+// type, at all depths.
 // Nothing (null or an empty value) is right for every key: it means the default.
 void check_against(const Schema& schema, const Node& map, Report& report);
 

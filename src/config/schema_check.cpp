@@ -101,6 +101,17 @@ bool all_scalars(const Node& list)
                                          [](const Node& item) { return item.is_scalar(); });
 }
 
+// Nothing, or what holds anyway.
+bool is_harmless(const Key& key, const Node& value)
+{
+    if (value.is_map()) return value.members.empty();
+    if (value.is_list() && value.items.size() > 1) return false;
+    if (value.is_list() && value.items.empty()) return true;
+    const Node& one = value.is_list() ? value.items.front() : value;
+    const auto text = trim(one.text);
+    return one.is_scalar() && (text.empty() || same_ignoring_case(text, key.harmless));
+}
+
 class SchemaCheck {
 public:
     explicit SchemaCheck(Report& report) : report_(report) {}
@@ -109,7 +120,9 @@ public:
     {
         for (const auto& member : map.members) {
             if (const Key* key = schema.find(member.key)) {
-                if (!member.value.is_null()) check_value(*key, member);
+                if (member.value.is_null()) continue;
+                check_value(*key, member);
+                check_effect(*key, member.value);
             } else {
                 report_unknown_key(schema, map, member, report_);
             }
@@ -157,6 +170,14 @@ private:
         case ValueKind::free:
             return;
         }
+    }
+
+    void check_effect(const Key& key, const Node& value)
+    {
+        if (key.no_effect.empty() || is_harmless(key, value)) return;
+        report_.notice(value.place,
+                       "unused-key",
+                       fmt::format("'{}' has no effect: {}", key.name, key.no_effect));
     }
 
     void wrong_type(const Key& key, const Node& value, std::string hint = {})

@@ -24,6 +24,12 @@ constexpr Word gpu_words[] = {"auto", "required", "none"};
 constexpr Word flat_frameworks[] = {"Python", "PySpark"};
 constexpr Word nested_frameworks[] = {"Python", "PySpark", "CNTK", "TensorFlow", "PyTorch"};
 
+// Why keys have no effect.
+constexpr Word one_process = "a run is one process on one machine";
+constexpr Word no_service = "this service is not used";
+constexpr Word no_stores = "data stores of the service are not read";
+constexpr Word target_image = "the image of the target is used";
+
 constexpr Key compute_keys[] = {
     {"type", text, nullptr, type_words},
     {"baseDockerImage"},
@@ -48,7 +54,7 @@ constexpr Key compute_keys[] = {
     {"gpus", text_or_list},
     {"gpu", text, nullptr, gpu_words},
     {"gpuGrace", duration},
-    {"autostop", duration},
+    {"autostop", duration, nullptr, {}, "ponk stops no machines", "0"},
     {"partition"},
     {"scratch"},
     {"shared"},
@@ -66,7 +72,12 @@ constexpr Key flat_keys[] = {
     {"EnvironmentVariables", text_map},
     {"PrepareEnvironment", boolean},
     {"TrackedRun", boolean},
-    {"UseSampling", boolean},
+    {"UseSampling",
+     boolean,
+     nullptr,
+     {},
+     "data sources of the desktop application are not read",
+     "true"},
     {"DataSourceSettings", free},
     {"DataSourceSubstitutions", text_map},
     {"Description"},
@@ -76,7 +87,7 @@ constexpr Key flat_keys[] = {
     {"gpus", text_or_list},
     {"gpu", text, nullptr, gpu_words},
     {"gpuGrace", duration},
-    {"nodeCount", integer},
+    {"nodeCount", integer, nullptr, {}, one_process, "1"},
     {"maxRunDurationSeconds", integer},
     {"tensorboard"},
 };
@@ -89,8 +100,8 @@ constexpr Key python_keys[] = {
     {"userManagedDependencies", boolean},
     {"interpreterPath"},
     {"condaDependenciesFile"},
-    {"condaDependencies", free},
-    {"baseCondaEnvironment"},
+    {"condaDependencies", free, nullptr, {}, "packages are read from 'condaDependenciesFile'"},
+    {"baseCondaEnvironment", text, nullptr, {}, "each environment is built from its file"},
 };
 constexpr Schema python_section{"the section 'environment.python'", python_keys};
 
@@ -100,7 +111,11 @@ constexpr Schema registry_section{"the section 'baseImageRegistry'", registry_ke
 constexpr Key docker_keys[] = {
     {"enabled", boolean},
     {"baseImage"},
-    {"baseDockerfile"},
+    {"baseDockerfile",
+     text,
+     nullptr,
+     {},
+     "an image is named by 'baseImage', none is built from a file"},
     {"sharedVolumes", boolean},
     {"gpuSupport", boolean},
     {"shmSize"},
@@ -112,16 +127,16 @@ constexpr Schema docker_section{"the section 'environment.docker'", docker_keys}
 constexpr Key environment_spark_keys[] = {
     {"repositories", text_list},
     {"packages", section_list, &package},
-    {"precachePackages", boolean},
+    {"precachePackages", boolean, nullptr, {}, "Spark fetches packages itself", "true"},
 };
 constexpr Schema environment_spark{"the section 'environment.spark'", environment_spark_keys};
 
 constexpr Key databricks_keys[] = {
-    {"mavenLibraries", free},
-    {"pypiLibraries", free},
-    {"rcranLibraries", free},
-    {"jarLibraries", free},
-    {"eggLibraries", free},
+    {"mavenLibraries", free, nullptr, {}, no_service},
+    {"pypiLibraries", free, nullptr, {}, no_service},
+    {"rcranLibraries", free, nullptr, {}, no_service},
+    {"jarLibraries", free, nullptr, {}, no_service},
+    {"eggLibraries", free, nullptr, {}, no_service},
 };
 constexpr Schema databricks_section{"the section 'environment.databricks'", databricks_keys};
 
@@ -138,8 +153,8 @@ constexpr Schema environment_section{"the section 'environment'", environment_ke
 
 constexpr Key history_keys[] = {
     {"outputCollection", boolean},
-    {"snapshotProject", boolean},
-    {"directoriesToWatch", text_list},
+    {"snapshotProject", boolean, nullptr, {}, "the files of each run are stored", "true"},
+    {"directoriesToWatch", text_list, nullptr, {}, "only 'outputs' is kept", "logs"},
     {"enabled", boolean},
 };
 constexpr Schema history_section{"the section 'history'", history_keys};
@@ -148,20 +163,24 @@ constexpr Key spark_run_keys[] = {{"configuration", text_map}};
 constexpr Schema spark_run_section{"the section 'spark'", spark_run_keys};
 constexpr Key hdi_keys[] = {{"yarnDeployMode", text, nullptr, yarn_words}};
 constexpr Schema hdi_section{"the section 'hdi'", hdi_keys};
-constexpr Key tensorflow_keys[] = {{"workerCount", integer}, {"parameterServerCount", integer}};
+constexpr Key tensorflow_keys[] = {
+    {"workerCount", integer, nullptr, {}, one_process, "1"},
+    {"parameterServerCount", integer, nullptr, {}, one_process, "1"}};
 constexpr Schema tensorflow_section{"the section 'tensorflow'", tensorflow_keys};
-constexpr Key mpi_keys[] = {{"processCountPerNode", integer}};
+constexpr Key mpi_keys[] = {{"processCountPerNode", integer, nullptr, {}, one_process, "1"}};
 constexpr Schema mpi_section{"the section 'mpi'", mpi_keys};
-constexpr Key batchai_keys[] = {{"nodeCount", integer}};
+constexpr Key batchai_keys[] = {{"nodeCount", integer, nullptr, {}, one_process, "1"}};
 constexpr Schema batchai_section{"the section 'batchai'", batchai_keys};
-constexpr Key instance_keys[] = {{"cpuCores", number}, {"memoryGb", number}, {"region"}};
+constexpr Key instance_keys[] = {{"cpuCores", number, nullptr, {}, no_service, "1"},
+                                 {"memoryGb", number, nullptr, {}, no_service, "4"},
+                                 {"region", text, nullptr, {}, no_service}};
 constexpr Schema instance_section{"the section 'containerInstance'", instance_keys};
 constexpr Key amlcompute_keys[] = {
-    {"vmSize"},
-    {"vmPriority"},
-    {"retainCluster", boolean},
-    {"name"},
-    {"clusterMaxNodeCount", integer},
+    {"vmSize", text, nullptr, {}, no_service},
+    {"vmPriority", text, nullptr, {}, no_service},
+    {"retainCluster", boolean, nullptr, {}, no_service, "false"},
+    {"name", text, nullptr, {}, no_service},
+    {"clusterMaxNodeCount", integer, nullptr, {}, no_service, "1"},
 };
 constexpr Schema amlcompute_section{"the section 'amlcompute'", amlcompute_keys};
 
@@ -170,11 +189,11 @@ constexpr Key nested_keys[] = {
     {"arguments", text_list},
     {"target"},
     {"framework", text, nullptr, nested_frameworks},
-    {"communicator"},
+    {"communicator", text, nullptr, {}, one_process, "None"},
     {"autoPrepareEnvironment", boolean},
     {"prepareEnvironment", boolean},
     {"maxRunDurationSeconds", integer},
-    {"nodeCount", integer},
+    {"nodeCount", integer, nullptr, {}, one_process, "1"},
     {"environment", section, &environment_section},
     {"history", section, &history_section},
     {"spark", section, &spark_run_section},
@@ -184,10 +203,14 @@ constexpr Key nested_keys[] = {
     {"batchai", section, &batchai_section},
     {"containerInstance", section, &instance_section},
     {"amlcompute", section, &amlcompute_section},
-    {"dataReferences", free},
-    {"data", free},
-    {"sourceDirectoryDataStore"},
-    {"exposedPorts", free},
+    {"dataReferences", free, nullptr, {}, no_stores},
+    {"data", free, nullptr, {}, no_stores},
+    {"sourceDirectoryDataStore", text, nullptr, {}, no_stores},
+    {"exposedPorts",
+     free,
+     nullptr,
+     {},
+     "'environment.docker.arguments' publishes ports of a container"},
     // Ours.
     {"gpus", text_or_list},
     {"gpu", text, nullptr, gpu_words},
@@ -201,7 +224,7 @@ constexpr Key conda_keys[] = {
     {"channels", text_list},
     {"dependencies", text_tree},
     {"prefix"},
-    {"variables", text_map},
+    {"variables", text_map, nullptr, {}, "the run configuration sets variables of the script"},
 };
 constexpr Schema conda{"a conda environment", conda_keys};
 
@@ -213,16 +236,18 @@ constexpr Key spark_keys[] = {
 };
 constexpr Schema spark{"a Spark specification", spark_keys};
 
-constexpr Key base_keys[] = {{"base_docker_image"}, {"spark_version"}, {"cntk_version"}};
+constexpr Key base_keys[] = {{"base_docker_image", text, nullptr, {}, target_image},
+                             {"spark_version", text, nullptr, {}, target_image},
+                             {"cntk_version", text, nullptr, {}, target_image}};
 constexpr Schema base_dependencies{"base_dependencies.yml", base_keys};
 
 constexpr Key project_keys[] = {{"Id"}, {"Scope"}};
 constexpr Schema project{"project.json", project_keys};
 
 constexpr Key docker_env_keys[] = {
-    {"image"},
-    {"volumes", text_list},
-    {"environment", free},
+    {"image", text, nullptr, {}, target_image},
+    {"volumes", text_list, nullptr, {}, target_image},
+    {"environment", free, nullptr, {}, target_image},
 };
 constexpr Schema docker_env{"the section 'docker_env'", docker_env_keys};
 constexpr Key mlproject_keys[] = {

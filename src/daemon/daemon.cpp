@@ -5,6 +5,7 @@
 #include "api/imports.hpp"
 #include "api/router.hpp"
 #include "api/run_calls.hpp"
+#include "audit/audit_log.hpp"
 #include "base/synced.hpp"
 #include "base/text.hpp"
 #include "base/time.hpp"
@@ -306,6 +307,7 @@ Result<> run(const Options& options)
     const auto home_lock = TRY(take_home(options.home));
     const auto history = TRY(store::History::open(options.home / "history", TRY(sync_of(options))));
     if (!history->opening().notice.empty()) log_line(history->opening().notice);
+    audit::AuditLog audit(options.home, log_line);  // longer than whoever answers
     const auto objects = TRY(snapshot::ObjectStore::open(options.home / "store"));
     secrets::Secrets secrets(options.home);
     engine::Notifier notifier;
@@ -348,14 +350,15 @@ Result<> run(const Options& options)
                       },
                       tokens.get(),
                       &doors,
-                      &imports});
+                      &imports,
+                      &audit});
     run_desk.open(services);
     const HomeWatch home(options.home, home_lock);
     Desk desk(*services, home, stop_bell);
     std::string reason;
     {
         const net::Server server(std::move(listeners), desk.handlers());
-        const Janitor janitor(engine.context(), without_metrics);
+        const Janitor janitor(engine.context(), without_metrics, log_line);
         log_line(
             fmt::format("version {} serves {} {}", own_version(), socket.native(), doors.uri()));
         if (options.on_ready) options.on_ready(doors.addresses);

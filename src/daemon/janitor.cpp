@@ -18,22 +18,49 @@ using namespace std::chrono_literals;
 
 constexpr std::int64_t day_ms = std::int64_t{24} * 3600 * 1000;
 
-// True when the chore was not done within the last `every_ms`, and notes that it is done now. Kept
-// in the database: most daemons live shorter than the interval.
-bool due(store::History& history, const std::string& chore, std::int64_t every_ms)
+// Those that cannot be read are told with the path of the store; what else is garbage went.
+Result<> collect_objects(const engine::Context& context, const std::stop_token& stop)
 {
-    const auto stored = history.find_setting("janitor." + chore);
-    const auto now = wall_milliseconds();
-    const auto last = stored && *stored ? parse_integer(**stored).value_or(0) : 0;
-    if (last <= now && now - last < every_ms) return false;
-    return static_cast<bool>(history.put_setting("janitor." + chore, std::to_string(now)));
+    const auto report = TRY(engine::collect_garbage(context, stop));
+    if (report.unreadable.empty()) return {};
+    return fail(ErrorKind::damaged,
+                "{} snapshots in {} cannot be read, so {} objects are kept that they may name: {}",
+                report.unreadable.size(),
+                os::in_quotes(context.objects.root()),
+                report.kept_objects,
+                report.unreadable.front().problem);
+}
+
+Result<> problems_of(const target::EnvironmentGarbage& report)
+{
+    if (report.problems.empty()) return {};
+    return fail(ErrorKind::unavailable, "{}", join(report.problems, "; "));
 }
 
 }  // namespace
 
-Janitor::Janitor(const engine::Context& context, std::vector<RunId> without_metrics)
-    : context_(context), without_metrics_(std::move(without_metrics))
+Janitor::Janitor(const engine::Context& context,
+                 std::vector<RunId> without_metrics,
+                 Chores::Tell tell)
+    : context_(context), without_metrics_(std::move(without_metrics)),
+      chores_(context.history, std::move(tell))
 {
+    chores_.add("settle", 0, [this](auto) { return context_.history.settle_all(); });
+    chores_.add("garbage", day_ms, [this](auto stop) { return collect_objects(context_, stop); });
+    chores_.add("folders", day_ms, [this](auto) {
+        return engine::remove_stray_folders(context_).map([](auto) {});
+    });
+    chores_.add("artifacts", day_ms, [this](auto) {
+        return engine::remove_stray_artifacts(context_).map([](auto) {});
+    });
+    chores_.add("environments", day_ms, [this](auto stop) {
+        return problems_of(
+            engine::collect_environments(context_, context_.environment_rules, stop));
+    });
+    chores_.add(
+        "backup", day_ms, [this](auto) { return context_.history.make_backup().map([](auto) {}); });
+    chores_.add(
+        "integrity", 7 * day_ms, [this](auto) { return context_.history.check_integrity(); });
     engine::begin_patience();
     thread_ = std::jthread([this](std::stop_token stop) { work(std::move(stop)); });
 }
@@ -43,21 +70,8 @@ void Janitor::work(std::stop_token stop)
     ::pthread_setname_np(::pthread_self(), "ponk-janitor");
     while (!without_metrics_.empty() && !stop.stop_requested())
         without_metrics_ = import_metrics(context_, std::move(without_metrics_), after(100ms));
-    while (os::sleep_for(5min, stop)) {
-        static_cast<void>(context_.history.settle_all());
-        if (due(context_.history, "garbage", day_ms)) {
-            static_cast<void>(engine::collect_garbage(context_, stop));
-            static_cast<void>(engine::remove_stray_folders(context_));
-            static_cast<void>(engine::remove_stray_artifacts(context_));
-        }
-        if (due(context_.history, "environments", day_ms))
-            static_cast<void>(
-                engine::collect_environments(context_, context_.environment_rules, stop));
-        if (due(context_.history, "backup", day_ms))
-            static_cast<void>(context_.history.make_backup());
-        if (due(context_.history, "integrity", 7 * day_ms))
-            static_cast<void>(context_.history.check_integrity());
-    }
+    while (os::sleep_for(5min, stop))
+        chores_.work(wall_milliseconds(), boot_milliseconds(), stop);
 }
 
 }  // namespace ponk::daemon

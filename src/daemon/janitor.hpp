@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "daemon/chores.hpp"
 #include "engine/context.hpp"
 
 #include <thread>
@@ -13,13 +14,14 @@ namespace ponk::daemon {
 // not delayed by it; only metrics that an import left over are read at once.
 class Janitor {
 public:
-    Janitor(const engine::Context& context, std::vector<RunId> without_metrics);
+    Janitor(const engine::Context& context, std::vector<RunId> without_metrics, Chores::Tell tell);
 
 private:
     void work(std::stop_token stop);
 
     const engine::Context& context_;
     std::vector<RunId> without_metrics_;
+    Chores chores_;
     std::jthread thread_;  // last: joins before the rest is destroyed
 };
 

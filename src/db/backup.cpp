@@ -4,6 +4,7 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "base/time.hpp"
+#include "base/work_budget.hpp"
 #include "db/connection.hpp"
 #include "db/failure.hpp"
 #include "os/directory.hpp"
@@ -83,11 +84,6 @@ std::int64_t time_of(const Path& backup)
     return parse_utc(text).value_or(0);
 }
 
-int stop_when_late(void* deadline)
-{
-    return std::chrono::steady_clock::now() > *static_cast<Deadline*>(deadline) ? 1 : 0;
-}
-
 Result<> collect_findings(Connection& connection, std::string_view pragma)
 {
     auto statement = TRY(connection.prepare(pragma));
@@ -122,12 +118,11 @@ namespace {
 Result<Checked>
 check_until(Connection& connection, std::string_view pragma, std::chrono::milliseconds at_most)
 {
-    auto deadline = after(at_most);
-    ::sqlite3_progress_handler(connection.handle(), 10'000, stop_when_late, &deadline);
+    const WorkBudget budget(WorkBudget::Clock::now() + at_most);
+    const WorkScope scope(&budget);
     const auto result = collect_findings(connection, pragma);
-    ::sqlite3_progress_handler(connection.handle(), 0, nullptr, nullptr);
     if (result) return Checked::entirely;
-    if (result.error().kind() == ErrorKind::cancelled) return Checked::in_part;
+    if (result.error().kind() == ErrorKind::timeout) return Checked::in_part;
     return tl::unexpected(result.error());
 }
 

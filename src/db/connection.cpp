@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/connection.hpp"
 
+#include "base/work_budget.hpp"
 #include "db/failure.hpp"
+#include "db/like_function.hpp"
+#include "db/step_limit.hpp"
 
 #include <sqlite3.h>
 
@@ -13,6 +16,7 @@ namespace ponk::db {
 namespace {
 
 constexpr int busy_milliseconds = 5000;
+constexpr int asked_every = 1000;  // operations of SQLite's machine
 
 void limit(sqlite3* handle)
 {
@@ -37,8 +41,21 @@ Connection::open(const Path& file, Role role, const std::string& vfs)
     return connection;
 }
 
+int Connection::ask_whether_to_end(void* self)
+{
+    auto* const limit = static_cast<Connection*>(self)->step_limit_;
+    return (limit && limit->note(asked_every)) || work_is_over() ? 1 : 0;
+}
+
+void Connection::prepare_for_foreign_input()
+{
+    ::sqlite3_progress_handler(handle_, asked_every, &Connection::ask_whether_to_end, this);
+    add_like_functions(handle_);
+}
+
 Result<> Connection::configure(Role role)
 {
+    prepare_for_foreign_input();
     ::sqlite3_busy_timeout(handle_, busy_milliseconds);
     constexpr std::array<std::pair<int, int>, 4> switches{{
         {SQLITE_DBCONFIG_DEFENSIVE, 1},
@@ -77,6 +94,8 @@ Connection::~Connection()
 
 Error Connection::note_failure(int code, const std::string& doing)
 {
+    if (const auto work = check_work(); (code & 0xff) == SQLITE_INTERRUPT && !work)
+        return work.error();
     auto error = failure(handle_, code, file_.native(), doing);
     saw_damage_ = saw_damage_ || is_damage(code);
     if (!final_ && (is_final(code) || is_damage(code))) final_ = error;

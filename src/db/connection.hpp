@@ -35,7 +35,12 @@ enum class Sync {
     normal,  // as `process`: a power cut may take the last moments back, and damages nothing
 };
 
+class StepLimit;
+
 // One open database file, with the settings every connection of ours has. One thread at a time.
+//
+// Statements end early, with the budget's own error, when the work of their thread is over (see
+// base/work_budget.hpp). The connection can be used again at once.
 class Connection {
 public:
     // `vfs` names another file layer of SQLite; for tests of failing disks.
@@ -71,8 +76,12 @@ public:
 
 private:
     friend class Statement;
+    friend class StepLimit;
     explicit Connection(Path file) : file_(std::move(file)) {}
     Result<> configure(Role role);
+    // Settings that ours and others' databases have in common.
+    void prepare_for_foreign_input();
+    static int ask_whether_to_end(void* self);
     void give_back(sqlite3_stmt* statement);
     Result<sqlite3_stmt*> compile(std::string_view sql, unsigned flags);
 
@@ -85,6 +94,7 @@ private:
     sqlite3* handle_ = nullptr;
     Durability durability_ = Durability::disk;
     std::map<std::string, Cached, std::less<>> cache_;
+    StepLimit* step_limit_ = nullptr;
     std::optional<Error> final_;
     bool saw_damage_ = false;
 };

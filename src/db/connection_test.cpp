@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/work_budget.hpp"
+#include "base/work_count.hpp"
 #include "db/connection.hpp"
 #include "db/library.hpp"
 #include "db/step_limit.hpp"
@@ -15,6 +17,9 @@ namespace ponk::db {
 namespace {
 
 using testing::HasSubstr;
+
+constexpr const char* endless_count =
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
 
 class ConnectionTest : public testing::Test {
 protected:
@@ -152,13 +157,11 @@ TEST_F(ConnectionTest, StatementsForOneUseAreAsGoodAsKeptOnes)
 
 TEST_F(ConnectionTest, ALongReadIsGivenUpAndTheConnectionStaysGood)
 {
-    const auto* endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
-                          " SELECT count(*) FROM n";
     {
         StepLimit limit(*writer_, 50'000);
         EXPECT_EQ(writer_->query_integer("SELECT 7").value(), 7);
         EXPECT_FALSE(limit.exceeded());
-        EXPECT_FALSE(writer_->query_integer(endless));
+        EXPECT_FALSE(writer_->query_integer(endless_count));
         EXPECT_TRUE(limit.exceeded());
     }
     EXPECT_FALSE(writer_->final_failure());
@@ -167,6 +170,54 @@ TEST_F(ConnectionTest, ALongReadIsGivenUpAndTheConnectionStaysGood)
                                   " WHERE i < 100000) SELECT count(*) FROM n")
                   .value(),
               100'000);
+}
+
+TEST_F(ConnectionTest, AReadEndsWithTheWorkOfItsThread)
+{
+    WorkBudget left;
+    left.abandon();
+    const WorkBudget late(WorkBudget::Clock::now() - std::chrono::seconds(1));
+    for (const auto& [budget, kind] :
+         {std::pair<const WorkBudget*, ErrorKind>{&left, ErrorKind::cancelled},
+          {&late, ErrorKind::timeout}}) {
+        const WorkScope scope(budget);
+        const auto transaction = Transaction::begin(*writer_, Transaction::Kind::read);
+        const auto counted = writer_->query_integer(endless_count);
+        ASSERT_FALSE(counted);
+        EXPECT_EQ(counted.error().kind(), kind);
+        EXPECT_EQ(counted.error().message(), budget->check().error().message());
+    }
+    EXPECT_FALSE(writer_->final_failure());
+    EXPECT_FALSE(writer_->in_transaction());
+    EXPECT_EQ(writer_->query_integer("SELECT 7").value(), 7);
+}
+
+TEST_F(ConnectionTest, ATransactionEndsHoweverOftenTheWorkWasOver)
+{
+    WorkBudget left;
+    left.abandon();
+    const WorkScope scope(&left);
+    for (int i = 0; i < 3'000; ++i) {
+        ASSERT_TRUE(Transaction::begin(*writer_, Transaction::Kind::read));
+        ASSERT_FALSE(writer_->in_transaction());
+    }
+}
+
+TEST_F(ConnectionTest, PatternsAreMatchedInAStepPerByte)
+{
+    auto statement = writer_
+                         ->prepare("SELECT like_exact(?1, ?2), like_folded(?1, ?2),"
+                                   " like_exact(NULL, ?2), like_exact(?1, NULL)")
+                         .value();
+    statement.bind("%" + std::string(400, 'A') + "%", std::string(8'000, 'a'));
+    const WorkCount work;
+    ASSERT_TRUE(statement.step().value());
+    EXPECT_EQ(statement.integer(0), 0);
+    EXPECT_EQ(statement.integer(1), 1);
+    EXPECT_TRUE(statement.is_null(2));
+    EXPECT_TRUE(statement.is_null(3));
+    EXPECT_GT(work.steps(), 8'000U);
+    EXPECT_LT(work.steps(), 2 * 8'000U * 8);
 }
 
 }  // namespace

@@ -62,6 +62,7 @@ Result<std::unique_ptr<Connection>> Connection::open_foreign(const Path& file)
     if (code != SQLITE_OK) return tl::unexpected(connection->note_failure(code, "open"));
     auto* const handle = connection->handle_;
     ::sqlite3_busy_timeout(handle, busy_milliseconds);
+    connection->prepare_for_foreign_input();
     constexpr std::array<std::pair<int, int>, 4> switches{{
         {SQLITE_DBCONFIG_DEFENSIVE, 1},
         {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},

@@ -3,33 +3,24 @@
 
 #include "db/connection.hpp"
 
-#include <sqlite3.h>
-
 namespace ponk::db {
 
-namespace {
-
-constexpr int asked_every = 1000;  // operations
-
-}  // namespace
-
 StepLimit::StepLimit(Connection& connection, int operations)
-    : connection_(connection), left_(operations / asked_every)
+    : connection_(connection), left_(operations)
 {
-    ::sqlite3_progress_handler(connection.handle(), asked_every, &StepLimit::ask, this);
+    connection.step_limit_ = this;
 }
 
 StepLimit::~StepLimit()
 {
-    ::sqlite3_progress_handler(connection_.handle(), 0, nullptr, nullptr);
+    connection_.step_limit_ = nullptr;
 }
 
-int StepLimit::ask(void* self)
+bool StepLimit::note(int operations)
 {
-    auto& limit = *static_cast<StepLimit*>(self);
-    if (limit.left_-- > 0) return 0;
-    limit.exceeded_ = true;
-    return 1;
+    left_ -= operations;
+    exceeded_ = exceeded_ || left_ < 0;
+    return exceeded_;
 }
 
 }  // namespace ponk::db

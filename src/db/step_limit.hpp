@@ -19,7 +19,8 @@ public:
     [[nodiscard]] bool exceeded() const noexcept { return exceeded_; }
 
 private:
-    static int ask(void* self);
+    friend class Connection;
+    [[nodiscard]] bool note(int operations);
 
     Connection& connection_;
     int left_;

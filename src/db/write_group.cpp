@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/write_group.hpp"
 
+#include "base/work_budget.hpp"
 #include "db/transaction.hpp"
 
 #include <algorithm>
@@ -12,6 +13,9 @@ namespace ponk::db {
 namespace {
 
 using Jobs = std::span<WriteJob* const>;
+
+// How often whoever waits looks whether its request is over.
+constexpr std::chrono::milliseconds look_interval{50};
 
 // Those that were refused keep their own reason.
 void refuse(Jobs jobs, const Error& error)
@@ -84,6 +88,8 @@ Result<std::size_t> run_transaction(Connection& writer, Jobs jobs)
 
 void run_together(Connection& writer, Jobs jobs)
 {
+    // The thread that runs them works for other callers, too, whose clients have not left.
+    const WorkScope of_nobody(nullptr);
     while (!jobs.empty()) {
         const auto decided = run_transaction(writer, jobs);
         if (!decided) return refuse(jobs, decided.error());
@@ -103,14 +109,27 @@ void WriteGroup::finish()
     if (thread.joinable()) thread.join();
 }
 
+// False when somebody has begun with it.
+bool WriteGroup::withdraw(Queue& queue, const Caller* caller)
+{
+    return std::erase_if(queue.waiting,
+                         [caller](const Entry& each) { return each.caller == caller; }) > 0;
+}
+
 WriteGroup::Group WriteGroup::join(Entry entry)
 {
     auto* const caller = entry.caller;
+    auto* const job = entry.job;
     auto queue = queue_.lock();
     queue->waiting.push_back(std::move(entry));
     if (queue->led) {
-        caller->changed.wait(queue.native(),
-                             [caller] { return caller->state != Caller::State::queued; });
+        const auto is_decided = [caller] { return caller->state != Caller::State::queued; };
+        while (!caller->changed.wait_for(queue.native(), look_interval, is_decided)) {
+            auto goes_on = check_work();
+            if (goes_on || !withdraw(*queue, caller)) continue;
+            job->outcome = std::move(goes_on);
+            return {};
+        }
         if (caller->state == Caller::State::done) return {};
     }
     queue->led = true;
@@ -137,7 +156,11 @@ void WriteGroup::lead(Group group, const Caller* self)
     jobs.reserve(group.size());
     for (const auto& each : group)
         jobs.push_back(each.job);
-    run_(jobs);
+    {
+        // Jobs of others must not end with the request of the one who happens to lead.
+        const WorkScope nobodys(nullptr);
+        run_(jobs);
+    }
     {
         // Told with the lock held: who wakes up takes its place in the queue away.
         auto queue = queue_.lock();

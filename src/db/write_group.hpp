@@ -47,7 +47,8 @@ public:
 
     // Runs what is left; nothing may come after it.
     void finish();
-    // Returns when the job was run, by this thread or another.
+    // Returns when the job was run, by this thread or another; with an error, and without having
+    // run it, when the request of this thread is over before anybody has begun with the job.
     void submit(WriteJob& job);
     // Returns at once; `done` is called by the thread that ran the job and must not wait.
     void submit_later(std::unique_ptr<WriteJob> job);
@@ -73,6 +74,7 @@ private:
 
     // The group to lead; empty when another thread did the job.
     Group join(Entry entry);
+    static bool withdraw(Queue& queue, const Caller* caller);
     void lead(Group group, const Caller* self);
     void pass_on(Queue& queue);
     void serve();

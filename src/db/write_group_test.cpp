@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/work_budget.hpp"
 #include "db/database.hpp"
 #include "db/fault_vfs.hpp"
 #include "db/write_group.hpp"
@@ -281,6 +282,56 @@ TEST(WriteGroupQueueTest, ThoseWhoComeMeanwhileAreOneGroup)
     EXPECT_EQ(std::accumulate(sizes.begin(), sizes.end(), std::size_t{0}), 16U);
     EXPECT_EQ(sizes.at(0), 1U);
     EXPECT_LT(sizes.size(), 16U);
+}
+
+TEST(WriteGroupQueueTest, WhoseRequestIsOverTakesItsJobBackUnlessItIsRun)
+{
+    std::latch first_runs(1);
+    std::latch go_on(1);
+    std::atomic<int> ran = 0;
+    WriteGroup group([&](std::span<WriteJob* const> jobs) {
+        EXPECT_TRUE(check_work()) << "jobs of others do not end with the leader's request";
+        ran += static_cast<int>(jobs.size());
+        first_runs.count_down();
+        go_on.wait();
+    });
+    WorkBudget over;
+    over.abandon();
+    WriteJob leads;
+    std::jthread leader([&] {
+        const WorkScope scope(&over);
+        group.submit(leads);
+    });
+    first_runs.wait();
+    WriteJob waits;
+    {
+        const WorkScope scope(&over);
+        group.submit(waits);
+    }
+    EXPECT_EQ(waits.outcome.error().kind(), ErrorKind::cancelled);
+    go_on.count_down();
+    leader.join();
+    EXPECT_TRUE(leads.outcome);
+    EXPECT_EQ(ran, 1);
+}
+
+TEST_F(WriteGroupTest, AWriteIsDoneEvenWhenTheClientOfItsThreadHasLeft)
+{
+    WorkBudget left;
+    left.abandon();
+    const WorkScope scope(&left);
+
+    // So many operations that a read would be ended; the next job may be somebody else's.
+    const auto written = database_->write(Durability::process, [](Connection& writer) -> Result<> {
+        for (int id = 0; id < 2'000; ++id)
+            TRY(add(writer, id));
+        return check_work();
+    });
+
+    EXPECT_TRUE(written);
+    EXPECT_FALSE(check_work());
+    const WorkScope nobody(nullptr);
+    EXPECT_EQ(count(), 2'000);
 }
 
 }  // namespace

@@ -35,10 +35,11 @@ Result<std::optional<Login>> ask_helper(const std::string& helper,
                                         std::stop_token stop)
 {
     const auto program = "docker-credential-" + helper;
-    const auto answer = TRY(os::run({.argv = {program, "get"}, .env = environment, .input = server},
-                                    after(30s),
-                                    std::move(stop))
-                                .map_error(while_doing("ask for the login of '{}'", server)));
+    const auto answer = TRY(
+        os::run({.argv = {program, "get"}, .env = environment, .directory = "/", .input = server},
+                after(30s),
+                std::move(stop))
+            .map_error(while_doing("ask for the login of '{}'", server)));
     if (answer.exit.status() != 0) {
         if (answer.out.find("credentials not found") != std::string::npos) return std::nullopt;
         return fail(ErrorKind::unavailable,

@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "base/time.hpp"
 #include "secrets/keyring.hpp"
+#include "snapshot/garbage.hpp"
 
 #include <fmt/format.h>
 
@@ -89,6 +90,43 @@ Check database(store::History& history, Depth depth)
     return {"database", "ok", byte_size_text(sizes.database + sizes.log) + ", " + when, ""};
 }
 
+// The first run that names it; empty when none does.
+std::string run_with(const store::History& history, const std::string& manifest)
+{
+    store::RunFilter filter;
+    filter.hidden = store::RunFilter::Hidden::include;
+    filter.limit = 1000;
+    for (;;) {
+        const auto page = history.list_runs(filter);
+        if (!page) return "";
+        for (const auto& run : page->runs)
+            if (run.snapshot == manifest || run.outputs == manifest) return run.id.brief();
+        if (!page->next) return "";
+        filter.before = page->next;
+    }
+}
+
+// What the collector of garbage could not read last.
+Check snapshots(const Context& context)
+{
+    const auto noted = snapshot::noted_unreadable(context.objects);
+    if (!noted) return {"snapshots", "warn", noted.error().message(), ""};
+    if (noted->empty())
+        return {"snapshots", "ok", "all that garbage collection read are whole", ""};
+    const auto first = noted->front().text();
+    const auto run = run_with(context.history, first);
+    return {"snapshots",
+            "fail",
+            fmt::format("{} cannot be read: '{}'{}",
+                        noted->size() == 1 ? std::string("one list of files")
+                                           : fmt::format("{} lists of files", noted->size()),
+                        first,
+                        run.empty() ? "" : " of run '" + run + "'"),
+            "Files that it may name are kept, also those that nobody needs. Bring the folder "
+            "'store' back from a backup, submit the same files again, or delete the project of "
+            "that run."};
+}
+
 Check keyring(const Path& home)
 {
     if (secrets::Keyring::is_there())
@@ -126,6 +164,7 @@ std::vector<Check> examine(const Context& context, Depth depth)
         disk(context.home),
         file_system(context.home),
         database(context.history, depth),
+        snapshots(context),
         open_files(),
         keyring(context.home),
     };

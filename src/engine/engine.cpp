@@ -3,6 +3,7 @@
 
 #include "base/time.hpp"
 #include "engine/artifacts.hpp"
+#include "engine/require_consents.hpp"
 #include "engine/run_environment.hpp"
 #include "engine/run_secrets.hpp"
 #include "model/run_words.hpp"
@@ -22,20 +23,20 @@ Engine::Engine(Context context) : context_(std::move(context)) {}
 Engine::~Engine()
 {
     // Supervisors ring the notifier and use the context while they end: take them out first.
-    std::map<RunId, std::unique_ptr<Supervisor>> leaving;
+    std::map<RunId, std::shared_ptr<Supervisor>> leaving;
     std::swap(leaving, *live_.lock());
 }
 
 void Engine::supervise(const model::Run& run, std::optional<Ambient> ambient)
 {
-    std::vector<std::unique_ptr<Supervisor>> over;  // joined without the lock
+    std::vector<std::shared_ptr<Supervisor>> over;  // joined without the lock
     auto live = live_.lock();
     for (auto& [id, supervisor] : *live) {
         if (supervisor->ended()) over.push_back(std::move(supervisor));
     }
     std::erase_if(*live, [](const auto& entry) { return !entry.second; });
     if (!live->contains(run.id)) {
-        live->emplace(run.id, std::make_unique<Supervisor>(context_, run, std::move(ambient)));
+        live->emplace(run.id, std::make_shared<Supervisor>(context_, run, std::move(ambient)));
     } else if (ambient) {
         live->at(run.id)->offer(std::move(*ambient));
     }
@@ -53,9 +54,25 @@ std::size_t Engine::active_runs()
 
 std::optional<target::Outage> Engine::outage(const RunId& id)
 {
+    const auto supervisor = find(id);
+    return supervisor ? supervisor->outage() : std::nullopt;
+}
+
+std::shared_ptr<Supervisor> Engine::find(const RunId& id)
+{
     const auto live = live_.lock();
     const auto found = live->find(id);
-    return found == live->end() ? std::nullopt : found->second->outage();
+    return found == live->end() ? nullptr : found->second;
+}
+
+std::vector<RunId> Engine::unfinished_runs()
+{
+    std::vector<RunId> ids;
+    const auto live = live_.lock();
+    for (const auto& [id, supervisor] : *live) {
+        if (!supervisor->ended()) ids.push_back(id);
+    }
+    return ids;
 }
 
 Result<model::Run> Engine::start(model::Run run, const Plan& plan, Ambient ambient)
@@ -97,8 +114,10 @@ Result<model::Run> Engine::submit(const Submission& submission)
     context_.reserve().fill();
     const auto report = TRY(make_plan(submission));
     TRY(context_.executor(report.plan.target_type));
+    TRY(require_consents(context_, report, submission));
     for (const auto& name : secret_names(report.plan))
         TRY(context_.secrets.get(name));
+    TRY(allow_given_secrets(context_, report, submission));
     model::Run run;
     run.id = submission.id;
     run.name = submission.name;
@@ -126,6 +145,7 @@ Result<model::Run> Engine::rerun(const RunId& original, const RunId& id, Ambient
     auto plan = TRY(plan_from_json(before.configuration));
     TRY(context_.executor(plan.target_type));
     plan.may_promote = false;  // what is in production is not moved by repeating an old run
+    TRY(require_consents(context_, plan, before.project_path));
     TRY(pin_environment(
         context_.run_directory(original), before, context_.run_directory(id), plan));
     model::Run run;
@@ -168,12 +188,11 @@ Result<> Engine::recover()
 void Engine::settle(Deadline deadline)
 {
     const auto waiting = [this] {
-        const auto live = live_.lock();
-        return std::any_of(live->begin(), live->end(), [this](const auto& entry) {
+        const auto ids = unfinished_runs();
+        return std::any_of(ids.begin(), ids.end(), [this](const RunId& id) {
             std::error_code ignored;
-            return !entry.second->ended() &&
-                   std::filesystem::exists(
-                       context_.run_directory(entry.first) / target::control::exit, ignored);
+            return std::filesystem::exists(context_.run_directory(id) / target::control::exit,
+                                           ignored);
         });
     };
     while (waiting() && Deadline::clock::now() < deadline)
@@ -182,10 +201,10 @@ void Engine::settle(Deadline deadline)
 
 void Engine::give_up_lost_runs(const Error& why)
 {
-    auto live = live_.lock();
-    for (auto& [id, supervisor] : *live) {
+    for (const auto& id : unfinished_runs()) {
         std::error_code ignored;
-        if (!std::filesystem::exists(context_.run_directory(id), ignored)) supervisor->give_up(why);
+        if (std::filesystem::exists(context_.run_directory(id), ignored)) continue;
+        if (const auto supervisor = find(id)) supervisor->give_up(why);
     }
 }
 

@@ -48,7 +48,11 @@ private:
     void supervise(const model::Run& run, std::optional<Ambient> ambient);
 
     Context context_;
-    Synced<std::map<RunId, std::unique_ptr<Supervisor>>> live_;
+    [[nodiscard]] std::vector<RunId> unfinished_runs();
+    [[nodiscard]] std::shared_ptr<Supervisor> find(const RunId& id);
+
+    // Shared, so that none is asked with the lock held: an answer may take a look at files.
+    Synced<std::map<RunId, std::shared_ptr<Supervisor>>> live_;
 };
 
 }  // namespace ponk::engine

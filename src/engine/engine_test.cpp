@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "config/consents.hpp"
 #include "engine/artifacts.hpp"
 #include "engine/engine.hpp"
 #include "engine/run_note.hpp"
@@ -151,6 +152,149 @@ TEST_F(Engines, SendingASubmissionAgainStartsNothing)
     EXPECT_EQ(starts_, 1);
 }
 
+// The fake behind a target that calls jobs by names of its own, lets them wait first and cannot
+// always be reached.
+class AwkwardTarget final : public target::Executor {
+public:
+    explicit AwkwardTarget(std::unique_ptr<Executor> inner) : inner_(std::move(inner)) {}
+
+    Result<target::Placed> place(const target::JobSpec& spec,
+                                 const target::Progress& progress,
+                                 std::stop_token stop) override
+    {
+        return inner_->place(spec, progress, stop);
+    }
+    Result<target::Examination> examine(const target::JobSpec& spec, std::stop_token stop) override
+    {
+        return inner_->examine(spec, stop);
+    }
+    Result<std::string> launch(const target::JobSpec& spec, std::stop_token stop) override
+    {
+        return "job-" + TRY(inner_->launch(spec, stop));
+    }
+    Result<target::JobStatus> sync(const std::string& job,
+                                   const Path& directory,
+                                   const target::JobStatus& seen,
+                                   Deadline deadline,
+                                   std::stop_token stop) override
+    {
+        if (!waits) return inner_->sync(TRY(known(job)), directory, seen, deadline, stop);
+        TRY(known(job));
+        if (!os::sleep_for(5ms, stop)) return fail(ErrorKind::cancelled, "stopped");
+        return target::JobStatus{.phase = target::JobPhase::queued};
+    }
+    Result<>
+    cancel(const std::string& job, const Path& directory, std::chrono::seconds grace) override
+    {
+        ++cancels;
+        if (away) return fail(ErrorKind::timeout, "the engine did not answer");
+        return inner_->cancel(TRY(known(job)), directory, grace);
+    }
+    std::optional<target::Outage> outage(const Path&) const override
+    {
+        if (!tells || !away || cancels == 0) return std::nullopt;
+        return target::Outage{.since = 1, .reason = "the engine did not answer"};
+    }
+    Result<target::Collected> collect(const std::string& job,
+                                      const Path& directory,
+                                      const target::BeforeStoring& before,
+                                      std::stop_token stop) override
+    {
+        return inner_->collect(TRY(known(job)), directory, before, stop);
+    }
+    Result<> clean(const std::string& job, const Path& directory) override
+    {
+        return inner_->clean(TRY(known(job)), directory);
+    }
+
+    std::atomic<bool> away{false};
+    std::atomic<bool> tells{false};  // that it is away
+    std::atomic<bool> waits{false};
+    std::atomic<int> cancels{0};
+
+private:
+    static Result<std::string> known(const std::string& job)
+    {
+        if (!job.starts_with("job-")) return fail(ErrorKind::not_found, "no job '{}'", job);
+        return job.substr(4);
+    }
+
+    std::unique_ptr<Executor> inner_;
+};
+
+class AwkwardEngines : public Engines {
+protected:
+    AwkwardEngines()
+    {
+        engine_.reset();
+        auto target = std::make_unique<AwkwardTarget>(std::move(executors_.at("local")));
+        target_ = target.get();
+        executors_["local"] = std::move(target);
+        start();
+    }
+    ~AwkwardEngines() override { target_->away = false; }
+
+    AwkwardTarget* target_ = nullptr;
+};
+
+TEST_F(AwkwardEngines, ACancelThatIsNotHeardIsRepeatedAndTheRunIsNotOver)
+{
+    const auto run = engine_->submit(submission("wait.py"));
+    ASSERT_TRUE(run);
+    ASSERT_EQ(wait_until(run->id, RunState::running).state, RunState::running);
+
+    target_->away = true;
+    ASSERT_TRUE(engine_->cancel(run->id, 1s));
+    for (int i = 0; i < 2000 && target_->cancels < 2; ++i)
+        std::this_thread::sleep_for(5ms);
+
+    EXPECT_GE(target_->cancels, 2);
+    EXPECT_EQ(history_->get_run(run->id)->state, RunState::running);
+
+    target_->away = false;
+
+    EXPECT_EQ(wait_for_end(run->id).state, RunState::canceled);
+    EXPECT_EQ(starts_, 1);
+}
+
+TEST_F(AwkwardEngines, AScriptThatEndsByItselfMeanwhileHasItsOwnEnd)
+{
+    const auto run = engine_->submit(submission("wait.py"));
+    ASSERT_TRUE(run);
+    ASSERT_EQ(wait_until(run->id, RunState::running).state, RunState::running);
+    target_->tells = true;
+    target_->away = true;
+    ASSERT_TRUE(engine_->cancel(run->id, 1s));
+    for (int i = 0; i < 2000 && target_->cancels < 1; ++i)
+        std::this_thread::sleep_for(5ms);
+    ASSERT_TRUE(engine_->outage(run->id));
+    EXPECT_EQ(engine_->outage(run->id)->reason, "the engine did not answer");
+
+    release_ = true;
+
+    EXPECT_EQ(wait_for_end(run->id).state, RunState::completed);
+}
+
+TEST_F(AwkwardEngines, TheTargetsNameOfAJobIsKeptWhileItWaitsForGpus)
+{
+    target_->waits = true;
+    const auto run = engine_->submit(submission("wait.py"));
+    ASSERT_TRUE(run);
+    ASSERT_EQ(wait_until(run->id, RunState::queued).state, RunState::queued);
+    EXPECT_EQ(history_->get_run(run->id)->job, "job-" + run->id.text());
+
+    engine_.reset();  // a daemon that starts now knows only what is stored
+    start();
+    ASSERT_TRUE(engine_->recover());
+    target_->waits = false;
+    EXPECT_EQ(wait_until(run->id, RunState::running).state, RunState::running);
+    release_ = true;
+
+    EXPECT_EQ(wait_for_end(run->id).state, RunState::completed);
+    EXPECT_EQ(history_->get_run(run->id)->job, "job-" + run->id.text());
+    EXPECT_EQ(starts_, 1);
+}
+
 TEST_F(Engines, CancelEndsARun)
 {
     const auto run = engine_->submit(submission("wait.py"));
@@ -289,6 +433,65 @@ TEST_F(Engines, AMissingSecretIsToldBeforeAnythingStarts)
     const auto run = engine_->submit(wanted);
     ASSERT_FALSE(run);
     EXPECT_EQ(run.error().kind(), ErrorKind::not_found);
+    EXPECT_FALSE(*history_->find_run(wanted.id));
+}
+
+TEST_F(Engines, FilesOfAProjectAskForASecretAndTheUserDecides)
+{
+    ASSERT_TRUE(secrets_->set("TOKEN", "hunter2-hunter2"));
+    std::filesystem::create_directories(root_ / "project" / "aml_config");
+    ASSERT_TRUE(os::replace_file(root_ / "project" / "aml_config" / "local.runconfig",
+                                 "Target: local\nFramework: Python\nEnvironmentVariables:\n"
+                                 "  KEY: secret:TOKEN\n"));
+    const auto refused = engine_->submit(submission("ok.py"));
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().kind(), ErrorKind::conflict);
+    EXPECT_NE(refused.error().message().find("'TOKEN' (aml_config/local.runconfig:4)"),
+              std::string::npos)
+        << refused.error().message();
+    EXPECT_TRUE(refused.error().hint().ends_with("ponk allow secret TOKEN"));
+    EXPECT_EQ(starts_, 0);
+
+    // A variable of the submission in the place of the file's is another matter.
+    auto without = submission("ok.py");
+    without.variables = {{"KEY", "plain"}};
+    EXPECT_TRUE(engine_->submit(without));
+    config::Consents consents(root_ / "home");
+    EXPECT_TRUE(consents.list().value().empty());
+
+    ASSERT_TRUE(consents.add({config::ConsentKind::secret,
+                              config::project_name_in_consents(root_ / "project"),
+                              "TOKEN"}));
+    const auto allowed = engine_->submit(submission("ok.py"));
+    ASSERT_TRUE(allowed) << allowed.error().message();
+    wait_for_end(allowed->id);
+    EXPECT_TRUE(engine_->rerun(allowed->id, RunId::make(), {}));
+    ASSERT_TRUE(consents.forget(config::ConsentKind::secret, "TOKEN"));
+    EXPECT_EQ(engine_->rerun(allowed->id, RunId::make(), {}).error().kind(), ErrorKind::conflict);
+
+    // Who names it with the submission has decided.
+    auto named = submission("ok.py");
+    named.variables = {{"KEY", "secret:TOKEN"}};
+    EXPECT_TRUE(engine_->submit(named));
+    EXPECT_EQ(consents.list().value().size(), 1U);
+}
+
+TEST_F(Engines, AMachineThatNobodyAttachedGetsNoRun)
+{
+    executors_.emplace("remote", target::fake::make_executor({}));
+    std::filesystem::create_directories(root_ / "project" / "aml_config");
+    for (const auto& [name, text] :
+         {std::pair("box.compute", "type: remote\naddress: box.example\nusername: ann\n"),
+          std::pair("box.runconfig", "Target: box\nFramework: Python\n")})
+        ASSERT_TRUE(os::replace_file(root_ / "project" / "aml_config" / name, text));
+    auto wanted = submission("ok.py");
+    wanted.run_configuration = "box";
+
+    const auto refused = engine_->submit(wanted);
+
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().message().find("never attached 'ann@box.example"), std::string::npos);
+    EXPECT_TRUE(refused.error().hint().ends_with("ponk attach --from aml_config/box.compute"));
     EXPECT_FALSE(*history_->find_run(wanted.id));
 }
 

@@ -3,6 +3,7 @@
 
 #include "engine/job_spec.hpp"
 #include "engine/preparation_part.hpp"
+#include "engine/require_consents.hpp"
 #include "engine/store_project.hpp"
 #include "target/remote/box_advice.hpp"
 
@@ -33,6 +34,7 @@ examine_environment(const Context& context, const Submission& submission, std::s
 {
     EnvironmentOutlook outlook{TRY(make_plan(submission)), {}};
     const auto& plan = outlook.plan.plan;
+    TRY(require_consents(context, outlook.plan, submission));
     model::Run run;
     run.id = submission.id;
     run.project = outlook.plan.project_id;

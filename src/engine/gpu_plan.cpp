@@ -5,6 +5,7 @@
 #include "engine/plan.hpp"
 #include "gpu/lease.hpp"
 #include "os/variables.hpp"
+#include "target/gpu_request.hpp"
 
 #include <algorithm>
 
@@ -73,6 +74,18 @@ Result<> check_not_hidden(const Variables& variables)
     return {};
 }
 
+// What a run without GPUs is kept from by us, whatever its own variables say.
+void tell_hidden(const Variables& variables, std::vector<std::string>& notices)
+{
+    for (const auto& [name, value] : variables) {
+        if (target::chooses_devices(name))
+            notices.push_back(fmt::format("{}='{}' is not used: the run asks for no GPU, and every "
+                                          "GPU is hidden from it",
+                                          name,
+                                          printable(value)));
+    }
+}
+
 // What the command line or a file says.
 Result<std::string> asked_for(const config::ResolvedConfiguration& resolved,
                               const Submission& submission)
@@ -117,9 +130,11 @@ Result<GpuRequest> gpu_plan(const config::ResolvedConfiguration& resolved,
     if (submission.gpus || !target.gpus->empty()) {
         request.wish = TRY(asked_for(resolved, submission));
         request.origin = GpuRequest::Origin::asked;
-        return request;
+    } else if (*target.gpu == config::GpuWish::none) {
+        request.origin = GpuRequest::Origin::asked;
     }
-    if (*target.gpu == config::GpuWish::none) return request;
+    if (request.hides_all()) tell_hidden(variables, notices);
+    if (request.origin == GpuRequest::Origin::asked) return request;
     if (config::uses_docker(*target.type) && !*target.nvidia_docker && !required) return request;
     request.wish = *target.shared_with_others ? "1" : "all";
     if (*target.type != config::TargetType::local) return request;

@@ -9,6 +9,7 @@
 namespace ponk::engine {
 namespace {
 
+using testing::Contains;
 using testing::HasSubstr;
 using testing::StartsWith;
 
@@ -107,6 +108,23 @@ TEST_F(GpuPlans, ContradictionNamesWhatWasWritten)
     EXPECT_THAT(refused(submission("x")).message(), StartsWith("aml_config/local.compute:2:7: "));
     wanted.gpus = "1";
     EXPECT_EQ(make_plan(wanted).value().plan.gpu.wish, "1") << "the command line goes first";
+}
+
+TEST_F(GpuPlans, NoneIsKeptWithThePlanAndVariablesAgainstItAreTold)
+{
+    auto wanted = submission();
+    wanted.gpus = "none";
+    wanted.variables = {{"CUDA_VISIBLE_DEVICES", "0"}};
+    const auto report = make_plan(wanted).value();
+    EXPECT_TRUE(report.plan.gpu.hides_all());
+    EXPECT_THAT(report.notices, Contains(HasSubstr("CUDA_VISIBLE_DEVICES='0' is not used")));
+    EXPECT_TRUE(plan_from_json(to_json(report.plan))->gpu.hides_all())
+        << "for a daemon that restarts";
+
+    write_run("gpu: none\n");
+    EXPECT_TRUE(make_plan(submission("x")).value().plan.gpu.hides_all());
+    write_run("");
+    EXPECT_FALSE(make_plan(submission("x")).value().plan.gpu.hides_all());
 }
 
 TEST_F(GpuPlans, SharedMachineGivesOne)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/id.hpp"
+#include "base/keyed_hash.hpp"
 #include "base/time.hpp"
 #include "engine/context.hpp"
 #include "engine/run_secrets.hpp"
@@ -11,7 +12,6 @@
 
 #include <cstdint>
 #include <string>
-#include <unordered_map>
 
 namespace ponk::engine {
 
@@ -78,7 +78,7 @@ private:
     target::Journals::Found found_;
     std::size_t at_ = 0;  // of its files
     std::optional<Error> problem_;
-    std::unordered_map<std::string, Place> places_;
+    KeyedMap<Place> places_;
     Damage damage_;
     bool cut_names_ = false;
     std::vector<Json> asks_;

@@ -4,6 +4,7 @@
 #include "config/project.hpp"
 #include "config/resolve.hpp"
 #include "engine/plan.hpp"
+#include "os/helper_environment.hpp"
 #include "os/variables.hpp"
 #include "target/remote/box_advice.hpp"
 
@@ -42,10 +43,14 @@ look(const Context& context, const TargetWish& wish, Question question, const st
         TRY(config::load_target(TRY(config::open_project(wish.project)), wish.name));
     const std::string type = config::to_string(*target.type);
     auto* const executor = TRY(context.executor(type));
-    auto how = TRY(how_to_reach(target, wish.environment));
+    // To look at a machine starts programs; none is the project's, also where its .venv is
+    // activated.
+    auto how = TRY(how_to_reach(target, os::helper_environment(wish.environment, wish.project)));
     auto found = (executor->*question)(how, stop);
     if (!found && found.error().kind() == ErrorKind::cancelled)
         return tl::unexpected(found.error());
+    if (!found)
+        found = tl::unexpected(target::remote::advise_for_box(found.error(), how.box, target.name));
     JsonObject answer{{"target", target.name},
                       {"type", type},
                       {"address", *target.address},

@@ -78,9 +78,10 @@ Result<snapshot::GarbageReport> collect_garbage(const Context& context, std::sto
 Result<std::size_t> remove_stray_folders(const Context& context)
 {
     std::size_t removed = 0;
+    Result<> outcome;  // one that stays does not keep the others
     const auto entries = os::list_directory(context.home / "runs");
-    if (!entries) return removed;
-    for (const auto& entry : *entries) {
+    if (!entries && entries.error().kind() == ErrorKind::not_found) return removed;
+    for (const auto& entry : TRY(entries)) {
         const auto id = RunId::parse(entry.name);
         if (!id || entry.type != DT_DIR || TRY(context.history.find_run(*id))) continue;
         const auto folder = context.run_directory(*id);
@@ -88,9 +89,11 @@ Result<std::size_t> remove_stray_folders(const Context& context)
         if (::stat(folder.c_str(), &info) != 0) continue;
         const auto age = patient_now() - std::int64_t{info.st_mtim.tv_sec} * 1000;
         if (age < stray_age_ms || target::is_locked(folder)) continue;
-        TRY(os::remove_tree(folder));
-        ++removed;
+        const auto gone = os::remove_tree(folder);
+        if (gone) ++removed;
+        if (!gone && outcome) outcome = gone;
     }
+    TRY(outcome);
     return removed;
 }
 

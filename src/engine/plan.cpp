@@ -191,6 +191,18 @@ void settle_variables(Plan& plan,
 
 }  // namespace
 
+namespace {
+
+bool is_plain_id(const std::string& id)
+{
+    return !id.empty() && id.size() <= 128 && !id.starts_with('.') &&
+           std::ranges::all_of(id, [](unsigned char c) {
+               return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
+           });
+}
+
+}  // namespace
+
 Result<ProjectKey> identify_project(const Path& folder)
 {
     const auto path = TRY(real_path(folder));
@@ -198,7 +210,8 @@ Result<ProjectKey> identify_project(const Path& folder)
     ProjectKey key;
     key.path = path;
     key.name = path.filename().native();
-    if (project.identity && !project.identity->id->empty()) {
+    // It names folders, and its file may be anybody's: what is no plain name does not count.
+    if (project.identity && is_plain_id(*project.identity->id)) {
         key.id = *project.identity->id;
         if (!project.identity->name.empty()) key.name = project.identity->name;
     } else {
@@ -260,6 +273,7 @@ Result<PlanReport> make_plan(const Submission& submission)
             TRY(spark_options(key.path, configuration, submission.spark_dependencies));
     }
     plan.container = TRY(container_plan(resolved, report.notices));
+    report.requests = TRY(config::requests_of(resolved));
     plan.gpu = TRY(gpu_plan(resolved, submission, plan.variables, report.notices));
     plan.substitute = submission.substitute;
     plan.may_promote = submission.may_promote;

@@ -5,6 +5,7 @@
 #include "base/id.hpp"
 #include "base/json.hpp"
 #include "config/compute.hpp"
+#include "config/consents.hpp"
 #include "engine/container_plan.hpp"
 #include "model/run.hpp"
 #include "os/file.hpp"
@@ -97,8 +98,9 @@ struct PlanReport {
     Plan plan;
     std::string project_id;
     std::string project_name;
-    Path project;                      // canonical
-    std::vector<std::string> notices;  // warnings of the configuration, for the user
+    Path project;                           // canonical
+    std::vector<std::string> notices;       // warnings of the configuration, for the user
+    std::vector<config::Request> requests;  // what its files ask for that the user must allow
 };
 
 // Reads the project's configuration and settles every choice. Nothing is started or written; the

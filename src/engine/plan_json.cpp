@@ -62,7 +62,7 @@ Json to_json(const Plan& plan)
         out.set("substitute", plan.substitute);
     }
     if (!plan.tensorboard.empty()) out.set("tensorboard", plan.tensorboard);
-    if (!plan.gpu.empty()) out.set("gpu", target::to_json(plan.gpu));
+    if (!plan.gpu.empty() || plan.gpu.hides_all()) out.set("gpu", target::to_json(plan.gpu));
     if (plan.only_prepare) out.set("only_prepare", true);
     if (plan.may_promote) out.set("may_promote", true);
     if (!plan.lock_digest.empty()) out.set("lock_digest", plan.lock_digest);

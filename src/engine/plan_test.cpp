@@ -50,6 +50,22 @@ TEST_F(Plans, AFolderWithNothingButAScriptRunsLocallyInPython)
     EXPECT_EQ(report->plan.shared_directory, "/home/ann/.azureml/share/" + report->project_id);
 }
 
+// It names the folder that runs share, which containers get whole.
+TEST_F(Plans, AnIdThatIsNoPlainNameDoesNotCount)
+{
+    const auto plain = make_plan(submission())->project_id;
+    for (const char* id : {"/", "/etc", "..", "../..", "a/b", ".hidden", "", "a b", "x\\n"}) {
+        write(".azureml/project.json",
+              fmt::format(R"({{"Id": "{}", "Scope": "/projects/x"}})", id));
+        const auto report = make_plan(submission());
+        ASSERT_TRUE(report) << id;
+        EXPECT_EQ(report->project_id, plain) << id;
+        EXPECT_EQ(report->plan.shared_directory, "/home/ann/.azureml/share/" + plain) << id;
+    }
+    write(".azureml/project.json", R"({"Id": "0f4c-11_e8.A", "Scope": "/projects/x"})");
+    EXPECT_EQ(make_plan(submission())->project_id, "0f4c-11_e8.A");
+}
+
 TEST_F(Plans, AMissingScriptGetsTheNearestName)
 {
     const auto report = make_plan(submission("trian.py"));

@@ -105,8 +105,11 @@ Result<> Supervisor::carry_out(std::stop_token stop)
 
 Result<bool> Supervisor::was_launched(std::stop_token stop)
 {
+    const auto is_known = [](const Result<target::JobStatus>& asked) {
+        return asked && asked->phase != target::JobPhase::unknown;
+    };
     auto asked = executor().sync(job(), directory(), {}, after(0ms), stop);
-    while (!asked && wait_for_target(stop))
+    while (!is_known(asked) && wait_for_target(stop))
         asked = executor().sync(job(), directory(), {}, after(0ms), stop);
     if (!asked && asked.error().kind() == ErrorKind::not_found) return false;
     const auto status = TRY(asked);
@@ -262,19 +265,24 @@ std::optional<target::Outage> Supervisor::outage() const
 
 bool Supervisor::wait_for_target(const std::stop_token& stop)
 {
+    if (stop.stop_requested() || !tell_outage()) return false;
+    return os::sleep_for(250ms, stop);
+}
+
+bool Supervisor::tell_outage()
+{
     const auto outage = executor().outage(directory());
-    if (!outage || stop.stop_requested()) return false;
-    if (unreachable_since_ == 0) {
+    if (outage && unreachable_since_ == 0) {
         unreachable_since_ = outage->since;
         tell("notice",
              "the target cannot be reached; what it has begun goes on there: " + outage->reason);
     }
-    return os::sleep_for(250ms, stop);
+    return outage.has_value();
 }
 
 void Supervisor::note_reached()
 {
-    if (unreachable_since_ == 0) return;
+    if (unreachable_since_ == 0 || executor().outage(directory())) return;
     const auto span = std::max<std::int64_t>(0, wall_milliseconds() - unreachable_since_);
     unreachable_since_ = 0;
     tell("notice", "the target is reached again, after " + brief_duration_text(span));
@@ -300,6 +308,17 @@ Result<> Supervisor::launch(const Plan& plan, std::stop_token stop)
     }
     note_reached();
     run_.job = *launched;
+    // Its first state brings the name with it; one that cannot be guessed must not be lost before.
+    if (run_.job != run_.id.text()) {
+        store::RunChange change;
+        change.job = run_.job;
+        while (true) {
+            const auto stored = context_.history.update_run(run_.id, change);
+            if (stored || !may_pass(stored.error()) ||
+                !wait_for_room(stored.error(), Reserved::keep))
+                break;
+        }
+    }
     run_.timings["start"] = boot_milliseconds() - begin;
     wishes_.lock()->ambient.reset();  // used; not kept longer than needed
     return {};

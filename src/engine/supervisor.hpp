@@ -65,6 +65,18 @@ private:
     // moment; the call shall then be tried again.
     bool wait_for_target(const std::stop_token& stop);
     void note_reached();
+    // Tells it once to whoever follows; false when the target can be reached.
+    bool tell_outage();
+    // A request to end that the job has not heard yet.
+    struct Cancelling {
+        bool sent = false;
+        bool tried = false;
+        int cancels = 0;  // how often it was wished at the last try
+        Deadline next{};
+        std::chrono::milliseconds pause{1000};
+        std::string problem;  // as it was told
+    };
+    void try_to_cancel(Cancelling& cancelling, std::chrono::seconds grace);
     Result<> wait_for_ambient(std::stop_token stop);
     Result<> follow(const Plan& plan, std::stop_token stop);
     void answer_asks(JournalReader& journals) const;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 namespace ponk::engine {
 
@@ -14,7 +15,9 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto heartbeat = 30s;  // sync wakes by events; this only bounds a missed one
+constexpr auto heartbeat = 30s;        // sync wakes by events; this only bounds a missed one
+constexpr auto longest_pause = 10s;    // between two tries to cancel
+constexpr auto longest_deafness = 1s;  // a cancel that is repeated by its user is tried at once
 
 }  // namespace
 
@@ -24,30 +27,29 @@ Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
     JournalReader journals(context_, run_.id);
     // A locked keyring takes its time to say so; that must not delay a cancel again and again.
     if (!know_secrets(plan)) journals.put_off();
-    bool cancel_sent = false;
+    Cancelling cancelling;
+    bool away = false;
     int burst = 0;
     std::string last_problem;
     for (;;) {
         if (stop.stop_requested()) return fail(ErrorKind::cancelled, "the daemon stops");
         if (const auto why = wishes_.lock()->give_up)
             return finalize({.phase = JobPhase::lost, .reason = *why}, plan, journals, stop);
-        if (const auto wish = wishes_.lock()->cancel; wish && !cancel_sent) {
-            // What is not heard now is said again: the target may be away.
-            const auto sent = executor().cancel(job(), directory(), *wish);
-            if (!sent && wait_for_target(stop)) continue;
-            TRY(sent);
-            cancel_sent = true;
-        }
-        // Before the cancel was sent its arrival must end the wait; afterwards only our own end.
-        auto status = executor().sync(job(),
-                                      directory(),
-                                      seen,
-                                      std::min({after(heartbeat), journals.due(), place_is_due()}),
-                                      cancel_sent ? stop : step_.get_token());
+        if (const auto wish = wishes_.lock()->cancel; wish && !cancelling.sent)
+            try_to_cancel(cancelling, *wish);
+        auto until = std::min({after(heartbeat), journals.due(), place_is_due()});
+        if (cancelling.tried && !cancelling.sent)
+            until = std::min({until, cancelling.next, after(longest_deafness)});
+        // Before a cancel was tried its arrival must end the wait; afterwards only our own end.
+        auto status = executor().sync(
+            job(), directory(), seen, until, cancelling.tried ? stop : step_.get_token());
         if (!status) {
             if (status.error().kind() == ErrorKind::cancelled) continue;
             std::error_code problem;
-            if (wait_for_target(stop)) continue;
+            if (wait_for_target(stop)) {
+                away = true;
+                continue;
+            }
             if (!std::filesystem::exists(directory() / "spec", problem) && !problem &&
                 !std::filesystem::exists(directory() / "box", problem) && !problem) {
                 return finalize({.phase = JobPhase::lost,
@@ -64,6 +66,7 @@ Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
             continue;
         }
         seen = std::move(*status);
+        if (std::exchange(away, false)) cancelling.next = {};  // now it may be heard
         note_reached();
         const bool is_unknown = seen.phase == JobPhase::unknown;
         if ((is_unknown || (seen.phase == JobPhase::running && !seen.reason.empty())) &&
@@ -76,6 +79,7 @@ Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
         note_gpu(seen.gpu);
         if (seen.phase == JobPhase::queued && run_.state == RunState::starting) {
             store::RunChange change;
+            change.job = run_.job;
             if (!run_.gpu.is_null()) change.gpu = run_.gpu;
             change.timings = run_.timings;
             const auto moved = try_move({RunState::queued}, change);
@@ -116,6 +120,24 @@ Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
             os::sleep_for(20ms, stop);
         }
     }
+}
+
+// A request to end that failed is not the run's end: the job goes on, so it is followed and asked
+// again until it hears.
+void Supervisor::try_to_cancel(Cancelling& cancelling, std::chrono::seconds grace)
+{
+    const auto cancels = wishes_.lock()->cancels;
+    if (cancels != std::exchange(cancelling.cancels, cancels)) cancelling.next = {};
+    if (Deadline::clock::now() < cancelling.next) return;
+    cancelling.tried = true;
+    const auto sent = executor().cancel(job(), directory(), grace);
+    cancelling.sent = sent.has_value();
+    if (sent) return;
+    cancelling.next = after(cancelling.pause);
+    cancelling.pause = std::min<std::chrono::milliseconds>(cancelling.pause * 2, longest_pause);
+    if (tell_outage() || sent.error().message() == cancelling.problem) return;
+    cancelling.problem = sent.error().message();
+    tell("notice", "it cannot be cancelled now, which is tried again: " + cancelling.problem);
 }
 
 // What cannot be told is not heard: the script is told that nobody answered.

@@ -107,10 +107,11 @@ std::string Python::identity() const
 std::optional<Python>
 ask_python(const Path& program, const Settings& settings, std::stop_token stop)
 {
-    const auto output = os::run(
-        {.argv = {program.string(), "-I", "-c", question}, .env = installer_environment(settings)},
-        after(answer_limit),
-        std::move(stop));
+    const auto output = os::run({.argv = {program.string(), "-I", "-c", question},
+                                 .env = installer_environment(settings),
+                                 .directory = "/"},
+                                after(answer_limit),
+                                std::move(stop));
     if (!output || output->exit.status() != 0) return std::nullopt;
     const auto answer = parse_json(trim(output->out));
     if (!answer || answer->text("version").empty()) return std::nullopt;

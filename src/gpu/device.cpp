@@ -37,7 +37,9 @@ Json to_json(const DeviceProcess& process)
 {
     JsonObject object{{"pid", process.pid}, {"memory", process.memory}};
     set_if(object, "sm_utilisation", process.sm_utilisation);
+    set_if(object, "sm_span_ms", process.sm_span_ms);
     if (process.draws_only) object.set("draws_only", true);
+    if (process.ended) object.set("ended", true);
     return object;
 }
 
@@ -86,7 +88,9 @@ DeviceSample device_sample_from(const Json& json)
         sample.processes.push_back({.pid = static_cast<pid_t>(process.integer("pid")),
                                     .memory = whole<std::uint64_t>(process, "memory").value_or(0),
                                     .sm_utilisation = real(process, "sm_utilisation"),
-                                    .draws_only = process.boolean("draws_only")});
+                                    .sm_span_ms = whole<std::int64_t>(process, "sm_span_ms"),
+                                    .draws_only = process.boolean("draws_only"),
+                                    .ended = process.boolean("ended")});
     }
     for (const auto& xid : list(json, "xids"))
         if (xid.is_integer()) sample.xids.push_back(static_cast<int>(xid.as_integer()));

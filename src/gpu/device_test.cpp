@@ -42,7 +42,8 @@ TEST(Device, SampleKeepsWhatIsAbsentAbsent)
     Sample sample{.time = 5, .devices = {DeviceSample()}};
     sample.devices[0].uuid = "GPU-1";
     sample.devices[0].utilisation = 0.0;
-    sample.devices[0].processes = {{.pid = 7, .memory = 8, .sm_utilisation = 0.5}};
+    sample.devices[0].processes = {{.pid = 7, .memory = 8, .sm_utilisation = 0.5, .sm_span_ms = 3},
+                                   {.pid = 9, .ended = true}};
     sample.devices[0].xids = {79};
 
     const auto again = sample_from(to_json(sample));

@@ -139,7 +139,8 @@ Result<> add_nvidia(const DriverSearch& search, DriverFiles& files)
 AskProgram ask_programs_of(const std::vector<std::string>& environment)
 {
     return [environment](const std::vector<std::string>& argv) -> Result<std::string> {
-        auto done = TRY(os::run({.argv = argv, .env = environment}, after(10s), {}, 1 << 22));
+        auto done = TRY(
+            os::run({.argv = argv, .env = environment, .directory = "/"}, after(10s), {}, 1 << 22));
         if (done.exit.status() != 0)
             return fail(ErrorKind::unavailable,
                         "'{}' ended with {}: {}",

@@ -56,6 +56,8 @@ Json to_json(const DeviceEvidence& device)
     };
     if (device.sm_activity_mean) object.set("sm_activity_mean", *device.sm_activity_mean);
     if (device.energy_joules) object.set("energy_joules", *device.energy_joules);
+    if (device.not_counted_seconds > 0)
+        object.set("not_counted_seconds", device.not_counted_seconds);
     if (device.unattributed_seconds > 0)
         object.set("unattributed_seconds", device.unattributed_seconds);
     if (device.unattributed_memory > 0)
@@ -82,6 +84,7 @@ DeviceEvidence device_evidence_from(const Json& json)
     device.pids = whole_numbers(json["pids"]);
     device.shared = json.boolean("shared");
     device.activity_from = json.text("activity_from");
+    device.not_counted_seconds = real(json, "not_counted_seconds");
     device.unattributed_seconds = real(json, "unattributed_seconds");
     device.unattributed_memory = size(json, "unattributed_memory");
     device.xids = whole_numbers(json["xids"]);

@@ -17,15 +17,6 @@ constexpr std::size_t most_pids = 16;
 constexpr std::size_t most_xids = 16;
 constexpr int fallen_off_the_bus = 79;
 
-constexpr std::array<const char*, 3> sources{"process", "sm-activity", "utilisation"};
-
-// A share as the driver should have told it; nullopt for what is no number.
-std::optional<double> share(const std::optional<double>& value)
-{
-    if (!value || std::isnan(*value)) return std::nullopt;
-    return std::clamp(*value, 0.0, 1.0);
-}
-
 double step(const std::optional<std::int64_t>& before, std::int64_t now)
 {
     if (!before || now <= *before) return 0;
@@ -62,17 +53,6 @@ void note_loss(const DeviceSample& sample, DeviceEvidence& device)
 
 }  // namespace
 
-struct EvidenceCollector::Users {
-    bool own = false;
-    bool unseen = false;
-    bool others = false;
-    std::vector<pid_t> pids;
-    std::uint64_t memory = 0;        // of the run's
-    std::optional<double> activity;  // of the run's, where the driver tells it by process
-    std::uint64_t unseen_memory = 0;
-    double unseen_activity = 0;
-};
-
 EvidenceCollector::EvidenceCollector(const std::vector<Device>& leased) : tracks_(leased.size())
 {
     for (const auto& device : leased) {
@@ -83,103 +63,62 @@ EvidenceCollector::EvidenceCollector(const std::vector<Device>& leased) : tracks
     }
 }
 
-EvidenceCollector::Users EvidenceCollector::users_of(const DeviceSample& sample,
-                                                     const WhoseProcess& whose)
-{
-    Users users;
-    for (const auto& process : sample.processes) {
-        const auto who = whose(process.pid);
-        if (who == Whose::others) {
-            users.others = true;
-            continue;
-        }
-        if (who == Whose::unseen) {
-            users.unseen = true;
-            users.unseen_memory += process.memory;
-            users.unseen_activity =
-                std::min(1.0, users.unseen_activity + share(process.sm_utilisation).value_or(0));
-            continue;
-        }
-        users.own = true;
-        users.pids.push_back(process.pid);
-        users.memory += process.memory;
-        if (const auto activity = share(process.sm_utilisation))
-            users.activity = std::min(1.0, users.activity.value_or(0) + *activity);
-    }
-    return users;
-}
-
 // What may have been the run's, but cannot be told to be.
-void EvidenceCollector::add_unattributed(const DeviceSample& sample,
-                                         const Users& users,
+void EvidenceCollector::add_unattributed(const Attribution::Work& work,
                                          double seconds,
-                                         const Track& track,
                                          DeviceEvidence& device)
 {
-    auto activity = users.unseen_activity;
-    auto memory = users.unseen_memory;
+    auto activity = work.users.unseen_activity;
+    auto memory = work.users.unseen_memory;
     // While nobody else is there, what the device as a whole does and holds is theirs.
-    if (!users.others &&
-        (track.users == Track::Users::nobody || track.users == Track::Users::unseen)) {
-        activity = std::max({activity,
-                             share(sample.sm_activity).value_or(0),
-                             share(sample.utilisation).value_or(0)});
-        if (seconds > 0 && sample.memory_used && track.memory_at_first &&
-            *sample.memory_used > *track.memory_at_first)
-            memory = std::max(memory, *sample.memory_used - *track.memory_at_first);
+    if (work.nobody_else) {
+        activity = std::max(activity, work.device_activity);
+        if (seconds > 0) memory += work.unlisted_memory;
     }
     device.unattributed_seconds += activity * seconds;
     device.unattributed_memory = std::max(device.unattributed_memory, memory);
 }
 
-// Work of the device as a whole is the run's only where nobody else was there, now and at the
-// sample before: what is told covers the time in between.
-void EvidenceCollector::add_device(const DeviceSample& sample,
-                                   const Users& users,
+void EvidenceCollector::add_device(const Attribution::Work& work,
                                    double seconds,
                                    Track& track,
                                    DeviceEvidence& device)
 {
-    const bool alone = users.own && !users.unseen && !users.others &&
-                       (track.users == Track::Users::own || track.users == Track::Users::nobody);
-    const auto sm_activity = share(sample.sm_activity);
-    const auto utilisation = share(sample.utilisation);
-    if (users.own) {
-        const std::array<std::optional<double>, 3> told{
-            users.activity, alone ? sm_activity : std::nullopt, alone ? utilisation : std::nullopt};
-        // No kernel may be overlooked: a small one keeps a hundredth of the processors busy, and
-        // what is told by process may come late.
-        const auto most = std::max_element(told.begin(), told.end());
-        device.held_seconds += seconds;
-        device.memory_peak = std::max(device.memory_peak, users.memory);
-        for (const pid_t pid : users.pids)
-            note(device.pids, pid, most_pids);
-        if (*most) {
-            device.measured_seconds += seconds;
-            device.worked_seconds += **most * seconds;
-            track.seconds_from[static_cast<std::size_t>(most - told.begin())] += seconds;
-            if (seconds > 0) device.utilisation_peak = std::max(device.utilisation_peak, **most);
-        }
-        if (alone && sm_activity) {
-            track.sm_worked += *sm_activity * seconds;
-            track.sm_seconds += seconds;
-        }
+    if (work.users.others) device.shared = true;
+    device.worked_seconds = std::max(0.0, device.worked_seconds - work.taken_back);
+    device.not_counted_seconds += work.taken_back;
+    if (!work.users.own) return;
+    device.held_seconds += seconds;
+    device.not_counted_seconds += work.not_counted * seconds;
+    device.memory_peak = std::max(device.memory_peak, work.users.memory);
+    for (const pid_t pid : work.users.pids)
+        note(device.pids, pid, most_pids);
+    if (work.activity) {
+        device.measured_seconds += seconds;
+        device.worked_seconds += *work.activity * seconds;
+        track.seconds_from[work.source] += seconds;
+        if (seconds > 0)
+            device.utilisation_peak = std::max(device.utilisation_peak, *work.activity);
     }
-    if (!users.own) add_unattributed(sample, users, seconds, track, device);
-    if (users.others) device.shared = true;
+    if (work.sm_activity) {
+        track.sm_worked += *work.sm_activity * seconds;
+        track.sm_seconds += seconds;
+    }
     if (device.measured_seconds > 0) {
         device.activity_mean = device.worked_seconds / device.measured_seconds;
-        device.activity_from = sources[static_cast<std::size_t>(
+        device.activity_from = Attribution::sources[static_cast<std::size_t>(
             std::max_element(track.seconds_from.begin(), track.seconds_from.end()) -
             track.seconds_from.begin())];
     }
     if (track.sm_seconds > 0) device.sm_activity_mean = track.sm_worked / track.sm_seconds;
 }
 
-void EvidenceCollector::add(const Sample& sample, const IsOwn& own, std::int64_t moment_ms)
+void EvidenceCollector::begin(const Sample& sample)
 {
-    const WhoseProcess whose = [&own](pid_t pid) { return own(pid) ? Whose::own : Whose::others; };
-    add(sample, whose, moment_ms);
+    for (std::size_t i = 0; i < tracks_.size(); ++i) {
+        for (const auto& device : sample.devices)
+            if (device.uuid == evidence_.devices[i].uuid) tracks_[i].attribution.begin(device);
+    }
 }
 
 void EvidenceCollector::add(const Sample& sample, const WhoseProcess& whose, std::int64_t moment_ms)
@@ -195,6 +134,7 @@ void EvidenceCollector::add(const Sample& sample, const WhoseProcess& whose, std
                                         sample.devices.end(),
                                         [&](const auto& one) { return one.uuid == device.uuid; });
         if (found == sample.devices.end()) {
+            track.attribution.miss();
             if (device.samples > 0 && ++track.missing >= most_missing && device.lost.empty())
                 device.lost = "the driver no longer lists it";
             continue;
@@ -203,21 +143,20 @@ void EvidenceCollector::add(const Sample& sample, const WhoseProcess& whose, std
         if (!found->lost.empty()) continue;  // nothing else in it is true
         ++device.samples;
         track.missing = 0;
-        const auto users = users_of(*found, whose);
-        if (!track.memory_at_first) track.memory_at_first = found->memory_used;
-        add_device(*found, users, step(track.moment_ms, moment_ms), track, device);
+        const auto seconds = step(track.moment_ms, moment_ms);
+        const auto work = track.attribution.add(*found, whose, moment_ms, seconds);
+        add_device(work, seconds, track, device);
+        if (!work.users.own) add_unattributed(work, seconds, device);
         add_energy(found->energy_joules, track.energy, device.energy_joules);
         track.moment_ms = moment_ms;
-        track.users = users.others   ? Track::Users::others
-                      : users.unseen ? Track::Users::unseen
-                      : users.own    ? Track::Users::own
-                                     : Track::Users::nobody;
     }
 }
 
 void EvidenceCollector::add_failure(const Error& error)
 {
     ++evidence_.failures;
+    for (auto& track : tracks_)
+        track.attribution.miss();
     if (evidence_.samples == 0) evidence_.unmeasured = error.message();
 }
 

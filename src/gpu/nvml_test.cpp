@@ -121,7 +121,86 @@ TEST_F(Nvml, ProcessesOfAllListsAreMergedByPid)
     EXPECT_DOUBLE_EQ(processes[0].sm_utilisation.value(), 0.7);
     EXPECT_EQ(processes[1].memory, 0U);  // the driver does not tell
     EXPECT_DOUBLE_EQ(processes[1].sm_utilisation.value(), 0);
-    EXPECT_DOUBLE_EQ(processes[2].sm_utilisation.value(), 0);  // 200 % is rubbish
+    EXPECT_FALSE(processes[2].sm_utilisation);  // 200 % is rubbish
+}
+
+TEST_F(Nvml, ProcessThatWorkedAndIsGoneIsTold)
+{
+    say(std::string(one_card) + "compute = 100 5000\nbusy = 100 80 300\nbusy = 100 60 700\n"
+                                "busy = 101 90 200\nbusy = 102 0 200\n");
+    auto nvml = probe();
+
+    const auto sample = nvml.sample(after(20s), {});
+
+    ASSERT_TRUE(sample) << sample.error().message();
+    const auto& processes = sample->devices.at(0).processes;
+    ASSERT_EQ(processes.size(), 2U) << "one that did nothing was not there";
+    EXPECT_EQ(processes[0].pid, 100);
+    EXPECT_FALSE(processes[0].ended);
+    EXPECT_DOUBLE_EQ(processes[0].sm_utilisation.value(), 0.7);
+    // All of the time that was asked for, and the window of a first measurement in it.
+    EXPECT_GE(processes[0].sm_span_ms.value(), 3000);
+    EXPECT_EQ(processes[1].pid, 101);
+    EXPECT_TRUE(processes[1].ended);
+    EXPECT_DOUBLE_EQ(processes[1].sm_utilisation.value(), 0.9);
+}
+
+// The real driver told a new process with what the one before it in its place had done.
+TEST_F(Nvml, WorkByProcessIsAskedForSinceTheLastSampleAlsoWhenNobodyWasThere)
+{
+    say(one_card);
+    auto nvml = probe();
+    ASSERT_TRUE(nvml.sample(after(20s), {}));
+    say(std::string(one_card) + "compute = 100 5000\nbusy = 100 80 1500\n");
+
+    const auto sample = nvml.sample(after(20s), {});
+
+    ASSERT_TRUE(sample) << sample.error().message();
+    EXPECT_NE(sample->devices.at(0).processes.at(0).sm_utilisation, 0.8);
+}
+
+TEST_F(Nvml, EntryThatTheDriverRepeatsIsCountedOnce)
+{
+    say(std::string(one_card) + "compute = 100 5000\nbusy = 100 80 1900\n");
+    auto nvml = probe();
+    ASSERT_TRUE(nvml.inventory(after(20s), {}));
+    auto first = nvml.sample(after(20s), {});
+    ASSERT_TRUE(first);
+    ASSERT_EQ(first->devices.at(0).processes.at(0).sm_utilisation, 0.8);
+    // The time is as it was, as near as a test can make it: earlier by what has passed since.
+    say(std::string(one_card) + "compute = 100 5000\nbusy = 100 80 60000\n");
+
+    const auto second = nvml.sample(after(20s), {});
+
+    EXPECT_NE(second->devices.at(0).processes.at(0).sm_utilisation, 0.8);
+}
+
+TEST_F(Nvml, EntriesOfAClockThatWasSetBackAreNotCounted)
+{
+    // From a time that has not come yet.
+    say(std::string(one_card) + "compute = 100 5000\nbusy = 100 80 18446744073709491616\n");
+    auto nvml = probe();
+
+    const auto sample = nvml.sample(after(20s), {});
+
+    ASSERT_TRUE(sample) << sample.error().message();
+    EXPECT_NE(sample->devices.at(0).processes.at(0).sm_utilisation, 0.8);
+}
+
+// Its server works for it, and some drivers tell of the server only.
+TEST_F(Nvml, ClientOfMpsThatIsNotToldOfIsNotIdle)
+{
+    say(std::string(one_card) + "compute = 100 5000\nmps = 101 6000\nmps = 102 7000\n"
+                                "busy = 100 80\nbusy = 102 30\n");
+    auto nvml = probe();
+
+    const auto sample = nvml.sample(after(20s), {});
+
+    ASSERT_TRUE(sample) << sample.error().message();
+    const auto& processes = sample->devices.at(0).processes;
+    ASSERT_EQ(processes.size(), 3U);
+    EXPECT_FALSE(processes[1].sm_utilisation);
+    EXPECT_DOUBLE_EQ(processes[2].sm_utilisation.value(), 0.3);
 }
 
 TEST_F(Nvml, WhatOnlyDrawsIsToldApart)
@@ -195,6 +274,24 @@ TEST_F(Nvml, InstancesOfACardAreDevicesOfTheirOwn)
     EXPECT_EQ(sample->devices[0].processes.at(0).pid, 200);
     EXPECT_FALSE(sample->devices[0].energy_joules);  // the card's, and others'
     EXPECT_TRUE(sample->devices[1].processes.empty());
+}
+
+TEST_F(Nvml, CountersThatSeveralComputeInstancesShareAreNobodysOwn)
+{
+    const std::string first =
+        "[instance]\nuuid = MIG-a\nname = one\nmemory = 18000 500\nids = 7 0\n"
+        "gpm = 30 5\n";
+    const std::string second = "[instance]\nuuid = MIG-b\nname = two\nmemory = 18000 0\nids = 7 1\n"
+                               "gpm = 30 5\n";
+    say(std::string(one_card) + "mig = 1\n" + first + second);
+    auto nvml = probe();
+
+    const auto sample = nvml.sample(after(20s), {});
+
+    ASSERT_TRUE(sample) << sample.error().message();
+    ASSERT_EQ(sample->devices.size(), 2U);
+    for (const auto& device : sample->devices)
+        EXPECT_FALSE(device.sm_activity) << device.uuid;
 }
 
 TEST_F(Nvml, CardInMigModeWithoutInstancesIsAProblem)

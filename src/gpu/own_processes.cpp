@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/own_processes.hpp"
 
+#include "base/time.hpp"
+
 #include <algorithm>
 #include <cctype>
+#include <unistd.h>
 
 namespace ponk::gpu {
 
@@ -42,6 +45,18 @@ bool is_supervisor(const ProcessStat& process)
     return process.name == "ponk-daemon" || process.name.starts_with("ponk-stub");
 }
 
+// One server of NVIDIA's MPS works for all its clients, which drivers do not always tell apart.
+bool is_mps(const ProcessStat& process)
+{
+    return process.name.starts_with("nvidia-cuda-mps");
+}
+
+std::int64_t boot_ms_of(std::uint64_t ticks)
+{
+    static const auto per_second = static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK));
+    return static_cast<std::int64_t>(ticks * 1000 / per_second);
+}
+
 // Engines write the id into the path in ways of their own: "/docker/ID", "docker-ID.scope",
 // "libpod-ID".
 bool names_container(std::string_view path, std::string_view id)
@@ -50,6 +65,22 @@ bool names_container(std::string_view path, std::string_view id)
     for (auto at = path.find(id); at != std::string_view::npos; at = path.find(id, at + 1)) {
         const auto end = at + id.size();
         if ((at == 0 || !hex(path[at - 1])) && (end == path.size() || !hex(path[end]))) return true;
+    }
+    return false;
+}
+
+// The path holds an id as engines make them, and it is not `id`.
+bool names_another_container(std::string_view path, std::string_view id)
+{
+    constexpr std::size_t length = 64;
+    std::size_t digits = 0;
+    for (std::size_t i = 0; i <= path.size(); ++i) {
+        if (i < path.size() && std::isxdigit(static_cast<unsigned char>(path[i])) != 0) {
+            ++digits;
+            continue;
+        }
+        if (digits == length && !path.substr(i - length, length).starts_with(id)) return true;
+        digits = 0;
     }
     return false;
 }
@@ -79,14 +110,20 @@ bool OwnProcesses::is_root(const ProcessStat& process) const
 
 bool OwnProcesses::is_marked(pid_t pid) const
 {
-    if (run_.pid_namespace != 0 && find_pid_namespace(proc_, pid) == run_.pid_namespace)
+    const auto paths = cgroups_of(proc_, pid);
+    // The kernel gives the number of a namespace that is gone to the next one: a container that
+    // starts while this one ends.
+    if (run_.pid_namespace != 0 && find_pid_namespace(proc_, pid) == run_.pid_namespace &&
+        std::ranges::none_of(paths, [this](const auto& path) {
+            return names_another_container(path, run_.container);
+        }))
         return true;
     const auto group = without_mount(run_.cgroup);
     const bool has_group = group.size() > 1;  // "/" is everybody's
     // A short id would be found in others.
     const bool has_container = run_.container.size() >= 12;
     if (!has_group && !has_container) return false;
-    for (const auto& path : cgroups_of(proc_, pid)) {
+    for (const auto& path : paths) {
         if (has_group && is_of_group(path, group)) return true;
         if (has_container && names_container(path, run_.container)) return true;
     }
@@ -139,6 +176,7 @@ void OwnProcesses::forget_the_gone(const std::vector<ProcessEntry>& all)
         bool over = false;
         if (const auto found = inodes.find(pid); found == inodes.end()) {
             over = ++seen.looks_since_end > looks_to_remember;
+            seen.end_ms = std::min(seen.end_ms, boot_milliseconds());
         } else if (found->second != seen.inode) {
             const auto now = find_stat(proc_, pid);
             over = now && now->start_ticks != seen.start_ticks;
@@ -172,20 +210,43 @@ void OwnProcesses::refresh()
         const auto process = find_stat(proc_, entry.pid);
         if (!process) continue;
         if (is_own(*process))
-            seen_[entry.pid] = {process->start_ticks, entry.inode, 0};
+            note_seen(*process, entry.inode);
         else
             others_[entry.pid] = {process->start_ticks, entry.inode};
     }
 }
 
-Whose OwnProcesses::whose(pid_t pid)
+void OwnProcesses::note_seen(const ProcessStat& process, std::uint64_t inode)
+{
+    seen_[process.pid] = {
+        .start_ticks = process.start_ticks, .inode = inode, .serves = is_mps(process)};
+}
+
+ProcessOwner OwnProcesses::owner_of(const Seen& seen)
+{
+    return {
+        seen.serves ? Whose::own_server : Whose::own, boot_ms_of(seen.start_ticks), seen.end_ms};
+}
+
+bool OwnProcesses::contains(pid_t pid)
+{
+    const auto found = whose(pid).whose;
+    return found == Whose::own || found == Whose::own_server;
+}
+
+ProcessOwner OwnProcesses::whose(pid_t pid)
 {
     const auto process = find_stat(proc_, pid);
-    if (!process) return seen_.contains(pid) ? Whose::own : Whose::unseen;
+    if (!process) {
+        const auto found = seen_.find(pid);
+        if (found == seen_.end()) return Whose::unseen;
+        found->second.end_ms = std::min(found->second.end_ms, boot_milliseconds());
+        return owner_of(found->second);
+    }
     others_.erase(pid);
     const auto own = [&] {
-        seen_[pid] = {process->start_ticks, 0, 0};
-        return Whose::own;
+        note_seen(*process, 0);
+        return owner_of(seen_[pid]);
     };
     auto at = process;
     for (int i = 0; at && i < most_ancestors; ++i) {
@@ -195,7 +256,7 @@ Whose OwnProcesses::whose(pid_t pid)
         if (at->parent <= 0) break;
         at = find_stat(proc_, at->parent);
     }
-    return has_token(*process) ? own() : Whose::others;
+    return has_token(*process) ? own() : ProcessOwner(Whose::others);
 }
 
 std::vector<pid_t> OwnProcesses::living() const

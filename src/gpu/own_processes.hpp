@@ -46,8 +46,8 @@ public:
     void refresh();
     // Looks at the process itself when it lives, else at what was seen before. Cheap; at each
     // sample.
-    [[nodiscard]] bool contains(pid_t pid) { return whose(pid) == Whose::own; }
-    [[nodiscard]] Whose whose(pid_t pid);
+    [[nodiscard]] bool contains(pid_t pid);
+    [[nodiscard]] ProcessOwner whose(pid_t pid);
     // The living ones, in the order of their pids.
     [[nodiscard]] std::vector<pid_t> living() const;
 
@@ -55,7 +55,9 @@ private:
     struct Seen {
         std::uint64_t start_ticks = 0;
         std::uint64_t inode = 0;  // of its folder; 0: not known
+        bool serves = false;      // others may work in its name
         unsigned looks_since_end = 0;
+        std::int64_t end_ms = std::numeric_limits<std::int64_t>::max();  // found to be gone
     };
     struct Other {
         std::uint64_t start_ticks = 0;
@@ -70,6 +72,8 @@ private:
     Belongs belongs(const ProcessStat& process) const;
     void forget_the_gone(const std::vector<ProcessEntry>& all);
     bool is_own(ProcessStat process);
+    void note_seen(const ProcessStat& process, std::uint64_t inode);
+    static ProcessOwner owner_of(const Seen& seen);
 
     RunProcesses run_;
     Path proc_;

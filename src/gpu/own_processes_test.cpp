@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/time.hpp"
 #include "gpu/own_processes.hpp"
 #include "os/fd.hpp"
 #include "os/test_folder.hpp"
@@ -89,8 +90,68 @@ TEST(OwnProcesses, DescendantsBelongAndSiblingsDoNot)
     EXPECT_THAT(own.living(), ElementsAre(10, 11, 12));
     EXPECT_TRUE(own.contains(12));
     EXPECT_FALSE(own.contains(20));
-    EXPECT_EQ(own.whose(20), Whose::others);
-    EXPECT_EQ(own.whose(99), Whose::unseen);
+    EXPECT_EQ(own.whose(20).whose, Whose::others);
+    EXPECT_EQ(own.whose(99).whose, Whose::unseen);
+}
+
+// What a driver tells of a pid is of the one who had it at that time.
+TEST(OwnProcesses, BeginAndEndOfAProcessAreTold)
+{
+    const auto tick_ms = 1000 / ::sysconf(_SC_CLK_TCK);
+    FakeProc proc;
+    proc.put(10, 1, "0::/\n", 500);
+    OwnProcesses own(below(10), proc.path());
+
+    const auto alive = own.whose(10);
+    EXPECT_EQ(alive.start_ms, 500 * tick_ms);
+    EXPECT_EQ(alive.end_ms, std::numeric_limits<std::int64_t>::max());
+
+    proc.end(10);
+    const auto before = boot_milliseconds();
+    const auto gone = own.whose(10);
+    EXPECT_EQ(gone.whose, Whose::own);
+    EXPECT_GE(gone.end_ms, before);
+    EXPECT_LE(gone.end_ms, boot_milliseconds());
+    own.refresh();
+    EXPECT_EQ(own.whose(10).end_ms, gone.end_ms) << "the first time counts";
+
+    proc.put(10, 1, "0::/\n", 900);
+    own.set_run(below(11));
+    EXPECT_EQ(own.whose(10).whose, Whose::others);
+}
+
+TEST(OwnProcesses, ServerOfMpsIsToldApart)
+{
+    FakeProc proc;
+    proc.put(10, 1);
+    proc.put_named(11, 10, "nvidia-cuda-mps");
+    proc.put_named(12, 1, "nvidia-cuda-mps");
+    OwnProcesses own(below(10), proc.path());
+
+    EXPECT_EQ(own.whose(11).whose, Whose::own_server);
+    EXPECT_EQ(own.whose(12).whose, Whose::others);
+    EXPECT_TRUE(own.contains(11));
+}
+
+// The kernel gives the number of the one that ended to the next.
+TEST(OwnProcesses, NamespaceOfAContainerThatStartedWhenThisOneEndedIsNotTheRuns)
+{
+    const std::string id(64, 'a');
+    const std::string other(64, 'b');
+    FakeProc proc;
+    proc.put(10, 1, "0::/system.slice/docker-" + id + ".scope\n");
+    proc.put(11, 1, "0::/system.slice/docker-" + other + ".scope\n");
+    proc.put(12, 1, "0::/\n");  // an engine without groups
+    for (const pid_t pid : {10, 11, 12})
+        proc.set_namespace(pid, 4026532000);
+    RunProcesses run;
+    run.pid_namespace = 4026532000;
+    run.container = id;
+    OwnProcesses own(run, proc.path());
+
+    EXPECT_TRUE(own.contains(10));
+    EXPECT_FALSE(own.contains(11));
+    EXPECT_TRUE(own.contains(12));
 }
 
 TEST(OwnProcesses, RootIsKnownByItsStartTimeToo)

@@ -90,6 +90,7 @@ struct Sum {
     double held = 0;
     double measured = 0;
     double worked = 0;
+    double not_counted = 0;
     double sm_worked = 0;
     bool sm_told = true;
 };
@@ -105,6 +106,7 @@ Sum sum(const Evidence& evidence, const Which& which)
         sum.held += device.held_seconds;
         sum.measured += device.measured_seconds;
         sum.worked += device.worked_seconds;
+        sum.not_counted += device.not_counted_seconds;
         sum.sm_worked += device.sm_activity_mean.value_or(0) * device.measured_seconds;
         sum.sm_told = sum.sm_told && device.sm_activity_mean.has_value();
     }
@@ -130,6 +132,13 @@ std::string shared_text(const Evidence& evidence)
 {
     const auto shared = names(evidence, [](const auto& device) { return device.shared; });
     return shared.empty() ? "" : fmt::format("; processes of others were on {} too", shared);
+}
+
+std::string not_counted_text(const Sum& sum)
+{
+    if (sum.not_counted < least_worked) return "";
+    return fmt::format("; {} of activity were not counted, since they may be another's",
+                       seconds_text(sum.not_counted));
 }
 
 Judgement lost(const Evidence& evidence)
@@ -182,7 +191,7 @@ Judgement held(const Evidence& evidence)
                                   held_text(all),
                                   names(evidence, was_held),
                                   worked_text(all));
-        return {Verdict::idle, reason + shared_text(evidence)};
+        return {Verdict::idle, reason + shared_text(evidence) + not_counted_text(all)};
     }
     auto reason = fmt::format("processes of the run {} on {}, ", held_text(all), blind);
     const bool brief = std::none_of(evidence.devices.begin(),
@@ -198,7 +207,7 @@ Judgement held(const Evidence& evidence)
         reason += "but so did processes of others, and the driver does not tell whose work it was";
     else
         reason += "but the driver does not tell how much they worked there";
-    return {Verdict::unknown, std::move(reason)};
+    return {Verdict::unknown, reason + not_counted_text(all)};
 }
 
 std::optional<std::string> why_unseen(const Evidence& evidence)

@@ -3,7 +3,7 @@
 
 #include "base/json.hpp"
 #include "base/time.hpp"
-#include "gpu/device.hpp"
+#include "gpu/attribution.hpp"
 
 #include <array>
 #include <cstdint>
@@ -25,11 +25,12 @@ struct DeviceEvidence {
     std::string uuid;
     std::string name;
     std::int64_t samples = 0;
-    std::uint64_t memory_peak = 0;  // by processes of the run, bytes
-    double held_seconds = 0;        // a process of the run had a context
-    double measured_seconds = 0;    // of these: those for which the driver told whose work it was
-    double worked_seconds = 0;      // the integral of activity while one had
-    double activity_mean = 0;       // over the time measured, 0…1
+    std::uint64_t memory_peak = 0;   // by processes of the run, bytes
+    double held_seconds = 0;         // a process of the run had a context
+    double measured_seconds = 0;     // of these: those for which the driver told whose work it was
+    double worked_seconds = 0;       // the integral of activity while one had
+    double not_counted_seconds = 0;  // the same of activity that may not be the run's
+    double activity_mean = 0;        // over the time measured, 0…1
     double utilisation_peak = 0;
     std::optional<double> sm_activity_mean;  // over the time measured, where the card tells it
     std::optional<double> energy_joules;     // from the first sample to the last
@@ -63,25 +64,20 @@ Judgement judge(const Evidence& evidence);
 Json to_json(const Evidence& evidence);
 Result<Evidence> evidence_from(const Json& json);
 
-// Who a process is that a driver names by its pid. `unseen`: there is none of that pid here: it has
-// ended and was not known before, or lives where its pid is not told (a container around us).
-enum class Whose { own, others, unseen };
-
 // Adds up samples, in the order of their moments. One thread.
 class EvidenceCollector {
 public:
     explicit EvidenceCollector(const std::vector<Device>& leased);
 
-    using WhoseProcess = std::function<Whose(pid_t pid)>;
-    // The same where each process can be told.
-    using IsOwn = std::function<bool(pid_t pid)>;
-    // `moment` is of CLOCK_BOOTTIME: the wall clock of a sample jumps. What a sample tells counts
-    // for the time since the one before; so the first one, best taken before the run begins, is
-    // where counting starts.
+    using WhoseProcess = gpu::WhoseProcess;
+    // What was in use before the run had the devices; no part of the evidence.
+    void begin(const Sample& sample);
+    // `moment` is of CLOCK_BOOTTIME, before the driver was asked: the wall clock of a sample jumps.
+    // What a sample tells counts for the time since the one before; so the first one, best taken
+    // when the run has the devices and its processes are not there yet, is where counting starts.
     void add(const Sample& sample,
              const WhoseProcess& whose,
              std::int64_t moment_ms = boot_milliseconds());
-    void add(const Sample& sample, const IsOwn& own, std::int64_t moment_ms = boot_milliseconds());
     // The driver could not be asked at this moment.
     void add_failure(const Error& error);
     [[nodiscard]] const Evidence& evidence() const noexcept { return evidence_; }
@@ -90,26 +86,17 @@ private:
     // What must be remembered of a device from one sample to the next.
     struct Track {
         std::optional<std::int64_t> moment_ms;  // of the last sample that told of it
-        enum class Users { nobody, own, unseen, others } users = Users::nobody;
+        Attribution attribution;
         std::optional<double> energy;
-        std::optional<std::uint64_t> memory_at_first;
         unsigned missing = 0;                  // samples in a row without it
         std::array<double, 3> seconds_from{};  // by what was measured
         double sm_worked = 0;
         double sm_seconds = 0;
     };
-    struct Users;
-    static Users users_of(const DeviceSample& sample, const WhoseProcess& whose);
-    static void add_unattributed(const DeviceSample& sample,
-                                 const Users& users,
-                                 double seconds,
-                                 const Track& track,
-                                 DeviceEvidence& device);
-    static void add_device(const DeviceSample& sample,
-                           const Users& users,
-                           double seconds,
-                           Track& track,
-                           DeviceEvidence& device);
+    static void
+    add_unattributed(const Attribution::Work& work, double seconds, DeviceEvidence& device);
+    static void
+    add_device(const Attribution::Work& work, double seconds, Track& track, DeviceEvidence& device);
 
     Evidence evidence_;
     std::optional<std::int64_t> moment_ms_;  // of the last sample

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/keyed_hash.hpp"
 #include "importer/artifact_copy.hpp"
 #include "importer/recognise.hpp"
 #include "importer/report.hpp"
@@ -14,7 +15,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <unordered_map>
 
 namespace ponk::importer {
 
@@ -78,7 +78,7 @@ private:
     store::Copies copies_;
     Report report_;
     std::map<ExperimentKey, std::optional<Place>> places_;  // nullopt: refused
-    std::unordered_map<std::string, std::string> moved_;    // locations there, and here
+    KeyedMap<std::string> moved_;                           // locations there, and here
     std::set<std::string> renamed_;                         // experiments that got another name
     std::optional<ArtifactCopy> copying_;
 };

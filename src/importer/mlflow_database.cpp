@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "importer/mlflow_database.hpp"
 
+#include "base/keyed_hash.hpp"
 #include "base/take.hpp"
 #include "base/text.hpp"
 #include "db/transaction.hpp"
@@ -9,7 +10,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <unordered_map>
 
 namespace ponk::importer {
 
@@ -228,7 +228,7 @@ private:
                         schema_.column("metrics", "step", "0"),
                         schema_.column("metrics", "is_nan", "0"))));
         rows.bind(id);
-        std::unordered_map<std::string, PointColumns> keys;
+        KeyedMap<PointColumns> keys;
         std::vector<const std::string*> order;
         while (TRY(rows.step())) {
             const auto [key, is_new] = keys.try_emplace(rows.text(0));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "importer/table_reader.hpp"
 
+#include "base/keyed_hash.hpp"
 #include "base/text.hpp"
 
 #include <algorithm>
-#include <unordered_set>
 
 namespace ponk::importer {
 
@@ -136,7 +136,7 @@ Result<TableReader> TableReader::open(const os::Path& file)
             ErrorKind::invalid_argument, "{}: {}", reader.where_, heading.error().message());
     reader.heading_ = std::move(*heading);
     reader.separator_ = separator.value_or(separator_of(reader.text_));
-    std::unordered_set<std::string_view> known;
+    KeyedSet<std::string_view> known;
     for (const std::string& column : reader.heading_) {
         if (!column.empty() && !known.insert(column).second)
             return fail(ErrorKind::invalid_argument,

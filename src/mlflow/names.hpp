@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "mlflow/fields.hpp"
+#include "model/logged_limits.hpp"
 
 #include <cstddef>
 #include <string>
@@ -14,19 +15,8 @@
 namespace ponk::mlflow {
 
 namespace limits {
+using namespace model::limits;
 // Characters, not bytes.
-constexpr std::size_t key = 250;  // of a metric, a parameter, a tag
-constexpr std::size_t param_value = 6000;
-constexpr std::size_t tag_value = 8000;
-constexpr std::size_t experiment_name = 500;
-constexpr std::size_t experiment_tag_value = 20'000;
-constexpr std::size_t dataset_name = 500;
-constexpr std::size_t dataset_digest = 36;
-constexpr std::size_t dataset_source = 65'535;
-constexpr std::size_t dataset_schema = 1'048'575;
-constexpr std::size_t dataset_profile = 16'777'215;
-constexpr std::size_t input_tag_key = 255;
-constexpr std::size_t input_tag_value = 500;
 constexpr std::size_t run_id = 256;
 constexpr std::size_t trace_preview = 10'000;
 // Of one log-batch.

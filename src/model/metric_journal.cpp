@@ -2,8 +2,11 @@
 #include "model/metric_journal.hpp"
 
 #include "base/hash.hpp"
+#include "base/keyed_hash.hpp"
 #include "base/text.hpp"
+#include "base/work_count.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 
@@ -14,6 +17,55 @@ namespace {
 constexpr char record_start = '\x1e';  // never inside a payload: JSON escapes it
 constexpr char record_end = '\n';
 constexpr std::size_t checksum_digits = 8;
+
+// A tag that was set, or is gone.
+struct TagChange {
+    std::string key;
+    std::optional<std::string> value;
+};
+
+// What is gathered until a piece ends.
+struct Gathered {
+    JournalPiece& piece;
+    std::vector<TagChange> tags;
+
+    // Every kind counts: a piece of nothing but tags ends, too.
+    [[nodiscard]] std::size_t size() const
+    {
+        return piece.points.size() + piece.tracked.size() + piece.params.size() +
+               piece.artifacts.size() + piece.asks.size() + tags.size();
+    }
+};
+
+// Each tag as its last record leaves it.
+void keep_last_words(std::vector<TagChange>& changes, JournalPiece& piece)
+{
+    struct Last {
+        std::size_t change = 0;
+        std::size_t gone = 0;  // behind the one that took it away last
+    };
+    KeyedMap<Last, std::string_view> last;
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+        auto& known = last[changes[i].key];
+        known.change = i;
+        if (!changes[i].value) known.gone = i + 1;
+    }
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+        auto& [key, value] = changes[i];
+        const auto& known = last[key];
+        if (value && i >= known.gone) {
+            piece.tags.emplace_back(key, *value);
+        } else if (!value && known.change == i) {
+            piece.untags.push_back(key);
+        }
+    }
+}
+
+// Times before 1970 are those of no clock.
+std::int64_t time_of(const Json& time)
+{
+    return time.is_integer() ? std::max<std::int64_t>(time.as_integer(), 0) : 0;
+}
 
 // Absent is 0.
 bool has_whole_numbers(const Json& record)
@@ -37,9 +89,8 @@ bool add_points(const JsonArray& points, JournalPiece& piece)
         }
         const auto& parts = item.as_array();
         if (parts[0].as_string().empty()) continue;
-        MetricPoint point{.key = parts[0].as_string(),
-                          .step = parts[2].as_integer(),
-                          .time = parts[3].as_integer()};
+        MetricPoint point{
+            .key = parts[0].as_string(), .step = parts[2].as_integer(), .time = time_of(parts[3])};
         point.value = *number;
         piece.points.push_back(std::move(point));
     }
@@ -51,7 +102,7 @@ bool add_metric(const Json& record, JournalPiece& piece)
     if (!has_whole_numbers(record)) return false;
     MetricPoint point{.key = record.text("metric"),
                       .step = record.integer("step"),
-                      .time = record.integer("time")};
+                      .time = time_of(record["time"])};
     if (point.key.empty()) return true;  // nobody could ask for it
     if (const auto& text = record["text"]; text.is_string()) {
         point.text = text.as_string();
@@ -88,8 +139,9 @@ bool is_tracked(const Json& record)
            record["model_output"].is_string();
 }
 
-bool add_record(std::string_view payload, JournalPiece& piece)
+bool add_record(std::string_view payload, Gathered& all)
 {
+    auto& piece = all.piece;
     const auto record = parse_json(payload);
     if (!record || !record->is_object()) return false;
     if (is_tracked(*record)) {
@@ -110,14 +162,11 @@ bool add_record(std::string_view payload, JournalPiece& piece)
         return true;
     }
     if ((*record)["tag"].is_string()) {
-        std::erase(piece.untags, record->text("tag"));
-        piece.tags.emplace_back(record->text("tag"), record->text("value"));
+        all.tags.push_back({record->text("tag"), record->text("value")});
         return true;
     }
     if ((*record)["untag"].is_string()) {
-        const auto key = record->text("untag");
-        std::erase_if(piece.tags, [&key](const auto& tag) { return tag.first == key; });
-        piece.untags.push_back(key);
+        all.tags.push_back({record->text("untag"), std::nullopt});
         return true;
     }
     if ((*record)["artifact"].is_string()) {
@@ -157,6 +206,7 @@ JournalScan scan_journal(std::string_view bytes,
         at = to;
     };
     while (at < bytes.size() && (!is_enough || !is_enough())) {
+        count_work();
         if (bytes[at] != record_start) {
             give_up(std::min(bytes.find(record_start, at), bytes.size()));
             continue;
@@ -184,13 +234,13 @@ JournalScan scan_journal(std::string_view bytes,
 JournalPiece read_journal(std::string_view bytes, std::uint64_t offset, std::size_t most_points)
 {
     JournalPiece piece;
+    Gathered all{piece, {}};
     const auto scan = scan_journal(
         bytes,
         offset,
-        [&piece](std::string_view payload) { return add_record(payload, piece); },
-        [&piece, most_points] {
-            return piece.points.size() + piece.tracked.size() >= most_points;
-        });
+        [&all](std::string_view payload) { return add_record(payload, all); },
+        [&all, most_points] { return all.size() >= most_points; });
+    keep_last_words(all.tags, piece);
     piece.next = scan.next;
     piece.damaged = scan.damaged;
     return piece;

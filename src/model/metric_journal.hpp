@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "model/logged_limits.hpp"
 #include "model/run.hpp"
 
 #include <cstdint>
@@ -24,7 +25,7 @@ struct LoggedArtifact {
 // The name of a metric, a parameter or a tag as it is kept: at most so many characters, and blanks
 // for control characters. What every client can ask for, and every table can show. Not for names
 // that secrets were not hidden in yet: a part of one is not known again.
-constexpr std::size_t longest_logged_name = 250;
+constexpr std::size_t longest_logged_name = limits::key;
 std::string logged_name(std::string text);
 
 // What a piece of a metric journal says. docs/design/metric-journal.md describes the format.
@@ -47,7 +48,7 @@ struct JournalPiece {
 // Largest record; a longer stretch without an end is damage.
 constexpr std::size_t journal_record_limit = std::size_t{1} << 20;
 
-// Points after which a piece ends, at the end of their record.
+// Points, tags and other records after which a piece ends, at the end of their record.
 constexpr std::size_t journal_piece_points = 20'000;
 
 // Reads the bytes of a journal that begin at `offset`. Never fails: damage is skipped and counted.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/hash.hpp"
+#include "base/work_count.hpp"
 #include "model/metric_journal.hpp"
 
 #include <gtest/gtest.h>
@@ -266,6 +267,46 @@ TEST(MetricJournal, ATagIsAsItsLastRecordLeavesIt)
     ASSERT_EQ(piece.tags.size(), 1U);
     EXPECT_EQ(piece.tags[0].first, "b");
     EXPECT_EQ(piece.untags, std::vector<std::string>{"a"});
+}
+
+TEST(MetricJournal, ManyTagsThatComeAndGoTakeAStepEach)
+{
+    constexpr std::size_t count = 3'000;
+    std::string bytes;
+    for (const char* word : {"tag", "untag", "tag"}) {
+        for (std::size_t i = 0; i < count; ++i)
+            bytes += journal_record(JsonObject{{word, "key" + std::to_string(i)}});
+    }
+    const WorkCount work;
+    const auto piece = read_journal(bytes, 0);
+
+    EXPECT_EQ(piece.tags.size(), count);
+    EXPECT_TRUE(piece.untags.empty());
+    // Records, their values and the members that were looked for in each.
+    EXPECT_LT(work.steps(), 3 * count * 40);
+}
+
+TEST(MetricJournal, APieceOfTagsEndsAsOneOfPointsDoes)
+{
+    const auto one = journal_record(JsonObject{{"tag", "a"}, {"value", "b"}});
+    const auto param = journal_record(JsonObject{{"param", "a"}, {"value", "b"}});
+
+    EXPECT_EQ(read_journal(one + one + one, 0, 2).next, 2 * one.size());
+    EXPECT_EQ(read_journal(param + param + param, 0, 2).next, 2 * param.size());
+}
+
+TEST(MetricJournal, ATimeBefore1970IsNone)
+{
+    const auto piece = read_journal(
+        journal_record(JsonObject{{"metric", "a"}, {"value", 1}, {"time", -5}}) +
+            journal_record(JsonObject{
+                {"points", JsonArray{JsonArray{Json("b"), Json(1), Json(-2), Json(-3)}}}}),
+        0);
+
+    ASSERT_EQ(piece.points.size(), 2U);
+    EXPECT_EQ(piece.points[0].time, 0);
+    EXPECT_EQ(piece.points[1].time, 0);
+    EXPECT_EQ(piece.points[1].step, -2);
 }
 
 TEST(MetricJournal, AScanStopsWhereItIsToldTo)

@@ -12,6 +12,8 @@ TEST(GpuVerdict, IsUnknownForWhoAskedAndWasNotJudged)
     EXPECT_EQ(gpu_verdict(run), "not-requested");
     run.configuration = JsonObject{{"gpu", JsonObject{{"wish", "all"}, {"asked", false}}}};
     EXPECT_EQ(gpu_verdict(run), "not-requested");
+    run.configuration = JsonObject{{"gpu", JsonObject{{"wish", ""}, {"asked", true}}}};
+    EXPECT_EQ(gpu_verdict(run), "not-requested") << "none was asked for";
     run.configuration = JsonObject{{"gpu", JsonObject{{"wish", "1"}, {"asked", true}}}};
     EXPECT_EQ(gpu_verdict(run), "unknown");
     run.configuration = JsonObject{{"gpu", JsonObject{{"wish", "all"}, {"required", true}}}};

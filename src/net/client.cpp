@@ -58,7 +58,8 @@ Result<Json> Client::json(std::string_view method,
     const auto reply =
         TRY(call(method, target, body.is_null() ? std::string() : to_json(body), deadline, stop));
     if (reply.status >= 400) return tl::unexpected(error_of(reply));
-    return parse_json(reply.body).map_error(while_doing("the daemon's answer"));
+    return parse_json(reply.body, {.values = JsonLimits::any_number})
+        .map_error(while_doing("the daemon's answer"));
 }
 
 }  // namespace ponk::net

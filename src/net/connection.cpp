@@ -5,6 +5,8 @@
 
 #include <boost/asio/post.hpp>
 
+#include <poll.h>
+
 namespace ponk::net {
 
 namespace asio = boost::asio;
@@ -14,8 +16,7 @@ Connection::Connection(std::unique_ptr<Transport> transport,
                        std::string peer,
                        std::shared_ptr<Shared> shared)
     : transport_(std::move(transport)), timer_(transport_->executor()), door_(door),
-      peer_(std::move(peer)), shared_(std::move(shared)),
-      part_(shared_->answer_bytes, shared_->options.answer_budget)
+      peer_(std::move(peer)), shared_(std::move(shared))
 {
 }
 
@@ -66,8 +67,45 @@ void Connection::on_alarm()
     alarm_ = Clock::time_point::max();
     if (closed_ || deadline_ == alarm_) return;
     if (Clock::now() < deadline_) return set_alarm();
+    if (working_) return look_after_client();
     if (waiting_) return rung();
     close();
+}
+
+// A worker has something of this connection from here on; the client is looked after meanwhile.
+void Connection::begin_work()
+{
+    working_ = true;
+    guard(shared_->options.watch_interval);
+}
+
+void Connection::end_work()
+{
+    working_ = false;
+    relax();
+}
+
+Connection::Peer Connection::peer_state()
+{
+    pollfd socket{transport_->raw().native_handle(), POLLRDHUP, 0};
+    if (::poll(&socket, 1, 0) <= 0) return Peer::there;
+    if ((socket.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0) return Peer::gone;
+    return (socket.revents & POLLRDHUP) != 0 ? Peer::half_closed : Peer::there;
+}
+
+// Nobody works for a client that is gone. One that only sends no more may wait for its answer, but
+// it looks the same as one that is gone: not for long.
+void Connection::look_after_client()
+{
+    const auto state = peer_state();
+    if (state == Peer::gone) return close();
+    if (state == Peer::half_closed) {
+        const auto limit = Clock::now() + shared_->options.half_closed_limit;
+        if (work_ && !leaving_) work_->budget.bring_forward(limit);
+        if (body_ && !leaving_) body_->budget.bring_forward(limit);
+        leaving_ = true;
+    }
+    guard(shared_->options.watch_interval);
 }
 
 void Connection::close()
@@ -77,7 +115,9 @@ void Connection::close()
     stop_waiting();
     timer_.cancel();
     transport_->close();
-    source_.reset();
+    if (work_) work_->budget.abandon();
+    if (body_) body_->budget.abandon();
+    body_.reset();
     drop_sink();
 }
 

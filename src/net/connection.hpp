@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/synced.hpp"
+#include "net/account.hpp"
 #include "net/server.hpp"
 #include "net/transport.hpp"
 #include "net/visitors.hpp"
@@ -38,11 +39,13 @@ struct Shared {
     Handlers handlers;
     ServerOptions options;
     Workers workers;
+    Accounts accounts;
     Visitors visitors;
     Promises promises;
     std::atomic<std::size_t> body_bytes{0};    // in memory now
     std::atomic<std::size_t> answer_bytes{0};  // likewise
     std::atomic<std::uint64_t> served{0};
+    std::atomic<bool> ends{false};
 
     Shared(Handlers h, const ServerOptions& o)
         : handlers(std::move(h)), options(o), workers(o.workers),

@@ -31,6 +31,7 @@ void Connection::wait_for_request()
 {
     reader_.next_request();
     work_.reset();
+    leaving_ = false;
     keep_alive_ = true;
     unread_ = false;
     shared_->visitors.wait(place_);
@@ -109,6 +110,12 @@ void Connection::take_request()
     request.query = std::move(target->query);
     auto reception = receive_by_handler(request);
     if (reception.answer) return answer(std::move(*reception.answer));
+    find_client(reception.client);
+    work_->client = client_;
+    work_->time_limit = reception.time_limit.value_or(shared_->options.work_limit);
+    // What may take long looks at much that is no part of its answer.
+    if (!reception.time_limit)
+        work_->budget.limit_answer(shared_->options.answer_limit, work_.get());
     work_->pace = reception.pace;
     work_->begin = std::move(reception.begin);
     work_->body_limit = reception.body_limit;
@@ -118,6 +125,24 @@ void Connection::take_request()
     if (!sink_)
         request.body.reserve(std::min<std::size_t>(reader_.body_size().value_or(0), body_room));
     encourage();
+}
+
+// Requests of one connection are mostly of one client.
+void Connection::find_client(const std::string& told)
+{
+    static const std::string owner;
+    const auto& name = door_ == Door::unix_socket ? owner : (told.empty() ? peer_ : told);
+    if (client_ && name == client_name_) return;
+    client_name_ = name;
+    client_ = shared_->accounts.find(name);
+}
+
+bool Connection::hold_body(std::size_t bytes)
+{
+    const auto& options = shared_->options;
+    const auto share = client_->is_owner() ? options.body_budget : options.client_budget;
+    return work_->part.hold(
+        bytes, {shared_->body_bytes, options.body_budget}, {client_->body_bytes, share});
 }
 
 Reception Connection::receive_by_handler(const Request& request)
@@ -167,7 +192,7 @@ void Connection::read_body()
     // One byte more than allowed tells that it is too long.
     const auto step = reader_.read_body(body, work_->body_limit + 1 - body.size());
     if (body.size() > work_->body_limit) return refuse_large();
-    if (body.size() > small_body && !work_->part.hold(body.size())) return refuse_busy();
+    if (body.size() > small_body && !hold_body(body.size())) return refuse_busy();
     if (step == Step::bad) return refuse_problem();
     if (step == Step::ready) {
         unread_ = false;
@@ -230,9 +255,11 @@ std::optional<Response> Connection::write_last_piece()
 // On a worker; the strand leaves sink and piece alone meanwhile. `next` when there is no answer.
 void Connection::feed(Feeding feeding, Next next)
 {
-    relax();
+    begin_work();
     feeding_ = true;
-    shared_->workers.run(Reception::Pace::quick, [self = shared_from_this(), feeding, next] {
+    work_->budget.set_deadline(Clock::now() + work_->time_limit);
+    const auto job = [self = shared_from_this(), work = work_, feeding, next] {
+        const WorkScope scope(&work->budget);
         auto kept = std::make_shared<std::optional<Response>>();
         try {
             *kept = (*self.*feeding)();
@@ -244,12 +271,14 @@ void Connection::feed(Feeding feeding, Next next)
         if (*kept) self->sink_.reset();
         asio::post(self->transport_->executor(), [self, kept, next] {
             self->feeding_ = false;
+            self->end_work();
             if (self->closed_) return self->drop_sink();
             if (*kept) return self->answer(std::move(**kept));
             self->guard(self->shared_->options.request_timeout);
             (*self.*next)();
         });
-    });
+    };
+    shared_->workers.run(client_, work_->pace, job);
 }
 
 // Tells the sink, where waiting hurts nobody.
@@ -257,7 +286,7 @@ void Connection::drop_sink()
 {
     if (!sink_ || feeding_) return;
     const std::shared_ptr<BodySink> sink = std::move(sink_);
-    shared_->workers.run(Reception::Pace::quick, [sink] { sink->abort(); });
+    shared_->workers.run(client_, Reception::Pace::quick, [sink] { sink->abort(); });
 }
 
 }  // namespace ponk::net

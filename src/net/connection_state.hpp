@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/work_budget.hpp"
 #include "net/answer.hpp"
 #include "net/connection.hpp"
 #include "net/request_reader.hpp"
@@ -12,48 +13,92 @@
 // Inside net/ only: this header pulls in Asio and Beast.
 namespace ponk::net {
 
-// A part of the memory that all connections share.
+// A part of the memory that all connections share, and of the client's share of it.
 class Part {
 public:
-    Part(std::atomic<std::size_t>& used, std::size_t budget) : used_(used), budget_(budget) {}
+    Part() = default;
     ~Part() { release(); }
     Part(const Part&) = delete;
     Part& operator=(const Part&) = delete;
 
-    // False when all together would be too large.
-    bool hold(std::size_t bytes)
+    struct Share {
+        std::atomic<std::size_t>& used;
+        std::size_t budget;
+    };
+    // False when all together, or all of the client, would be too large.
+    bool hold(std::size_t bytes, const Share& all, const Share& of_client)
     {
         if (bytes <= held_) return true;
         const auto more = bytes - held_;
-        if (used_.fetch_add(more) + more > budget_) {
-            used_ -= more;
+        if (!add(more, all)) return false;
+        if (!add(more, of_client)) {
+            all.used -= more;
             return false;
         }
+        all_ = &all.used;
+        of_client_ = &of_client.used;
         held_ = bytes;
         return true;
     }
 
-    void release() { used_ -= std::exchange(held_, 0); }
+    void release()
+    {
+        const auto bytes = std::exchange(held_, 0);
+        if (bytes == 0) return;
+        *all_ -= bytes;
+        *of_client_ -= bytes;
+    }
 
 private:
-    std::atomic<std::size_t>& used_;
-    std::size_t budget_;
+    static bool add(std::size_t bytes, const Share& account)
+    {
+        if (account.used.fetch_add(bytes) + bytes <= account.budget) return true;
+        account.used -= bytes;
+        return false;
+    }
+
+    std::atomic<std::size_t>* all_ = nullptr;
+    std::atomic<std::size_t>* of_client_ = nullptr;
     std::size_t held_ = 0;
 };
 
-// A request that is being read or answered, and its part of the memory for bodies.
-struct Work {
-    explicit Work(std::shared_ptr<Shared> server)
-        : shared(std::move(server)), part(shared->body_bytes, shared->options.body_budget)
+// A request that is being read or answered, its part of the memory for bodies, and what its work
+// may cost.
+struct Work final : public AnswerMeter {
+    explicit Work(std::shared_ptr<Shared> server) : shared(std::move(server)) {}
+    ~Work() override
     {
+        if (counted) --client->calls;
     }
+    Work(const Work&) = delete;
+    Work& operator=(const Work&) = delete;
+
+    // Small answers are not counted.
+    bool hold(std::size_t bytes) override;
 
     std::shared_ptr<Shared> shared;
+    std::shared_ptr<Account> client = {};
+    WorkBudget budget = {};
+    std::chrono::milliseconds time_limit{0};
+    bool counted = false;  // among the client's calls
     Request request;
     Part part;
+    Part answer_part;  // of the memory for answers, while one is made
     std::size_t body_limit = 0;
     Reception::Pace pace = Reception::Pace::quick;
     std::function<bool(const Request&, const Respond&)> begin = {};
+};
+
+// A body that is being sent. A worker that makes a piece of it keeps it alive.
+struct Body {
+    std::unique_ptr<BodySource> source;
+    WorkBudget budget = {};
+    // The last piece, and what comes behind it.
+    std::string piece = {};
+    BodySource::Step step = BodySource::Step::data;
+
+    // On a worker.
+    void make_piece();
 };
 
 // One connection. Everything happens on the strand of its transport, but what is said to run on a
@@ -79,6 +124,8 @@ private:
     void read_head();
     void take_request();
     Reception receive_by_handler(const Request& request);
+    void find_client(const std::string& told);
+    bool hold_body(std::size_t bytes);
     void encourage();
     void invite();
     void begin_body();
@@ -102,14 +149,22 @@ private:
     void dispatch();
     bool begin();
     void post_answer(Response response);
-    Response handle(const Request& request);
+    Response handle(const Work& work);
+    bool count_call();
+    Response too_many_calls() const;
+    bool hold_answer(std::size_t bytes);
+    Response refuse_answer(std::size_t bytes) const;
     void refuse(const Error& error, int status);
     void answer(Response response);
     void send(Response response);
     void write(Next next);
     void finish();
     void discard(std::size_t so_far);
+
+    // connection_body.cpp: an answer that is streamed
+    void begin_stream(std::unique_ptr<BodySource> source);
     void pump();
+    void pumped();
     bool count(bool last);
     void rung();
     void watch_for_close();
@@ -120,6 +175,11 @@ private:
     void relax() { deadline_ = Clock::time_point::max(); }
     void set_alarm();
     void on_alarm();
+    void begin_work();
+    void end_work();
+    void look_after_client();
+    enum class Peer { there, half_closed, gone };
+    Peer peer_state();
     void close();
 
     std::unique_ptr<Transport> transport_;
@@ -135,10 +195,12 @@ private:
     std::shared_ptr<Work> work_;
     std::unique_ptr<BodySink> sink_;
     std::string piece_;  // of a body that is streamed
-    std::unique_ptr<BodySource> source_;
+    std::shared_ptr<Body> body_;
     Framing framing_ = Framing::length;
-    std::uint64_t left_ = 0;  // of an answer with a length
-    Part part_;               // of the memory for answers
+    std::uint64_t left_ = 0;           // of an answer with a length
+    std::shared_ptr<Account> client_;  // of the last request
+    std::string client_name_;
+    Part part_;  // of the memory for answers
     // What is written next, one behind the other.
     std::string out_;
     std::string chunk_;  // of a stream
@@ -150,8 +212,11 @@ private:
     bool feeding_ = false;  // a worker has the sink
     bool closed_ = false;
     bool served_any_ = false;
-    bool waiting_ = false;
+    bool working_ = false;  // a worker has the request, or the body
+    bool waiting_ = false;  // for the body's source to ring
+    bool rung_ = false;     // while a piece was made
     bool watching_ = false;
+    bool leaving_ = false;  // the client sends no more; what is worked on was told
 };
 
 }  // namespace ponk::net

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
 #include "net/connection_state.hpp"
 
 #include <boost/asio/post.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
-#include <sys/socket.h>
 #include <utility>
 
 namespace ponk::net {
@@ -18,24 +19,54 @@ namespace {
 constexpr std::size_t small_piece = 4 * 1024;
 // Answers up to this size are not counted, and this much room is kept for the next one.
 constexpr std::size_t small_answer = 64 * 1024;
-// A source is asked again before writing until it has given so much.
-constexpr std::size_t enough_to_send = 64 * 1024;
 // What is read and thrown away of a request that was refused, so that its sender sees the answer.
 constexpr std::size_t linger_bytes = std::size_t{64} << 20;
 constexpr std::size_t linger_room = 64 * 1024;
 constexpr std::chrono::seconds linger_time{5};
+
+bool hold_answer_of(Account& client, Shared& shared, Part& part, std::size_t bytes)
+{
+    const auto& options = shared.options;
+    const auto share = client.is_owner() ? options.answer_budget : options.client_budget;
+    return part.hold(
+        bytes, {shared.answer_bytes, options.answer_budget}, {client.answer_bytes, share});
+}
 
 }  // namespace
 
 void Connection::dispatch()
 {
     relax();
+    if (!count_call()) return answer(too_many_calls());
+    work_->budget.set_deadline(Clock::now() + work_->time_limit);
     if (begin()) return;
-    shared_->workers.run(work_->pace, [self = shared_from_this(), work = work_]() mutable {
-        auto response = self->handle(work->request);
+    begin_work();
+    shared_->workers.run(client_, work_->pace, [self = shared_from_this(), work = work_]() mutable {
+        auto response = self->handle(*work);
         work.reset();
         self->post_answer(std::move(response));
     });
+}
+
+// False when the client has as many calls in flight as it may.
+bool Connection::count_call()
+{
+    work_->counted = true;
+    const auto calls = ++client_->calls;
+    return client_->is_owner() || calls <= shared_->options.call_limit;
+}
+
+Response Connection::too_many_calls() const
+{
+    auto response =
+        shared_->error(reader_.target(),
+                       Error(ErrorKind::unavailable,
+                             fmt::format("{} requests of this client are being answered already",
+                                         shared_->options.call_limit),
+                             "Wait for answers before sending more."),
+                       429);
+    response.headers.emplace_back("Retry-After", "1");
+    return response;
 }
 
 // From any thread.
@@ -43,6 +74,7 @@ void Connection::post_answer(Response response)
 {
     auto kept = std::make_shared<Response>(std::move(response));
     asio::post(transport_->executor(), [self = shared_from_this(), kept] {
+        self->end_work();
         if (!self->closed_) self->send(std::move(*kept));
     });
 }
@@ -69,10 +101,14 @@ bool Connection::begin()
     return false;
 }
 
-Response Connection::handle(const Request& request)
+Response Connection::handle(const Work& work)
 {
+    // It may have waited long for its turn.
+    if (work.budget.abandoned() || shared_->ends) return {};
+    if (!work.budget.check()) return busy("the server had no time for the request");
+    const WorkScope scope(&work.budget);
     try {
-        return shared_->handlers.answer(request);
+        return shared_->handlers.answer(work.request);
     } catch (const std::exception& problem) {
         return shared_->error(reader_.target(), Error(ErrorKind::internal, problem.what()), 500);
     }
@@ -100,8 +136,8 @@ void Connection::send(Response response)
     served_any_ = true;
     work_.reset();  // who is slow in reading the answer holds no body
     // What was done is always told: those answers are small.
-    if (response.body.size() > small_answer && !part_.hold(response.body.size()))
-        response = busy("too many large answers are waiting to be read");
+    if (response.body.size() > small_answer && !hold_answer(response.body.size()))
+        response = refuse_answer(response.body.size());
     const bool bare = response.status == 204 || response.status == 304;
     const bool head_only = bare || reader_.method() == "HEAD";
     framing_ = bare ? Framing::none : Framing::length;
@@ -110,16 +146,37 @@ void Connection::send(Response response)
     if (framing_ == Framing::closing) keep_alive_ = false;
     left_ = response.stream ? response.stream_size.value_or(0) : response.body.size();
     out_ = head_of(response, framing_, left_, keep_alive_);
-    source_ = head_only ? nullptr : std::move(response.stream);
-    if (!source_) {
+    if (head_only || !response.stream) {
         if (!head_only) chunk_ = std::move(response.body);
         return write(&Connection::finish);
     }
-    source_->attach([weak = weak_from_this()] {
-        if (const auto self = weak.lock())
-            asio::post(self->transport_->executor(), [self] { self->rung(); });
-    });
-    pump();
+    begin_stream(std::move(response.stream));
+}
+
+bool Connection::hold_answer(std::size_t bytes)
+{
+    if (!client_) find_client("");
+    return hold_answer_of(*client_, *shared_, part_, bytes);
+}
+
+bool Work::hold(std::size_t bytes)
+{
+    return bytes <= small_answer || hold_answer_of(*client, *shared, answer_part, bytes);
+}
+
+// One that is too large alone is not worth another try.
+Response Connection::refuse_answer(std::size_t bytes) const
+{
+    const auto& options = shared_->options;
+    const auto most = client_->is_owner() ? options.answer_budget
+                                          : std::min(options.answer_budget, options.client_budget);
+    if (bytes <= most) return busy("too many large answers are waiting to be read");
+    return shared_->error(reader_.target(),
+                          Error(ErrorKind::invalid_argument,
+                                fmt::format("the answer has {}, more than one request is given",
+                                            byte_size_text(bytes)),
+                                "Ask for less: a narrower filter, fewer keys, a smaller page."),
+                          400);
 }
 
 void Connection::write(Next next)
@@ -152,7 +209,7 @@ void Connection::write(Next next)
 
 void Connection::finish()
 {
-    source_.reset();
+    body_.reset();
     part_.release();
     for (auto* room : {&out_, &chunk_, &piece_}) {
         if (room->capacity() > small_answer) *room = std::string();
@@ -181,68 +238,6 @@ void Connection::discard(std::size_t so_far)
                               if (problem || self->closed_) return self->close();
                               self->discard(so_far + got);
                           });
-}
-
-// Sends what the source has, behind what waits in `out_` already; sleeps while there is
-// nothing.
-void Connection::pump()
-{
-    if (!source_) return;
-    chunk_.clear();
-    auto step = BodySource::Step::data;
-    while (step == BodySource::Step::data && chunk_.size() < enough_to_send)
-        step = source_->next(chunk_);
-    if (step == BodySource::Step::broken) return close();
-    if (chunk_.empty() && out_.empty() && step == BodySource::Step::waiting) {
-        waiting_ = true;
-        guard(source_->patience());
-        return watch_for_close();
-    }
-    const bool last = step == BodySource::Step::end;
-    if (framing_ == Framing::length && !count(last)) return close();
-    if (framing_ == Framing::chunks) {
-        if (!chunk_.empty()) {
-            out_ += fmt::format("{:x}\r\n", chunk_.size());
-            tail_ = "\r\n";
-        }
-        if (last) tail_ += "0\r\n\r\n";
-    }
-    if (last) return write(&Connection::finish);
-    write(&Connection::pump);
-}
-
-// Whether the source keeps the length that was told.
-bool Connection::count(bool last)
-{
-    if (chunk_.size() > left_) return false;
-    left_ -= chunk_.size();
-    return !last || left_ == 0;
-}
-
-void Connection::rung()
-{
-    if (!waiting_ || closed_) return;
-    waiting_ = false;
-    relax();
-    pump();
-}
-
-// A follower that went away while nothing was sent is noticed by its end of file.
-void Connection::watch_for_close()
-{
-    if (watching_) return;
-    watching_ = true;
-    // This operation is also what keeps a waiting connection alive.
-    transport_->raw().async_wait(
-        Socket::wait_read, [self = shared_from_this()](error_code problem) {
-            self->watching_ = false;
-            if (problem || !self->source_) return;
-            char byte = 0;
-            const auto got =
-                ::recv(self->transport_->raw().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-            if (got == 0) return self->close();
-            if (got < 0 && self->waiting_) self->watch_for_close();  // woken for nothing
-        });
 }
 
 }  // namespace ponk::net

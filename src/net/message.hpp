@@ -36,8 +36,10 @@ struct Request {
     [[nodiscard]] std::string header(std::string_view name) const;
 };
 
-// A body that is made while it is sent. All calls come one at a time, on the server's I/O threads,
-// so none may block.
+// A body that is made while it is sent. All calls come one at a time. `next` is called on workers
+// within the request's `WorkScope`: it may read files and the database, but a call is one bounded
+// piece of work, so that many bodies share few threads. The rest is called on I/O threads and must
+// not block.
 class BodySource {
 public:
     // broken: the rest cannot be had; the connection is cut, so that nobody takes a part for all.
@@ -48,7 +50,8 @@ public:
     // `ring` may be called from any thread, also after the source is gone; it makes the server ask
     // again after a `waiting`.
     virtual void attach(std::function<void()> ring) = 0;
-    // Appends the next bytes to `out` (about 256 KiB at most) and says what comes.
+    // Appends the next bytes to `out` (about 256 KiB at most) and says what comes. `data` without
+    // bytes: there is more to do before any can be given; others have their turn meanwhile.
     virtual Step next(std::string& out) = 0;
     // After a `waiting` the server asks again after this long, rung or not.
     [[nodiscard]] virtual std::chrono::milliseconds patience() const
@@ -69,7 +72,8 @@ struct Response {
 };
 
 // Takes a request's body while it comes, so that its size costs no memory. All calls come one at a
-// time, on workers, and may block; no more is read from the client while one lasts.
+// time, on workers within the request's `WorkScope`, and may block; no more is read from the client
+// while one lasts.
 class BodySink {
 public:
     // Whatever happened, this is the last that a sink sees.

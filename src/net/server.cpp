@@ -100,6 +100,9 @@ struct Server::State {
         });
     }
 
+    // The owner's sockets have a loop and a thread for themselves.
+    asio::io_context& loop_of(Door door) { return door == Door::unix_socket ? reserved_io : io; }
+
     void welcome(const Gate& gate, os::Fd fd, const sockaddr_storage& address)
     {
         auto peer = os::address_text(address);
@@ -112,7 +115,7 @@ struct Server::State {
             // A machine that vanished without a word is found out in the end.
             ::setsockopt(fd.get(), SOL_SOCKET, SO_KEEPALIVE, &one, sizeof one);
         }
-        Socket socket(asio::make_strand(io));
+        Socket socket(asio::make_strand(loop_of(gate.door)));
         error_code problem;
         socket.assign(asio::generic::stream_protocol(family, protocol), fd.get(), problem);
         if (!problem) socket.non_blocking(true, problem);
@@ -130,7 +133,16 @@ struct Server::State {
         return make_either_transport(std::move(socket), gate.tls);
     }
 
+    void start_thread(asio::io_context& loop, const char* name)
+    {
+        threads.emplace_back([&loop, name] {
+            ::pthread_setname_np(::pthread_self(), name);
+            loop.run();
+        });
+    }
+
     asio::io_context io;
+    asio::io_context reserved_io;
     std::shared_ptr<Shared> shared;
     std::vector<std::unique_ptr<Gate>> gates;
     std::vector<std::jthread> threads;
@@ -140,15 +152,14 @@ Server::Server(std::vector<Listener> listeners, Handlers handlers, ServerOptions
     : state_(std::make_unique<State>(std::move(handlers), options))
 {
     for (auto& listener : listeners) {
-        state_->gates.push_back(std::make_unique<State::Gate>(state_->io, std::move(listener)));
+        auto& loop = state_->loop_of(listener.door);
+        state_->gates.push_back(std::make_unique<State::Gate>(loop, std::move(listener)));
         state_->wait(*state_->gates.back());
     }
-    for (std::size_t i = 0; i < options.io_threads; ++i) {
-        state_->threads.emplace_back([this] {
-            ::pthread_setname_np(::pthread_self(), "ponk-io");
-            state_->io.run();
-        });
-    }
+    // A loop without a socket ends at once, and its threads with it.
+    for (std::size_t i = 0; i < options.io_threads; ++i)
+        state_->start_thread(state_->io, "ponk-io");
+    state_->start_thread(state_->reserved_io, "ponk-io-owner");
 }
 
 Server::Server(os::Fd listener, Handler handler, ServerOptions options)
@@ -158,7 +169,9 @@ Server::Server(os::Fd listener, Handler handler, ServerOptions options)
 
 Server::~Server()
 {
+    state_->shared->ends = true;
     state_->io.stop();
+    state_->reserved_io.stop();
     state_->threads.clear();
     state_->shared->workers.join();
     state_->shared->promises.wait_for_all();

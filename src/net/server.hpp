@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,7 +17,7 @@ namespace ponk::net {
 
 class Tls;
 
-// Called on a worker thread, may block; exceptions become a 500.
+// Called on a worker thread within the request's `WorkScope`, may block; exceptions become a 500.
 using Handler = std::function<Response(const Request&)>;
 
 // Gives the answer, from any thread, once.
@@ -33,8 +35,14 @@ struct Reception {
     // body: must not block. True: `respond` is called, later or at once. False: the handler is
     // asked as ever, and `respond` is not called.
     std::function<bool(const Request&, const Respond& respond)> begin = {};
-    // Slow ones never have all workers at once: others are answered meanwhile.
-    enum class Pace { quick, slow } pace = Pace::quick;
+    // Slow ones never have all workers at once: others are answered meanwhile. `piece` is the
+    // server's own, for pieces of bodies.
+    enum class Pace { quick, slow, piece } pace = Pace::quick;
+    // Whose request it is, say a token: clients share the server evenly. Empty: the address
+    // decides. All requests by the Unix socket are the owner's.
+    std::string client = {};
+    // How long it may take from when it was read; nothing: as the server's options say.
+    std::optional<std::chrono::milliseconds> time_limit = {};
 };
 // Called on an I/O thread with a request whose body is still empty: must not block, so a sink opens
 // its files at the first call that it gets.
@@ -51,16 +59,30 @@ struct Handlers {
 };
 
 struct ServerOptions {
-    std::size_t io_threads = 2;
-    std::size_t workers = 8;
+    std::size_t io_threads = 2;  // and one more for Unix sockets, where there are any
+    std::size_t workers = 12;    // and one more for quick requests by Unix sockets
     std::size_t connection_limit = 12'000;
     // From one address; not for Unix sockets. When there is no room for a newcomer, the connection
     // that has waited longest for its next request gives way.
     std::size_t peer_limit = 2'000;
     // All bodies that are in memory together; beyond, 503 with Retry-After.
     std::size_t body_budget = std::size_t{256} << 20;
-    // All answers of some size that wait for those who asked to read them; beyond, the same.
+    // All answers of some size that wait for those who asked to read them; beyond, the same. One
+    // that is larger alone can never be given: 400.
     std::size_t answer_budget = std::size_t{256} << 20;
+    // Of both, what one client may have; not for the owner.
+    std::size_t client_budget = std::size_t{128} << 20;
+    // An answer that is made whole: what makes it is stopped beyond.
+    std::size_t answer_limit = std::size_t{128} << 20;
+    // Requests of one client that are not answered yet; beyond, 429 with Retry-After. Not for the
+    // owner.
+    std::size_t call_limit = 512;
+    // For the work of a request, and of each piece of a body.
+    std::chrono::milliseconds work_limit{60'000};
+    // How often it is seen whether the client of a request that is worked on is still there, and
+    // how long one that sends no more may wait for its answer.
+    std::chrono::milliseconds watch_interval{500};
+    std::chrono::milliseconds half_closed_limit{2'000};
     // For a connection's first byte, for a request's body (of a stream: for each 64 KiB) and for
     // each piece of an answer.
     std::chrono::milliseconds request_timeout{60'000};
@@ -79,7 +101,9 @@ struct Listener {
 };
 
 // An HTTP/1.1 server on any number of listening sockets: an event loop on a few threads, so that
-// thousands of log followers cost a descriptor each and no thread; handlers run on a fixed pool.
+// thousands of log followers cost a descriptor each and no thread; handlers and pieces of bodies
+// run on a fixed pool, which clients share evenly. The work of a request ends with its connection
+// and at its deadline. The owner's Unix socket has a thread of each kind for itself.
 class Server {
 public:
     Server(std::vector<Listener> listeners, Handlers handlers, ServerOptions options = {});

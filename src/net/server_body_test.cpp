@@ -326,6 +326,18 @@ TEST_F(Bodies, AllAnswersThatNobodyReadsHaveABudget)
     EXPECT_EQ(given, 3);
 }
 
+TEST_F(Bodies, AnAnswerThatNeverFitsIsNotToBeTriedAgain)
+{
+    ServerOptions options;
+    options.answer_budget = text_size / 2;
+    const TcpServer server(handlers(), options);
+    auto client = server.connect();
+    ASSERT_TRUE(client.send("GET /text HTTP/1.1\r\n\r\n"));
+    const auto refusal = client.receive_until("}\n");
+    EXPECT_TRUE(refusal.starts_with("HTTP/1.1 400")) << refusal;
+    EXPECT_EQ(refusal.find("Retry-After"), std::string::npos);
+}
+
 TEST_F(Bodies, AnAnswerOfKnownSizeHasItsLengthAndHeadOnlyTheHead)
 {
     const TcpServer server(handlers());

@@ -3,47 +3,200 @@
 
 #include "base/take.hpp"
 
-#include <boost/asio/post.hpp>
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <pthread.h>
 
 namespace ponk::net {
 
+namespace {
+
+constexpr std::size_t paces = 3;
+// What a job costs beside its CPU time, so that those that only wait have their turns, too.
+constexpr std::int64_t job_cost = 20'000;
+// What a job that still runs is taken for.
+constexpr std::int64_t running_cost = 5'000'000;
+// A client that used this much more CPU time than a core's half gives is a heavy one.
+constexpr std::int64_t heavy_load = 200'000'000;
+constexpr std::int64_t load_leaks = 2;  // one nanosecond in so many
+
+std::int64_t cpu_time()
+{
+    timespec now{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+std::int64_t wall_time()
+{
+    return std::chrono::steady_clock::now().time_since_epoch().count();
+}
+
+std::int64_t load_of(const Account::Turn& turn, std::int64_t now)
+{
+    return std::max<std::int64_t>(0, turn.load - (now - turn.load_at) / load_leaks);
+}
+
+std::size_t index(Reception::Pace pace)
+{
+    return static_cast<std::size_t>(pace);
+}
+
+}  // namespace
+
 Workers::Workers(std::size_t count)
-    : pool_(count), slow_limit_(count > 3 ? count - 2 : std::size_t{1})
+    : limits_{count + 1, std::max<std::size_t>(1, count / 2), std::max<std::size_t>(1, count / 3)},
+      client_limit_(count >= 6 ? count * 2 / 3 : count),
+      heavy_limit_(std::clamp<std::size_t>(
+          std::thread::hardware_concurrency() / 2, 1, std::max<std::size_t>(1, count / 3)))
 {
+    threads_.reserve(count + 1);
+    for (std::size_t i = 0; i < count; ++i)
+        threads_.emplace_back([this] { serve(Kind::ordinary); });
+    threads_.emplace_back([this] { serve(Kind::reserved); });
 }
 
-void Workers::run(Reception::Pace pace, Job job)
+void Workers::run(const std::shared_ptr<Account>& client, Pace pace, Job job)
 {
-    if (pace == Reception::Pace::quick) {
-        boost::asio::post(pool_, std::move(job));
-        return;
+    const std::lock_guard lock(mutex_);
+    auto& turn = client->turn;
+    turn.jobs[index(pace)].push_back(std::move(job));
+    if (!turn.queued) {
+        turn.queued = true;
+        // Who was away has no credit from then.
+        turn.spent = std::max(turn.spent, spent_);
+        queue_.push_back(client);
     }
+    if (idle_ > 0) {
+        ordinary_.notify_one();
+    } else if (client->is_owner() && pace == Pace::quick) {
+        reserved_.notify_one();
+    }
+}
+
+// Who was called may have found its job taken, or what a job's end made room for is another's.
+void Workers::wake()
+{
+    if (queue_.empty()) return;
+    (idle_ > 0 ? ordinary_ : reserved_).notify_one();
+}
+
+void Workers::join()
+{
     {
-        const auto slow = slow_.lock();
-        if (slow->running >= slow_limit_) {
-            slow->waiting.push_back(std::move(job));
-            return;
-        }
-        ++slow->running;
+        const std::lock_guard lock(mutex_);
+        ends_ = true;
     }
-    run_slow(std::move(job));
+    ordinary_.notify_all();
+    reserved_.notify_all();
+    threads_.clear();
 }
 
-void Workers::run_slow(Job job)
+std::size_t Workers::waiting() const
 {
-    boost::asio::post(pool_, [this, job = std::move(job)] {
-        job();
-        Job next;
-        {
-            const auto slow = slow_.lock();
-            if (slow->waiting.empty()) {
-                --slow->running;
-                return;
-            }
-            next = take_front(slow->waiting);
+    const std::lock_guard lock(mutex_);
+    std::size_t count = 0;
+    for (const auto& client : queue_) {
+        for (const auto& jobs : client->turn.jobs)
+            count += jobs.size();
+    }
+    return count;
+}
+
+bool Workers::has_room(const Account& client, Pace pace) const
+{
+    if (client.turn.jobs[index(pace)].empty() || running_[index(pace)] >= limits_[index(pace)])
+        return false;
+    if (client.is_owner()) return true;
+    const auto limit =
+        load_of(client.turn, wall_time()) > heavy_load ? heavy_limit_ : client_limit_;
+    return client.turn.running < limit;
+}
+
+// The pace of the client's next job that may run now; none: -1.
+int Workers::next_of(Kind kind, const Account& client) const
+{
+    if (has_room(client, Pace::quick) && (kind == Kind::ordinary || client.is_owner()))
+        return static_cast<int>(Pace::quick);
+    if (kind == Kind::reserved) return -1;
+    for (const auto pace : {Pace::piece, Pace::slow}) {
+        if (has_room(client, pace)) return static_cast<int>(pace);
+    }
+    return -1;
+}
+
+bool Workers::take(Kind kind, Taken& taken)
+{
+    auto best = queue_.end();
+    int best_pace = -1;
+    std::int64_t least = 0;
+    for (auto each = queue_.begin(); each != queue_.end(); ++each) {
+        const int pace = next_of(kind, **each);
+        if (pace < 0) continue;
+        const auto& turn = (*each)->turn;
+        const auto cost = turn.spent + static_cast<std::int64_t>(turn.running) * running_cost;
+        // The owner's quick ones before all others.
+        const bool first = (*each)->is_owner() && pace == static_cast<int>(Pace::quick);
+        if (best == queue_.end() || first || cost < least) {
+            best = each;
+            best_pace = pace;
+            least = cost;
         }
-        run_slow(std::move(next));
-    });
+        if (first) break;
+    }
+    if (best == queue_.end()) return false;
+    taken.client = *best;
+    taken.pace = static_cast<Pace>(best_pace);
+    auto& turn = taken.client->turn;
+    taken.job = take_front(turn.jobs[index(taken.pace)]);
+    if (std::all_of(std::begin(turn.jobs), std::end(turn.jobs), [](const auto& jobs) {
+            return jobs.empty();
+        })) {
+        turn.queued = false;
+        queue_.erase(best);
+    }
+    spent_ = std::max(spent_, turn.spent);
+    ++turn.running;
+    ++running_[index(taken.pace)];
+    return true;
+}
+
+void Workers::end(const Taken& taken, std::int64_t cpu)
+{
+    auto& turn = taken.client->turn;
+    --turn.running;
+    --running_[index(taken.pace)];
+    turn.spent += cpu + job_cost;
+    const auto now = wall_time();
+    turn.load = load_of(turn, now) + cpu;
+    turn.load_at = now;
+}
+
+void Workers::serve(Kind kind)
+{
+    ::pthread_setname_np(::pthread_self(),
+                         kind == Kind::ordinary ? "ponk-worker" : "ponk-reserved");
+    auto& call = kind == Kind::ordinary ? ordinary_ : reserved_;
+    std::unique_lock lock(mutex_);
+    for (;;) {
+        Taken taken;
+        if (take(kind, taken)) {
+            wake();
+            lock.unlock();
+            const auto before = cpu_time();
+            taken.job();
+            taken.job = nullptr;
+            const auto cpu = cpu_time() - before;
+            lock.lock();
+            end(taken, cpu);
+            continue;
+        }
+        if (ends_ && queue_.empty()) return;
+        if (kind == Kind::ordinary) ++idle_;
+        call.wait_for(lock, std::chrono::minutes(1));
+        if (kind == Kind::ordinary) --idle_;
+    }
 }
 
 }  // namespace ponk::net

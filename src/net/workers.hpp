@@ -1,38 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "base/synced.hpp"
+#include "net/account.hpp"
 #include "net/server.hpp"
 
-#include <boost/asio/thread_pool.hpp>
-
-#include <deque>
+#include <condition_variable>
 #include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
 
-// Inside net/ only: this header pulls in Asio.
 namespace ponk::net {
 
-// Threads for what may block. Slow jobs wait in a row of their own while as many run as may, so
-// that two threads, or one of two, are always left for the quick ones.
+// Threads for what may block.
+//
+// Accounts take turns: the next job is of the client that used the least CPU time of those that
+// wait, so many jobs of one do not keep another waiting. No client has all threads, and one that
+// uses much CPU time has few of them. Slow jobs and pieces of bodies never have all threads
+// either: some are left for quick jobs. One thread more runs quick jobs of the owner alone.
 class Workers {
 public:
     using Job = std::function<void()>;
+    using Pace = Reception::Pace;
 
     explicit Workers(std::size_t count);
+    ~Workers() { join(); }
+    Workers(const Workers&) = delete;
+    Workers& operator=(const Workers&) = delete;
 
-    void run(Reception::Pace pace, Job job);
-    void join() { pool_.join(); }
+    void run(const std::shared_ptr<Account>& client, Pace pace, Job job);
+    // Runs what waits and ends the threads; nothing may come after it.
+    void join();
+    // Jobs that wait, for tests.
+    [[nodiscard]] std::size_t waiting() const;
 
 private:
-    struct Slow {
-        std::size_t running = 0;
-        std::deque<Job> waiting;
+    enum class Kind { ordinary, reserved };
+    struct Taken {
+        std::shared_ptr<Account> client;
+        Pace pace = Pace::quick;
+        Job job;
     };
-    void run_slow(Job job);
 
-    boost::asio::thread_pool pool_;
-    std::size_t slow_limit_;
-    Synced<Slow> slow_;
+    void serve(Kind kind);
+    void wake();
+    bool take(Kind kind, Taken& taken);
+    [[nodiscard]] bool has_room(const Account& client, Pace pace) const;
+    [[nodiscard]] int next_of(Kind kind, const Account& client) const;
+    void end(const Taken& taken, std::int64_t cpu);
+
+    const std::size_t limits_[3];     // jobs at once, by pace
+    const std::size_t client_limit_;  // of one client
+    const std::size_t heavy_limit_;   // of one client that uses much CPU time
+    mutable std::mutex mutex_;
+    std::condition_variable ordinary_;
+    std::condition_variable reserved_;
+    std::vector<std::shared_ptr<Account>> queue_;  // those with jobs that wait
+    std::size_t running_[3] = {0, 0, 0};
+    std::size_t idle_ = 0;    // ordinary threads that wait
+    std::int64_t spent_ = 0;  // of the client whose turn was last
+    bool ends_ = false;
+    std::vector<std::jthread> threads_;  // last: they use the rest
 };
 
 }  // namespace ponk::net

@@ -98,7 +98,9 @@ std::optional<Path> find_program(const std::string& name, const std::string& pat
     if (name.find('/') != std::string::npos)
         return runnable(name) ? std::optional<Path>(name) : std::nullopt;
     for (const auto& folder : split(path_variable, ':')) {
-        auto file = Path(folder.empty() ? "." : folder) / name;
+        // "." and its like would mean whatever folder we are in, say somebody else's project.
+        if (!folder.starts_with('/')) continue;
+        auto file = Path(folder) / name;
         if (runnable(file)) return file;
     }
     return std::nullopt;

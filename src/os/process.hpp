@@ -62,7 +62,7 @@ Result<Output> run(const Command& command,
                    std::stop_token stop,
                    std::size_t limit = std::size_t{16} << 20);
 
-// The program's file on PATH, or nullopt.
+// The program's file on PATH, or nullopt. Entries of PATH that are relative are passed over.
 std::optional<Path> find_program(const std::string& name, const std::string& path_variable);
 // Our own executable.
 Path own_program();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "os/helper_environment.hpp"
 #include "os/identity.hpp"
 #include "os/process.hpp"
+#include "os/test_folder.hpp"
 #include "os/wait.hpp"
 
 #include <gtest/gtest.h>
@@ -47,6 +49,32 @@ TEST(Process, AMissingProgramIsAnErrorNotACode)
 
     ASSERT_FALSE(output);
     EXPECT_EQ(output.error().kind(), ErrorKind::not_found);
+}
+
+TEST(Process, LooksForProgramsInAbsoluteFoldersOnly)
+{
+    const TestFolder folder;
+    const auto program = folder.path() / "sh";
+    ASSERT_TRUE(replace_file(program, "#!/bin/sh\nexit 9\n", 0755, Durable::no));
+    const auto before = std::filesystem::current_path();
+    std::filesystem::current_path(folder.path());
+
+    for (const char* path : {"", ".", "./", "..:.", ".:"})
+        EXPECT_EQ(find_program("sh", path), std::nullopt) << path;
+    for (const char* path : {":/bin", ".:/bin", "./:/bin"})
+        EXPECT_EQ(find_program("sh", path), "/bin/sh") << path;
+    EXPECT_EQ(find_program("sh", folder.path().string()), program);
+
+    std::filesystem::current_path(before);
+}
+
+TEST(Process, HelpersGetNoFolderOfAProject)
+{
+    EXPECT_EQ(helper_environment(
+                  {"PATH=.::/usr/bin:bin:/p/.venv/bin:/p:/pp:/p/../q:/bin:", "PATHS=."}, "/p"),
+              (std::vector<std::string>{"PATH=/usr/bin:/pp:/p/../q:/bin", "PATHS=."}));
+    EXPECT_EQ(helper_environment({"A=.", "PATH=./x:/p"}),
+              (std::vector<std::string>{"A=.", "PATH=/p"}));
 }
 
 TEST(Process, TellsHowAChildEndedWithoutTakingItAway)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output/table_layout.hpp"
 
+#include "base/keyed_hash.hpp"
 #include "base/text.hpp"
 #include "output/cell.hpp"
 
@@ -8,13 +9,12 @@
 
 #include <algorithm>
 #include <string_view>
-#include <unordered_map>
 
 namespace ponk::output {
 
 namespace {
 
-using Places = std::unordered_map<std::string_view, std::size_t>;
+using Places = KeyedMap<std::size_t, std::string_view>;
 
 bool all_are(const std::vector<const Json*>& items, Json::Type type)
 {

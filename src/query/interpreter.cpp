@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "query/interpreter.hpp"
 
+#include "base/keyed_hash.hpp"
 #include "query/functions.hpp"
 #include "query/order.hpp"
 
@@ -8,7 +9,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <unordered_map>
 
 namespace ponk::query {
 
@@ -216,7 +216,7 @@ Result<bool> Interpreter::equal_objects(const Value& left, const Value& right, c
 {
     if (left.size() != right.size()) return false;
     TRY(charge(left.size(), where));
-    std::unordered_map<std::string_view, Value> others;
+    KeyedMap<Value, std::string_view> others;
     for (std::size_t i = 0; i < right.size(); ++i)
         others.insert(right.member(i));
     for (std::size_t i = 0; i < left.size(); ++i) {

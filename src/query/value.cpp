@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "query/value.hpp"
 
+#include "base/keyed_hash.hpp"
+
 #include <algorithm>
-#include <unordered_map>
 
 namespace ponk::query {
 
@@ -38,7 +39,7 @@ Value Value::list(std::vector<Value> items)
 
 Value Value::hash(std::vector<Member> members)
 {
-    std::unordered_map<std::string_view, std::size_t> places;
+    KeyedMap<std::size_t, std::string_view> places;
     std::vector<Member> unique;
     std::size_t depth = 0;
     for (auto& [name, value] : members) {

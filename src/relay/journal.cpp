@@ -48,10 +48,12 @@ Error cannot_write(int problem)
     return {ErrorKind::unavailable, error.message()};
 }
 
-Result<> read_one(const os::Path& path, const std::function<void(std::string_view)>& visit)
+Result<> read_one(const os::Path& path,
+                  std::uint64_t& offset,
+                  const std::function<void(std::string_view)>& visit)
 {
     const auto file = TRY(os::open_regular(path, os::Links::refuse));
-    for (std::uint64_t offset = 0;;) {
+    for (;;) {
         const auto bytes = TRY(os::read_at(file.get(), offset, block));
         const auto scan = model::scan_journal(bytes, offset, [&visit](std::string_view payload) {
             visit(payload);
@@ -137,8 +139,18 @@ Result<> Journal::append(std::string_view records)
 
 Result<> Journal::read(const std::function<void(std::string_view payload)>& visit) const
 {
-    for (const auto& name : TRY(own_names(folder_)))
-        TRY(read_one(folder_ / name, visit));
+    Position begin;
+    return read_on(begin, visit);
+}
+
+Result<> Journal::read_on(Position& position,
+                          const std::function<void(std::string_view payload)>& visit) const
+{
+    for (auto& name : TRY(own_names(folder_))) {
+        if (name < position.name) continue;
+        if (name > position.name) position = {std::move(name), 0};
+        TRY(read_one(folder_ / position.name, position.offset, visit));
+    }
     return {};
 }
 

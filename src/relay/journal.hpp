@@ -27,7 +27,15 @@ public:
     // is in the journal.
     Result<> append(std::string_view records);
 
-    // The payloads of all of the relay's journals, oldest first.
+    // Up to where the relay's journals were read.
+    struct Position {
+        std::string name;  // of the last one
+        std::uint64_t offset = 0;
+    };
+    // The payloads behind `position`, oldest first, and moves it on.
+    Result<> read_on(Position& position,
+                     const std::function<void(std::string_view payload)>& visit) const;
+    // The payloads of all of them.
     [[nodiscard]] Result<> read(const std::function<void(std::string_view payload)>& visit) const;
 
     // A journal ends here and the next one begins: the daemon does not read endless ones.

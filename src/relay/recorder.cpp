@@ -6,7 +6,8 @@
 namespace ponk::relay {
 
 Recorder::Recorder(const model::Tracking& tracking, const os::Path& journals)
-    : tracking_(tracking), journal_(journals, tracking.run), state_(tracking)
+    : tracking_(tracking), journal_(journals, tracking.run), histories_(journal_, tracking.run),
+      state_(tracking)
 {
 }
 
@@ -69,6 +70,7 @@ void Recorder::commit(Lock& lock)
     if (!done) {
         // Who came meanwhile may have built upon what is not there.
         stale_ = true;
+        histories_.forget();
         std::exchange(open_, std::make_shared<Batch>())->outcome = done;
         read_again(lock);
     }
@@ -85,24 +87,6 @@ void Recorder::read_again(Lock& lock)
     if (state) state_ = std::move(*state);
     stale_ = !state;
     changed_.notify_all();
-}
-
-Result<std::vector<Point>> Recorder::history(const TrackedRun& run, std::string_view metric) const
-{
-    // How each of our records about it begins, so that others need not be read.
-    JsonObject head;
-    if (run.id != tracking_.run) head.set("of", run.id);
-    head.set("metric", metric);
-    auto beginning = to_json(head);
-    beginning.back() = ',';
-    std::vector<Point> points;
-    TRY(journal_.read([&](std::string_view payload) {
-        if (!payload.starts_with(beginning)) return;
-        const auto record = parse_json(payload);
-        const auto value = record ? model::journal_number((*record)["value"]) : std::nullopt;
-        if (value) points.push_back({*value, record->integer("time"), record->integer("step")});
-    }));
-    return points;
 }
 
 }  // namespace ponk::relay

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "relay/experiment_names.hpp"
+#include "relay/histories.hpp"
 #include "relay/journal.hpp"
 #include "relay/tracked_state.hpp"
 
@@ -34,9 +35,8 @@ public:
         return look(state_);
     }
 
-    // Points of a metric as they were written, by a relay before us too.
-    [[nodiscard]] Result<std::vector<Point>> history(const TrackedRun& run,
-                                                     std::string_view metric) const;
+    // Points of metrics as they were written, by a relay before us too.
+    [[nodiscard]] Histories& histories() noexcept { return histories_; }
     [[nodiscard]] const model::Tracking& tracking() const noexcept { return tracking_; }
     [[nodiscard]] ExperimentNames& names() const noexcept { return *names_; }
 
@@ -55,6 +55,7 @@ private:
     model::Tracking tracking_;
     std::unique_ptr<ExperimentNames> names_;
     Journal journal_;  // of who commits
+    Histories histories_;
     // Guards all below; a condition waits with it, so no Synced.
     mutable std::mutex mutex_;
     std::condition_variable changed_;

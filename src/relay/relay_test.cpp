@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.hpp"
+#include "base/work_count.hpp"
 #include "model/metric_journal.hpp"
 #include "os/directory.hpp"
 #include "relay/relay_test_support.hpp"
@@ -152,6 +153,65 @@ TEST_F(RelayTest, HistoryComesInPages)
     EXPECT_EQ(first["metrics"].as_array()[0].integer("timestamp"), 5000);
     ASSERT_EQ(second["metrics"].as_array().size(), 2U);
     EXPECT_TRUE(second["next_page_token"].is_null());
+}
+
+TEST_F(RelayTest, APointThatComesLateShiftsNoPage)
+{
+    for (int step = 10; step < 16; ++step)
+        log_metric("loss", step, step);
+    JsonObject query{{"run_id", own_run}, {"metric_key", "loss"}, {"max_results", "3"}};
+    const auto first = get("metrics/get-history", query);
+    log_metric("loss", 2, 2);  // before all that were on the page
+    log_metric("loss", 20, 20);
+    query.set("page_token", first["next_page_token"]);
+    const auto second = get("metrics/get-history", query);
+
+    std::vector<std::int64_t> steps;
+    for (const auto& page : {first, second}) {
+        for (const auto& point : page["metrics"].as_array())
+            steps.push_back(point.integer("step"));
+    }
+    EXPECT_EQ(steps, (std::vector<std::int64_t>{10, 11, 12, 13, 14, 15}));
+    query.set("page_token", second["next_page_token"]);
+    EXPECT_EQ(get("metrics/get-history", query)["metrics"].as_array()[0].integer("step"), 20);
+    query.set("page_token", "17");
+    EXPECT_EQ(get("metrics/get-history", query).text("error_code"), "INVALID_PARAMETER_VALUE");
+}
+
+TEST_F(RelayTest, AllPagesOfAHistoryReadTheJournalsOnce)
+{
+    constexpr int batches = 20;
+    constexpr int each = 200;
+    for (int batch = 0; batch < batches; ++batch) {
+        JsonArray metrics;
+        for (int i = 0; i < each; ++i)
+            metrics.emplace_back(JsonObject{{"key", i % 2 == 0 ? "loss" : "gain"},
+                                            {"value", i},
+                                            {"timestamp", 5000 + i},
+                                            {"step", batch * each + i}});
+        ASSERT_EQ(
+            post("runs/log-batch", {{"run_id", own_run}, {"metrics", std::move(metrics)}}).status,
+            200);
+    }
+    std::size_t seen = 0;
+    const WorkCount work;
+    JsonObject loss{{"run_id", own_run}, {"metric_key", "loss"}, {"max_results", "20"}};
+    JsonObject gain{{"run_id", own_run}, {"metric_key", "gain"}, {"max_results", "20"}};
+    for (auto* query : {&loss, &gain}) {
+        query->set("page_token", "");
+    }
+    for (bool more = true; more;) {
+        more = false;
+        for (auto* query : {&loss, &gain}) {  // in turn, as a client that plots both
+            const auto page = get("metrics/get-history", *query);
+            seen += page["metrics"].as_array().size();
+            query->set("page_token", page.text("next_page_token"));
+            more = !page.text("next_page_token").empty();
+        }
+    }
+    EXPECT_EQ(seen, std::size_t{batches} * each);
+    // A look at each record for each of the two, and what reading the answers takes.
+    EXPECT_LT(work.steps(), std::uint64_t{100} * batches * each);
 }
 
 TEST_F(RelayTest, ManyAtOnceAreAllThere)

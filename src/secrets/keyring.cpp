@@ -30,7 +30,7 @@ bool has_session_bus()
 Result<os::Output> tool(std::vector<std::string> arguments, std::string input, Deadline deadline)
 {
     arguments.insert(arguments.begin(), "secret-tool");
-    os::Command command{.argv = std::move(arguments), .input = std::move(input)};
+    os::Command command{.argv = std::move(arguments), .directory = "/", .input = std::move(input)};
     auto output = os::run(command, deadline, {});
     wipe(command.input);
     if (!output) {

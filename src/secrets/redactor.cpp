@@ -65,6 +65,12 @@ std::string_view Redactor::finish()
     return out_;
 }
 
+Redactor::Rest Redactor::rest() const
+{
+    if (!progress_->threads.empty() || held_.size() > head_) return Rest::holding;
+    return masking_ ? Rest::masked : Rest::plain;
+}
+
 void Redactor::scan(std::string_view bytes)
 {
     const auto& matcher = *patterns_->matcher_;

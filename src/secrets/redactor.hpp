@@ -50,6 +50,14 @@ public:
     // The rest, at the end of the stream.
     std::string_view finish();
 
+    // What the bytes so far mean for those to come. Where nothing is held back it is only whether
+    // the last thing given out was a mask: a redactor that resumes there gives the same for the
+    // rest as this one.
+    enum class Rest { plain, masked, holding };
+    [[nodiscard]] Rest rest() const;
+    // Before the first byte; from a moment that was not `holding`.
+    void resume(Rest rest) { masking_ = rest == Rest::masked; }
+
 private:
     // Positions count from the first byte that was fed.
     struct Stretch {

@@ -234,5 +234,32 @@ RC_GTEST_PROP(RedactorProperty, EveryHeldByteMayStillBecomeAValue, ())
     RC_ASSERT(shown == by_definition(values, text, settled));
 }
 
+TEST(Redactor, GoesOnFromEveryMomentAtWhichItHoldsNothingBack)
+{
+    const auto patterns =
+        std::make_shared<const RedactionPatterns>(std::vector<std::string>{"hunter2-x", "abcabcd"});
+    std::string text;
+    for (const char* part :
+         {"hunter2-x", "abcabcabcd", " plain ", "hunter2", "-xabcabcd", "aHVudGVyMi14", "abc"}) {
+        text += part;
+        text += text + "\n";
+    }
+    text.resize(600);
+    Redactor whole(patterns);
+    std::string before;
+    int resumed = 0;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        before += whole.feed(std::string_view(text).substr(at, 1));
+        if (whole.rest() == Redactor::Rest::holding) continue;
+        ++resumed;
+        Redactor next(patterns);
+        next.resume(whole.rest());
+        auto out = before + std::string(next.feed(std::string_view(text).substr(at + 1)));
+        out += next.finish();
+        ASSERT_EQ(out, redact({"hunter2-x", "abcabcd"}, text)) << at;
+    }
+    EXPECT_GT(resumed, 20);
+}
+
 }  // namespace
 }  // namespace ponk::secrets

@@ -9,6 +9,7 @@
 #include "os/wait.hpp"
 #include "target/control_directory.hpp"
 #include "target/environment.hpp"
+#include "target/gpu_request.hpp"
 
 #include <fmt/format.h>
 
@@ -31,7 +32,7 @@ constexpr const char* nothing_here = "this machine has none that a driver knows"
 std::vector<std::string> without_devices(std::vector<std::string> words)
 {
     target::Environment environment(words);
-    for (const auto& [name, value] : hiding_variables())
+    for (const auto& [name, value] : target::hiding_variables())
         environment.set(name, value);
     return environment.words();
 }
@@ -208,7 +209,8 @@ Result<> Keeper::start()
 {
     write_state();
     collector_.emplace(devices_);
-    if (last_sample_) collector_->add(*last_sample_, [](pid_t) { return false; });
+    // Taken while it waited: whoever had the devices before may have worked since.
+    if (last_sample_) collector_->begin(*last_sample_);
     auto way = TRY(starter_->start(devices_, leases_));
     if (!way.is_null()) state_.set("container", std::move(way));
     options_.lease.reset();

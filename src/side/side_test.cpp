@@ -59,8 +59,7 @@ TEST(Strangers, LostCardIsNamedWithWhatToDo)
 
 TEST(Strangers, AScreenIsNone)
 {
-    const auto sample =
-        sample_with({{.pid = 1, .memory = 1, .sm_utilisation = {}, .draws_only = true}}, 2U << 30U);
+    const auto sample = sample_with({{.pid = 1, .memory = 1, .draws_only = true}}, 2U << 30U);
     EXPECT_THAT(describe_strangers(card("GPU-a"), sample), IsEmpty());
     EXPECT_THAT(describe_strangers(card("GPU-b"), sample_with({{.pid = 1}}, 0)), IsEmpty());
 }

@@ -91,9 +91,4 @@ device_variables(const std::vector<gpu::Device>& devices)
     return {{"CUDA_VISIBLE_DEVICES", uuids}, {"CUDA_DEVICE_ORDER", "PCI_BUS_ID"}};
 }
 
-std::vector<std::pair<std::string, std::string>> hiding_variables()
-{
-    return {{"CUDA_VISIBLE_DEVICES", ""}, {"ROCR_VISIBLE_DEVICES", "-1"}};
-}
-
 }  // namespace ponk::side

@@ -45,7 +45,4 @@ std::unique_ptr<RunStarter> start_as_container(const StarterOptions& options);
 std::vector<std::pair<std::string, std::string>>
 device_variables(const std::vector<gpu::Device>& devices);
 
-// What keeps frameworks from every device.
-std::vector<std::pair<std::string, std::string>> hiding_variables();
-
 }  // namespace ponk::side

@@ -48,6 +48,7 @@ std::vector<std::string> describe_strangers(const gpu::Device& device, const gpu
         if (seen.uuid != device.uuid) continue;
         bool anybody = false;
         for (const auto& process : seen.processes) {
+            if (process.ended) continue;
             anybody = true;
             if (!process.draws_only) say(describe(process));
         }

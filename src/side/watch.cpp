@@ -122,6 +122,7 @@ void Keeper::watch()
 // False when the driver did not answer.
 bool Keeper::take_sample(std::chrono::seconds patience)
 {
+    const auto moment = boot_milliseconds();
     const auto sample = probe_->sample(after(patience), {});
     if (!sample) {
         collector_->add_failure(sample.error());
@@ -133,7 +134,8 @@ bool Keeper::take_sample(std::chrono::seconds patience)
         own_.set_run(known_processes());
         own_.refresh();
     }
-    collector_->add(*sample, [this](pid_t pid) { return own_.whose(pid); });
+    collector_->add(
+        *sample, [this](pid_t pid) { return own_.whose(pid); }, moment);
     journal_->add(*sample);
     last_sample_ = *sample;
     return true;
@@ -201,7 +203,8 @@ void Keeper::look_for_remains()
         std::vector<std::string> left;
         for (const auto& device : last_sample_->devices) {
             for (const auto& process : device.processes) {
-                if (std::ranges::any_of(devices_,
+                if (!process.ended &&
+                    std::ranges::any_of(devices_,
                                         [&](const auto& own) { return own.uuid == device.uuid; }) &&
                     own_.contains(process.pid))
                     left.push_back(fmt::format("process {} of the run still holds {} of '{}'",

@@ -26,6 +26,12 @@ struct GarbageOptions {
     std::stop_token stop;
 };
 
+// A live manifest of which nobody knows what it names.
+struct UnreadableManifest {
+    Digest id;
+    std::string problem;
+};
+
 struct GarbageReport {
     std::uint64_t live_objects = 0;
     std::uint64_t trashed_objects = 0;
@@ -33,12 +39,18 @@ struct GarbageReport {
     std::uint64_t deleted_objects = 0;  // that had been in the trash long enough
     // Nothing was picked because of these: living leases, or a lock that was not free in time.
     std::vector<std::string> deferred_by;
+    std::vector<UnreadableManifest> unreadable;
+    std::uint64_t kept_objects = 0;  // that one of these may name
 };
 
 // One pass: objects that no live manifest names, older than the grace time, while no lease lives,
-// go to the trash; what has lain there for the trash time is deleted. A live manifest that cannot
-// be read stops the pass: then nobody knows what is in use.
+// go to the trash; what has lain there for the trash time is deleted. While a live manifest cannot
+// be read, what was in the store when that was seen first stays, and so does what was stored again
+// since (docs/design/snapshot.md).
 Result<GarbageReport> collect_garbage(const ObjectStore& store, const GarbageOptions& options);
+
+// Manifests that the last pass could not read.
+Result<std::vector<Digest>> noted_unreadable(const ObjectStore& store);
 
 struct ScrubReport {
     std::uint64_t objects = 0;

@@ -4,7 +4,7 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "base/time.hpp"
-#include "os/process.hpp"
+#include "os/git_command.hpp"
 #include "snapshot/git_index.hpp"
 
 #include <condition_variable>
@@ -111,18 +111,17 @@ void GitProbe::ask_git(std::stop_token stop)
         std::stop_source both;
         const std::stop_callback first(stop, [&both] { both.request_stop(); });
         const std::stop_callback second(ended, [&both] { both.request_stop(); });
-        os::Command command;
-        command.argv = {"git",
-                        "--no-optional-locks",
-                        "-c",
-                        "core.fsmonitor=false",
-                        "diff-index",
-                        "--cached",
-                        "--quiet",
-                        "HEAD",
-                        "--",
-                        "."};
-        command.directory = directory;
+        // With --cached the index alone is compared: no file is read, so no filter is run.
+        const auto command = os::git_question(directory,
+                                              {"diff-index",
+                                               "--cached",
+                                               "--quiet",
+                                               "--no-ext-diff",
+                                               "--no-textconv",
+                                               "--ignore-submodules=dirty",
+                                               "HEAD",
+                                               "--",
+                                               "."});
         const auto output = os::run(command, after(longest_question), both.get_token());
         const std::lock_guard lock(answer->mutex);
         if (output && output->exit.signal == 0 && output->exit.code <= 1)
@@ -207,7 +206,7 @@ GitInfo GitProbe::finish(bool unchanged,
             answer_->ready.wait_for(lock, patience, [this] { return answer_->done; });
         new_.staged = answer_->staged;
     }
-    if (info_.commit.empty()) new_.staged = !new_.checksum.empty();  // nothing is committed yet
+    if (info_.commit.empty()) new_.staged = true;  // nothing is committed yet
     if (differ == true || new_.staged == true) {
         info_.dirty = true;
     } else if (differ && new_.staged) {

@@ -49,6 +49,18 @@ protected:
     }
 };
 
+TEST_F(Git, WithoutACommitEverythingIsUncommitted)
+{
+    ASSERT_TRUE(os::remove_tree(project_ / ".git"));
+    git({"init", "-q", "-b", "main"});
+
+    EXPECT_EQ(info().commit, "");
+    EXPECT_EQ(info().dirty, true);
+
+    git({"add", "."});
+    EXPECT_EQ(info().dirty, true);
+}
+
 TEST_F(Git, CommitBranchAndRemoteAreRecordedWithoutThePassword)
 {
     git({"remote", "add", "origin", "https://me:token@example.org/x.git"});
@@ -59,6 +71,60 @@ TEST_F(Git, CommitBranchAndRemoteAreRecordedWithoutThePassword)
     EXPECT_EQ(found.branch, "main");
     EXPECT_EQ(found.remote, "https://example.org/x.git");
     EXPECT_EQ(found.dirty, false);
+}
+
+// All that a clone of somebody else's archive may have in its .git: each names a program.
+TEST_F(Git, NoProgramThatTheRepositoryNamesIsStarted)
+{
+    const auto trace = folder_ / "started";
+    const auto evil = folder_ / "evil.sh";
+    ASSERT_TRUE(os::replace_file(evil,
+                                 fmt::format("#!/bin/sh\necho $0 $* >>'{}'\n", trace.string()),
+                                 0755,
+                                 os::Durable::no));
+    for (const char* setting : {"core.sshCommand",
+                                "core.fsmonitor",
+                                "core.pager",
+                                "core.askPass",
+                                "core.gitProxy",
+                                "core.alternateRefsCommand",
+                                "diff.external",
+                                "diff.own.command",
+                                "diff.own.textconv",
+                                "filter.own.clean",
+                                "filter.own.smudge",
+                                "filter.own.process",
+                                "credential.helper"})
+        git({"config", setting, evil.string()});
+    git({"config", "alias.diff-index", "!" + evil.string()});
+    git({"config", "pager.diff-index", evil.string()});
+    git({"config", "filter.own.required", "true"});
+    git({"config", "core.hooksPath", project_.string() + "/hooks"});
+    for (const char* hook : {"hooks/post-index-change", "hooks/fsmonitor-watchman"}) {
+        write(hook, "#!/bin/sh\n" + evil.string() + " hook\n");
+        std::filesystem::permissions(project_ / hook, std::filesystem::perms::owner_all);
+    }
+    write(".gitattributes", "* filter=own diff=own\n");
+    write("tracked", "other");
+    // A partial clone whose remote is reached by a program of its own, and an object that it lacks.
+    git({"config", "core.repositoryFormatVersion", "1"});
+    git({"config", "extensions.partialClone", "origin"});
+    git({"config", "remote.origin.promisor", "true"});
+    git({"config", "protocol.allow", "always"});
+    git({"config", "protocol.ssh.allow", "always"});
+    git({"config", "protocol.ext.allow", "always"});
+    const std::string head(
+        trim(os::read_file(project_ / ".git/refs/heads/main", 100).value_or("")));
+    const auto tree = git({"-c", "core.fsmonitor=false", "rev-parse", "HEAD^{tree}"});
+    std::filesystem::remove(project_ / ".git/objects" / tree.substr(0, 2) / tree.substr(2));
+
+    for (const std::string& url :
+         {std::string("ssh://host/x"), "ext::" + evil.string() + " %S", std::string("own::x")}) {
+        git({"-c", "core.fsmonitor=false", "config", "remote.origin.url", url});
+        std::filesystem::remove(trace);
+        EXPECT_EQ(info().commit, head);
+        EXPECT_EQ(os::read_file(trace, 4096).value_or(""), "") << url;
+    }
 }
 
 TEST_F(Git, PackedRefsAndADetachedHeadAreRead)

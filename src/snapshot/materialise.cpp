@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "snapshot/materialise.hpp"
 
+#include "base/keyed_hash.hpp"
 #include "base/synced.hpp"
 #include "base/text.hpp"
 #include "os/directory.hpp"
@@ -17,7 +18,6 @@
 #include <set>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <unordered_map>
 
 namespace ponk::snapshot {
 
@@ -118,7 +118,7 @@ private:
 
     void share_out_files()
     {
-        std::unordered_map<std::string_view, Files> by_folder;
+        KeyedMap<Files, std::string_view> by_folder;
         for (const auto& entry : manifest_.entries()) {
             if (entry.is_file()) by_folder[folder_of(entry.path)].push_back(&entry);
         }

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/hash.hpp"
+#include "base/keyed_hash.hpp"
 #include "base/synced.hpp"
 #include "os/fd.hpp"
 #include "os/file.hpp"
@@ -17,7 +18,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 
 namespace ponk::snapshot {
 
@@ -81,7 +81,7 @@ public:
 
 private:
     // Large objects this process has verified, by digest, as they were then.
-    using Verified = Synced<std::unordered_map<std::string, os::FileStatus>>;
+    using Verified = Synced<KeyedMap<os::FileStatus>>;
 
     ObjectStore(os::Path root, os::Fd objects, StoreOptions options)
         : root_(std::move(root)), objects_(std::move(objects)), options_(options),

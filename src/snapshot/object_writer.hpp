@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/hash.hpp"
+#include "base/keyed_hash.hpp"
 #include "base/synced.hpp"
 #include "os/unnamed_file.hpp"
 #include "snapshot/object_format.hpp"
@@ -11,7 +12,6 @@
 #include <atomic>
 #include <bitset>
 #include <string_view>
-#include <unordered_set>
 #include <vector>
 
 namespace ponk::snapshot {
@@ -60,7 +60,7 @@ private:
 
     const ObjectStore& store_;
     std::size_t batch_files_;
-    Synced<std::unordered_set<std::string>> claimed_;
+    Synced<KeyedSet<>> claimed_;
     Synced<std::bitset<256>> touched_;  // fan-out folders to flush
     std::atomic<bool> made_folder_{false};
     std::atomic<std::uint64_t> added_{0};

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "snapshot/transfer.hpp"
 
+#include "base/keyed_hash.hpp"
 #include "base/synced.hpp"
 #include "snapshot/work_pool.hpp"
 
 #include <algorithm>
 #include <atomic>
-#include <unordered_set>
 
 namespace ponk::snapshot {
 
@@ -119,7 +119,7 @@ std::vector<ObjectPart> from_the_start(const std::vector<Digest>& digests)
 std::vector<Digest> objects_of(const Manifest& manifest)
 {
     std::vector<Digest> out;
-    std::unordered_set<std::string> seen;
+    KeyedSet<> seen;
     const auto add = [&](const Digest& digest) {
         if (seen.insert(key_of(digest)).second) out.push_back(digest);
     };
@@ -146,7 +146,7 @@ Result<std::vector<Digest>> missing_objects(const ObjectStore& store,
 
 std::vector<Digest> among(const std::vector<Digest>& named, const std::vector<Digest>& ours)
 {
-    std::unordered_set<std::string> left;
+    KeyedSet<> left;
     for (const auto& digest : ours)
         left.insert(key_of(digest));
     std::vector<Digest> out;

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/hash.hpp"
+#include "base/keyed_hash.hpp"
 #include "base/synced.hpp"
 #include "os/tree.hpp"
 #include "snapshot/file_storer.hpp"
@@ -16,7 +17,6 @@
 #include <deque>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 namespace ponk::snapshot {
@@ -108,7 +108,7 @@ private:
     void leave_out_long(const std::string& folder, std::string_view name);
     Synced<LongPaths> long_paths_;
     Synced<std::vector<std::string>> notices_;
-    Synced<std::unordered_map<std::string, std::string>> links_;  // path, target
+    Synced<KeyedMap<std::string>> links_;   // path, target
     std::vector<os::NameList> name_lists_;  // one per worker, like the storers
     std::vector<std::unique_ptr<FileStorer>> storers_;
 };

@@ -50,6 +50,13 @@ bool BoxFolder::exists() const
     return std::filesystem::exists(path_, problem);
 }
 
+bool BoxFolder::is_attached() const
+{
+    std::error_code problem;
+    return std::filesystem::exists(settings_file(), problem) ||
+           std::filesystem::exists(key(), problem);
+}
+
 Result<std::optional<Settings>> BoxFolder::read_settings() const
 {
     const auto text = TRY(os::read_file_if_any(settings_file(), largest_settings));

@@ -48,6 +48,8 @@ public:
     // Makes the folder; refuses one that others may have filled.
     Result<> make() const;
     [[nodiscard]] bool exists() const;
+    // Whether the user attached the box: it has settings, or a key pair was made for it.
+    [[nodiscard]] bool is_attached() const;
     // nullopt when there are none: then the user's own ssh settings count.
     Result<std::optional<Settings>> read_settings() const;
     Result<> write_settings(const Settings& settings) const;

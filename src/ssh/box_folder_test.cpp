@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "os/test_folder.hpp"
 #include "ssh/box_folder.hpp"
+#include "ssh/connection.hpp"
+#include "ssh/failure.hpp"
 
 #include <gtest/gtest.h>
 
@@ -38,6 +40,56 @@ TEST(BoxFolder, KeepsSettingsForNobodyElse)
     EXPECT_EQ(info.st_mode & 0777U, 0700U);
     ASSERT_EQ(::stat(folder.settings_file().c_str(), &info), 0);
     EXPECT_EQ(info.st_mode & 0777U, 0600U);
+}
+
+TEST(BoxFolder, SettingsHaveTheFormOfTheirDocument)
+{
+    const os::TestFolder home;
+    const BoxFolder folder(home.path(), Address{"ann", "box", 5022});
+    ASSERT_TRUE(folder.make());
+    ASSERT_TRUE(folder.write_settings({.address = {"ann", "box", 5022},
+                                       .identity = Identity::own,
+                                       .installed_key = "restrict ssh-ed25519 AAAA ponk of ann",
+                                       .targets = {"/home/ann/mnist/aml_config/box.compute"}}));
+    const os::Path golden = PONK_SOURCE_DIR "/tests/golden/ssh-settings.json";
+    const auto text = os::read_file(folder.settings_file()).value_or("");
+    if (std::getenv("PONK_UPDATE_GOLDEN") != nullptr) {
+        ASSERT_TRUE(os::replace_file(golden, text, 0644));
+    }
+
+    EXPECT_EQ(text, os::read_file(golden).value_or("")) << "docs/design/ssh.md";
+}
+
+// Neither the folder, nor a log of a connection in it, nor a host key is a login.
+TEST(BoxFolder, OnlyWhatTheUserAttachedIsContacted)
+{
+    const os::TestFolder home;
+    const Address address{"ann", "box.example", 5022};
+    const BoxFolder folder(home.path(), address);
+    EXPECT_FALSE(folder.is_attached());
+    ASSERT_TRUE(folder.make());
+    ASSERT_TRUE(os::replace_file(folder.path() / "master.log", "x"));
+    ASSERT_TRUE(os::replace_file(folder.known_hosts(), "x"));
+
+    // Where it would be contacted there is no ssh: a refusal comes before anything is started.
+    const Access access{home.path(), address, {"PATH=/nonexistent"}};
+    const auto refused = Connection::make(access);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().message(),
+              "you never attached 'ann@box.example:5022', so it is not contacted");
+    EXPECT_EQ(name_target(refused.error(), "box").hint(),
+              "If that is a machine of yours, run: ponk attach --from aml_config/box.compute");
+
+    ASSERT_TRUE(folder.write_settings({.address = address}));
+    EXPECT_TRUE(folder.is_attached());
+    EXPECT_TRUE(Connection::make(access));
+    ASSERT_TRUE(os::remove_tree(folder.path()));
+    EXPECT_FALSE(Connection::make(access));
+    EXPECT_FALSE(folder.exists());
+    ASSERT_TRUE(folder.make());
+    ASSERT_TRUE(os::replace_file(folder.key(), "x"));
+    EXPECT_TRUE(Connection::make(access));
+    EXPECT_FALSE(require_attached(home.path(), Address{"bob", "box.example", 5022}));
 }
 
 TEST(BoxFolder, DamagedSettingsAreNamed)

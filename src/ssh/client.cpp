@@ -126,6 +126,7 @@ Result<Resolved> Client::resolve(Deadline deadline, std::stop_token stop) const
     // Only what the user's own files say about it.
     os::Command asked{.argv = {"ssh", "-G", "-o", "RemoteCommand=none"},
                       .env = environment_,
+                      .directory = "/",
                       .session = os::Command::Session::own};
     if (!address_.user.empty()) asked.argv.insert(asked.argv.end(), {"-l", address_.user});
     if (address_.port)
@@ -176,7 +177,8 @@ Dialect own_dialect(const std::vector<std::string>& environment)
     static Synced<std::map<std::string, Dialect>> known;
     const auto path = os::variable(environment, "PATH");
     if (const auto all = known.lock(); all->contains(path)) return all->at(path);
-    const auto asked = os::run({.argv = {"ssh", "-V"}, .env = environment}, after(seconds(10)), {});
+    const auto asked = os::run(
+        {.argv = {"ssh", "-V"}, .env = environment, .directory = "/"}, after(seconds(10)), {});
     if (!asked) return Dialect::plain;
     const auto dialect = dialect_of(asked->err + asked->out);
     known.lock()->emplace(path, dialect);
@@ -184,6 +186,15 @@ Dialect own_dialect(const std::vector<std::string>& environment)
 }
 
 }  // namespace
+
+Result<> require_attached(const os::Path& home, const Address& address)
+{
+    if (BoxFolder(home, address).is_attached()) return {};
+    return tl::unexpected(
+        Error(ErrorKind::unavailable,
+              fmt::format("you never attached '{}', so it is not contacted", address.text()),
+              "If that is a machine of yours, run: ponk attach --from aml_config/TARGET.compute"));
+}
 
 Result<Client> make_client(const Access& access)
 {

@@ -80,7 +80,11 @@ private:
     std::vector<std::string> known_hosts_{"~/.ssh/known_hosts", "~/.ssh/known_hosts2"};
 };
 
-// Settings of the box's folder, or those that the access itself implies.
+// Fails with `unavailable` when the user never attached the box. A file that names a machine may be
+// anybody's: it alone is no reason to contact it.
+Result<> require_attached(const os::Path& home, const Address& address);
+
+// Settings of the box's folder, or those that the access itself implies. Contacts nobody.
 Result<Client> make_client(const Access& access);
 
 }  // namespace ponk::ssh

@@ -91,6 +91,7 @@ Result<bool> skip_to(const Mark& mark, int fd, Deadline deadline, const std::sto
 
 Result<Connection> Connection::make(const Access& access)
 {
+    TRY(require_attached(access.home, access.address));
     return Connection(TRY(make_client(access)));
 }
 

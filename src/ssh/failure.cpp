@@ -189,9 +189,12 @@ std::string offered_methods(std::string_view said)
 Error name_target(const Error& error, const std::string& target)
 {
     if (target.empty()) return error;
-    return fill_in_advice(error,
-                          "computetarget check TARGET ",
-                          fmt::format("computetarget check {} ", shell_word(target)));
+    const auto checked = fill_in_advice(error,
+                                        "computetarget check TARGET ",
+                                        fmt::format("computetarget check {} ", shell_word(target)));
+    return fill_in_advice(checked,
+                          "aml_config/TARGET.compute",
+                          shell_word(fmt::format("aml_config/{}.compute", printable(target))));
 }
 
 Error error_of(Cause cause, const Address& address, std::string_view said, std::string_view known)

@@ -188,6 +188,7 @@ Result<KeyFile> inspect_key_file(const Client& client,
     // The empty passphrase is no secret.
     const auto output = TRY(os::run({.argv = {"ssh-keygen", "-y", "-P", "", "-f", file.string()},
                                      .env = client.environment(),
+                                     .directory = "/",
                                      .session = os::Command::Session::own},
                                     deadline,
                                     std::move(stop)));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/chunk_row.hpp"
 
+#include "base/work_budget.hpp"
+
 #include <algorithm>
 #include <tuple>
 #include <utility>
@@ -157,6 +159,7 @@ Result<std::vector<ChunkHead>> read_heads(db::Connection& connection, std::int64
 
 Result<PointColumns> read_chunk(db::Connection& connection, std::int64_t row, ChunkDecoder& decoder)
 {
+    TRY(check_work());
     auto statement = TRY(connection.prepare("SELECT data FROM chunk WHERE row = ?"));
     statement.bind(row);
     if (!TRY(statement.step())) return fail(ErrorKind::internal, "chunk {} is gone", row);
@@ -175,6 +178,7 @@ Result<> read_columns(db::Connection& connection,
     statement.bind(metric, after);
     ChunkDecoder decoder;
     for (auto left = range.limit; left > 0 && TRY(statement.step());) {
+        TRY(check_work());
         const auto first = statement.integer(0);
         const auto count = statement.integer(1);
         if (first + count <= after) continue;

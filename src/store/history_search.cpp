@@ -154,12 +154,12 @@ find_rows(db::Connection& reader, const RunSearchPlan& plan, std::size_t limit)
         reader, plan, ends_soon ? walk : std::vector{plan.statement_for(rows)}, limit);
 }
 
-Result<model::Run> read_row(db::Connection& reader, std::int64_t row)
+Result<StoredRun> read_row(db::Connection& reader, std::int64_t row)
 {
     auto statement = TRY(reader.prepare(std::string(select_runs) + "WHERE run.row = ?"));
     statement.bind(row);
     if (!TRY(statement.step())) return fail(ErrorKind::internal, "row {} of a run is gone", row);
-    return TRY(read_run(reader, statement)).run;
+    return read_run(reader, statement);
 }
 
 bool asks_for_metrics(const RunSearch& search)
@@ -202,8 +202,16 @@ Result<FoundRuns> History::search_runs(const RunSearch& search) const
     const auto find = [&](db::Connection& reader) -> Result<FoundRuns> {
         auto rows = TRY(find_run_rows(reader, search));
         FoundRuns found{{}, std::move(rows.next)};
-        for (const auto row : rows.rows)
-            found.runs.push_back(TRY(read_row(reader, row)));
+        std::size_t bytes = 0;
+        for (std::size_t at = 0; at < rows.rows.size(); ++at) {
+            if (bytes >= enough_text) {
+                found.next = rows.place_behind(at - 1);
+                break;
+            }
+            auto stored = TRY(read_row(reader, rows.rows[at]));
+            bytes += stored.bytes;
+            found.runs.push_back(std::move(stored.run));
+        }
         return found;
     };
     return asks_for_metrics(search) ? impl_->read_all_settled(find) : impl_->database->read(find);

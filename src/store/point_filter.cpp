@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/point_filter.hpp"
 
+#include "base/keyed_hash.hpp"
 #include "store/chunk_row.hpp"
 #include "store/packed_bytes.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <limits>
 #include <tuple>
 #include <unordered_set>
@@ -37,14 +37,9 @@ struct Identity {
 struct IdentityHash {
     std::size_t operator()(const Identity& one) const
     {
-        std::uint64_t hash = std::hash<std::string>()(one.text);
-        for (const auto part : {static_cast<std::uint64_t>(one.step),
-                                static_cast<std::uint64_t>(one.time),
-                                one.value}) {
-            hash = (hash ^ part) * 0x9e3779b97f4a7c15U;
-            hash ^= hash >> 29U;
-        }
-        return hash;
+        const auto hash = keyed_hash(
+            static_cast<std::uint64_t>(one.step), static_cast<std::uint64_t>(one.time), one.value);
+        return one.text.empty() ? hash : hash ^ keyed_hash(one.text);
     }
 };
 

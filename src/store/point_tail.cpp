@@ -140,9 +140,14 @@ append_tail(db::Connection& writer, Unsettled& unsettled, std::int64_t run, std:
 
 Result<> settle(db::Database& database, Unsettled& unsettled, std::int64_t run)
 {
+    // What comes meanwhile is not waited for: there may be no end of it.
+    const auto last = unsettled.last_row();
     for (bool all = false; !all && unsettled.has(run);) {
         const Unsettled::Turn turn(unsettled);
-        const auto rows = unsettled.rows(run);
+        TRY(turn.taken());
+        auto rows = unsettled.rows(run);
+        std::erase_if(rows, [last](std::int64_t row) { return row > last; });
+        if (rows.empty()) break;
         const auto taken = TRY(settle_some(
             database, [&rows](db::Connection& reader) { return take_rows(reader, rows); }));
         unsettled.forget(run, taken.rows);
@@ -153,31 +158,35 @@ Result<> settle(db::Database& database, Unsettled& unsettled, std::int64_t run)
 
 namespace {
 
-// The oldest rows; false when there are no more. Whoever calls has the turn.
-Result<bool> settle_oldest(db::Database& database, Unsettled& unsettled)
+// The oldest rows; false when there are no more up to `last`. Whoever calls has the turn.
+Result<bool> settle_oldest(db::Database& database, Unsettled& unsettled, std::int64_t last)
 {
     const auto taken = TRY(settle_some(database, take_first));
     if (!taken.rows.empty()) unsettled.forget_until(taken.rows.back());
-    return !taken.all;
+    return !taken.all && (taken.rows.empty() || taken.rows.back() < last);
 }
 
 }  // namespace
 
 Result<> settle_all(db::Database& database, Unsettled& unsettled)
 {
+    const auto last = unsettled.last_row();
     for (bool more = true; more && unsettled.any();) {
         const Unsettled::Turn turn(unsettled);
-        more = TRY(settle_oldest(database, unsettled));
+        TRY(turn.taken());
+        more = TRY(settle_oldest(database, unsettled, last));
     }
     return {};
 }
 
 Result<> settle_down_to(db::Database& database, Unsettled& unsettled, std::uint64_t bytes)
 {
+    const auto last = unsettled.last_row();
     for (bool more = true; more && unsettled.bytes() > bytes;) {
         const Unsettled::Turn turn(unsettled);
+        TRY(turn.taken());
         // Others may have done it before it was our turn.
-        if (unsettled.bytes() > bytes) more = TRY(settle_oldest(database, unsettled));
+        if (unsettled.bytes() > bytes) more = TRY(settle_oldest(database, unsettled, last));
     }
     return {};
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/work_budget.hpp"
 #include "db/database.hpp"
 #include "store/history_test_support.hpp"
 #include "store/point_tail.hpp"
@@ -163,6 +164,22 @@ TEST(UnsettledTest, GivesOneTurnAtATime)
     for (auto& thread : threads)
         thread.join();
     EXPECT_EQ(turns, 800);
+}
+
+TEST(UnsettledTest, WhoseRequestIsOverLeavesTheRowAndTheNextHasItsTurn)
+{
+    Unsettled unsettled;
+    auto first = std::make_unique<Unsettled::Turn>(unsettled);
+    {
+        WorkBudget budget;
+        budget.abandon();
+        const WorkScope scope(&budget);
+        const Unsettled::Turn left(unsettled);
+        EXPECT_EQ(left.taken().error().kind(), ErrorKind::cancelled);
+    }
+    first.reset();
+    const Unsettled::Turn next(unsettled);
+    EXPECT_TRUE(next.taken());
 }
 
 using SettlingTest = HistoryTest;

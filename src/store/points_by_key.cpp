@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/points_by_key.hpp"
 
+#include "base/keyed_hash.hpp"
+
 namespace ponk::store {
 
 using model::MetricPoint;
@@ -19,8 +21,8 @@ std::optional<std::size_t> PointsByKey::find(std::string_view key) const
     for (const auto likely : {next, last_}) {
         if (keys_[likely].key == key) return likely;
     }
-    const auto known = places_.find(key);
-    return known == places_.end() ? std::nullopt : std::optional(known->second);
+    return places_.find(keyed_hash(key),
+                        [this, key](std::size_t place) { return keys_[place].key == key; });
 }
 
 PointColumns& PointsByKey::columns_of(std::string_view key)
@@ -29,7 +31,7 @@ PointColumns& PointsByKey::columns_of(std::string_view key)
         last_ = *known;
     } else {
         last_ = keys_.size();
-        places_.emplace(key, last_);
+        places_.add(keyed_hash(key), last_);
         keys_.push_back({std::string(key), {}});
     }
     return keys_[last_].points;

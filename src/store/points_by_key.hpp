@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/key_places.hpp"
 #include "store/point_columns.hpp"
 
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace ponk::store {
@@ -37,16 +37,12 @@ public:
     void append(std::string_view key, const PointColumns& points);
 
 private:
-    struct Hash : std::hash<std::string_view> {
-        using is_transparent = void;
-    };
-
     [[nodiscard]] std::optional<std::size_t> find(std::string_view key) const;
     PointColumns& columns_of(std::string_view key);
     void add_to_last(double value, std::int64_t step, std::int64_t time);
 
-    std::unordered_map<std::string, std::size_t, Hash, std::equal_to<>> places_;
     std::vector<Key> keys_;
+    KeyPlaces places_;
     std::size_t count_ = 0;
     std::size_t expected_ = 0;
     std::size_t last_ = 0;  // the place of the key that was added to last

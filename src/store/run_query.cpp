@@ -158,12 +158,15 @@ Result<RunPage> History::list_runs(const RunFilter& filter) const
         const auto limit = std::clamp<std::size_t>(filter.limit, 1, largest_page);
         auto statement = TRY(select_filtered(reader, filter, Order::newest_first, limit + 1));
         RunPage page;
+        std::size_t bytes = 0;
         while (TRY(statement.step())) {
-            if (page.runs.size() == limit) {
+            if (page.runs.size() == limit || bytes >= enough_text) {
                 page.next = page.runs.back().id;
                 break;
             }
-            page.runs.push_back(TRY(read_run(reader, statement)).run);
+            auto stored = TRY(read_run(reader, statement));
+            bytes += stored.bytes;
+            page.runs.push_back(std::move(stored.run));
         }
         return page;
     });

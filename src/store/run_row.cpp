@@ -3,6 +3,7 @@
 
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "base/work_budget.hpp"
 #include "model/run_words.hpp"
 
 #include <algorithm>
@@ -96,12 +97,17 @@ void read_details(const Json& details, Run& run)
             Error(error_kind_from(error.text("kind")), error.text("message"), error.text("hint"));
 }
 
-Result<> read_tags(db::Connection& connection, std::int64_t row, Run& run)
+Result<> read_tags(db::Connection& connection, StoredRun& stored)
 {
+    auto& run = stored.run;
     auto tags = TRY(connection.prepare("SELECT key, value FROM tag WHERE run = ? ORDER BY key"));
-    tags.bind(row);
-    while (TRY(tags.step()))
-        run.tags.emplace_back(tags.text(0), tags.text(1));
+    tags.bind(stored.row);
+    while (TRY(tags.step())) {
+        const auto& tag = run.tags.emplace_back(tags.text(0), tags.text(1));
+        const auto size = tag.first.size() + tag.second.size();
+        stored.bytes += size;
+        TRY(charge_answer(size));
+    }
     return {};
 }
 
@@ -163,7 +169,10 @@ Result<StoredRun> read_run(db::Connection& connection, const db::Statement& stat
     run.hidden = statement.integer(15) != 0;
     run.cancel_requested = statement.integer(16) != 0;
     run.deleted = statement.integer(18);
-    const auto details = parse_json(statement.text(17));
+    const auto text = statement.text(17);
+    stored.bytes = text.size();
+    TRY(charge_answer(text.size()));
+    const auto details = parse_json(text);
     if (!details) {
         return fail(ErrorKind::damaged,
                     "details of run '{}' cannot be read: {}",
@@ -171,7 +180,7 @@ Result<StoredRun> read_run(db::Connection& connection, const db::Statement& stat
                     details.error().message());
     }
     read_details(*details, run);
-    TRY(read_tags(connection, stored.row, run));
+    TRY(read_tags(connection, stored));
     return stored;
 }
 

@@ -17,7 +17,11 @@ namespace ponk::store {
 // What `read_run` expects; tags come from their own table.
 extern const std::string_view select_runs;  // "SELECT … FROM run CROSS JOIN project …"
 
+// A page ends early where its runs have very long texts: the next one goes on there.
+inline constexpr std::size_t enough_text = std::size_t{16} << 20;
+
 struct StoredRun {
+    std::size_t bytes = 0;  // of its texts
     std::int64_t row = 0;
     model::Run run;
 };

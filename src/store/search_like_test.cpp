@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/like.hpp"
 #include "os/test_folder.hpp"
-#include "query/search/like.hpp"
 #include "store/search_term.hpp"
 
 #include <gtest/gtest.h>
@@ -11,11 +11,9 @@ namespace ponk::store {
 namespace {
 
 using query::search::Comparison;
-using query::search::Letters;
-using query::search::matches_like;
 using query::search::Operator;
 
-// Conditions are checked by SQLite, states by our own matcher: both must mean the same.
+// Conditions are checked in SQLite, states outside of it: both must mean the same.
 TEST(SearchLike, SqliteAndWeAgreeOnPatterns)
 {
     const os::TestFolder place;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/search_term.hpp"
 
+#include "base/like.hpp"
 #include "model/run_state.hpp"
 #include "model/run_words.hpp"
-#include "query/search/like.hpp"
 #include "store/own_tags.hpp"
 #include "store/tracking.hpp"
 
@@ -25,24 +25,6 @@ constexpr std::string_view always = "1";
 constexpr std::string_view tracked_name =
     "CASE run.name WHEN '' THEN run.script_name || '-' || run.number ELSE run.name END";
 
-// GLOB is the one pattern of SQLite that tells upper from lower case.
-std::string as_glob(const std::string& pattern)
-{
-    std::string glob;
-    for (const char c : pattern) {
-        if (c == '%') {
-            glob += '*';
-        } else if (c == '_') {
-            glob += '?';
-        } else if (c == '*' || c == '?' || c == '[') {
-            glob += std::string("[") + c + "]";
-        } else {
-            glob += c;
-        }
-    }
-    return glob;
-}
-
 Sql list_of(const std::vector<std::string>& texts)
 {
     Sql list("(");
@@ -58,6 +40,24 @@ bool is_range(const Comparison& comparison)
     if (comparison.op == Operator::like)
         return !text->empty() && text->front() != '%' && text->front() != '_';
     return comparison.op != Operator::not_equal && comparison.op != Operator::ilike;
+}
+
+// The same, and for a pattern that begins with letters the range that an index of the column can
+// be asked for.
+Sql compare_by_index(std::string_view column, const Comparison& comparison)
+{
+    const auto holds = compare(Sql(column), comparison);
+    if (comparison.op != Operator::like || !is_range(comparison)) return holds;
+    const auto& pattern = std::get<std::string>(comparison.value);
+    const auto first = pattern.substr(0, pattern.find_first_of("%_"));
+    auto range = Sql(column).add(" >= ").value(first);
+    // The first text behind all that begin like this; behind the byte 0xff there is none.
+    auto behind = first.substr(0, first.find_last_not_of('\xff') + 1);
+    if (!behind.empty()) {
+        behind.back() = static_cast<char>(static_cast<unsigned char>(behind.back()) + 1U);
+        range.add(" AND ").add(column).add(" < ").value(behind);
+    }
+    return range.add(" AND ").add(holds);
 }
 
 // Of metrics, parameters and tags.
@@ -84,7 +84,7 @@ Term make_kept_term(const Comparison& comparison, const Place& place)
     }
     const auto holds = compare(Sql("value"), comparison);
     term.condition = Sql("(SELECT ").add(holds).add(of_run);
-    term.rows->add(" AND ").add(holds);
+    term.rows->add(" AND ").add(compare_by_index("value", comparison));
     if (is_range(comparison)) term.counted = *term.rows;
     return term;
 }
@@ -195,14 +195,13 @@ Term make_attribute_term(const Comparison& comparison, const RunSearch& search)
 Term make_dataset_term(const Comparison& comparison)
 {
     const bool of_input = comparison.key == "context";
-    const auto holds =
-        compare(Sql(of_input ? "run_dataset." : "dataset.").add(comparison.key), comparison);
+    const auto column = (of_input ? "run_dataset." : "dataset.") + comparison.key;
     Term term{.comparison = &comparison};
     term.condition =
         Sql("EXISTS (SELECT 1 FROM run_dataset")
             .add(of_input ? "" : " CROSS JOIN dataset ON dataset.row = run_dataset.dataset")
             .add(" WHERE run_dataset.run = run.row AND ")
-            .add(holds)
+            .add(compare(Sql(column), comparison))
             .add(")");
     if (!is_range(comparison)) return term;
     term.rows =
@@ -210,7 +209,7 @@ Term make_dataset_term(const Comparison& comparison)
             .add(of_input ? "run_dataset"
                           : "dataset CROSS JOIN run_dataset ON run_dataset.dataset = dataset.row")
             .add(" WHERE ")
-            .add(holds);
+            .add(compare_by_index(column, comparison));
     term.counted = *term.rows;
     return term;
 }
@@ -256,8 +255,10 @@ Sql compare(const Sql& operand, const Comparison& comparison)
     }
     const auto* text = std::get_if<std::string>(&comparison.value);
     if (!text) return Sql(never);
-    if (comparison.op == Operator::like) return sql.add(" GLOB ").value(as_glob(*text));
-    if (comparison.op == Operator::ilike) return sql.add(" LIKE ").value(*text);
+    if (comparison.op == Operator::like)
+        return Sql("like_exact(").value(*text).add(", ").add(operand).add(")");
+    if (comparison.op == Operator::ilike)
+        return Sql("like_folded(").value(*text).add(", ").add(operand).add(")");
     return sql.add(comparison.op == Operator::equal ? " = " : " <> ").value(*text);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/tracked_run.hpp"
 
+#include "base/work_budget.hpp"
 #include "model/run_words.hpp"
 #include "store/metric_row.hpp"
 #include "store/own_tags.hpp"
@@ -31,6 +32,8 @@ constexpr std::string_view select_metrics =
     "SELECT metric.run, metric.key, metric.value, metric.step, metric.time"
     " FROM json_each(?) AS wanted CROSS JOIN metric ON metric.run = wanted.value"
     " WHERE metric.text IS NULL";
+
+constexpr std::size_t most_own_tags = 6;
 
 // What clients look for on every run, where nobody has said otherwise.
 void add_own_tags(const db::Statement& row, TrackedRun& run)
@@ -69,9 +72,10 @@ Result<TrackedRun> read_row(const db::Statement& row)
     return run;
 }
 
-// Calls `take(run, statement)` for each row, whose first column is that of a run of the list.
+// Calls `take(run)` for each row, whose first column is that of a run of the list, until it says
+// no.
 template <class Take>
-Result<> for_each_of(std::vector<TrackedRun>& runs, db::Statement& statement, const Take& take)
+Result<bool> for_each_of(std::vector<TrackedRun>& runs, db::Statement& statement, const Take& take)
 {
     std::size_t at = 0;
     while (TRY(statement.step())) {
@@ -79,30 +83,43 @@ Result<> for_each_of(std::vector<TrackedRun>& runs, db::Statement& statement, co
         while (at < runs.size() && runs[at].row != row)
             ++at;
         if (at == runs.size()) return fail(ErrorKind::internal, "rows of runs out of order");
-        take(runs[at]);
+        if (!TRY(take(runs[at]))) return false;
     }
-    return {};
+    return true;
 }
 
-Result<>
-add_tags(db::Connection& connection, const std::string& rows, std::vector<TrackedRun>& runs)
+// False when several have too much.
+Result<bool> add_tags(db::Connection& connection,
+                      const std::string& rows,
+                      std::vector<TrackedRun>& runs,
+                      std::size_t most)
 {
     auto statement = TRY(connection.prepare(select_tags));
     statement.bind(rows);
-    return for_each_of(runs, statement, [&statement](TrackedRun& run) {
+    std::size_t bytes = 0;
+    return for_each_of(runs, statement, [&](TrackedRun& run) -> Result<bool> {
         auto key = statement.text(1);
+        auto value = statement.text(2);
+        const auto size = key.size() + value.size();
+        bytes += size;
+        if (runs.size() == 1) TRY(charge_answer(size));
+        if (runs.size() > 1 && bytes > most) return false;
         if (key.starts_with(model::parameter_prefix)) {
-            run.params.emplace_back(key.substr(model::parameter_prefix.size()), statement.text(2));
-            return;
+            run.params.emplace_back(key.substr(model::parameter_prefix.size()), std::move(value));
+            return true;
         }
         const auto shown = model::shown_tag(key);
+        // Only those that every run has can be there already; they are the first.
+        const auto end = run.tags.begin() +
+                         static_cast<std::ptrdiff_t>(std::min(run.tags.size(), most_own_tags));
         const auto known = std::find_if(
-            run.tags.begin(), run.tags.end(), [&](const auto& tag) { return tag.first == shown; });
-        if (known == run.tags.end()) {
-            run.tags.emplace_back(shown, statement.text(2));
+            run.tags.begin(), end, [&](const auto& tag) { return tag.first == shown; });
+        if (known == end) {
+            run.tags.emplace_back(shown, std::move(value));
         } else if (shown != run_name_tag) {
-            known->second = statement.text(2);
+            known->second = std::move(value);
         }
+        return true;
     });
 }
 
@@ -111,7 +128,7 @@ add_metrics(db::Connection& connection, const std::string& rows, std::vector<Tra
 {
     auto statement = TRY(connection.prepare(select_metrics));
     statement.bind(rows);
-    return for_each_of(runs, statement, [&statement](TrackedRun& run) {
+    TRY(for_each_of(runs, statement, [&statement](TrackedRun& run) -> Result<bool> {
         run.metrics.push_back({.key = statement.text(1),
                                .value = statement.is_null(2)
                                             ? std::numeric_limits<double>::quiet_NaN()
@@ -119,7 +136,9 @@ add_metrics(db::Connection& connection, const std::string& rows, std::vector<Tra
                                .text = std::nullopt,
                                .step = statement.integer(3),
                                .time = statement.integer(4)});
-    });
+        return true;
+    }));
+    return {};
 }
 
 Result<> add_inputs(db::Connection& connection,
@@ -136,8 +155,8 @@ Result<> add_inputs(db::Connection& connection,
 
 }  // namespace
 
-Result<std::vector<TrackedRun>> read_tracked_runs(db::Connection& connection,
-                                                  const std::vector<std::int64_t>& rows)
+Result<std::optional<std::vector<TrackedRun>>> read_tracked_runs(
+    db::Connection& connection, const std::vector<std::int64_t>& rows, std::size_t most)
 {
     const auto list = fmt::format("[{}]", fmt::join(rows, ","));
     std::vector<TrackedRun> runs;
@@ -148,12 +167,13 @@ Result<std::vector<TrackedRun>> read_tracked_runs(db::Connection& connection,
         while (TRY(statement.step()))
             runs.push_back(TRY(read_row(statement)));
     }
-    TRY(add_tags(connection, list, runs));
+    if (!TRY(add_tags(connection, list, runs, most)))
+        return std::optional<std::vector<TrackedRun>>();
     TRY(add_metrics(connection, list, runs));
     TRY(add_inputs(connection, rows, runs));
     for (auto& run : runs)
         std::sort(run.tags.begin(), run.tags.end());
-    return runs;
+    return std::optional(std::move(runs));
 }
 
 std::string artifact_location(std::int64_t experiment, const std::string& location)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.hpp"
 #include "base/time.hpp"
+#include "base/work_budget.hpp"
 #include "model/run_names.hpp"
 #include "model/run_words.hpp"
 #include "store/event_row.hpp"
@@ -21,7 +22,6 @@ namespace ponk::store {
 namespace {
 
 // Of a page, in memory; as JSON up to six times as much.
-constexpr std::size_t enough_text = std::size_t{16} << 20;
 constexpr std::size_t read_together = 32;
 
 Error no_run(std::string_view id)
@@ -59,7 +59,7 @@ find_writable(db::Connection& connection, const std::string& id, Into into = Int
 
 Result<TrackedRun> read_one(db::Connection& connection, std::int64_t row)
 {
-    auto runs = TRY(read_tracked_runs(connection, {row}));
+    auto runs = *TRY(read_tracked_runs(connection, {row}, enough_text));
     if (runs.empty()) return fail(ErrorKind::internal, "row {} of a run is gone", row);
     return std::move(runs.front());
 }
@@ -74,19 +74,29 @@ std::size_t text_size(const TrackedRun& run)
     return size;
 }
 
-// A page ends early where its runs have very long texts: the next one goes on there.
+// Runs of a page are read together, fewer at once where they have very long texts: those that
+// would be too much are read one by one.
 Result<TrackedPage> read_page(db::Connection& reader, const FoundRunRows& found)
 {
     TrackedPage page{{}, found.next};
     std::size_t bytes = 0;
-    for (std::size_t at = 0; at < found.rows.size(); at += read_together) {
-        const auto end = std::min(at + read_together, found.rows.size());
+    auto together = read_together;
+    for (std::size_t at = 0; at < found.rows.size();) {
+        const auto end = std::min(at + together, found.rows.size());
         const auto first = found.rows.begin();
         auto runs = TRY(read_tracked_runs(
             reader,
-            {first + static_cast<std::ptrdiff_t>(at), first + static_cast<std::ptrdiff_t>(end)}));
-        for (auto& run : runs) {
-            bytes += text_size(run);
+            {first + static_cast<std::ptrdiff_t>(at), first + static_cast<std::ptrdiff_t>(end)},
+            enough_text));
+        if (!runs) {
+            together = 1;
+            continue;
+        }
+        at = end;
+        for (auto& run : *runs) {
+            const auto size = text_size(run);
+            bytes += size;
+            if (runs->size() > 1) TRY(charge_answer(size));
             page.runs.push_back(std::move(run));
         }
         if (bytes < enough_text || end == found.rows.size()) continue;

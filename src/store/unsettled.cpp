@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/unsettled.hpp"
 
+#include "base/work_budget.hpp"
+
 #include <algorithm>
 
 namespace ponk::store {
+
+namespace {
+
+// How often whoever waits looks whether its request is over.
+constexpr std::chrono::milliseconds look_interval{50};
+
+}  // namespace
 
 void Unsettled::note(std::int64_t run, std::int64_t row, std::uint64_t bytes)
 {
@@ -66,12 +75,24 @@ Unsettled::Turn::Turn(Unsettled& unsettled) : unsettled_(unsettled)
 {
     auto turns = unsettled_.turns_.lock();
     const auto mine = turns->given++;
-    unsettled_.turn_ended_.wait(turns.native(), [&] { return turns->ended == mine; });
+    const auto is_mine = [&] { return turns->ended == mine; };
+    while (!unsettled_.turn_ended_.wait_for(turns.native(), look_interval, is_mine)) {
+        taken_ = check_work();
+        if (taken_) continue;
+        turns->left.insert(mine);
+        return;
+    }
 }
 
 Unsettled::Turn::~Turn()
 {
-    ++unsettled_.turns_.lock()->ended;
+    if (!taken_) return;
+    {
+        const auto turns = unsettled_.turns_.lock();
+        ++turns->ended;
+        while (turns->left.erase(turns->ended) > 0)
+            ++turns->ended;
+    }
     unsettled_.turn_ended_.notify_all();
 }
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/error.hpp"
 #include "base/synced.hpp"
 
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -32,17 +34,24 @@ public:
     [[nodiscard]] std::vector<std::int64_t> rows(std::int64_t run) const;  // ascending
     [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }  // of all rows
 
+    // The last row that was given a number.
+    [[nodiscard]] std::int64_t last_row() const noexcept { return last_row_; }
+
     // For as long as it lives nobody else settles: only who has it removes rows. In the order of
-    // asking, so a reader waits for one step of whoever settles all.
+    // asking, so a reader waits for one step of whoever settles all, and no longer than its request
+    // lasts.
     class Turn {
     public:
         explicit Turn(Unsettled& unsettled);
         ~Turn();
         Turn(const Turn&) = delete;
         Turn& operator=(const Turn&) = delete;
+        // An error when the request was over before its turn came.
+        [[nodiscard]] const Result<>& taken() const noexcept { return taken_; }
 
     private:
         Unsettled& unsettled_;
+        Result<> taken_;
     };
 
 private:
@@ -53,6 +62,7 @@ private:
     struct Turns {
         std::uint64_t given = 0;
         std::uint64_t ended = 0;
+        std::set<std::uint64_t> left;  // before their turn came
     };
     using Runs = std::map<std::int64_t, std::vector<Row>>;
     // Forgets those rows of a run for which `gone(row)`; returns the run behind it.

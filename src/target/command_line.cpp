@@ -56,10 +56,12 @@ Result<std::optional<Path>> packaged_spark_submit(const Path& interpreter,
         "s=importlib.util.find_spec('pyspark')\n"
         "print(os.path.join(list(s.submodule_search_locations)[0],'bin','spark-submit') "
         "if s and s.submodule_search_locations else '')";
-    const auto answer =
-        TRY(os::run({.argv = {interpreter.string(), "-c", question}, .env = environment},
-                    after(std::chrono::seconds(30)),
-                    stop));
+    // It must see the packages that the script sees (PYTHONPATH, the user's own), but no file of a
+    // folder that we happen to be in.
+    const auto answer = TRY(os::run(
+        {.argv = {interpreter.string(), "-c", question}, .env = environment, .directory = "/"},
+        after(std::chrono::seconds(30)),
+        stop));
     const std::string file(trim(answer.out));
     if (answer.exit.status() != 0 || file.empty() || ::access(file.c_str(), X_OK) != 0)
         return std::nullopt;

@@ -2,6 +2,7 @@
 #include "target/environment.hpp"
 
 #include "base/text.hpp"
+#include "target/gpu_request.hpp"
 #include "target/relay_file.hpp"
 
 #include <algorithm>
@@ -122,6 +123,10 @@ Environment compose_environment(const JobSpec& spec,
         // Scripts append a file name without a slash of their own.
         const auto& folder = places.shared;
         out.set("AZUREML_NATIVE_SHARE_DIRECTORY", folder.ends_with('/') ? folder : folder + "/");
+    }
+    if (spec.gpu.hides_all()) {
+        for (const auto& [name, value] : hiding_variables())
+            out.set(name, value);
     }
     if (has_relay(spec)) add_mlflow(spec, out);
     out.set("AZUREML_RUN_ID", spec.id.text());

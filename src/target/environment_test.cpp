@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "target/environment.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace ponk::target {
@@ -28,6 +29,23 @@ TEST(Environment, TheConfigurationWinsOverTheShell)
     EXPECT_EQ(environment.get("PYTHONUNBUFFERED"), "1");
     EXPECT_EQ(environment.get("PWD"), "/runs/r/work");
     EXPECT_EQ(environment.get("OLDPWD"), "");
+}
+
+TEST(Environment, RunThatAskedForNoGpuSeesNoneWhateverItsVariablesSay)
+{
+    auto spec = sample();
+    spec.variables = {{"CUDA_VISIBLE_DEVICES", "0"}, {"HIP_VISIBLE_DEVICES", "1"}};
+    const auto usual = compose_environment(spec, spec.ambient, {});
+    EXPECT_EQ(usual.get("CUDA_VISIBLE_DEVICES"), "0") << "nobody asked for none";
+
+    spec.gpu.origin = GpuRequest::Origin::asked;
+    const auto hidden = compose_environment(spec, {"ROCR_VISIBLE_DEVICES=0"}, {});
+    EXPECT_THAT(hidden.words(), testing::Contains("CUDA_VISIBLE_DEVICES="));
+    EXPECT_EQ(hidden.get("HIP_VISIBLE_DEVICES"), "-1");
+    EXPECT_EQ(hidden.get("ROCR_VISIBLE_DEVICES"), "-1");
+
+    spec.gpu.wish = "1";
+    EXPECT_EQ(compose_environment(spec, {}, {}).get("CUDA_VISIBLE_DEVICES"), "0");
 }
 
 TEST(Environment, OurModulesComeFirstAndTheirsStay)

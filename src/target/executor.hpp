@@ -81,6 +81,8 @@ struct GpuRequest {
     std::chrono::seconds grace{600};
 
     [[nodiscard]] bool empty() const noexcept { return wish.empty(); }
+    // Somebody wants the run to have none: then it sees none either.
+    [[nodiscard]] bool hides_all() const noexcept { return empty() && origin == Origin::asked; }
 };
 
 // Everything an executor needs to carry out one run. Values only; `environment` may hold secrets

@@ -146,7 +146,8 @@ private:
     std::optional<std::string> run(const std::vector<std::string>& words)
     {
         if (!os::find_program(words[0], os::variable(environment_, "PATH"))) return std::nullopt;
-        const auto done = os::run({.argv = words, .env = environment_}, after(15s), stop_);
+        const auto done =
+            os::run({.argv = words, .env = environment_, .directory = "/"}, after(15s), stop_);
         if (!done || done->exit.status() != 0) return std::nullopt;
         return done->out.empty() ? done->err : done->out;
     }

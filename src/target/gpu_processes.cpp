@@ -32,6 +32,7 @@ JsonArray describe_processes(const std::vector<gpu::DeviceProcess>& processes)
 {
     JsonArray described;
     for (const auto& process : processes) {
+        if (process.ended) continue;
         const os::Path folder = fmt::format("/proc/{}", process.pid);
         JsonObject entry{{"pid", process.pid}, {"memory", process.memory}};
         if (process.sm_utilisation) entry.set("sm_utilisation", *process.sm_utilisation);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "target/gpu_request.hpp"
 
+#include <algorithm>
+
 namespace ponk::target {
 
 Json to_json(const GpuRequest& request)
@@ -20,6 +22,20 @@ GpuRequest gpu_request_from(const Json& json)
                 json.boolean("required") ? GpuRequest::Need::required : GpuRequest::Need::wanted,
             .busy = json.boolean("refuse") ? GpuRequest::Busy::refuse : GpuRequest::Busy::wait,
             .grace = std::chrono::seconds(json.integer("grace_seconds", 600))};
+}
+
+std::vector<std::pair<std::string, std::string>> hiding_variables()
+{
+    return {{"CUDA_VISIBLE_DEVICES", ""},
+            {"HIP_VISIBLE_DEVICES", "-1"},
+            {"ROCR_VISIBLE_DEVICES", "-1"}};
+}
+
+bool chooses_devices(std::string_view variable)
+{
+    const auto all = hiding_variables();
+    return std::any_of(
+        all.begin(), all.end(), [&](const auto& each) { return each.first == variable; });
 }
 
 }  // namespace ponk::target

@@ -94,10 +94,8 @@ bool needs_side(const JobSpec& spec)
 
 bool chooses_devices(const JobSpec& spec)
 {
-    return std::ranges::any_of(spec.variables, [](const auto& variable) {
-        return variable.first == "CUDA_VISIBLE_DEVICES" ||
-               variable.first == "HIP_VISIBLE_DEVICES" || variable.first == "ROCR_VISIBLE_DEVICES";
-    });
+    return std::ranges::any_of(
+        spec.variables, [](const auto& variable) { return chooses_devices(variable.first); });
 }
 
 Result<> start_side(const SideStart& start, const Adopt& adopt, std::stop_token stop)

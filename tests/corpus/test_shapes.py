@@ -133,6 +133,8 @@ def test_submit_works_in_every_folder_or_says_exactly_what_is_missing(ponk, corp
     def attempt(numbered):
         number, shape = numbered
         folder = make_folder(shape, corpus, place / "projects" / str(number))
+        if shape.share not in (None, "~/.azureml/share/"):  # asked about before anything is made there
+            subprocess.run([ponk, "allow", "folder", shape.share], cwd=folder, env=environment, check=True, capture_output=True)
         done = submit(ponk, folder, environment)
         remove_share(done)
         return complaints(shape, corpus, folder, environment, done, spark)

@@ -27,10 +27,14 @@ class Gpus:
         new.write_text(json.dumps(state))
         new.rename(self.file)
 
-    def busy_with(self, word, utilisation=0.9, **more):
-        """The first card works for every process of Python with this word in its command."""
+    def busy_with(self, word, utilisation=0.9, own="the same", **more):
+        """The first card works for every process of Python with this word in its command. `own`: what the driver tells of them, None for
+        one that tells nothing by process."""
         state = json.loads(self.file.read_text())
-        state["devices"][0]["processes"] = [{"command": word, "program": "python", "memory": 5 << 30}]
+        process = {"command": word, "program": "python", "memory": 5 << 30}
+        if own is not None:
+            process.update(sm_utilisation=utilisation if own == "the same" else own, sm_span_ms=1)
+        state["devices"][0]["processes"] = [process]
         state["devices"][0]["sample"].update(utilisation=utilisation, **more)
         self.write(state)
 

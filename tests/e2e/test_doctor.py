@@ -11,10 +11,14 @@ def checks_of(ponk, code=0):
     return {check["name"]: check for check in checks}
 
 
-def python_that(ponk, name, text):
-    program = ponk.write(name, "#!/bin/sh\n" + text)
+def python_that(ponk, text):
+    """A Python of the user: on PATH, outside of the project."""
+    program = ponk.home.parent / "bin" / "python"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n" + text)
     program.chmod(0o755)
-    ponk.write("aml_config/local.compute", f"type: local\npythonLocation: {program}\n")
+    ponk.environment["PATH"] = f"{program.parent}:{ponk.environment['PATH']}"
+    ponk.write("aml_config/local.compute", "type: local\npythonLocation: python\n")
     ponk.write("aml_config/local.runconfig", "Target: local\nFramework: Python\n")
     return program
 
@@ -38,7 +42,7 @@ def test_home_open_to_others_is_told(ponk):
 
 
 def test_interpreter_without_packages_is_told_with_the_way_to_get_them(ponk):
-    program = python_that(ponk, "bare", "exec /usr/bin/python3 -S \"$@\"\n")
+    program = python_that(ponk, "exec /usr/bin/python3 -S \"$@\"\n")
     checks = checks_of(ponk)
     assert checks["python"]["status"] == "ok" and str(program) in checks["python"]["message"]
     for name in ("pip", "numpy"):
@@ -48,7 +52,7 @@ def test_interpreter_without_packages_is_told_with_the_way_to_get_them(ponk):
 
 def test_old_or_absent_interpreter_is_told(ponk):
     answer = json.dumps({"version": "2.7.18", "major": 2, "minor": 7})
-    python_that(ponk, "old", f"[ \"$1\" = --version ] && echo Python 2.7.18 >&2 && exit\necho '{answer}'\n")
+    python_that(ponk, f"[ \"$1\" = --version ] && echo Python 2.7.18 >&2 && exit\necho '{answer}'\n")
     checks = checks_of(ponk)
     assert checks["python"]["status"] == "warn" and "2.7.18" in checks["python"]["message"]
     assert "3.5 or newer" in checks["python"]["hint"] and checks["venv"]["status"] == "warn"
@@ -56,6 +60,31 @@ def test_old_or_absent_interpreter_is_told(ponk):
     checks = checks_of(ponk, code=65)
     assert checks["python"]["status"] == "fail" and "/no/such/python" in checks["python"]["message"]
     assert "pythonLocation" in checks["python"]["hint"]
+
+
+def test_the_projects_own_python_is_looked_at_and_not_started(ponk):
+    for place in (".venv/bin/python", "tools/python"):
+        program = ponk.write(place, "#!/bin/sh\ntouch started\n")
+        program.chmod(0o755)
+    ponk.environment["PATH"] = f"{ponk.project}/.venv/bin:.:{ponk.environment['PATH']}"  # activated
+    for named in ("", "python", "./tools/python", str(ponk.project / "tools/python"), "/usr/bin/env"):
+        ponk.write("aml_config/local.compute", f"type: local\npythonLocation: {named}\n")
+        ponk.write("aml_config/local.runconfig", "Target: local\nFramework: PySpark\n")
+        checks = checks_of(ponk)
+        assert checks["python"]["status"] == "ok" and "not started" in checks["python"]["message"], checks["python"]
+        assert checks["configuration 'local'"]["status"] == "ok" and "pip" not in checks
+        checked = ponk.json("computetarget", "check", "local")
+        assert checked["works"] and checked["version"] is None
+    assert not list(ponk.project.rglob("started"))
+
+
+def test_modules_beside_us_are_not_imported(ponk):
+    for module in ("json.py", "site.py", "sitecustomize.py", "usercustomize.py", "numpy.py", "pip/__init__.py"):
+        ponk.write(module, f"open({str(ponk.project)!r} + '/imported', 'w')\n")
+    ponk.environment |= {"PYTHONPATH": str(ponk.project), "PYTHONSTARTUP": str(ponk.project / "json.py")}
+    assert checks_of(ponk)["python"]["status"] == "ok"
+    ponk.run("computetarget", "check", "local")
+    assert not (ponk.project / "imported").exists()
 
 
 def test_run_configurations_are_tried(ponk):

@@ -23,8 +23,12 @@ def test_submit_leaves_with_128_and_the_signal_that_ended_the_script(ponk):
     done = ponk.run("submit", "crash.py", code=128 + 11)
 
     assert b"ponk: error:" not in done.stderr
-
+    assert b"exit code 139 (SIGSEGV)" in done.stderr
     assert ponk.json("history", "info", "last")["exit_code"] == 139
+
+    ponk.write("end.py", "import os; os._exit(139)\n")
+    done = ponk.run("submit", "end.py", code=139)
+    assert b"exit code 139\n" in done.stderr, "nobody sent a signal"
 
 
 @pytest.mark.parametrize("script", [

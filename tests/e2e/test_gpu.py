@@ -30,9 +30,33 @@ def test_the_script_sees_its_devices_by_uuid(gpus, ponk):
     assert ponk.run("submit", "--gpus", "1", "show.py").stdout == b"GPU-0 PCI_BUS_ID\n"
     assert ponk.run("submit", "--gpus", "GPU-1", "show.py").stdout == b"GPU-1 PCI_BUS_ID\n"
     ponk.write("show.py", "import os; print(os.environ.get('CUDA_VISIBLE_DEVICES'))\n")
-    assert ponk.run("submit", "--gpus", "none", "show.py").stdout == b"None\n"
     assert ponk.run("submit", "--env", "CUDA_VISIBLE_DEVICES=7", "show.py").stdout == b"7\n"
     assert ponk.json("history", "info", "last")["gpu_verdict"] != "not-requested"
+
+
+def test_a_run_that_wants_no_gpu_sees_none_whatever_else_is_set(gpus, ponk):
+    ponk.write("show.py", "import os; print(*(repr(os.environ.get(n + '_VISIBLE_DEVICES')) for n in ('CUDA', 'HIP', 'ROCR')))\n")
+    hidden = b"'' '-1' '-1'\n"
+    assert ponk.run("submit", "--gpus", "none", "show.py").stdout == hidden
+    assert ponk.json("history", "info", "last")["gpu_verdict"] == "not-requested"
+    done = ponk.run("submit", "--gpus", "none", "--env", "CUDA_VISIBLE_DEVICES=0", "show.py")
+    assert done.stdout == hidden and b"CUDA_VISIBLE_DEVICES='0' is not used" in done.stderr
+    ponk.write("aml_config/without.runconfig", "Target: local\nFramework: Python\ngpu: none\nEnvironmentVariables:\n  HIP_VISIBLE_DEVICES: '0'\n")
+    assert ponk.run("submit", "-c", "without", "show.py").stdout == hidden
+    ponk.environment["CUDA_VISIBLE_DEVICES"] = "0"
+    assert ponk.run("submit", "--gpus", "none", "show.py").stdout == hidden
+
+
+def test_work_before_the_run_is_not_its_own(gpus, ponk):
+    """The driver's mean still speaks of somebody's work when a run that does nothing has the card."""
+    ponk.write("idle.py", "import time; time.sleep(2.5)\n")
+    gpus.busy_with("idle.py", utilisation=0.65, own=None)
+    record = gpus.run("idle.py")
+    assert record["gpu_verdict"] == "unknown", record["gpu_evidence"]
+    gpus.busy_with("idle.py", utilisation=0.65, own=None, sm_activity=0.0)
+    record = gpus.run("idle.py")
+    assert record["gpu_verdict"] == "idle", record["gpu_evidence"]
+    assert "were not counted" in record["gpu_evidence"]["reason"]
 
 
 def test_a_device_chosen_in_the_shell_is_leased_by_its_place(gpus, ponk):

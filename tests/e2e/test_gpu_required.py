@@ -33,7 +33,7 @@ def test_a_driver_in_trouble_gives_nobody_the_gpus_of_others(gpus, ponk):
     assert ponk.run("submit", "show.py").stdout == b"''\n"
     assert ponk.json("history", "info", "last")["gpu_verdict"] == "unknown"
     assert ponk.run("submit", "--gpus", "1", "show.py", code=None).stdout == b""
-    assert ponk.run("submit", "--gpus", "none", "show.py").stdout == b"None\n"
+    assert ponk.run("submit", "--gpus", "none", "show.py").stdout == b"''\n"
 
 
 def test_a_driver_that_stumbles_is_asked_again(gpus, ponk):

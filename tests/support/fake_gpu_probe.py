@@ -25,7 +25,7 @@ is another one. A file that is not there means no GPUs; one that is no JSON mean
                    "energy_joules": 5, "temperature": 60, "clock_mhz": 1900, "xids": [79],
                    "ecc_errors": 0, "lost": "why"},
         "processes": [
-          {"pid": 123, "memory": 5000, "sm_utilisation": 0.5, "draws_only": true},
+          {"pid": 123, "memory": 5000, "sm_utilisation": 0.5, "sm_span_ms": 1200, "draws_only": true, "ended": true},
           {"word": "abc", "memory": 5000}]}]}
 
 A sample says nothing that it is not told, but: memory_used is the sum of the processes' when it is not
@@ -91,7 +91,7 @@ def sample_entry(index, device):
     for described in device.get("processes", []):
         for pid in pids_of(described):
             found[pid] = {"pid": pid, "memory": described.get("memory", 0)}
-            found[pid].update((key, described[key]) for key in ("sm_utilisation", "draws_only") if key in described)
+            found[pid].update((key, described[key]) for key in ("sm_utilisation", "sm_span_ms", "draws_only", "ended") if key in described)
     processes = entry["processes"] = list(found.values())
     entry.setdefault("memory_used", sum(process["memory"] for process in processes))
     if "power_watts" in entry:

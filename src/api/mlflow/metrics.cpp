@@ -2,6 +2,7 @@
 #include "api/mlflow/json_out.hpp"
 #include "api/mlflow/limits.hpp"
 #include "api/mlflow/routes.hpp"
+#include "base/work_budget.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -14,6 +15,8 @@ namespace {
 
 using model::MetricPoint;
 
+// Of a point's text in an answer, beside its key.
+constexpr std::size_t point_size = 80;
 constexpr std::size_t most_runs = 100;
 constexpr std::size_t piece = 100'000;
 constexpr std::int64_t longest_bulk = 25'000;
@@ -79,6 +82,8 @@ Result<net::Response> get_history(const Services& services, const Call& call)
     auto left = static_cast<std::size_t>(wanted.value_or(std::numeric_limits<std::int64_t>::max()));
     do {
         auto page = TRY(services.history().metric_history(*id, key, token, std::min(left, piece)));
+        // Cut short it would be taken for all of it by clients that know no pages.
+        TRY(charge_answer(page.points.size() * (key.size() + point_size)));
         for (const auto& point : page.points)
             list.add(point);
         left -= page.points.size();

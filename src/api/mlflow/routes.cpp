@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/mlflow/routes.hpp"
 
+#include "base/keyed_hash.hpp"
 #include "base/text.hpp"
 #include "mlflow/half_pairs.hpp"
 
 #include <deque>
-#include <unordered_map>
 
 namespace ponk::api::mlflow {
 
@@ -47,7 +47,7 @@ struct Pattern {
 
 // Routes by method and path; those with variables apart, because few calls need them.
 struct Index {
-    std::unordered_map<std::string, const Route*> plain;
+    KeyedMap<const Route*> plain;
     std::vector<Pattern> with_variables;
 };
 

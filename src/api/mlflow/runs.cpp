@@ -47,7 +47,8 @@ net::Response run_reply(const store::TrackedRun& run)
     std::string out = "{";
     append_name(out, "run");
     append_run(out, run);
-    return text_reply(out + "}");
+    out += '}';
+    return text_reply(std::move(out));
 }
 
 // The name may come as a field, as a tag, or both when they are the same.
@@ -158,14 +159,15 @@ Result<net::Response> search_runs(const Services& services, const Call& call)
 {
     const auto search = TRY(search_of(call.fields));
     if (search.experiments->empty()) return reply();
-    const auto page = TRY(tracking(services).search_runs(search));
+    auto page = TRY(tracking(services).search_runs(search));
     std::string out = "{";
     if (!page.runs.empty()) {
         append_name(out, "runs");
         out += '[';
-        for (const auto& run : page.runs) {
+        for (auto& run : page.runs) {
             if (out.back() != '[') out += ',';
             append_run(out, run);
+            run = {};  // it is in the text now
         }
         out += ']';
     }
@@ -173,7 +175,8 @@ Result<net::Response> search_runs(const Services& services, const Call& call)
         append_name(out, "next_page_token");
         append_text(out, page.next);
     }
-    return text_reply(out + "}");
+    out += '}';
+    return text_reply(std::move(out));
 }
 
 }  // namespace

@@ -120,6 +120,8 @@ void take_cards(Machine& machine, const Card* found, unsigned count)
         if (same) {
             const auto& old = machine.cards[i];
             card.utilisation_seen = old.utilisation_seen;
+            card.told_at = old.told_at;
+            card.clock_offset = old.clock_offset;
             card.xid_count = old.xid_count;
             std::memcpy(card.xids, old.xids, sizeof card.xids);
             std::memcpy(card.xid_instances, old.xid_instances, sizeof card.xid_instances);

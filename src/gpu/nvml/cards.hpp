@@ -21,8 +21,10 @@ struct Card {
     unsigned max_clock = 0;
     unsigned power_limit = 0;  // milliwatts; 0 when it is not told
     bool has_gpm = false;
-    bool has_mig = false;  // is in that mode
-    std::uint64_t utilisation_seen = 0;
+    bool has_mig = false;                // is in that mode
+    std::uint64_t utilisation_seen = 0;  // when work by process was last asked for, microseconds
+    std::uint64_t told_at = 0;           // … and when it was last told
+    std::int64_t clock_offset = 0;       // of the wall clock from CLOCK_BOOTTIME, then
     unsigned xids[most_xids] = {};
     unsigned xid_instances[most_xids] = {};
     unsigned xid_count = 0;

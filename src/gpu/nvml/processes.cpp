@@ -12,6 +12,10 @@ namespace {
 // Without news for so long, a process that the driver does not mention did nothing.
 constexpr std::uint64_t silence_us = 2'000'000;
 constexpr unsigned char untouched = 0xa5;
+// What an entry of the driver is the mean of began no longer before its time.
+constexpr std::uint64_t window_us = 1'000'000;
+// More of a difference between two clocks than reading them makes.
+constexpr std::int64_t clock_step_us = 50'000;
 
 struct Process {
     unsigned pid;
@@ -19,10 +23,13 @@ struct Process {
     unsigned sm_sum;
     unsigned sm_count;
     bool draws_only;
+    bool is_client;  // of MPS
+    bool ended;
 };
 
 // The lists of the driver, in the order of the library's calls.
 constexpr int graphics_list = 1;
+constexpr int mps_list = 2;
 
 // Memory that grows and is kept from call to call.
 template <class T>
@@ -43,20 +50,36 @@ struct Buffer {
 Buffer<Process> processes;
 std::size_t process_count = 0;
 
+Process* find_process(unsigned pid)
+{
+    for (std::size_t i = 0; i < process_count; ++i)
+        if (processes.items[i].pid == pid) return &processes.items[i];
+    return nullptr;
+}
+
+Process& new_process(unsigned pid)
+{
+    processes.at_least(process_count + 1 > processes.room ? 2 * process_count + 64
+                                                          : process_count + 1);
+    auto& process = processes.items[process_count++];
+    process = Process{};
+    process.pid = pid;
+    return process;
+}
+
 void add_process(unsigned pid, std::uint64_t memory, int list)
 {
     const bool draws = list == graphics_list;
     if (memory == not_told) memory = 0;
-    for (std::size_t i = 0; i < process_count; ++i) {
-        if (processes.items[i].pid != pid) continue;
-        // A process in two lists is one process with one amount of memory.
-        if (memory > processes.items[i].memory) processes.items[i].memory = memory;
-        if (!draws) processes.items[i].draws_only = false;
-        return;
+    auto* process = find_process(pid);
+    if (!process) {
+        process = &new_process(pid);
+        process->draws_only = draws;
     }
-    processes.at_least(process_count + 1 > processes.room ? 2 * process_count + 64
-                                                          : process_count + 1);
-    processes.items[process_count++] = {pid, memory, 0, 0, draws};
+    // A process in two lists is one process with one amount of memory.
+    if (memory > process->memory) process->memory = memory;
+    if (!draws) process->draws_only = false;
+    if (list == mps_list) process->is_client = true;
 }
 
 // Some releases of the driver write longer entries than the name of the call promises: what was
@@ -96,47 +119,68 @@ int read_list(const Library& library, int list, Handle handle)
     return insufficient_size;
 }
 
-std::uint64_t wall_us()
+std::uint64_t microseconds(clockid_t clock)
 {
     timespec now{};
-    clock_gettime(CLOCK_REALTIME, &now);
+    clock_gettime(clock, &now);
     return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000U +
            static_cast<std::uint64_t>(now.tv_nsec) / 1000U;
 }
 
-// Adds what each process did since the last call. True when the driver knows: then one that it does
-// not mention did nothing.
-bool read_utilisation(const Library& library, Card& card)
+// The driver's times are those of the wall clock. Once that was set, nobody knows how old what was
+// told before is.
+bool clock_was_set(Card& card, std::uint64_t now)
+{
+    const auto offset = static_cast<std::int64_t>(now - microseconds(CLOCK_BOOTTIME));
+    const auto change = offset - card.clock_offset;
+    const bool first = card.utilisation_seen == 0;
+    card.clock_offset = offset;
+    return !first && (change > clock_step_us || change < -clock_step_us);
+}
+
+// Adds what each process did since the last call, also one that is gone by now. True when the
+// driver knows: then one that it does not mention did nothing.
+// An entry is the mean of all that was measured since the time that was asked for, with the time of
+// its end; and of all who had the process's place in the driver: a new process is told with the
+// work of the one before it. So `span_us` is how far back the time reaches that the answer is
+// about.
+bool read_utilisation(const Library& library, Card& card, std::uint64_t& span_us)
 {
     static Buffer<ProcessUtilisation> buffer;
     if (!library.process_utilisation || card.has_mig) return false;
-    const auto now = wall_us();
-    if (card.utilisation_seen == 0 || card.utilisation_seen > now + silence_us)
-        card.utilisation_seen = now - silence_us;
+    const auto now = microseconds(CLOCK_REALTIME);
+    const bool set = clock_was_set(card, now);
+    if (set || card.utilisation_seen == 0) card.told_at = now;
+    const auto since = card.utilisation_seen == 0 ? now - silence_us : card.utilisation_seen;
+    card.utilisation_seen = now;
+    if (set) return false;
     unsigned count = 0;
-    int status = library.process_utilisation(card.handle, nullptr, &count, card.utilisation_seen);
+    int status = library.process_utilisation(card.handle, nullptr, &count, since);
     if (status == insufficient_size && count != 0) {
         count += 16;
-        status = library.process_utilisation(
-            card.handle, buffer.at_least(count), &count, card.utilisation_seen);
+        status = library.process_utilisation(card.handle, buffer.at_least(count), &count, since);
     } else if (status == success) {
         count = 0;
     }
-    if (status == not_found) return now - card.utilisation_seen > silence_us;
+    if (status == not_found) return now - card.told_at > silence_us;
     if (status != success || count == 0) return false;
-    auto newest = card.utilisation_seen;
+    const auto answered = microseconds(CLOCK_REALTIME);
     for (unsigned i = 0; i < count; ++i) {
         const auto& entry = buffer.items[i];
         // Drivers are known to put rubbish between true entries.
-        if (entry.pid == 0 || entry.sm > 100 || entry.time <= card.utilisation_seen) continue;
-        if (entry.time > newest && entry.time <= now + silence_us) newest = entry.time;
-        for (std::size_t p = 0; p < process_count; ++p) {
-            if (processes.items[p].pid != entry.pid) continue;
-            processes.items[p].sm_sum += entry.sm;
-            ++processes.items[p].sm_count;
+        if (entry.pid == 0 || entry.sm > 100 || entry.time <= since || entry.time > answered)
+            continue;
+        card.told_at = now;
+        auto* process = find_process(entry.pid);
+        if (!process) {
+            if (entry.sm == 0) continue;
+            process = &new_process(entry.pid);
+            process->ended = true;
         }
+        process->sm_sum += entry.sm;
+        ++process->sm_count;
     }
-    card.utilisation_seen = newest;
+    span_us = answered - since + window_us;
     return true;
 }
 
@@ -151,7 +195,8 @@ int write_processes(Machine& machine, const Device& device, Text& out)
         const int status = read_list(machine.library, list, device.handle);
         if (status == gpu_is_lost || status == reset_required) worst = status;
     }
-    const bool known = read_utilisation(machine.library, machine.cards[device.card]);
+    std::uint64_t span_us = 0;
+    const bool known = read_utilisation(machine.library, machine.cards[device.card], span_us);
     out.key("processes");
     out.open('[');
     for (std::size_t i = 0; i < process_count; ++i) {
@@ -160,13 +205,20 @@ int write_processes(Machine& machine, const Device& device, Text& out)
         out.open('{');
         out.member("pid", std::uint64_t{process.pid});
         out.member("memory", process.memory);
-        if (process.sm_count != 0)
+        // Of clients of MPS some drivers tell nothing: that is not idleness.
+        if (process.sm_count != 0) {
             out.member("sm_utilisation",
                        static_cast<double>(process.sm_sum) / process.sm_count / 100.0);
-        else if (known)
+            out.member("sm_span_ms", span_us / 1000);
+        } else if (known && !process.is_client) {
             out.member("sm_utilisation", 0.0);
+        }
         if (process.draws_only) {
             out.key("draws_only");
+            out.add("true");
+        }
+        if (process.ended) {
+            out.key("ended");
             out.add("true");
         }
         out.close('}');

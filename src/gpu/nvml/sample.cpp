@@ -31,13 +31,30 @@ bool take_counters(const Machine& machine, const Device& device, GpmSample into)
            library.gpm_mig_sample(card, device.gpu_instance, into) == success;
 }
 
+// The counters are those of a GPU instance: where several compute instances share it, they would
+// tell each one's work as that of all.
+bool shares_counters(const Machine& machine, const Device& device)
+{
+    if (!device.is_instance) return false;
+    for (unsigned i = 0; i < machine.device_count; ++i) {
+        const auto& other = machine.devices[i];
+        if (&other != &device && other.is_instance && other.card == device.card &&
+            other.gpu_instance == device.gpu_instance)
+            return true;
+    }
+    return false;
+}
+
 // An earlier moment for all devices that have none yet; then waits until it is early enough.
 void begin_counters(Machine& machine)
 {
     std::int64_t youngest = 0;
     for (unsigned i = 0; i < machine.device_count; ++i) {
         auto& device = machine.devices[i];
-        if (!machine.cards[device.card].has_gpm) continue;
+        if (!machine.cards[device.card].has_gpm || shares_counters(machine, device)) {
+            device.gpm_time = 0;
+            continue;
+        }
         for (auto& sample : device.gpm)
             if (!sample && machine.library.gpm_alloc(&sample) != success) sample = nullptr;
         if (!device.gpm[0] || !device.gpm[1]) continue;

@@ -73,6 +73,13 @@ int list_processes(Handle handle, const char* key, unsigned* count, void* out, s
     return success;
 }
 
+std::uint64_t wall_us()
+{
+    return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(
+                                          std::chrono::system_clock::now().time_since_epoch())
+                                          .count());
+}
+
 }  // namespace
 
 extern "C" {
@@ -250,14 +257,13 @@ int nvmlDeviceGetProcessUtilization(Handle handle,
         Section words;
         words.lines.emplace("x", line->second);
         const auto numbers = words.numbers("x");
-        out[(*count)++] = {static_cast<unsigned>(numbers[0]),
-                           seen + 1000,
-                           static_cast<unsigned>(numbers[1]),
-                           0,
-                           0,
-                           0};
+        // By default just after what was seen; else as long ago as the third number says.
+        const auto time = numbers.size() > 2 ? wall_us() - numbers[2] * 1000 : seen + 1000;
+        if (time <= seen) continue;
+        out[(*count)++] = {
+            static_cast<unsigned>(numbers[0]), time, static_cast<unsigned>(numbers[1]), 0, 0, 0};
     }
-    return success;
+    return *count == 0 ? not_found : success;
 }
 
 int nvmlDeviceGetMigMode(Handle device, unsigned* current, unsigned* pending)

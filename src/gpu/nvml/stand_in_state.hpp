@@ -15,8 +15,9 @@
 //   [gpu]       uuid, name, capability, max_clock, clock, pci (domain bus device), minor, memory
 //               (total used), utilisation, power, power_limit, energy, temperature, ecc, mig (0 or
 //               1), gpm (SM and tensor percent), xid, status (of every call); repeated: compute,
-//               graphics, mps (pid memory, "?" when it is not told), busy (pid percent); wide =
-//               yes: entries of processes are longer than they should be
+//               graphics, mps (pid memory, "?" when it is not told), busy (pid percent, and how
+//               many ms ago where that is not new each time); wide = yes: entries of processes are
+//               longer than they should be
 //   [instance]  uuid, name, memory, ids (GPU and compute instance), gpm, compute
 namespace ponk::nvml::stand_in {
 

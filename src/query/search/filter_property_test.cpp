@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/like.hpp"
 #include "base/text.hpp"
 #include "query/search/filter.hpp"
-#include "query/search/like.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

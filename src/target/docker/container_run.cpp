@@ -63,10 +63,11 @@ JobStatus ContainerRun::ask_engine(JobStatus status, std::stop_token stop) const
     const auto note = notes_.find(container_);
     if (!note) return unknown(note.error());
     if (!*note) return status;  // never given to an engine
+    const auto asking = while_doing("ask the engine at {}", os::in_quotes((*note)->socket));
     const auto engine = dockerapi::Engine::connect((*note)->socket, after(20s), stop);
-    if (!engine) return unknown(engine.error());
+    if (!engine) return unknown(asking(engine.error()));
     const auto container = find_container(*engine, container_, after(20s), stop);
-    if (!container) return unknown(container.error());
+    if (!container) return unknown(asking(container.error()));
     // The lock was free before we asked, so a record would be there by now.
     auto late = status;
     if (const auto found = read_exit(files_, directory_, late); found && *found) return late;

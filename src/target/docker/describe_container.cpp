@@ -64,12 +64,15 @@ Environment script_environment(const JobSpec& spec,
     ground.push_back("LOGNAME=" + user);
     ground.push_back(std::string("HOME=") + layout::home);
     ground.insert(ground.end(), container.environment.begin(), container.environment.end());
-    return compose_environment(spec,
-                               ground,
-                               {.tree = layout::tree,
-                                .control = layout::control,
-                                .python_modules = layout::python_modules,
-                                .shared = spec.shared_directory.empty() ? "" : layout::shared});
+    auto out = compose_environment(spec,
+                                   ground,
+                                   {.tree = layout::tree,
+                                    .control = layout::control,
+                                    .python_modules = layout::python_modules,
+                                    .shared = spec.shared_directory.empty() ? "" : layout::shared});
+    // An engine whose usual runtime is NVIDIA's gives an image what its own variable says.
+    if (spec.gpu.hides_all()) out.set("NVIDIA_VISIBLE_DEVICES", "void");
+    return out;
 }
 
 void add_command(const JobSpec& spec,

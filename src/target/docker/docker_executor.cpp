@@ -24,6 +24,7 @@
 #include "target/facts.hpp"
 #include "target/gpu_look.hpp"
 #include "target/managed_environment.hpp"
+#include "target/outages.hpp"
 #include "target/run_files.hpp"
 #include "target/side.hpp"
 #include "target/watcher.hpp"
@@ -38,6 +39,9 @@ using namespace std::chrono_literals;
 namespace {
 
 using dockerapi::Engine;
+
+// A request to end is repeated when it was not heard, and meanwhile nobody looks at the run.
+constexpr auto signal_patience = 10s;
 
 // The file of the script's variables, which may hold secrets: gone unless a supervisor takes it.
 class SecretFile {
@@ -172,11 +176,17 @@ public:
         for (;;) {
             subscription.bell().silence();
             auto status = TRY(run.look(stop));
+            if (status.phase == JobPhase::unknown)
+                silent_.note(directory, status.reason);
+            else
+                silent_.clear(directory);
             TRY(add_side(files_of(job, directory), directory, status));
             TRY(events_.follow(directory, status, stop));
             // A supervisor that was killed at its first moment has not taken it.
-            if (status.phase == JobPhase::ended || status.phase == JobPhase::lost)
+            if (status.phase == JobPhase::ended || status.phase == JobPhase::lost) {
                 ::unlink((directory / control::environment).c_str());
+                unheard_.clear(directory);
+            }
             if (is_new(status, seen) || Deadline::clock::now() >= deadline) return status;
             // Files tell all but the sudden end of the container, which frees the run's lock.
             auto again = after(subscription.works() ? 1000ms : 50ms);
@@ -192,11 +202,19 @@ public:
     cancel(const std::string& job, const Path& directory, std::chrono::seconds grace) override
     {
         held_.drop(job);
-        if (!is_there(directory) || TRY(files_of(job, directory).find(control::exit))) return {};
+        // A record that cannot be read says nothing about the container.
+        const auto ended = files_of(job, directory).find(control::exit);
+        if (!is_there(directory) || (ended && *ended)) {
+            unheard_.clear(directory);
+            return {};
+        }
         const auto noted = request_end(directory, grace);
-        const auto engine = TRY(engine_of(job, {}));
-        if (!engine) return noted;  // it was never launched
-        TRY(signal_container(*engine, job, "TERM", after(patience)));
+        const auto sent = signal(job);
+        if (sent)
+            unheard_.clear(directory);
+        else
+            unheard_.note(directory, sent.error().message());
+        TRY(sent);
         return noted;
     }
 
@@ -208,8 +226,12 @@ public:
         const auto note = TRY(notes_.find(job));
         Notices left_out;
         if (note && note->tree == ContainerWish::Tree::copied) {
-            left_out = TRY(copy_outputs_home(
-                TRY(Engine::connect(note->socket, after(patience), stop)), job, directory, stop));
+            const auto engine = Engine::connect(note->socket, after(patience), stop);
+            if (engine)
+                silent_.clear(directory);
+            else
+                silent_.note(directory, engine.error().message());
+            left_out = TRY(copy_outputs_home(TRY(engine), job, directory, stop));
             // Nobody could look at them before.
             if (!TRY(EventReaders::read_all(directory, stop)))
                 left_out.emplace_back("its TensorBoard files were not read to their end");
@@ -244,6 +266,12 @@ public:
                is_there(directory / control::work / "outputs");
     }
 
+    [[nodiscard]] std::optional<Outage> outage(const Path& directory) const override
+    {
+        const auto outage = unheard_.find(directory);
+        return outage ? outage : silent_.find(directory);
+    }
+
     Result<Json> facts(const FactsWish& wish, std::stop_token stop) override
     {
         return machine_facts(options_.home, wish.ambient, EngineWish::required, stop);
@@ -262,6 +290,8 @@ public:
         TRY(remove_unfinished_copies(directory));
         const auto engine = TRY(engine_of(job, {}));
         if (engine) TRY(remove_container(*engine, job, after(patience)));
+        silent_.clear(directory);
+        unheard_.clear(directory);
         return notes_.remove(job);
     }
 
@@ -269,6 +299,17 @@ private:
     [[nodiscard]] SealedFiles files_of(const std::string& run, const Path& directory) const
     {
         return {directory, keys_.of(run)};
+    }
+
+    // Tells the container's supervisor to look at the request to end.
+    Result<> signal(const std::string& job)
+    {
+        const auto note = TRY(notes_.find(job));
+        if (!note) return {};  // it was never launched
+        const auto deadline = after(signal_patience);
+        const auto asking = while_doing("ask the engine at {}", os::in_quotes(note->socket));
+        const auto engine = TRY(Engine::connect(note->socket, deadline, {}).map_error(asking));
+        return signal_container(engine, job, "TERM", deadline).map_error(asking);
     }
 
     // The engine that the run was given to; nullopt before that.
@@ -380,6 +421,8 @@ private:
     EventReaders events_;
     HeldEnvironments held_;
     GpuLook gpus_{options_.home / "lib"};
+    Outages silent_;   // the engine could not be asked about the run
+    Outages unheard_;  // the engine did not take the request to end it
 };
 
 }  // namespace

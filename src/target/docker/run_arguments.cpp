@@ -2,6 +2,7 @@
 #include "target/docker/run_arguments.hpp"
 
 #include "base/text.hpp"
+#include "config/docker_arguments.hpp"
 
 #include <fmt/format.h>
 
@@ -174,20 +175,6 @@ const std::map<std::string, Apply>& valued_options()
     return table;
 }
 
-const std::map<std::string, std::string>& short_names()
-{
-    static const std::map<std::string, std::string> table{
-        {"-e", "--env"}, {"-m", "--memory"}, {"-v", "--volume"}, {"--net", "--network"}};
-    return table;
-}
-
-// Harmless without effect: the supervisor is the init, and nobody sits at the terminal.
-bool has_no_effect(std::string_view option)
-{
-    return option == "--init" || option == "-i" || option == "-t" || option == "-it" ||
-           option == "--interactive" || option == "--tty";
-}
-
 Error refused(const std::string& option)
 {
     for (const std::string_view own : {"--rm",
@@ -242,22 +229,13 @@ Result<std::int64_t> parse_byte_size(std::string_view text)
 
 Result<> apply_run_arguments(const std::vector<std::string>& words, dockerapi::ContainerSpec& spec)
 {
-    for (std::size_t i = 0; i < words.size(); ++i) {
-        const auto equals = words[i].starts_with("--") ? words[i].find('=') : std::string::npos;
-        auto option = words[i].substr(0, equals);
-        if (has_no_effect(option)) continue;
-        if (const auto name = short_names().find(option); name != short_names().end())
-            option = name->second;
+    for (const auto& [option, value] : TRY(config::parse_docker_arguments(words))) {
         if (option == "--read-only") {
             spec.host_settings.set("ReadonlyRootfs", true);
             continue;
         }
         const auto known = valued_options().find(option);
         if (known == valued_options().end()) return tl::unexpected(refused(option));
-        if (equals == std::string::npos && i + 1 == words.size())
-            return fail(
-                ErrorKind::invalid_argument, "docker argument '{}' lacks its value", option);
-        const auto value = equals == std::string::npos ? words[++i] : words[i].substr(equals + 1);
         TRY(known->second(option, value, spec));
     }
     return {};

@@ -143,7 +143,9 @@ public:
     {
         held_.drop(job);
         open_up(directory);
-        if (!is_there(directory) || TRY(files_of(job, directory).find(control::exit))) return {};
+        // A record that cannot be read says nothing about the processes.
+        const auto ended = files_of(job, directory).find(control::exit);
+        if (!is_there(directory) || (ended && *ended)) return {};
         // On a full disk the signal alone must do.
         const auto noted = request_end(directory, grace);
         run_in(job, directory)->ask_to_end();

@@ -20,11 +20,15 @@ Result<Examination> examine_own_python(const JobSpec& spec, std::stop_token stop
         return out;
     }
     out.interpreter = found->string();
-    const auto asked = TRY(os::run(
-        {.argv = {out.interpreter, "-c", "import platform;print(platform.python_version())"},
-         .env = spec.ambient},
-        after(60s),
-        stop));
+    const auto asked = TRY(os::run({.argv = {out.interpreter,
+                                             "-E",
+                                             "-s",
+                                             "-c",
+                                             "import platform;print(platform.python_version())"},
+                                    .env = spec.ambient,
+                                    .directory = "/"},
+                                   after(60s),
+                                   stop));
     out.version = trim(asked.out);
     out.ready = asked.exit.status() == 0 && !out.version.empty();
     if (out.ready) {

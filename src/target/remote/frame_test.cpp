@@ -100,6 +100,29 @@ TEST(Frame, OfAStatusHasTheBytesOfTheGoldenFile)
     EXPECT_EQ(files->at(1).name, "journal/m-1");
 }
 
+TEST(Frame, OfAPlacedRunHasTheBytesOfTheGoldenFile)
+{
+    Placed placed;
+    placed.notices = {"'data' is a link that leaves the tree"};
+    placed.environment = EnvironmentUsed{.id = "e1", .key = "k1", .built = true};
+    placed.prepare_ms = 41'000;
+    const auto bytes = encode({FrameKind::answer, 9, to_json(placed), ""}).value();
+    const os::Path file = os::Path(PONK_GOLDEN) / "box-protocol/place-answer.frame";
+    if (std::getenv("PONK_UPDATE_GOLDEN")) {
+        ASSERT_TRUE(os::replace_file(file, bytes, 0644));
+    }
+
+    EXPECT_EQ(os::read_file(file).value(), bytes);
+    const auto frame = parse(os::read_file(file).value());
+    ASSERT_TRUE(frame && *frame);
+    const auto back = parse_placed((*frame)->head);
+    ASSERT_TRUE(back) << back.error().message();
+    EXPECT_EQ(back->prepare_ms, 41'000);
+    EXPECT_EQ(back->notices, placed.notices);
+    EXPECT_EQ(back->environment->key, "k1");
+    EXPECT_EQ(parse_placed(JsonObject{{"prepare_ms", -5}})->prepare_ms, 0);
+}
+
 TEST(Frame, OfGpusHasTheBytesOfTheGoldenFile)
 {
     gpu::Device card{

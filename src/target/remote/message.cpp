@@ -3,6 +3,7 @@
 
 #include "base/text.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace ponk::target::remote {
@@ -118,6 +119,23 @@ Notices parse_notices(const Json& list)
         if (item.is_string()) out.push_back(shown_text(item.as_string().substr(0, longest_notice)));
     }
     return out;
+}
+
+JsonObject to_json(const Placed& placed)
+{
+    return {{"notices", to_json(placed.notices)},
+            {"environment", placed.environment ? to_json(*placed.environment) : Json()},
+            {"prepare_ms", placed.prepare_ms}};
+}
+
+Result<Placed> parse_placed(const Json& head)
+{
+    Placed placed;
+    placed.notices = parse_notices(head["notices"]);
+    if (const auto& used = head["environment"]; used.is_object())
+        placed.environment = TRY(parse_environment_used(shown_texts(used)));
+    placed.prepare_ms = std::max<std::int64_t>(0, head.integer("prepare_ms"));
+    return placed;
 }
 
 Json to_json(const JobStatus& status)

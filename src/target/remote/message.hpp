@@ -38,6 +38,10 @@ Result<JobStatus> parse_job_status(const Json& head);
 Json to_json(const Notices& notices);
 Notices parse_notices(const Json& list);
 
+// The answer to `place`.
+JsonObject to_json(const Placed& placed);
+Result<Placed> parse_placed(const Json& head);
+
 // Digests as they lie in a payload: 32 bytes each.
 std::string pack_digests(const std::vector<Digest>& digests);
 Result<std::vector<Digest>> unpack_digests(std::string_view payload);

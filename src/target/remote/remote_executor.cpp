@@ -5,6 +5,7 @@
 #include "snapshot/lease.hpp"
 #include "target/control_directory.hpp"
 #include "target/control_seal.hpp"
+#include "target/outages.hpp"
 #include "target/remote/bounded_progress.hpp"
 #include "target/remote/box_calls.hpp"
 #include "target/remote/box_file.hpp"
@@ -15,6 +16,8 @@
 #include "target/remote/remote_environments.hpp"
 #include "target/remote/remote_place.hpp"
 #include "target/run_files.hpp"
+
+#include <algorithm>
 
 namespace ponk::target::remote {
 
@@ -36,10 +39,11 @@ public:
     Result<Placed>
     place(const JobSpec& spec, const Progress& progress, std::stop_token stop) override
     {
+        const auto begin = boot_milliseconds();
         const auto answer = TRY(bring_tree(options_, "place", spec, bounded(progress), stop));
-        Placed placed{.notices = parse_notices(answer.head["notices"]), .environment = {}};
-        if (const auto& used = answer.head["environment"]; used.is_object())
-            placed.environment = TRY(parse_environment_used(shown_texts(used)));
+        auto placed = TRY(parse_placed(answer.head));
+        // By the other machine's clock, and never more than passed here.
+        placed.prepare_ms = std::min(placed.prepare_ms, boot_milliseconds() - begin);
         return placed;
     }
 
@@ -75,6 +79,10 @@ public:
         for (;;) {
             const auto asked = Deadline::clock::now();
             auto status = TRY(follow_.once(job, files, directory, seen, deadline, stop));
+            if (status.phase == JobPhase::unknown)
+                silent_.note(directory, status.reason);
+            else
+                silent_.clear(directory);
             if (is_new(status, seen) || Deadline::clock::now() >= deadline) return status;
             // An answer that came at once and said nothing new would come again.
             const bool soon = Deadline::clock::now() - asked < pause;
@@ -86,16 +94,13 @@ public:
     Result<>
     cancel(const std::string& job, const Path& directory, std::chrono::seconds grace) override
     {
-        JobStatus ours;
-        if (!is_there(directory) || TRY(read_exit(files_of(job, directory), directory, ours)))
-            return {};
+        auto sent = send_cancel(job, directory, grace);
         const auto box = read_box(directory);
-        if (!box && box.error().kind() == ErrorKind::not_found) return {};  // no box heard of it
-        auto request = calls_.about("cancel", job);
-        request.head.set("grace", static_cast<std::int64_t>(grace.count()));
-        const auto connection = TRY(calls_.reach(directory, TRY(box), {}));
-        return BoxCalls::ask(*connection, *box, std::move(request), after(usual_patience), {})
-            .map([](const auto&) {});
+        if (sent || !box || calls_.outage(directory, *box))
+            unheard_.clear(directory);
+        else
+            unheard_.note(directory, sent.error().message());
+        return sent;
     }
 
     Result<> hand_over(const std::string& job,
@@ -166,7 +171,11 @@ public:
     [[nodiscard]] std::optional<Outage> outage(const Path& directory) const override
     {
         const auto box = read_box(directory);
-        return box ? calls_.outage(directory, *box) : std::nullopt;
+        if (!box) return std::nullopt;
+        if (auto outage = calls_.outage(directory, *box)) return outage;
+        // The machine answers, and an engine on it does not.
+        const auto outage = unheard_.find(directory);
+        return outage ? outage : silent_.find(directory);
     }
 
     Result<Json> facts(const FactsWish& wish, std::stop_token stop) override
@@ -214,10 +223,26 @@ public:
                                ? error.with_hint("Its files there stay until you clean it again.")
                                : error;
                 }));
+        silent_.clear(directory);
+        unheard_.clear(directory);
         return {};
     }
 
 private:
+    Result<> send_cancel(const std::string& job, const Path& directory, std::chrono::seconds grace)
+    {
+        JobStatus ours;
+        const auto ended = read_exit(files_of(job, directory), directory, ours);
+        if (!is_there(directory) || (ended && *ended)) return {};
+        const auto box = read_box(directory);
+        if (!box && box.error().kind() == ErrorKind::not_found) return {};  // no box heard of it
+        auto request = calls_.about("cancel", job);
+        request.head.set("grace", static_cast<std::int64_t>(grace.count()));
+        const auto connection = TRY(calls_.reach(directory, TRY(box), {}));
+        return BoxCalls::ask(*connection, *box, std::move(request), after(usual_patience), {})
+            .map([](const auto&) {});
+    }
+
     [[nodiscard]] SealedFiles files_of(const std::string& run, const Path& directory) const
     {
         return {directory, keys_.of(run)};
@@ -247,6 +272,8 @@ private:
     BoxCalls calls_{options_};
     FollowRun follow_{calls_};
     RemoteEnvironments environments_{options_, calls_};
+    Outages silent_;   // the machine cannot tell what became of the run
+    Outages unheard_;  // the request to end it did not arrive
 };
 
 }  // namespace

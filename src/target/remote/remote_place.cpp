@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "target/remote/remote_place.hpp"
 
+#include "base/keyed_hash.hpp"
 #include "base/synced.hpp"
 #include "base/text.hpp"
 #include "snapshot/transfer.hpp"
@@ -8,7 +9,6 @@
 #include "target/remote/object_peer.hpp"
 
 #include <algorithm>
-#include <unordered_set>
 
 namespace ponk::target::remote {
 
@@ -74,7 +74,7 @@ Result<std::vector<Digest>> TreeSender::candidates()
     if (!text || !parse_digest(trim(*text), id) || !TRY(objects_.contains(id))) return all;
     const auto before = objects_.read_manifest(id);
     if (!before) return all;
-    std::unordered_set<std::string> had;
+    KeyedSet<> had;
     for (const auto& digest : snapshot::objects_of(*before))
         had.insert(digest.text());
     std::erase_if(all, [&had](const Digest& digest) { return had.contains(digest.text()); });

@@ -2,6 +2,7 @@
 #include "target/remote/run_copy.hpp"
 
 #include "base/hash.hpp"
+#include "base/keyed_hash.hpp"
 #include "base/text.hpp"
 #include "target/control_directory.hpp"
 #include "target/journals.hpp"
@@ -10,7 +11,6 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <unordered_map>
 
 namespace ponk::target::remote {
 
@@ -34,9 +34,9 @@ bool is_name_of_a_run(const std::string& name)
     return name.starts_with(journals) && Journals::is_name(name.substr(journals.size()));
 }
 
-std::unordered_map<std::string_view, std::uint64_t> by_name(const std::vector<GrowingFile>& files)
+KeyedMap<std::uint64_t, std::string_view> by_name(const std::vector<GrowingFile>& files)
 {
-    std::unordered_map<std::string_view, std::uint64_t> out;
+    KeyedMap<std::uint64_t, std::string_view> out;
     for (const auto& file : files)
         out.emplace(file.name, file.offset);
     return out;

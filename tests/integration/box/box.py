@@ -2,6 +2,7 @@
 """A machine of the tests' own to run things on: an sshd with its own keys and home folder, in a network namespace of its
 own where that can be had, so that its packets can be dropped. Everything is ended by process id."""
 import hashlib
+import json
 import os
 import pathlib
 import random
@@ -108,16 +109,20 @@ class Box:
                 time.sleep(0.05)
         raise AssertionError("sshd does not answer")
 
-    def trust(self, ponk):
-        """What `computetarget attach` leaves behind: the host's key, accepted."""
-        identity = hashlib.sha256(f"{USER}@{self.address}:{self.port}".encode()).hexdigest()[:16]
+    def trust(self, ponk, port=None):
+        """What `computetarget attach` leaves behind: the host's key, accepted, and settings."""
+        port = port or self.port
+        identity = hashlib.sha256(f"{USER}@{self.address}:{port}".encode()).hexdigest()[:16]
         folder = ponk.home / "ssh" / identity
         folder.mkdir(parents=True, exist_ok=True)
         for place in (ponk.home, ponk.home / "ssh", folder):
             place.chmod(0o700)
         key = " ".join((self.folder / "host.pub").read_text().split()[:2])
-        (folder / "known_hosts").write_text(f"[{self.address}]:{self.port} {key}\n")
-        (folder / "known_hosts").chmod(0o600)
+        (folder / "known_hosts").write_text(f"[{self.address}]:{port} {key}\n")
+        settings = {"version": 1, "user": USER, "host": self.address, "port": port, "identity": "user"}
+        (folder / "settings.json").write_text(json.dumps(settings))
+        for name in ("known_hosts", "settings.json"):
+            (folder / name).chmod(0o600)
 
     def compute(self, kind, *lines, port=None):
         return "\n".join([f"type: {kind}", f"address: {self.address}:{port or self.port}", f"username: {USER}",

@@ -57,6 +57,7 @@ class Storm:
             self.ponk.write(f"aml_config/{name}.runconfig",
                             f"Target: {name}\nFramework: Python\nPrepareEnvironment: false\nCondaDependenciesFile: null\n"
                             "SparkDependenciesFile: null\n")
+        self.ponk.run("allow", "folder", f"{machine.folder}/share/")
         self.runs = {}  # id: (attempt, seed, target)
         self.cuts = collections.Counter()
 

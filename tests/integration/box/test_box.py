@@ -256,12 +256,17 @@ def test_check_tells_what_the_machine_is_and_has(away, machine, engine):
     assert [one for one in found["problems"] if one["severity"] == "error"] == []
 
     away.write("aml_config/plain.compute", machine.compute("remote", port=1))
+    unknown = check(away, "plain")
+    assert unknown["reachable"] is False and "never attached" in unknown["problems"][0]["what"]
+    assert unknown["problems"][0]["hint"].endswith("ponk attach --from aml_config/plain.compute")
+    machine.trust(away, port=1)
     gone = check(away, "plain")
     assert (gone["reachable"], gone["facts"]) == (False, None) and machine.address in gone["problems"][0]["what"]
 
 
 def test_machine_that_does_not_answer_is_an_error_with_the_name(away, machine):
     away.write("aml_config/plain.compute", machine.compute("remote", port=1))
+    machine.trust(away, port=1)
     away.write("a.py", "print(1)\n")
 
     done = away.run("submit", "-c", "plain", "a.py", code=None, timeout=120)

@@ -43,6 +43,12 @@ def test_submit_brings_log_metrics_outputs_and_code_home(docker, tmp_path):
     assert (tmp_path / "got/outputs/m.txt").read_text() == "weights"
 
 
+def test_a_run_that_asks_for_no_gpu_sees_none_whatever_the_image_and_its_variables_say(docker):
+    docker.write("show.py", "import os\nfor name in ('CUDA', 'HIP', 'ROCR', 'NVIDIA'): print(name, repr(os.environ.get(name + '_VISIBLE_DEVICES')))\n")
+    shown = docker.run("submit", "-c", "docker", "--gpus", "none", "--env", "NVIDIA_VISIBLE_DEVICES=all", "show.py").stdout
+    assert shown == b"CUDA ''\nHIP '-1'\nROCR '-1'\nNVIDIA 'void'\n"
+
+
 @pytest.mark.parametrize("shared", ["true", "false"])
 def test_pipes_and_sockets_among_outputs_are_told_and_second_names_of_files_come_home(docker, tmp_path, shared):
     docker.write("aml_config/docker.compute", f"type: localdocker\nbaseDockerImage: {engines.IMAGE}\nsharedVolumes: {shared}\n")

@@ -62,6 +62,9 @@ assert client.create_model_version('R', f'runs:/{{found[0].info.run_id}}/notes',
 client.set_registered_model_alias('R', 'best', '1')
 assert mlflow.artifacts.load_text('models:/R@best/a.txt') == 'hello'
 """)
+    refused = docker.run("submit", "-c", "docker", "train.py", code=73).stderr.decode()
+    assert f"ponk allow docker-argument --volume={packages}:/mlflow-packages:ro" in refused
+    docker.run("allow", "docker-argument", f"--volume={packages}:/mlflow-packages:ro")
     done = docker.run("submit", "-c", "docker", "train.py", timeout=300, env={"MLFLOW_DISABLE_TELEMETRY": "true"})
     if b"another python" in done.stdout:
         pytest.skip("the image has another Python than mlflow was installed for")
@@ -80,4 +83,5 @@ def test_the_real_client_trains_in_a_container_without_a_network(docker, mlflow_
                  f"  environmentVariables: {{PYTHONPATH: {packages}, MLFLOW_DISABLE_TELEMETRY: 'true', GIT_PYTHON_REFRESH: quiet}}\n"
                  f"  docker:\n    arguments: [--network=none, '--volume={packages}:{packages}:ro']\n")
     docker.write("train.py", TRAINING)
+    docker.run("allow", "docker-argument", "-v", f"{packages}:{packages}:ro")
     check_training(docker.run("submit", "--allow", "promote", "-c", "docker", "train.py", timeout=600), request.getfixturevalue("client"))

@@ -54,6 +54,7 @@ print("cuda", torch.cuda.is_available()); x = torch.randn(512, 512)
 end = time.time() + 4
 while time.time() < end: x = torch.tanh(x @ x)
 """
+NONE = "import sys, torch; sys.exit(torch.cuda.is_available())\n"
 WORKERS = """
 import multiprocessing as mp, sys
 def work(n):
@@ -82,7 +83,7 @@ class Checks:
         self.project.mkdir()
         self.environment = dict(os.environ, PONK_HOME=str(folder / "home"), PONK_GPU_LOCKS=str(folder / "locks"))
         for name, text in {"train.py": TRAIN, "sleep.py": SLEEP, "idle.py": IDLE, "hidden.py": HIDDEN, "workers.py": WORKERS,
-                           "short.py": SHORT, "nothing.py": ""}.items():
+                           "short.py": SHORT, "none.py": NONE, "nothing.py": ""}.items():
             (self.project / name).write_text(text)
 
     def run(self, *words, code=None, timeout=300):
@@ -292,6 +293,8 @@ def main():
         checks.verdict("a second of work", "confirmed", "short.py")
         checks.verdict("workers that are forked", "confirmed", "workers.py")
         checks.verdict("--gpus none", "not-requested", "--gpus", "none", "sleep.py")
+        checks.verdict("--gpus none hides the card", "not-requested", "--gpus", "none", "none.py")
+        checks.verdict("--gpus none hides it from a variable", "not-requested", "--gpus", "none", "--env", "CUDA_VISIBLE_DEVICES=0", "none.py")
         for name in ("live_view", "queue", "killed", "foreign", "required", "cost", "overhead"):
             if wants(name):
                 getattr(checks, name)()

@@ -62,6 +62,7 @@ def prepare(checks, pack, folder):
             f"    interpreterPath: {sys.executable}\n"
             f"  docker:\n    enabled: true\n    baseImage: {IMAGE}\n    gpuSupport: true\n    sharedVolumes: true\n"
             f"    arguments: ['--network=host', '-v', '{framework}:{framework}:ro']\n")
+        checks.run("allow", "docker-argument", "--network=host", "-v", f"{framework}:{framework}:ro")
     except BaseException:
         engine.terminate()
         raise

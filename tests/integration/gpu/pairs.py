@@ -101,12 +101,20 @@ class Pairs:
 
     def intruder(self, number):
         """Somebody who asks for no lease computes while a run does nothing."""
-        run = self.start("idle.py" if number % 2 else "bare.py", 6)
+        run = self.start("idle.py" if number % 2 else "bare.py", 18)  # PyTorch needs ten seconds to its first kernel
         time.sleep(2.5)
         other = subprocess.run([sys.executable, str(self.checks.project / "train.py"), "2"], capture_output=True, text=True)
         self.finish(number, "intruder", run, "not confirmed")
         if other.returncode:
             print(other.stderr[-500:])
+
+    def none(self):
+        """The card is hidden from a run that asks for none."""
+        done = self.start("--gpus", "none", "--env", "CUDA_VISIBLE_DEVICES=0", "none.py")
+        said, trouble = done.communicate(timeout=120)
+        good = done.returncode == 0
+        self.false += not good
+        print(f"{'ok ' if good else 'BAD'} --gpus none hides the card" + ("" if good else f": {said[-300:]} {trouble[-1000:]}"), flush=True)
 
     def print_table(self, seconds):
         print("\n| second run | runs | verdicts | most seconds of work that were counted |\n|---|---|---|---|")
@@ -143,6 +151,7 @@ def main():
             engine = container.prepare(checks, options.docker, folder)
             command = ["-c", "box"]
         pairs = Pairs(checks, command, options)
+        pairs.none()
         for number in range(options.n):
             if time.monotonic() - began > options.at_most:
                 print(f"only {number} of {options.n} pairs fit into {options.at_most:.0f} s")

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Attaching boxes as a user does it, to a real sshd."""
+import json
 import os
 import pathlib
+import shutil
 import stat
 import subprocess
 
@@ -90,6 +92,30 @@ def test_remote_target_uses_the_python_that_is_there(ponk, attach):
     compute = read(ponk, "box.compute")
     assert compute["type"] == "remote" and compute["userManagedEnvironment"] is True
     assert compute["pythonLocation"] == "python3" and "baseDockerImage" not in compute
+
+
+def test_a_machine_that_a_file_names_is_attached_by_that_file(ponk, sshd, box_user):
+    text = f"type: remote\naddress: 127.0.0.1:{sshd.port}\nusername: {box_user.name}\npassword: not-used\npythonLocation: python3\n"
+    ponk.write("aml_config/lab.compute", text)
+    ponk.write("aml_config/lab.runconfig", "Target: lab\nFramework: Python\n")
+    shutil.chown(ponk.project / "aml_config", ponk.user.name)
+    refused = ponk.run("computetarget", "check", "lab", code=69).stderr
+    assert b"never attached" in refused and b"ponk attach --from aml_config/lab.compute" in refused
+
+    done = ponk.run("attach", "--from", "aml_config/lab.compute", "--password", PASSWORD, "--fingerprint", sshd.fingerprint(), "-o", "json")
+
+    assert json.loads(done.stdout)["name"] == "lab" and (ponk.project / "aml_config/lab.compute").read_text() == text
+    assert len(box_user.authorized.splitlines()) == 1
+    ponk.run("computetarget", "check", "lab")
+    ponk.run("computetarget", "detach", "lab")
+    assert box_user.authorized.strip() == ""
+    ponk.write("aml_config/lab.compute", text)
+    assert b"never attached" in ponk.run("computetarget", "check", "lab", code=69).stderr
+    # On a terminal the same is one question more than an attach has.
+    code, shown = ponk.type("computetarget", "check", "lab", answers=[
+        ("which you never attached. Attach it and log in there? [y/N]", "y"), ("you mean? [y/N]", "y"), ("Password of", PASSWORD)])
+    assert code == 0 and f"aml_config/lab.compute:2 names the machine '127.0.0.1', port {sshd.port}" in shown, shown
+    ponk.run("computetarget", "check", "lab")
 
 
 def test_engine_of_this_machine_is_attached_by_both_names(ponk):

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "query/search/like.hpp"
+#include "base/like.hpp"
+#include "base/work_count.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-namespace ponk::query::search {
+namespace ponk {
 namespace {
 
 bool like(std::string_view pattern, std::string_view text)
@@ -65,14 +66,40 @@ TEST(Like, OnlyIlikeFoldsAndOnlyAscii)
     EXPECT_FALSE(ilike("@", "`"));
 }
 
-TEST(Like, ManyWildcardsTakeNoExponentialTime)
+TEST(Like, LongPatternsAreAsShortOnes)
 {
     std::string pattern;
     for (int i = 0; i < 300; ++i)
         pattern += "%a_";
     EXPECT_FALSE(like(pattern + "b", std::string(3'000, 'a')));
     EXPECT_TRUE(like(pattern, std::string(3'000, 'a')));
+    EXPECT_TRUE(like(std::string(600, '_'), std::string(600, 'a')));
+    EXPECT_FALSE(like(std::string(600, '_'), std::string(601, 'a')));
+    EXPECT_TRUE(ilike("%" + std::string(200, 'B'), std::string(300, 'b')));
+    std::string smiles;
+    for (int i = 0; i < 130; ++i)
+        smiles += "\U0001f600";
+    EXPECT_TRUE(like(std::string(130, '_'), smiles));
+    EXPECT_FALSE(like("%_" + std::string(130, '_'), smiles));
+}
+
+// A matcher that goes back after each try takes the product of both lengths.
+TEST(Like, TakesAStepPerByteWhateverThePattern)
+{
+    const std::string text(8'000, 'a');
+    std::string many;
+    for (int i = 0; i < 250; ++i)
+        many += "%a";
+    for (const auto& pattern : {"%" + std::string(498, 'a') + "b",
+                                "%" + std::string(498, 'a') + "b%",
+                                "%" + std::string(498, '_') + "b",
+                                many + "b",
+                                many}) {
+        const WorkCount work;
+        EXPECT_EQ(like(pattern, text), pattern == many);
+        EXPECT_LE(work.steps(), text.size() * (pattern.size() / 64 + 1)) << pattern;
+    }
 }
 
 }  // namespace
-}  // namespace ponk::query::search
+}  // namespace ponk

@@ -1,0 +1,248 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What others feel while somebody attacks: bench/hostile.py --ponk build/release/ponk [--only NAME…]
+
+A daemon of its own on loopback. Before and during each attack three innocent clients are measured: `/health`
+by TCP, the owner's list of runs by the Unix socket (and `ponk runs` itself), and one client that logs metrics.
+Nothing is asserted: the goals are printed beside the figures. The attackers have a token of their own.
+"""
+import argparse
+import contextlib
+import http.client
+import json
+import multiprocessing
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import hostile_attacks as attacks
+
+GOAL_MILLISECONDS = 100
+
+
+class UnixConnection(http.client.HTTPConnection):
+    def __init__(self, path):
+        super().__init__("localhost", timeout=120)
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(120)
+        self.sock.connect(self.path)
+
+
+def ask_again_and_again(make, method, target, body, headers, pause, seconds):
+    """Milliseconds of each answer; one that does not come counts as all the time that was waited for it, and ten seconds."""
+    connection = make()
+    taken, end = [], time.monotonic() + seconds
+    while time.monotonic() < end:
+        began = time.perf_counter()
+        lost = 0
+        try:
+            connection.request(method, target, body, headers)
+            answer = connection.getresponse()
+            answer.read()
+            assert answer.status == 200, (target, answer.status)
+        except (OSError, http.client.HTTPException):
+            lost = 10_000
+            connection = make()
+        taken.append((time.perf_counter() - began) * 1000 + lost)
+        time.sleep(pause)
+    return taken
+
+
+def probe(make, target, pause, seconds, results):
+    results.put((target, ask_again_and_again(make, "GET", target, None, {}, pause, seconds)))
+
+
+def log_metrics(door, run, seconds, results):
+    body = json.dumps({"run_id": run, "key": "m", "value": 1.5, "timestamp": 1, "step": 1})
+    taken = ask_again_and_again(door.connect, "POST", attacks.API + "runs/log-metric", body, door.headers, 0, seconds)
+    results.put(("log-metric", sum(one < 10_000 for one in taken) / seconds))
+
+
+def percentile(values, part):
+    values = sorted(values)
+    return values[min(len(values) - 1, int(len(values) * part))] if values else float("nan")
+
+
+class Bench:
+    def __init__(self, options):
+        self.options = options
+        self.ponk = os.path.realpath(options.ponk)
+        self.folder = tempfile.mkdtemp(prefix="ponk-h-", dir=options.scratch)
+        self.home = os.path.join(self.folder, "home")
+        self.project = os.path.join(self.folder, "project")
+        os.mkdir(self.project)
+        self.environment = {"PATH": "/usr/bin:/bin", "HOME": self.folder, "PONK_HOME": self.home, "LANG": "C.UTF-8", "NO_COLOR": "1"}
+        values = dict(re.findall(r"export (MLFLOW_\w+)='?([^'\n]*)'?", self.command("tracking", "env")))
+        port = int(values["MLFLOW_TRACKING_URI"].rsplit(":", 1)[1])
+        self.innocent = attacks.Door(port, values["MLFLOW_TRACKING_TOKEN"])
+        made = json.loads(self.command("token", "create", "--name", "attacker", "--role", "write", "-o", "json"))
+        self.attacker = attacks.Door(port, made["token"])
+        self.pid = json.loads(self.command("daemon", "status", "-o", "json"))["pid"]
+        self.run = self.make_run()
+
+    def command(self, *words, **options):
+        done = subprocess.run([self.ponk, *words], cwd=self.project, env=self.environment, stdin=subprocess.DEVNULL,
+                              capture_output=True, timeout=300, **options)
+        assert done.returncode == 0, (words, done.stderr[-500:])
+        return done.stdout.decode()
+
+    def make_run(self, experiment="0"):
+        status, body = self.innocent.ask("POST", attacks.API + "runs/create", {"experiment_id": experiment, "start_time": 1})
+        assert status == 200, body
+        return json.loads(body)["run"]["info"]["run_id"]
+
+    def submit(self, text, *words):
+        with open(os.path.join(self.project, "x.py"), "w") as stream:
+            stream.write(text)
+        self.command("submit", *words, "x.py")
+        return json.loads(self.command("runs", "-o", "json"))[0]["run_id"]
+
+    def measure(self, seconds):
+        """Of all probes at the same time."""
+        results = multiprocessing.Queue()
+        unix = os.path.join(self.home, "daemon.sock")
+        probes = [
+            multiprocessing.Process(target=probe, args=(self.innocent.connect, "/health", 0.01, seconds, results)),
+            multiprocessing.Process(target=probe, args=(lambda: UnixConnection(unix), "/api/v1/runs?limit=20", 0.02, seconds, results)),
+            multiprocessing.Process(target=log_metrics, args=(self.innocent, self.run, seconds, results)),
+        ]
+        for one in probes:
+            one.start()
+        commands, end = [], time.monotonic() + seconds
+        while time.monotonic() < end:
+            began = time.perf_counter()
+            try:
+                self.command("runs")
+            except AssertionError as problem:
+                print("  ponk runs failed: %s" % problem)
+            commands.append((time.perf_counter() - began) * 1000)
+            time.sleep(0.2)
+        found = dict(results.get(timeout=300) for _ in probes)
+        for one in probes:
+            one.join()
+        return {"health": found["/health"], "owner": found["/api/v1/runs?limit=20"], "ponk runs": commands, "rate": found["log-metric"]}
+
+    def memory(self):
+        with open("/proc/%d/status" % self.pid) as stream:
+            return max(int(line.split()[1]) for line in stream if line.startswith("VmHWM")) // 1024
+
+    def forget_memory(self):
+        with contextlib.suppress(OSError), open("/proc/%d/clear_refs" % self.pid, "w") as stream:
+            stream.write("5")
+
+    @contextlib.contextmanager
+    def attacked_by(self, *parts):
+        stop = multiprocessing.Event()
+        attackers = [multiprocessing.Process(target=part, args=(*arguments, stop)) for part, *arguments in parts]
+        for one in attackers:
+            one.start()
+        try:
+            yield
+        finally:
+            stop.set()
+            for one in attackers:
+                one.join(20)
+                if one.is_alive():
+                    one.terminate()
+
+    def report(self, name, share, *parts, ready=None):
+        alone = self.measure(self.options.seconds)
+        self.forget_memory()
+        with self.attacked_by(*parts):
+            if ready is not None:
+                assert ready.wait(120), "the attackers are not ready"
+            time.sleep(1)
+            during = self.measure(self.options.seconds)
+        print("%s" % name)
+        for what in ("health", "owner", "ponk runs"):
+            p99 = percentile(during[what], 0.99)
+            print("  %-12s p50 %7.1f ms, p99 %7.1f ms (alone %.1f, %.1f)  goal: p99 at most %d ms  %s"
+                  % (what, percentile(during[what], 0.5), p99, percentile(alone[what], 0.5), percentile(alone[what], 0.99),
+                     GOAL_MILLISECONDS, "met" if p99 <= GOAL_MILLISECONDS else "MISSED"))
+        ratio = during["rate"] / alone["rate"]
+        print("  %-12s %7.0f/s beside %.0f/s alone: %.0f %%  goal: at least %.0f %%  %s"
+              % ("log-metric", during["rate"], alone["rate"], ratio * 100, share * 100, "met" if ratio >= share else "MISSED"))
+        print("  memory       %d MiB at most" % self.memory(), flush=True)
+
+    # The attacks ---------------------------------------------------------------------------------
+
+    def log(self):
+        with open(os.path.join(self.folder, "key"), "w") as stream:
+            stream.write("hunter2-hunter2")
+        with open(os.path.join(self.folder, "key")) as stream:
+            subprocess.run([self.ponk, "secret", "set", "KEY"], env=self.environment, cwd=self.project, stdin=stream, check=True,
+                           capture_output=True, timeout=60)
+        run = self.submit("print('x')\n", "--env", "KEY=secret:KEY")
+        line = b"epoch 17 loss 0.123 hunter hun the key is hunter2-hunter2 and more text follows here\n" * 12000
+        with open(os.path.join(self.home, "runs", run, "log"), "wb") as stream:
+            for _ in range(self.options.log_megabytes):
+                stream.write(line)
+        self.report("two readers far behind the end of a log of %d MB with a secret" % self.options.log_megabytes, 0.5,
+                    (attacks.read_log_far_behind, self.attacker, run))
+
+    def keys(self):
+        keys = attacks.colliding_keys(20_000)
+        self.report("16 bodies of %d keys with one hash" % len(keys), 0.5,
+                    (attacks.send_colliding_keys, self.attacker, self.make_run(), keys))
+
+    def like(self):
+        for _ in range(200):
+            self.attacker.ask("POST", attacks.API + "runs/set-tag", {"run_id": self.make_run(), "key": "long", "value": "a" * 4000})
+        self.report("16 searches with a pattern that backtracks, of clients that leave", 0.5, (attacks.search_backtracking, self.attacker))
+
+    def answers(self):
+        for _ in range(4):
+            run = self.make_run()
+            for first in range(0, 1200, 100):
+                tags = [{"key": "t%d" % number, "value": "x" * 7900} for number in range(first, first + 100)]
+                status, body = self.attacker.ask("POST", attacks.API + "runs/log-batch", {"run_id": run, "tags": tags})
+                assert status == 200, body
+        self.report("8 clients that ask for 38 MiB of tags", 0.5, (attacks.ask_for_much, self.attacker))
+
+    def followers(self):
+        for _ in range(40):
+            run = self.make_run()
+            metrics = [{"key": "k", "value": number * 0.5, "timestamp": number, "step": number} for number in range(1000)]
+            for _ in range(5):
+                self.attacker.ask("POST", attacks.API + "runs/log-batch", {"run_id": run, "metrics": metrics})
+        run = self.submit("import time\nfor i in range(600):\n    print('line', i, flush=True)\n    time.sleep(2)\n", "--async")
+        ready = multiprocessing.Event()
+        self.report("ten exports and %d log followers" % self.options.followers, 0.8, (attacks.export, self.attacker),
+                    (attacks.follow_logs, self.attacker, run, self.options.followers, ready), ready=ready)
+        self.command("cancel", run)
+
+    def end(self):
+        with contextlib.suppress(AssertionError):
+            self.command("daemon", "stop")
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--ponk", default="build/release/ponk")
+    parser.add_argument("--scratch", default="/tmp")
+    parser.add_argument("--seconds", type=float, default=8)
+    parser.add_argument("--log-megabytes", type=int, default=500)
+    parser.add_argument("--followers", type=int, default=10_000)
+    parser.add_argument("--only", nargs="*", choices=["log", "keys", "like", "answers", "followers"])
+    options = parser.parse_args()
+    multiprocessing.set_start_method("fork")
+    bench = Bench(options)
+    try:
+        for name in options.only or ["log", "keys", "like", "answers", "followers"]:
+            getattr(bench, name)()
+    finally:
+        bench.end()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Logs with secrets, from any offset.
+#include "api/api_test_support.hpp"
+#include "base/work_budget.hpp"
+
+namespace ponk::api {
+namespace {
+
+using Step = net::BodySource::Step;
+
+class MaskedLog : public ApiFixture {
+protected:
+    // A run whose log has a secret in several forms, often, and is `size` bytes long.
+    void make_log(std::size_t size)
+    {
+        ASSERT_EQ(call("PUT", {"secrets", "KEY"}, JsonObject{{"value", "hunter2-hunter2"}}).status,
+                  200);
+        id_ = submit(JsonObject{{"K", "secret:KEY"}}).text("run_id");
+        std::string text;
+        for (int i = 0; text.size() < size; ++i) {
+            text += "line " + std::to_string(i);
+            if (i % 7 == 0) text += " hunter2-hunter2hunter2-hunter2";
+            if (i % 5 == 0) text += " aHVudGVyMi1odW50ZXIy";
+            if (i % 3 == 0) text += " hunter2-hunte";
+            text += i % 2 == 0 ? " hunter2-hunter2" : "\n";
+        }
+        const auto log = root_ / "home/runs" / id_ / "log";
+        ASSERT_TRUE(os::replace_file(log, text));
+    }
+
+    net::Response from(std::uint64_t offset)
+    {
+        return call("GET", {"runs", id_, "log"}, {{"offset", std::to_string(offset)}}, Json());
+    }
+
+    // How many pieces a body takes.
+    static std::size_t count_pieces(net::Response response)
+    {
+        std::size_t count = 1;
+        std::string out;
+        while (response.stream->next(out) == Step::data) {
+            EXPECT_LE(out.size(), std::size_t{256} << 10);
+            out.clear();
+            ++count;
+        }
+        return count;
+    }
+
+    std::string id_;
+};
+
+TEST_F(MaskedLog, IsTheSameFromEveryOffset)
+{
+    make_log(3'000);
+    const auto whole = drain(from(0));
+    EXPECT_EQ(whole.find("hunter2-hunter2"), std::string::npos);
+    for (std::size_t at = 0; at <= whole.size() + 2; ++at)
+        ASSERT_EQ(drain(from(at)), at < whole.size() ? whole.substr(at) : "") << at;
+}
+
+TEST_F(MaskedLog, IsTheSameFromOffsetsAroundEveryPlaceWhereAReaderMayBegin)
+{
+    make_log(5 << 20);
+    const auto whole = drain(from(0));  // leaves its marks
+    for (std::size_t at = 0; at < whole.size(); at += 99'991)
+        ASSERT_TRUE(drain(from(at)) == whole.substr(at)) << at;
+}
+
+TEST_F(MaskedLog, IsNotReadFromItsBeginningByTheNextWhoWantsItsEnd)
+{
+    make_log(5 << 20);
+    const auto first = count_pieces(from(std::uint64_t{1} << 60));
+    const auto next = count_pieces(from(std::uint64_t{1} << 60));
+
+    EXPECT_GE(first, std::size_t{5} << 4) << "pieces of 64 KiB, between which others have a turn";
+    EXPECT_LE(next, 2U + (1U << 5));
+}
+
+}  // namespace
+}  // namespace ponk::api

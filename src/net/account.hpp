@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/synced.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+namespace ponk::net {
+
+// What one client uses of the server: the owner, a token, or an address without one. All its
+// connections share it. Safe for several threads.
+class Account {
+public:
+    // The owner has the rest of the server as its limit, others have a share.
+    enum class Kind { owner, guest };
+
+    explicit Account(Kind kind) : kind_(kind) {}
+    [[nodiscard]] bool is_owner() const noexcept { return kind_ == Kind::owner; }
+
+    std::atomic<std::size_t> body_bytes{0};    // in memory now
+    std::atomic<std::size_t> answer_bytes{0};  // likewise
+    std::atomic<std::size_t> calls{0};         // that are not answered yet
+
+    // Guarded by the lock of `Workers`.
+    struct Turn {
+        std::deque<std::function<void()>> jobs[3] = {};  // by pace
+        std::size_t running = 0;
+        bool queued = false;     // has jobs that wait
+        std::int64_t spent = 0;  // nanoseconds of CPU, for the order of clients
+        // CPU time of late, which runs out again with time; beyond some it is a heavy client.
+        std::int64_t load = 0;
+        std::int64_t load_at = 0;
+    } turn;
+
+private:
+    Kind kind_;
+};
+
+// The clients of late, by name. What they used is remembered after their last connection, so that
+// nobody begins again by connecting again. Safe for several threads.
+class Accounts {
+public:
+    // An empty name is the owner's.
+    std::shared_ptr<Account> find(const std::string& name);
+
+private:
+    Synced<std::map<std::string, std::shared_ptr<Account>>> known_;
+};
+
+}  // namespace ponk::net

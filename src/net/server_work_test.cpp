@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+// What requests cost: on which threads they are worked on, whose turn it is, and when work ends.
+#include "base/synced.hpp"
+#include "base/work_budget.hpp"
+#include "net/client.hpp"
+#include "net/server_test_support.hpp"
+#include "net/workers.hpp"
+#include "os/socket.hpp"
+
+#include <atomic>
+#include <pthread.h>
+#include <set>
+
+namespace ponk::net {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::string thread_name()
+{
+    char name[16] = {};
+    ::pthread_getname_np(::pthread_self(), name, sizeof name);
+    return name;
+}
+
+template <class Condition>
+bool becomes_true(const Condition& condition)
+{
+    for (const auto limit = after(20s); Deadline::clock::now() < limit;) {
+        if (condition()) return true;
+        std::this_thread::sleep_for(1ms);
+    }
+    return condition();
+}
+
+// "/hold" and the body of "/held" wait until `open`; "/spin" and the body of "/spun" work until
+// they are told to end. The client is what the query says.
+class ServerWork : public testing::Test {
+protected:
+    class Source final : public BodySource {
+    public:
+        Source(ServerWork& test, bool spins) : test_(test), spins_(spins) {}
+        ~Source() override { ++test_.gone_; }
+        void attach(std::function<void()> /*ring*/) override {}
+        Step next(std::string& out) override
+        {
+            test_.note_thread();
+            if (spins_) return Step::data;  // long work without a byte
+            ++test_.held_;
+            test_.wait_until_open();
+            out += "held";
+            return Step::end;
+        }
+
+    private:
+        ServerWork& test_;
+        bool spins_;
+    };
+
+    ~ServerWork() override { open_ = true; }
+
+    Handlers handlers()
+    {
+        return {.answer = [this](const Request& request) { return answer(request); },
+                .receive =
+                    [](const Request& head) {
+                        Reception reception;
+                        reception.client = head.parameter("client").value_or("");
+                        if (head.parameter("slow")) reception.pace = Reception::Pace::slow;
+                        return reception;
+                    }};
+    }
+
+    Response answer(const Request& request)
+    {
+        const auto& path = request.path.at(0);
+        note_thread();
+        *order_.lock() += request.parameter("client").value_or("-");
+        if (path == "hold") {
+            ++held_;
+            wait_until_open();
+        }
+        if (path == "held" || path == "spun") {
+            Response response;
+            response.stream = std::make_unique<Source>(*this, path == "spun");
+            return response;
+        }
+        if (path == "spin") {
+            ++held_;
+            Result<> go_on;
+            while ((go_on = check_work()))
+                std::this_thread::sleep_for(1ms);
+            ended_by_.lock()->emplace_back(to_string(go_on.error().kind()));
+            return error_response(go_on.error());
+        }
+        return json_response(Json(path));
+    }
+
+    void note_thread() { threads_.lock()->insert(thread_name()); }
+    void wait_until_open() const
+    {
+        while (!open_)
+            std::this_thread::sleep_for(1ms);
+    }
+    static std::string get(const std::string& target)
+    {
+        return "GET /" + target + " HTTP/1.1\r\nHost: x\r\n\r\n";
+    }
+
+    std::atomic<bool> open_ = false;
+    std::atomic<int> held_ = 0;
+    std::atomic<int> gone_ = 0;
+    Synced<std::string> order_;
+    Synced<std::set<std::string>> threads_;
+    Synced<std::vector<std::string>> ended_by_;
+};
+
+TEST_F(ServerWork, PiecesOfBodiesKeepNoThreadOfTheLoop)
+{
+    const TcpServer server(handlers());
+    std::vector<RawClient> held;
+    for (int i = 0; i < 20; ++i) {
+        held.push_back(server.connect());
+        held.back().send(get("held?client=a"));
+    }
+    ASSERT_TRUE(becomes_true([this] { return held_ >= 2; }));
+
+    auto other = server.connect();
+    other.send(get("quick?client=b"));
+    EXPECT_NE(other.receive_until("quick").find("200 OK"), std::string::npos);
+
+    open_ = true;
+    for (auto& client : held)
+        EXPECT_NE(client.receive_until("0\r\n\r\n").find("held"), std::string::npos);
+    EXPECT_EQ(*threads_.lock(), std::set<std::string>{"ponk-worker"});
+}
+
+TEST_F(ServerWork, EndsWithItsConnection)
+{
+    ServerOptions options;
+    options.watch_interval = 5ms;
+    options.half_closed_limit = 20ms;
+    const TcpServer server(handlers(), options);
+    {
+        auto client = server.connect();
+        client.send(get("spin"));
+        ASSERT_TRUE(becomes_true([this] { return held_ == 1; }));
+    }
+    EXPECT_TRUE(becomes_true([this] { return !ended_by_.lock()->empty(); }));
+    {
+        auto client = server.connect();
+        client.send(get("spun"));
+        client.receive_until("\r\n\r\n");
+    }
+    EXPECT_TRUE(becomes_true([this] { return gone_ == 1; }));
+    EXPECT_TRUE(server.comes_down_to(0));
+}
+
+TEST_F(ServerWork, HasADeadline)
+{
+    ServerOptions options;
+    options.work_limit = 20ms;
+    const TcpServer server(handlers(), options);
+    auto client = server.connect();
+    client.send(get("spin"));
+    EXPECT_NE(client.receive_until("}\n").find("504"), std::string::npos);
+    EXPECT_EQ(ended_by_.lock()->front(), "timeout");
+}
+
+TEST_F(ServerWork, TheOwnerIsAnsweredWhileAllOthersWorkersAreTaken)
+{
+    const os::Path folder = *os::make_temporary_directory(testing::TempDir(), "ponk-net-");
+    auto socket = *os::listen_tcp(os::loopback_address(AF_INET, 0));
+    const auto port = *os::port_of(socket.get());
+    std::vector<Listener> listeners;
+    listeners.push_back({.socket = std::move(socket), .door = Door::loopback});
+    listeners.push_back({.socket = *os::listen_unix(folder / "s")});
+    ServerOptions options;
+    options.workers = 6;
+    const Server server(std::move(listeners), handlers(), options);
+    std::vector<RawClient> held;
+    for (int i = 0; i < 12; ++i) {
+        held.emplace_back(port);
+        held.back().send(get("hold?client=" + std::to_string(i)));
+    }
+    ASSERT_TRUE(becomes_true([this] { return held_ == 6; }));
+
+    Client owner(folder / "s");
+    for (int i = 0; i < 10; ++i)
+        EXPECT_TRUE(owner.call("GET", "/quick", "", after(20s)));
+
+    EXPECT_EQ(held_, 6);
+    EXPECT_TRUE(threads_.lock()->contains("ponk-reserved"));
+    open_ = true;
+    EXPECT_TRUE(becomes_true([this] { return held_ == 12; }));
+    static_cast<void>(os::remove_tree(folder));
+}
+
+TEST_F(ServerWork, OneClientNeverHasAllWorkers)
+{
+    ServerOptions options;
+    options.workers = 6;
+    const TcpServer server(handlers(), options);
+    std::vector<RawClient> held;
+    for (int i = 0; i < 12; ++i) {
+        held.push_back(server.connect());
+        held.back().send(get("hold?client=a"));
+    }
+    ASSERT_TRUE(becomes_true([this] { return held_ == 4; }));
+
+    auto other = server.connect();
+    other.send(get("quick?client=b"));
+    EXPECT_NE(other.receive_until("quick").find("200 OK"), std::string::npos);
+    EXPECT_EQ(held_, 4);
+    open_ = true;
+}
+
+TEST_F(ServerWork, ClientsTakeTurns)
+{
+    ServerOptions options;
+    options.workers = 1;
+    const TcpServer server(handlers(), options);
+    std::vector<RawClient> many;
+    for (int i = 0; i < 30; ++i) {
+        many.push_back(server.connect());
+        many.back().send(get(i == 0 ? "hold?client=a" : "quick?client=a"));
+        ASSERT_TRUE(becomes_true([this] { return held_ == 1; }));
+    }
+    auto other = server.connect();
+    other.send(get("quick?client=b"));
+    std::this_thread::sleep_for(50ms);  // all of them wait, mostly
+    open_ = true;
+    other.receive_until("quick");
+    for (auto& client : many)
+        client.receive_until("\r\n\r\n");
+    const auto at = order_.lock()->find('b');
+    EXPECT_LE(at, 20U) << *order_.lock();
+}
+
+TEST_F(ServerWork, TooManyCallsOfOneClientAreRefused)
+{
+    ServerOptions options;
+    options.call_limit = 3;
+    const TcpServer server(handlers(), options);
+    std::vector<RawClient> held;
+    for (int i = 0; i < 3; ++i) {
+        held.push_back(server.connect());
+        held.back().send(get("hold?client=a"));
+    }
+    ASSERT_TRUE(becomes_true([this] { return held_ == 3; }));
+    auto more = server.connect();
+
+    more.send(get("quick?client=a"));
+    const auto refusal = more.receive_until("}\n");
+    EXPECT_NE(refusal.find("429"), std::string::npos);
+    EXPECT_NE(refusal.find("Retry-After: 1"), std::string::npos);
+    more.send(get("quick?client=b"));
+    EXPECT_NE(more.receive_until("quick").find("200 OK"), std::string::npos);
+
+    open_ = true;
+    for (auto& client : held)
+        client.receive_until("hold");
+    more.send(get("quick?client=a"));
+    EXPECT_NE(more.receive_until("quick").find("200 OK"), std::string::npos);
+}
+
+TEST(WorkersTest, AClientThatUsedMuchCpuTimeHasFewThreadsAndTheLastTurn)
+{
+    Workers workers(6);
+    Accounts accounts;
+    const auto heavy = accounts.find("heavy");
+    const auto other = accounts.find("other");
+    std::atomic<int> done = 0;
+    const auto burn = [&done] {
+        timespec now{};
+        ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+        const auto end = now.tv_sec * 1'000 + now.tv_nsec / 1'000'000 + 300;
+        do {
+            ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+        } while (now.tv_sec * 1'000 + now.tv_nsec / 1'000'000 < end);
+        ++done;
+    };
+    workers.run(heavy, Reception::Pace::quick, burn);
+    ASSERT_TRUE(becomes_true([&done] { return done == 1; }));
+
+    std::atomic<int> running = 0;
+    std::atomic<int> most = 0;
+    for (int i = 0; i < 8; ++i) {
+        workers.run(heavy, Reception::Pace::quick, [&running, &most] {
+            most = std::max<int>(most, ++running);
+            std::this_thread::sleep_for(2ms);
+            --running;
+        });
+    }
+    bool ran = false;
+    workers.run(other, Reception::Pace::quick, [&ran] { ran = true; });
+    workers.join();
+
+    EXPECT_TRUE(ran);
+    EXPECT_LE(most, 2);
+}
+
+}  // namespace
+}  // namespace ponk::net

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Requests that cost much: others do not feel them, and what can never be answered is refused for good."""
+import json
+import os
+import socket
+import time
+
+import pytest
+
+from tracking import Tracking
+from workbench import Ponk
+
+
+@pytest.fixture(scope="module")
+def server(program, tmp_path_factory):
+    ours = Ponk(program, tmp_path_factory.mktemp("l"))
+    tracking = Tracking(ours)
+    yield tracking
+    ours.run("daemon", "stop")
+
+
+def threads_of(pid):
+    names = []
+    for task in os.listdir(f"/proc/{pid}/task"):
+        try:
+            with open(f"/proc/{pid}/task/{task}/comm") as stream:
+                names.append(stream.read().strip())
+        except OSError:
+            pass  # it has just ended
+    return names
+
+
+def get(server, target):
+    return f"GET {target} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {server.token}\r\n\r\n".encode()
+
+
+def fill_with_tags(server, run, count, size):
+    for first in range(0, count, 100):
+        tags = [{"key": f"t{number}", "value": "x" * size} for number in range(first, min(first + 100, count))]
+        server.ask("POST", "runs/log-batch", {"run_id": run, "tags": tags})
+
+
+def test_pages_end_early_where_runs_have_very_long_texts(server):
+    experiment = server.make_experiment("long texts")
+    runs = [server.make_run(experiment) for _ in range(4)]
+    for run in runs:
+        fill_with_tags(server, run, 1300, 7900)  # 10 MB each
+    found, token = [], ""
+    pages = 0
+    while True:
+        page = server.ask("POST", "runs/search", {"experiment_ids": [experiment], "max_results": 100, "page_token": token})
+        found += [run["info"]["run_id"] for run in page["runs"]]
+        assert len(page["runs"]) <= 2
+        pages += 1
+        token = page.get("next_page_token", "")
+        if not token:
+            break
+    assert sorted(found) == sorted(runs) and pages >= 2
+    native = server.request("GET", "/api/v1/runs?limit=10000").json
+    assert len(native["runs"]) <= 2 and native["next"]
+    rest = server.request("GET", "/api/v1/runs?limit=10000&before=" + native["next"]).json
+    assert {run["run_id"] for run in native["runs"]}.isdisjoint(run["run_id"] for run in rest["runs"])
+
+
+def test_an_answer_that_never_fits_is_an_error_for_good(server):
+    run = server.make_run(server.make_experiment("too long"))
+    fill_with_tags(server, run, 17400, 7900)  # more than 128 MiB
+    answer = server.call("GET", "runs/get", {"run_id": run})
+    assert (answer.status, answer.code) == (400, "INVALID_PARAMETER_VALUE"), answer.body[:300]
+    assert "larger than" in answer.json["message"] and "Retry-After" not in answer.headers
+    server.ask("POST", "runs/log-metric", {"run_id": run, "key": "m", "value": 1, "timestamp": 1})
+
+
+def test_followers_and_readers_have_no_thread_each(server):
+    server.ponk.write("slow.py", "import time\nfor i in range(1000):\n    print(i, flush=True)\n    time.sleep(0.1)\n")
+    server.ponk.run("submit", "--async", "slow.py")
+    run = server.ponk.json("runs")[0]["run_id"]
+    before = len(threads_of(server.pid))
+    followers = []
+    try:
+        for _ in range(300):
+            followers.append(socket.create_connection(("127.0.0.1", server.port), timeout=60))
+            followers[-1].sendall(get(server, f"/api/v1/runs/{run}/log?follow=1"))
+        for follower in followers:
+            assert b"200 OK" in follower.recv(4096)
+        assert len(threads_of(server.pid)) <= before + 4
+        assert server.request("GET", "/health").body == b"OK"
+        assert server.ponk.json("runs")
+    finally:
+        for follower in followers:
+            follower.close()
+        server.ponk.run("cancel", run)
+
+
+def cpu_seconds(pid):
+    with open(f"/proc/{pid}/stat") as stream:
+        fields = stream.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def test_reading_a_log_with_secrets_ends_with_its_reader(server):
+    server.ponk.run("secret", "set", "KEY", input=b"hunter2-hunter2")
+    server.ponk.write("say.py", "print('x')\n")
+    server.ponk.run("submit", "--env", "KEY=secret:KEY", "say.py")
+    run = server.ponk.json("runs")[0]["run_id"]
+    with open(server.ponk.home / "runs" / run / "log", "wb") as log:
+        for _ in range(400):
+            log.write(b"loss 0.1 hunter the key is hunter2-hunter2 and so on and on and on\n" * 15000)
+    pid = server.pid
+    for _ in range(4):
+        with socket.create_connection(("127.0.0.1", server.port), timeout=60) as reader:
+            reader.sendall(get(server, f"/api/v1/runs/{run}/log?offset={1 << 60}"))
+            assert b"200 OK" in reader.recv(4096)
+        assert server.request("GET", "/health").body == b"OK"
+    # Nobody reads any more: the daemon comes to rest long before it would have read 400 MB four times.
+    limit = time.monotonic() + 60
+    before = -1.0
+    while cpu_seconds(pid) != before and time.monotonic() < limit:
+        before = cpu_seconds(pid)
+        time.sleep(0.5)
+    assert cpu_seconds(pid) == before
+    begin = server.request("GET", f"/api/v1/runs/{run}/log?offset=0", headers={"Connection": "close"})
+    assert b"hunter2-hunter2" not in begin.body and begin.body.count(b"***") == 400 * 15000
+    for offset in (1, 1_000_003, 200_000_001, len(begin.body) - 5):
+        assert server.request("GET", f"/api/v1/runs/{run}/log?offset={offset}").body == begin.body[offset:]
+
+
+def test_calls_of_one_client_beyond_the_limit_are_refused_with_a_time(server):
+    """Each connection has one call in flight at most: here are more connections than calls may be."""
+    body = json.dumps({"experiment_ids": ["0"], "max_results": 1}).encode()
+    request = (f"POST /api/2.0/mlflow/runs/search HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {server.token}\r\n"
+               f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n").encode() + body
+    connections = [socket.create_connection(("127.0.0.1", server.port), timeout=60) for _ in range(900)]
+    try:
+        for connection in connections:
+            connection.sendall(request)
+        answers = [connection.recv(65536).split(b"\r\n", 1)[0] for connection in connections]
+        # How many are refused depends on how fast the others are answered.
+        assert set(answers) <= {b"HTTP/1.1 200 OK", b"HTTP/1.1 429 Too Many Requests"}
+        assert b"HTTP/1.1 200 OK" in answers
+    finally:
+        for connection in connections:
+            connection.close()
