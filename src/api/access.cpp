@@ -51,17 +51,29 @@ bool suffices(Role role, Permission needed)
     case Permission::read:
         return true;
     case Permission::write:
-        return role == Role::write || role == Role::administer;
+        return role >= Role::write;
+    case Permission::promote:
+        return role >= Role::promote;
     case Permission::administer:
-        return role == Role::administer;
+        return role >= Role::administer;
     }
     return false;
 }
 
 const char* name_of(Permission needed)
 {
-    return needed == Permission::administer ? "administer"
-                                            : (needed == Permission::write ? "write" : "read");
+    switch (needed) {
+    case Permission::open:
+    case Permission::read:
+        break;
+    case Permission::write:
+        return "write";
+    case Permission::promote:
+        return "promote";
+    case Permission::administer:
+        return "administer";
+    }
+    return "read";
 }
 
 }  // namespace
@@ -122,7 +134,8 @@ find_refusal(const Tokens* tokens, const net::Request& request, Permission neede
     return forbidden(fmt::format("this needs the role '{}'; the token has '{}'",
                                  name_of(needed),
                                  to_string(role)),
-                     "'ponk token create --role' makes tokens with other roles.");
+                     fmt::format("'ponk token create --name NAME --role {}' makes one that may.",
+                                 name_of(needed)));
 }
 
 }  // namespace ponk::api

@@ -57,6 +57,9 @@ TEST(ErrorShape, ClientsOfMlflowGetTheirOwn)
                                "/ajax-api/2.0/mlflow/x",
                                "/api/3.0/mlflow/server-info",
                                "/api/2.0/mlflow-artifacts/artifacts/%zz",
+                               "//api/2.0/mlflow/runs/get",
+                               "/api//2.0///mlflow/runs/get",
+                               "http://localhost:1/api/2.0/mlflow/runs/get",
                                "/get-artifact?path=.."}) {
         const auto response = error_answer(target, error, 413);
         EXPECT_EQ(response.status, 413);
@@ -64,6 +67,11 @@ TEST(ErrorShape, ClientsOfMlflowGetTheirOwn)
             response.body,
             "{\"error_code\":\"INVALID_PARAMETER_VALUE\",\"message\":\"wrong. Do right.\"}\n");
     }
+    // What cannot be an address, below the artifacts: the words that clients compare.
+    for (const auto* target : {"/api/2.0/mlflow-artifacts/artifacts//etc/passwd",
+                               "/ajax-api/2.0/mlflow-artifacts/artifacts/a/%2e%2e/b"})
+        EXPECT_EQ(error_answer(target, error, 400).body,
+                  "{\"error_code\":\"INVALID_PARAMETER_VALUE\",\"message\":\"Invalid path\"}\n");
     EXPECT_EQ(error_answer("/api/v1/runs", error).body,
               "{\"error\":{\"kind\":\"invalid_argument\",\"message\":\"wrong\",\"hint\":\"Do "
               "right.\"}}\n");

@@ -28,6 +28,7 @@ TEST_F(ApiAccess, NobodyReachesARouteWithoutItsPermission)
     };
     const auto reader = bearer(*tokens->create("r", Role::read, std::nullopt));
     const auto writer = bearer(*tokens->create("w", Role::write, std::nullopt));
+    const auto promoter = bearer(*tokens->create("p", Role::promote, std::nullopt));
     const auto keeper = bearer(*tokens->create("a", Role::administer, std::nullopt));
     const std::pair<std::string, std::string> here("Host", "localhost:23457");
     using enum net::Door;
@@ -40,6 +41,7 @@ TEST_F(ApiAccess, NobodyReachesARouteWithoutItsPermission)
         {"empty token", loopback, {here, bearer("")}, {}},
         {"reader", loopback, {here, reader}, read},
         {"writer", loopback, {here, writer}, write},
+        {"promoter", loopback, {here, promoter}, promote},
         {"keeper", loopback, {here, keeper}, administer},
         {"no host", loopback, {keeper}, {}},
         {"foreign host", loopback, {{"Host", "evil.example"}, keeper}, {}},
@@ -147,7 +149,7 @@ TEST_F(ApiAccess, TheDaemonIsPinnedForThoseWhoCannotStartIt)
     const auto answer = body(call("POST", {"daemon", "pin"}));
 
     EXPECT_EQ(answer.text("tracking_uri"), "http://127.0.0.1:23457");
-    EXPECT_EQ(tokens->role_of(answer.text("token")), Role::write);
+    EXPECT_EQ(tokens->role_of(answer.text("token")), Role::promote);
     const auto about = body(call("GET", {"daemon"}));
     EXPECT_EQ(about.text("tracking_uri"), "http://127.0.0.1:23457");
     EXPECT_TRUE(about.boolean("pinned"));

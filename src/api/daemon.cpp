@@ -39,14 +39,14 @@ Result<net::Response> show_daemon(const Services& services, const Call& call)
         for (const auto& address : services.doors->addresses)
             addresses.emplace_back(address);
     }
-    const bool has_port = services.doors != nullptr && !services.doors->tracking_uri.empty();
+    const auto uri = services.doors == nullptr ? std::string() : services.doors->uri();
     return net::json_response(
         JsonObject{{"version", own_version()},
                    {"api", 1},
                    {"pid", is_owner ? Json(static_cast<std::int64_t>(::getpid())) : Json()},
                    {"home", is_owner ? Json(services.context().home.native()) : Json()},
                    {"socket", is_owner ? Json(services.socket) : Json()},
-                   {"tracking_uri", has_port ? Json(services.doors->tracking_uri) : Json()},
+                   {"tracking_uri", uri.empty() ? Json() : Json(uri)},
                    {"serves", std::move(addresses)},
                    {"pinned", services.doors != nullptr && services.doors->note().pinned},
                    {"started", utc_text(services.started)},
@@ -70,8 +70,7 @@ Result<net::Response> stop_daemon(const Services& services, const Call& call)
 // Clients that cannot start a daemon are told where it is; from now on it stays for them.
 Result<net::Response> pin_daemon(const Services& services, const Call& /*call*/)
 {
-    if (services.doors == nullptr || services.tokens == nullptr ||
-        services.doors->tracking_uri.empty()) {
+    if (services.doors == nullptr || services.tokens == nullptr || services.doors->uri().empty()) {
         return tl::unexpected(Error(
             ErrorKind::unavailable,
             "the daemon has no port on this machine's loopback",
@@ -79,8 +78,10 @@ Result<net::Response> pin_daemon(const Services& services, const Call& /*call*/)
     }
     const auto token = TRY(services.tokens->local_token());
     TRY(services.doors->set_pin(Doors::Pin::yes));
-    return net::json_response(
-        JsonObject{{"tracking_uri", services.doors->tracking_uri}, {"token", token}});
+    return net::json_response(JsonObject{{"tracking_uri", services.doors->tracking_uri},
+                                         {"certificate", services.doors->certificate},
+                                         {"plain_uri", services.doors->plain_uri},
+                                         {"token", token}});
 }
 
 Result<net::Response> show_doctor(const Services& services, const Call& call)

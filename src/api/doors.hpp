@@ -35,10 +35,18 @@ public:
     enum class Pin { no, yes };
     Result<> set_pin(Pin pin);
 
-    // "http://127.0.0.1:23457", empty when there is no such door; and the addresses that others
-    // reach. Set before the first request.
+    // "https://127.0.0.1:23457" and the file of the certificate that it shows, which tells a client
+    // that it is us; the same port without TLS; and the addresses that others reach. Empty where
+    // there is none. Set before the first request.
     std::string tracking_uri = {};
+    std::string certificate = {};
+    std::string plain_uri = {};
     std::vector<std::string> addresses = {};
+    // The better one of the two on loopback.
+    [[nodiscard]] std::string uri() const
+    {
+        return tracking_uri.empty() ? plain_uri : tracking_uri;
+    }
 
 private:
     template <class Change>

@@ -29,8 +29,9 @@ using SinkMaker = Result<std::unique_ptr<net::BodySink>> (*)(const Services& ser
 // permission does not compile, so that no door is left open by forgetting.
 //
 // `write` changes history and never reaches further: what starts programs, reads or writes files
-// that a caller names, or touches secrets needs `administer`.
-enum class Permission { open, read, write, administer };
+// that a caller names, or touches secrets needs `administer`. `promote` decides what others get
+// when they load a registered model by an alias or a stage: who logs need not have that right.
+enum class Permission { open, read, write, promote, administer };
 
 struct Route {
     const char* method;   // HEAD is answered by GET

@@ -68,10 +68,18 @@ public:
         }
         return false;
     }
-    Result<bool> has_alias(const Fields& fields) const
+    // A version of its own that nobody finds by an alias.
+    Result<bool> has_unused_version(const Fields& fields) const
     {
-        return is_own(TRY(store::Registry(history_).get_by_alias(TRY(fields.text("name")),
-                                                                 TRY(fields.text("alias")))));
+        const auto found = TRY(store::Registry(history_).get_version(
+            TRY(fields.text("name")), TRY(fields.integer("version"))));
+        return found.aliases.empty() && TRY(is_own(found));
+    }
+    // Granted by the one who submitted it.
+    Result<bool> may_promote() const
+    {
+        const auto run = TRY(history_.get_run(TRY(RunId::parse(run_))));
+        return run.configuration.is_object() && run.configuration.boolean("may_promote");
     }
     Result<bool> is_own(const store::ModelVersion& found) const
     {
@@ -140,14 +148,20 @@ Result<bool> own_name(const Own& own, const mlflow::Found&, const Fields& fields
     return own.has_name(TRY(fields.text("name")));
 }
 
-Result<bool> own_alias(const Own& own, const mlflow::Found&, const Fields& fields)
+Result<bool> own_unused_version(const Own& own, const mlflow::Found&, const Fields& fields)
 {
-    return own.has_alias(fields);
+    return own.has_unused_version(fields);
 }
 
 Result<bool> made_run(const Own& own, const mlflow::Found&, const Fields& fields)
 {
     return own.has_made_run(TRY(fields.run_id()));
+}
+
+// What is linked is found by the run's id: nothing of the traces changes.
+Result<bool> own_run(const Own& own, const mlflow::Found&, const Fields& fields)
+{
+    return own.has_run(TRY(fields.run_id()));
 }
 
 Result<bool> own_trace(const Own& own, const mlflow::Found& found, const Fields&)
@@ -185,12 +199,10 @@ constexpr RunRight rights[] = {
     {"POST", "/api/2.0/mlflow/model-versions/set-tag", own_version},
     {"DELETE", "/api/2.0/mlflow/model-versions/delete-tag", own_version},
     {"PATCH", "/api/2.0/mlflow/model-versions/update", own_version},
-    {"POST", "/api/2.0/mlflow/model-versions/transition-stage", own_version},
-    {"DELETE", "/api/2.0/mlflow/model-versions/delete", own_version},
-    {"POST", "/api/2.0/mlflow/registered-models/alias", own_version},
-    {"DELETE", "/api/2.0/mlflow/registered-models/alias", own_alias},
+    {"DELETE", "/api/2.0/mlflow/model-versions/delete", own_unused_version},
     {"POST", "/api/2.0/mlflow/runs/delete", made_run},
     {"POST", "/api/2.0/mlflow/runs/restore", made_run},
+    {"POST", "/api/2.0/mlflow/traces/link-to-run", own_run},
     {"PATCH", "/api/3.0/mlflow/traces/{id}/tags", own_trace},
     {"DELETE", "/api/3.0/mlflow/traces/{id}/tags", own_trace},
 };
@@ -205,8 +217,16 @@ Check find_check(const mlflow::Route& route)
     return nullptr;
 }
 
-net::Response forbidden(const net::Request& request)
+net::Response forbidden(const net::Request& request, Permission needed)
 {
+    if (needed == Permission::promote) {
+        return ponk::mlflow::refuse(
+            403,
+            "PERMISSION_DENIED",
+            "A run may log and register models, but not move aliases or stages, nor rename or "
+            "delete what others registered. Submit it with 'ponk submit --allow promote', or do "
+            "this outside of runs, where 'ponk tracking env' lets a client do it.");
+    }
     return ponk::mlflow::refuse(
         403,
         "PERMISSION_DENIED",
@@ -314,8 +334,9 @@ Result<bool> run_may(const Services& services, const RunId& run, const net::Requ
     if (!found) return false;
     if (found->permission() == Permission::read) return true;
     const auto fields = TRY(Fields::of(request));
-    if (const auto check = find_check(*found->route))
-        return check(Own(services, run), *found, fields);
+    const Own own(services, run);
+    if (found->permission() == Permission::promote && TRY(own.may_promote())) return true;
+    if (const auto check = find_check(*found->route)) return check(own, *found, fields);
     // One that is not there is not forbidden.
     if (const auto other = fields.run_id())
         TRY(store::Tracking(services.history()).get_run(*other));
@@ -336,7 +357,7 @@ std::string answer_run(const Services& services, const RunId& run, const Json& a
                   found.permission(),
                   found.variables);
     if (!*may) {
-        const auto refusal = forbidden(*request);
+        const auto refusal = forbidden(*request, found.permission());
         audited.refused(refusal);
         return text_of(refusal);
     }

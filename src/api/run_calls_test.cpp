@@ -73,12 +73,10 @@ TEST_F(RunCalls, ARunLooksAtEverythingAndChangesNothingOfOthers)
                                         "POST /api/2.0/mlflow/model-versions/set-tag",
                                         "DELETE /api/2.0/mlflow/model-versions/delete-tag",
                                         "PATCH /api/2.0/mlflow/model-versions/update",
-                                        "POST /api/2.0/mlflow/model-versions/transition-stage",
                                         "DELETE /api/2.0/mlflow/model-versions/delete",
-                                        "POST /api/2.0/mlflow/registered-models/alias",
-                                        "DELETE /api/2.0/mlflow/registered-models/alias",
                                         "POST /api/2.0/mlflow/runs/delete",
                                         "POST /api/2.0/mlflow/runs/restore",
+                                        "POST /api/2.0/mlflow/traces/link-to-run",
                                         "PATCH /api/3.0/mlflow/traces/{id}/tags",
                                         "DELETE /api/3.0/mlflow/traces/{id}/tags"};
     std::size_t seen = 0;
@@ -134,10 +132,6 @@ TEST_F(RunCalls, ARunRegistersWhatItMade)
     EXPECT_EQ(
         version({{"source", "models:/" + theirs_}, {"model_id", theirs_}, {"run_id", child_}}),
         403);
-    EXPECT_EQ(
-        registry("registered-models/alias", {{"name", "R"}, {"alias", "best"}, {"version", "1"}})
-            .status,
-        200);
     EXPECT_EQ(registry("model-versions/set-tag",
                        {{"name", "R"}, {"version", "2"}, {"key", "a"}, {"value", "b"}})
                   .status,
@@ -205,6 +199,52 @@ TEST_F(RunCalls, OthersVersionsStayAsTheyAre)
     EXPECT_EQ(call("GET", "/api/2.0/mlflow/model-versions/get?name=R&version=1").status, 200);
 }
 
+// `models:/prod@champion` is what others load: who logs does not decide that.
+TEST_F(RunCalls, ARunMovesNoAliasOfAModelUnlessItsSubmitterAllowedIt)
+{
+    ask(post("registered-models/create", R"({"name":"prod"})"));
+    for (const auto& [id, number] : {std::pair(theirs_, "1"), std::pair(model_, "2")}) {
+        const auto made = ask(post(
+            "model-versions/create",
+            to_json(JsonObject{{"name", "prod"}, {"source", "models:/" + id}, {"model_id", id}})));
+        ASSERT_EQ(made["model_version"].text("version"), number);
+    }
+    ask(post("registered-models/alias", R"({"name":"prod","alias":"champion","version":"1"})"));
+    const auto champion = [this] {
+        return ask(get("registered-models/alias",
+                       {{"name", "prod"}, {"alias", "champion"}}))["model_version"]
+            .text("version");
+    };
+    const JsonObject to_own{{"name", "prod"}, {"alias", "champion"}, {"version", "2"}};
+    const JsonObject stage{{"name", "prod"}, {"version", "2"}, {"stage", "Production"}};
+    const auto remove = [this](const std::string& what, JsonObject body) {
+        return call("DELETE", "/api/2.0/mlflow/" + what, std::move(body)).status;
+    };
+    const auto refused = registry("registered-models/alias", to_own);
+    EXPECT_EQ(refused.status, 403);
+    EXPECT_THAT(refused.body, testing::HasSubstr("ponk submit --allow promote"));
+    EXPECT_EQ(registry("model-versions/transition-stage", stage).status, 403);
+    EXPECT_EQ(remove("registered-models/alias", {{"name", "prod"}, {"alias", "champion"}}), 403);
+    EXPECT_EQ(champion(), "1");
+    // Its own version goes, but not while others find it by an alias.
+    ask(post("registered-models/alias", R"({"name":"prod","alias":"champion","version":"2"})"));
+    EXPECT_EQ(remove("model-versions/delete", {{"name", "prod"}, {"version", "2"}}), 403);
+    ask(post("registered-models/alias", R"({"name":"prod","alias":"champion","version":"1"})"));
+
+    model::Run granted;
+    granted.id = RunId::make();
+    granted.project = "p";
+    granted.configuration = JsonObject{{"may_promote", true}};
+    ASSERT_TRUE(history_->create_run(granted));
+    const auto plain = std::exchange(run_, granted.id);
+    EXPECT_EQ(registry("registered-models/alias", to_own).status, 200);
+    EXPECT_EQ(champion(), "2");
+    EXPECT_EQ(registry("model-versions/transition-stage", stage).status, 200);
+    EXPECT_EQ(remove("registered-models/alias", {{"name", "prod"}, {"alias", "champion"}}), 200);
+    run_ = plain;
+    EXPECT_EQ(remove("model-versions/delete", {{"name", "prod"}, {"version", "2"}}), 200);
+}
+
 // They have neither run nor files.
 TEST_F(RunCalls, PromptsThatARunMadeAreItsOwn)
 {
@@ -214,20 +254,16 @@ TEST_F(RunCalls, PromptsThatARunMadeAreItsOwn)
         {"source", "dummy-source"},
         {"tags", JsonArray{JsonObject{{"key", "mlflow.prompt.is_prompt"}, {"value", "true"}}}}};
     EXPECT_EQ(registry("model-versions/create", prompt).status, 200);
-    const auto alias = JsonObject{{"name", "P"}, {"alias", "best"}, {"version", "1"}};
-    EXPECT_EQ(registry("registered-models/alias", alias).status, 200);
-    EXPECT_EQ(call("DELETE",
-                   "/api/2.0/mlflow/registered-models/alias",
-                   JsonObject{{"name", "P"}, {"alias", "best"}})
-                  .status,
-              200);
+    const auto tag = JsonObject{{"name", "P"}, {"version", "1"}, {"key", "lang"}, {"value", "en"}};
+    EXPECT_EQ(registry("model-versions/set-tag", tag).status, 200);
     prompt.set("source", "runs:/" + other_ + "/model");
     EXPECT_EQ(registry("model-versions/create", prompt).status, 403) << "of others' files";
     // One that somebody else made.
     ask(post(
         "model-versions/create",
         R"({"name":"P","source":"dummy-source","tags":[{"key":"mlflow.prompt.is_prompt","value":"true"}]})"));
-    EXPECT_EQ(registry("registered-models/alias", {{"name", "P"}, {"alias", "b"}, {"version", "2"}})
+    EXPECT_EQ(registry("model-versions/set-tag",
+                       {{"name", "P"}, {"version", "2"}, {"key", "lang"}, {"value", "en"}})
                   .status,
               403);
 }

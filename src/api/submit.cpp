@@ -69,6 +69,13 @@ Result<engine::Submission> submission_of(const Json& body)
     if (body["time_limit_seconds"].is_integer())
         submission.time_limit_seconds = body.integer("time_limit_seconds");
     submission.substitute = body.boolean("substitute");
+    for (const auto& right : TRY(words(body, "allow"))) {
+        if (right != "promote")
+            return fail(ErrorKind::invalid_argument,
+                        "'{}' is not a right that a run can have: promote",
+                        printable(right));
+        submission.may_promote = true;
+    }
     submission.tensorboard = body.text("tensorboard");
     if (body["gpus"].is_string()) submission.gpus = body.text("gpus");
     if (body.boolean("no_wait")) submission.gpus_busy = target::GpuRequest::Busy::refuse;

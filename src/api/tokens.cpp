@@ -68,6 +68,8 @@ const char* to_string(Role role)
         return "read";
     case Role::write:
         return "write";
+    case Role::promote:
+        return "promote";
     case Role::administer:
         return "administer";
     }
@@ -76,11 +78,11 @@ const char* to_string(Role role)
 
 Result<Role> parse_role(std::string_view text)
 {
-    for (const auto role : {Role::read, Role::write, Role::administer}) {
+    for (const auto role : {Role::read, Role::write, Role::promote, Role::administer}) {
         if (text == to_string(role)) return role;
     }
     return fail(ErrorKind::invalid_argument,
-                "'{}' is no role: read, write or administer",
+                "'{}' is not a role: read, write, promote or administer",
                 printable(text.substr(0, 80)));
 }
 
@@ -168,6 +170,15 @@ Result<> Tokens::store(List list)
     return {};
 }
 
+Result<> Tokens::set_role(std::string_view name, Role role)
+{
+    auto list = *current();
+    for (auto& token : list) {
+        if (token.name == name) token.role = role;
+    }
+    return store(std::move(list));
+}
+
 Result<> Tokens::remove(std::string_view name)
 {
     const std::lock_guard lock(changing_);
@@ -206,13 +217,16 @@ Result<std::string> Tokens::local_token()
     const auto file = home_ / "token";
     if (const auto text = TRY(os::read_file_if_any(file, 4096))) {
         const std::string token(trim(*text));
-        if (role_of(token)) return token;
+        const auto role = role_of(token);
+        // Made before there was such a role.
+        if (role == Role::write) TRY(set_role(local_name, Role::promote));
+        if (role) return token;
     }
     // The list knows one whose text is lost, or none.
     auto list = *current();
     if (std::erase_if(list, [](const Token& token) { return token.name == local_name; }) > 0)
         TRY(store(std::move(list)));
-    auto token = TRY(add(local_name, Role::write, std::nullopt));
+    auto token = TRY(add(local_name, Role::promote, std::nullopt));
     TRY(os::replace_file(file, token + "\n"));
     return token;
 }

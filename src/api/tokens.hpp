@@ -16,7 +16,8 @@
 
 namespace ponk::api {
 
-enum class Role { read, write, administer };
+// Each includes those before it.
+enum class Role { read, write, promote, administer };
 const char* to_string(Role role);
 Result<Role> parse_role(std::string_view text);
 
@@ -53,7 +54,8 @@ public:
     };
     [[nodiscard]] std::optional<Known> find(std::string_view token) const;
 
-    // The one for clients on this machine, with the role `write`: made when it is not there.
+    // The one for this user's own clients on this machine, with the role `promote`: made when it
+    // is not there.
     Result<std::string> local_token();
 
     [[nodiscard]] const std::string& notice() const { return notice_; }
@@ -68,6 +70,7 @@ private:
     Result<std::string>
     add(const std::string& name, Role role, std::optional<std::int64_t> expires);
     Result<> store(List list);
+    Result<> set_role(std::string_view name, Role role);
 
     os::Path home_;
     std::string notice_;

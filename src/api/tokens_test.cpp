@@ -72,7 +72,7 @@ TEST_F(TokenFiles, TheLocalOneStaysUntilItIsRemoved)
 {
     const auto text = *open()->local_token();
     EXPECT_EQ(*open()->local_token(), text);
-    EXPECT_EQ(open()->role_of(text), Role::write);
+    EXPECT_EQ(open()->role_of(text), Role::promote);
     EXPECT_EQ(mode_of(home_ / "token"), 0600U);
 
     ASSERT_TRUE(open()->remove("local"));
@@ -84,6 +84,16 @@ TEST_F(TokenFiles, TheLocalOneStaysUntilItIsRemoved)
     EXPECT_NE(*open()->local_token(), next);
     EXPECT_FALSE(open()->role_of(next));
     EXPECT_EQ(open()->list().size(), 1U);
+}
+
+TEST_F(TokenFiles, TheLocalOneOfAnOlderVersionMayPromote)
+{
+    const auto text = *open()->local_token();
+    auto list = open()->list();
+    list[0].role = Role::write;
+    ASSERT_TRUE(os::replace_file(home_ / "tokens", tokens_text(list)));
+    EXPECT_EQ(*open()->local_token(), text);
+    EXPECT_EQ(open()->role_of(text), Role::promote);
 }
 
 TEST_F(TokenFiles, ADamagedListLetsNobodyInAndIsKept)

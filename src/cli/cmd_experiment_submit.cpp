@@ -14,6 +14,7 @@
 namespace ponk::cli {
 namespace {
 
+constexpr std::string_view rights[] = {"promote"};
 constexpr Option options[] = {
     common::run_configuration,
     common::target,
@@ -32,6 +33,14 @@ constexpr Option options[] = {
      .value = "KEY=VALUE",
      .help = "Variable for the script; VALUE may be 'secret:NAME'. May be repeated.",
      .times = Option::Times::many},
+    {.name = "allow",
+     .value = "RIGHT",
+     .help = "promote: the script may move aliases and stages of registered models, and delete "
+             "versions of others. No file of a project can grant it. Default: it may log and "
+             "register.",
+     .times = Option::Times::many,
+     .complete = Complete::choice,
+     .choices = rights},
     {.name = "time-limit",
      .value = "TIME",
      .help = "End the run after so long: 90s, 30m, 12h, 7d."},
@@ -114,6 +123,8 @@ Outcome run(Context& context, const Invocation& words)
     }
     body.set("tags", TRY(as_usage(key_values(words.values("tag"), "--tag"))));
     body.set("variables", TRY(as_usage(key_values(words.values("env"), "--env"))));
+    const auto allowed = words.values("allow");
+    if (!allowed.empty()) body.set("allow", JsonArray(allowed.begin(), allowed.end()));
     body.set("tracked", !words.has("untracked"));
     body.set("wait", words.has("wait"));
     body.set("substitute", words.has("substitute"));

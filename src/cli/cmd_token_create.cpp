@@ -7,13 +7,14 @@
 namespace ponk::cli {
 namespace {
 
-constexpr std::string_view roles[] = {"read", "write", "administer"};
+constexpr std::string_view roles[] = {"read", "write", "promote", "administer"};
 constexpr Option options[] = {
     {.name = "name", .value = "NAME", .help = "What lists call it."},
     {.name = "role",
      .value = "ROLE",
-     .help = "read: look at everything; write: log runs, too; administer: everything, also start "
-             "programs. Default: write.",
+     .help = "read: look at everything; write: log runs and register models, too; promote: also "
+             "move aliases and stages of registered models, rename and delete them; administer: "
+             "everything, also start programs. Default: write.",
      .complete = Complete::choice,
      .choices = roles},
     {.name = "days", .value = "N", .help = "Valid for so many days. Default: until removed."},

@@ -360,8 +360,8 @@ Result<> run(const Options& options)
     {
         const net::Server server(std::move(listeners), desk.handlers());
         const Janitor janitor(engine.context(), without_metrics, log_line);
-        log_line(fmt::format(
-            "version {} serves {} {}", own_version(), socket.native(), doors.tracking_uri));
+        log_line(
+            fmt::format("version {} serves {} {}", own_version(), socket.native(), doors.uri()));
         if (options.on_ready) options.on_ready(doors.addresses);
         reason = wait_for_end(options, signals, stop_bell, home, server, doors, engine);
         // Whatever hangs, we end: everything that counts is on disk already.

@@ -2,6 +2,7 @@
 #include "daemon/listeners.hpp"
 
 #include "base/hash.hpp"
+#include "net/own_certificate.hpp"
 #include "net/tls.hpp"
 #include "os/tcp_socket.hpp"
 
@@ -56,6 +57,13 @@ std::string uri_of(const os::TcpAddress& address, bool secure)
     return (secure ? "https://" : "http://") + address.text();
 }
 
+Result<std::shared_ptr<net::Tls>> own_tls(const os::Path& home, std::string& certificate)
+{
+    const auto files = TRY(net::keep_own_certificate(home));
+    certificate = files.certificate.native();
+    return net::Tls::load(files.certificate, files.key);
+}
+
 }  // namespace
 
 std::vector<net::Listener> listen_on_loopback(api::Doors& doors,
@@ -76,7 +84,18 @@ std::vector<net::Listener> listen_on_loopback(api::Doors& doors,
         if (const auto kept = doors.remember_port(port); !kept)
             tell("the port is not remembered: " + kept.error().message());
     }
-    doors.tracking_uri = uri_of(os::loopback_address(AF_INET, port), false);
+    const auto address = os::loopback_address(AF_INET, port);
+    doors.plain_uri = uri_of(address, false);
+    const auto tls = own_tls(home, doors.certificate);
+    if (!tls) {
+        tell("no TLS on loopback: " + tls.error().message());
+        return std::move(*listeners);
+    }
+    doors.tracking_uri = uri_of(address, true);
+    for (auto& listener : *listeners) {
+        listener.tls = *tls;
+        listener.plain = net::Listener::Plain::accepted;
+    }
     return std::move(*listeners);
 }
 

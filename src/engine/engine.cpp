@@ -144,6 +144,7 @@ Result<model::Run> Engine::rerun(const RunId& original, const RunId& id, Ambient
     TRY(snapshot_of(before).map_error(while_doing("repeat it")));
     auto plan = TRY(plan_from_json(before.configuration));
     TRY(context_.executor(plan.target_type));
+    plan.may_promote = false;  // what is in production is not moved by repeating an old run
     TRY(require_consents(context_, plan, before.project_path));
     TRY(pin_environment(
         context_.run_directory(original), before, context_.run_directory(id), plan));

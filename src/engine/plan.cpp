@@ -276,6 +276,7 @@ Result<PlanReport> make_plan(const Submission& submission)
     report.requests = TRY(config::requests_of(resolved));
     plan.gpu = TRY(gpu_plan(resolved, submission, plan.variables, report.notices));
     plan.substitute = submission.substitute;
+    plan.may_promote = submission.may_promote;
     // Who asks for a preparation wants it built, whatever runs do.
     plan.prepare = *configuration.prepare_environment || plan.only_prepare;
     if (config::builds_environment(configuration, target)) {

@@ -45,8 +45,9 @@ struct Submission {
     Variables variables;
     std::optional<bool> tracked;
     std::optional<std::int64_t> time_limit_seconds;
-    bool substitute = false;          // known replacements for packages that died since 2017
-    std::string tensorboard;          // override
+    bool substitute = false;   // known replacements for packages that died since 2017
+    bool may_promote = false;  // its script may move aliases of models; no file can grant that
+    std::string tensorboard;   // override
     std::optional<std::string> gpus;  // overrides the files
     target::GpuRequest::Busy gpus_busy = target::GpuRequest::Busy::wait;
     Ambient ambient;
@@ -84,6 +85,7 @@ struct Plan {
     std::string conda_file;  // whose packages the target prepares; empty: the user's own affair
     bool prepare = true;     // `PrepareEnvironment`: build what is not there, or refuse
     bool substitute = false;
+    bool may_promote = false;
     target::GpuRequest gpu;
     bool only_prepare = false;  // nothing is executed
     std::string lock_digest;    // of the lock that an earlier run had: exactly that environment

@@ -64,6 +64,7 @@ Json to_json(const Plan& plan)
     if (!plan.tensorboard.empty()) out.set("tensorboard", plan.tensorboard);
     if (!plan.gpu.empty() || plan.gpu.hides_all()) out.set("gpu", target::to_json(plan.gpu));
     if (plan.only_prepare) out.set("only_prepare", true);
+    if (plan.may_promote) out.set("may_promote", true);
     if (!plan.lock_digest.empty()) out.set("lock_digest", plan.lock_digest);
     return out;
 }
@@ -96,6 +97,7 @@ Result<Plan> plan_from_json(const Json& value)
     plan.substitute = value.boolean("substitute");
     plan.gpu = target::gpu_request_from(value["gpu"]);
     plan.only_prepare = value.boolean("only_prepare");
+    plan.may_promote = value.boolean("may_promote");
     plan.lock_digest = value.text("lock_digest");
     if (const auto& box = value["box"]; box.is_object()) {
         plan.box = BoxPlan{.address = box.text("address"),

@@ -16,6 +16,20 @@ namespace {
 // No call of MLflow's needs a tenth of that: 1,000 points have 5,000 values.
 constexpr JsonLimits as_python_writes{.values = 250'000, .odd_numbers = true};
 constexpr std::size_t most_json = 200;  // of an offending value that an error repeats
+// Behind what is said of a whole field; clients' tests compare it.
+constexpr std::string_view closing =
+    " See the API docs for more information about request parameters.";
+
+// As Python calls it.
+std::string_view type_name(const Json& value)
+{
+    if (value.is_string()) return "str";
+    if (value.is_bool()) return "bool";
+    if (value.is_integer()) return "int";
+    if (value.is_number()) return "float";
+    if (value.is_array()) return "list";
+    return value.is_object() ? "dict" : "NoneType";
+}
 
 Json object_of(const std::vector<std::pair<std::string, std::string>>& query)
 {
@@ -154,7 +168,9 @@ std::string Fields::named(std::string_view name) const
 Error Fields::missing(std::string_view name) const
 {
     return {ErrorKind::invalid_argument,
-            fmt::format("Missing value for required parameter '{}'", named(name))};
+            fmt::format("Missing value for required parameter '{}'.{}",
+                        named(name),
+                        place_.empty() ? closing : "")};
 }
 
 Error Fields::invalid(std::string_view name, std::string_view why) const
@@ -162,12 +178,15 @@ Error Fields::invalid(std::string_view name, std::string_view why) const
     const auto* value = find(name);
     auto shown = to_json(value ? *value : Json());
     if (shown.size() > most_json) shown = shown.substr(0, most_json) + "…";
+    const auto hint = place_.empty() ? fmt::format(":  Hint: Value was of type '{}'.{}",
+                                                   type_name(value ? *value : Json()),
+                                                   closing)
+                                     : std::string(".");
     return {ErrorKind::invalid_argument,
-            fmt::format("Invalid value {} for parameter '{}' supplied{}{}",
+            fmt::format("Invalid value {} for parameter '{}' supplied{}",
                         shown,
                         named(name),
-                        why.empty() ? "" : ": ",
-                        why)};
+                        why.empty() ? hint : fmt::format(": {}", why))};
 }
 
 Result<std::optional<std::string>> Fields::find_text(std::string_view name) const

@@ -49,7 +49,7 @@ public:
     [[nodiscard]] Result<std::string> run_id() const;
 
     [[nodiscard]] Error missing(std::string_view name) const;
-    // "Invalid value 7 for parameter 'key' supplied"; `why` follows when it is not empty.
+    // "Invalid value 7 for parameter 'key' supplied: " and `why`, or what kind of value it is.
     [[nodiscard]] Error invalid(std::string_view name, std::string_view why = {}) const;
     [[nodiscard]] const Json& json() const { return object_; }
 

@@ -15,11 +15,11 @@ namespace ponk::mlflow {
 namespace {
 
 constexpr std::string_view alphabet_rule =
-    "Names may only contain letters, numbers, underscores (_), dashes (-), periods (.), spaces ( ),"
-    " colons (:) and slashes (/)";
+    "Names may only contain alphanumerics, underscores (_), dashes (-), periods (.), spaces ( ),"
+    " colon(:) and slashes (/).";
 constexpr std::string_view path_rule =
-    "Names that are a path may not be changed by resolving it: no empty part, no '.', no '..', no "
-    "slash at either end";
+    "Names may be treated as files in certain cases, and must not resolve to other names when"
+    " treated as such.";
 
 std::uint32_t decode(std::string_view sequence)
 {

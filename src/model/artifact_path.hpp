@@ -12,11 +12,12 @@ namespace ponk::model {
 
 // Where an artifact lies, as a client names it and after its one decoding: names with '/' between
 // them. Whatever could lead elsewhere, or mean something else to a later reader, is refused as
-// "Invalid path", the words that clients know: empty names, "." and "..", control characters,
-// backslashes, drives, what is percent-encoded still, fragments and parameters ('#', ';').
+// "Invalid path", the words that clients know: empty names, "..", control characters, backslashes,
+// drives, what is percent-encoded still, fragments and parameters ('#', ';').
 class ArtifactPath {
 public:
-    // No text is the root. One slash at the end is forgiven: it says that a folder is meant.
+    // No text is the root. One slash at the end is forgiven: it says that a folder is meant. A "."
+    // names the folder that it is in, as people write it ("./plots"), and is left out.
     static Result<ArtifactPath> parse(std::string_view text);
     // Whether one name could be part of a path: files that were not logged by clients may have
     // others.

@@ -199,6 +199,23 @@ TEST_F(RelayConnection, NoPathLeadsOutOfTheOutputs)
     EXPECT_FALSE(std::filesystem::exists(folder_ / "new"));
 }
 
+TEST_F(RelayConnection, AFolderMayBeNamedFromWhereItIs)
+{
+    const auto list =
+        "GET /api/2.0/mlflow/artifacts/list?run_id=" + std::string(own_run) + "&path=";
+    auto all = request("PUT " + artifact("/dir/a.txt"), "Content-Length: 1\r\n") + "x";
+    for (const auto* path : {"dir", "./dir", "dir/.", "./dir/./", ".", "dir/.."})
+        all += request(list + path);
+    const auto said = say(all);
+    std::size_t listed = 0;
+    for (auto at = said.find("dir/a.txt"); at != std::string::npos;
+         at = said.find("dir/a.txt", at + 1))
+        ++listed;
+    EXPECT_EQ(listed, 4U) << said;
+    EXPECT_NE(said.find(R"("path":"dir",)"), std::string::npos) << said;
+    EXPECT_NE(said.find("\"Invalid path\""), std::string::npos) << said;
+}
+
 TEST_F(RelayConnection, FilesThatNobodyWouldBeShownLaterAreNotTaken)
 {
     std::string all;

@@ -89,8 +89,8 @@ Result<Answer> delete_tag(Recorder& recorder, const Call& call)
     const auto run = TRY(call.fields.run_id());
     if (!TRY(is_writable(recorder, run))) return Answer();
     const auto key = TRY(call.fields.text("key"));
-    if (key == name_tag)
-        return tl::unexpected(call.fields.invalid("key", "it is the name of the run"));
+    // It is the name itself, which a run always has.
+    if (key == name_tag) return reply();
     return done(recorder.write([&](const TrackedState& state) -> Result<JsonArray> {
         if (!state.find_run(run)->tags.contains(key)) {
             return fail(ErrorKind::not_found, "No tag with name: {} in run with id {}", key, run);

@@ -11,6 +11,7 @@ namespace ponk::relay {
 namespace {
 
 constexpr std::size_t longest_body = std::size_t{16} << 20;
+constexpr std::size_t longest_inputs = std::size_t{36} << 20;  // a profile may fill the other
 constexpr std::uint64_t bytes_of_a_piece = std::uint64_t{4} << 20;
 
 // In the same time whatever was sent.
@@ -42,8 +43,7 @@ public:
     {
         const auto target = net::parse_target(head_.target);
         if (!target)
-            return send(mlflow::refuse(
-                Error(ErrorKind::invalid_argument, "Invalid path: " + target.error().message())));
+            return send(mlflow::refuse(Error(ErrorKind::invalid_argument, "Invalid path")));
         request_.method = head_.method == "HEAD" ? "GET" : head_.method;
         request_.path = target->path;
         request_.query = target->query;
@@ -86,7 +86,8 @@ private:
 
     bool perform_call()
     {
-        auto body = body_.all(longest_body);
+        const bool is_inputs = !request_.path.empty() && request_.path.back() == "log-inputs";
+        auto body = body_.all(is_inputs ? longest_inputs : longest_body);
         if (!body) {
             if (body.error().kind() != ErrorKind::invalid_argument) return false;
             // Its rest may never come.
@@ -250,10 +251,11 @@ private:
     static Result<std::vector<std::string>> segments_of(const std::string& text)
     {
         auto segments = split(text, '/');
+        std::erase(segments, ".");
         for (const auto& segment : segments) {
-            if (segment.empty() || segment == "." || segment == ".." ||
-                segment.find('\\') != std::string::npos || segment.find('\0') != std::string::npos)
-                return fail(ErrorKind::invalid_argument, "Invalid path: '{}'", printable(text));
+            if (segment.empty() || segment == ".." || segment.find('\\') != std::string::npos ||
+                segment.find('\0') != std::string::npos)
+                return fail(ErrorKind::invalid_argument, "Invalid path");
         }
         return segments;
     }

@@ -21,7 +21,7 @@ Result<> require_free_name(db::Connection& writer, const std::string& name, std:
     if (!TRY(statement.step())) return {};
     const bool deleted = statement.integer(1) != 0;
     return fail(ErrorKind::conflict,
-                "Experiment '{}' already exists{}",
+                "Experiment(name={}) already exists{}",
                 printable(name),
                 deleted ? fmt::format(" in the deleted state. Restore experiment {} or choose"
                                       " another name",

@@ -325,12 +325,8 @@ Result<> Tracking::delete_tag(const std::string& id, const std::string& key, Int
     return history_.impl_->database->write(
         db::Durability::disk, [&](db::Connection& writer) -> Result<> {
             const auto run = TRY(find_writable(writer, id, into)).row;
-            if (key == run_name_tag) {
-                return fail(ErrorKind::invalid_argument,
-                            "The tag '{}' is the name of the run {} and cannot be deleted",
-                            key,
-                            id);
-            }
+            // It is the name itself, which a run always has: MLflow, too, keeps that.
+            if (key == run_name_tag) return {};
             auto remove = TRY(writer.prepare("DELETE FROM tag WHERE run = ? AND key = ?"));
             TRY(remove.bind(run, model::stored_tag(key)).run());
             if (writer.changes() > 0) return {};

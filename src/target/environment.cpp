@@ -53,6 +53,8 @@ void add_mlflow(const JobSpec& spec, Environment& out)
                              "MLFLOW_TRACKING_PASSWORD",
                              "MLFLOW_TRACKING_AUTH",
                              "MLFLOW_TRACKING_AWS_SIGV4",
+                             "MLFLOW_TRACKING_SERVER_CERT_PATH",
+                             "MLFLOW_TRACKING_INSECURE_TLS",
                              "MLFLOW_WORKSPACE"})
         out.unset(name);
     out.set("MLFLOW_RUN_ID", spec.id.text());

@@ -8,6 +8,7 @@ import signal
 import socket
 import ssl
 import subprocess
+import threading
 
 import pytest
 
@@ -34,17 +35,17 @@ class Address:
 
 
 def variables(ponk):
-    return ponk.json("tracking", "env")
+    return ponk.json("tracking", "env", "--plain")
 
 
 def test_a_client_is_pointed_at_the_daemon(ponk):
-    text = ponk.text("tracking", "env")
+    text = ponk.text("tracking", "env", "--plain")
     done = subprocess.run(["sh", "-c", f"{text}\necho $MLFLOW_TRACKING_URI $MLFLOW_TRACKING_TOKEN"], capture_output=True, check=True)
     uri, token = done.stdout.decode().split()
 
     assert variables(ponk) == {"MLFLOW_TRACKING_URI": uri, "MLFLOW_TRACKING_TOKEN": token}
     status = ponk.json("daemon", "status")
-    assert status["tracking_uri"] == uri and status["pinned"] is True
+    assert status["tracking_uri"] == uri.replace("http:", "https:") and status["pinned"] is True
     assert {"pid", "version", "socket"} <= set(status)
     door = Address(uri)
     assert door.ask("GET", "/health") == (200, b"OK")
@@ -59,9 +60,48 @@ def test_a_client_is_pointed_at_the_daemon(ponk):
     assert door.ask("POST", "/api/v1/runs/search", token, {}, "{}")[0] == 200
     # Logging is one thing, starting programs another.
     assert door.ask("POST", "/api/v1/runs", token, {}, "{}")[0] == 403
-    for name in ("token", "tokens", "doors.json"):
+    for name in ("token", "tokens", "doors.json", "loopback.key", "loopback.crt"):
         assert (ponk.home / name).stat().st_mode & 0o777 == 0o600
     assert token not in (ponk.home / "tokens").read_text()
+
+
+def test_the_token_goes_to_this_daemon_and_to_nobody_else(ponk):
+    given = ponk.json("tracking", "env")
+    uri, certificate = given["MLFLOW_TRACKING_URI"], given["MLFLOW_TRACKING_SERVER_CERT_PATH"]
+    assert uri.startswith("https://127.0.0.1:") and pathlib.Path(certificate).parent == ponk.home
+    token = given["MLFLOW_TRACKING_TOKEN"]
+    strict = trusting(certificate)
+    strict.verify_flags |= ssl.VERIFY_X509_STRICT
+    assert Address(uri, strict).ask("GET", "/api/v1/runs", token)[0] == 200
+    assert Address(uri.replace("127.0.0.1", "localhost"), strict).ask("GET", "/health") == (200, b"OK")
+    # The same port, for who asked for it.
+    assert Address(variables(ponk)["MLFLOW_TRACKING_URI"]).ask("GET", "/api/v1/runs", token)[0] == 200
+    shell = f'{ponk.text("tracking", "env")}{ponk.text("tracking", "env", "--plain")}echo "$MLFLOW_TRACKING_SERVER_CERT_PATH."'
+    assert subprocess.run(["sh", "-c", shell], capture_output=True, check=True).stdout == b".\n"
+    ponk.run("daemon", "stop")
+    # Somebody else takes the port while the daemon is away, with a certificate for the same names.
+    folder = pathlib.Path(ponk.project)
+    theirs = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    theirs.load_cert_chain(*make_certificate(folder, "ponk on this machine"))
+    heard = []
+    with socket.create_server(("127.0.0.1", int(uri.rpartition(":")[2]))) as listener:
+        def listen():
+            with listener.accept()[0] as stream:
+                try:
+                    with theirs.wrap_socket(stream, server_side=True) as opened:
+                        heard.append(opened.recv(65536))
+                except (ssl.SSLError, ConnectionError):
+                    heard.append(b"")
+        thief = threading.Thread(target=listen)
+        thief.start()
+        with pytest.raises(ssl.SSLCertVerificationError):
+            Address(uri, strict).ask("GET", "/api/v1/runs", token)
+        thief.join(30)
+    assert heard == [b""]
+    # The certificate is the same after a restart.
+    before = pathlib.Path(certificate).read_text()
+    assert ponk.json("tracking", "env") == given and pathlib.Path(certificate).read_text() == before
+    assert Address(uri, strict).ask("GET", "/api/v1/runs", token)[0] == 200
 
 
 def test_errors_of_the_server_itself_have_the_shape_of_the_address(ponk):
@@ -82,7 +122,7 @@ def test_port_stays_and_another_is_taken_only_when_it_must(ponk):
     uri = variables(ponk)["MLFLOW_TRACKING_URI"]
     ponk.run("daemon", "stop")
     assert ponk.json("project", "list") == []
-    assert ponk.json("daemon", "status")["tracking_uri"] == uri
+    assert ponk.json("daemon", "status")["tracking_uri"] == uri.replace("http:", "https:")
     ponk.run("daemon", "stop")
     with socket.create_server(("127.0.0.1", int(uri.rpartition(":")[2]))):
         other = variables(ponk)["MLFLOW_TRACKING_URI"]
@@ -119,13 +159,18 @@ def test_failure_of_tracking_env_fails_the_shell_too(ponk):
 def test_tokens_have_roles_and_an_end(ponk):
     door = Address(variables(ponk)["MLFLOW_TRACKING_URI"])
     made = {role: ponk.json("token", "create", "--name", f"my-{role}", "--role", role)["token"]
-            for role in ("read", "write", "administer")}
+            for role in ("read", "write", "promote", "administer")}
     assert door.ask("GET", "/api/v1/runs", made["read"])[0] == 200
     assert door.ask("DELETE", "/api/v1/runs/ffffffff", made["read"])[0] == 403
     assert door.ask("DELETE", "/api/v1/runs/ffffffff", made["write"])[0] == 404
-    assert door.ask("GET", "/api/v1/tokens", made["write"])[0] == 403
+    assert door.ask("GET", "/api/v1/tokens", made["promote"])[0] == 403
+    alias = ("/api/2.0/mlflow/registered-models/alias", {"Content-Type": "application/json"},
+             json.dumps({"name": "prod", "alias": "champion", "version": "1"}))
+    status, text = door.ask("POST", alias[0], made["write"], *alias[1:])
+    assert status == 403 and "--role promote" in json.loads(text)["message"]
+    assert door.ask("POST", alias[0], made["promote"], *alias[1:])[0] == 404
     assert door.ask("GET", "/api/v1/tokens", made["administer"])[0] == 200
-    assert [row["name"] for row in ponk.json("token", "list")] == ["local", "my-read", "my-write", "my-administer"]
+    assert [row["name"] for row in ponk.json("token", "list")] == ["local", "my-read", "my-write", "my-promote", "my-administer"]
     ponk.run("token", "create", "--name", "my-read", code=73)
     ponk.run("token", "create", "--name", "a b", code=65)
     ponk.run("token", "create", code=64)
@@ -157,9 +202,10 @@ class Server:
         return self.process.returncode
 
 
-def make_certificate(folder, name):
+def make_certificate(folder, name, kind="ec"):
     certificate, key = folder / "server.pem", folder / "server.key"
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+    curve = ["-pkeyopt", "ec_paramgen_curve:prime256v1"] if kind == "ec" else []
+    subprocess.run(["openssl", "req", "-x509", "-newkey", kind, *curve, "-nodes", "-days", "2",
                     "-subj", f"/CN={name}", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(certificate)],
                    check=True, capture_output=True)
     return certificate, key
@@ -167,6 +213,14 @@ def make_certificate(folder, name):
 
 def trusting(certificate):
     return ssl.create_default_context(cafile=str(certificate))
+
+
+def offering(certificate, suites):
+    """Nothing but these, of TLS 1.2."""
+    context = trusting(certificate)
+    context.maximum_version = ssl.TLSVersion.TLSv1_2
+    context.set_ciphers(suites + ":@SECLEVEL=0")
+    return context
 
 
 def test_serve_takes_the_place_of_the_daemon_and_gives_it_back(ponk):
@@ -208,7 +262,17 @@ def test_tls_and_a_certificate_that_is_renewed(ponk):
             old = trusting(certificate)
             old.maximum_version = ssl.TLSVersion.TLSv1_1
             Address(server.uri, old).ask("GET", "/health")
-        make_certificate(folder, "second")
+        # Without forward secrecy, or with a cipher that needs a check of its own: not spoken.
+        for suites in ("AES128-SHA", "AES256-GCM-SHA384", "ECDHE-ECDSA-AES128-SHA", "ECDHE-ECDSA-AES256-SHA384"):
+            with pytest.raises((ssl.SSLError, ConnectionError)):
+                Address(server.uri, offering(certificate, suites)).ask("GET", "/health")
+        assert Address(server.uri, offering(certificate, "ECDHE-ECDSA-AES128-GCM-SHA256")).ask("GET", "/health")[0] == 200
+        make_certificate(folder, "second", "rsa:2048")
+        for suites in ("AES128-SHA", "AES128-GCM-SHA256", "ECDHE-RSA-AES128-SHA", "DHE-RSA-AES128-GCM-SHA256"):
+            with pytest.raises((ssl.SSLError, ConnectionError)):
+                Address(server.uri, offering(certificate, suites)).ask("GET", "/health")
+        assert Address(server.uri, offering(certificate, "ECDHE-RSA-AES256-GCM-SHA384")).ask("GET", "/health")[0] == 200
+        make_certificate(folder, "third")
         assert Address(server.uri, trusting(certificate)).ask("GET", "/health") == (200, b"OK")
         with pytest.raises(ssl.SSLError):
             Address(server.uri, first).ask("GET", "/health")

@@ -49,7 +49,7 @@ class Daemon:
         return done.stdout.decode()
 
     def start(self):
-        values = dict(re.findall(r"export (MLFLOW_\w+)='?([^'\n]*)'?", self.command("tracking", "env")))
+        values = dict(re.findall(r"export (MLFLOW_\w+)='?([^'\n]*)'?", self.command("tracking", "env", "--plain")))
         self.port = urllib.parse.urlparse(values["MLFLOW_TRACKING_URI"]).port
         self.token = values["MLFLOW_TRACKING_TOKEN"]
         self.pid = json.loads(self.command("daemon", "status", "-o", "json"))["pid"]

@@ -25,7 +25,7 @@ class Answer:
 class Tracking:
     def __init__(self, ponk):
         self.ponk = ponk
-        values = dict(re.findall(r"export (MLFLOW_\w+)='?([^'\n]*)'?", ponk.text("tracking", "env")))
+        values = dict(re.findall(r"export (MLFLOW_\w+)='?([^'\n]*)'?", ponk.text("tracking", "env", "--plain")))
         self.uri = values["MLFLOW_TRACKING_URI"]
         self.token = values["MLFLOW_TRACKING_TOKEN"]
         self.port = urllib.parse.urlparse(self.uri).port

@@ -14,14 +14,16 @@
 namespace ponk::api::mlflow {
 
 // A place among the artifacts and what it belongs to: "1/<run>/artifacts/…",
-// "1/models/<model>/artifacts/…" or "1/traces/<trace>/artifacts/…" (docs/design/artifacts.md).
+// "1/models/<model>/artifacts/…" or "1/traces/<trace>/artifacts/…", the same below a location that
+// an experiment has chosen in this store, or nobody's (docs/design/artifacts.md).
 struct ArtifactPlace {
-    enum class Owner { run, model, trace } owner = Owner::run;
+    enum class Owner { run, model, trace, nobody } owner = Owner::run;
     std::string id;
     bool deleted = false;
     std::string maker = {};      // the run whose script made it; empty: no run's
     store::ArtifactPath root;    // of the owner's artifacts
     store::ArtifactPath inside;  // below it
+    std::string chosen = {};     // the owner's address, where it does not follow from `root`
 
     [[nodiscard]] store::ArtifactPath full() const { return root / inside; }
     // "mlflow-artifacts:/1/<run>/artifacts"
@@ -39,6 +41,10 @@ place_in_run(const Services& services, const std::string& run, const store::Arti
 // `invalid_argument` for one that is not in this store: such a text is never opened.
 Result<ArtifactPlace>
 place_at(const Services& services, std::string_view location, const store::ArtifactPath& inside);
+
+// What a client may choose as the place of an experiment in this store:
+// "mlflow-artifacts:/team/vision".
+Result<> check_own_location(std::string_view location);
 
 // What was deleted stays to be read and takes nothing new: `invalid_argument`.
 Result<> check_writable(const ArtifactPlace& place);

@@ -283,8 +283,8 @@ TEST_F(MlflowArtifacts, NothingIsWrittenWhereNothingBelongs)
     const auto id = run_.id.text();
     const auto experiment = root_.substr(0, root_.find('/'));
     for (const auto& path :
-         std::vector<std::string>{"x",
-                                  ".incoming/x",
+         std::vector<std::string>{".incoming/x",
+                                  "team/" + id + "/artifacts/x",
                                   experiment + "/x",
                                   experiment + "/" + id,
                                   experiment + "/" + id + "/x",
@@ -334,6 +334,40 @@ TEST_F(MlflowArtifacts, ThatAClientKeepsElsewhereAreNeverOpened)
     EXPECT_EQ(call("GET", "/api/2.0/mlflow/artifacts/list?run_id=" + run.id.text()).status, 400);
 }
 
+TEST_F(MlflowArtifacts, APathThatBelongsToNobodyIsAPlace)
+{
+    const auto at = proxy + "/team/data/a.csv";
+    EXPECT_EQ(call("GET", at).status, 404);
+    EXPECT_EQ(call("PUT", at, "1,2").status, 200);
+    EXPECT_EQ(drain(call("GET", at)), "1,2");
+    EXPECT_EQ(call("GET", proxy + "?path=team").body,
+              "{\"files\":[{\"path\":\"data\",\"is_dir\":true}]}\n");
+    EXPECT_TRUE(std::filesystem::exists(place_.path() / "home/artifacts/.shared/team/data/a.csv"));
+    // Folders of experiments are theirs, and what looks like a run is one.
+    for (const auto* path : {"7/x", "7", "team/00000000000000000000000000000000/artifacts/x"}) {
+        const auto status = call("PUT", proxy + "/" + path, "x").status;
+        EXPECT_TRUE(status == 400 || status == 404) << path << " " << status;
+    }
+    EXPECT_EQ(call("DELETE", proxy + "/team").status, 200);
+    EXPECT_EQ(call("GET", at).status, 404);
+}
+
+TEST_F(MlflowArtifacts, AFolderMayBeNamedFromWhereItIs)
+{
+    put("dir/a", "bytes");
+    const auto list = "/api/2.0/mlflow/artifacts/list?run_id=" + run_.id.text() + "&path=";
+    EXPECT_EQ(call("GET", list + ".").body, call("GET", list).body);
+    for (const auto* path : {"./dir", "dir/.", "./dir/."}) {
+        EXPECT_EQ(call("GET", list + path).body, call("GET", list + "dir").body) << path;
+        EXPECT_EQ(call("GET", proxy + "?path=" + root_ + "/" + path).body,
+                  call("GET", proxy + "?path=" + root_ + "/dir").body)
+            << path;
+    }
+    const auto file = call("GET", "/get-artifact?run_id=" + run_.id.text() + "&path=./dir/a");
+    EXPECT_EQ(drain(file), "bytes");
+    EXPECT_EQ(call("GET", "/get-artifact?run_id=" + run_.id.text() + "&path=.").status, 400);
+}
+
 TEST_F(MlflowArtifacts, NoSpellingLeadsOut)
 {
     put("kept", "kept");
@@ -352,7 +386,7 @@ TEST_F(MlflowArtifacts, NoSpellingLeadsOut)
                                     "..\\..\\x",
                                     "%5c%5cshare",
                                     "C:/x",
-                                    "a/./b",
+                                    "./../x",
                                     "a//b",
                                     "x%00y",
                                     "file:///etc/passwd",

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "api/mlflow/artifact_place.hpp"
 #include "api/mlflow/json_out.hpp"
 #include "api/mlflow/limits.hpp"
 #include "api/mlflow/routes.hpp"
@@ -22,10 +23,9 @@ Result<std::string> location_of(const Fields& fields)
     TRY(check_length(name, location, longest_location));
     if (location.starts_with("runs:"))
         return tl::unexpected(fields.invalid(name, "it cannot be a runs:/ URI"));
-    // Where files are in this store follows from their run.
-    if (location.starts_with("mlflow-artifacts:"))
-        return tl::unexpected(
-            fields.invalid(name, "leave it out, and this server keeps the files in its own store"));
+    // With a host it is another server's.
+    if (location.starts_with("mlflow-artifacts:") && !location.starts_with("mlflow-artifacts://"))
+        TRY(check_own_location(location));
     const auto query = location.find('?');
     if (location.find('#') != std::string::npos || location.find(';') != std::string::npos ||
         location.find('\0') != std::string::npos ||

@@ -25,7 +25,7 @@ TEST_F(MlflowExperiments, AreMadeOnceAndFoundByIdAndName)
             "experiment_id"),
         "1");
     EXPECT_EQ(refusal(post("experiments/create", R"({"name": "vision"})")),
-              "400 RESOURCE_ALREADY_EXISTS: Experiment 'vision' already exists.");
+              "400 RESOURCE_ALREADY_EXISTS: Experiment(name=vision) already exists.");
     EXPECT_EQ(new_experiment("other"), "2");
 }
 
@@ -36,12 +36,14 @@ TEST_F(MlflowExperiments, WhatIsNotThereIsSaidInTheWordsThatClientsLookFor)
     EXPECT_THAT(refusal(get("experiments/get", {{"experiment_id", "99999999999999999999"}})),
                 StartsWith("404 RESOURCE_DOES_NOT_EXIST: No Experiment with id="));
     EXPECT_THAT(refusal(get("experiments/get", {{"experiment_id", "x1"}})),
-                StartsWith("400 INVALID_PARAMETER_VALUE: Invalid value \"x1\" for parameter "
-                           "'experiment_id' supplied"));
+                StartsWith("400 INVALID_PARAMETER_VALUE: Invalid experiment ID 'x1'. Experiment ID"
+                           " must be a valid integer."));
     EXPECT_EQ(refusal(get("experiments/get-by-name", {{"experiment_name", "none"}})),
               "404 RESOURCE_DOES_NOT_EXIST: Could not find experiment with name 'none'");
-    EXPECT_EQ(refusal(post("experiments/create", "{}")),
-              "400 INVALID_PARAMETER_VALUE: Missing value for required parameter 'name'");
+    EXPECT_EQ(
+        refusal(post("experiments/create", "{}")),
+        "400 INVALID_PARAMETER_VALUE: Missing value for required parameter 'name'. See the API"
+        " docs for more information about request parameters.");
 }
 
 TEST_F(MlflowExperiments, NamesAndPlacesHaveLimits)
@@ -56,8 +58,7 @@ TEST_F(MlflowExperiments, NamesAndPlacesHaveLimits)
     for (int i = 0; i < 500; ++i)
         wide += "ž";
     EXPECT_EQ(ask(post("experiments/create", to_json(JsonObject{{"name", wide}}))).text("x"), "");
-    for (const auto* place :
-         {"runs:/abc", "mlflow-artifacts:/x", "s3://b/x#y", "s3://b/x;y", "s3://b/?a=../.."}) {
+    for (const auto* place : {"runs:/abc", "s3://b/x#y", "s3://b/x;y", "s3://b/?a=../.."}) {
         EXPECT_THAT(create(JsonObject{{"name", "n"}, {"artifact_location", place}}),
                     StartsWith("400 INVALID_PARAMETER_VALUE: Invalid value"))
             << place;
@@ -71,6 +72,66 @@ TEST_F(MlflowExperiments, NamesAndPlacesHaveLimits)
     EXPECT_EQ(ask(get("experiments/get", {{"experiment_id", own}}))["experiment"].text(
                   "artifact_location"),
               "file:///etc");
+}
+
+TEST_F(MlflowExperiments, APlaceInThisStoreMayBeChosen)
+{
+    const auto create = [this](const std::string& location) {
+        return post("experiments/create",
+                    to_json(JsonObject{{"name", location}, {"artifact_location", location}}));
+    };
+    for (const auto* location :
+         {"mlflow-artifacts:/", "mlflow-artifacts:/team/vision", "mlflow-artifacts:/team/x/"}) {
+        const auto id = ask(create(location)).text("experiment_id");
+        const auto made = new_run(id);
+        const auto address = run(made)["info"].text("artifact_uri").substr(18);
+        const auto proxy = "/api/2.0/mlflow-artifacts/artifacts/" + address;
+        EXPECT_EQ(send("PUT", proxy + "/a.txt", {}, "bytes").status, 200) << location;
+        const auto listed = ask(get("artifacts/list", {{"run_id", made}}));
+        EXPECT_EQ(listed.text("root_uri"), "mlflow-artifacts:/" + address);
+        EXPECT_EQ(listed["files"].as_array().at(0).text("path"), "a.txt");
+        // The run's folder is where those of all runs are, and goes with the run.
+        EXPECT_TRUE(std::filesystem::exists(home_ / "artifacts" / id / made / "artifacts/a.txt"));
+        EXPECT_EQ(send("DELETE", proxy + "/a.txt", {}, "").status, 200);
+    }
+    for (const auto* location : {"mlflow-artifacts:x",
+                                 "mlflow-artifacts:/1",
+                                 "mlflow-artifacts:/1/abc/artifacts",
+                                 "mlflow-artifacts:/a/../b",
+                                 "mlflow-artifacts:/a//b",
+                                 "mlflow-artifacts:/a?b"})
+        EXPECT_THAT(refusal(create(location)), StartsWith("400 INVALID_PARAMETER_VALUE"))
+            << location;
+}
+
+TEST_F(MlflowExperiments, TheQueryOfALocationStaysAtItsEnd)
+{
+    struct Row {
+        const char* location;
+        const char* uri;  // of a run
+    };
+    const Row rows[] = {{"s3://b/p?endpoint=x", "s3://b/p/RUN/artifacts?endpoint=x"},
+                        {"s3://b/p/?e=http://h/y", "s3://b/p/RUN/artifacts?e=http://h/y"},
+                        {"s3://b?x=1", "s3://b/RUN/artifacts?x=1"},
+                        {"s3://b/p/", "s3://b/p/RUN/artifacts"},
+                        {"/data/what?", "/data/what?/RUN/artifacts"},
+                        {"a?b:c", "a?b:c/RUN/artifacts"}};
+    for (const auto& row : rows) {
+        const auto body = JsonObject{{"name", row.location}, {"artifact_location", row.location}};
+        const auto id = ask(post("experiments/create", to_json(body))).text("experiment_id");
+        const auto made = new_run(id);
+        const auto uri = run(made)["info"].text("artifact_uri");
+        EXPECT_EQ(without_chance(uri), row.uri);
+        // Searches see what clients are told.
+        const auto found =
+            ask(post("runs/search",
+                     to_json(JsonObject{{"experiment_ids", JsonArray{id}},
+                                        {"filter", "artifact_uri = '" + uri + "'"}})));
+        EXPECT_TRUE(found["runs"].is_array()) << uri;
+        const auto model = ask(post("logged-models", to_json(JsonObject{{"experiment_id", id}})));
+        const auto place = model["model"]["info"].text("artifact_uri");
+        EXPECT_EQ(std::regex_replace(place, std::regex("models/m-[0-9a-f]{32}"), "RUN"), row.uri);
+    }
 }
 
 TEST_F(MlflowExperiments, TagsAreSetAndDeleted)
@@ -106,9 +167,10 @@ TEST_F(MlflowExperiments, AreDeletedAndRestoredWithAllTheirRuns)
     EXPECT_THAT(refusal(post("experiments/delete", body)), StartsWith("404 "));
     EXPECT_THAT(refusal(post("runs/create", body)),
                 HasSubstr("The experiment 1 must be in the 'active' state"));
-    EXPECT_THAT(refusal(post("experiments/create", R"({"name": "old"})")),
-                StartsWith("400 RESOURCE_ALREADY_EXISTS: Experiment 'old' already exists in the "
-                           "deleted state"));
+    EXPECT_THAT(
+        refusal(post("experiments/create", R"({"name": "old"})")),
+        StartsWith("400 RESOURCE_ALREADY_EXISTS: Experiment(name=old) already exists in the "
+                   "deleted state"));
     EXPECT_THAT(refusal(post("experiments/set-experiment-tag",
                              R"({"experiment_id": "1", "key": "a", "value": "b"})")),
                 StartsWith("400 INVALID_PARAMETER_VALUE"));

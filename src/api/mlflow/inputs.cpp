@@ -9,7 +9,6 @@ namespace ponk::api::mlflow {
 
 namespace {
 
-constexpr std::size_t most_inputs = 1000;
 constexpr std::size_t most_experiments = 20;
 
 store::Datasets datasets(const Services& services)
@@ -50,19 +49,11 @@ Result<store::DatasetInput> input_of(const Fields& fields)
     return input;
 }
 
-tl::unexpected<Error> too_many_inputs(std::string_view things)
-{
-    return fail(
-        ErrorKind::invalid_argument, "A request can contain at most {} {}", most_inputs, things);
-}
-
 Result<net::Response> log_inputs(const Services& services, const Call& call)
 {
     const auto run = TRY(ponk::mlflow::run_id_of(call.fields));
     const auto listed = TRY(call.fields.objects("datasets"));
     const auto models = TRY(call.fields.objects("models"));
-    if (listed.size() > most_inputs) return too_many_inputs("datasets");
-    if (models.size() > most_inputs) return too_many_inputs("models");
     std::vector<store::DatasetInput> inputs;
     for (const auto& entry : listed)
         inputs.push_back(TRY(input_of(entry)));
@@ -78,7 +69,6 @@ Result<net::Response> log_outputs(const Services& services, const Call& call)
     const auto run = TRY(ponk::mlflow::run_id_of(call.fields));
     const auto listed = TRY(call.fields.objects("models"));
     if (listed.empty()) return tl::unexpected(call.fields.missing("models"));
-    if (listed.size() > most_inputs) return too_many_inputs("models");
     std::vector<store::ModelOutput> outputs;
     for (const auto& entry : listed) {
         auto& output = outputs.emplace_back();
@@ -111,7 +101,7 @@ Result<net::Response> search_datasets(const Services& services, const Call& call
                     texts.size());
     std::vector<std::int64_t> ids;
     for (const auto& text : texts) {
-        const auto id = parse_experiment_id(call.fields, "experiment_ids", text);
+        const auto id = parse_experiment_id(text);
         if (!id && id.error().kind() != ErrorKind::not_found) return tl::unexpected(id.error());
         if (id) ids.push_back(*id);
     }
@@ -134,7 +124,12 @@ std::span<const Route> dataset_routes()
 {
     using enum Permission;
     static constexpr Route table[] = {
-        {"POST", "/api/2.0/mlflow/runs/log-inputs", write, log_inputs},
+        // A profile alone may have 16,777,215 characters, and clients escape each quotation mark.
+        {.method = "POST",
+         .pattern = "/api/2.0/mlflow/runs/log-inputs",
+         .permission = write,
+         .action = log_inputs,
+         .body_limit = std::size_t{36} << 20},
         {"POST", "/api/2.0/mlflow/runs/outputs", write, log_outputs},
         {"POST", "/api/2.0/mlflow/runs/log-model", write, log_model},
         // Browsers alone ask for it.

@@ -56,15 +56,17 @@ Result<store::Pairs> tags_of(const Fields& fields)
     return pairs_of(fields, "tags", tag_value_of);
 }
 
-Result<std::int64_t>
-parse_experiment_id(const Fields& fields, std::string_view name, std::string_view text)
+Result<std::int64_t> parse_experiment_id(std::string_view text)
 {
     if (text.empty()) return store::default_experiment;
     const auto digits = text.starts_with('-') ? text.substr(1) : text;
     const bool decimal =
         !digits.empty() && digits.size() <= longest_decimal &&
         std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
-    if (!decimal) return tl::unexpected(fields.invalid(name, "an experiment id is a whole number"));
+    if (!decimal)
+        return fail(ErrorKind::invalid_argument,
+                    "Invalid experiment ID '{}'. Experiment ID must be a valid integer.",
+                    printable(text.substr(0, 80)));
     const auto id = parse_integer(text);
     if (!id)
         return fail(ErrorKind::not_found, "No Experiment with id={} exists", text.substr(0, 40));
@@ -73,7 +75,7 @@ parse_experiment_id(const Fields& fields, std::string_view name, std::string_vie
 
 Result<std::int64_t> experiment_id(const Fields& fields, std::string_view name)
 {
-    return parse_experiment_id(fields, name, TRY(fields.text(name)));
+    return parse_experiment_id(TRY(fields.text(name)));
 }
 
 std::optional<std::string> unless_empty(std::optional<std::string> text)

@@ -33,8 +33,7 @@ Result<std::string> experiment_tag_value_of(const Fields& fields);
 
 // An id in decimal digits; `not_found` for one that no experiment can have.
 Result<std::int64_t> experiment_id(const Fields& fields, std::string_view name);
-Result<std::int64_t>
-parse_experiment_id(const Fields& fields, std::string_view name, std::string_view text);
+Result<std::int64_t> parse_experiment_id(std::string_view text);
 
 // What clients send as an empty text is not there.
 std::optional<std::string> unless_empty(std::optional<std::string> text);

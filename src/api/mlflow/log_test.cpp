@@ -79,16 +79,17 @@ TEST_F(MlflowLog, WhatIsMissingIsNamed)
 {
     const std::string missing =
         "400 INVALID_PARAMETER_VALUE: Missing value for required parameter ";
-    EXPECT_EQ(metric(R"("value": 1, "timestamp": 1)"), missing + "'key'");
-    EXPECT_EQ(metric(R"("key": "a", "timestamp": 1)"), missing + "'value'");
-    EXPECT_EQ(metric(R"("key": "a", "value": 1)"), missing + "'timestamp'");
+    const std::string closing = ". See the API docs for more information about request parameters.";
+    EXPECT_EQ(metric(R"("value": 1, "timestamp": 1)"), missing + "'key'" + closing);
+    EXPECT_EQ(metric(R"("key": "a", "timestamp": 1)"), missing + "'value'" + closing);
+    EXPECT_EQ(metric(R"("key": "a", "value": 1)"), missing + "'timestamp'" + closing);
     EXPECT_EQ(batch(R"("metrics": [{"key": "a", "value": 1}])"),
-              missing + "'metrics[0].timestamp'");
-    EXPECT_EQ(batch(R"("params": [{"value": "a"}])"), missing + "'params[0].key'");
-    EXPECT_EQ(batch(R"("tags": [{"key": "a"}, {"value": "a"}])"), missing + "'tags[1].key'");
+              missing + "'metrics[0].timestamp'.");
+    EXPECT_EQ(batch(R"("params": [{"value": "a"}])"), missing + "'params[0].key'.");
+    EXPECT_EQ(batch(R"("tags": [{"key": "a"}, {"value": "a"}])"), missing + "'tags[1].key'.");
     EXPECT_THAT(refusal(post("runs/log-batch", "not json")),
                 StartsWith("400 INVALID_PARAMETER_VALUE: The body of the request is no JSON"));
-    EXPECT_EQ(refusal(post("runs/log-metric", "")), missing + "'run_id'");
+    EXPECT_EQ(refusal(post("runs/log-metric", "")), missing + "'run_id'" + closing);
 }
 
 TEST_F(MlflowLog, KeysAreWordsAndPaths)

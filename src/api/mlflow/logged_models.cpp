@@ -103,7 +103,7 @@ Result<std::vector<std::int64_t>> experiments_of(const Fields& fields)
                     most_experiments);
     std::vector<std::int64_t> ids;
     for (const auto& text : texts) {
-        const auto id = parse_experiment_id(fields, "experiment_ids", text);
+        const auto id = parse_experiment_id(text);
         // One that cannot be has no models.
         if (!id && id.error().kind() != ErrorKind::not_found) return tl::unexpected(id.error());
         if (id) ids.push_back(*id);

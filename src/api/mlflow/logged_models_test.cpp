@@ -64,7 +64,9 @@ TEST_F(LoggedModelsTest, WrongCallsAreRefusedInTheWordsOfTheServer)
 {
     const auto id = new_model("a");
     EXPECT_EQ(refusal(post("logged-models", "{}")),
-              "400 INVALID_PARAMETER_VALUE: Missing value for required parameter 'experiment_id'");
+              "400 INVALID_PARAMETER_VALUE: Missing value for required parameter 'experiment_id'. "
+              "See the API docs"
+              " for more information about request parameters.");
     EXPECT_EQ(refusal(post("logged-models", R"({"experiment_id": "77"})")),
               "404 RESOURCE_DOES_NOT_EXIST: No Experiment with id=77 exists");
     EXPECT_EQ(post("logged-models", R"({"experiment_id": "x"})").status, 400);

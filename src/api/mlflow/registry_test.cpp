@@ -77,6 +77,18 @@ TEST_F(ModelRegistryTest, APathOfThisMachineIsNoSource)
                                "s3://b/./a",
                                "s3://b?x=1",
                                "s3://b/a\\..\\b",
+                               "s3://b/a?/../x",
+                               "s3://b/a#/../x",
+                               "s3://b/a%3f/../x",
+                               "s3://b/a%3F/%2e%2e/x",
+                               "s3://b/a%23/../x",
+                               "s3://b/a%253f/%252e./x",
+                               "s3://b/a?path=../x",
+                               "s3://b/a?x=1&..",
+                               "s3://b/a?x=%2e%2e%2fy",
+                               "s3://b/a?x=..%5cy",
+                               "s3://../a",
+                               "dbfs:/a%3f/../x",
                                "s3:b",
                                "http://h/api/2.0/mlflow-artifacts/artifacts/1/x",
                                "mlflow-artifacts:/0/x",
@@ -268,6 +280,9 @@ TEST(UriText, IsTakenApartWithAllItsEscapesResolved)
     EXPECT_FALSE(parse_uri_text("x://h/a").is_within(parse_uri_text("x:/a")));
     EXPECT_TRUE(parse_uri_text("file:///a/b").is_within(parse_uri_text("/a")));
     EXPECT_EQ(parse_uri_text("%").path, "%");
+    // The query ends where it was written: an escaped question mark is part of a name.
+    EXPECT_EQ(parse_uri_text("s3://b/a%3fb/c?d").path, "/a?b/c");
+    EXPECT_TRUE(parse_uri_text("s3://b/a..b/..c?d=...&x=1..2").is_absolute());
 }
 
 }  // namespace

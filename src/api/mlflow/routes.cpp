@@ -146,6 +146,7 @@ net::Reception receive(const Services& services, const net::Request& head, Found
     net::Reception reception;
     if (found.route == nullptr) return reception;
     reception.pace = found.route->pace;
+    reception.body_limit = found.route->body_limit;
     if (const auto begin = found.route->begin) {
         reception.begin = [&services, begin](const auto& request, const auto& respond) {
             return begin(services, request, respond);

@@ -49,6 +49,7 @@ struct Route {
     SinkMaker sink = nullptr;
     Beginner begin = nullptr;
     net::Reception::Pace pace = net::Reception::Pace::quick;
+    std::size_t body_limit = std::size_t{16} << 20;
 };
 
 // One table for each part of the API, in the file of its handlers.

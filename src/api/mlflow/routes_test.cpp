@@ -30,8 +30,14 @@ TEST(MlflowFields, NumbersMayBeTextsAndWholeReals)
     EXPECT_EQ(*all.integer("b"), 8);
     EXPECT_EQ(*all.integer("c"), 9);
     EXPECT_EQ(*all.integer("d"), 10);
-    EXPECT_EQ(all.integer("e").error().message(), "Invalid value 1.5 for parameter 'e' supplied");
-    EXPECT_EQ(all.integer("f").error().message(), "Invalid value \"x\" for parameter 'f' supplied");
+    EXPECT_EQ(
+        all.integer("e").error().message(),
+        "Invalid value 1.5 for parameter 'e' supplied:  Hint: Value was of type 'float'. See the"
+        " API docs for more information about request parameters.");
+    EXPECT_EQ(
+        all.integer("f").error().message(),
+        "Invalid value \"x\" for parameter 'f' supplied:  Hint: Value was of type 'str'. See the"
+        " API docs for more information about request parameters.");
 }
 
 TEST(MlflowFields, WholeNumbersBeyondSixtyFourBitsAreRefused)
@@ -59,8 +65,10 @@ TEST(MlflowFields, WhatIsMissingIsNamedWithItsPlace)
     const auto all = fields(R"({"metrics": [{"key": "a"}, {"key": null}], "run_id": ""})");
     const auto metrics = *all.objects("metrics");
     EXPECT_EQ(metrics.at(1).text("key").error().message(),
-              "Missing value for required parameter 'metrics[1].key'");
-    EXPECT_EQ(all.run_id().error().message(), "Missing value for required parameter 'run_id'");
+              "Missing value for required parameter 'metrics[1].key'.");
+    EXPECT_EQ(all.run_id().error().message(),
+              "Missing value for required parameter 'run_id'. See the API docs for more information"
+              " about request parameters.");
 }
 
 TEST(MlflowFields, NamesOfAListCountFromOne)

@@ -32,7 +32,7 @@ Result<std::vector<std::int64_t>> experiment_ids(const Fields& fields)
 {
     std::vector<std::int64_t> ids;
     for (const auto& text : TRY(fields.texts("experiment_ids"))) {
-        const auto id = parse_experiment_id(fields, "experiment_ids", text);
+        const auto id = parse_experiment_id(text);
         // One that cannot be has no runs.
         if (!id && id.error().kind() != ErrorKind::not_found) return tl::unexpected(id.error());
         if (id) ids.push_back(*id);
@@ -74,8 +74,7 @@ Result<net::Response> create_run(const Services& services, const Call& call)
 {
     const auto& fields = call.fields;
     store::NewRun run;
-    run.experiment = TRY(parse_experiment_id(
-        fields, "experiment_id", TRY(fields.find_text("experiment_id")).value_or("")));
+    run.experiment = TRY(parse_experiment_id(TRY(fields.find_text("experiment_id")).value_or("")));
     run.tags = TRY(tags_of(fields));
     run.name = TRY(take_name(fields, run.tags));
     run.user = TRY(fields.find_text("user_id")).value_or("");

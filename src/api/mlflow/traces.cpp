@@ -18,6 +18,7 @@ constexpr std::int64_t most_traces = 500;
 constexpr std::size_t longest_trace_id = 250;
 constexpr std::size_t longest_preview = 10'000;
 constexpr std::size_t most_locations = 1000;
+constexpr std::size_t most_links = 100;
 
 store::Traces traces(const Services& services)
 {
@@ -168,6 +169,21 @@ Result<net::Response> delete_tag(const Services& services, const Call& call)
     return reply();
 }
 
+Result<net::Response> link_to_run(const Services& services, const Call& call)
+{
+    if (!call.fields.has("trace_ids")) return tl::unexpected(call.fields.missing("trace_ids"));
+    const auto ids = TRY(call.fields.texts("trace_ids"));
+    const auto run = TRY(call.fields.text("run_id"));
+    if (ids.size() > most_links)
+        return fail(ErrorKind::invalid_argument,
+                    "Cannot link more than {} traces to a run in a single request. Provided {}"
+                    " traces.",
+                    most_links,
+                    ids.size());
+    TRY(traces(services).link_to_run(ids, run));
+    return reply();
+}
+
 Result<store::TraceSelection> selection_of(const Fields& fields)
 {
     store::TraceSelection selection;
@@ -206,7 +222,8 @@ std::span<const Route> trace_routes()
         {"POST", "/api/3.0/mlflow/traces", write, start_trace},
         {"POST", "/api/3.0/mlflow/traces/search", read, search_traces},
         {"GET", "/api/3.0/mlflow/traces/batchGet", read, batch_get},
-        {"GET", "/api/3.0/mlflow/traces/batchGetInfos", read, batch_get_infos},
+        {"POST", "/api/3.0/mlflow/traces/batchGetInfos", read, batch_get_infos},
+        {"POST", "/api/2.0/mlflow/traces/link-to-run", write, link_to_run},
         {"GET", "/api/3.0/mlflow/traces/{id}", read, get_trace},
         {"PATCH", "/api/3.0/mlflow/traces/{id}/tags", write, set_tag},
         {"DELETE", "/api/3.0/mlflow/traces/{id}/tags", write, delete_tag},

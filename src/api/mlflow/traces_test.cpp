@@ -51,7 +51,7 @@ TEST_F(TraceCallsTest, ATraceComesBackWithThePlaceOfItsFiles)
     EXPECT_EQ(get(traces + "/tr-1", {}).body, started.body);
     const auto batch = ask(get(traces + "/batchGet", {{"trace_ids", "tr-1"}, {"trace_ids", "zz"}}));
     EXPECT_EQ(batch["traces"].as_array().size(), 1U);
-    const auto infos = ask(get(traces + "/batchGetInfos", {{"trace_ids", "tr-1"}}));
+    const auto infos = ask(post(traces + "/batchGetInfos", R"({"trace_ids": ["tr-1"]})"));
     EXPECT_EQ(infos["trace_infos"].as_array().at(0).text("trace_id"), "tr-1");
 }
 
@@ -89,6 +89,34 @@ TEST_F(TraceCallsTest, AreSearchedAndPaged)
                                R"(, "order_by": ["bogus"])"})
         EXPECT_EQ(search(fields).status, 400) << fields;
     EXPECT_THAT(refusal(post(traces + "/search", "{}")), HasSubstr("'locations'"));
+}
+
+TEST_F(TraceCallsTest, AreFoundByRunsThatTheyWereLinkedTo)
+{
+    ask(start("tr-1"));
+    ask(start("tr-2"));
+    const auto one = new_run();
+    const auto link = [this](const std::string& run, const std::string& list) {
+        return post("traces/link-to-run",
+                    fmt::format(R"({{"run_id": "{}", "trace_ids": {}}})", run, list));
+    };
+    const auto of_run = [&](const std::string& run) {
+        return ids(fmt::format(R"(, "filter": "run_id = '{}'")", run));
+    };
+    ask(link(one, R"(["tr-1", "none"])"));
+    ask(link(one, R"(["tr-1"])"));
+    EXPECT_EQ(of_run(one), "tr-1 ");
+    EXPECT_EQ(of_run("r"), "tr-1 tr-2 ");  // the run that wrote them
+    EXPECT_EQ(ids(fmt::format(R"x(, "filter": "run_id IN ('{}', 'x')")x", one)), "tr-1 ");
+    EXPECT_EQ(link("none", R"(["tr-1"])").status, 404);
+    std::string many = R"(["a")";
+    for (int i = 0; i < 100; ++i)
+        many += R"(, "a")";
+    EXPECT_THAT(refusal(link(one, many + "]")),
+                HasSubstr("Cannot link more than 100 traces to a run in a single request. Provided"
+                          " 101 traces."));
+    ask(post("traces/delete-traces", R"({"experiment_id": "0", "request_ids": ["tr-1"]})"));
+    EXPECT_EQ(of_run(one), "");
 }
 
 TEST_F(TraceCallsTest, TagsChangeAndTracesGo)

@@ -43,15 +43,24 @@ bool is_scheme(std::string_view text)
            });
 }
 
+// ".." between whatever may end a part of an address.
+bool has_parent(std::string_view decoded)
+{
+    constexpr std::string_view ends = "/?#&;=";
+    while (true) {
+        const auto end = decoded.find_first_of(ends);
+        if (decoded.substr(0, end) == "..") return true;
+        if (end == std::string_view::npos) return false;
+        decoded.remove_prefix(end + 1);
+    }
+}
+
 }  // namespace
 
 bool UriText::is_absolute() const
 {
-    if (path.empty() || path.front() != '/') return false;
-    if (path.find('\0') != std::string::npos || path.find('\\') != std::string::npos) return false;
-    return std::none_of(segments.begin(), segments.end(), [](const std::string& segment) {
-        return segment == "." || segment == "..";
-    });
+    return !may_lead_elsewhere && path.starts_with('/') &&
+           std::find(segments.begin(), segments.end(), ".") == segments.end();
 }
 
 bool UriText::is_within(const UriText& root) const
@@ -64,9 +73,11 @@ bool UriText::is_within(const UriText& root) const
 
 UriText parse_uri_text(std::string_view text)
 {
-    const auto decoded = decode(text);
-    std::string_view rest = decoded;
     UriText uri;
+    const auto whole = decode(text);
+    uri.may_lead_elsewhere =
+        has_parent(whole) || whole.find_first_of(std::string_view("\\\0", 2)) != std::string::npos;
+    auto rest = text;
     const auto colon = rest.find(':');
     if (colon != std::string_view::npos && is_scheme(rest.substr(0, colon))) {
         uri.scheme = lower(rest.substr(0, colon));
@@ -74,13 +85,13 @@ UriText parse_uri_text(std::string_view text)
         if (rest.starts_with("//")) {
             rest.remove_prefix(2);
             const auto end = std::min(rest.find_first_of("/?#"), rest.size());
-            uri.authority = rest.substr(0, end);
+            uri.authority = decode(rest.substr(0, end));
             rest.remove_prefix(end);
         }
     }
     // Behind these follows no path in an address; in a path they are letters like others.
     if (!uri.is_local()) rest = rest.substr(0, rest.find_first_of("?#"));
-    uri.path = rest;
+    uri.path = decode(rest);
     for (auto& segment : split(uri.path, '/')) {
         if (!segment.empty()) uri.segments.push_back(std::move(segment));
     }

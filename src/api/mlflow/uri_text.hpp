@@ -8,13 +8,17 @@
 
 namespace ponk::api::mlflow {
 
-// A place as clients write one, taken apart as text. All escapes are resolved, also those inside of
-// others, so that no part means something else to who decodes once more.
+// A place as clients write one, taken apart as text. The query is cut off as it was written; then
+// all escapes are resolved, also those inside of others, so that no part means something else to a
+// reader who decodes once more.
 struct UriText {
     std::string scheme;     // lower case; empty: a path
     std::string authority;  // "bucket"
     std::string path;
     std::vector<std::string> segments;  // of the path, without empty ones
+    // Somewhere, the query included, is "..", a backslash or a zero byte. A reader who decodes
+    // first and cuts afterwards has another path than we.
+    bool may_lead_elsewhere = false;
 
     // A path of some machine.
     [[nodiscard]] bool is_local() const { return scheme.empty() || scheme == "file"; }

@@ -34,4 +34,4 @@ def test_the_real_client_trains_on_another_machine(away, machine, mlflow_python,
                "target: plain\nframework: Python\nenvironment:\n  python:\n    userManagedDependencies: true\n"
                "  environmentVariables: {MLFLOW_DISABLE_TELEMETRY: 'true', GIT_PYTHON_REFRESH: quiet}\n")
     away.write("train.py", TRAINING)
-    check_training(away.run("submit", "-c", "plain", "train.py", timeout=600), request.getfixturevalue("client"))
+    check_training(away.run("submit", "--allow", "promote", "-c", "plain", "train.py", timeout=600), request.getfixturevalue("client"))

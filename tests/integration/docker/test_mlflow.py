@@ -84,4 +84,4 @@ def test_the_real_client_trains_in_a_container_without_a_network(docker, mlflow_
                  f"  docker:\n    arguments: [--network=none, '--volume={packages}:{packages}:ro']\n")
     docker.write("train.py", TRAINING)
     docker.run("allow", "docker-argument", "-v", f"{packages}:{packages}:ro")
-    check_training(docker.run("submit", "-c", "docker", "train.py", timeout=600), request.getfixturevalue("client"))
+    check_training(docker.run("submit", "--allow", "promote", "-c", "docker", "train.py", timeout=600), request.getfixturevalue("client"))

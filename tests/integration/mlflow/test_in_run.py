@@ -303,7 +303,7 @@ print(json.dumps([run.info.run_id for run in found]))
 def test_what_a_training_logs_is_there_outside(runs, mlflow_python, request):
     needs_sklearn(mlflow_python)
     runs.write("train.py", TRAINING)
-    done = runs.run("submit", "train.py", timeout=600)
+    done = runs.run("submit", "--allow", "promote", "train.py", timeout=600)
     check_training(done, request.getfixturevalue("client"))
 
 

@@ -80,10 +80,6 @@ with mlflow.start_run():
     with mlflow.start_run(nested=True):
         mlflow.log_text("c", "c.txt")
     mlflow.sklearn.log_model(LogisticRegression().fit([[0], [1]], [0, 1]), name="m", registered_model_name="iris", pip_requirements=[])
-    client = mlflow.MlflowClient()
-    client.set_registered_model_alias("iris", "champ", 1)
-    client.set_registered_model_alias("iris", "other", 1)
-    client.delete_registered_model_alias("iris", "other")
 """)
     refused = runs.run("history", "delete", run, "--yes", code=73).stderr.decode()
     assert "version 1 of the model 'iris'" in refused and "--force" in refused
@@ -102,17 +98,53 @@ def test_prompts_are_made_in_a_run_and_are_its_own(runs):
 import mlflow
 prompt = mlflow.genai.register_prompt(name="greeting", template="Hello {{name}}")
 assert prompt.version == 1
-mlflow.genai.set_prompt_alias("greeting", alias="best", version=1)
-assert mlflow.genai.load_prompt("prompts:/greeting@best").format(name="Ann") == "Hello Ann"
+assert mlflow.genai.load_prompt("prompts:/greeting/1").format(name="Ann") == "Hello Ann"
+mlflow.MlflowClient().set_prompt_version_tag("greeting", 1, "lang", "en")
 """)
     said = runs.write("other.py", """
 import mlflow
 try:
-    mlflow.genai.set_prompt_alias("greeting", alias="best", version=1)
+    mlflow.MlflowClient().set_prompt_version_tag("greeting", 1, "lang", "de")
 except mlflow.exceptions.MlflowException as error:
     print(error)
 """)
     assert "PERMISSION_DENIED" in runs.run("submit", said.name).stdout.decode()
+
+
+PROMOTING = """
+import mlflow
+from sklearn.linear_model import LogisticRegression
+client = mlflow.MlflowClient()
+with mlflow.start_run():
+    info = mlflow.sklearn.log_model(LogisticRegression().fit([[0], [1]], [0, 1]), name="m", registered_model_name="prod", pip_requirements=[])
+    version = client.search_model_versions("name = 'prod'")[0].version
+    for change in (lambda: client.set_registered_model_alias("prod", "champion", version),
+                   lambda: client.transition_model_version_stage("prod", version, "Production"),
+                   lambda: client.delete_registered_model_alias("prod", "champion"),
+                   lambda: client.delete_registered_model("prod")):
+        try:
+            change()
+        except mlflow.exceptions.MlflowException as error:
+            print("REFUSED", error)
+"""
+
+
+def test_no_run_decides_what_others_load_unless_its_submitter_allowed_it(runs, client, mlflow_python):
+    needs_sklearn(mlflow_python)
+    runs.write("first.py", PROMOTING)
+    said = runs.run("submit", "first.py").stdout.decode()
+    assert said.count("REFUSED") == 4 and said.count("ponk submit --allow promote") == 4
+    client("client.set_registered_model_alias('prod', 'champion', '1')")
+    # A file of the project cannot grant it.
+    runs.write("aml_config/generous.runconfig", "Target: local\nFramework: Python\nAllow: promote\nMayPromote: true\n")
+    assert runs.run("submit", "-c", "generous", "first.py").stdout.decode().count("REFUSED") == 4
+    assert client("answer = client.get_model_version_by_alias('prod', 'champion').version") in ("1", 1)
+
+    granted = runs.run("submit", "--allow", "promote", "first.py")
+    assert "REFUSED" not in granted.stdout.decode()
+    assert client("answer = [m.name for m in client.search_registered_models()]") == []
+    # Who repeats an old run does not want its decision repeated.
+    assert runs.run("experiment", "rerun", "last").stdout.decode().count("REFUSED") == 4
 
 
 def test_what_a_run_made_is_loaded_outside_while_it_goes_on(runs, client, mlflow_python, tmp_path):

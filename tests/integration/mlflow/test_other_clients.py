@@ -14,8 +14,8 @@ REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
 
 @pytest.fixture
 def place(ponk):
-    """Where the server is, as `ponk tracking env` says it to a shell."""
-    words = [line.removeprefix("export ") for line in ponk.text("tracking", "env").splitlines() if line.startswith("export ")]
+    """Where the server is, as `ponk tracking env --plain` says it to a shell: these clients know nothing of our certificate."""
+    words = [line.removeprefix("export ") for line in ponk.text("tracking", "env", "--plain").splitlines() if line.startswith("export ")]
     return dict(shlex.split(word)[0].split("=", 1) for word in words)
 
 
@@ -124,6 +124,14 @@ def test_curl_logs_and_is_told_what_it_does_wrong(api, place):
     status, body = curl(place, "--header", "Authorization: Bearer " + place["MLFLOW_TRACKING_TOKEN"], "--data", "{}",
                         place["MLFLOW_TRACKING_URI"] + "/api/2.0/mlflow/runs/search")
     assert status == 400 and "Content-Type must be 'application/json'" in body
+
+
+def test_curl_knows_the_daemon_by_its_certificate(ponk, api):
+    given = ponk.json("tracking", "env")
+    words = ["--header", "Authorization: Bearer " + given["MLFLOW_TRACKING_TOKEN"], given["MLFLOW_TRACKING_URI"] + "/api/2.0/mlflow/experiments/list"]
+    assert curl(given, "--cacert", given["MLFLOW_TRACKING_SERVER_CERT_PATH"], *words)[0] == 200
+    refused = subprocess.run(["curl", "--silent", *words], capture_output=True, timeout=60, env={"PATH": "/usr/bin:/bin"})
+    assert refused.returncode == 60, "without it the token is not sent"
 
 
 def test_curl_without_or_with_a_wrong_token(api, place):
