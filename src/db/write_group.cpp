@@ -88,8 +88,6 @@ Result<std::size_t> run_transaction(Connection& writer, Jobs jobs)
 
 void run_together(Connection& writer, Jobs jobs)
 {
-    // The thread that runs them works for other callers, too, whose clients have not left.
-    const WorkScope of_nobody(nullptr);
     while (!jobs.empty()) {
         const auto decided = run_transaction(writer, jobs);
         if (!decided) return refuse(jobs, decided.error());
