@@ -181,6 +181,42 @@ TEST_F(LoggedModelsTest, InputsAndOutputsAreInTheRun)
               R"("context":"train"},{"experiment_id":"0","name":"n2","digest":"d"}]})");
 }
 
+TEST_F(LoggedModelsTest, InputsAreAsManyAndAsLargeAsMlflowTakes)
+{
+    const auto id = new_run();
+    std::string list;
+    for (int i = 0; i <= 1000; ++i)
+        list += fmt::format(R"({}{{"dataset": {{"name": "n", "digest": "{}", "source_type": "s",
+                            "source": "x"}}}})",
+                            i == 0 ? "" : ",",
+                            i);
+    ask(in_run("log-inputs", id, R"("datasets": [)" + list + "]"));
+    EXPECT_EQ(run(id)["inputs"]["dataset_inputs"].as_array().size(), 1001U);
+    // The longest profile, with every character escaped.
+    net::Request head;
+    head.method = "POST";
+    head.path = {"api", "2.0", "mlflow", "runs", "log-inputs"};
+    EXPECT_GT(api::receive(*services_, head).body_limit, 2 * std::size_t{16'777'215});
+    head.path.back() = "log-batch";
+    EXPECT_EQ(api::receive(*services_, head).body_limit, std::size_t{16} << 20);
+}
+
+TEST_F(LoggedModelsTest, AreFoundByExperimentAndPlace)
+{
+    new_model("a");
+    const auto count = [this](const std::string& filter) {
+        const auto page =
+            ask(post("logged-models/search",
+                     to_json(JsonObject{{"experiment_ids", JsonArray{"0"}}, {"filter", filter}})));
+        return page["models"].is_array() ? page["models"].as_array().size() : 0;
+    };
+    EXPECT_EQ(count("experiment_id = '0'"), 1U);
+    EXPECT_EQ(count("experiment_id != '0'"), 0U);
+    EXPECT_EQ(count("experiment_id IN ('0', '7')"), 1U);
+    EXPECT_EQ(count("artifact_location LIKE 'mlflow-artifacts:/0/models/%'"), 1U);
+    EXPECT_EQ(count("artifact_location = 'x'"), 0U);
+}
+
 TEST_F(LoggedModelsTest, WrongInputsAreRefused)
 {
     const auto id = new_run();
