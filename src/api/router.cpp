@@ -17,7 +17,7 @@ namespace ponk::api {
 const std::vector<Route>& routes()
 {
     using enum Permission;
-    constexpr auto slow = net::Reception::Pace::slow;
+    using enum net::Reception::Pace;
     static const std::vector<Route> table{
         {"GET", "/daemon", read, show_daemon},
         {"POST", "/daemon/stop", administer, stop_daemon},
@@ -26,14 +26,14 @@ const std::vector<Route>& routes()
         {"POST", "/maintenance/gc", administer, collect_garbage, slow},
         {"POST", "/maintenance/backup", administer, back_up, slow},
         {"POST", "/runs", administer, submit_run},
-        {"GET", "/runs", read, list_runs},
-        {"POST", "/runs/search", read, search_runs},
+        {"GET", "/runs", read, list_runs, compute},
+        {"POST", "/runs/search", read, search_runs, compute},
         {"GET", "/runs/{run}", read, show_run},
         {"PATCH", "/runs/{run}", write, change_run},
         {"DELETE", "/runs/{run}", write, delete_run},
         {"GET", "/runs/{run}/wait", read, wait_for_run},
         {"GET", "/runs/{run}/log", read, show_log},
-        {"GET", "/runs/{run}/log/check", read, check_log, slow},
+        {"GET", "/runs/{run}/log/check", read, check_log, compute},
         {"GET", "/runs/{run}/events", read, show_events},
         {"POST", "/runs/{run}/cancel", write, cancel_run},
         {"POST", "/runs/{run}/rerun", administer, rerun_run},

@@ -36,7 +36,7 @@ TEST_F(Listening, AHomeKeepsItsPort)
     api::Doors doors(home_);
     const auto listeners = listen(doors);
     EXPECT_EQ(doors.tracking_uri, first);
-    EXPECT_TRUE(first.starts_with("http://127.0.0.1:2")) << first;
+    EXPECT_TRUE(first.starts_with("https://127.0.0.1:2")) << first;
     EXPECT_EQ(told_, "");
 }
 

@@ -35,9 +35,10 @@ struct Reception {
     // body: must not block. True: `respond` is called, later or at once. False: the handler is
     // asked as ever, and `respond` is not called.
     std::function<bool(const Request&, const Respond& respond)> begin = {};
-    // Slow ones never have all workers at once: others are answered meanwhile. `piece` is the
-    // server's own, for pieces of bodies.
-    enum class Pace { quick, slow, piece } pace = Pace::quick;
+    // Slow ones wait for something else, say a disk, and never have all workers at once. `compute`
+    // is for those that keep a processor busy, and `piece`, the server's own, for pieces of bodies:
+    // both together leave a processor to others, where there are several.
+    enum class Pace { quick, slow, piece, compute } pace = Pace::quick;
     // Whose request it is, say a token: clients share the server evenly. Empty: the address
     // decides. All requests by the Unix socket are the owner's.
     std::string client = {};

@@ -12,7 +12,6 @@ namespace ponk::net {
 
 namespace {
 
-constexpr std::size_t paces = 3;
 // What a job costs beside its CPU time, so that those that only wait have their turns, too.
 constexpr std::int64_t job_cost = 20'000;
 // What a job that still runs is taken for.
@@ -38,6 +37,24 @@ std::int64_t load_of(const Account::Turn& turn, std::int64_t now)
     return std::max<std::int64_t>(0, turn.load - (now - turn.load_at) / load_leaks);
 }
 
+bool is_computing(const Account& client, Reception::Pace pace)
+{
+    return !client.is_owner() &&
+           (pace == Reception::Pace::piece || pace == Reception::Pace::compute);
+}
+
+// What the thread that is kept for the owner takes.
+bool is_owners_own(const Account& client, Reception::Pace pace)
+{
+    return client.is_owner() &&
+           (pace == Reception::Pace::quick || pace == Reception::Pace::compute);
+}
+
+std::size_t processors()
+{
+    return std::max<std::size_t>(1, std::thread::hardware_concurrency());
+}
+
 std::size_t index(Reception::Pace pace)
 {
     return static_cast<std::size_t>(pace);
@@ -46,10 +63,14 @@ std::size_t index(Reception::Pace pace)
 }  // namespace
 
 Workers::Workers(std::size_t count)
-    : limits_{count + 1, std::max<std::size_t>(1, count / 2), std::max<std::size_t>(1, count / 3)},
+    : limits_{count + 1,
+              std::max<std::size_t>(1, count / 2),
+              std::max<std::size_t>(1, count / 3),
+              std::max<std::size_t>(1, count / 3)},
+      compute_limit_(std::max<std::size_t>(1, processors() - 1)),
       client_limit_(count >= 6 ? count * 2 / 3 : count),
-      heavy_limit_(std::clamp<std::size_t>(
-          std::thread::hardware_concurrency() / 2, 1, std::max<std::size_t>(1, count / 3)))
+      heavy_limit_(
+          std::clamp<std::size_t>(processors() / 2, 1, std::max<std::size_t>(1, count / 3)))
 {
     threads_.reserve(count + 1);
     for (std::size_t i = 0; i < count; ++i)
@@ -72,7 +93,7 @@ void Workers::run(const std::shared_ptr<Account>& client, Pace pace, Job job)
     if (!has_room(*client, pace)) return;
     if (idle_ > 0) {
         ordinary_.notify_one();
-    } else if (client->is_owner() && pace == Pace::quick) {
+    } else if (is_owners_own(*client, pace)) {
         reserved_.notify_one();
     }
 }
@@ -114,6 +135,7 @@ bool Workers::has_room(const Account& client, Pace pace) const
     if (client.turn.jobs[index(pace)].empty() || running_[index(pace)] >= limits_[index(pace)])
         return false;
     if (client.is_owner()) return true;
+    if (is_computing(client, pace) && computing_ >= compute_limit_) return false;
     const auto limit =
         load_of(client.turn, wall_time()) > heavy_load ? heavy_limit_ : client_limit_;
     return client.turn.running < limit;
@@ -122,10 +144,8 @@ bool Workers::has_room(const Account& client, Pace pace) const
 // The pace of the client's next job that may run now; none: -1.
 int Workers::next_of(Kind kind, const Account& client) const
 {
-    if (has_room(client, Pace::quick) && (kind == Kind::ordinary || client.is_owner()))
-        return static_cast<int>(Pace::quick);
-    if (kind == Kind::reserved) return -1;
-    for (const auto pace : {Pace::piece, Pace::slow}) {
+    for (const auto pace : {Pace::quick, Pace::piece, Pace::compute, Pace::slow}) {
+        if (kind == Kind::reserved && !is_owners_own(client, pace)) continue;
         if (has_room(client, pace)) return static_cast<int>(pace);
     }
     return -1;
@@ -141,8 +161,8 @@ bool Workers::take(Kind kind, Taken& taken)
         if (pace < 0) continue;
         const auto& turn = (*each)->turn;
         const auto cost = turn.spent + static_cast<std::int64_t>(turn.running) * running_cost;
-        // The owner's quick ones before all others.
-        const bool first = (*each)->is_owner() && pace == static_cast<int>(Pace::quick);
+        // The owner before all others.
+        const bool first = is_owners_own(**each, static_cast<Pace>(pace));
         if (best == queue_.end() || first || cost < least) {
             best = each;
             best_pace = pace;
@@ -164,6 +184,7 @@ bool Workers::take(Kind kind, Taken& taken)
     spent_ = std::max(spent_, turn.spent);
     ++turn.running;
     ++running_[index(taken.pace)];
+    if (is_computing(*taken.client, taken.pace)) ++computing_;
     return true;
 }
 
@@ -172,6 +193,7 @@ void Workers::end(const Taken& taken, std::int64_t cpu)
     auto& turn = taken.client->turn;
     --turn.running;
     --running_[index(taken.pace)];
+    if (is_computing(*taken.client, taken.pace)) --computing_;
     turn.spent += cpu + job_cost;
     const auto now = wall_time();
     turn.load = load_of(turn, now) + cpu;

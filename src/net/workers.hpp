@@ -18,7 +18,9 @@ namespace ponk::net {
 // Accounts take turns: the next job is of the client that used the least CPU time of those that
 // wait, so many jobs of one do not keep another waiting. No client has all threads, and one that
 // uses much CPU time has few of them. Slow jobs and pieces of bodies never have all threads
-// either: some are left for quick jobs. One thread more runs quick jobs of the owner alone.
+// either: some are left for quick jobs. What computes for others than the owner leaves a processor
+// free where there are several: I/O threads, commits and the owner need it. One thread more runs
+// jobs of the owner alone that do not wait for others.
 class Workers {
 public:
     using Job = std::function<void()>;
@@ -50,16 +52,18 @@ private:
     [[nodiscard]] int next_of(Kind kind, const Account& client) const;
     void end(const Taken& taken, std::int64_t cpu);
 
-    const std::size_t limits_[3];     // jobs at once, by pace
-    const std::size_t client_limit_;  // of one client
-    const std::size_t heavy_limit_;   // of one client that uses much CPU time
+    const std::size_t limits_[4];      // jobs at once, by pace
+    const std::size_t compute_limit_;  // pieces and what computes, of all clients but the owner
+    const std::size_t client_limit_;   // of one client
+    const std::size_t heavy_limit_;    // of one client that uses much CPU time
     mutable std::mutex mutex_;
     std::condition_variable ordinary_;
     std::condition_variable reserved_;
     std::vector<std::shared_ptr<Account>> queue_;  // those with jobs that wait
-    std::size_t running_[3] = {0, 0, 0};
-    std::size_t idle_ = 0;    // ordinary threads that wait
-    std::int64_t spent_ = 0;  // of the client whose turn was last
+    std::size_t running_[4] = {0, 0, 0, 0};
+    std::size_t computing_ = 0;  // of those that `compute_limit_` counts
+    std::size_t idle_ = 0;       // ordinary threads that wait
+    std::int64_t spent_ = 0;     // of the client whose turn was last
     bool ends_ = false;
     std::vector<std::jthread> threads_;  // last: they use the rest
 };

@@ -133,7 +133,11 @@ std::span<const Route> dataset_routes()
         {"POST", "/api/2.0/mlflow/runs/outputs", write, log_outputs},
         {"POST", "/api/2.0/mlflow/runs/log-model", write, log_model},
         // Browsers alone ask for it.
-        {"POST", "/ajax-api/2.0/mlflow/experiments/search-datasets", read, search_datasets},
+        {.method = "POST",
+         .pattern = "/ajax-api/2.0/mlflow/experiments/search-datasets",
+         .permission = read,
+         .action = search_datasets,
+         .pace = net::Reception::Pace::compute},
     };
     return table;
 }

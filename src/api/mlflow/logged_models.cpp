@@ -191,7 +191,11 @@ std::span<const Route> logged_model_routes()
     using enum Permission;
     static constexpr Route table[] = {
         {"POST", "/api/2.0/mlflow/logged-models", write, create_model},
-        {"POST", "/api/2.0/mlflow/logged-models/search", read, search_models},
+        {.method = "POST",
+         .pattern = "/api/2.0/mlflow/logged-models/search",
+         .permission = read,
+         .action = search_models,
+         .pace = net::Reception::Pace::compute},
         {"GET", "/api/2.0/mlflow/logged-models/{id}", read, get_model},
         {"PATCH", "/api/2.0/mlflow/logged-models/{id}", write, finalize_model},
         {"DELETE", "/api/2.0/mlflow/logged-models/{id}", write, delete_model},

@@ -178,18 +178,18 @@ std::span<const Route> metric_routes()
 {
     using enum Permission;
     // Of long series; short calls are answered meanwhile.
-    const auto slow = [](const char* pattern, Action action) {
+    const auto series = [](const char* pattern, Action action) {
         return Route{.method = "GET",
                      .pattern = pattern,
                      .permission = read,
                      .action = action,
-                     .pace = net::Reception::Pace::slow};
+                     .pace = net::Reception::Pace::compute};
     };
     static const Route table[] = {
-        slow("/api/2.0/mlflow/metrics/get-history", get_history),
+        series("/api/2.0/mlflow/metrics/get-history", get_history),
         // This one is for browsers alone.
-        slow("/ajax-api/2.0/mlflow/metrics/get-history-bulk", get_history_bulk),
-        slow("/api/2.0/mlflow/metrics/get-history-bulk-interval", get_history_bulk_interval),
+        series("/ajax-api/2.0/mlflow/metrics/get-history-bulk", get_history_bulk),
+        series("/api/2.0/mlflow/metrics/get-history-bulk-interval", get_history_bulk_interval),
     };
     return table;
 }

@@ -194,7 +194,7 @@ std::span<const Route> run_routes()
          .pattern = "/api/2.0/mlflow/runs/search",
          .permission = read,
          .action = search_runs,
-         .pace = net::Reception::Pace::slow},
+         .pace = net::Reception::Pace::compute},
         {"POST",
          "/api/2.0/mlflow/runs/log-metric",
          write,

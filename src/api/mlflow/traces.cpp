@@ -220,7 +220,11 @@ std::span<const Route> trace_routes()
     using enum Permission;
     static constexpr Route table[] = {
         {"POST", "/api/3.0/mlflow/traces", write, start_trace},
-        {"POST", "/api/3.0/mlflow/traces/search", read, search_traces},
+        {.method = "POST",
+         .pattern = "/api/3.0/mlflow/traces/search",
+         .permission = read,
+         .action = search_traces,
+         .pace = net::Reception::Pace::compute},
         {"GET", "/api/3.0/mlflow/traces/batchGet", read, batch_get},
         {"POST", "/api/3.0/mlflow/traces/batchGetInfos", read, batch_get_infos},
         {"POST", "/api/2.0/mlflow/traces/link-to-run", write, link_to_run},
