@@ -146,6 +146,7 @@ def test_user_who_may_not_use_the_engine(bad, engine, tmp_path_factory):
     assert "usermod -aG docker" in said
 
 
+@pytest.mark.full
 def test_no_space_for_the_image(ponk, tmp_path_factory):
     """The engine's data lies on a small file system."""
     reason = engines.missing()
@@ -183,6 +184,7 @@ def test_no_space_for_the_image(ponk, tmp_path_factory):
         subprocess.run(["umount", "-l", str(data)], capture_output=True)
 
 
+@pytest.mark.full
 def test_pip_cannot_find_a_package(bad, tmp_path):
     bad.environment.update(PIP_NO_INDEX="1", PIP_FIND_LINKS=str(tmp_path), PONK_BUILD_NETWORK="none")
     want(bad, "nothing-of-this-name==9.9")
@@ -191,6 +193,7 @@ def test_pip_cannot_find_a_package(bad, tmp_path):
     assert bad.json("environment", "list") == []
 
 
+@pytest.mark.full
 def test_pip_cannot_compile_a_package(bad, tmp_path):
     package = tmp_path / "broken-1.0"
     package.mkdir()

@@ -193,7 +193,7 @@ def test_missing_image_is_named(docker):
     assert b"localhost:1/none/such:1" in done.stderr
 
 
-@pytest.mark.parametrize("live_restore", [True, False])
+@pytest.mark.parametrize("live_restore", [pytest.param(True, marks=pytest.mark.full), False])
 def test_engine_killed_in_the_middle(ponk, live_restore, tmp_path_factory):
     """With live-restore the run goes on; without it the engine kills it at its restart, and that is told."""
     reason = engines.missing()

@@ -31,7 +31,7 @@ def own():
         engine.remove()
 
 
-@pytest.mark.parametrize("how", ["stopped", "killed"])
+@pytest.mark.parametrize("how", ["stopped", pytest.param("killed", marks=pytest.mark.full)])
 def test_cancel_while_the_engine_is_away(ponk, own, how):
     ponk.environment["DOCKER_HOST"] = f"unix://{own.socket}"
     ponk.environment["PATH"] = os.environ["PATH"]

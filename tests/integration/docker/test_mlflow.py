@@ -75,6 +75,7 @@ assert mlflow.artifacts.load_text('models:/R@best/a.txt') == 'hello'
     assert [file.read_text() for file in (tmp_path / "got").rglob("a.txt")] == ["hello"]
 
 
+@pytest.mark.full
 def test_the_real_client_trains_in_a_container_without_a_network(docker, mlflow_python, request):
     needs_sklearn(mlflow_python)
     packages = packages_of(mlflow_python)

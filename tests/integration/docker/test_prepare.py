@@ -91,6 +91,7 @@ def test_prepare_check_submit_list_show_remove(prepared, engine):
     assert prepared.json("history", "info", "last")["environment"]["lock_digest"] == had["lock_digest"]
 
 
+@pytest.mark.full
 def test_a_container_keeps_its_image_from_removal_even_without_a_daemon(prepared, engine):
     prepared.write("wait.py", "import time, tinytool\nprint('up', flush=True)\ntime.sleep(600)\n")
     prepared.run("submit", "-c", "docker", "--async", "wait.py", timeout=300)
@@ -109,6 +110,7 @@ def test_a_container_keeps_its_image_from_removal_even_without_a_daemon(prepared
     assert removed["freed_bytes"] > 1e6 and removed["held_by"] == []
 
 
+@pytest.mark.full
 def test_ctrl_c_cancels_an_image_build(prepared, engine):
     package = prepared.project / "slow"
     package.mkdir()
@@ -152,6 +154,7 @@ def test_rerun_wants_the_very_image_and_says_so_when_it_is_gone(docker, engine):
     assert b"Submit the script anew" in gone.stderr
 
 
+@pytest.mark.full
 def test_disk_space_and_dead_names_are_told_before_a_build(prepared):
     prepared.environment["PONK_ENV_FREE_SPACE"] = str(10**18)
     said = prepared.run("experiment", "prepare", "-c", "docker", code=72, timeout=120).stderr

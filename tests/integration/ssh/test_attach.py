@@ -70,6 +70,7 @@ def test_second_attach_needs_no_password_and_adds_no_second_key(ponk, attach, bo
     assert read(ponk, "again.compute")["type"] == read(ponk, "third.compute")["type"] == "remotedocker"
 
 
+@pytest.mark.full
 def test_key_that_was_made_for_the_box_serves_when_one_is_wished_for(ponk, attach, box_user):
     attach("--password", PASSWORD)
     authorized = box_user.authorized
@@ -238,6 +239,7 @@ def test_machine_that_takes_keys_only_says_so(ponk, box_user):
     assert nothing_left(ponk)
 
 
+@pytest.mark.full
 def test_machine_that_asks_through_pam(ponk, box_user):
     box_user.empty()
     server = boxes.Sshd(["UsePAM yes", "PasswordAuthentication no", "KbdInteractiveAuthentication yes"]).start()
@@ -250,6 +252,7 @@ def test_machine_that_asks_through_pam(ponk, box_user):
     assert len(box_user.authorized.splitlines()) == 1
 
 
+@pytest.mark.full
 def test_machine_that_does_not_read_authorized_keys_gets_its_key_taken_away(ponk, box_user):
     box_user.empty()
     server = boxes.Sshd(["AuthorizedKeysFile /nowhere/%u"]).start()
@@ -296,6 +299,7 @@ def test_private_key_without_passphrase_is_used_itself(ponk, attach, me, box_use
     assert b"not let us in" not in ponk.run("computetarget", "check", "box", code=None).stderr
 
 
+@pytest.mark.full
 def test_private_key_with_passphrase_is_asked_for_or_given(ponk, attach, me, box_user):
     key = give_key(me, box_user, passphrase="open-sesame-1001")
 
@@ -324,6 +328,7 @@ def test_public_key_is_not_taken_for_one_with_wrong_rights(ponk, attach, me):
     assert b"is a public key" in done.stderr and b"mykey'" in done.stderr and b"chmod" not in done.stderr
 
 
+@pytest.mark.full
 def test_everything_that_is_missing_is_asked_for_on_a_terminal(ponk, sshd, box_user):
     code, shown = ponk.type("attach", "remotedocker", "--name", "box", answers=[
         ("Machine", f"127.0.0.1:{sshd.port}"), ("User on", box_user.name), ("[y/N]", "y"),
@@ -349,6 +354,7 @@ def test_broken_config_of_the_user_is_told_as_ssh_tells_it(ponk, me):
     assert b"~/.ssh/config" in done.stderr and nothing_left(ponk)
 
 
+@pytest.mark.full
 def test_jump_host_and_alias_of_the_users_own_config(ponk, sshd, me, box_user):
     key = give_key(me, box_user)
     jump = boxes.Sshd(["AllowTcpForwarding yes"], host="127.0.0.2").start()
@@ -411,6 +417,7 @@ def test_machine_that_asks_for_something_else_gets_no_password(ponk, me):
         assert machine.asked > 0 and PASSWORD not in "".join(machine.told) and nothing_left(ponk)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("words", [
     "StdinNull yes", "PasswordAuthentication no", "PubkeyAuthentication no", "PreferredAuthentications hostbased",
     "SessionType none", "ForkAfterAuthentication yes", "PasswordAuthentication no\nKbdInteractiveAuthentication no\nStdinNull yes",
@@ -427,6 +434,7 @@ def test_settings_of_the_users_own_sessions_do_not_count_for_ours(ponk, attach, 
     assert box_user.authorized == ""
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("noise", [
     "echo welcome to the box; echo 'and here is a line without an end: ' >&2; printf more",
     "set -v; echo loud", "cat /dev/zero | head -c 300000",

@@ -55,6 +55,7 @@ def test_doctor_covers_targets_that_are_reached_and_that_are_not(ponk, attach, s
     assert "engine" in found["box"][0]["message"], found["box"]
 
 
+@pytest.mark.full
 def test_hung_sshd_is_an_error_in_time_and_forgotten_afterwards(ponk, attach, sshd):
     attach("--password", PASSWORD)
     ponk.run("daemon", "stop")
@@ -71,6 +72,7 @@ def test_hung_sshd_is_an_error_in_time_and_forgotten_afterwards(ponk, attach, ss
     assert b"does not answer" not in ponk.run("computetarget", "check", "box", code=None).stderr
 
 
+@pytest.mark.full
 def test_master_killed_at_random_moments_never_hangs_or_confuses(ponk, attach):
     attach("--password", PASSWORD)
     seed = random.Random(5022)
@@ -326,6 +328,7 @@ def test_detach_is_refused_while_a_run_goes_on_there(ponk, attach, box_user):
     assert box_user.authorized == ""
 
 
+@pytest.mark.full
 def test_detach_by_force_lets_a_run_go_on(ponk, attach, box_user):
     attach("--password", PASSWORD, kind="remote")
     submit(ponk, "import time; time.sleep(600)\n", "--async")
@@ -338,6 +341,7 @@ def test_detach_by_force_lets_a_run_go_on(ponk, attach, box_user):
     cancel(ponk, run)
 
 
+@pytest.mark.full
 def test_detach_removes_files_below_scratch(ponk, attach, box_user, scratch):
     attach("--password", PASSWORD, kind="remote")
     use_scratch(ponk, "box", scratch)
@@ -351,6 +355,7 @@ def test_detach_removes_files_below_scratch(ponk, attach, box_user, scratch):
     assert not ours.exists() and scratch.exists() and (box_user.home / ".ponk").exists()
 
 
+@pytest.mark.full
 def test_detach_leaves_the_runs_of_other_machines(ponk, attach, box_user):
     attach("--password", PASSWORD, kind="remote")
     submit(ponk, "print(1)\n")
@@ -367,6 +372,7 @@ def test_detach_leaves_the_runs_of_other_machines(ponk, attach, box_user):
     assert (runs / other).exists() and not (runs / run).exists() and (box_user.home / ".ponk/store").exists()
 
 
+@pytest.mark.full
 def test_attaches_at_once_all_count_and_the_last_detach_takes_the_key(ponk, attach, box_user):
     names = ["one", "two", "three", "four"]
     started = [attach("--password", PASSWORD, name=name, kind="remote", run=ponk.start) for name in names]
@@ -449,6 +455,7 @@ def test_setup_says_what_it_will_do_and_does_it(ponk, plain_box, box_user):
     assert not pathlib.Path("/etc/docker/daemon.json").exists() or "before-ponk" not in os.listdir("/etc/docker")
 
 
+@pytest.mark.full
 def test_setup_asks_for_the_password_of_sudo_and_keeps_it_nowhere(ponk, plain_box, box_user):
     sudoers(plain_box, box_user, "ALL")
     attach_plain(ponk, plain_box, box_user)

@@ -55,7 +55,7 @@ def gpu_box(ground, box_user):
         engine.remove()
 
 
-@pytest.mark.parametrize("grammar", ["december", "september"])
+@pytest.mark.parametrize("grammar", ["december", pytest.param("september", marks=pytest.mark.full)])
 def test_from_attach_to_outputs(ponk, gpu_box, box_user, grammar, tmp_path_factory):
     machine = ["--address", f"127.0.0.1:{gpu_box.port}", "--username", box_user.name, "--password", boxes.PASSWORD,
                "--fingerprint", gpu_box.fingerprint()]
