@@ -299,8 +299,7 @@ TEST(MetricJournal, ATimeBefore1970IsNone)
 {
     const auto piece = read_journal(
         journal_record(JsonObject{{"metric", "a"}, {"value", 1}, {"time", -5}}) +
-            journal_record(JsonObject{
-                {"points", JsonArray{JsonArray{Json("b"), Json(1), Json(-2), Json(-3)}}}}),
+            journal_record(JsonObject{{"points", JsonArray{Json(JsonArray{"b", 1, -2, -3})}}}),
         0);
 
     ASSERT_EQ(piece.points.size(), 2U);
