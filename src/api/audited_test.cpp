@@ -7,6 +7,8 @@
 
 #include <gmock/gmock.h>
 
+#include <future>
+#include <memory>
 #include <unistd.h>
 
 namespace ponk::api {
@@ -52,13 +54,14 @@ protected:
             if (auto early = reception.sink->write(body)) return early->status;
             return reception.sink->finish().status;
         }
-        std::optional<int> status;
-        if (reception.begin && reception.begin(request, [&](const net::Response& answer) {
-                status = answer.status;
+        // Shared: a late answer must find it.
+        const auto status = std::make_shared<std::promise<int>>();
+        if (reception.begin && reception.begin(request, [status](const net::Response& answer) {
+                status->set_value(answer.status);
             })) {
-            for (int i = 0; i < 2000 && !status; ++i)
-                std::this_thread::sleep_for(std::chrono::milliseconds(5));
-            return status.value_or(0);
+            auto given = status->get_future();
+            const auto state = given.wait_for(std::chrono::seconds(20));
+            return state == std::future_status::ready ? given.get() : 0;
         }
         return dispatch(*services_, request).status;
     }
