@@ -82,7 +82,7 @@ class Ponk(Server):
 
     def __init__(self, place):
         self.place = place
-        text = place.run([place.ponk, "tracking", "env", "--plain"])[1].decode()
+        text = place.run([place.ponk, "tracking", "env"])[1].decode()
         values = dict(re.findall(r"export (MLFLOW_\w+)='?([^'\n]*)'?", text))
         self.port = urllib.parse.urlparse(values["MLFLOW_TRACKING_URI"]).port
         self.token = values["MLFLOW_TRACKING_TOKEN"]
