@@ -185,10 +185,6 @@ Result<net::Response> pour(const Services& services, const Route& route, const C
     return sink->finish();
 }
 
-}  // namespace
-
-namespace {
-
 net::Reception receive_native(const Services& services, const net::Request& head)
 {
     net::Reception reception;

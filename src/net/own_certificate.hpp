@@ -12,7 +12,7 @@ struct CertificateFiles {
     os::Path key;
 };
 
-// A certificate that is nobody's but this home's, for "localhost" and the loopback addresses: a
+// A certificate that only this home has, for "localhost" and the loopback addresses: a
 // client that trusts it and nothing else talks to this home's daemon or to no one. Kept in
 // `folder`; made when there is none, when the two files do not belong together, and when it is not
 // valid for another month.

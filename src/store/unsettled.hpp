@@ -37,9 +37,9 @@ public:
     // The last row that was given a number.
     [[nodiscard]] std::int64_t last_row() const noexcept { return last_row_; }
 
-    // For as long as it lives nobody else settles: only who has it removes rows. In the order of
-    // asking, so a reader waits for one step of whoever settles all, and no longer than its request
-    // lasts.
+    // While it lives, no other thread makes chunks of the tail or removes its rows. Threads get it
+    // in the order of asking, so a reader waits for one step of the thread that compacts all tails,
+    // and no longer than its request lasts.
     class Turn {
     public:
         explicit Turn(Unsettled& unsettled);

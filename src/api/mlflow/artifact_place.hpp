@@ -15,7 +15,7 @@ namespace ponk::api::mlflow {
 
 // A place among the artifacts and what it belongs to: "1/<run>/artifacts/…",
 // "1/models/<model>/artifacts/…" or "1/traces/<trace>/artifacts/…", the same below a location that
-// an experiment has chosen in this store, or nobody's (docs/design/artifacts.md).
+// an experiment has chosen in this store, or of no owner (docs/design/artifacts.md).
 struct ArtifactPlace {
     enum class Owner { run, model, trace, nobody } owner = Owner::run;
     std::string id;
