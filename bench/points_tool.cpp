@@ -2,8 +2,8 @@
 // ponk_points_tool FOLDER [POINTS [RUNS]]: logs series of so many points into histories below
 // FOLDER, once, and measures their size on disk, and how long logging, reading and drawing them
 // takes.
-#include "store/chunk_codec.hpp"
-#include "store/history.hpp"
+#include "store/history/history.hpp"
+#include "store/points/chunk_codec.hpp"
 
 #include <fmt/core.h>
 

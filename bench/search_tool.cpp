@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ponk_search_tool FOLDER [RUNS]: fills a history with runs, once, and measures searches in it.
 #include "query/search/filter.hpp"
-#include "store/history.hpp"
+#include "store/history/history.hpp"
 
 #include <fmt/core.h>
 

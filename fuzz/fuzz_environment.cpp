@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Texts about environments that come from elsewhere: locks that travel with runs, what an image's
 // shell prints, addresses in tools' output.
-#include "environment/address.hpp"
-#include "environment/image_probe.hpp"
-#include "environment/lock.hpp"
+#include "environment/address/address.hpp"
+#include "environment/build/image_probe.hpp"
+#include "environment/spec/lock.hpp"
 
 #include <cstdlib>
 

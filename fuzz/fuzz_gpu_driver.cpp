@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gpu/cdi.hpp"
-#include "gpu/driver_libraries.hpp"
-#include "gpu/toolkit.hpp"
+#include "gpu/container/cdi.hpp"
+#include "gpu/container/driver_libraries.hpp"
+#include "gpu/container/toolkit.hpp"
 
 #include <cstdlib>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gpu/lease_note.hpp"
+#include "gpu/lease/lease_note.hpp"
 
 #include <cstdlib>
 

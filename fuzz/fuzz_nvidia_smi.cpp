@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gpu/smi_report.hpp"
+#include "gpu/probe/smi_report.hpp"
 
 #include <cstdint>
 #include <cstdlib>

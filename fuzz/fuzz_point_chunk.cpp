@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/chunk_codec.hpp"
-#include "store/packed_bytes.hpp"
-#include "store/tail_codec.hpp"
+#include "store/points/chunk_codec.hpp"
+#include "store/points/packed_bytes.hpp"
+#include "store/points/tail_codec.hpp"
 
 #include <cstdlib>
 

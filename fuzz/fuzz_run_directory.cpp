@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "target/control_directory.hpp"
+#include "target/run_directory/control_directory.hpp"
 
 #include <cstdlib>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/terminal_filter.hpp"
+#include "cli/terminal/terminal_filter.hpp"
 
 #include <cstdlib>
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as a configuration document, then as every kind of file: nothing may crash, and what
 // was read must stay within the limits and know its places.
-#include "config/compute.hpp"
-#include "config/conda.hpp"
-#include "config/mlproject.hpp"
-#include "config/project.hpp"
-#include "config/run_configuration.hpp"
-#include "config/spark.hpp"
+#include "config/files/compute.hpp"
+#include "config/files/conda.hpp"
+#include "config/files/mlproject.hpp"
+#include "config/files/run_configuration.hpp"
+#include "config/files/spark.hpp"
+#include "config/project/project.hpp"
 #include "work_bound.hpp"
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/main.hpp"
 
-#include "cli/exit_code.hpp"
+#include "cli/syntax/exit_code.hpp"
 #include "daemon/daemon.hpp"
 #include "side/role.hpp"
 

@@ -3,13 +3,13 @@
 """Checks the shape of the source tree: tools/check_layers.py [ROOT]
 
   1. A file below src/FOLDER includes only its own folder and those its row in MAY_USE lists, and a
-     CMakeLists.txt depends on nothing else. Siblings of a target stay apart (target/local never sees
-     target/fake).
+     CMakeLists.txt depends on nothing else. Within a folder that has subfolders the same holds between
+     these, by the rows in INSIDE (unit tests may use all of their own folder).
   2. A third-party header appears only in its home folder (tests may use the test libraries).
   3. Every file has an SPDX line, every header `#pragma once`; nothing is called utils, core or common.
   4. A file over 500 lines is a warning, over 800 an error.
   5. No paths of one machine and no registry hosts in what we ship.
-  6. The table itself has no loops.
+  6. The tables themselves have no loops.
 Prints each problem as file:line: message and exits 1 when there is one.
 """
 import os
@@ -21,8 +21,7 @@ GROUND = {"base"}
 LOW = GROUND | {"os", "model"}
 MIDDLE = LOW | {"config", "query", "output", "db", "net", "ssh", "dockerapi"}
 
-# Row: what the folder may include besides itself. Nested folders ("target/local") inherit the row
-# of their parent and may include the parent.
+# Row: what the folder and its subfolders may include besides themselves.
 MAY_USE = {
     "base": set(),
     "os": GROUND,
@@ -59,6 +58,98 @@ MAY_USE = {
     "stub": set(),
     # A role of two programs, beside each run with GPUs: starts it by the means of the targets.
     "side": LOW | {"dockerapi", "gpu", "target"},
+}
+# Row: what a subfolder may include of its siblings. "." is the folder itself; "a/b" without a row of its own has that of "a".
+INSIDE = {
+    "config": {
+        "text": set(),
+        "schema": {"text"},
+        "files": {"schema", "text"},
+        "project": {"files", "schema", "text"},
+        "consents": {"files", "project"},
+    },
+    "query": {
+        ".": set(),
+        "search": {"."},
+    },
+    "environment": {
+        "address": set(),
+        "spec": {"address"},
+        "cache": {"spec"},
+        "tools": {"address", "spec"},
+        "build": {"cache", "spec", "tools"},
+        ".": {"build", "cache", "spec", "tools"},
+    },
+    "store": {
+        ".": set(),
+        "rows": {"."},
+        "points": {".", "rows"},
+        "schema": set(),
+        "search": {".", "rows"},
+        "history": {".", "points", "rows", "schema", "search"},
+        "models": {"history", "rows", "search"},
+        "tracking": {".", "history", "models", "points", "rows", "search"},
+        "copy": {".", "history", "models", "points", "rows", "tracking"},
+    },
+    "gpu": {
+        ".": set(),
+        "container": {"."},
+        "lease": {"."},
+        "nvml": set(),
+        "probe": {"."},
+        "verdict": {"."},
+    },
+    "target": {
+        "job": set(),
+        "run_directory": {"job"},
+        ".": {"job", "run_directory"},
+        "environments": {".", "job", "run_directory"},
+        "events": {"job", "run_directory"},
+        "supervisor": {"job", "run_directory"},
+        "gpu": {"job", "run_directory", "supervisor"},
+        "docker": {".", "environments", "events", "gpu", "job", "run_directory", "supervisor"},
+        "local": {".", "environments", "events", "gpu", "job", "run_directory", "supervisor"},
+        "remote/wire": {"job"},
+        "remote/link": {"job", "remote/wire"},
+        "remote": {".", "job", "remote/link", "remote/wire", "run_directory"},
+        "testing": {".", "run_directory"},
+    },
+    "engine": {
+        "context": set(),
+        "plan": {"context"},
+        "secrets": {"context", "plan"},
+        "tracked": {"context", "secrets"},
+        "files": {"context", "plan", "secrets", "tracked"},
+        "run": {"context", "plan", "secrets", "tracked"},
+        ".": {"context", "files", "plan", "run", "secrets"},
+        "maintenance": {"context", "files", "plan"},
+    },
+    "api": {
+        "access": set(),
+        "http": {"access"},
+        "mlflow": {"access", "http"},
+        "native": {"access", "http"},
+        ".": {"access", "http", "mlflow", "native"},
+        "mlflow/artifacts": {"http", "mlflow"},
+        "mlflow/registry": {"http", "mlflow"},
+        "mlflow/tracking": {"mlflow", "mlflow/artifacts"},
+    },
+    "cli": {
+        "syntax": set(),
+        "terminal": set(),
+        "client": {"syntax", "terminal"},
+        "projects": {"client", "terminal"},
+        "completion": {"client", "projects", "syntax"},
+        "commands": {"client", "completion", "syntax"},
+        ".": {"client", "commands", "syntax"},
+        "runs": {"client", "syntax", "terminal"},
+        "hosts": {"client", "runs", "syntax", "terminal"},
+        "gpus": {"client", "hosts", "runs"},
+        # A folder for each noun; none knows another.
+        **{"commands/" + noun: {"client", "commands", "gpus", "hosts", "projects", "runs", "syntax", "terminal"}
+           for noun in ("asset", "audit", "computetarget", "daemon", "doctor", "environment", "experiment", "gpu", "history",
+                        "project", "runconfiguration", "secret", "token")},
+    },
 }
 ANYTHING = {"main.cpp"}  # parses nothing, starts a role: may see everything
 
@@ -140,41 +231,56 @@ def folder_of(path):
 
 
 def known_folder(folder):
-    return folder.split("/")[0] in MAY_USE
+    top, sub = split(folder)
+    return top in MAY_USE and (sub == "." or row_inside(top, sub)[0] in INSIDE.get(top, {}))
+
+
+def split(folder):
+    """store/points -> store, points; store -> store, '.' """
+    top, _, rest = folder.partition("/")
+    return top, rest or "."
+
+
+def row_inside(top, sub):
+    """The row of a subfolder, or of the nearest one above it."""
+    rows = INSIDE.get(top, {})
+    while sub not in rows and "/" in sub:
+        sub = sub.rpartition("/")[0]
+    return sub, rows.get(sub, set())
 
 
 def may_include(user, used):
-    if user == used:
-        return True
-    user_top, used_top = user.split("/")[0], used.split("/")[0]
-    if user_top == used_top:
-        # The parent is open to its children; a child is open to the parent only through a factory
-        # header, and never to a sibling.
-        return user.startswith(used + "/") or used.startswith(user + "/")
-    return used_top in MAY_USE.get(user_top, set())
+    (user_top, user_sub), (used_top, used_sub) = split(user), split(used)
+    if user_top != used_top:
+        return used_top in MAY_USE.get(user_top, set())
+    mine, row = row_inside(user_top, user_sub)
+    other, _ = row_inside(used_top, used_sub)
+    return mine == other or other in row
 
 
 def is_test(path):
     return path.endswith(("_test.cpp", "_test_support.hpp", "_contract.hpp", "_contract.cpp", "_rows.hpp")) or path.startswith("tests/")
 
 
-def check_table(problems):
+def check_table(name, rows, problems):
     done, open_rows = set(), []
 
-    def visit(name):
-        if name in open_rows:
-            problems.error("tools/check_layers.py", 1, "MAY_USE has a loop: " + " -> ".join(open_rows + [name]))
+    def visit(row):
+        if row in open_rows:
+            problems.error("tools/check_layers.py", 1, "%s has a loop: %s" % (name, " -> ".join(open_rows + [row])))
             return
-        if name in done:
+        if row in done:
             return
-        open_rows.append(name)
-        for used in sorted(MAY_USE.get(name, ())):
+        open_rows.append(row)
+        for used in sorted(rows.get(row, ())):
+            if used not in rows:
+                problems.error("tools/check_layers.py", 1, "%s: '%s' uses '%s', which has no row" % (name, row, used))
             visit(used)
         open_rows.pop()
-        done.add(name)
+        done.add(row)
 
-    for name in MAY_USE:
-        visit(name)
+    for row in rows:
+        visit(row)
 
 
 def check_includes(path, lines, problems):
@@ -194,6 +300,8 @@ def check_includes(path, lines, problems):
                 problems.error(path, number, 'include "%s" by its way from src/, "%s/%s"' % (header, folder, header))
             elif not known_folder(used):
                 problems.error(path, number, "'%s' is no folder of the table in tools/check_layers.py" % used)
+            elif is_test(path) and split(used)[0] == top:
+                continue
             elif not may_include(folder, used):
                 problems.error(path, number, "'%s' may not use '%s' (tools/check_layers.py has the table)" % (folder, used))
         for beginning, homes in HOMES.items():
@@ -240,7 +348,9 @@ def check_text(path, lines, problems):
 
 def main(root):
     problems = Problems()
-    check_table(problems)
+    check_table("MAY_USE", MAY_USE, problems)
+    for top, rows in INSIDE.items():
+        check_table("INSIDE, " + top, rows, problems)
     count = 0
     for path in tracked_files(root):
         if path.startswith(NOT_OURS) or path == "LICENSE":

@@ -45,9 +45,16 @@ class CheckLayers(unittest.TestCase):
     def test_command_line_may_not_reach_into_the_store(self):
         self.refused("src/cli/a.cpp", LICENCE + '#include "store/runs.hpp"\n', "'cli' may not use 'store'")
 
-    def test_targets_do_not_see_each_other(self):
-        self.refused("src/target/local/a.cpp", LICENCE + '#include "target/fake/b.hpp"\n', "may not use 'target/fake'")
+    def test_subfolders_have_layers_too(self):
+        self.refused("src/target/local/a.cpp", LICENCE + '#include "target/docker/b.hpp"\n', "may not use 'target/docker'")
         self.accepted("src/target/local/a.cpp", LICENCE + '#include "target/executor.hpp"\n')
+        self.refused("src/store/rows/a.cpp", LICENCE + '#include "store/history/b.hpp"\n', "may not use 'store/history'")
+        self.refused("src/cli/commands/gpu/a.cpp", LICENCE + '#include "cli/commands/token/b.hpp"\n', "may not use")
+        self.accepted("src/store/rows/a_test.cpp", LICENCE + '#include "store/history/b.hpp"\n')
+
+    def test_unknown_subfolder_is_refused(self):
+        self.refused("src/store/things/a.cpp", LICENCE, "is no folder of the table")
+        self.refused("src/store/rows/a.cpp", LICENCE + '#include "store/things/b.hpp"\n', "is no folder of the table")
 
     def test_module_may_not_depend_upwards(self):
         text = "# SPDX-License-Identifier: Apache-2.0\nponk_module(os\n  SOURCES a.cpp\n  DEPENDS base engine)\n"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/api_test_support.hpp"
-#include "api/run_json.hpp"
+#include "api/native/run_json.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "api/imports.hpp"
+#include "api/native/imports.hpp"
 #include "api/router.hpp"
 #include "os/file.hpp"
-#include "target/fake/fake_executor.hpp"
+#include "target/testing/fake_executor.hpp"
 
 #include <gtest/gtest.h>
 

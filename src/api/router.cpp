@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/router.hpp"
 
-#include "api/access.hpp"
-#include "api/audited.hpp"
-#include "api/error_shape.hpp"
-#include "api/handlers.hpp"
+#include "api/access/access.hpp"
+#include "api/access/audited.hpp"
+#include "api/http/error_shape.hpp"
+#include "api/http/route_index.hpp"
 #include "api/mlflow/routes.hpp"
-#include "api/route_index.hpp"
+#include "api/native/handlers.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 
@@ -188,7 +188,7 @@ Result<net::Response> pour(const Services& services, const Route& route, const C
 net::Reception receive_native(const Services& services, const net::Request& head)
 {
     net::Reception reception;
-    Audited audited(services, head);
+    Audited audited(services.audit, head);
     auto found = route_index().find(head.method, head.path);
     name_route(audited, head, found);
     reception.answer = refuse(services, head, needed_for(found.route), audited);
@@ -222,7 +222,7 @@ net::Reception receive(const Services& services, const net::Request& head)
 {
     auto found = mlflow::find(head);
     if (!found) return of_its_client(head, receive_native(services, head));
-    Audited audited(services, head);
+    Audited audited(services.audit, head);
     name_route(audited, *found);
     const auto permission = found->permission();
     net::Reception reception;
@@ -237,7 +237,7 @@ net::Reception receive(const Services& services, const net::Request& head)
 
 net::Response dispatch(const Services& services, const net::Request& request)
 {
-    Audited audited(services, request);
+    Audited audited(services.audit, request);
     if (auto found = mlflow::find(request)) {
         name_route(audited, *found);
         if (auto refusal = refuse(services, request, found->permission(), audited))
@@ -257,26 +257,6 @@ net::Response dispatch(const Services& services, const net::Request& request)
     auto answer = result ? std::move(*result) : error_answer(address_of(request), result.error());
     audited.answered(answer);
     return answer;
-}
-
-mode_t umask_of(const Json& body)
-{
-    return static_cast<mode_t>(body.integer("umask", 022)) & 0777U;
-}
-
-Result<Json> body_of(const Call& call)
-{
-    if (call.request.body.empty()) return Json(JsonObject());
-    auto body = TRY(
-        parse_json(call.request.body, {.values = 250'000}).map_error(while_doing("request body")));
-    if (!body.is_object()) return fail(ErrorKind::invalid_argument, "request body: not an object");
-    return body;
-}
-
-Result<RunId> run_of(const Services& services, const Call& call)
-{
-    return services.history().resolve_run(call.variables.at(0),
-                                          call.request.parameter("project").value_or(""));
 }
 
 }  // namespace ponk::api

@@ -6,15 +6,15 @@
 #include "box/home.hpp"
 #include "os/variables.hpp"
 #include "snapshot/transfer.hpp"
-#include "target/control_directory.hpp"
 #include "target/docker/docker_executor.hpp"
 #include "target/local/local_executor.hpp"
-#include "target/object_trees.hpp"
-#include "target/remote/message.hpp"
 #include "target/remote/object_peer.hpp"
 #include "target/remote/run_copy.hpp"
-#include "target/run_files.hpp"
-#include "target/run_folder.hpp"
+#include "target/remote/wire/message.hpp"
+#include "target/run_directory/control_directory.hpp"
+#include "target/run_directory/object_trees.hpp"
+#include "target/run_directory/run_files.hpp"
+#include "target/run_directory/run_folder.hpp"
 
 #include <algorithm>
 

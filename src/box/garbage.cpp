@@ -3,7 +3,7 @@
 
 #include "base/time.hpp"
 #include "os/file_lock.hpp"
-#include "target/control_directory.hpp"
+#include "target/run_directory/control_directory.hpp"
 
 #include <sys/stat.h>
 

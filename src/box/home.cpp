@@ -2,7 +2,7 @@
 #include "box/home.hpp"
 
 #include "os/private_folder.hpp"
-#include "target/control_seal.hpp"
+#include "target/run_directory/control_seal.hpp"
 
 #include <sys/statvfs.h>
 #include <sys/vfs.h>

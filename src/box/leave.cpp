@@ -5,7 +5,7 @@
 #include "box/run_folders.hpp"
 #include "snapshot/object_store.hpp"
 #include "target/docker/docker_executor.hpp"
-#include "target/object_trees.hpp"
+#include "target/run_directory/object_trees.hpp"
 
 #include <set>
 

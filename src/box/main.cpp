@@ -11,8 +11,8 @@
 #include "os/identity.hpp"
 #include "os/variables.hpp"
 #include "side/role.hpp"
-#include "target/embedded.hpp"
-#include "target/remote/message.hpp"
+#include "target/remote/wire/message.hpp"
+#include "target/supervisor/embedded.hpp"
 
 #include <cerrno>
 #include <csignal>

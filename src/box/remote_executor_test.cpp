@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "box/remote_test_support.hpp"
 #include "snapshot/materialise.hpp"
-#include "target/control_directory.hpp"
+#include "target/run_directory/control_directory.hpp"
 
 #include <sys/stat.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Machines that go away and come back.
 #include "box/remote_test_support.hpp"
-#include "target/control_directory.hpp"
+#include "target/run_directory/control_directory.hpp"
 
 namespace ponk::target {
 namespace {

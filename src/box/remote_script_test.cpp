@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scripts that reach for what is not theirs.
 #include "box/remote_test_support.hpp"
-#include "target/control_directory.hpp"
-#include "target/journals.hpp"
+#include "target/run_directory/control_directory.hpp"
+#include "target/run_directory/journals.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -4,8 +4,8 @@
 #include "os/directory.hpp"
 #include "os/process.hpp"
 #include "snapshot/take_snapshot.hpp"
-#include "target/executor_contract.hpp"
 #include "target/remote/remote_executor.hpp"
+#include "target/testing/executor_contract.hpp"
 
 #include <gmock/gmock.h>
 

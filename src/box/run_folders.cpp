@@ -3,7 +3,7 @@
 
 #include "base/text.hpp"
 #include "os/directory.hpp"
-#include "target/control_directory.hpp"
+#include "target/run_directory/control_directory.hpp"
 
 #include <dirent.h>
 #include <sys/stat.h>

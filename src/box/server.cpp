@@ -2,7 +2,7 @@
 #include "box/server.hpp"
 
 #include "os/wait.hpp"
-#include "target/remote/message.hpp"
+#include "target/remote/wire/message.hpp"
 
 #include <unistd.h>
 #include <vector>

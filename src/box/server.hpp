@@ -4,7 +4,7 @@
 #include "base/synced.hpp"
 #include "box/calls.hpp"
 #include "os/fd.hpp"
-#include "target/remote/frame_stream.hpp"
+#include "target/remote/wire/frame_stream.hpp"
 
 #include <map>
 #include <thread>

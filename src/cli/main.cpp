@@ -4,10 +4,10 @@
 #include "base/seal.hpp"
 #include "base/text.hpp"
 #include "cli/az.hpp"
-#include "cli/commands.hpp"
-#include "cli/context.hpp"
-#include "cli/help.hpp"
-#include "cli/parse.hpp"
+#include "cli/client/context.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/syntax/help.hpp"
+#include "cli/syntax/parse.hpp"
 #include "ssh/askpass.hpp"
 
 #include <csignal>

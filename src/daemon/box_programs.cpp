@@ -5,7 +5,7 @@
 #include "os/carried_program.hpp"
 #include "os/directory.hpp"
 #include "os/process.hpp"
-#include "target/embedded.hpp"
+#include "target/supervisor/embedded.hpp"
 
 #include <fmt/format.h>
 

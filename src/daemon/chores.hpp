@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "store/history.hpp"
+#include "store/history/history.hpp"
 
 #include <functional>
 #include <stop_token>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/daemon.hpp"
 
-#include "api/error_shape.hpp"
-#include "api/imports.hpp"
+#include "api/http/error_shape.hpp"
+#include "api/mlflow/run_calls.hpp"
+#include "api/native/imports.hpp"
 #include "api/router.hpp"
-#include "api/run_calls.hpp"
 #include "audit/audit_log.hpp"
 #include "base/synced.hpp"
 #include "base/text.hpp"
@@ -17,8 +17,8 @@
 #include "daemon/listeners.hpp"
 #include "daemon/recovery.hpp"
 #include "engine/engine.hpp"
-#include "engine/environments.hpp"
-#include "engine/run_files.hpp"
+#include "engine/files/run_files.hpp"
+#include "engine/maintenance/environments.hpp"
 #include "net/server.hpp"
 #include "os/private_folder.hpp"
 #include "os/socket.hpp"
@@ -26,9 +26,9 @@
 #include "os/wait.hpp"
 #include "target/docker/docker_executor.hpp"
 #include "target/local/local_executor.hpp"
-#include "target/object_trees.hpp"
+#include "target/remote/link/ssh_stream.hpp"
 #include "target/remote/remote_executor.hpp"
-#include "target/remote/ssh_stream.hpp"
+#include "target/run_directory/object_trees.hpp"
 
 #include <fmt/format.h>
 

@@ -4,8 +4,8 @@
 #include "base/text.hpp"
 #include "base/time.hpp"
 #include "daemon/recovery.hpp"
-#include "engine/environments.hpp"
-#include "engine/maintenance.hpp"
+#include "engine/maintenance/environments.hpp"
+#include "engine/maintenance/maintenance.hpp"
 #include "os/wait.hpp"
 
 #include <pthread.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "api/doors.hpp"
+#include "api/access/doors.hpp"
 #include "daemon/daemon.hpp"
 #include "net/server.hpp"
 

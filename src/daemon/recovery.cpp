@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/recovery.hpp"
 
-#include "engine/journal_reader.hpp"
-#include "engine/run_note.hpp"
+#include "engine/run/run_note.hpp"
+#include "engine/tracked/journal_reader.hpp"
 #include "os/directory.hpp"
 
 namespace ponk::daemon {

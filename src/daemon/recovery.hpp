@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/time.hpp"
-#include "engine/context.hpp"
+#include "engine/context/context.hpp"
 
 #include <vector>
 

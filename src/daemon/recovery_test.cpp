@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/recovery.hpp"
-#include "engine/plan.hpp"
-#include "engine/run_note.hpp"
+#include "engine/plan/plan.hpp"
+#include "engine/run/run_note.hpp"
 #include "model/metric_journal.hpp"
 #include "os/directory.hpp"
 #include "os/test_folder.hpp"

@@ -2,13 +2,13 @@
 #include "engine/engine.hpp"
 
 #include "base/time.hpp"
-#include "engine/artifacts.hpp"
-#include "engine/require_consents.hpp"
-#include "engine/run_environment.hpp"
-#include "engine/run_secrets.hpp"
+#include "engine/files/artifacts.hpp"
+#include "engine/plan/require_consents.hpp"
+#include "engine/run/run_environment.hpp"
+#include "engine/secrets/run_secrets.hpp"
 #include "model/run_words.hpp"
 #include "os/identity.hpp"
-#include "target/control_directory.hpp"
+#include "target/run_directory/control_directory.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "base/synced.hpp"
-#include "engine/context.hpp"
-#include "engine/plan.hpp"
-#include "engine/supervisor.hpp"
+#include "engine/context/context.hpp"
+#include "engine/plan/plan.hpp"
+#include "engine/run/supervisor.hpp"
 
 #include <chrono>
 #include <map>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "config/consents.hpp"
-#include "engine/artifacts.hpp"
+#include "config/consents/consents.hpp"
 #include "engine/awkward_target_test_support.hpp"
 #include "engine/engine.hpp"
-#include "engine/run_note.hpp"
+#include "engine/files/artifacts.hpp"
+#include "engine/run/run_note.hpp"
 #include "model/metric_journal.hpp"
 #include "os/process.hpp"
-#include "target/fake/fake_executor.hpp"
+#include "target/testing/fake_executor.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,8 @@
 #include "environment/prepare.hpp"
 
 #include "base/text.hpp"
-#include "environment/preparation.hpp"
+#include "environment/build/build_prefix.hpp"
+#include "environment/build/preparation.hpp"
 
 #include <algorithm>
 #include <tuple>

@@ -3,7 +3,7 @@
 
 #include "importer/report.hpp"
 #include "importer/source.hpp"
-#include "store/artifact_folder.hpp"
+#include "store/tracking/artifact_folder.hpp"
 
 #include <optional>
 #include <string>

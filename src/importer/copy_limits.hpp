@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "store/copies.hpp"
+#include "store/copy/copies.hpp"
 
 // Whatever a store holds, history takes names and texts of the lengths that runs may log.
 // `invalid_argument` names what is longer.

@@ -7,8 +7,8 @@
 #include "importer/artifact_places.hpp"
 #include "importer/copy_limits.hpp"
 #include "importer/mlflow_words.hpp"
-#include "store/history.hpp"
-#include "store/tracking.hpp"
+#include "store/history/history.hpp"
+#include "store/tracking/tracking.hpp"
 
 namespace ponk::importer {
 

@@ -6,8 +6,8 @@
 #include "importer/recognise.hpp"
 #include "importer/report.hpp"
 #include "importer/source.hpp"
-#include "store/artifact_folder.hpp"
-#include "store/copies.hpp"
+#include "store/copy/copies.hpp"
+#include "store/tracking/artifact_folder.hpp"
 
 #include <functional>
 #include <map>

@@ -3,9 +3,9 @@
 
 #include "importer/import.hpp"
 #include "os/test_folder.hpp"
-#include "store/export_lines.hpp"
-#include "store/history.hpp"
-#include "store/tracking.hpp"
+#include "store/copy/export_lines.hpp"
+#include "store/history/history.hpp"
+#include "store/tracking/tracking.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -2,9 +2,9 @@
 #include "base/text.hpp"
 #include "importer/import_test_support.hpp"
 #include "importer/line_cursor.hpp"
-#include "store/datasets.hpp"
-#include "store/models.hpp"
-#include "store/registry.hpp"
+#include "store/models/models.hpp"
+#include "store/models/registry.hpp"
+#include "store/tracking/datasets.hpp"
 
 #include <cmath>
 #include <cstdlib>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/connection.hpp"
 #include "importer/import_test_support.hpp"
-#include "store/models.hpp"
-#include "store/registry.hpp"
+#include "store/models/models.hpp"
+#include "store/models/registry.hpp"
 
 #include <cmath>
 #include <sys/stat.h>

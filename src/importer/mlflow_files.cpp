@@ -6,7 +6,7 @@
 #include "importer/mlflow_model_files.hpp"
 #include "importer/mlflow_series.hpp"
 #include "importer/mlflow_words.hpp"
-#include "store/point_columns.hpp"
+#include "store/points/point_columns.hpp"
 
 #include <algorithm>
 #include <deque>

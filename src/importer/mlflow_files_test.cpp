@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "importer/import_test_support.hpp"
-#include "store/models.hpp"
-#include "store/registry.hpp"
+#include "store/models/models.hpp"
+#include "store/models/registry.hpp"
 
 #include <cmath>
 

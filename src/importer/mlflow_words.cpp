@@ -5,7 +5,7 @@
 #include "base/time.hpp"
 #include "model/run_words.hpp"
 #include "os/file.hpp"
-#include "store/tracking.hpp"
+#include "store/tracking/tracking.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "store/copies.hpp"
+#include "store/copy/copies.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -3,7 +3,7 @@
 
 #include "base/error.hpp"
 #include "os/fd.hpp"
-#include "store/copies.hpp"
+#include "store/copy/copies.hpp"
 
 #include <optional>
 #include <string>

@@ -2,10 +2,10 @@
 #pragma once
 
 #include "base/error.hpp"
-#include "config/document.hpp"
+#include "config/text/document.hpp"
 #include "os/directory.hpp"
 #include "os/file.hpp"
-#include "store/tracked_rows.hpp"
+#include "store/rows/tracked_rows.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -4,8 +4,8 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "model/metric_journal.hpp"
-#include "target/control_directory.hpp"
-#include "target/run_folder.hpp"
+#include "target/run_directory/control_directory.hpp"
+#include "target/run_directory/run_folder.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

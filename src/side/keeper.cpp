@@ -7,9 +7,9 @@
 #include "os/late_notice.hpp"
 #include "os/variables.hpp"
 #include "os/wait.hpp"
-#include "target/control_directory.hpp"
-#include "target/environment.hpp"
-#include "target/gpu_request.hpp"
+#include "target/environments/environment.hpp"
+#include "target/job/gpu_request.hpp"
+#include "target/run_directory/control_directory.hpp"
 
 #include <fmt/format.h>
 

@@ -2,16 +2,16 @@
 #pragma once
 
 #include "base/synced.hpp"
-#include "gpu/fallback.hpp"
-#include "gpu/lease.hpp"
-#include "gpu/own_processes.hpp"
-#include "gpu/probe.hpp"
-#include "gpu/verdict.hpp"
+#include "gpu/lease/lease.hpp"
+#include "gpu/probe/probe.hpp"
+#include "gpu/verdict/fallback.hpp"
+#include "gpu/verdict/own_processes.hpp"
+#include "gpu/verdict/verdict.hpp"
 #include "model/exit_record.hpp"
 #include "side/gpu_journal.hpp"
 #include "side/start_run.hpp"
-#include "target/control_seal.hpp"
-#include "target/side.hpp"
+#include "target/gpu/side.hpp"
+#include "target/run_directory/control_seal.hpp"
 
 #include <memory>
 #include <optional>

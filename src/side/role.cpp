@@ -5,7 +5,7 @@
 #include "os/file.hpp"
 #include "os/variables.hpp"
 #include "side/keeper.hpp"
-#include "target/side.hpp"
+#include "target/gpu/side.hpp"
 
 #include <csignal>
 #include <cstdio>

@@ -5,7 +5,7 @@
 #include "side/gpu_journal.hpp"
 #include "side/start_run.hpp"
 #include "side/strangers.hpp"
-#include "target/side.hpp"
+#include "target/gpu/side.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

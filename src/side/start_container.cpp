@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.hpp"
 #include "dockerapi/container.hpp"
-#include "gpu/container_way.hpp"
+#include "gpu/container/container_way.hpp"
 #include "os/file.hpp"
 #include "side/start_run.hpp"
-#include "target/control_directory.hpp"
 #include "target/docker/container_file.hpp"
 #include "target/docker/container_note.hpp"
 #include "target/docker/copied_tree.hpp"
-#include "target/environment.hpp"
+#include "target/environments/environment.hpp"
+#include "target/run_directory/control_directory.hpp"
 
 #include <fmt/format.h>
 

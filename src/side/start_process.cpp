@@ -3,10 +3,10 @@
 #include "os/identity.hpp"
 #include "os/process.hpp"
 #include "side/start_run.hpp"
-#include "target/control_directory.hpp"
-#include "target/environment.hpp"
-#include "target/run_files.hpp"
-#include "target/stub_start.hpp"
+#include "target/environments/environment.hpp"
+#include "target/run_directory/control_directory.hpp"
+#include "target/run_directory/run_files.hpp"
+#include "target/supervisor/stub_start.hpp"
 
 #include <csignal>
 #include <sys/syscall.h>

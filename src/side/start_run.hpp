@@ -2,9 +2,9 @@
 #pragma once
 
 #include "gpu/device.hpp"
-#include "gpu/lease.hpp"
+#include "gpu/lease/lease.hpp"
 #include "os/fd.hpp"
-#include "target/side.hpp"
+#include "target/gpu/side.hpp"
 
 #include <memory>
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "gpu/lease.hpp"
+#include "gpu/lease/lease.hpp"
 
 #include <string>
 #include <vector>

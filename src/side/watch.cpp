@@ -2,13 +2,13 @@
 // The second half of a keeper's life: the run is on its way.
 #include "base/text.hpp"
 #include "base/time.hpp"
-#include "gpu/fallback.hpp"
+#include "gpu/verdict/fallback.hpp"
 #include "os/variables.hpp"
 #include "os/wait.hpp"
 #include "side/keeper.hpp"
-#include "target/control_directory.hpp"
-#include "target/run_files.hpp"
-#include "target/run_folder.hpp"
+#include "target/run_directory/control_directory.hpp"
+#include "target/run_directory/run_files.hpp"
+#include "target/run_directory/run_folder.hpp"
 
 #include <fmt/format.h>
 

@@ -2,8 +2,8 @@
 #include "target/executor.hpp"
 
 #include "base/text.hpp"
-#include "target/control_directory.hpp"
-#include "target/run_folder.hpp"
+#include "target/run_directory/control_directory.hpp"
+#include "target/run_directory/run_folder.hpp"
 
 #include <algorithm>
 #include <sys/stat.h>

@@ -4,7 +4,7 @@
 #include "base/text.hpp"
 #include "dockerapi/endpoint.hpp"
 #include "dockerapi/engine.hpp"
-#include "gpu/probe.hpp"
+#include "gpu/probe/probe.hpp"
 #include "os/process.hpp"
 #include "os/variables.hpp"
 

@@ -3,7 +3,7 @@
 
 #include "base/synced.hpp"
 #include "base/time.hpp"
-#include "target/executor.hpp"
+#include "target/job/job.hpp"
 
 #include <map>
 

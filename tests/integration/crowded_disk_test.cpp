@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs of another machine whose log finds no room at home. Needs the right to mount.
 #include "small_disk.hpp"
-#include "target/control_directory.hpp"
 #include "target/remote/hostile_box_test_support.hpp"
+#include "target/run_directory/control_directory.hpp"
 
 #include <optional>
 

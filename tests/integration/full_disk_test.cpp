@@ -4,8 +4,8 @@
 #include "os/test_folder.hpp"
 #include "secrets/secrets.hpp"
 #include "small_disk.hpp"
-#include "store/artifact_folder.hpp"
-#include "store/history.hpp"
+#include "store/history/history.hpp"
+#include "store/tracking/artifact_folder.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

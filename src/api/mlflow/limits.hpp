@@ -4,7 +4,7 @@
 #include "base/error.hpp"
 #include "mlflow/fields.hpp"
 #include "mlflow/names.hpp"
-#include "store/tracking.hpp"
+#include "store/tracking/tracking.hpp"
 
 #include <cstddef>
 #include <string>

@@ -3,10 +3,10 @@
 
 #include "base/json.hpp"
 #include "mlflow/fields.hpp"
-#include "store/datasets.hpp"
-#include "store/models.hpp"
-#include "store/registry.hpp"
-#include "store/traces.hpp"
+#include "store/models/models.hpp"
+#include "store/models/registry.hpp"
+#include "store/tracking/datasets.hpp"
+#include "store/tracking/traces.hpp"
 
 #include <string_view>
 #include <vector>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "api/router.hpp"
+#include "api/http/route.hpp"
 #include "mlflow/error.hpp"
 #include "mlflow/fields.hpp"
 

@@ -2,10 +2,11 @@
 #pragma once
 
 #include "api/mlflow/routes.hpp"
+#include "api/router.hpp"
 #include "base/text.hpp"
 #include "os/file.hpp"
 #include "os/test_folder.hpp"
-#include "target/fake/fake_executor.hpp"
+#include "target/testing/fake_executor.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

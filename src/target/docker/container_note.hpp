@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "target/executor.hpp"
+#include "target/job/job.hpp"
 
 #include <optional>
 

@@ -4,8 +4,8 @@
 #include "base/text.hpp"
 #include "dockerapi/container.hpp"
 #include "os/identity.hpp"
-#include "target/control_directory.hpp"
-#include "target/run_files.hpp"
+#include "target/run_directory/control_directory.hpp"
+#include "target/run_directory/run_files.hpp"
 
 namespace ponk::target::docker {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "target/control_seal.hpp"
 #include "target/docker/container_note.hpp"
-#include "target/executor.hpp"
+#include "target/job/job.hpp"
+#include "target/run_directory/control_seal.hpp"
 
 namespace ponk::target::docker {
 

@@ -5,10 +5,10 @@
 #include "base/text.hpp"
 #include "dockerapi/tar.hpp"
 #include "os/directory.hpp"
-#include "target/control_directory.hpp"
 #include "target/docker/container_layout.hpp"
 #include "target/docker/unpacker.hpp"
-#include "target/run_folder.hpp"
+#include "target/run_directory/control_directory.hpp"
+#include "target/run_directory/run_folder.hpp"
 
 #include <deque>
 #include <fcntl.h>

@@ -3,13 +3,13 @@
 
 #include "base/text.hpp"
 #include "os/identity.hpp"
-#include "target/command_line.hpp"
-#include "target/control_directory.hpp"
 #include "target/docker/container_layout.hpp"
 #include "target/docker/memory_limit.hpp"
 #include "target/docker/run_arguments.hpp"
-#include "target/environment.hpp"
-#include "target/relay_file.hpp"
+#include "target/environments/environment.hpp"
+#include "target/run_directory/control_directory.hpp"
+#include "target/run_directory/relay_file.hpp"
+#include "target/supervisor/command_line.hpp"
 
 #include <unistd.h>
 

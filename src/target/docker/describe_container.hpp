@@ -4,7 +4,7 @@
 #include "dockerapi/container.hpp"
 #include "dockerapi/image.hpp"
 #include "environment/prepare.hpp"
-#include "target/executor.hpp"
+#include "target/job/job.hpp"
 
 namespace ponk::target::docker {
 

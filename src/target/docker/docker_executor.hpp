@@ -2,7 +2,7 @@
 #pragma once
 
 #include "target/executor.hpp"
-#include "target/working_copy.hpp"
+#include "target/run_directory/working_copy.hpp"
 
 #include <memory>
 

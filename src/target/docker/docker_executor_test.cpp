@@ -2,10 +2,10 @@
 // Needs a container engine: PONK_TEST_DOCKER names its socket, PONK_TEST_IMAGE an image with
 // python3 and sh. tests/integration/docker starts one and runs this program.
 #include "dockerapi/container.hpp"
-#include "target/control_directory.hpp"
 #include "target/docker/container_layout.hpp"
 #include "target/docker/docker_executor.hpp"
-#include "target/executor_contract.hpp"
+#include "target/run_directory/control_directory.hpp"
+#include "target/testing/executor_contract.hpp"
 
 #include <gmock/gmock.h>
 

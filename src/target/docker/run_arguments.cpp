@@ -2,7 +2,7 @@
 #include "target/docker/run_arguments.hpp"
 
 #include "base/text.hpp"
-#include "config/docker_arguments.hpp"
+#include "config/files/docker_arguments.hpp"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 
 #include "dockerapi/engine.hpp"
 #include "dockerapi/image.hpp"
-#include "target/executor.hpp"
+#include "target/job/job.hpp"
 
 #include <optional>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/metric_journal.hpp"
 #include "os/directory.hpp"
-#include "target/control_seal.hpp"
-#include "target/event_test_support.hpp"
+#include "target/events/event_test_support.hpp"
 #include "target/local/local_test_support.hpp"
+#include "target/run_directory/control_seal.hpp"
 
 #include <thread>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "target/local/local_run.hpp"
 
-#include "target/run_files.hpp"
+#include "target/run_directory/run_files.hpp"
 
 #include <csignal>
 #include <poll.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "target/control_directory.hpp"
-#include "target/control_seal.hpp"
-#include "target/executor.hpp"
+#include "target/job/job.hpp"
 #include "target/local/stand_in.hpp"
+#include "target/run_directory/control_directory.hpp"
+#include "target/run_directory/control_seal.hpp"
 
 #include <memory>
 #include <mutex>

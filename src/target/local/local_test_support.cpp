@@ -2,9 +2,9 @@
 #include "target/local/local_test_support.hpp"
 
 #include "os/directory.hpp"
-#include "target/control_seal.hpp"
-#include "target/embedded.hpp"
 #include "target/local/local_executor.hpp"
+#include "target/run_directory/control_seal.hpp"
+#include "target/supervisor/embedded.hpp"
 
 #include <csignal>
 #include <thread>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "os/process.hpp"
-#include "target/control_directory.hpp"
-#include "target/executor_contract.hpp"
+#include "target/run_directory/control_directory.hpp"
+#include "target/testing/executor_contract.hpp"
 
 #include <string>
 #include <sys/prctl.h>

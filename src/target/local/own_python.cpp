@@ -3,8 +3,8 @@
 
 #include "base/text.hpp"
 #include "os/process.hpp"
-#include "target/command_line.hpp"
-#include "target/control_directory.hpp"
+#include "target/run_directory/control_directory.hpp"
+#include "target/supervisor/command_line.hpp"
 
 namespace ponk::target::local {
 

@@ -4,9 +4,9 @@
 #include "base/hash.hpp"
 #include "os/fd.hpp"
 #include "os/process.hpp"
-#include "target/control_directory.hpp"
-#include "target/control_seal.hpp"
-#include "target/executor.hpp"
+#include "target/job/job.hpp"
+#include "target/run_directory/control_directory.hpp"
+#include "target/run_directory/control_seal.hpp"
 
 #include <optional>
 #include <string>

@@ -3,8 +3,8 @@
 
 #include "base/text.hpp"
 #include "os/file.hpp"
-#include "target/control_directory.hpp"
-#include "target/remote/box_pool.hpp"
+#include "target/remote/link/box_pool.hpp"
+#include "target/run_directory/control_directory.hpp"
 
 #include <cerrno>
 

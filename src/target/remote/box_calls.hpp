@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "target/remote/box_connection.hpp"
 #include "target/remote/homes_there.hpp"
+#include "target/remote/link/box_connection.hpp"
 #include "target/remote/remote_executor.hpp"
 
 #include <memory>

@@ -3,8 +3,8 @@
 
 #include "base/hash.hpp"
 #include "os/directory.hpp"
-#include "target/remote/box_pool.hpp"
-#include "target/remote/message.hpp"
+#include "target/remote/link/box_pool.hpp"
+#include "target/remote/wire/message.hpp"
 
 #include <unistd.h>
 

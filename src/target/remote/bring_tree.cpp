@@ -4,12 +4,12 @@
 #include "dockerapi/registry.hpp"
 #include "os/late_notice.hpp"
 #include "os/wait.hpp"
-#include "target/control_directory.hpp"
 #include "target/remote/box_file.hpp"
-#include "target/remote/box_pool.hpp"
-#include "target/remote/message.hpp"
+#include "target/remote/link/box_pool.hpp"
 #include "target/remote/object_peer.hpp"
 #include "target/remote/remote_place.hpp"
+#include "target/remote/wire/message.hpp"
+#include "target/run_directory/control_directory.hpp"
 
 namespace ponk::target::remote {
 

@@ -2,12 +2,12 @@
 #include "target/remote/follow_run.hpp"
 
 #include "base/text.hpp"
-#include "target/control_directory.hpp"
 #include "target/remote/box_file.hpp"
-#include "target/remote/box_pool.hpp"
-#include "target/remote/message.hpp"
+#include "target/remote/link/box_pool.hpp"
 #include "target/remote/run_copy.hpp"
-#include "target/run_files.hpp"
+#include "target/remote/wire/message.hpp"
+#include "target/run_directory/control_directory.hpp"
+#include "target/run_directory/run_files.hpp"
 
 #include <algorithm>
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "base/synced.hpp"
-#include "target/control_seal.hpp"
 #include "target/remote/box_calls.hpp"
+#include "target/run_directory/control_seal.hpp"
 
 #include <set>
 #include <string>

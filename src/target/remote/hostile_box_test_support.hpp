@@ -4,8 +4,8 @@
 #include "os/process.hpp"
 #include "os/test_folder.hpp"
 #include "snapshot/take_snapshot.hpp"
-#include "target/remote/message.hpp"
 #include "target/remote/remote_executor.hpp"
+#include "target/remote/wire/message.hpp"
 
 #include <gmock/gmock.h>
 

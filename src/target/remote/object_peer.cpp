@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "target/remote/object_peer.hpp"
 
-#include "target/remote/message.hpp"
+#include "target/remote/wire/message.hpp"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "snapshot/transfer.hpp"
-#include "target/remote/box_connection.hpp"
+#include "target/remote/link/box_connection.hpp"
 
 namespace ponk::target::remote {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "snapshot/manifest.hpp"
-#include "target/executor.hpp"
+#include "target/job/job.hpp"
 
 namespace ponk::target::remote {
 

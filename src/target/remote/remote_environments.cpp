@@ -3,8 +3,8 @@
 
 #include "ssh/box_folder.hpp"
 #include "target/remote/box_file.hpp"
-#include "target/remote/box_pool.hpp"
-#include "target/remote/message.hpp"
+#include "target/remote/link/box_pool.hpp"
+#include "target/remote/wire/message.hpp"
 
 namespace ponk::target::remote {
 

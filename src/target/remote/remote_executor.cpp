@@ -3,19 +3,19 @@
 
 #include "os/wait.hpp"
 #include "snapshot/lease.hpp"
-#include "target/control_directory.hpp"
-#include "target/control_seal.hpp"
 #include "target/outages.hpp"
 #include "target/remote/bounded_progress.hpp"
 #include "target/remote/box_calls.hpp"
 #include "target/remote/box_file.hpp"
 #include "target/remote/bring_tree.hpp"
 #include "target/remote/follow_run.hpp"
-#include "target/remote/message.hpp"
 #include "target/remote/output_names.hpp"
 #include "target/remote/remote_environments.hpp"
 #include "target/remote/remote_place.hpp"
-#include "target/run_files.hpp"
+#include "target/remote/wire/message.hpp"
+#include "target/run_directory/control_directory.hpp"
+#include "target/run_directory/control_seal.hpp"
+#include "target/run_directory/run_files.hpp"
 
 #include <algorithm>
 

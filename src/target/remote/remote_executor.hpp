@@ -3,7 +3,7 @@
 
 #include "snapshot/object_store.hpp"
 #include "target/executor.hpp"
-#include "target/remote/box_pool.hpp"
+#include "target/remote/link/box_pool.hpp"
 
 #include <functional>
 #include <memory>

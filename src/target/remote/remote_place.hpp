@@ -2,8 +2,8 @@
 #pragma once
 
 #include "snapshot/object_store.hpp"
-#include "target/executor.hpp"
-#include "target/remote/box_connection.hpp"
+#include "target/job/job.hpp"
+#include "target/remote/link/box_connection.hpp"
 
 namespace ponk::target::remote {
 

@@ -4,8 +4,8 @@
 #include "base/hash.hpp"
 #include "base/keyed_hash.hpp"
 #include "base/text.hpp"
-#include "target/control_directory.hpp"
-#include "target/journals.hpp"
+#include "target/run_directory/control_directory.hpp"
+#include "target/run_directory/journals.hpp"
 
 #include <algorithm>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "target/executor.hpp"
-#include "target/remote/box_connection.hpp"
+#include "target/job/job.hpp"
+#include "target/remote/link/box_connection.hpp"
 
 #include <string>
 #include <utility>

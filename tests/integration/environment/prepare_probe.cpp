@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the daemon does with environments, as a program for tests: a request in JSON on standard
 // input, the answer in JSON on standard output, progress on standard error. SIGTERM cancels.
-#include "config/config_file.hpp"
+#include "config/project/config_file.hpp"
+#include "environment/cache/remove_image.hpp"
 #include "environment/prepare.hpp"
-#include "environment/remove_image.hpp"
 
 #include <csignal>
 #include <iostream>

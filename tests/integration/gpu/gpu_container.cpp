@@ -4,7 +4,7 @@
 //   {"socket": "/var/run/docker.sock", "image": "…", "command": ["…"], "devices": [Device…],
 //    "driver_version": "580.65.06", "network": "host", "root": "/", "mounts": ["/data"]}
 #include "dockerapi/image.hpp"
-#include "gpu/container_way.hpp"
+#include "gpu/container/container_way.hpp"
 #include "os/wait.hpp"
 
 #include <iostream>

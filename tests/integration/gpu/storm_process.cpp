@@ -2,8 +2,8 @@
 #include "storm_process.hpp"
 
 #include "base/text.hpp"
-#include "gpu/lease_note.hpp"
-#include "gpu/lock_file.hpp"
+#include "gpu/lease/lease_note.hpp"
+#include "gpu/lease/lock_file.hpp"
 #include "os/wait.hpp"
 
 #include <cstdio>

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/access/access.hpp"
+
+#include "base/base64.hpp"
+#include "base/text.hpp"
+
+#include <algorithm>
+
+namespace ponk::api {
+
+namespace {
+
+bool changes_something(const net::Request& request)
+{
+    return request.method != "GET" && request.method != "HEAD" && request.method != "OPTIONS";
+}
+
+// A page of this very server, or no page at all.
+bool is_own_page(const net::Request& request)
+{
+    if (const auto site = request.header("Sec-Fetch-Site");
+        !site.empty() && site != "same-origin" && site != "none")
+        return false;
+    const auto origin = request.header("Origin");
+    if (origin.empty()) return true;
+    const auto authority = origin.find("://");
+    return authority != std::string::npos &&
+           same_ignoring_case(std::string_view(origin).substr(authority + 3),
+                              request.header("Host"));
+}
+
+Refusal forbidden(std::string message, std::string hint)
+{
+    return {403, Error(ErrorKind::invalid_argument, std::move(message), std::move(hint))};
+}
+
+Refusal unknown_caller(bool had_token)
+{
+    return {401,
+            Error(ErrorKind::invalid_argument,
+                  had_token ? "the token is not known, or has expired" : "a token is needed",
+                  "'ponk tracking env' prints the one of this machine; 'ponk token create' makes "
+                  "others."),
+            {{"WWW-Authenticate", "Bearer realm=\"ponk\""}}};
+}
+
+bool suffices(Role role, Permission needed)
+{
+    switch (needed) {
+    case Permission::open:
+    case Permission::read:
+        return true;
+    case Permission::write:
+        return role >= Role::write;
+    case Permission::promote:
+        return role >= Role::promote;
+    case Permission::administer:
+        return role >= Role::administer;
+    }
+    return false;
+}
+
+const char* name_of(Permission needed)
+{
+    switch (needed) {
+    case Permission::open:
+    case Permission::read:
+        break;
+    case Permission::write:
+        return "write";
+    case Permission::promote:
+        return "promote";
+    case Permission::administer:
+        return "administer";
+    }
+    return "read";
+}
+
+}  // namespace
+
+bool is_loopback_host(std::string_view host)
+{
+    std::string_view name = host;
+    std::string_view port;
+    const auto end = host.starts_with('[') ? host.find(']') : host.find(':') - 1;
+    if (end != std::string_view::npos && end + 1 < host.size()) {
+        name = host.substr(0, end + 1);
+        port = host.substr(end + 1);
+    }
+    const bool right_port =
+        port.empty() ||
+        (port.size() > 1 && port.size() <= 6 && port.front() == ':' &&
+         std::all_of(port.begin() + 1, port.end(), [](char c) { return c >= '0' && c <= '9'; }));
+    return right_port &&
+           (same_ignoring_case(name, "localhost") || name == "127.0.0.1" || name == "[::1]");
+}
+
+std::optional<std::string> token_of(const net::Request& request)
+{
+    const auto text = request.header("Authorization");
+    const auto blank = text.find(' ');
+    if (blank == std::string::npos) return std::nullopt;
+    const auto scheme = std::string_view(text).substr(0, blank);
+    const auto rest = trim(std::string_view(text).substr(blank));
+    if (same_ignoring_case(scheme, "Bearer")) return std::string(rest);
+    if (!same_ignoring_case(scheme, "Basic")) return std::nullopt;
+    const auto pair = from_base64(rest);
+    const auto colon = pair ? pair->find(':') : std::string::npos;
+    if (colon == std::string::npos) return std::nullopt;
+    return pair->substr(colon + 1);
+}
+
+std::optional<Refusal>
+find_refusal(const Tokens* tokens, const net::Request& request, Permission needed, Caller* caller)
+{
+    if (request.door == net::Door::unix_socket || needed == Permission::open) return std::nullopt;
+    // A name of somebody else's that leads here is how pages of strangers reach local servers.
+    if (request.door == net::Door::loopback && !is_loopback_host(request.header("Host"))) {
+        return forbidden("the host '" + printable(request.header("Host").substr(0, 100)) +
+                             "' is not served here",
+                         "Ask for 'localhost' or '127.0.0.1'.");
+    }
+    if (changes_something(request) && !is_own_page(request)) {
+        return forbidden("a page of '" + printable(request.header("Origin").substr(0, 100)) +
+                             "' may not change anything here",
+                         "");
+    }
+    const auto token = token_of(request);
+    auto known = token && tokens != nullptr ? tokens->find(*token) : std::nullopt;
+    if (!known) return unknown_caller(token.has_value());
+    const auto role = known->role;
+    if (caller != nullptr) *caller = {std::move(known->name), role};
+    if (suffices(role, needed)) return std::nullopt;
+    return forbidden(fmt::format("this needs the role '{}'; the token has '{}'",
+                                 name_of(needed),
+                                 to_string(role)),
+                     fmt::format("'ponk token create --name NAME --role {}' makes one that may.",
+                                 name_of(needed)));
+}
+
+}  // namespace ponk::api

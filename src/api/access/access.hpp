@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "api/access/permission.hpp"
+#include "api/access/tokens.hpp"
+#include "net/message.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace ponk::api {
+
+// Why a request may not do what it asks for.
+struct Refusal {
+    int status = 403;
+    Error error;
+    net::Headers headers = {};
+};
+
+// Who a request comes from: the name and the role of its token, when it has one that is known.
+struct Caller {
+    std::string token = {};
+    Role role = Role::read;
+};
+
+// Asks the door through which a request came, where it says it wants to go (Host), which page sent
+// it (Origin) and its token. Nothing: it may. Waits for nothing.
+// `caller` becomes who it is, as far as that is known then.
+std::optional<Refusal> find_refusal(const Tokens* tokens,
+                                    const net::Request& request,
+                                    Permission needed,
+                                    Caller* caller = nullptr);
+
+// "localhost", "127.0.0.1" or "[::1]", with a port or without.
+bool is_loopback_host(std::string_view host);
+// The token that a request brings: "Bearer T", or "Basic" with T as the password.
+std::optional<std::string> token_of(const net::Request& request);
+
+}  // namespace ponk::api

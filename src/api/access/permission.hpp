@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace ponk::api {
+
+// What a route needs: nothing, or a role. A higher one includes the lower ones. The Unix socket
+// admits its owner only, who may do everything; elsewhere a token has a role. A route without a
+// permission does not compile, so that no door is left open by forgetting.
+//
+// `write` changes history and never reaches further: what starts programs, reads or writes files
+// that a caller names, or touches secrets needs `administer`. `promote` decides what others get
+// when they load a registered model by an alias or a stage: who logs need not have that right.
+enum class Permission { open, read, write, promote, administer };
+
+}  // namespace ponk::api

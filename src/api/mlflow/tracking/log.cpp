@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/mlflow/tracking/log.hpp"
+
+#include "api/mlflow/limits.hpp"
+#include "api/mlflow/tracking/log_body.hpp"
+#include "base/text.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+namespace ponk::api::mlflow {
+
+namespace {
+
+constexpr std::string_view json_type = "application/json";
+
+// The form in which clients write it; others are left to Fields.
+bool is_plainly_json(const net::Request& request)
+{
+    const auto type = request.header("Content-Type");
+    return type.starts_with(json_type) &&
+           (type.size() == json_type.size() || type[json_type.size()] == ';');
+}
+
+Result<model::MetricPoint> point_of(const Fields& fields)
+{
+    model::MetricPoint point;
+    point.key = TRY(key_of(fields, "key", "Metric name"));
+    point.value = ponk::mlflow::clamped(TRY(fields.number("value")));
+    point.time = TRY(fields.integer("timestamp"));
+    if (point.time < 0) {
+        return tl::unexpected(
+            fields.invalid("timestamp", "it counts milliseconds since 1970, from 0 on"));
+    }
+    point.step = TRY(fields.find_integer("step")).value_or(0);
+    return point;
+}
+
+// A point that names a model is that one's too, measured on the dataset that it names.
+Result<> add_point(const Fields& fields, store::Logged& logged)
+{
+    const auto point = TRY(point_of(fields));
+    auto dataset = unless_empty(TRY(fields.find_text("dataset_name")));
+    auto digest = unless_empty(TRY(fields.find_text("dataset_digest")));
+    TRY(ponk::mlflow::check_dataset(dataset.value_or(""), digest.value_or("")));
+    if (auto model = TRY(fields.find_text("model_id")); model && !model->empty()) {
+        logged.model_metrics.push_back({.model = std::move(*model),
+                                        .key = point.key,
+                                        .value = point.value,
+                                        .time = point.time,
+                                        .step = point.step,
+                                        .dataset_name = std::move(dataset),
+                                        .dataset_digest = std::move(digest)});
+    }
+    logged.points.add(point);
+    return {};
+}
+
+std::size_t count_of(const Fields& fields, std::string_view name)
+{
+    const auto& list = fields.json()[name];
+    return list.is_array() ? list.as_array().size() : 0;
+}
+
+Result<LogBody> batch_of(const Fields& fields)
+{
+    LogBody body;
+    body.run_id = TRY(ponk::mlflow::run_id_of(fields));
+    TRY(check_batch(
+        count_of(fields, "metrics"), count_of(fields, "params"), count_of(fields, "tags")));
+    for (const auto& metric : TRY(fields.objects("metrics")))
+        TRY(add_point(metric, body.logged));
+    body.logged.params = TRY(params_of(fields));
+    body.logged.tags = TRY(tags_of(fields));
+    return body;
+}
+
+Result<LogBody> metric_of(const Fields& fields)
+{
+    LogBody body;
+    body.run_id = TRY(fields.run_id());
+    TRY(add_point(fields, body.logged));
+    return body;
+}
+
+Result<net::Response> store_it(const Services& services, LogBody body)
+{
+    auto& logged = body.logged;
+    // Numbers come often and are let pass as they are.
+    if (!logged.params.empty() || !logged.tags.empty()) {
+        const auto secrets = TRY(secrets_of(services, body.run_id));
+        std::string no_name;
+        secrets.hide(no_name, logged.params);
+        secrets.hide(no_name, logged.tags);
+    }
+    TRY(store::Tracking(services.history()).log(body.run_id, body.logged));
+    return reply();
+}
+
+// What only has points needs no worker that waits for the disk.
+bool begin(const Services& services, const LogBody& body, const net::Respond& respond)
+{
+    const auto& logged = body.logged;
+    if (!logged.params.empty() || !logged.tags.empty() || logged.points.empty()) return false;
+    return store::Tracking(services.history())
+        .log_later(body.run_id, logged.points, [respond](const Result<>& outcome) {
+            respond(outcome ? reply() : refuse(outcome.error()));
+        });
+}
+
+}  // namespace
+
+bool begin_log_metric(const Services& services,
+                      const net::Request& request,
+                      const net::Respond& respond)
+{
+    if (!is_plainly_json(request)) return false;
+    const auto body = scan_metric(request.body);
+    return body && begin(services, *body, respond);
+}
+
+bool begin_log_batch(const Services& services,
+                     const net::Request& request,
+                     const net::Respond& respond)
+{
+    // Others have their turn before a larger one is read.
+    constexpr std::size_t largest = 256 * 1024;
+    if (!is_plainly_json(request) || request.body.size() > largest) return false;
+    const auto scanned = scan_batch(request.body);
+    return scanned.body && begin(services, *scanned.body, respond);
+}
+
+Result<engine::RunSecrets> secrets_of(const Services& services, const std::string& run_id)
+{
+    const auto id = RunId::parse(run_id);
+    const auto run = id ? TRY(services.history().find_run(*id)) : std::nullopt;
+    return run ? engine::RunSecrets::load(services.context(), *run) : engine::RunSecrets();
+}
+
+Result<net::Response> log_metric(const Services& services, const Call& call)
+{
+    if (is_plainly_json(call.request)) {
+        if (auto body = scan_metric(call.request.body)) return store_it(services, std::move(*body));
+    }
+    return store_it(services, TRY(metric_of(TRY(Fields::of(call.request)))));
+}
+
+Result<net::Response> log_batch(const Services& services, const Call& call)
+{
+    if (is_plainly_json(call.request)) {
+        auto scanned = scan_batch(call.request.body);
+        // Nobody needs to know by how many: the rest is not even read.
+        if (scanned.too_many_metrics)
+            return tl::unexpected(
+                too_many("metrics", limits::batch_metrics, limits::batch_metrics + 1));
+        if (scanned.body) return store_it(services, std::move(*scanned.body));
+    }
+    return store_it(services, TRY(batch_of(TRY(Fields::of(call.request)))));
+}
+
+Result<net::Response> log_parameter(const Services& services, const Call& call)
+{
+    LogBody body;
+    body.run_id = TRY(call.fields.run_id());
+    auto key = TRY(key_of(call.fields, "key", "Param key"));
+    body.logged.params.emplace_back(std::move(key), TRY(param_value_of(call.fields)));
+    return store_it(services, std::move(body));
+}
+
+Result<net::Response> set_tag(const Services& services, const Call& call)
+{
+    LogBody body;
+    body.run_id = TRY(call.fields.run_id());
+    auto key = TRY(key_of(call.fields, "key", "key"));
+    body.logged.tags.emplace_back(std::move(key), TRY(tag_value_of(call.fields)));
+    return store_it(services, std::move(body));
+}
+
+Result<net::Response> delete_tag(const Services& services, const Call& call)
+{
+    const auto id = TRY(call.fields.run_id());
+    TRY(store::Tracking(services.history()).delete_tag(id, TRY(call.fields.text("key"))));
+    return reply();
+}
+
+}  // namespace ponk::api::mlflow

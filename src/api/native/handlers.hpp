@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "api/http/route.hpp"
+
+// One function per call of docs/design/api.md.
+namespace ponk::api {
+
+// daemon.cpp
+Result<net::Response> show_daemon(const Services& services, const Call& call);
+Result<net::Response> stop_daemon(const Services& services, const Call& call);
+Result<net::Response> pin_daemon(const Services& services, const Call& call);
+Result<net::Response> show_doctor(const Services& services, const Call& call);
+Result<net::Response> back_up(const Services& services, const Call& call);
+Result<net::Response> collect_garbage(const Services& services, const Call& call);
+// token_calls.cpp
+Result<net::Response> create_token(const Services& services, const Call& call);
+Result<net::Response> list_tokens(const Services& services, const Call& call);
+Result<net::Response> delete_token(const Services& services, const Call& call);
+// front.cpp: at the root, not behind /api/v1
+const std::vector<Route>& front_routes();
+Result<net::Response> show_health(const Services& services, const Call& call);
+Result<net::Response> show_mlflow_version(const Services& services, const Call& call);
+// submit.cpp
+Result<net::Response> submit_run(const Services& services, const Call& call);
+Result<net::Response> rerun_run(const Services& services, const Call& call);
+// runs.cpp
+Result<net::Response> list_runs(const Services& services, const Call& call);
+Result<net::Response> show_run(const Services& services, const Call& call);
+Result<net::Response> change_run(const Services& services, const Call& call);
+Result<net::Response> delete_run(const Services& services, const Call& call);
+Result<net::Response> cancel_run(const Services& services, const Call& call);
+Result<net::Response> show_metrics(const Services& services, const Call& call);
+// search.cpp
+Result<net::Response> search_runs(const Services& services, const Call& call);
+// follow.cpp
+Result<net::Response> wait_for_run(const Services& services, const Call& call);
+Result<net::Response> show_events(const Services& services, const Call& call);
+// log.cpp
+Result<net::Response> show_log(const Services& services, const Call& call);
+Result<net::Response> check_log(const Services& services, const Call& call);
+// artifacts.cpp
+Result<net::Response> list_artifacts(const Services& services, const Call& call);
+Result<net::Response> download_artifact(const Services& services, const Call& call);
+Result<net::Response> download_named_artifact(const Services& services, const Call& call);
+Result<net::Response> show_snapshot(const Services& services, const Call& call);
+Result<net::Response> restore_run(const Services& services, const Call& call);
+Result<net::Response> return_run(const Services& services, const Call& call);
+Result<net::Response> clean_run(const Services& services, const Call& call);
+Result<net::Response> diagnose_run(const Services& services, const Call& call);
+Result<net::Response> promote_artifact(const Services& services, const Call& call);
+// environments.cpp
+Result<net::Response> prepare_environment(const Services& services, const Call& call);
+Result<net::Response> check_environment(const Services& services, const Call& call);
+Result<net::Response> list_environments(const Services& services, const Call& call);
+Result<net::Response> show_environment(const Services& services, const Call& call);
+Result<net::Response> remove_environment(const Services& services, const Call& call);
+Result<net::Response> show_lock(const Services& services, const Call& call);
+// projects.cpp
+Result<net::Response> restore_experiment(const Services& services, const Call& call);
+Result<net::Response> list_projects(const Services& services, const Call& call);
+Result<net::Response> look_up_project(const Services& services, const Call& call);
+Result<net::Response> delete_project(const Services& services, const Call& call);
+Result<net::Response> list_assets(const Services& services, const Call& call);
+Result<net::Response> export_history(const Services& services, const Call& call);
+// imports.cpp
+Result<net::Response> begin_import(const Services& services, const Call& call);
+Result<net::Response> step_import(const Services& services, const Call& call);
+Result<net::Response> end_import(const Services& services, const Call& call);
+// targets.cpp
+Result<net::Response> check_target(const Services& services, const Call& call);
+Result<net::Response> list_gpus(const Services& services, const Call& call);
+// secrets.cpp
+Result<net::Response> list_secrets(const Services& services, const Call& call);
+Result<net::Response> put_secret(const Services& services, const Call& call);
+Result<net::Response> delete_secret(const Services& services, const Call& call);
+
+}  // namespace ponk::api

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/native/run_json.hpp"
+
+#include "base/time.hpp"
+#include "engine/files/artifacts.hpp"
+#include "engine/tracked/made_by.hpp"
+#include "model/run_state.hpp"
+#include "model/run_words.hpp"
+
+#include <map>
+
+namespace ponk::api {
+
+namespace {
+
+constexpr std::size_t most_metrics_shown = 10'000;
+constexpr std::size_t most_metrics_in_list = 1000;
+constexpr std::size_t most_made_runs_shown = 100;
+
+Json time_or_null(std::int64_t wall_ms)
+{
+    return wall_ms == 0 ? Json() : Json(utc_text(wall_ms));
+}
+
+Json text_or_null(const std::string& text)
+{
+    return text.empty() ? Json() : Json(text);
+}
+
+Json error_or_null(const std::optional<Error>& error)
+{
+    if (!error) return {};
+    return JsonObject{
+        {"kind", to_string(error->kind())}, {"message", error->message()}, {"hint", error->hint()}};
+}
+
+void add_duration(JsonObject& object, const model::Run& run)
+{
+    if (run.started == 0) {
+        object.set("duration", Json());
+        object.set("duration_ms", Json());
+        return;
+    }
+    // The supervisor measured it by a clock that does not jump.
+    std::int64_t span = 0;
+    if (const auto found = run.timings.find("run"); found != run.timings.end()) {
+        span = found->second;
+    } else {
+        span = std::max<std::int64_t>(
+            0, (run.ended != 0 ? run.ended : wall_milliseconds()) - run.started);
+    }
+    object.set("duration", duration_text(span));
+    object.set("duration_ms", span);
+}
+
+}  // namespace
+
+Json metric_value(const model::MetricPoint& point)
+{
+    return point.text ? Json(*point.text) : Json(point.value);
+}
+
+namespace {
+
+// A list is shown as one, as it was logged; a very long one by its length and last value.
+Json shown_value(const store::LatestMetric& metric)
+{
+    if (metric.point.form == model::MetricPoint::Form::single) return metric_value(metric.point);
+    if (metric.list.empty())
+        return JsonObject{{"count", metric.count}, {"last", metric_value(metric.point)}};
+    JsonArray values;
+    for (const auto& point : metric.list)
+        values.push_back(metric_value(point));
+    return values;
+}
+
+}  // namespace
+
+Json run_json(const model::Run& run,
+              const std::vector<store::LatestMetric>& metrics,
+              const std::string& experiment)
+{
+    JsonObject object{{"run_id", run.id.text()},
+                      {"run_number", run.number},
+                      {"name", run.name},
+                      {"status", model::to_string(run.state)},
+                      {"exit_code", run.exit_code ? Json(*run.exit_code) : Json()},
+                      {"error", error_or_null(run.error)},
+                      {"project", run.project},
+                      {"project_path", run.project_path},
+                      {"experiment", experiment},
+                      {"experiment_id", run.script_name},
+                      {"script_name", run.script_name}};
+    JsonArray arguments;
+    for (const auto& argument : run.arguments)
+        arguments.emplace_back(argument);
+    object.set("arguments", std::move(arguments));
+    object.set("target", run.target);
+    object.set("target_type", run.target_type);
+    object.set("run_configuration", run.run_configuration);
+    object.set("framework", run.framework);
+    object.set("user", run.user);
+    object.set("host", run.host);
+    object.set("created_utc", time_or_null(run.created));
+    object.set("start_time_utc", time_or_null(run.started));
+    object.set("end_time_utc", time_or_null(run.ended));
+    add_duration(object, run);
+    if (run.deleted != 0) object.set("deleted_utc", time_or_null(run.deleted));
+    if (run.imported != 0) object.set("imported_utc", time_or_null(run.imported));
+    object.set("snapshot", text_or_null(run.snapshot));
+    object.set("outputs", text_or_null(run.outputs));
+    object.set("rerun_of", text_or_null(run.rerun_of));
+    object.set("hidden", run.hidden);
+    object.set("cancel_requested", run.cancel_requested);
+    object.set("git", run.git);
+    object.set("params", model::params_json(run));
+    object.set("tags", model::tags_json(run));
+    JsonObject timings;
+    for (const auto& [phase, ms] : run.timings)
+        timings.set(phase, ms);
+    object.set("timings", std::move(timings));
+    object.set("environment", run.environment);
+    object.set("evidence", run.evidence);
+    object.set("warnings", JsonArray(run.warnings.begin(), run.warnings.end()));
+    object.set("gpu_verdict", model::gpu_verdict_json(run));
+    object.set("gpu_evidence", model::gpu_evidence_json(run));
+    // Keys differ from each other: only our own fields, a few, are compared with each.
+    JsonObject fields = object;
+    JsonObject values;
+    for (const auto& metric : metrics) {
+        const auto& key = metric.point.key;
+        auto value = shown_value(metric);
+        if (!object.find(key) && key != "metrics" && key != "metrics_left_out")
+            fields.append(key, value);
+        values.append(key, std::move(value));
+    }
+    fields.append("metrics", std::move(values));
+    return fields;
+}
+
+namespace {
+
+Result<Json> with_metrics(const Services& services,
+                          const model::Run& run,
+                          const std::string& experiment,
+                          std::size_t most_metrics)
+{
+    const auto metrics = TRY(services.history().latest_metrics(run.id, {.limit = most_metrics}));
+    auto json = run_json(run, metrics, experiment);
+    if (const auto outage = services.engine.outage(run.id)) {
+        json.as_object().set(
+            "unreachable",
+            JsonObject{{"since", utc_text(outage->since)}, {"reason", outage->reason}});
+    }
+    if (metrics.size() == most_metrics) {
+        const auto all = TRY(services.history().count_metrics(run.id));
+        const auto shown = static_cast<std::int64_t>(metrics.size());
+        if (all > shown) json.as_object().append("metrics_left_out", all - shown);
+    }
+    return json;
+}
+
+// The newest runs that its script made by MLflow's API.
+Result<JsonArray> made_runs_json(const Services& services, const model::Run& run)
+{
+    store::RunFilter filter;
+    filter.tag = engine::made_by(run.id);
+    filter.limit = most_made_runs_shown;
+    JsonArray made;
+    for (const auto& one : TRY(services.history().list_runs(filter)).runs)
+        made.emplace_back(JsonObject{{"run_id", one.id.text()},
+                                     {"name", one.name},
+                                     {"status", model::to_string(one.state)}});
+    return made;
+}
+
+}  // namespace
+
+Result<Json> run_json(const Services& services, const model::Run& run)
+{
+    const auto experiment = TRY(services.history().experiment_name(run.project));
+    auto json = TRY(with_metrics(services, run, experiment, most_metrics_shown));
+    auto made = TRY(made_runs_json(services, run));
+    if (!made.empty()) json.as_object().set("made_runs", std::move(made));
+    return json;
+}
+
+Result<Json> runs_json(const Services& services, const std::vector<model::Run>& runs)
+{
+    JsonArray list;
+    std::map<std::string, std::string> experiments;
+    for (const auto& run : runs) {
+        const auto [experiment, is_new] = experiments.try_emplace(run.project);
+        if (is_new) experiment->second = TRY(services.history().experiment_name(run.project));
+        list.push_back(TRY(with_metrics(services, run, experiment->second, most_metrics_in_list)));
+    }
+    return Json(std::move(list));
+}
+
+}  // namespace ponk::api

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/client/context.hpp"
+
+#include "cli/client/home.hpp"
+#include "net/target.hpp"
+#include "output/terminal.hpp"
+#include "query/jmespath.hpp"
+
+#include <unistd.h>
+
+namespace ponk::cli {
+
+Result<Context> Context::make(const Entry& entry, const Invocation& words)
+{
+    Context context(entry);
+    if (const auto name = words.value("output")) context.format_ = TRY(output::parse_format(*name));
+    context.query_ = words.text("query");
+    if (words.has("query")) {
+        // A wrong expression is told before anything is done.
+        TRY(query::parse_jmespath(context.query_).map_error(while_doing("--query")));
+    }
+    context.project_ = words.text("project");
+    context.debug_ = words.has("debug");
+    context.verbose_ = words.has("verbose") || context.debug_;
+    return context;
+}
+
+output::Format Context::format() const
+{
+    if (format_) return *format_;
+    return ::isatty(STDOUT_FILENO) == 1 ? output::Format::table : output::Format::json;
+}
+
+Result<os::Path> Context::project() const
+{
+    std::error_code problem;
+    const os::Path given = project_.empty() ? os::Path(".") : os::Path(project_);
+    os::Path folder = std::filesystem::canonical(given, problem);
+    if (problem) {
+        return tl::unexpected(
+            system_error(problem.value(), fmt::format("project folder {}", os::in_quotes(given)))
+                .with_hint("'--project PATH' names the project's folder."));
+    }
+    if (!std::filesystem::is_directory(folder, problem)) {
+        return fail(ErrorKind::invalid_argument, "project {} is no folder", os::in_quotes(folder));
+    }
+    return folder;
+}
+
+Result<os::Path> Context::home() const
+{
+    return ponk_home();
+}
+
+Result<Daemon*> Context::daemon()
+{
+    if (daemon_) return &*daemon_;
+    const auto begin = Deadline::clock::now();
+    daemon_ = TRY(Daemon::reach(TRY(home())));
+    if (debug_) {
+        daemon_->set_trace(Daemon::Trace::yes);
+        note("debug: daemon {}, process {}, at {}: reached in {} ms",
+             daemon_->about().text("version"),
+             daemon_->about().integer("pid"),
+             os::in_quotes(daemon_->home() / "daemon.sock"),
+             std::chrono::duration_cast<std::chrono::milliseconds>(Deadline::clock::now() - begin)
+                 .count());
+    }
+    return &*daemon_;
+}
+
+Result<std::string> Context::project_id()
+{
+    if (project_id_) return *project_id_;
+    const os::Path folder = TRY(project());
+    Daemon* server = TRY(daemon());
+    auto answer = server->get("/projects/lookup?path=" + net::percent_encode(folder.string()));
+    if (!answer && answer.error().kind() != ErrorKind::not_found) {
+        return tl::unexpected(answer.error());
+    }
+    project_id_ = answer ? answer->text("id") : std::string();
+    return *project_id_;
+}
+
+Result<Json> Context::run(std::string_view name)
+{
+    Daemon* server = TRY(daemon());
+    std::string id;
+    if (name == "last") {
+        id = TRY(project_id());
+        if (id.empty()) {
+            return tl::unexpected(
+                Error(ErrorKind::not_found,
+                      fmt::format("project {} has no runs yet", os::in_quotes(TRY(project()))),
+                      "'ponk submit SCRIPT' makes the first one; -p names another project."));
+        }
+    }
+    // The number of a run means one of this project.
+    if (name.find_first_not_of("0123456789") == std::string_view::npos) id = TRY(project_id());
+    return server->get(run_path(name, id));
+}
+
+void Context::point_to_enclosing_project()
+{
+    const auto folder = project();
+    std::error_code problem;
+    // Who names the folder means it.
+    if (!project_.empty() || !folder) return;
+    if (std::filesystem::exists(*folder / "aml_config", problem)) return;
+    for (os::Path above = folder->parent_path(); above != above.parent_path();
+         above = above.parent_path()) {
+        bool is_project = std::filesystem::is_directory(above / "aml_config", problem);
+        if (!is_project && daemon_) {
+            const auto known =
+                daemon_->get("/projects/lookup?path=" + net::percent_encode(above.string()));
+            is_project = known && known->integer("runs") > 0;
+        }
+        if (!is_project) continue;
+        note("hint: this folder is taken for a project of its own; '--project {}' means the one "
+             "around it",
+             above.string());
+        return;
+    }
+}
+
+Passing passing_of(output::Format format)
+{
+    return format == output::Format::tsv || format == output::Format::yaml ? Passing::text
+                                                                           : Passing::colours;
+}
+
+Outcome Context::print(const Json& document, const View& view)
+{
+    const output::Terminal terminal = output::detect_terminal(STDOUT_FILENO);
+    if (has_query()) {
+        const auto expression = TRY(query::parse_jmespath(query_));
+        const Json selected = TRY(expression.search(document));
+        TRY(print_text(output::render(selected, format(), terminal), passing_of(format())));
+        printed_ = true;
+        return exit_code::success;
+    }
+    const Json* shown = &document;
+    if (format() == output::Format::table && !view.rows.is_null()) shown = &view.rows;
+    if (format() == output::Format::tsv && !view.exact.is_null()) shown = &view.exact;
+    TRY(print_text(output::render(*shown, format(), terminal, view.columns), passing_of(format())));
+    printed_ = true;
+    return exit_code::success;
+}
+
+Outcome Context::done(const std::string& message, JsonObject fields)
+{
+    if (format() == output::Format::table && !has_query()) {
+        TRY(print_text(message + "\n", Passing::text));
+        return exit_code::success;
+    }
+    fields.set("message", message);
+    return print(Json(std::move(fields)));
+}
+
+Result<> Context::print_text(std::string_view text, Passing passing)
+{
+    return cli::print_text(text, passing);
+}
+
+void Context::note_line(const std::string& text) const
+{
+    // One write, so that lines of several processes do not mix.
+    [[maybe_unused]] const auto written =
+        write_out(STDERR_FILENO, "ponk: " + text + "\n", Passing::text);
+}
+
+tl::expected<std::string, Failure> run_name(const Invocation& words, std::string_view otherwise)
+{
+    const auto option = words.value("run");
+    const auto word = words.word(0);
+    if (option && word && *option != *word) {
+        return fail_usage("two runs are named: '{}' and '--run {}'", *word, *option);
+    }
+    if (word) return *word;
+    if (option) return *option;
+    if (!otherwise.empty()) return std::string(otherwise);
+    return tl::unexpected(Failure(Error(ErrorKind::invalid_argument,
+                                        fmt::format("'{}' needs a run", words.path),
+                                        "Give a run id, the start or end of one, its number, or "
+                                        "'last'."),
+                                  exit_code::usage));
+}
+
+}  // namespace ponk::cli

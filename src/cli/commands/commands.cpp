@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands/commands.hpp"
+
+namespace ponk::cli {
+namespace {
+
+constexpr std::string_view runconfiguration_aliases[] = {"runconfig"};
+// As some documents of 2017 wrote it.
+constexpr std::string_view runconfiguration_old_names[] = {"runconfigurations"};
+
+// In the order in which help shows them.
+constexpr Group all_groups[] = {
+    {.name = "experiment", .summary = "Run scripts and look after runs"},
+    {.name = "history", .summary = "Look at finished runs, compare them, get their files"},
+    {.name = "asset", .summary = "Files of runs that were given a name"},
+    {.name = "project", .summary = "Make, list and restore projects"},
+    {.name = "project sample", .summary = "Samples that a project can start from"},
+    {.name = "computetarget", .summary = "Places where scripts run"},
+    {.name = "runconfiguration",
+     .aliases = runconfiguration_aliases,
+     .old_names = runconfiguration_old_names,
+     .summary = "How scripts run"},
+    {.name = "environment", .summary = "Packages that were installed for runs"},
+    {.name = "gpu", .summary = "GPUs of the targets, and who uses them"},
+    {.name = "secret", .summary = "Passwords and tokens for runs"},
+    {.name = "tracking", .summary = "Point MLflow clients at this history"},
+    {.name = "token", .summary = "Who may use the tracking server"},
+    {.name = "audit", .summary = "Who did what through the server"},
+    {.name = "daemon", .summary = "The process behind the commands"},
+};
+
+constexpr const Command* all_commands[] = {
+    &cmd_experiment_submit,
+    &cmd_experiment_prepare,
+    &cmd_experiment_status,
+    &cmd_experiment_logs,
+    &cmd_experiment_cancel,
+    &cmd_experiment_rerun,
+    &cmd_experiment_return,
+    &cmd_experiment_clean,
+    &cmd_experiment_diagnostics,
+    &cmd_history_list,
+    &cmd_history_last,
+    &cmd_history_info,
+    &cmd_history_compare,
+    &cmd_history_chart,
+    &cmd_history_download,
+    &cmd_history_promote,
+    &cmd_history_restore,
+    &cmd_history_export,
+    &cmd_history_import,
+    &cmd_history_backup,
+    &cmd_history_delete,
+    &cmd_asset_list,
+    &cmd_asset_download,
+    &cmd_project_create,
+    &cmd_project_list,
+    &cmd_project_show,
+    &cmd_project_delete,
+    &cmd_project_restore,
+    &cmd_project_sample_list,
+    &cmd_computetarget_attach,
+    &cmd_computetarget_list,
+    &cmd_computetarget_show,
+    &cmd_computetarget_check,
+    &cmd_computetarget_setup,
+    &cmd_computetarget_detach,
+    &cmd_runconfiguration_create,
+    &cmd_runconfiguration_list,
+    &cmd_runconfiguration_show,
+    &cmd_runconfiguration_delete,
+    &cmd_environment_list,
+    &cmd_environment_show,
+    &cmd_environment_remove,
+    &cmd_gpu_list,
+    &cmd_gpu_watch,
+    &cmd_allow,
+    &cmd_secret_set,
+    &cmd_secret_list,
+    &cmd_secret_remove,
+    &cmd_tracking_env,
+    &cmd_serve,
+    &cmd_token_create,
+    &cmd_token_list,
+    &cmd_token_remove,
+    &cmd_audit_list,
+    &cmd_audit_verify,
+    &cmd_check,
+    &cmd_doctor,
+    &cmd_query,
+    &cmd_daemon_run,
+    &cmd_daemon_status,
+    &cmd_daemon_stop,
+    &cmd_completion,
+    &cmd_man,
+    &cmd_help,
+    &cmd_version,
+    &cmd_complete,
+};
+
+constexpr std::string_view all_later_commands[] = {
+    "ui", "sweep", "notebook", "computetarget start", "computetarget stop"};
+
+constexpr std::string_view formats[] = {"table", "json", "jsonc", "tsv", "yaml"};
+constexpr Option all_global_options[] = {
+    {.name = "output",
+     .brief = "o",
+     .value = "FORMAT",
+     .help = "table, json, jsonc, tsv or yaml. Default: table on a terminal, json in a pipe.",
+     .complete = Complete::choice,
+     .choices = formats},
+    {.name = "query", .value = "JMESPATH", .help = "Select a part of the result."},
+    {.name = "project",
+     .brief = "p",
+     .value = "PATH",
+     .help = "The project's folder. Default: the current folder.",
+     .complete = Complete::folder},
+    {.name = "verbose", .help = "Say more on standard error."},
+    {.name = "debug",
+     .help = "Say even more: each request to the daemon, how it was answered and in what time."},
+    {.name = "help", .brief = "h", .help = "Show help on the command."},
+};
+
+}  // namespace
+
+std::span<const Group> groups()
+{
+    return all_groups;
+}
+
+Words later_commands()
+{
+    return all_later_commands;
+}
+
+std::span<const Command* const> commands()
+{
+    return all_commands;
+}
+
+std::span<const Option> global_options()
+{
+    return all_global_options;
+}
+
+}  // namespace ponk::cli

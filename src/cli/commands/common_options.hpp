@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "cli/syntax/command.hpp"
+#include "net/target.hpp"
+
+#include <optional>
+#include <string>
+
+namespace ponk::cli {
+
+// "?machine=…" for calls about an environment; empty when none is named.
+inline std::string machine_parameter(const std::optional<std::string>& machine)
+{
+    return machine ? "?machine=" + net::percent_encode(*machine) : std::string();
+}
+
+}  // namespace ponk::cli
+
+// Options and words that many commands share.
+namespace ponk::cli::common {
+
+inline constexpr Positional run = {
+    .name = "RUN",
+    .help = "Run id, the start or end of one (4 digits or more), its number in the project, or "
+            "'last'.",
+    .count = Positional::Count::optional,
+    .complete = Complete::run};
+
+// The predecessor named the run by an option and wanted the target as well.
+inline constexpr Option run_option = {.name = "run",
+                                      .brief = "r",
+                                      .value = "RUN",
+                                      .help = "The run, as an option (2017 form).",
+                                      .complete = Complete::run};
+inline constexpr Option ignored_target = {.name = "target",
+                                          .brief = "t",
+                                          .value = "NAME",
+                                          .help = "Accepted as in 2017; the run id is enough.",
+                                          .complete = Complete::target,
+                                          .shown = Option::Shown::no};
+
+inline constexpr Positional environment = {.name = "ENVIRONMENT",
+                                           .help = "Its id, or the beginning of it.",
+                                           .complete = Complete::environment};
+inline constexpr Option machine = {
+    .name = "machine",
+    .value = "ADDRESS",
+    .help = "The machine that has it, when several have one of that id; 'here' is this one."};
+
+inline constexpr std::string_view sync_words[] = {"full", "normal"};
+inline constexpr Option sync = {
+    .name = "sync",
+    .value = "MODE",
+    .help = "full: what is answered is on the disk. normal: faster; a power cut may take the last "
+            "moments back, and damages nothing. Default: PONK_SYNC, else full.",
+    .complete = Complete::choice,
+    .choices = sync_words};
+
+inline constexpr Option yes = {.name = "yes", .brief = "y", .help = "Do not ask for confirmation."};
+
+}  // namespace ponk::cli::common

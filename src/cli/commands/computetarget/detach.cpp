@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
+#include "cli/client/context.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/commands/named.hpp"
+#include "cli/hosts/box_farewell.hpp"
+#include "cli/hosts/target_access.hpp"
+#include "cli/syntax/suggest.hpp"
+#include "cli/terminal/ask.hpp"
+#include "config/project/project.hpp"
+#include "config/project/write.hpp"
+
+#include <cerrno>
+#include <optional>
+#include <unistd.h>
+
+namespace ponk::cli {
+namespace {
+
+constexpr Option options[] = {
+    named::target_option,
+    {.name = "keep-key",
+     .help = "Leave the key on the machine and here, for the next 'attach' without a password."},
+    {.name = "remove-files",
+     .help = "Remove ponk's folder on the machine, too, with its containers and images: runs there "
+             "that are not collected are lost. Where other machines use it, only this machine's "
+             "runs go."},
+    {.name = "force", .help = "Also while runs go on there."},
+    {.name = "yes", .brief = "y", .help = "Do not ask."},
+};
+constexpr Positional positionals[] = {named::target};
+constexpr Example examples[] = {
+    {"ponk computetarget detach box", "Forget it; the key made for it is removed there and here."},
+    {"ponk computetarget detach box --remove-files", "Leave nothing on it."},
+};
+
+Failure absent(const os::Path& folder, const std::string& name)
+{
+    if (name == "local") {
+        return Failure(Error(ErrorKind::conflict,
+                             "target 'local' is built in and cannot be detached",
+                             "An aml_config/local.compute of your own would replace it."));
+    }
+    const auto project = config::open_project(folder);
+    return Failure(Error(ErrorKind::not_found,
+                         fmt::format("there is no target '{}'", name),
+                         suggest_name(name,
+                                      project ? project->targets : std::vector<std::string>{},
+                                      "'ponk computetarget list' lists the targets.")));
+}
+
+FarewellWish wish_of(const Invocation& words)
+{
+    return {.key = words.has("keep-key") ? FarewellWish::Key::keep : FarewellWish::Key::remove,
+            .files = words.has("remove-files") ? FarewellWish::Files::remove
+                                               : FarewellWish::Files::stay};
+}
+
+// Nothing for targets of this machine, and where nothing is known about the way to the box.
+Result<std::optional<BoxFarewell>> prepare_farewell(Context& context,
+                                                    const Invocation& words,
+                                                    const Result<config::ComputeTarget>& target,
+                                                    const os::Path& compute)
+{
+    if (!target || !config::uses_ssh(*target->type)) return std::nullopt;
+    const auto access = access_of(TRY(context.home()), *target);
+    if (!access) return std::nullopt;
+    auto farewell =
+        TRY(BoxFarewell::make(context, *access, *target->scratch, compute, wish_of(words)));
+    if (!words.has("force")) TRY(farewell.require_no_runs());
+    return farewell;
+}
+
+Outcome run(Context& context, const Invocation& words)
+{
+    const std::string name = TRY(named::name_of(words));
+    TRY(as_usage(config::check_name("target", name)));
+    const os::Path folder = TRY(context.project()) / "aml_config";
+    const os::Path compute = folder / (name + ".compute");
+    std::error_code problem;
+    if (!std::filesystem::exists(compute, problem))
+        return tl::unexpected(absent(folder.parent_path(), name));
+    // A file that cannot be read is removed all the same; nothing else is known then.
+    const auto project = config::open_project(folder.parent_path());
+    const auto target = project ? config::load_target(*project, name)
+                                : Result<config::ComputeTarget>(tl::unexpected(project.error()));
+    if (words.has("remove-files") && !words.has("yes"))
+        TRY(confirm(fmt::format("Remove all that ponk has on the machine of '{}'?", name)));
+    auto farewell = TRY(prepare_farewell(context, words, target, compute));
+    if (::unlink(compute.c_str()) != 0) {
+        return tl::unexpected(Failure(
+            system_error(errno, fmt::format("target '{}': remove {}", name, os::in_quotes(compute)))
+                .with_hint("'ponk computetarget list' lists the targets.")));
+    }
+    JsonObject fields{{"detached", name}};
+    if (farewell) {
+        for (const auto& [key, value] : farewell->say())
+            fields.set(key, value);
+    }
+    const bool left = std::filesystem::exists(folder / (name + ".runconfig"), problem);
+    if (left) {
+        context.note(
+            "'{}.runconfig' stays, as it always did; 'ponk runconfig delete {}' removes it",
+            name,
+            name);
+    }
+    fields.set("runconfig_left", left);
+    return context.done(fmt::format("target '{}' is detached", name), std::move(fields));
+}
+
+}  // namespace
+
+constinit const Command cmd_computetarget_detach = {
+    .path = "computetarget detach",
+    .summary = "Remove a compute target from the project",
+    .description =
+        "Deletes aml_config/NAME.compute. The key that 'attach' made for a machine is taken out of "
+        "its ~/.ssh/authorized_keys and deleted here, unless another target of the project, or "
+        "one that 'attach' made elsewhere, uses the same machine. "
+        "Refused while runs go on there, which nobody could follow then; '--force' does it all the "
+        "same. "
+        "A machine that is gone does not stop it: what stays there is told. Run configurations "
+        "that name the target stay.",
+    .options = options,
+    .positionals = positionals,
+    .examples = examples,
+    .run = run,
+};
+
+}  // namespace ponk::cli

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/client/context.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/commands/named.hpp"
+#include "config/project/project.hpp"
+
+namespace ponk::cli {
+namespace {
+
+constexpr Option options[] = {named::target_option};
+constexpr Positional positionals[] = {named::target};
+
+Outcome run(Context& context, const Invocation& words)
+{
+    const config::Project project = TRY(config::open_project(TRY(context.project())));
+    const config::ComputeTarget target =
+        TRY(config::load_target(project, TRY(named::name_of(words))));
+    return context.print(config::meaning_of(target));
+}
+
+}  // namespace
+
+constinit const Command cmd_computetarget_show = {
+    .path = "computetarget show",
+    .summary = "Show a compute target as ponk understands it",
+    .options = options,
+    .positionals = positionals,
+    .run = run,
+};
+
+}  // namespace ponk::cli

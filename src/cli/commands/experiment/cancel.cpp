@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
+#include "cli/client/context.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/commands/common_options.hpp"
+#include "cli/runs/run_view.hpp"
+#include "cli/runs/submission.hpp"
+
+namespace ponk::cli {
+namespace {
+
+constexpr Option options[] = {
+    common::run_option,
+    common::ignored_target,
+    {.name = "grace",
+     .value = "TIME",
+     .help = "Time between the polite signal and the killing one. Default: 10s."},
+    {.name = "wait", .help = "Return when the run has ended."},
+};
+constexpr Positional positionals[] = {common::run};
+constexpr std::string_view aliases[] = {"cancel"};
+constexpr Example examples[] = {
+    {"ponk cancel last", "End the newest run of this project."},
+    {"ponk cancel 4f1e --grace 60s --wait", "Give it a minute to save its work, and wait."},
+};
+
+Outcome run(Context& context, const Invocation& words)
+{
+    Json record = TRY(context.run(TRY(run_name(words))));
+    const std::string id = record.text("run_id");
+    JsonObject body;
+    if (const auto grace = words.value("grace"))
+        body.set("grace_seconds", TRY(as_usage(parse_time_span(*grace))));
+    Daemon* daemon = TRY(context.daemon());
+    record = TRY(daemon->send(
+        "POST", "/runs/" + id + "/cancel", Json(std::move(body)), Daemon::Repeat::when_broken));
+    while (words.has("wait") && record["end_time_utc"].is_null()) {
+        record = TRY(daemon->get("/runs/" + id + "/wait?timeout=10"));
+    }
+    if (context.format() == output::Format::table && !context.has_query()) {
+        return context.done(cancel_text(record));
+    }
+    return context.print(record);
+}
+
+}  // namespace
+
+constinit const Command cmd_experiment_cancel = {
+    .path = "experiment cancel",
+    .aliases = aliases,
+    .summary = "End a run",
+    .description = "Asks every process of the run to end and kills what is left after a grace. On "
+                   "a machine that is out of reach that is done when it is back.",
+    .options = options,
+    .positionals = positionals,
+    .examples = examples,
+    .run = run,
+};
+
+}  // namespace ponk::cli

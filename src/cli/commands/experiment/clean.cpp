@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
+#include "cli/client/context.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/commands/common_options.hpp"
+#include "cli/runs/run_search.hpp"
+
+namespace ponk::cli {
+namespace {
+
+constexpr Option options[] = {
+    common::run_option,
+    {.name = "all", .brief = "a", .help = "All runs of the project that have ended."},
+    common::ignored_target,
+};
+constexpr Positional positionals[] = {common::run};
+constexpr Example examples[] = {
+    {"ponk experiment clean --all", "Free the space of all finished runs of this project."},
+};
+
+Outcome run(Context& context, const Invocation& words)
+{
+    Daemon* daemon = TRY(context.daemon());
+    std::vector<std::string> ids;
+    if (words.has("all")) {
+        if (words.word(0) || words.has("run")) return fail_usage("give either RUN or '--all'");
+        const std::string project = TRY(context.project_id());
+        if (!project.empty()) {
+            const JsonObject search{{"hidden", true}, {"project", project}};
+            for (const Json& run : TRY(search_runs(*daemon, search, 0))) {
+                if (!run["end_time_utc"].is_null()) ids.push_back(run.text("run_id"));
+            }
+        }
+    } else {
+        ids.push_back(TRY(context.run(TRY(run_name(words)))).text("run_id"));
+    }
+    std::int64_t freed = 0;
+    std::size_t left = 0;
+    std::size_t elsewhere = 0;
+    for (const std::string& id : ids) {
+        const auto answer = daemon->send("POST", "/runs/" + id + "/clean", Json(JsonObject{}));
+        if (!answer && ids.size() == 1) return tl::unexpected(answer.error());
+        if (!answer) {  // its machine may be away; the others are not
+            context.note("run {}: not cleaned: {}", id.substr(24), answer.error().message());
+            ++left;
+            continue;
+        }
+        freed += answer->integer("freed_bytes");
+        if (answer->boolean("elsewhere")) ++elsewhere;
+    }
+    const std::string runs = fmt::format("{} run{}", ids.size(), ids.size() == 1 ? "" : "s");
+    std::string message =
+        freed == 0 ? ""
+                   : fmt::format(
+                         "{} of {} freed", byte_size_text(static_cast<std::uint64_t>(freed)), runs);
+    if (ids.empty()) message = "no run of this project has ended: nothing to clean";
+    if (!ids.empty() && freed == 0 && elsewhere == 0)
+        message = fmt::format("nothing to free: {} without a working copy", runs);
+    if (elsewhere > 0)
+        message += fmt::format("{}the working copies of {} on other machines are removed",
+                               freed > 0 ? "; " : "",
+                               elsewhere == 1 ? "1 run" : fmt::format("{} runs", elsewhere));
+    if (left > 0) message += fmt::format("; {} could not be cleaned", left);
+    return context.done(message,
+                        {{"freed_bytes", freed},
+                         {"runs", static_cast<std::int64_t>(ids.size() - left)},
+                         {"not_cleaned", static_cast<std::int64_t>(left)}});
+}
+
+}  // namespace
+
+constinit const Command cmd_experiment_clean = {
+    .path = "experiment clean",
+    .summary = "Remove the working copies of runs",
+    .description = "History, logs and outputs stay; only the folders the scripts worked in go.",
+    .options = options,
+    .positionals = positionals,
+    .examples = examples,
+    .run = run,
+};
+
+}  // namespace ponk::cli

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
+#include "cli/client/context.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/commands/common_options.hpp"
+#include "cli/runs/follow.hpp"
+#include "cli/runs/gpu_view.hpp"
+#include "cli/runs/log_stream.hpp"
+#include "cli/terminal/interrupt.hpp"
+#include "model/run_words.hpp"
+
+#include <unistd.h>
+
+namespace ponk::cli {
+namespace {
+
+constexpr Option options[] = {
+    common::run_option,
+    common::ignored_target,
+    {.name = "follow", .brief = "f", .help = "Go on until the run has ended."},
+    {.name = "raw", .help = "Show the values of secrets too."},
+};
+constexpr Positional positionals[] = {common::run};
+constexpr std::string_view aliases[] = {"logs"};
+constexpr Example examples[] = {
+    {"ponk logs last", "What the newest run printed."},
+    {"ponk logs -f 4f1e", "Re-attach to a run; Ctrl-C leaves it alone."},
+    {"ponk logs 4f1e > train.log", "Every byte, as the script wrote it."},
+};
+
+// Why there is nothing to print: a run that ended before its script began leaves no log to say so.
+void explain_no_log(const Context& context, const Json& record)
+{
+    const auto run = record.text("run_id");
+    if (record.text("target_type") == model::client_target) {
+        context.note("run {} belongs to a client of the tracking API: what it prints stays with it",
+                     run);
+        return;
+    }
+    if (!record["imported_utc"].is_null()) {
+        context.note("run {} was imported: its log stayed on machine '{}'",
+                     run,
+                     printable(record.text("host")));
+        return;
+    }
+    if (record["end_time_utc"].is_null() || !record["start_time_utc"].is_null()) return;
+    const auto why = record["error"].text("message");
+    context.note("run {} ended before its script began: {}{}",
+                 run,
+                 record.text("status"),
+                 why.empty() ? "" : ": " + printable(why));
+}
+
+Outcome run(Context& context, const Invocation& words)
+{
+    const Json record = TRY(context.run(TRY(run_name(words, "last"))));
+    LogWriter writer(STDOUT_FILENO);
+    const LogRequest request{.run = record.text("run_id"),
+                             .offset = 0,
+                             .follow = words.has("follow") ? Follow::yes : Follow::no,
+                             .form = words.has("raw") ? LogForm::raw : LogForm::masked};
+    Daemon* daemon = TRY(context.daemon());
+    // What has ended is not left behind by Ctrl-C: it only stops the printing, as it does
+    // elsewhere.
+    if (request.follow == Follow::no || !record["end_time_utc"].is_null()) {
+        if (TRY(copy_log(*daemon, request, writer)) == 0) explain_no_log(context, record);
+    } else {
+        // Nothing is printed for a while: that has a reason.
+        if (record.text("status") == "Queued" && wants_gpus(record))
+            context.note("run {} waits: {}", request.run, printable(gpu_sentence(record)));
+        Interrupts interrupts;
+        const auto copied = copy_log(*daemon, request, writer, interrupts.token());
+        if (interrupts.happened()) {
+            say_detached(context, request.run);
+            return exit_code::detached;
+        }
+        if (TRY(copied) == 0) explain_no_log(context, TRY(daemon->get("/runs/" + request.run)));
+    }
+    if (const auto damage = TRY(find_log_damage(*daemon, request.run)))
+        return tl::unexpected(Failure(*damage));
+    return exit_code::success;
+}
+
+}  // namespace
+
+constinit const Command cmd_experiment_logs = {
+    .path = "experiment logs",
+    .aliases = aliases,
+    .summary = "Print what a run has written",
+    .description =
+        "Prints the log's bytes exactly, but for the values of secrets, which show as ***. On a "
+        "terminal, control bytes other than CR, BS, TAB and colours are shown, not sent. Without "
+        "RUN: the newest run of the project. A log that is not as it was when the run ended is "
+        "printed as far as it is there, and told with exit code 74.\n"
+        "Ctrl-C ends '--follow' and leaves the run alone; it says how to follow again or cancel.",
+    .options = options,
+    .positionals = positionals,
+    .examples = examples,
+    .exits = "79 with a last line 'ponk: detached:': Ctrl-C, the run goes on.",
+    .run = run,
+};
+
+}  // namespace ponk::cli

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
+#include "cli/client/context.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/commands/experiment/submit_options.hpp"
+#include "cli/hosts/served.hpp"
+#include "cli/hosts/target_access.hpp"
+#include "cli/projects/consent.hpp"
+#include "cli/runs/follow.hpp"
+#include "cli/runs/submission.hpp"
+#include "config/project/project.hpp"
+
+namespace ponk::cli {
+namespace {
+
+constexpr Option options[] = {
+    common::run_configuration,
+    common::target,
+    common::conda,
+    common::spark,
+    {.name = "check", .help = "Only tell whether a run could start at once; build nothing."},
+    common::substitute,
+    common::async,
+    {.name = "untracked", .brief = "u", .help = "Keep the preparation out of history lists."},
+    {.name = "wait", .help = "Accepted as in 2017.", .shown = Option::Shown::no},
+};
+constexpr Example examples[] = {
+    {"ponk experiment prepare -c docker", "Make the environment ahead of the first run."},
+    {"ponk experiment prepare -c docker --check", "Exit code 0 when a run could start at once."},
+    {"ponk experiment prepare -c docker --substitute",
+     "Put today's packages in the place of those that are gone."},
+};
+
+struct Asked {
+    JsonObject body;
+    bool builds = false;  // else the Python of the target is the user's affair
+};
+
+tl::expected<Asked, Failure> read_words(Context& context, const Invocation& words)
+{
+    const os::Path folder = TRY(context.project());
+    const config::Project project = TRY(config::open_project(folder));
+    const auto name = words.value("run-configuration").value_or("local");
+    const auto resolved = TRY(config::resolve(project, name, words.text("target")));
+    TRY(require_runs(*resolved.target.type, resolved.target.name));
+    TRY(ensure_attached(context, resolved.target));
+    TRY(ask_for_consents(context, folder, resolved));
+    JsonObject body = TRY(submission_basics(RunId::make(), Until::recorded));
+    body.set("project", folder.string());
+    body.set("run_configuration", name);
+    body.set("target", words.text("target"));
+    body.set("conda_dependencies", words.text("conda-dependencies"));
+    body.set("spark_dependencies", words.text("spark-dependencies"));
+    body.set("substitute", words.has("substitute"));
+    if (words.has("untracked")) body.set("tracked", false);
+    return Asked{std::move(body),
+                 config::uses_docker(*resolved.target.type) ||
+                     config::builds_environment(resolved.run, resolved.target)};
+}
+
+std::string ready_text(const Json& outlook)
+{
+    const auto target = printable(outlook.text("target"));
+    if (!outlook.text("version").empty()) {
+        return fmt::format("target '{}' is ready: {} ({}) starts; nothing was made, because the "
+                           "packages of this target are yours to install",
+                           target,
+                           printable(outlook.text("interpreter")),
+                           printable(outlook.text("version")));
+    }
+    return fmt::format("target '{}' is ready: {}", target, printable(outlook.text("reason")));
+}
+
+void tell_notices(Context& context, const Json& outlook)
+{
+    if (!outlook["notices"].is_array()) return;
+    for (const Json& notice : outlook["notices"].as_array())
+        if (notice.is_string()) context.note("{}", notice.as_string());
+}
+
+JsonObject fields_of(const Json& outlook)
+{
+    JsonObject fields = outlook.as_object();
+    fields.set("made", JsonArray{});
+    return fields;
+}
+
+// The same command line, to build what it looked for.
+std::string without_check(const Invocation& words)
+{
+    std::string line = "ponk experiment prepare -c " +
+                       shell_word(words.value("run-configuration").value_or("local"));
+    for (const auto* option : {"target", "conda-dependencies", "spark-dependencies"}) {
+        if (const auto value = words.value(option))
+            line += fmt::format(" --{} {}", option, shell_word(*value));
+    }
+    return words.has("substitute") ? line + " --substitute" : line;
+}
+
+// Why not, and what would help.
+Failure not_ready(const Json& outlook, const Invocation& words)
+{
+    std::string reason = outlook.text("reason");
+    std::string hint = fmt::format("'{}' makes it.", without_check(words));
+    if (outlook["remarks"].is_array()) {
+        for (const Json& remark : outlook["remarks"].as_array()) {
+            if (remark.text("severity") != "error") continue;
+            if (remark.text("what") != reason) reason += "; " + remark.text("what");
+            hint = remark.text("hint");
+        }
+    }
+    return {Error(ErrorKind::not_found,
+                  fmt::format("the environment of target '{}' is not ready: {}",
+                              printable(outlook.text("target")),
+                              reason),
+                  hint),
+            exit_code::not_found};
+}
+
+Outcome check_only(Context& context, const Json& outlook, const Invocation& words)
+{
+    tell_notices(context, outlook);
+    if (outlook.boolean("ready")) return context.done(ready_text(outlook), fields_of(outlook));
+    if (context.format() != output::Format::table || context.has_query())
+        TRY(context.print(Json(fields_of(outlook))));
+    return tl::unexpected(not_ready(outlook, words));
+}
+
+Outcome report(Context& context, const Json& record)
+{
+    const Json& had = record["environment"];
+    const auto id = had.text("id");
+    JsonArray made;
+    if (had.boolean("built")) made.emplace_back(id);
+    JsonObject fields{{"ready", true},
+                      {"made", std::move(made)},
+                      {"target", record["target"]},
+                      {"run_id", record["run_id"]},
+                      {"environment", had}};
+    if (id.empty()) {
+        return context.done(fmt::format("Your environment is now ready: the image '{}' is there, "
+                                        "and nothing else is asked for",
+                                        printable(had.text("base_image"))),
+                            std::move(fields));
+    }
+    return context.done(fmt::format("Your environment is now ready: {} by {}; {}",
+                                    id.substr(0, 12),
+                                    printable(had.text("builder")),
+                                    printable(had.text("reason"))),
+                        std::move(fields));
+}
+
+Outcome run(Context& context, const Invocation& words)
+{
+    const Asked asked = TRY(read_words(context, words));
+    if (words.has("check") || !asked.builds) {
+        Daemon* daemon = TRY(context.daemon());
+        return check_only(context,
+                          TRY(daemon->send("POST",
+                                           "/environments/check",
+                                           asked.body,
+                                           Daemon::Repeat::when_broken,
+                                           submit_limit)),
+                          words);
+    }
+    const Json record = TRY(submit(context, "/environments/prepare", asked.body, Until::recorded));
+    if (words.has("async")) return print_started(context, record);
+    const Json ended = TRY(follow_preparation(context, record.text("run_id")));
+    const RunEnd end = end_of(ended);
+    if (end.error) return tl::unexpected(Failure(*end.error, end.code));
+    return report(context, ended);
+}
+
+}  // namespace
+
+constinit const Command cmd_experiment_prepare = {
+    .path = "experiment prepare",
+    .summary = "Make the environment of a run ahead of time",
+    .description =
+        "Runs prepare what they need by themselves, unless 'PrepareEnvironment: false' forbids it; "
+        "this does it early. On targets with containers the image of 'baseDockerImage' is brought "
+        "and the packages of the conda file are put on it. On a local target the Python is yours: "
+        "it is started once, and nothing is installed unless the run configuration says "
+        "'ManagedEnvironment: true' (in the later schema 'userManagedDependencies: false').\n"
+        "An environment is built once and used by every run that asks for the same; what changed "
+        "is told when it is built anew. The preparation is recorded as a run of its own, its log "
+        "is what the build said. Ctrl-C cancels the build.",
+    .options = options,
+    .examples = examples,
+    .exits = "66 with '--check': a run could not start at once.",
+    .run = run,
+};
+
+}  // namespace ponk::cli

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
+#include "cli/client/context.hpp"
+#include "cli/client/own_umask.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/commands/common_options.hpp"
+
+#include <chrono>
+
+namespace ponk::cli {
+namespace {
+
+constexpr Option options[] = {
+    common::run_option,
+    common::ignored_target,
+    {.name = "overwrite", .brief = "f", .help = "Replace files that are there already."},
+    {.name = "destination",
+     .brief = "d",
+     .value = "FOLDER",
+     .help = "Where to. Default: the project's folder.",
+     .complete = Complete::folder},
+};
+constexpr Positional positionals[] = {common::run};
+constexpr Example examples[] = {
+    {"ponk experiment return last", "Bring files that the run made into the project."},
+    {"ponk experiment return 4f1e -d /tmp/look", "Into another folder."},
+};
+
+Outcome run(Context& context, const Invocation& words)
+{
+    const Json record = TRY(context.run(TRY(run_name(words))));
+    os::Path destination = TRY(context.project());
+    if (const auto given = words.value("destination")) {
+        std::error_code problem;
+        destination = std::filesystem::absolute(*given, problem).lexically_normal();
+    }
+    const Json answer = TRY(TRY(context.daemon())
+                                ->send("POST",
+                                       "/runs/" + record.text("run_id") + "/return",
+                                       JsonObject{{"destination", destination.string()},
+                                                  {"overwrite", words.has("overwrite")},
+                                                  {"umask", own_umask()}},
+                                       Daemon::Repeat::never,
+                                       std::chrono::minutes(10)));
+    View view;
+    JsonArray rows;
+    for (const auto& [field, word] :
+         {std::pair{"copied", "copied"}, {"skipped", "skipped: is there"}}) {
+        if (!answer[field].is_array()) continue;
+        for (const Json& path : answer[field].as_array()) {
+            rows.push_back(JsonObject{{"file", path}, {"result", word}});
+        }
+    }
+    if (answer["skipped"].is_array() && !answer["skipped"].as_array().empty()) {
+        context.note("'--overwrite' replaces files that are there");
+    }
+    const Json& failed = answer["failed"];
+    const bool whole = !failed.is_array() || failed.as_array().empty();
+    if (!whole) {
+        for (const Json& one : failed.as_array()) {
+            rows.push_back(JsonObject{{"file", one["path"]},
+                                      {"result", "not copied: " + one.text("message")}});
+        }
+    }
+    view.rows = std::move(rows);
+    auto printed = context.print(answer, view);
+    if (whole || !printed) return printed;
+    const Json& first = failed.as_array().front();
+    for (const Json& one : failed.as_array())
+        context.note("'{}' was not copied: {}", printable(one.text("path")), one.text("message"));
+    return tl::unexpected(Failure(Error(
+        error_kind_from(first.text("kind")),
+        fmt::format("{} of the run's files could not be copied", failed.as_array().size()),
+        "The others are in " + os::in_quotes(destination) + "; '-d FOLDER' names another place.")));
+}
+
+}  // namespace
+
+constinit const Command cmd_experiment_return = {
+    .path = "experiment return",
+    .summary = "Copy files that a run made or changed into the project",
+    .description = "Files that are there already are left alone unless --overwrite is given.",
+    .options = options,
+    .positionals = positionals,
+    .examples = examples,
+    .run = run,
+};
+
+}  // namespace ponk::cli

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/gpus/gpu_devices.hpp"
+#include "cli/gpus/gpu_frame.hpp"
+#include "cli/gpus/gpu_poll.hpp"
+#include "cli/terminal/interrupt.hpp"
+#include "cli/terminal/screen.hpp"
+#include "os/wait.hpp"
+
+#include <algorithm>
+#include <unistd.h>
+
+namespace ponk::cli {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr Option options[] = {
+    {.name = "target",
+     .brief = "t",
+     .value = "NAME",
+     .help = "Only GPUs of this target; may be given several times.",
+     .times = Option::Times::many,
+     .complete = Complete::target},
+    {.name = "interval", .value = "SECONDS", .help = "Between two looks; 0.2 or more. Default: 1."},
+    {.name = "count", .value = "N", .help = "End after so many looks. Default: at Ctrl-C."}};
+constexpr Example examples[] = {
+    {"ponk gpu watch", "A live view of all GPUs that runs of this project can use."},
+    {"ponk gpu watch --interval 10 --count 360 > gpus.log", "An hour, a line per GPU and look."},
+};
+
+struct Wish {
+    milliseconds interval{1000};
+    std::int64_t count = 0;  // 0: without end
+};
+
+tl::expected<Wish, Failure> wish_of(const Invocation& words)
+{
+    Wish wish;
+    if (words.has("interval")) {
+        const auto seconds = parse_real(words.text("interval"));
+        if (!seconds || !(*seconds >= 0.2 && *seconds <= 86'400))
+            return fail_usage("--interval needs seconds from 0.2 to 86400, not '{}'",
+                              printable(words.text("interval")));
+        wish.interval = milliseconds(static_cast<std::int64_t>(*seconds * 1000));
+    }
+    if (words.has("count")) {
+        const auto count = parse_integer(words.text("count"));
+        if (!count || *count < 1)
+            return fail_usage("--count needs a number of looks, not '{}'",
+                              printable(words.text("count")));
+        wish.count = *count;
+    }
+    return wish;
+}
+
+using Polls = std::vector<std::unique_ptr<GpuPoll>>;
+
+bool all_answered(const Polls& polls)
+{
+    return std::ranges::all_of(polls, [](const auto& poll) { return poll->newest() != nullptr; });
+}
+
+GpuFrame frame_of(const Polls& polls, const std::vector<std::string>& skipped)
+{
+    GpuFrame frame{.devices = {}, .notes = skipped, .title = {}};
+    std::vector<Json> answers;
+    for (const auto& poll : polls) {
+        const auto answer = poll->newest();
+        if (!answer) {
+            frame.notes.push_back(poll->target() + ": not answered yet");
+        } else if (!*answer) {
+            add_problem(frame, poll->target(), answer->error().message(), answer->error().hint());
+        } else {
+            const Json& problem = (**answer)["problem"];
+            add_problem(frame, poll->target(), problem.text("message"), problem.text("hint"));
+            answers.push_back(**answer);
+        }
+    }
+    frame.devices = devices_of(answers);
+    frame.title = utc_text(wall_milliseconds()).substr(0, 19) + "Z";
+    return frame;
+}
+
+Result<> show(const GpuFrame& frame, GpuMinute& minute, Screen* screen)
+{
+    if (!screen) return Context::print_text(join(gpu_lines(frame), "\n") + "\n");
+    const auto now = boot_milliseconds();
+    minute.add(frame.devices, now);
+    return screen->draw(draw_gpus(frame, minute, now, output::detect_terminal(STDOUT_FILENO)));
+}
+
+Outcome run(Context& context, const Invocation& words)
+{
+    const auto wish = TRY(wish_of(words));
+    const config::Project project = TRY(config::open_project(TRY(context.project())));
+    const auto targets = TRY(gpu_targets(project, words.values("target")));
+    Daemon* daemon = TRY(context.daemon());
+    const bool document =
+        context.has_query() ||
+        context.asked_format().value_or(output::Format::table) != output::Format::table;
+    const bool live = !document && ::isatty(STDOUT_FILENO) == 1;
+    const Interrupts interrupts;
+    const auto stop = interrupts.token();
+    Polls polls;
+    for (const auto& target : targets.names)
+        polls.push_back(
+            std::make_unique<GpuPoll>(daemon->beside(), project.root, target, wish.interval));
+    GpuMinute minute;
+    std::optional<Screen> screen;
+    if (live) screen.emplace();
+    // A live view shows what is there; a log of looks waits for the first answer of all.
+    for (int i = 0; !all_answered(polls) && (!live || i < 20); ++i)
+        if (!os::sleep_for(milliseconds(50), stop)) return exit_code::success;
+    for (std::int64_t looks = 1;; ++looks) {
+        const auto frame = frame_of(polls, targets.skipped);
+        if (document)
+            TRY(context.print(frame.devices));
+        else
+            TRY(show(frame, minute, screen ? &*screen : nullptr));
+        if (looks == wish.count || !os::sleep_for(wish.interval, stop)) break;
+    }
+    return exit_code::success;
+}
+
+}  // namespace
+
+constinit const Command cmd_gpu_watch = {
+    .path = "gpu watch",
+    .summary = "Watch the GPUs of the project's targets",
+    .description =
+        "Shows each GPU again and again: how busy it is (a kernel was resident), how much of its "
+        "processors worked (SM, tensor; where the card tells), memory, power, heat, the last "
+        "minute as a curve, and the processes with their user and run. Not on a terminal it is a "
+        "line per GPU and look; with -o json a document per look. Ends at Ctrl-C.",
+    .options = options,
+    .examples = examples,
+    .run = run,
+};
+
+}  // namespace ponk::cli

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/syntax/help.hpp"
+
+#include "base/text.hpp"
+#include "cli/client/context.hpp"
+#include "cli/commands/commands.hpp"
+
+namespace ponk::cli {
+namespace {
+
+constexpr Positional positionals[] = {
+    {.name = "COMMAND", .help = "A command or group.", .count = Positional::Count::many},
+};
+
+Outcome run(Context& /*context*/, const Invocation& words)
+{
+    const auto asked = parse(words.words());
+    if (!asked) return tl::unexpected(failure_of_parse(asked.error()));
+    TRY(Context::print_text(help_for_terminal(*asked)));
+    return exit_code::success;
+}
+
+}  // namespace
+
+constinit const Command cmd_help = {
+    .path = "help",
+    .summary = "Show help on a command",
+    .positionals = positionals,
+    .run = run,
+};
+
+}  // namespace ponk::cli

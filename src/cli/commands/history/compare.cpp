@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
+#include "cli/client/context.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/commands/history/run_comparison.hpp"
+#include "cli/runs/gpu_view.hpp"
+#include "model/run_words.hpp"
+
+#include <algorithm>
+#include <map>
+#include <unistd.h>
+
+namespace ponk::cli {
+namespace {
+
+constexpr Option options[] = {
+    {.name = "run",
+     .brief = "r",
+     .value = "RUN",
+     .help = "A run, as an option. May be repeated.",
+     .times = Option::Times::many,
+     .complete = Complete::run},
+    {.name = "all", .brief = "a", .help = "Fields that are equal too."},
+    {.name = "all-fields", .help = "The same as --all.", .shown = Option::Shown::no},
+};
+constexpr Positional positionals[] = {
+    {.name = "RUN",
+     .help = "Two runs or more.",
+     .count = Positional::Count::many,
+     .complete = Complete::run},
+};
+constexpr Example examples[] = {
+    {"ponk history compare 1 2", "Runs by their numbers in the project."},
+    {"ponk history compare 4f1e 77ab", "What differs: configuration, arguments, files, metrics."},
+    {"ponk history compare $(ponk runs -n 9 -o tsv --query '[].run_id')",
+     "The newest nine, a line for each where the terminal is too narrow for columns."},
+};
+
+// Differ in every run, so they say nothing.
+constexpr std::string_view left_out[] = {"run_id",
+                                         "run_number",
+                                         "created_utc",
+                                         "start_time_utc",
+                                         "end_time_utc",
+                                         "evidence",
+                                         "metrics",
+                                         "timings",
+                                         "attachments",
+                                         "gpu_evidence",
+                                         "duration_ms"};
+
+// Metrics whose name is that of a field of the run: they have no field of their own.
+std::vector<std::string> clashing_metrics(const JsonArray& runs)
+{
+    std::vector<std::string> names;
+    for (const Json& run : runs) {
+        if (!run["metrics"].is_object()) continue;
+        for (const auto& [name, value] : run["metrics"].as_object()) {
+            if (run[name] == value || std::ranges::find(names, name) != names.end()) continue;
+            names.push_back(name);
+        }
+    }
+    return names;
+}
+
+JsonArray compare_fields(const JsonArray& runs, Equal equals)
+{
+    const bool equal_too = equals == Equal::shown;
+    std::vector<std::string> keys;
+    for (const Json& run : runs) {
+        for (const auto& [key, value] : run.as_object()) {
+            if (std::ranges::count(left_out, key) > 0) continue;
+            // What ponk measures differs in every run too.
+            if (!equal_too && key.starts_with(model::system_prefix)) continue;
+            if (std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
+        }
+    }
+    JsonArray rows;
+    for (const std::string& name : clashing_metrics(runs)) {
+        JsonArray values;
+        for (const Json& run : runs)
+            values.push_back(run["metrics"][name]);
+        const bool equal =
+            std::ranges::all_of(values, [&](const Json& value) { return value == values[0]; });
+        if (equal && !equal_too) continue;
+        rows.push_back(JsonObject{
+            {"field", "metrics." + name}, {"values", std::move(values)}, {"equal", equal}});
+    }
+    for (const std::string& key : keys) {
+        JsonArray values;
+        bool differ = false;
+        for (const Json& run : runs) {
+            values.push_back(run[key]);
+            differ = differ || !(run[key] == runs[0][key]);
+        }
+        const bool verdicts = key == "gpu_verdict" && std::ranges::any_of(runs, wants_gpus);
+        if (!differ && !equal_too && !verdicts) continue;
+        rows.push_back(
+            JsonObject{{"field", key}, {"values", std::move(values)}, {"equal", !differ}});
+    }
+    return rows;
+}
+
+// Files of the two snapshots that are not alike. Runs of clients have none.
+Result<JsonArray> compare_files(Daemon& daemon, const Json& first, const Json& second)
+{
+    JsonArray rows;
+    if (first["snapshot"] == second["snapshot"] || first["snapshot"].is_null() ||
+        second["snapshot"].is_null())
+        return rows;
+    std::map<std::string, std::pair<std::string, std::string>> digests;
+    const auto collect = [&](const Json& run, auto member) -> Result<> {
+        const Json answer = TRY(daemon.get("/runs/" + run.text("run_id") + "/snapshot"));
+        if (!answer["files"].is_array()) return {};
+        for (const Json& file : answer["files"].as_array()) {
+            digests[file.text("path")].*member = file.text("digest", "?") + to_json(file["mode"]);
+        }
+        return {};
+    };
+    TRY(collect(first, &std::pair<std::string, std::string>::first));
+    TRY(collect(second, &std::pair<std::string, std::string>::second));
+    for (const auto& [path, pair] : digests) {
+        if (pair.first == pair.second) continue;
+        const char* change = pair.first.empty()    ? "added"
+                             : pair.second.empty() ? "removed"
+                                                   : "changed";
+        rows.push_back(JsonObject{{"path", path}, {"change", change}});
+    }
+    return rows;
+}
+
+// Columns for TSV: one line for each field, a value for each run.
+View lines_for_programs(const JsonArray& runs,
+                        const std::vector<ComparedField>& fields,
+                        Equal equal)
+{
+    View view;
+    view.columns.push_back({.key = "field"});
+    for (std::size_t i = 0; i < runs.size(); ++i)
+        view.columns.push_back({.key = std::to_string(i)});
+    JsonArray rows;
+    for (const ComparedField& field : fields) {
+        if (equal == Equal::hidden && (field.equal || field.measured)) continue;
+        JsonObject row{{"field", field.name}};
+        for (std::size_t i = 0; i < runs.size(); ++i)
+            row.set(std::to_string(i), field.values[i]);
+        rows.push_back(std::move(row));
+    }
+    view.exact = std::move(rows);
+    return view;
+}
+
+std::string files_table(const JsonArray& files, const output::Terminal& terminal)
+{
+    if (files.empty()) return {};
+    return "\n" + output::render(Json(files),
+                                 output::Format::table,
+                                 terminal,
+                                 {{.key = "path", .title = "file", .min = 20},
+                                  {.key = "change", .min = output::whole}});
+}
+
+Outcome run(Context& context, const Invocation& words)
+{
+    std::vector<std::string> names = words.words();
+    for (std::string& name : words.values("run"))
+        names.push_back(std::move(name));
+    if (names.size() < 2) return fail_usage("'history compare' needs two runs or more");
+    JsonArray runs;
+    for (const std::string& name : names)
+        runs.push_back(TRY(context.run(name)));
+    const Equal equal = words.has("all") || words.has("all-fields") ? Equal::shown : Equal::hidden;
+    const auto fields = compare_runs(runs);
+    JsonArray files;
+    if (runs.size() == 2) files = TRY(compare_files(*TRY(context.daemon()), runs[0], runs[1]));
+    if (context.format() == output::Format::table && !context.has_query()) {
+        const auto terminal = output::detect_terminal(STDOUT_FILENO);
+        const auto table = comparison_table(runs, fields, equal, terminal);
+        if (table.empty() && files.empty())
+            return context.done("these runs are equal, but for their ids and times");
+        TRY(Context::print_text(table + files_table(files, terminal)));
+        return exit_code::success;
+    }
+    JsonArray ids;
+    for (const Json& run : runs)
+        ids.push_back(run["run_id"]);
+    return context.print(JsonObject{{"runs", std::move(ids)},
+                                    {"differences", compare_fields(runs, equal)},
+                                    {"fields", comparison_json(fields)},
+                                    {"files", std::move(files)}},
+                         lines_for_programs(runs, fields, equal));
+}
+
+}  // namespace
+
+constinit const Command cmd_history_compare = {
+    .path = "history compare",
+    .summary = "Show what differs between runs",
+    .description =
+        "Shows the fields in which the runs differ: how they ended, parameters, tags, the latest "
+        "values of metrics, git, environment, GPU verdict, configuration; for two runs also the "
+        "files of their snapshots. A column for each run, or a line for each where columns do not "
+        "fit. '-' is a value that a run has not. ' *' marks the best value of a metric whose name "
+        "says what is better: the lowest loss or error, the highest accuracy, auc or f1; other "
+        "metrics have no mark.\n"
+        "In JSON 'fields' has every field with all values, and for metrics 'better' (lower, "
+        "higher, null) and 'best', the places of the best runs, counted from 0.",
+    .options = options,
+    .positionals = positionals,
+    .examples = examples,
+    .run = run,
+};
+
+}  // namespace ponk::cli

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/client/context.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/commands/common_options.hpp"
+#include "cli/terminal/ask.hpp"
+
+#include <set>
+
+namespace ponk::cli {
+namespace {
+
+constexpr Option options[] = {
+    common::run_option,
+    common::yes,
+    {.name = "force",
+     .help = "Also runs with files of registered models, whose versions are left without them."},
+};
+constexpr Positional positionals[] = {
+    {.name = "RUN",
+     .help = "Runs to delete.",
+     .count = Positional::Count::many,
+     .complete = Complete::run},
+};
+constexpr Example examples[] = {
+    {"ponk history delete 4f1e 77ab --yes", "Two runs, without being asked."},
+};
+
+Outcome run(Context& context, const Invocation& words)
+{
+    std::vector<std::string> names = words.words();
+    if (const auto name = words.value("run")) names.push_back(*name);
+    if (names.empty()) return fail_usage("'history delete' needs a run");
+    std::vector<std::string> ids;
+    std::set<std::string> made;
+    for (const std::string& name : names) {
+        const Json record = TRY(context.run(name));
+        ids.push_back(record.text("run_id"));
+        if (!record["made_runs"].is_array()) continue;
+        for (const Json& one : record["made_runs"].as_array())
+            made.insert(one.text("run_id"));
+    }
+    // Named, too, they go with the one that made them.
+    std::erase_if(ids, [&made](const std::string& id) { return made.contains(id); });
+    if (!words.has("yes")) {
+        TRY(confirm(fmt::format(
+            "Delete {} with log, metrics and outputs{}?",
+            ids.size() == 1 ? "run " + ids[0] : fmt::format("{} runs", ids.size()),
+            made.empty() ? ""
+                         : fmt::format(", and {} that scripts made",
+                                       made.size() == 1 ? "one run"
+                                                        : fmt::format("{} runs", made.size())))));
+    }
+    JsonArray deleted;
+    for (const std::string& id : ids) {
+        const Json done =
+            TRY(TRY(context.daemon())
+                    ->send("DELETE", "/runs/" + id + (words.has("force") ? "?force=1" : "")));
+        deleted.emplace_back(id);
+        if (!done["made_runs"].is_array()) continue;
+        for (const Json& one : done["made_runs"].as_array())
+            deleted.push_back(one);
+    }
+    const auto what =
+        deleted.size() == 1 ? "run " + ids[0] : fmt::format("{} runs", deleted.size());
+    return context.done(what + " deleted", {{"deleted", std::move(deleted)}});
+}
+
+}  // namespace
+
+constinit const Command cmd_history_delete = {
+    .path = "history delete",
+    .summary = "Delete runs with their logs, metrics and outputs",
+    .description =
+        "Runs that its script made go with a run. Refused for a run that has not ended, and "
+        "for one with files of a version of a registered model.",
+    .options = options,
+    .positionals = positionals,
+    .examples = examples,
+    .run = run,
+};
+
+}  // namespace ponk::cli

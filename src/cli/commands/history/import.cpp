@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
+#include "cli/client/context.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/terminal/progress_line.hpp"
+
+#include <filesystem>
+#include <unistd.h>
+
+namespace ponk::cli {
+namespace {
+
+constexpr std::size_t most_remarks = 20;
+// A run with very many points, or a file being compared, is one step.
+constexpr std::chrono::minutes step_limit{30};
+
+constexpr std::string_view forms[] = {"jsonl", "csv", "mlflow-db", "mlflow-files"};
+constexpr Option options[] = {
+    {.name = "format",
+     .value = "FORM",
+     .help = "jsonl: lines of 'ponk history export'. csv: a table of runs. mlflow-db: a SQLite "
+             "database of MLflow. "
+             "mlflow-files: a folder 'mlruns'. Default: seen from PATH.",
+     .complete = Complete::choice,
+     .choices = forms},
+    {.name = "artifacts",
+     .value = "DIR",
+     .help = "Where files of runs and models are, when MLflow's store does not have them beside "
+             "it: its artifact root, or a copy of that.",
+     .complete = Complete::folder},
+    {.name = "experiment",
+     .value = "NAME=OTHER",
+     .help = "What belongs to experiment NAME goes into OTHER.",
+     .times = Option::Times::many},
+    {.name = "dry-run", .help = "Only tell what would come."},
+};
+constexpr Positional positionals[] = {
+    {.name = "PATH",
+     .help =
+         "A file of 'ponk history export', a table of runs, a database of MLflow, or its folder "
+         "'mlruns'.",
+     .complete = Complete::file},
+};
+constexpr Example examples[] = {
+    {"ponk history import runs.jsonl", "What 'ponk history export' wrote elsewhere."},
+    {"ponk history import results.csv",
+     "A table with columns such as name, params.lr, metrics.accuracy."},
+    {"ponk history import mlruns --dry-run", "What a folder of MLflow has that is not here."},
+    {"ponk history import mlflow.db --artifacts /srv/mlartifacts",
+     "A server's database, with the files that it was sent."},
+};
+
+Result<std::string> absolute(const std::string& path)
+{
+    std::error_code problem;
+    auto whole = std::filesystem::absolute(path, problem);
+    if (problem) return fail(ErrorKind::not_found, "the current folder is gone");
+    return whole.lexically_normal().native();
+}
+
+tl::expected<Json, Failure> request_of(const Invocation& words)
+{
+    auto path = TRY(absolute(words.words().at(0)));
+    JsonObject body{{"path", std::move(path)}, {"dry_run", words.has("dry-run")}};
+    if (const auto form = words.value("format")) body.set("format", *form);
+    if (const auto folder = words.value("artifacts")) body.set("artifacts", TRY(absolute(*folder)));
+    JsonObject experiments;
+    for (const std::string& pair : words.values("experiment")) {
+        const auto equals = pair.find('=');
+        if (equals == std::string::npos || equals == 0 || equals + 1 == pair.size())
+            return fail_usage("'--experiment {}' is not NAME=OTHER", printable(pair));
+        experiments.set(pair.substr(0, equals), pair.substr(equals + 1));
+    }
+    body.set("experiments", std::move(experiments));
+    return Json(std::move(body));
+}
+
+std::string counted(std::int64_t count, std::string_view one)
+{
+    return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
+}
+
+std::string progress_text(const Json& step)
+{
+    const auto& report = step["report"];
+    return fmt::format("{:3.0f} %  {}, {}",
+                       100 * (step["fraction"].is_number() ? step["fraction"].as_double() : 0),
+                       counted(report["runs"].integer("found"), "run"),
+                       counted(report.integer("points"), "point"));
+}
+
+// "3 runs (1 is here already)"
+std::string tally_text(const Json& report, std::string_view member, std::string_view one)
+{
+    const auto& tally = report[member];
+    std::vector<std::string> rest;
+    if (const auto same = tally.integer("same"); same > 0)
+        rest.push_back(fmt::format("{} here already", same));
+    if (const auto refused = tally.integer("refused"); refused > 0)
+        rest.push_back(fmt::format("{} refused", refused));
+    return counted(tally.integer("added"), one) +
+           (rest.empty() ? "" : " (" + join(rest, ", ") + ")");
+}
+
+std::string summary_text(const Json& report, bool dry)
+{
+    std::vector<std::string> parts{tally_text(report, "experiments", "experiment"),
+                                   tally_text(report, "runs", "run"),
+                                   counted(report.integer("points"), "point")};
+    if (report["models"].integer("found") > 0)
+        parts.push_back(tally_text(report, "models", "logged model"));
+    if (report["registered_models"].integer("found") > 0)
+        parts.push_back(tally_text(report, "registered_models", "registered model"));
+    if (report["files"].integer("found") > 0)
+        parts.push_back(dry ? counted(report["files"].integer("found"), "file")
+                            : tally_text(report, "files", "file"));
+    return fmt::format("{}: {}", dry ? "would import" : "imported", join(parts, ", "));
+}
+
+void tell(const Context& context, const Json& remarks, std::string_view word)
+{
+    if (!remarks.is_array()) return;
+    std::size_t told = 0;
+    for (const Json& remark : remarks.as_array()) {
+        if (++told > most_remarks) {
+            context.note("… and more; '-o json' has {}",
+                         remarks.as_array().size() == 1000 ? "the first 1000" : "all");
+            return;
+        }
+        const auto times = remark.integer("times", 1);
+        context.note("{}: {}: {}{}",
+                     remark.text("where"),
+                     word,
+                     remark.text("why"),
+                     times > 1 ? fmt::format(" (and {} more like it)", times - 1) : "");
+    }
+}
+
+tl::expected<Json, Failure> all_steps(Daemon& daemon, const std::string& id)
+{
+    ProgressLine progress(STDERR_FILENO);
+    for (;;) {
+        const Json step = TRY(
+            daemon.send("POST", "/imports/" + id + "/step", {}, Daemon::Repeat::never, step_limit));
+        if (step.boolean("done")) return step["report"];
+        progress.show(progress_text(step));
+    }
+}
+
+Outcome run(Context& context, const Invocation& words)
+{
+    const Json request = TRY(request_of(words));
+    Daemon* daemon = TRY(context.daemon());
+    const Json begun =
+        TRY(daemon->send("POST", "/imports", request, Daemon::Repeat::never, step_limit));
+    const Json report = TRY(all_steps(*daemon, begun.text("import")));
+    tell(context, report["left_out"], "left out");
+    tell(context, report["problems"], "not imported");
+    JsonObject fields{{"format", begun.text("format")}, {"dry_run", words.has("dry-run")}};
+    for (const auto& [key, value] : report.as_object())
+        fields.set(key, value);
+    TRY(context.done(summary_text(report, words.has("dry-run")), std::move(fields)));
+    if (begun.text("format") == "jsonl" && report["runs"].integer("added") > 0)
+        context.note("their logs, outputs, models' files and snapshots stay where they ran");
+    const auto problems = report.integer("problem_count");
+    if (problems == 0) return exit_code::success;
+    return tl::unexpected(Failure(
+        Error(ErrorKind::invalid_argument,
+              fmt::format("{} could not be imported", counted(problems, "thing")),
+              "The lines above say what and why; all else is here. Importing again adds only what "
+              "is missing."),
+        exit_code::invalid));
+}
+
+}  // namespace
+
+constinit const Command cmd_history_import = {
+    .path = "history import",
+    .summary = "Bring in runs from an export, a table, or a database or folder of MLflow",
+    .description =
+        "What is read is never changed; a database may be in use. Runs keep their ids. What is "
+        "here already and equal is passed over, so an import that was interrupted is done again; a "
+        "run or model with the same id and other content is refused, and nothing is overwritten. "
+        "Each run comes whole or not at all.\n"
+        "Files of runs and models are copied when they are beside MLflow's store or in --artifacts "
+        "DIR; others stay where they are, which is said. Lines of an export have no files: "
+        "snapshots, outputs and logs stay where the runs were. Traces, and experiments of other "
+        "workspaces than 'default', are left out.\n"
+        "A table (CSV; commas, semicolons or tabs) has a heading with any of run_id, name, status, "
+        "user, experiment, start_time_utc, end_time_utc, params.NAME, tags.NAME and metrics.NAME, "
+        "and a line for each run. A run without an id gets one that its line decides; its "
+        "experiment "
+        "is named after the file unless the line names one. A metric has the one value that is "
+        "there.",
+    .options = options,
+    .positionals = positionals,
+    .examples = examples,
+    .exits = "0 when all came or was here, 65 when something was refused or is damaged: all else "
+             "is imported.",
+    .run = run,
+};
+
+}  // namespace ponk::cli

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
+#include "cli/client/context.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/runs/run_columns.hpp"
+#include "cli/runs/run_names.hpp"
+#include "cli/runs/run_search.hpp"
+#include "cli/runs/run_view.hpp"
+#include "model/run_state.hpp"
+#include "output/column_order.hpp"
+#include "query/jmespath.hpp"
+
+#include <algorithm>
+#include <set>
+#include <unistd.h>
+
+namespace ponk::cli {
+namespace {
+
+constexpr std::string_view verdicts[] = {
+    "confirmed", "idle", "cpu-fallback", "lost", "unknown", "not-requested"};
+constexpr Option options[] = {
+    {.name = "limit",
+     .brief = "n",
+     .value = "N",
+     .help = "At most so many: the newest, or with --order-by the first. Default: 50 in a "
+             "table, else all."},
+    {.name = "filter",
+     .value = "TEXT",
+     .help = "Only runs that pass: \"metrics.loss < 0.1 AND params.lr = '0.1'\"."},
+    {.name = "order-by",
+     .value = "KEY",
+     .help = "Sorted by this: \"metrics.loss\", \"metrics.accuracy DESC\". Given again: by that "
+             "among equals. Runs without a value come last.",
+     .times = Option::Times::many},
+    {.name = "columns",
+     .value = "NAMES",
+     .help = "What to show of each run: \"run,status,accuracy,params.lr,tags.team\".",
+     .times = Option::Times::many},
+    {.name = "status",
+     .value = "WORD",
+     .help = "Only runs in this state.",
+     .complete = Complete::choice,
+     .choices = model::run_state_words},
+    {.name = "script", .value = "NAME", .help = "Only runs of this script."},
+    {.name = "target",
+     .brief = "t",
+     .value = "NAME",
+     .help = "Only runs on this target.",
+     .complete = Complete::target},
+    {.name = "gpu",
+     .value = "VERDICT",
+     .help = "Only runs with this verdict on their GPUs.",
+     .complete = Complete::choice,
+     .choices = verdicts},
+    {.name = "experiment",
+     .value = "NAME",
+     .help = "Only runs of this experiment, whoever made it: a project or a client."},
+    {.name = "all-projects", .brief = "A", .help = "Runs of every project, not of this one."},
+    {.name = "hidden", .help = "Hidden, untracked and deleted runs too."},
+    {.name = "deleted",
+     .help = "Only runs that a client of the tracking API deleted, which 'history restore' brings "
+             "back."},
+};
+constexpr std::string_view aliases[] = {"runs"};
+constexpr Example examples[] = {
+    {"ponk runs", "The newest runs of this project."},
+    {"ponk history list --filter \"metrics.accuracy > 0.9 AND params.lr = '0.1'\" "
+     "--order-by \"metrics.accuracy DESC\"",
+     "Good runs, the best first."},
+    {"ponk history list --columns no,status,accuracy,loss,params.lr --order-by metrics.loss",
+     "Metrics and parameters side by side."},
+    {"ponk history list --query \"[?accuracy != null] | max_by(@, &accuracy)\"",
+     "The best run: each metric is a field of its own."},
+    {"ponk runs --experiment vision --filter \"start_time > '2026-01-31'\"",
+     "Runs of a client's experiment since a day."},
+    {"ponk history list -o tsv --query \"[?status == 'Failed'].run_id\"", "Ids of failed runs."},
+};
+constexpr std::size_t table_limit = 50;
+
+bool are_runs(const Json& list)
+{
+    return list.is_array() && std::ranges::all_of(list.as_array(), [](const Json& one) {
+               return one["run_id"].is_string() && one["metrics"].is_object();
+           });
+}
+
+// Of the runs that --query leaves, the columns; in JSON and YAML too.
+Outcome print_columns(Context& context, const Invocation& words, Json runs)
+{
+    Json chosen = std::move(runs);
+    if (context.has_query()) {
+        const auto expression = TRY(query::parse_jmespath(words.text("query")));
+        chosen = TRY(expression.search(chosen));
+    }
+    if (!are_runs(chosen))
+        return fail_usage("--columns needs whole runs, and --query leaves something else of them");
+    const auto parsed = TRY(parse_columns(join(words.values("columns"), ","), chosen.as_array()));
+    for (const std::string& note : parsed.notes)
+        context.note("{}", note);
+    const View view = view_of_columns(chosen.as_array(), parsed.columns);
+    TRY(Context::print_text(
+        output::render(context.format() == output::Format::table ? view.rows : view.exact,
+                       context.format(),
+                       output::detect_terminal(STDOUT_FILENO),
+                       view.columns),
+        passing_of(context.format())));
+    return exit_code::success;
+}
+
+void add_scope(const Invocation& words, JsonObject& search)
+{
+    for (const auto& [option, field] : {std::pair{"status", "state"},
+                                        {"script", "script"},
+                                        {"target", "target"},
+                                        {"gpu", "gpu"}}) {
+        if (const auto value = words.value(option)) search.set(field, *value);
+    }
+    if (words.has("hidden")) search.set("hidden", true);
+    if (words.has("deleted")) search.set("deleted", true);
+}
+
+// Of the newest runs one that is called like that.
+Result<std::string> unknown_experiment(Daemon& daemon, const std::string& wanted)
+{
+    constexpr std::size_t looked_at = 500;
+    std::set<std::string> names;
+    for (const Json& run : TRY(search_runs(daemon, {}, looked_at)))
+        names.insert(run.text("experiment"));
+    if (names.contains(wanted)) return std::string();
+    const auto near = nearest(wanted, {names.begin(), names.end()});
+    return fmt::format("no run is in an experiment '{}'{}",
+                       printable(wanted),
+                       near ? fmt::format("; did you mean '{}'?", printable(*near)) : "");
+}
+
+Result<std::string>
+nothing_found(Daemon& daemon, const Invocation& words, JsonObject search, bool chosen)
+{
+    if (const auto experiment = words.value("experiment")) {
+        auto sentence = TRY(unknown_experiment(daemon, *experiment));
+        if (!sentence.empty()) return sentence;
+    }
+    search.set("deleted", true);
+    if (!TRY(search_runs(daemon, std::move(search), 1)).empty())
+        return "a client of the tracking API deleted these runs: '--deleted' shows them, 'ponk "
+               "history restore RUN' brings them back";
+    return chosen ? "no run is like that" : "no runs yet: ponk submit SCRIPT";
+}
+
+Outcome run(Context& context, const Invocation& words)
+{
+    const bool table = context.format() == output::Format::table && !context.has_query();
+    std::size_t limit = table ? table_limit : 0;
+    if (const auto given = words.value("limit")) {
+        const auto number = parse_integer(*given);
+        if (!number || *number < 1) return fail_usage("'--limit {}' is no count", *given);
+        limit = static_cast<std::size_t>(*number);
+    }
+    JsonObject search = TRY(search_options(words));
+    add_scope(words, search);
+    const bool several = words.has("all-projects") || words.has("experiment");
+    if (!several) {
+        const std::string project = TRY(context.project_id());
+        if (project.empty()) {
+            if (table) {
+                context.note("no runs yet: ponk submit SCRIPT ('--all-projects' shows other runs)");
+                context.point_to_enclosing_project();
+            }
+            return context.print(Json(JsonArray{}));
+        }
+        search.set("project", project);
+    }
+    auto daemon = TRY(context.daemon());
+    JsonArray runs = TRY(search_runs(*daemon, search, limit));
+    const auto notes = TRY(unknown_names(*daemon, words, search, runs));
+    for (const std::string& note : notes)
+        context.note("{}", note);
+    if (table && !words.has("limit") && runs.size() == table_limit) {
+        context.note("the {} {} are shown; '--limit N' shows more",
+                     words.has("order-by") ? "first" : "newest",
+                     table_limit);
+    }
+    if (table && runs.empty()) {
+        const bool chosen = words.has("status") || words.has("script") || words.has("target") ||
+                            words.has("gpu") || words.has("filter") || words.has("experiment") ||
+                            words.has("deleted");
+        context.note("{}", TRY(nothing_found(*daemon, words, std::move(search), chosen)));
+        if (!chosen && !words.has("all-projects")) context.point_to_enclosing_project();
+    }
+    if (words.has("columns")) return print_columns(context, words, Json(std::move(runs)));
+    if (const auto metrics = common_metrics(runs, runs.max_size()).size();
+        table && metrics > most_metric_columns) {
+        context.note("{} of {} metrics are columns; '--columns run,status,NAME' shows others",
+                     most_metric_columns,
+                     metrics);
+    }
+    View view = view_of_runs(runs, several ? Projects::several : Projects::one);
+    if (table)
+        view.columns = output::order_by_rank(view.rows,
+                                             view.columns,
+                                             run_column_ranks(view.columns),
+                                             output::detect_terminal(STDOUT_FILENO));
+    return context.print(Json(std::move(runs)), view);
+}
+
+}  // namespace
+
+constinit const Command cmd_history_list = {
+    .path = "history list",
+    .aliases = aliases,
+    .summary = "List runs, newest first",
+    .description =
+        "--filter has the language of MLflow's searches: comparisons joined by AND. Names are "
+        "metrics.NAME (= != > >= < <= and a number), params.NAME and tags.NAME (= != LIKE ILIKE "
+        "and "
+        "a text in quotes, IS NULL, IS NOT NULL) and, alone, run_id, run_name, status, user_id, "
+        "script, target, experiment, artifact_uri, and start_time and end_time, which are compared "
+        "with a time of UTC ('2026-01-31', '2026-01-31 12:00') or milliseconds since 1970. In "
+        "a pattern '%' is any text and '_' one character; only ILIKE takes upper and lower case of "
+        "a-z for the same. A name with other characters than letters, digits, '_' and '.' stands "
+        "in backticks: metrics.`val-loss`. A run that has no such value "
+        "passes IS NULL and nothing else.\n"
+        "--columns takes metrics.NAME, params.NAME, tags.NAME, fields of the record (as in -o "
+        "json; "
+        "git.commit) and names alone: the first of field, metric, parameter and tag that a run "
+        "has. It holds for every format; --query chooses among the runs before.\n"
+        "In JSON each metric of a run is a top-level field beside its own, so --query can "
+        "filter and sort by it.",
+    .options = options,
+    .examples = examples,
+    .run = run,
+};
+
+}  // namespace ponk::cli

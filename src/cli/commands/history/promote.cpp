@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/client/context.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/commands/common_options.hpp"
+
+namespace ponk::cli {
+namespace {
+
+constexpr Option options[] = {
+    common::run_option,
+    {.name = "artifact-path",
+     .brief = "ap",
+     .value = "PATH",
+     .help = "The file of the run to promote: 'outputs/model.pkl'."},
+    {.name = "name", .brief = "n", .value = "NAME", .help = "Name of the asset."},
+};
+constexpr Positional positionals[] = {common::run};
+constexpr Example examples[] = {
+    {"ponk history promote -r 4f1e -ap outputs/model.pkl -n model.pkl",
+     "Writes assets/model.pkl.link; each promotion of a name is a new version."},
+};
+
+Outcome run(Context& context, const Invocation& words)
+{
+    for (const std::string_view needed : {"artifact-path", "name"}) {
+        if (!words.has(needed)) return fail_usage("'history promote' needs '--{}'", needed);
+    }
+    const Json record = TRY(context.run(TRY(run_name(words))));
+    const Json answer = TRY(TRY(context.daemon())
+                                ->send("POST",
+                                       "/runs/" + record.text("run_id") + "/promote",
+                                       JsonObject{{"artifact", words.text("artifact-path")},
+                                                  {"name", words.text("name")}}));
+    return context.print(answer);
+}
+
+}  // namespace
+
+constinit const Command cmd_history_promote = {
+    .path = "history promote",
+    .summary = "Make a file of a run a named, versioned asset",
+    .options = options,
+    .positionals = positionals,
+    .examples = examples,
+    .run = run,
+};
+
+}  // namespace ponk::cli

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
+#include "cli/client/context.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/commands/common_options.hpp"
+#include "cli/commands/project/ignored_options.hpp"
+#include "cli/terminal/ask.hpp"
+#include "net/target.hpp"
+
+namespace ponk::cli {
+namespace {
+
+constexpr Option options[] = {
+    {.name = "name",
+     .brief = "n",
+     .value = "NAME",
+     .help = "The project, as an option (2017 form).",
+     .complete = Complete::project},
+    common::yes,
+    ignored::workspace,
+    ignored::account,
+    ignored::resource_group,
+    ignored::location,
+};
+constexpr Positional positionals[] = {
+    {.name = "PROJECT",
+     .help = "Name, id or folder. Default: the current folder's.",
+     .count = Positional::Count::optional,
+     .complete = Complete::project},
+};
+constexpr Example examples[] = {
+    {"ponk project delete mnist", "Forget all its runs; the folder stays."},
+};
+
+// The one project that goes by this id, path or name.
+Result<Json> find_project(Context& context, const std::string& wanted)
+{
+    const Json answer = TRY(TRY(context.daemon())->get("/projects"));
+    std::vector<const Json*> found;
+    std::vector<std::string> all;
+    std::error_code problem;
+    const std::string path = std::filesystem::weakly_canonical(wanted, problem).string();
+    if (answer["projects"].is_array()) {
+        for (const Json& project : answer["projects"].as_array()) {
+            if (project.text("id") == wanted || project.text("path") == path) return project;
+            if (project.text("name") == wanted) found.push_back(&project);
+            all.push_back(project.text("name"));
+        }
+    }
+    if (found.size() == 1) return *found[0];
+    if (found.size() > 1) {
+        return tl::unexpected(
+            Error(ErrorKind::conflict,
+                  fmt::format("{} projects are called '{}'", found.size(), wanted),
+                  "Name it by its folder or id; 'ponk project list' shows them."));
+    }
+    const auto near = nearest(wanted, all);
+    return tl::unexpected(Error(ErrorKind::not_found,
+                                fmt::format("history knows no project '{}'", printable(wanted)),
+                                near ? fmt::format("Did you mean '{}'?", *near)
+                                     : "'ponk project list' shows those that have runs."));
+}
+
+Outcome run(Context& context, const Invocation& words)
+{
+    const std::string wanted =
+        words.word(0).value_or(words.value("name").value_or(TRY(context.project()).string()));
+    const Json project = TRY(find_project(context, wanted));
+    ignored::note(context, words);
+    if (!words.has("yes")) {
+        TRY(confirm(fmt::format("Delete the {} runs of project '{}' ({})? The folder stays.",
+                                project.integer("runs"),
+                                project.text("name"),
+                                project.text("path"))));
+    }
+    TRY(TRY(context.daemon())
+            ->send("DELETE", "/projects/" + net::percent_encode(project.text("id"))));
+    return context.done(
+        fmt::format("the runs of project '{}' are deleted; its folder stays", project.text("name")),
+        {{"deleted", project.text("id")}});
+}
+
+}  // namespace
+
+constinit const Command cmd_project_delete = {
+    .path = "project delete",
+    .summary = "Delete a project's history, never its folder",
+    .options = options,
+    .positionals = positionals,
+    .examples = examples,
+    .run = run,
+};
+
+}  // namespace ponk::cli

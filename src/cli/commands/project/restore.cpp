@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
+#include "cli/client/context.hpp"
+#include "cli/client/own_umask.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/commands/common_options.hpp"
+#include "cli/runs/run_view.hpp"
+
+#include <chrono>
+
+namespace ponk::cli {
+namespace {
+
+constexpr Option options[] = {
+    common::run_option,
+    {.name = "run-id",
+     .value = "RUN",
+     .help = "--run, as in 2017.",
+     .complete = Complete::run,
+     .shown = Option::Shown::no},
+    {.name = "destination",
+     .brief = "d",
+     .value = "FOLDER",
+     .help = "New or empty folder. Default: PROJECT-RUN in the current folder, or beside the "
+             "project when that is where you are.",
+     .complete = Complete::folder},
+};
+constexpr Positional positionals[] = {common::run};
+constexpr Example examples[] = {
+    {"ponk project restore 4f1e -d ../as-it-was", "The files as that run saw them."},
+};
+
+// Beside the project and not in it, where the next run's snapshot would hold the copy.
+std::string default_folder(const Json& record)
+{
+    std::error_code problem;
+    const os::Path project = record.text("project_path");
+    const std::string base = project.filename().string();
+    const os::Path name = (base.empty() ? "project" : base) + "-" + brief_id(record);
+    const os::Path way =
+        std::filesystem::current_path(problem).lexically_relative(project.lexically_normal());
+    const bool inside = !way.empty() && *way.begin() != "..";
+    return (inside ? project.parent_path() / name : name).string();
+}
+
+Outcome run(Context& context, const Invocation& words)
+{
+    const std::string name = words.has("run-id") ? words.text("run-id") : TRY(run_name(words));
+    const Json record = TRY(context.run(name));
+    std::error_code problem;
+    const os::Path folder =
+        std::filesystem::absolute(words.value("destination").value_or(default_folder(record)),
+                                  problem)
+            .lexically_normal();
+    const Json answer =
+        TRY(TRY(context.daemon())
+                ->send("POST",
+                       "/runs/" + record.text("run_id") + "/restore",
+                       JsonObject{{"destination", folder.string()}, {"umask", own_umask()}},
+                       Daemon::Repeat::never,
+                       std::chrono::minutes(10)));
+    if (answer["notices"].is_array()) {
+        for (const Json& notice : answer["notices"].as_array())
+            if (notice.is_string()) context.note("{}", printable(notice.as_string()));
+    }
+    return context.done(
+        fmt::format("{} file{} ({}) restored to {}",
+                    answer.integer("files"),
+                    answer.integer("files") == 1 ? "" : "s",
+                    byte_size_text(static_cast<std::uint64_t>(answer.integer("bytes"))),
+                    answer.text("destination", folder.string())),
+        {{"destination", answer["destination"]},
+         {"files", answer["files"]},
+         {"bytes", answer["bytes"]}});
+}
+
+}  // namespace
+
+constinit const Command cmd_project_restore = {
+    .path = "project restore",
+    .summary = "Put the files of a run's snapshot into a new folder",
+    .description = "The predecessor overwrote the project with them; ponk never does.",
+    .options = options,
+    .positionals = positionals,
+    .examples = examples,
+    .run = run,
+};
+
+}  // namespace ponk::cli

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/client/context.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/commands/named.hpp"
+#include "cli/runs/run_view.hpp"
+#include "config/project/project.hpp"
+
+namespace ponk::cli {
+namespace {
+
+constexpr Option options[] = {named::configuration_option};
+constexpr Positional positionals[] = {named::configuration};
+
+Outcome run(Context& context, const Invocation& words)
+{
+    const config::Project project = TRY(config::open_project(TRY(context.project())));
+    const config::RunConfiguration configuration =
+        TRY(config::load_run_configuration(project, TRY(named::name_of(words))));
+    const Json meaning = config::meaning_of(configuration);
+    return context.print(meaning, {.rows = in_words(meaning)});
+}
+
+}  // namespace
+
+constinit const Command cmd_runconfiguration_show = {
+    .path = "runconfiguration show",
+    .summary = "Show a run configuration as ponk understands it",
+    .options = options,
+    .positionals = positionals,
+    .run = run,
+};
+
+}  // namespace ponk::cli

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
+#include "cli/client/context.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/syntax/suggest.hpp"
+#include "net/target.hpp"
+
+namespace ponk::cli {
+namespace {
+
+constexpr Positional positionals[] = {
+    {.name = "NAME", .help = "Name of the secret.", .complete = Complete::secret},
+};
+
+constexpr Option options[] = {
+    {.name = "purge",
+     .help = "Forget all values that it ever had: logs of earlier runs will show them."},
+};
+
+Outcome run(Context& context, const Invocation& words)
+{
+    const std::string name = *words.word(0);
+    const std::string path =
+        "/secrets/" + net::percent_encode(name) + (words.has("purge") ? "?purge=1" : "");
+    Daemon* daemon = TRY(context.daemon());
+    const auto removed = daemon->send("DELETE", path);
+    if (!removed && removed.error().kind() == ErrorKind::not_found) {
+        std::vector<std::string> names;
+        const Json stored = TRY(daemon->get("/secrets"));
+        if (stored["secrets"].is_array()) {
+            for (const Json& secret : stored["secrets"].as_array())
+                names.push_back(secret.text("name"));
+        }
+        return tl::unexpected(
+            Failure(Error(ErrorKind::not_found,
+                          fmt::format("there is no secret '{}'", printable(name)),
+                          suggest_name(name, names, "'ponk secret list' lists the secrets."))));
+    }
+    if (!removed) return tl::unexpected(Failure(removed.error()));
+    return context.done(fmt::format("secret '{}' is removed", name), {{"deleted", name}});
+}
+
+}  // namespace
+
+constinit const Command cmd_secret_remove = {
+    .path = "secret remove",
+    .summary = "Remove a stored secret",
+    .description = "No run can use it any more. Its values are still kept, so that logs of earlier "
+                   "runs are shown without them.",
+    .options = options,
+    .positionals = positionals,
+    .run = run,
+};
+
+}  // namespace ponk::cli

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/client/context.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/terminal/ask.hpp"
+#include "config/consents/consents.hpp"
+#include "net/target.hpp"
+
+namespace ponk::cli {
+namespace {
+
+constexpr Positional positionals[] = {
+    {.name = "NAME", .help = "Name of the secret.", .complete = Complete::secret},
+};
+constexpr Option options[] = {
+    {.name = "any-project", .help = "Every project may use it, not only the one of this folder."},
+};
+constexpr Example examples[] = {
+    {"ponk secret set kaggle", "Asks for the value, without echo."},
+    {"pass show kaggle | ponk secret set kaggle", "Reads it from standard input."},
+};
+
+Outcome run(Context& context, const Invocation& words)
+{
+    const std::string name = *words.word(0);
+    const std::string value = TRY(read_secret(fmt::format("Value of secret '{}'", name)));
+    if (value.empty()) {
+        return fail_with(exit_code::invalid,
+                         ErrorKind::invalid_argument,
+                         "the value is empty, nothing was stored");
+    }
+    const std::string project = words.has("any-project")
+                                    ? config::Consent::every_project
+                                    : config::project_name_in_consents(TRY(context.project()));
+    const Json answer = TRY(TRY(context.daemon())
+                                ->send("PUT",
+                                       "/secrets/" + net::percent_encode(name),
+                                       JsonObject{{"value", value}, {"project", project}},
+                                       Daemon::Repeat::when_broken));
+    return context.done(fmt::format("secret '{}' is stored ({}); {} may use it",
+                                    name,
+                                    answer.text("where"),
+                                    words.has("any-project") ? "every project"
+                                                             : "project " + os::in_quotes(project)),
+                        {{"name", name}, {"where", answer.text("where")}, {"project", project}});
+}
+
+}  // namespace
+
+constinit const Command cmd_secret_set = {
+    .path = "secret set",
+    .summary = "Store a secret for runs",
+    .description =
+        "Runs refer to it by name, as 'secret:NAME' in EnvironmentVariables or --env. The "
+        "value is never an argument, so that no process list shows it. The project of this folder "
+        "may use it; files of another project that name it are asked about first, or it is allowed "
+        "with 'ponk allow secret NAME' there.",
+    .options = options,
+    .positionals = positionals,
+    .examples = examples,
+    .run = run,
+};
+
+}  // namespace ponk::cli

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/client/context.hpp"
+#include "cli/commands/commands.hpp"
+
+namespace ponk::cli {
+namespace {
+
+Outcome run(Context& context, const Invocation& /*words*/)
+{
+    const Json answer = TRY(TRY(context.daemon())->get("/tokens"));
+    const Json tokens = answer["tokens"].is_array() ? answer["tokens"] : Json(JsonArray{});
+    if (tokens.as_array().empty() && context.format() == output::Format::table)
+        context.note("no tokens yet: ponk token create --name NAME");
+    return context.print(tokens);
+}
+
+}  // namespace
+
+constinit const Command cmd_token_list = {
+    .path = "token list",
+    .summary = "List tokens by name, never the tokens themselves",
+    .description = "'local' is the one that 'ponk tracking env' prints.",
+    .run = run,
+};
+
+}  // namespace ponk::cli

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/client/context.hpp"
+#include "cli/commands/commands.hpp"
+#include "net/target.hpp"
+
+namespace ponk::cli {
+namespace {
+
+constexpr Positional positionals[] = {
+    {.name = "NAME", .help = "Name of the token."},
+};
+
+Outcome run(Context& context, const Invocation& words)
+{
+    const std::string name = *words.word(0);
+    const auto removed =
+        TRY(context.daemon())->send("DELETE", "/tokens/" + net::percent_encode(name));
+    if (!removed && removed.error().kind() == ErrorKind::not_found) {
+        return tl::unexpected(
+            Failure(removed.error().with_hint("'ponk token list' lists the tokens.")));
+    }
+    if (!removed) return tl::unexpected(Failure(removed.error()));
+    return context.done(
+        fmt::format("token '{}' is removed; who has it is not let in any more", name),
+        {{"deleted", name}});
+}
+
+}  // namespace
+
+constinit const Command cmd_token_remove = {
+    .path = "token remove",
+    .summary = "Remove a token: who has it is not let in any more",
+    .description = "When it is 'local', the next 'ponk tracking env' makes a new one.",
+    .positionals = positionals,
+    .run = run,
+};
+
+}  // namespace ponk::cli

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/version.hpp"
+
+#include "cli/client/context.hpp"
+#include "cli/commands/commands.hpp"
+
+namespace ponk::cli {
+namespace {
+
+Outcome run(Context& context, const Invocation& /*words*/)
+{
+    if (context.asked_format() || context.has_query()) {
+        return context.print(JsonObject{{"name", "ponk"}, {"version", own_version()}});
+    }
+    TRY(Context::print_text(fmt::format("ponk {}\n", own_version())));
+    return exit_code::success;
+}
+
+}  // namespace
+
+constinit const Command cmd_version = {
+    .path = "version",
+    .summary = "Print the version",
+    .run = run,
+};
+
+}  // namespace ponk::cli

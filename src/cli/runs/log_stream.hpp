@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "cli/client/daemon.hpp"
+#include "cli/terminal/terminal_filter.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+namespace ponk::cli {
+
+// Where a log goes: exact bytes into a file or pipe, filtered ones on a terminal.
+class LogWriter {
+public:
+    // `before` is called before bytes are shown on a terminal.
+    explicit LogWriter(int fd, std::function<void()> before = {});
+    Result<> write(std::string_view bytes);
+    Result<> finish();
+
+private:
+    int fd_;
+    std::function<void()> before_;
+    bool terminal_;
+    TerminalFilter filter_;
+    std::string shown_;
+};
+
+enum class Follow { no, yes };
+enum class LogForm { masked, raw };
+
+struct LogRequest {
+    std::string run;  // full id
+    std::uint64_t offset = 0;
+    Follow follow = Follow::no;
+    LogForm form = LogForm::masked;
+};
+
+// Copies the log of a run to `writer`, each byte once: when the daemon dies or is replaced, it goes
+// on where it was. Returns the number of bytes; `cancelled` when stopped.
+Result<std::uint64_t>
+copy_log(Daemon& daemon, const LogRequest& request, LogWriter& writer, std::stop_token stop = {});
+
+// What is wrong with the log of an ended run, by its exit record; nullopt when all is as it was. A
+// large log may take the daemon a while.
+Result<std::optional<Error>> find_log_damage(Daemon& daemon, const std::string& run);
+
+}  // namespace ponk::cli

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/runs/run_search.hpp"
+
+#include "cli/runs/run_columns.hpp"
+#include "query/search/filter.hpp"
+
+#include <algorithm>
+
+namespace ponk::cli {
+
+namespace {
+
+constexpr std::size_t page_size = 500;
+// So many of the newest runs are looked at for names.
+constexpr std::size_t known_runs = 200;
+
+bool has_free_name(Entity entity)
+{
+    return entity == Entity::metric || entity == Entity::param || entity == Entity::tag;
+}
+
+}  // namespace
+
+tl::expected<JsonObject, Failure> search_options(const Invocation& words)
+{
+    const auto& grammar = query::search::history_runs;
+    JsonObject search;
+    const std::string filter = words.text("filter");
+    TRY(as_usage(query::search::parse_filter(grammar, filter)));
+    if (!filter.empty()) search.set("filter", filter);
+    if (const auto experiment = words.value("experiment")) search.set("experiment", *experiment);
+    if (const auto entries = words.values("order-by"); !entries.empty()) {
+        TRY(as_usage(query::search::parse_order_by(grammar, entries)));
+        search.set("order_by", JsonArray(entries.begin(), entries.end()));
+    }
+    return search;
+}
+
+Result<std::vector<std::string>>
+unknown_names(Daemon& daemon, const Invocation& words, JsonObject scope, const JsonArray& found)
+{
+    const auto& grammar = query::search::history_runs;
+    std::vector<FieldName> names;
+    const auto filter = TRY(query::search::parse_filter(grammar, words.text("filter")));
+    const auto order = TRY(query::search::parse_order_by(grammar, words.values("order-by")));
+    for (const auto& comparison : filter) {
+        // Whoever asks for what is not there knows it.
+        const bool absent = comparison.op == query::search::Operator::is_null;
+        if (found.empty() && has_free_name(comparison.entity) && !absent)
+            names.push_back({comparison.entity, comparison.key});
+    }
+    for (const auto& key : order) {
+        if (has_free_name(key.entity)) names.push_back({key.entity, key.key});
+    }
+    std::vector<std::string> sentences;
+    if (names.empty()) return sentences;
+    scope.erase("filter");
+    scope.erase("order_by");
+    const JsonArray known =
+        found.empty() ? TRY(search_runs(daemon, std::move(scope), known_runs)) : found;
+    if (known.empty()) return sentences;
+    for (const FieldName& name : names) {
+        auto sentence = missing_name(known, name);
+        if (!sentence.empty()) sentences.push_back(std::move(sentence));
+    }
+    return sentences;
+}
+
+Result<> each_page(Daemon& daemon,
+                   JsonObject search,
+                   const std::function<Result<bool>(JsonArray runs)>& take)
+{
+    for (;;) {
+        search.set("limit", static_cast<std::int64_t>(page_size));
+        Json page = TRY(daemon.send("POST", "/runs/search", search, Daemon::Repeat::when_broken));
+        if (!page["runs"].is_array()) return {};
+        const bool more = TRY(take(std::move(page.as_object().find("runs")->as_array())));
+        const auto next = page.text("next");
+        if (next.empty() || !more) return {};
+        search.set("page", next);
+    }
+}
+
+Result<JsonArray> search_runs(Daemon& daemon, JsonObject search, std::size_t limit)
+{
+    JsonArray runs;
+    for (;;) {
+        const auto want = limit == 0 ? page_size : std::min(page_size, limit - runs.size());
+        search.set("limit", static_cast<std::int64_t>(want));
+        Json page = TRY(daemon.send("POST", "/runs/search", search, Daemon::Repeat::when_broken));
+        if (page["runs"].is_array()) {
+            for (Json& run : page.as_object().find("runs")->as_array())
+                runs.push_back(std::move(run));
+        }
+        const auto next = page.text("next");
+        if (next.empty() || (limit != 0 && runs.size() >= limit)) return runs;
+        search.set("page", next);
+    }
+}
+
+}  // namespace ponk::cli

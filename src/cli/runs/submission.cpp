@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/runs/submission.hpp"
+
+#include "base/text.hpp"
+#include "cli/client/own_umask.hpp"
+#include "cli/runs/event_printer.hpp"
+#include "cli/runs/run_view.hpp"
+#include "os/variables.hpp"
+
+namespace ponk::cli {
+
+Json own_environment()
+{
+    const auto words = os::own_variables();
+    return JsonArray(words.begin(), words.end());
+}
+
+Result<JsonObject> submission_basics(const RunId& id, Until until)
+{
+    JsonObject body;
+    body.set("run_id", id.text());
+    auto environment = own_environment();
+    if (until == Until::accepted) {
+        std::erase_if(environment.as_array(), [](const Json& word) {
+            return word.as_string().starts_with("PONK_RUN_ID=");
+        });
+    }
+    body.set("environment", std::move(environment));
+    body.set("umask", own_umask());
+    return body;
+}
+
+Result<Json> submit(Context& context, const std::string& path, const Json& body, Until until)
+{
+    Daemon* daemon = TRY(context.daemon());
+    auto record = TRY(daemon->send("POST", path, body, Daemon::Repeat::when_broken, submit_limit));
+    daemon->repeat_after_restart(path, body);
+    if (until == Until::recorded) return record;
+    const auto id = record.text("run_id");
+    EventPrinter events(context, daemon->beside(), id);
+    const Deadline deadline = after(submit_limit);
+    // Its files are taken once its record names the snapshot; a build, a queue or an outage is
+    // nothing to wait for.
+    while (record["start_time_utc"].is_null() && record["end_time_utc"].is_null() &&
+           Deadline::clock::now() < deadline) {
+        record = TRY(daemon->get("/runs/" + id + "/wait?until=accepted&timeout=10",
+                                 std::chrono::seconds(20)));
+        if (!record.text("snapshot").empty() && record.text("status") != "Starting") break;
+        if (record["unreachable"].is_object() && !record.text("snapshot").empty()) break;
+    }
+    events.catch_up();
+    return record;
+}
+
+Result<std::string> script_in_project(const os::Path& project, const std::string& script)
+{
+    std::error_code problem;
+    const os::Path given(script);
+    if (given.is_relative() && std::filesystem::exists(project / given, problem)) return script;
+    const os::Path real = std::filesystem::weakly_canonical(given, problem);
+    if (problem || !std::filesystem::exists(real, problem))
+        return script;  // the daemon says why not
+    const os::Path relative = real.lexically_relative(project);
+    if (relative.empty() || *relative.begin() == "..") {
+        return tl::unexpected(
+            Error(ErrorKind::invalid_argument,
+                  fmt::format("script {} is outside the project {}",
+                              os::in_quotes(given),
+                              os::in_quotes(project)),
+                  "Move it into the project's folder, or name that folder with '--project'."));
+    }
+    return relative.string();
+}
+
+Result<Json> key_values(const std::vector<std::string>& words, std::string_view option)
+{
+    JsonObject object;
+    for (const std::string& word : words) {
+        const std::size_t equals = word.find('=');
+        if (equals == word.npos || equals == 0) {
+            return fail(
+                ErrorKind::invalid_argument, "'{} {}' is not KEY=VALUE", option, printable(word));
+        }
+        object.set(word.substr(0, equals), word.substr(equals + 1));
+    }
+    return Json(std::move(object));
+}
+
+Result<std::int64_t> parse_time_span(std::string_view text)
+{
+    std::int64_t unit = 1;
+    std::string_view number = text;
+    if (!text.empty()) {
+        switch (text.back()) {
+        case 's':
+            unit = 1;
+            break;
+        case 'm':
+            unit = 60;
+            break;
+        case 'h':
+            unit = 3600;
+            break;
+        case 'd':
+            unit = 86400;
+            break;
+        default:
+            unit = 0;
+        }
+        if (unit != 0) number.remove_suffix(1);
+        if (unit == 0) unit = 1;
+    }
+    const auto count = parse_integer(number);
+    if (!count || *count <= 0 || *count > 100LL * 365 * 86400 / unit) {
+        return tl::unexpected(Error(ErrorKind::invalid_argument,
+                                    fmt::format("'{}' is no span of time", printable(text)),
+                                    "Write seconds, or 90s, 30m, 12h, 7d."));
+    }
+    return *count * unit;
+}
+
+Outcome print_started(Context& context, const Json& run)
+{
+    if (run["start_time_utc"].is_null() && run["end_time_utc"].is_null())
+        context.note("its script has not begun yet; 'ponk logs --follow {}' follows it",
+                     brief_id(run));
+    if (context.asked_format() || context.has_query()) return context.print(run);
+    TRY(Context::print_text(run.text("run_id") + "\n"));
+    return exit_code::success;
+}
+
+}  // namespace ponk::cli

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "config/text/diagnostic.hpp"
+#include "config/text/document.hpp"
+#include "os/file.hpp"
+
+#include <optional>
+#include <string>
+
+// One configuration file of any kind.
+namespace ponk::config {
+
+enum class FileKind {
+    compute,
+    runconfig,
+    conda,
+    spark,
+    base_dependencies,
+    ignore,
+    project,
+    mlproject,
+    json,
+    unknown
+};
+
+const char* to_string(FileKind kind);
+// By the name alone. Copies and backups ("conda_dependencies - Copy.yml") count as what they copy.
+FileKind kind_by_name(const os::Path& file);
+// By the keys, for files whose name does not tell.
+FileKind kind_by_content(const Node& root);
+// "docker" for "aml_config/docker.compute".
+std::string name_of(const os::Path& file);
+
+struct FileDump {
+    std::optional<Json> document;  // {kind, schema, values, meaning}; absent when there are errors
+    Diagnostics diagnostics;
+};
+
+// Reads one file by itself. `shown` is its name in messages.
+FileDump dump_file(const os::Path& file, const std::string& shown);
+FileDump dump_file(const os::Path& file);
+
+// Whether a name is taken, also by a link that leads nowhere, by what is no file, or by what we may
+// not look at: that is to be told, not passed over as if there were nothing.
+bool has_name(const os::Path& path);
+
+// The tree of a file; without one the reason is in `report`.
+std::optional<Node> load_document(const os::Path& file, Report& report);
+
+}  // namespace ponk::config

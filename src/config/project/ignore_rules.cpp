@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/project/ignore_rules.hpp"
+
+#include "config/project/config_file.hpp"
+
+namespace ponk::config {
+
+namespace {
+
+constexpr std::uint64_t size_limit = std::uint64_t{1} << 20;
+
+// Blanks at the end go, unless a backslash keeps them.
+std::string_view without_trailing_blanks(std::string_view line)
+{
+    std::size_t end = 0;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+        if (line[i] == '\\') {
+            ++i;
+            end = std::min(i + 1, line.size());
+        } else if (line[i] != ' ') {
+            end = i + 1;
+        }
+    }
+    return line.substr(0, end);
+}
+
+}  // namespace
+
+IgnoreRules IgnoreRules::parse(std::string_view text)
+{
+    IgnoreRules rules;
+    rules.add_lines(text);
+    return rules;
+}
+
+std::string_view IgnoreRules::base_rules()
+{
+    // The last two are what 'history download' and 'experiment diagnostics' make when no other name
+    // is given: no input of a later run.
+    return ".git\n"
+           ".azuremlhistory_git\n"
+           ".ipynb_checkpoints\n"
+           "/outputs\n"
+           "/azureml-logs\n"
+           "/azureml-setup\n"
+           "*.ponk-partial\n"
+           "ponk-[0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f]/\n"
+           "ponk-[0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f].zip\n";
+}
+
+Result<IgnoreRules> IgnoreRules::load(const os::Path& project)
+{
+    IgnoreRules rules = parse(base_rules());
+    for (const char* name : {".amlignore", ".gitignore"}) {
+        const auto text = TRY(os::read_file_if_any(project / name, size_limit));
+        if (!text && has_name(project / name)) {
+            return tl::unexpected(
+                Error(ErrorKind::invalid_argument,
+                      os::in_quotes(project / name) + " is a link to a file that does not exist",
+                      "Without it files would be stored that it keeps out; mend it or remove "
+                      "it."));
+        }
+        if (!text) continue;
+        rules.add_lines(*text);
+        rules.source_ = name;
+        break;
+    }
+    return rules;
+}
+
+void IgnoreRules::add_lines(std::string_view text)
+{
+    if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+    while (!text.empty()) {
+        const std::size_t newline = text.find('\n');
+        std::string_view line = text.substr(0, newline);
+        text.remove_prefix(newline == std::string_view::npos ? text.size() : newline + 1);
+        if (line.ends_with('\r')) line.remove_suffix(1);
+        // git ends a line at a NUL byte, being C.
+        add_line(line.substr(0, line.find('\0')));
+    }
+}
+
+void IgnoreRules::add_line(std::string_view line)
+{
+    if (line.starts_with('#')) return;
+    line = without_trailing_blanks(line);
+    Rule rule;
+    rule.line = line;
+    if (line.starts_with('!')) {
+        rule.include = true;
+        line.remove_prefix(1);
+    }
+    if (line.ends_with('/')) {
+        rule.directories_only = true;
+        line.remove_suffix(1);
+    }
+    if (line.empty()) return;
+    rule.whole_path = line.find('/') != std::string_view::npos;
+    if (line.starts_with('/')) line.remove_prefix(1);
+    // The part before the first wildcard is compared by itself and "**" right behind it counts as
+    // the start of a pattern: that is how git does it, and it shows ("foo**/bar").
+    const std::size_t special = std::min(line.find_first_of("*?[\\"), line.size());
+    rule.literal = line.substr(0, special);
+    if (special < line.size()) rule.rest.emplace(line.substr(special));
+    // Names have no slash, so there the shortcut changes nothing.
+    rules_.push_back(std::move(rule));
+}
+
+std::vector<std::string> IgnoreRules::lines() const
+{
+    std::vector<std::string> lines;
+    for (const auto& rule : rules_)
+        lines.push_back(rule.line);
+    return lines;
+}
+
+bool IgnoreRules::Rule::matches(std::string_view path, std::string_view name) const
+{
+    std::string_view text = whole_path ? path : name;
+    if (!text.starts_with(literal)) return false;
+    text.remove_prefix(literal.size());
+    return rest ? rest->matches(text) : text.empty();
+}
+
+bool IgnoreRules::ignores_entry(std::string_view relative_path, bool is_directory) const
+{
+    const std::size_t slash = relative_path.rfind('/');
+    const auto name = relative_path.substr(slash == std::string_view::npos ? 0 : slash + 1);
+    for (auto rule = rules_.rbegin(); rule != rules_.rend(); ++rule) {
+        if (rule->directories_only && !is_directory) continue;
+        if (rule->matches(relative_path, name)) return !rule->include;
+    }
+    return false;
+}
+
+bool IgnoreRules::ignores(std::string_view relative_path, bool is_directory) const
+{
+    for (std::size_t slash = relative_path.find('/'); slash != std::string_view::npos;
+         slash = relative_path.find('/', slash + 1)) {
+        if (ignores_entry(relative_path.substr(0, slash), true)) return true;
+    }
+    return ignores_entry(relative_path, is_directory);
+}
+
+}  // namespace ponk::config

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/context/context.hpp"
+
+namespace ponk::engine {
+
+Result<target::Executor*> Context::executor(const std::string& type) const
+{
+    const auto found = executors.find(type);
+    if (found == executors.end()) {
+        return tl::unexpected(
+            Error(ErrorKind::unavailable,
+                  "targets of type '" + type + "' are not built into this version",
+                  "Submit it to the target 'local'."));
+    }
+    return found->second.get();
+}
+
+void Context::tell(const RunId& id, const std::string& kind, const std::string& text) const
+{
+    static_cast<void>(history.append_event(id, kind, text));
+    notifier.ring(id);
+}
+
+}  // namespace ponk::engine

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/maintenance/doctor.hpp"
+
+#include "base/text.hpp"
+#include "base/time.hpp"
+#include "secrets/keyring.hpp"
+#include "snapshot/garbage.hpp"
+
+#include <fmt/format.h>
+
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <sys/vfs.h>
+
+namespace ponk::engine {
+
+namespace {
+
+constexpr const char* damage_hint =
+    "Go on: the next command starts a daemon that sets the file aside and uses the newest backup.";
+constexpr std::uint64_t little_space = std::uint64_t{2} << 30;
+
+Check disk(const Path& home)
+{
+    const auto space = os::free_space(home);
+    if (!space)
+        return {"disk", "fail", space.error().message(), "Set PONK_HOME to another folder."};
+    const auto text = byte_size_text(*space) + " free at " + os::in_quotes(home);
+    if (*space < little_space)
+        return {"disk",
+                "warn",
+                text,
+                "Free some space: 'ponk experiment clean' removes working copies."};
+    return {"disk", "ok", text, ""};
+}
+
+// Locks and the write-ahead log need a local file system.
+Check file_system(const Path& home)
+{
+    struct statfs info {};
+    if (::statfs(home.c_str(), &info) != 0)
+        return {"file system",
+                "warn",
+                os::in_quotes(home) + " cannot be asked",
+                "Set PONK_HOME to a folder on a local disk."};
+    constexpr long nfs = 0x6969;
+    constexpr long smb = 0x517b;
+    constexpr long smb2 = static_cast<long>(0xfe534d42);
+    constexpr long cifs = static_cast<long>(0xff534d42);
+    if (info.f_type == nfs || info.f_type == smb || info.f_type == smb2 || info.f_type == cifs) {
+        return {"file system",
+                "fail",
+                os::in_quotes(home) + " is on a network file system",
+                "Set PONK_HOME to a folder on a local disk."};
+    }
+    return {"file system", "ok", os::in_quotes(home) + " is on a local file system", ""};
+}
+
+Check unchecked(const store::History& history)
+{
+    return {"database",
+            "warn",
+            history.opening().notice,
+            "It takes minutes where the history is large; everything goes on meanwhile."};
+}
+
+// Damage ends the daemon; the next one sets the file aside and begins with the newest sound backup.
+Check database(store::History& history, Depth depth)
+{
+    if (const auto failure = history.failure())
+        return {"database", "fail", failure->message(), failure->hint()};
+    if (depth == Depth::full) {
+        if (const auto checked = history.check_integrity(); !checked)
+            return {"database", "fail", checked.error().message(), damage_hint};
+    }
+    const auto& opening = history.opening();
+    const auto checked = history.last_integrity_check().value_or(0);
+    if (opening.checked_in_part) {
+        if (checked < opening.time) return unchecked(history);
+    } else if (!opening.notice.empty()) {
+        return {"database",
+                "warn",
+                opening.notice,
+                "Look through 'ponk history list --all-projects': what is missing was not in the "
+                "backup."};
+    }
+    const auto sizes = history.sizes();
+    const auto when = checked == 0 ? "never checked as a whole"
+                                   : "checked as a whole on " + utc_text(checked).substr(0, 10);
+    return {"database", "ok", byte_size_text(sizes.database + sizes.log) + ", " + when, ""};
+}
+
+// The first run that names it; empty when none does.
+std::string run_with(const store::History& history, const std::string& manifest)
+{
+    store::RunFilter filter;
+    filter.hidden = store::RunFilter::Hidden::include;
+    filter.limit = 1000;
+    for (;;) {
+        const auto page = history.list_runs(filter);
+        if (!page) return "";
+        for (const auto& run : page->runs)
+            if (run.snapshot == manifest || run.outputs == manifest) return run.id.brief();
+        if (!page->next) return "";
+        filter.before = page->next;
+    }
+}
+
+// What the collector of garbage could not read last.
+Check snapshots(const Context& context)
+{
+    const auto noted = snapshot::noted_unreadable(context.objects);
+    if (!noted)
+        return {"snapshots",
+                "warn",
+                noted.error().message(),
+                "Give the folder 'store' of ponk's folder back to yourself."};
+    if (noted->empty())
+        return {"snapshots", "ok", "all that garbage collection read are whole", ""};
+    const auto first = noted->front().text();
+    const auto run = run_with(context.history, first);
+    return {"snapshots",
+            "fail",
+            fmt::format("{} cannot be read: '{}'{}",
+                        noted->size() == 1 ? std::string("one list of files")
+                                           : fmt::format("{} lists of files", noted->size()),
+                        first,
+                        run.empty() ? "" : " of run '" + run + "'"),
+            "Files that it may name are kept, also those that nobody needs. Bring the folder "
+            "'store' back from a backup, submit the same files again, or delete the project of "
+            "that run."};
+}
+
+Check keyring(const Path& home)
+{
+    if (secrets::Keyring::is_there())
+        return {"secrets", "ok", "new ones are kept in the desktop's keyring", ""};
+    return {"secrets",
+            "ok",
+            "no desktop keyring answers: new ones are kept sealed below " +
+                os::in_quotes(home / "secrets"),
+            ""};
+}
+
+Check open_files()
+{
+    rlimit limit{};
+    ::getrlimit(RLIMIT_NOFILE, &limit);
+    const auto text = fmt::format("up to {} open files", limit.rlim_cur);
+    if (limit.rlim_cur < 1024)
+        return {"open files", "warn", text, "Raise it with 'ulimit -n 4096'."};
+    return {"open files", "ok", text, ""};
+}
+
+Check kernel()
+{
+    utsname name{};
+    ::uname(&name);
+    return {"kernel", "ok", fmt::format("{} {} {}", name.sysname, name.release, name.machine), ""};
+}
+
+}  // namespace
+
+std::vector<Check> examine(const Context& context, Depth depth)
+{
+    return {
+        kernel(),
+        disk(context.home),
+        file_system(context.home),
+        database(context.history, depth),
+        snapshots(context),
+        open_files(),
+        keyring(context.home),
+    };
+}
+
+}  // namespace ponk::engine

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/maintenance/look_at_target.hpp"
+
+#include "config/project/project.hpp"
+#include "config/project/resolve.hpp"
+#include "engine/plan/plan.hpp"
+#include "os/helper_environment.hpp"
+#include "os/variables.hpp"
+#include "target/remote/link/box_advice.hpp"
+
+namespace ponk::engine {
+
+namespace {
+
+struct Looked {
+    std::string name;
+    target::FactsWish how;
+    Result<Json> found;
+    JsonObject answer;  // which target it is, and whether it could be reached
+};
+
+using Question = Result<Json> (target::Executor::*)(const target::FactsWish&, std::stop_token);
+
+Result<target::FactsWish> how_to_reach(const config::ComputeTarget& target,
+                                       const std::vector<std::string>& environment)
+{
+    target::FactsWish how{.box = {}, .ambient = environment};
+    if (const auto box = TRY(box_plan(target, environment))) {
+        how.box = {.address = box->address,
+                   .port = box->port,
+                   .user = box->user,
+                   .scratch = box->scratch,
+                   .key = box->private_key,
+                   .agent = os::variable(environment, "SSH_AUTH_SOCK")};
+    }
+    return how;
+}
+
+Result<Looked>
+look(const Context& context, const TargetWish& wish, Question question, const std::stop_token& stop)
+{
+    const auto target =
+        TRY(config::load_target(TRY(config::open_project(wish.project)), wish.name));
+    const std::string type = config::to_string(*target.type);
+    auto* const executor = TRY(context.executor(type));
+    // To look at a machine starts programs; none is the project's, also where its .venv is
+    // activated.
+    auto how = TRY(how_to_reach(target, os::helper_environment(wish.environment, wish.project)));
+    auto found = (executor->*question)(how, stop);
+    if (!found && found.error().kind() == ErrorKind::cancelled)
+        return tl::unexpected(found.error());
+    if (!found)
+        found = tl::unexpected(target::remote::advise_for_box(found.error(), how.box, target.name));
+    JsonObject answer{{"target", target.name},
+                      {"type", type},
+                      {"address", *target.address},
+                      {"reachable", found.has_value()}};
+    return Looked{target.name, std::move(how), std::move(found), std::move(answer)};
+}
+
+// Remarks of another machine, with the command that mends what they tell.
+Json advised(const Json& problems, const target::BoxAddress& box, const std::string& name)
+{
+    if (!problems.is_array()) return problems;
+    JsonArray told;
+    for (Json problem : problems.as_array()) {
+        if (!problem.is_object()) continue;
+        const Error error(ErrorKind::unavailable, problem.text("what"), problem.text("hint"));
+        problem.as_object().set("hint", target::remote::advise_for_box(error, box, name).hint());
+        told.push_back(std::move(problem));
+    }
+    return told;
+}
+
+}  // namespace
+
+Result<Json>
+check_target(const Context& context, const TargetWish& wish, const std::stop_token& stop)
+{
+    auto [name, how, found, answer] = TRY(look(context, wish, &target::Executor::facts, stop));
+    answer.set("facts", found ? (*found)["facts"] : Json());
+    if (found) {
+        answer.set("problems", advised((*found)["problems"], how.box, name));
+    } else {
+        answer.set("problems",
+                   JsonArray{JsonObject{{"severity", "error"},
+                                        {"what", found.error().message()},
+                                        {"hint", found.error().hint()}}});
+    }
+    return answer;
+}
+
+Result<Json> list_gpus(const Context& context, const TargetWish& wish, const std::stop_token& stop)
+{
+    auto [name, how, found, answer] = TRY(look(context, wish, &target::Executor::gpus, stop));
+    if (found) {
+        for (const auto& [key, value] : found->as_object())
+            answer.set(key, value);
+        return answer;
+    }
+    answer.set("devices", JsonArray());
+    answer.set("problem",
+               JsonObject{{"kind", to_string(found.error().kind())},
+                          {"message", found.error().message()},
+                          {"hint", found.error().hint()}});
+    return answer;
+}
+
+}  // namespace ponk::engine

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/plan/plan.hpp"
+
+#include "base/hash.hpp"
+#include "base/text.hpp"
+#include "config/files/run_configuration_reading.hpp"
+#include "config/project/config_file.hpp"
+#include "config/project/ignore_rules.hpp"
+#include "config/project/project.hpp"
+#include "engine/plan/entry_point.hpp"
+#include "engine/plan/gpu_plan.hpp"
+#include "engine/plan/plan_checks.hpp"
+#include "engine/plan/spark_options.hpp"
+#include "os/contained_path.hpp"
+#include "os/variables.hpp"
+#include "target/events/event_files.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+namespace ponk::engine {
+
+namespace {
+
+Result<Path> real_path(const Path& folder)
+{
+    std::error_code problem;
+    auto path = std::filesystem::canonical(folder, problem);
+    if (problem) {
+        return tl::unexpected(
+            Error(ErrorKind::not_found,
+                  "project folder " + os::in_quotes(folder) + ": " + problem.message(),
+                  "Go to the project's folder, or name it with --project."));
+    }
+    return path;
+}
+
+std::string expand_home(const std::string& path, const std::vector<std::string>& environment)
+{
+    if (path == "~" || path.starts_with("~/")) {
+        const auto home = os::variable(environment, "HOME");
+        if (!home.empty()) return home + path.substr(1);
+    }
+    return path;
+}
+
+// The script as it is named in the snapshot: relative, inside, there, and not ignored.
+Result<std::string> settle_script(const Path& project, const std::string& script)
+{
+    const auto hint = "Name a script of the project, relative to " + os::in_quotes(project) + ".";
+    if (script.find('\0') != std::string::npos)
+        return fail(ErrorKind::invalid_argument, "the script's name holds a zero byte");
+    auto path = Path(script);
+    if (path.is_absolute()) {
+        path = path.lexically_relative(project);
+    } else {
+        path = path.lexically_normal();
+    }
+    if (path.empty() || *path.begin() == "..") {
+        return tl::unexpected(Error(ErrorKind::invalid_argument,
+                                    "script " + os::in_quotes(script) + " lies outside the project",
+                                    hint));
+    }
+    std::error_code problem;
+    const auto status = std::filesystem::status(project / path, problem);
+    if (!std::filesystem::exists(status)) {
+        std::vector<std::string> names;
+        for (const auto& entry : std::filesystem::directory_iterator(project, problem)) {
+            if (entry.path().extension() == Path(script).extension())
+                names.push_back(entry.path().filename().native());
+        }
+        const auto close = nearest(script, names);
+        return tl::unexpected(Error(ErrorKind::not_found,
+                                    "script " + os::in_quotes(script) + " does not exist",
+                                    close ? "Did you mean '" + *close + "'?" : hint));
+    }
+    if (!std::filesystem::is_regular_file(status)) {
+        return tl::unexpected(Error(
+            ErrorKind::invalid_argument, "script " + os::in_quotes(script) + " is no file", hint));
+    }
+    const auto real = std::filesystem::canonical(project / path, problem);
+    const auto inside = real.lexically_relative(project);
+    if (problem || inside.empty() || *inside.begin() == "..") {
+        return tl::unexpected(Error(ErrorKind::invalid_argument,
+                                    "script " + os::in_quotes(script) + " is a link to " +
+                                        os::in_quotes(real) + ", outside the project",
+                                    "What a run executes is stored with it: copy the script into "
+                                    "the project."));
+    }
+    const auto rules = TRY(config::IgnoreRules::load(project));
+    if (rules.ignores(path.native(), false)) {
+        const auto source =
+            rules.source().empty() ? "the built-in rules" : "'" + rules.source() + "'";
+        return tl::unexpected(
+            Error(ErrorKind::invalid_argument,
+                  "script " + os::in_quotes(script) + " is kept out of the snapshot by " + source,
+                  "Add the line '!" + path.native() + "' to .amlignore."));
+    }
+    return path.native();
+}
+
+// Words after the script: the command line's, or ArgumentVector's when no script was named.
+Result<> settle_words(Plan& plan,
+                      const Submission& submission,
+                      const config::RunConfiguration& configuration,
+                      const Path& project,
+                      bool has_mlproject)
+{
+    if (submission.script) {
+        if (has_mlproject && !std::filesystem::exists(project / *submission.script)) {
+            const auto entry =
+                TRY(resolve_entry_point(project, *submission.script, submission.arguments));
+            plan.script = *submission.script;
+            plan.command = entry;
+            plan.arguments = submission.arguments;
+            return {};
+        }
+        plan.script = TRY(settle_script(project, *submission.script));
+        plan.arguments = submission.arguments;
+        return {};
+    }
+    if (!configuration.script->empty()) {
+        plan.script = TRY(settle_script(project, *configuration.script)
+                              .map_error(while_doing("{}:{}:{}",
+                                                     configuration.file,
+                                                     configuration.script.place.line,
+                                                     configuration.script.place.column)));
+        for (const auto& argument : configuration.arguments)
+            plan.arguments.push_back(*argument);
+        return {};
+    }
+    if (has_mlproject) {
+        plan.script = "main";
+        plan.command = TRY(resolve_entry_point(project, "main", submission.arguments));
+        return {};
+    }
+    return tl::unexpected(Error(ErrorKind::invalid_argument,
+                                "no script was named",
+                                "Write it after the options: ponk experiment submit -c " +
+                                    submission.run_configuration + " train.py"));
+}
+
+// A file that was named must be there; the one that everybody has need not.
+Result<std::string> settle_conda_file(const Path& project,
+                                      const Submission& submission,
+                                      const config::RunConfiguration& configuration)
+{
+    const bool named = !submission.conda_dependencies.empty();
+    const auto& file =
+        named ? submission.conda_dependencies : *configuration.conda_dependencies_file;
+    if (file.empty()) return std::string();
+    if (std::filesystem::is_regular_file(project / file)) {
+        const auto inside = os::contained_path(project, file);
+        if (inside) return inside->lexically_relative(project).native();
+        return tl::unexpected(Error(ErrorKind::invalid_argument,
+                                    "conda file " + inside.error().message(),
+                                    "What a run is made of is stored with it: copy the file into "
+                                    "the project."));
+    }
+    // With a name that is no file, the run would silently do without the packages it needs.
+    if (config::has_name(project / file)) {
+        return tl::unexpected(Error(ErrorKind::invalid_argument,
+                                    "conda file " + os::in_quotes(file) +
+                                        " is no file that can be "
+                                        "read",
+                                    "'ponk check' says what it is."));
+    }
+    // Every run configuration names the usual one, in projects without packages too.
+    const bool usual = file == config::default_conda_file;
+    if (!named && (usual || !configuration.conda_dependencies_file.given())) return std::string();
+    return tl::unexpected(Error(ErrorKind::not_found,
+                                "conda file " + os::in_quotes(file) + " does not exist",
+                                "Name a file of the project, relative to its folder."));
+}
+
+void settle_variables(Plan& plan,
+                      const Submission& submission,
+                      const config::RunConfiguration& configuration)
+{
+    const auto set = [&plan](const std::string& name, const std::string& value) {
+        const auto same = [&name](const auto& variable) { return variable.first == name; };
+        std::erase_if(plan.variables, same);
+        plan.variables.emplace_back(name, value);
+    };
+    for (const auto& variable : configuration.environment_variables)
+        set(variable.name, variable.value);
+    for (const auto& [name, value] : submission.variables)
+        set(name, value);
+}
+
+}  // namespace
+
+namespace {
+
+bool is_plain_id(const std::string& id)
+{
+    return !id.empty() && id.size() <= 128 && !id.starts_with('.') &&
+           std::ranges::all_of(id, [](unsigned char c) {
+               return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
+           });
+}
+
+}  // namespace
+
+Result<ProjectKey> identify_project(const Path& folder)
+{
+    const auto path = TRY(real_path(folder));
+    const auto project = TRY(config::open_project(path));
+    ProjectKey key;
+    key.path = path;
+    key.name = path.filename().native();
+    // It names folders, and its file may be anybody's: what is not a plain name does not count.
+    if (project.identity && is_plain_id(*project.identity->id)) {
+        key.id = *project.identity->id;
+        if (!project.identity->name.empty()) key.name = project.identity->name;
+    } else {
+        key.id = sha256(path.native()).text().substr(0, 32);
+    }
+    return key;
+}
+
+void apply_plan(const Plan& plan, model::Run& run)
+{
+    run.script_name = plan.script;
+    run.arguments = plan.arguments;
+    run.target = plan.target;
+    run.target_type = plan.target_type;
+    run.run_configuration = plan.run_configuration;
+    run.framework = plan.framework;
+    run.tracked = plan.tracked;
+}
+
+Result<PlanReport> make_plan(const Submission& submission)
+{
+    PlanReport report;
+    const auto key = TRY(identify_project(submission.project));
+    report.project = key.path;
+    report.project_id = key.id;
+    report.project_name = key.name;
+    const auto project = TRY(config::open_project(key.path));
+    auto resolved = TRY(config::resolve(project, submission.run_configuration, submission.target));
+    for (const auto& diagnostic : resolved.diagnostics) {
+        report.notices.push_back(config::to_text(diagnostic) +
+                                 (diagnostic.hint.empty() ? "" : "\n  " + diagnostic.hint));
+    }
+    auto& plan = report.plan;
+    const auto& configuration = resolved.run;
+    const auto& target = resolved.target;
+    plan.run_configuration = submission.run_configuration;
+    plan.target = target.name;
+    plan.target_type = config::to_string(*target.type);
+    plan.only_prepare = submission.purpose == Submission::Purpose::prepare;
+    if (plan.only_prepare) {
+        plan.script = preparation_name;
+    } else {
+        TRY(settle_words(plan, submission, configuration, key.path, project.has_mlproject));
+    }
+    plan.framework = *configuration.framework == config::Framework::pyspark ? "PySpark" : "Python";
+    plan.box = TRY(box_plan(target, submission.ambient.environment));
+    // Another machine has another home: what is there is expanded there.
+    const auto expand = [&](const std::string& path) {
+        return plan.box ? path : expand_home(path, submission.ambient.environment);
+    };
+    if (!configuration.interpreter_path->empty()) {
+        plan.interpreter = expand(*configuration.interpreter_path);
+    } else if (target.python_location.given()) {
+        plan.interpreter = expand(*target.python_location);
+    }
+    settle_variables(plan, submission, configuration);
+    if (plan.framework == "PySpark" && plan.command.empty()) {
+        plan.spark_options =
+            TRY(spark_options(key.path, configuration, submission.spark_dependencies));
+    }
+    plan.container = TRY(container_plan(resolved, report.notices));
+    report.requests = TRY(config::requests_of(resolved));
+    plan.gpu = TRY(gpu_plan(resolved, submission, plan.variables, report.notices));
+    plan.substitute = submission.substitute;
+    plan.may_promote = submission.may_promote;
+    // Who asks for a preparation wants it built, whatever runs do.
+    plan.prepare = *configuration.prepare_environment || plan.only_prepare;
+    if (config::builds_environment(configuration, target)) {
+        plan.conda_file = TRY(settle_conda_file(key.path, submission, configuration));
+        if (plan.conda_file.empty() && *target.type == config::TargetType::local)
+            report.notices.push_back(
+                fmt::format("'{}' asks for a managed environment, but names no conda file that is "
+                            "there: the packages of your own Python are used",
+                            configuration.file));
+    }
+    if (!plan.container || plan.container->tree_mounted)
+        plan.shared_directory = (Path(expand(*target.native_shared_directory)) / key.id).native();
+    plan.tensorboard =
+        submission.tensorboard.empty() ? *configuration.tensorboard : submission.tensorboard;
+    if (!plan.tensorboard.empty() && !target::is_event_folder(plan.tensorboard)) {
+        return tl::unexpected(
+            Error(ErrorKind::invalid_argument,
+                  fmt::format("the folder for TensorBoard {} is not below the project's folder",
+                              os::in_quotes(plan.tensorboard)),
+                  "Name it from the project's root, such as 'logs/tb'."));
+    }
+    plan.time_limit_seconds =
+        submission.time_limit_seconds.value_or(*configuration.max_run_duration_seconds);
+    plan.tracked = submission.tracked.value_or(*configuration.tracked_run);
+    plan.collect_outputs = *configuration.output_collection;
+    // Named in every project of 2017. Systems of today may only have python3: left out, both are
+    // looked for.
+    if (*target.type == config::TargetType::local && plan.interpreter == "python")
+        plan.interpreter.clear();
+    TRY(check_language(report));
+    TRY(check_named_files(submission, report));
+    if (!config::builds_environment(configuration, target))
+        note_unused_conda_file(submission, resolved, report);
+    TRY(check_interpreter(submission, resolved, report));
+    return report;
+}
+
+}  // namespace ponk::engine

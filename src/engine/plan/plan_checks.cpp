@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/plan/plan_checks.hpp"
+
+#include "base/text.hpp"
+#include "config/files/conda.hpp"
+#include "config/files/run_configuration_reading.hpp"
+#include "config/project/config_file.hpp"
+#include "os/process.hpp"
+#include "os/variables.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+namespace ponk::engine {
+
+namespace {
+
+Result<> require_file(const Path& project, const std::string& kind, const std::string& file)
+{
+    std::error_code problem;
+    if (std::filesystem::is_regular_file(project / file, problem)) return {};
+    const bool there = std::filesystem::exists(project / file, problem);
+    return tl::unexpected(Error(
+        there ? ErrorKind::invalid_argument : ErrorKind::not_found,
+        fmt::format(
+            "{} file {} {}", kind, os::in_quotes(file), there ? "is no file" : "does not exist"),
+        "Name a file of the project, relative to its folder."));
+}
+
+// The PATH that the run will have; nothing where its own variables decide.
+std::optional<std::string> search_path(const Submission& submission, const Plan& plan)
+{
+    const auto is_path = [](const auto& variable) { return variable.first == "PATH"; };
+    if (std::any_of(plan.variables.begin(), plan.variables.end(), is_path)) return std::nullopt;
+    auto path = os::variable(submission.ambient.environment, "PATH");
+    return path.empty() ? "/usr/local/bin:/usr/bin:/bin" : std::move(path);
+}
+
+// Why this program cannot be started; empty: it can, or nobody knows yet.
+std::string why_unusable(const std::string& program,
+                         const Path& project,
+                         const std::optional<std::string>& path)
+{
+    if (program.find('/') == std::string::npos)
+        return !path || os::find_program(program, *path) ? "" : "is not on PATH";
+    const Path file = project / program;  // an absolute one stays as it is
+    if (os::find_program(file.string(), "")) return "";
+    std::error_code problem;
+    if (!std::filesystem::exists(file, problem)) return "does not exist";
+    return std::filesystem::is_directory(file, problem) ? "is a folder" : "is not executable";
+}
+
+// "#!/bin/bash" of a file; empty: there is none.
+std::string first_line_program(const Path& file)
+{
+    const auto opened = os::open_regular(file, os::Links::follow);
+    const auto bytes = opened ? os::read_at(opened->get(), 0, 256) : Result<std::string>("");
+    if (!bytes || !bytes->starts_with("#!")) return "";
+    return std::string(trim(bytes->substr(0, bytes->find('\n'))));
+}
+
+bool names_python(const std::string& line)
+{
+    const auto word = lower(line);
+    return word.find("python") != std::string::npos || word.find("pypy") != std::string::npos;
+}
+
+// More than Python and what comes with it; a file that cannot be read is nobody's affair here.
+bool lists_packages(const Path& project, const std::string& file)
+{
+    config::Report report(file);
+    const auto root = config::load_document(project / file, report);
+    if (!root) return false;
+    const auto conda = config::read_conda(*root, report);
+    const auto plain = [](const config::Package& package) {
+        return package.name == "python" || package.name == "pip" || package.name == "setuptools" ||
+               package.name == "wheel";
+    };
+    return !conda.pip.empty() || !std::all_of(conda.conda.begin(), conda.conda.end(), plain);
+}
+
+}  // namespace
+
+Result<> check_language(const PlanReport& report)
+{
+    const Plan& plan = report.plan;
+    const auto extension = lower(Path(plan.script).extension().native());
+    // A file called .py is Python whatever its first line says: some start themselves by a shell.
+    if (!plan.command.empty() || plan.script.empty() || extension == ".py") return {};
+    constexpr std::string_view others[] = {".sh", ".bash", ".zsh", ".r", ".jl", ".ipynb"};
+    const auto line = first_line_program(report.project / plan.script);
+    const bool foreign =
+        line.empty()
+            ? std::find(std::begin(others), std::end(others), extension) != std::end(others)
+            : !names_python(line);
+    if (!foreign) return {};
+    return tl::unexpected(Error(
+        ErrorKind::invalid_argument,
+        fmt::format("script {} is no Python program{}",
+                    os::in_quotes(plan.script),
+                    line.empty() ? "" : fmt::format(": it begins with '{}'", printable(line))),
+        extension == ".ipynb"
+            ? "Export the notebook: 'jupyter nbconvert --to script' makes a Python file."
+            : fmt::format("Start it from a Python script, or by an entry point of an MLproject "
+                          "file: 'command: \"sh {}\"'.",
+                          printable(plan.script))));
+}
+
+Result<> check_named_files(const Submission& submission, PlanReport& report)
+{
+    const Plan& plan = report.plan;
+    if (!submission.conda_dependencies.empty()) {
+        TRY(require_file(report.project, "conda", submission.conda_dependencies));
+    }
+    if (!submission.spark_dependencies.empty()) {
+        TRY(require_file(report.project, "Spark dependencies", submission.spark_dependencies));
+        if (plan.framework != "PySpark" || !plan.command.empty())
+            report.notices.push_back(
+                fmt::format("Spark dependencies file {} is not used: run configuration '{}' runs "
+                            "without Spark",
+                            os::in_quotes(submission.spark_dependencies),
+                            printable(plan.run_configuration)));
+    }
+    return {};
+}
+
+void note_unused_conda_file(const Submission& submission,
+                            const config::ResolvedConfiguration& resolved,
+                            PlanReport& report)
+{
+    const bool named = !submission.conda_dependencies.empty();
+    const auto& run = resolved.run;
+    const std::string file = named ? submission.conda_dependencies
+                             : run.schema == config::RunSchema::built_in
+                                 ? std::string(config::default_conda_file)
+                                 : *run.conda_dependencies_file;
+    std::error_code problem;
+    if (file.empty() || !std::filesystem::is_regular_file(report.project / file, problem)) return;
+    const bool asked = named || submission.purpose == Submission::Purpose::prepare;
+    if (!asked && !lists_packages(report.project, file)) return;
+    // Who says so decides where the word that changes it belongs.
+    const bool by_target = *resolved.target.type != config::TargetType::local &&
+                           *resolved.target.user_managed_environment;
+    const std::string_view word = by_target ? "userManagedEnvironment: false"
+                                  : run.schema == config::RunSchema::nested_2018
+                                      ? "userManagedDependencies: false"
+                                      : "ManagedEnvironment: true";
+    const std::string place = by_target ? os::in_quotes(resolved.target.file)
+                              : run.schema == config::RunSchema::built_in ? "a run configuration"
+                                                                          : os::in_quotes(run.file);
+    report.notices.push_back(
+        fmt::format("conda file {} is not used: on target '{}' the script runs with the packages "
+                    "that its Python has ('{}' in {} has them installed)",
+                    os::in_quotes(file),
+                    printable(report.plan.target),
+                    word,
+                    place));
+}
+
+Result<> check_interpreter(const Submission& submission,
+                           const config::ResolvedConfiguration& resolved,
+                           const PlanReport& report)
+{
+    const Plan& plan = report.plan;
+    if (*resolved.target.type != config::TargetType::local || plan.container ||
+        plan.interpreter.empty() || !plan.command.empty()) {
+        return {};
+    }
+    const auto why = why_unusable(plan.interpreter, report.project, search_path(submission, plan));
+    if (why.empty()) return {};
+    const bool by_run = !resolved.run.interpreter_path->empty();
+    const auto& given = by_run ? resolved.run.interpreter_path : resolved.target.python_location;
+    return tl::unexpected(Error(
+        ErrorKind::not_found,
+        fmt::format("{}:{}:{}: python '{}' {}",
+                    by_run ? resolved.run.file : resolved.target.file,
+                    given.place.line,
+                    given.place.column,
+                    printable(*given),
+                    why),
+        fmt::format("Set '{}' to the path of a python program, or leave it out to use the one on "
+                    "PATH.",
+                    by_run ? "interpreterPath" : "pythonLocation")));
+}
+
+}  // namespace ponk::engine

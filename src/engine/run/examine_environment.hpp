@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/context/context.hpp"
+#include "engine/plan/plan.hpp"
+#include "target/job/environment_report.hpp"
+
+#include <stop_token>
+
+namespace ponk::engine {
+
+struct EnvironmentOutlook {
+    PlanReport plan;
+    target::Examination found;
+};
+
+// Whether a run of this submission could start at once, and what it would need first. Nothing is
+// built, nothing is recorded.
+Result<EnvironmentOutlook>
+examine_environment(const Context& context, const Submission& submission, std::stop_token stop);
+
+}  // namespace ponk::engine

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/run/run_environment.hpp"
+
+#include "base/hash.hpp"
+
+namespace ponk::engine {
+
+namespace {
+
+constexpr const char* kept_lock = "lock.json";
+constexpr const char* wanted_lock = "wanted-lock.json";
+constexpr std::uint64_t lock_limit = std::uint64_t{64} << 20;
+
+// The script may write into its run's folder, so the text is checked against what history knows.
+Result<std::string> read_lock(const os::Path& file, const std::string& digest)
+{
+    const auto text = TRY(os::read_file_if_any(file, lock_limit));
+    const char* why = !text ? "is gone" : sha256(*text).text() != digest ? "was changed" : nullptr;
+    if (why == nullptr) return std::move(*text);
+    return tl::unexpected(
+        Error(text ? ErrorKind::damaged : ErrorKind::not_found,
+              fmt::format("the list of packages {} {}", os::in_quotes(file), why),
+              "So exactly that environment cannot be made again; submit the script anew."));
+}
+
+}  // namespace
+
+Result<Json> keep_environment(const os::Path& directory, const target::EnvironmentUsed& used)
+{
+    if (!used.lock.empty())
+        TRY(os::replace_file(directory / kept_lock, used.lock, 0600, os::Durable::no));
+    auto record = to_json(used);
+    record.as_object().erase("lock");
+    return record;
+}
+
+Result<std::string> read_kept_lock(const os::Path& directory, const model::Run& run)
+{
+    const auto digest = run.environment.text("lock_digest");
+    if (digest.empty())
+        return fail(ErrorKind::not_found, "run '{}' had no managed environment", run.id.text());
+    return read_lock(directory / kept_lock, digest);
+}
+
+Result<> pin_environment(const os::Path& earlier_directory,
+                         const model::Run& earlier,
+                         const os::Path& directory,
+                         Plan& plan)
+{
+    const auto& had = earlier.environment;
+    if (!had.is_object()) return {};
+    if (plan.container && plan.container->pinned.empty())
+        plan.container->pinned = had.text("base_digest");
+    if (plan.conda_file.empty() || had.text("lock_digest").empty()) return {};
+    const auto text = TRY(read_kept_lock(earlier_directory, earlier));
+    TRY(os::make_directories(directory));
+    TRY(os::replace_file(directory / wanted_lock, text, 0600, os::Durable::no));
+    plan.lock_digest = had.text("lock_digest");
+    return {};
+}
+
+Result<std::string> read_wanted_lock(const os::Path& directory, const std::string& digest)
+{
+    return read_lock(directory / wanted_lock, digest);
+}
+
+}  // namespace ponk::engine

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/run/supervisor.hpp"
+
+#include "base/seal.hpp"
+#include "base/text.hpp"
+#include "engine/run/job_spec.hpp"
+#include "engine/run/run_note.hpp"
+#include "engine/tracked/run_tracking.hpp"
+#include "engine/tracked/tracked_records.hpp"
+#include "os/variables.hpp"
+
+#include <fmt/format.h>
+
+#include <pthread.h>
+
+namespace ponk::engine {
+
+using model::RunState;
+using namespace std::chrono_literals;
+
+namespace {
+
+// How long a run that was not launched waits for its client after a restart of the daemon.
+constexpr auto client_patience = 15s;
+
+const std::string not_shown =
+    "(not shown: a secret of this run cannot be read, so it could be in the text)";
+
+}  // namespace
+
+Supervisor::Supervisor(const Context& context, model::Run run, std::optional<Ambient> ambient)
+    : context_(context), run_(std::move(run)), directory_(context.run_directory(run_.id))
+{
+    wishes_.lock()->ambient = std::move(ambient);
+    if (run_.cancel_requested) wishes_.lock()->cancel = 10s;
+    thread_ = std::jthread([this](std::stop_token stop) { work(stop); });
+}
+
+Supervisor::~Supervisor() = default;
+
+void Supervisor::offer(Ambient ambient)
+{
+    auto wishes = wishes_.lock();
+    if (!wishes->ambient) wishes->ambient = std::move(ambient);
+    bell_.ring();
+}
+
+void Supervisor::cancel(std::chrono::seconds grace)
+{
+    auto wishes = wishes_.lock();
+    wishes->cancel = grace;
+    ++wishes->cancels;
+    bell_.ring();
+    step_.request_stop();
+}
+
+void Supervisor::give_up(const Error& why)
+{
+    auto wishes = wishes_.lock();
+    wishes->give_up = why.message();
+    bell_.ring();
+    step_.request_stop();
+}
+
+bool Supervisor::cancel_wished()
+{
+    return wishes_.lock()->cancel.has_value();
+}
+
+std::string Supervisor::job() const
+{
+    // A crash between launch and its record: the executors find a job by its run's id too.
+    return run_.job.empty() ? run_.id.text() : run_.job;
+}
+
+void Supervisor::work(std::stop_token stop)
+{
+    ::pthread_setname_np(::pthread_self(), "ponk-run");
+    stop_ = stop;
+    // One token ends the step in hand: for a cancel (step_) and for the end of the daemon (stop).
+    const std::stop_callback chain(stop, [this] { step_.request_stop(); });
+    const auto done = carry_out(stop);
+    if (!done && !stop.stop_requested()) fail_run(done.error());
+    secrets_.reset();  // the supervisor may stay for a while
+    wishes_.lock()->ambient.reset();
+    ended_ = !stop.stop_requested();
+    context_.notifier.ring(run_.id);
+}
+
+Result<> Supervisor::carry_out(std::stop_token stop)
+{
+    const auto plan = TRY(plan_from_json(run_.configuration));
+    executor_ = TRY(context_.executor(plan.target_type));
+    if (run_.state < RunState::running) {
+        const bool launched = run_.state >= RunState::queued && TRY(was_launched(stop));
+        if (!launched) {
+            TRY(wait_for_ambient(stop));
+            if (run_.state < RunState::queued) TRY(prepare(plan, stop));
+            if (plan.only_prepare) return finish_preparation();
+            TRY(launch(plan, stop));
+        }
+    }
+    return follow(plan, stop);
+}
+
+Result<bool> Supervisor::was_launched(std::stop_token stop)
+{
+    const auto is_known = [](const Result<target::JobStatus>& asked) {
+        return asked && asked->phase != target::JobPhase::unknown;
+    };
+    auto asked = executor().sync(job(), directory(), {}, after(0ms), stop);
+    while (!is_known(asked) && wait_for_target(stop))
+        asked = executor().sync(job(), directory(), {}, after(0ms), stop);
+    if (!asked && asked.error().kind() == ErrorKind::not_found) return false;
+    const auto status = TRY(asked);
+    return status.phase == target::JobPhase::queued || status.phase == target::JobPhase::running ||
+           status.phase == target::JobPhase::ended || status.phase == target::JobPhase::lost;
+}
+
+Result<> Supervisor::wait_for_ambient(std::stop_token stop)
+{
+    const auto deadline = after(client_patience);
+    for (;;) {
+        if (stop.stop_requested()) return fail(ErrorKind::cancelled, "the daemon stops");
+        if (cancel_wished()) {
+            if (run_.state >= RunState::queued) TRY(withdraw_launch(stop));
+            return fail(ErrorKind::cancelled, "cancelled before it had begun");
+        }
+        if (wishes_.lock()->ambient) return {};
+        const int fds[] = {bell_.fd()};
+        const auto rung = os::wait_any(fds, deadline, stop);
+        bell_.silence();
+        if (!rung && rung.error().kind() == ErrorKind::timeout) break;
+    }
+    // A supervisor process started just before the crash must not begin later.
+    if (run_.state >= RunState::queued) TRY(withdraw_launch(stop));
+    return tl::unexpected(
+        Error(ErrorKind::unavailable,
+              "the daemon was stopped before the run had begun; nothing was executed",
+              "Submit it again."));
+}
+
+Result<> Supervisor::try_move(const std::vector<RunState>& path, const store::RunChange& change)
+{
+    run_ = TRY(context_.history.update_state(run_.id, run_.state, path, change));
+    // Without it the exit record alone would bring the run back after a lost database.
+    if (model::is_terminal(run_.state)) static_cast<void>(write_last_note(directory(), run_));
+    context_.notifier.ring(run_.id);
+    return {};
+}
+
+Result<> Supervisor::move_through(const std::vector<RunState>& path, const store::RunChange& change)
+{
+    const auto reserved = path.back() >= RunState::finalizing ? Reserved::give : Reserved::keep;
+    for (;;) {
+        const auto moved = try_move(path, change);
+        if (moved || !may_pass(moved.error()) || !wait_for_room(moved.error(), reserved))
+            return moved;
+    }
+}
+
+Result<> Supervisor::move_to(RunState state, const store::RunChange& change)
+{
+    return move_through({state}, change);
+}
+
+bool Supervisor::may_pass(const Error& problem) const
+{
+    return problem.kind() == ErrorKind::unavailable && !context_.history.failure();
+}
+
+bool Supervisor::wait_for_room(const Error& problem, Reserved reserved)
+{
+    if (reserved == Reserved::give) context_.reserve().release();
+    if (++waits_for_room_ == 2)  // the reserve was not enough
+        tell("notice",
+             "what became of the run is recorded as soon as it can be: " + problem.message());
+    return os::sleep_for(waits_for_room_ > 1 ? 1000ms : 1ms, stop_);
+}
+
+// Tells them to whoever follows; returns what to keep with the run. A script can make any number of
+// odd files, so the list has an end.
+std::vector<std::string> Supervisor::tell_warnings(target::Notices notices)
+{
+    constexpr std::size_t most = 20;
+    if (notices.size() > most) {
+        const auto more = notices.size() - most;
+        notices.resize(most);
+        notices.push_back(fmt::format("and {} more of this kind", more));
+    }
+    for (const auto& notice : notices)
+        context_.tell(run_.id, "notice", notice);
+    return notices;
+}
+
+void Supervisor::fail_run(const Error& error)
+{
+    store::RunChange change;
+    change.ended = wall_milliseconds();
+    const bool cancelled = cancel_wished();
+    if (!cancelled) change.error = hidden(error);
+    if (!run_.gpu.is_null()) change.gpu = final_gpu();
+    const bool preparation = run_.configuration.boolean("only_prepare");
+    if (preparation && executor_ != nullptr)
+        static_cast<void>(executor().clean(job(), directory()));
+    const auto state = cancelled ? RunState::canceled : RunState::failed;
+    end_what_it_made(state, *change.ended);
+    const auto moved = move_to(state, change);
+    if (!moved) tell("notice", "the end could not be recorded: " + moved.error().message());
+}
+
+// Before its own end is recorded: a daemon that is killed in between does it again.
+void Supervisor::end_what_it_made(RunState state, std::int64_t ended)
+{
+    const auto done = end_made_runs(context_, run_.id, state, ended);
+    if (!done)
+        tell("notice", "the end of runs that it made is not recorded: " + done.error().message());
+}
+
+// Another try whenever it matters: a keyring that was locked may be open by now.
+bool Supervisor::know_secrets(const Plan& plan)
+{
+    if (secrets_ && (secrets_->patterns() || secret_names(plan).empty())) return true;
+    auto loaded = RunSecrets::load(context_, plan);
+    secrets_.reset();
+    if (loaded) secrets_ = std::move(*loaded);
+    return secrets_.has_value();
+}
+
+void Supervisor::tell(const std::string& kind, const std::string& text) const
+{
+    context_.tell(run_.id, kind, secrets_ ? secrets_->hide(text) : not_shown);
+}
+
+Error Supervisor::hidden(const Error& error) const
+{
+    if (secrets_) return secrets_->hide(error);
+    return {error.kind(), not_shown, error.hint()};
+}
+
+Result<target::JobSpec> Supervisor::job_spec(const Plan& plan)
+{
+    const auto ambient = wishes_.lock()->ambient;
+    auto spec = TRY(make_job_spec(context_, run_, plan, ambient ? &*ambient : nullptr));
+    spec.tracking = TRY(track_run(context_, run_));
+    spec.tracking.token = spec.token;
+    return spec;
+}
+
+// Half a launch must not come to life later. A target that is away hears of it once it is back.
+Result<> Supervisor::withdraw_launch(const std::stop_token& stop)
+{
+    auto done = executor().cancel(job(), directory(), 0s);
+    while (!done && wait_for_target(stop))
+        done = executor().cancel(job(), directory(), 0s);
+    if (stop.stop_requested()) return fail(ErrorKind::cancelled, "the daemon stops");
+    return {};
+}
+
+std::optional<target::Outage> Supervisor::outage() const
+{
+    const auto* executor = executor_.load();
+    return executor && !ended_ ? executor->outage(directory()) : std::nullopt;
+}
+
+bool Supervisor::wait_for_target(const std::stop_token& stop)
+{
+    if (stop.stop_requested() || !tell_outage()) return false;
+    return os::sleep_for(250ms, stop);
+}
+
+bool Supervisor::tell_outage()
+{
+    const auto outage = executor().outage(directory());
+    if (outage && unreachable_since_ == 0) {
+        unreachable_since_ = outage->since;
+        tell("notice",
+             "the target cannot be reached; what it has begun goes on there: " + outage->reason);
+    }
+    return outage.has_value();
+}
+
+void Supervisor::note_reached()
+{
+    if (unreachable_since_ == 0 || executor().outage(directory())) return;
+    const auto span = std::max<std::int64_t>(0, wall_milliseconds() - unreachable_since_);
+    unreachable_since_ = 0;
+    tell("notice", "the target is reached again, after " + brief_duration_text(span));
+}
+
+Result<> Supervisor::launch(const Plan& plan, std::stop_token stop)
+{
+    if (cancel_wished()) return fail(ErrorKind::cancelled, "cancelled before it had begun");
+    auto spec = TRY(job_spec(plan));
+    secrets_ = TRY(RunSecrets::load(context_, plan));
+    const auto begin = boot_milliseconds();
+    auto launched = executor().launch(spec, stop);
+    // Whether it was heard is not known: asking again starts no second one.
+    while (!launched && !cancel_wished() && wait_for_target(stop))
+        launched = executor().launch(spec, stop);
+    for (auto& [name, value] : spec.variables)
+        wipe(value);
+    if (!launched) {
+        TRY(withdraw_launch(stop));
+        // It may have been heard, and have begun before the request to end.
+        if (cancel_wished() && TRY(was_launched(stop))) return {};
+        return tl::unexpected(launched.error());
+    }
+    note_reached();
+    run_.job = *launched;
+    // Its first state brings the name with it; one that cannot be guessed must not be lost before.
+    if (run_.job != run_.id.text()) {
+        store::RunChange change;
+        change.job = run_.job;
+        while (true) {
+            const auto stored = context_.history.update_run(run_.id, change);
+            if (stored || !may_pass(stored.error()) ||
+                !wait_for_room(stored.error(), Reserved::keep))
+                break;
+        }
+    }
+    run_.timings["start"] = boot_milliseconds() - begin;
+    wishes_.lock()->ambient.reset();  // used; not kept longer than needed
+    return {};
+}
+
+}  // namespace ponk::engine

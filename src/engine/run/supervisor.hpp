@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/synced.hpp"
+#include "engine/context/context.hpp"
+#include "engine/plan/plan.hpp"
+#include "engine/secrets/run_secrets.hpp"
+#include "engine/tracked/journal_reader.hpp"
+#include "model/run.hpp"
+#include "os/wait.hpp"
+#include "snapshot/take_snapshot.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <thread>
+#include <vector>
+
+namespace ponk::engine {
+
+// Carries one run from its record to its end, on a thread of its own: snapshot, place, launch,
+// follow, collect. It is the only writer of its run's state. Destroying it stops the watching,
+// never the job; whoever supervises the run next goes on from what is stored.
+class Supervisor {
+public:
+    // Without `ambient` (after a restart) a run that was not launched waits a while for its client
+    // to send the submission again.
+    Supervisor(const Context& context, model::Run run, std::optional<Ambient> ambient);
+    ~Supervisor();
+    Supervisor(const Supervisor&) = delete;
+    Supervisor& operator=(const Supervisor&) = delete;
+
+    // The same submission came again: it may bring the environment that a restart lost.
+    void offer(Ambient ambient);
+    void cancel(std::chrono::seconds grace);
+    // The run's folder is gone with all it held: the run is lost, and its job is left alone.
+    void give_up(const Error& why);
+    [[nodiscard]] bool ended() const noexcept { return ended_; }
+    // Set while the run's target cannot be reached.
+    [[nodiscard]] std::optional<target::Outage> outage() const;
+
+private:
+    struct Wishes {
+        std::optional<Ambient> ambient;
+        std::optional<std::chrono::seconds> cancel;
+        int cancels = 0;                     // how often it was wished
+        std::optional<std::string> give_up;  // why
+    };
+
+    // What is kept for the ends of runs: a script that still writes would take it.
+    enum class Reserved { keep, give };
+
+    void work(std::stop_token stop);
+    Result<> carry_out(std::stop_token stop);
+    Result<> prepare(const Plan& plan, std::stop_token stop);
+    Result<snapshot::Lease>
+    take_snapshot(const Plan& plan, store::RunChange& change, std::stop_token stop);
+    Result<bool> find_noted_snapshot(store::RunChange& change);
+    void record_snapshot(const store::RunChange& change);
+    Result<> launch(const Plan& plan, std::stop_token stop);
+    Result<> withdraw_launch(const std::stop_token& stop);
+    Result<bool> was_launched(std::stop_token stop);
+    // After a failed call: true when the target cannot be reached. Tells it once and waits a
+    // moment; the call shall then be tried again.
+    bool wait_for_target(const std::stop_token& stop);
+    void note_reached();
+    // Tells it once to whoever follows; false when the target can be reached.
+    bool tell_outage();
+    // A request to end that the job has not heard yet.
+    struct Cancelling {
+        bool sent = false;
+        bool tried = false;
+        int cancels = 0;  // how often it was wished at the last try
+        Deadline next{};
+        std::chrono::milliseconds pause{1000};
+        std::string problem;  // as it was told
+    };
+    void try_to_cancel(Cancelling& cancelling, std::chrono::seconds grace);
+    Result<> wait_for_ambient(std::stop_token stop);
+    Result<> follow(const Plan& plan, std::stop_token stop);
+    void answer_asks(JournalReader& journals) const;
+    void note_gpu(const std::string& text);
+    [[nodiscard]] Json final_gpu() const;
+    void keep_place_in_queue();
+    [[nodiscard]] Deadline place_is_due() const;
+    // Why `gpu: required` does not hold for a run that has ended; nullopt when it does.
+    [[nodiscard]] std::optional<Error> broken_gpu_requirement(const Plan& plan) const;
+    Result<> finalize(const target::JobStatus& status,
+                      const Plan& plan,
+                      JournalReader& journals,
+                      std::stop_token stop);
+    void check_log(const model::ExitRecord& exit, target::Notices& notices);
+    Result<target::Notices>
+    read_last_metrics(const Plan& plan, JournalReader& journals, const std::stop_token& stop);
+    Result<target::Collected> collect_outputs(const Plan& plan, std::stop_token stop);
+    void fail_run(const Error& error);
+    void end_what_it_made(model::RunState state, std::int64_t ended);
+    // As it may be stored.
+    [[nodiscard]] Error hidden(const Error& error) const;
+    Result<> try_move(const std::vector<model::RunState>& path, const store::RunChange& change);
+    // As soon as the disk has room for it.
+    Result<> move_through(const std::vector<model::RunState>& path, const store::RunChange& change);
+    Result<> move_to(model::RunState state, const store::RunChange& change = {});
+    // What could not be stored may be stored later: the disk is full, say.
+    [[nodiscard]] bool may_pass(const Error& problem) const;
+    // After such a problem: waits a moment. False when we shall end.
+    bool wait_for_room(const Error& problem, Reserved reserved);
+    Result<target::JobSpec> job_spec(const Plan& plan);
+    Result<snapshot::SnapshotReport> store_files(const Plan& plan, std::stop_token stop);
+    Result<> finish_preparation();
+    void tell_progress(const Plan& plan, const std::string& line) const;
+    Result<target::Placed>
+    place(const Plan& plan, store::RunChange& change, std::optional<snapshot::Lease>& lease);
+    std::vector<std::string> tell_warnings(target::Notices notices);
+    bool know_secrets(const Plan& plan);
+    void tell(const std::string& kind, const std::string& text) const;
+    [[nodiscard]] bool cancel_wished();
+    [[nodiscard]] std::string job() const;
+    [[nodiscard]] target::Executor& executor() const { return *executor_.load(); }
+    [[nodiscard]] const Path& directory() const { return directory_; }
+
+    const Context& context_;
+    model::Run run_;        // the thread's own copy: others must not look at it
+    const Path directory_;  // the run's folder; others may ask for it
+    std::atomic<target::Executor*> executor_{nullptr};
+    std::int64_t unreachable_since_ = 0;  // as it was told to who follows
+    std::string gpu_text_;                // the state of its GPUs as it was last seen
+    std::string gpu_told_;                // what of it was told last
+    bool gpu_is_kept_ = true;             // the run's record has it
+    int waits_for_room_ = 0;
+    std::int64_t next_keeping_ = 0;  // when it may be written again; by the clock of the boot
+    Synced<Wishes> wishes_;
+    os::Bell bell_;
+    std::stop_source step_;  // ends the current blocking step when a cancel comes
+    std::stop_token stop_;   // the thread's own
+    // From the launch on: what the script must not tell. Absent when it cannot be read now.
+    std::optional<RunSecrets> secrets_ = RunSecrets();
+    std::atomic<bool> ended_{false};
+    std::jthread thread_;  // last: joins before the rest is destroyed
+};
+
+}  // namespace ponk::engine

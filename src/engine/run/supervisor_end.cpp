@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// After the job's end: read the rest of its metrics, bring home what it made, record what became of
+// it.
+#include "base/text.hpp"
+#include "engine/run/supervisor.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+namespace ponk::engine {
+
+using model::RunState;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto longest_reading = 5min;
+
+Json evidence_of(const model::ExitRecord& exit)
+{
+    JsonObject evidence{{"by", exit.by},
+                        {"cause", exit.cause},
+                        {"signal", exit.signal},
+                        {"log_length", exit.log_length},
+                        {"log_sha256", exit.log_sha256},
+                        {"user_ms", exit.user_ms},
+                        {"system_ms", exit.system_ms},
+                        {"max_rss_kib", exit.max_rss_kib},
+                        {"survivors", exit.survivors}};
+    if (exit.oom_kills >= 0) evidence.set("oom_kills", exit.oom_kills);
+    if (!exit.oom_evidence.empty()) evidence.set("oom_evidence", exit.oom_evidence);
+    if (exit.unkillable > 0) evidence.set("unkillable", exit.unkillable);
+    return evidence;
+}
+
+Error out_of_memory(const model::ExitRecord& exit, const Json& environment)
+{
+    const auto limit = environment.integer("memory_limit");
+    const auto evidence = "\nEvidence: " + exit.oom_evidence + ".";
+    if (limit <= 0) {
+        return {ErrorKind::unavailable,
+                "the kernel ended the script for want of memory",
+                "Make it need less (smaller batches, fewer workers), or take a machine with more." +
+                    evidence};
+    }
+    return {ErrorKind::unavailable,
+            fmt::format("the kernel ended the script for want of memory: its container may use {}",
+                        byte_size_text(static_cast<std::uint64_t>(limit))),
+            "Another limit is '--memory=SIZE' among 'environment.docker.arguments' of the run "
+            "configuration (without it: the machine's memory less a tenth; 0: none). Or make the "
+            "script need less: smaller batches, fewer workers." +
+                evidence};
+}
+
+// Our own reason for an end, where the script did not choose it.
+std::optional<Error>
+reason_of(const model::ExitRecord& exit, const Plan& plan, const Json& environment)
+{
+    if (exit.cause == "start-failure") {
+        return Error(ErrorKind::unavailable,
+                     "the script could not be started: " + exit.message,
+                     "Check the interpreter and the script's permissions.");
+    }
+    if (exit.cause == "time-limit") {
+        return Error(ErrorKind::timeout,
+                     fmt::format("the time limit of {} s was reached", plan.time_limit_seconds),
+                     "Raise maxRunDurationSeconds, or submit with a larger --time-limit.");
+    }
+    if (exit.cause == "terminated") {
+        return Error(ErrorKind::unavailable,
+                     "the run was told to end from outside ponk (its supervisor got SIGTERM)",
+                     "A machine that shuts down or a container engine that restarts does that; "
+                     "submit it again with `ponk experiment rerun`.");
+    }
+    if (exit.signal == 9 && exit.oom_kills > 0) return out_of_memory(exit, environment);
+    return std::nullopt;
+}
+
+RunState end_state(const model::ExitRecord& exit)
+{
+    if (exit.cause == "cancel") return RunState::canceled;
+    return exit.cause == "script" && exit.status() == 0 ? RunState::completed : RunState::failed;
+}
+
+// Of a run whose end nobody knows.
+std::string what_is_left(const Context& context, const model::Run& run)
+{
+    if (os::open_regular(context.log_of(run.id).path, os::Links::refuse))
+        return "Its log and outputs are kept.";
+    std::error_code problem;
+    if (run.started == 0 && std::filesystem::exists(context.run_directory(run.id), problem))
+        return "'ponk experiment rerun " + run.id.brief() + "' repeats it.";
+    return "Its log and outputs went with its folder; 'ponk project restore " + run.id.brief() +
+           "' gets the files that it was started with.";
+}
+
+}  // namespace
+
+Result<target::Collected> Supervisor::collect_outputs(const Plan& plan, std::stop_token stop)
+{
+    if (!plan.collect_outputs) return target::Collected();
+    if (!secrets_) {
+        return tl::unexpected(Error(ErrorKind::unavailable,
+                                    "a secret of this run cannot be read, so it could be in the "
+                                    "names of files"));
+    }
+    const auto hide_names = [this](const Path& outputs) { return secrets_->hide_names(outputs); };
+    auto collected = executor().collect(job(), directory(), hide_names, stop);
+    // What a run wrote waits on its target until that is there again.
+    while (!collected && wait_for_target(stop))
+        collected = executor().collect(job(), directory(), hide_names, stop);
+    note_reached();
+    return collected;
+}
+
+// An end is not put off for ever by what a script left to read: there is a limit, and whoever asks
+// for the end once more gets it.
+Result<target::Notices> Supervisor::read_last_metrics(const Plan& plan,
+                                                      JournalReader& journals,
+                                                      const std::stop_token& stop)
+{
+    if (!know_secrets(plan)) {
+        context_.tell(run_.id,
+                      "notice",
+                      "metrics were not read: a secret of this run cannot be read, so it could be "
+                      "in them; they are still in the run's folder");
+        return target::Notices();
+    }
+    const auto limit = after(longest_reading);
+    const auto cancels = wishes_.lock()->cancels;
+    bool enough = false;
+    journals.begin_again();
+    while (!enough) {
+        const auto progress = journals.read_some(*secrets_);
+        if (const auto problem = journals.problem(); problem && may_pass(*problem)) {
+            static_cast<void>(wait_for_room(*problem, Reserved::give));
+            journals.begin_again();
+        } else if (progress == JournalReader::Progress::done) {
+            break;
+        }
+        if (stop.stop_requested()) return fail(ErrorKind::cancelled, "the daemon stops");
+        enough = Deadline::clock::now() >= limit || wishes_.lock()->cancels != cancels;
+    }
+    auto notices = journals.findings();
+    if (enough) {
+        notices.push_back(fmt::format("{} of its metric journals were not read to their end, {}; "
+                                      "they are still in the run's folder",
+                                      journals.left(),
+                                      wishes_.lock()->cancels != cancels ? "as it was cancelled"
+                                                                         : "it took too long"));
+    }
+    return notices;
+}
+
+// Once, while all of it is likely to be in memory; a large log is checked when it is read.
+void Supervisor::check_log(const model::ExitRecord& exit, target::Notices& notices)
+{
+    const auto damage = find_log_damage(
+        context_.log_of(run_.id), log_promise(exit), LogDepth::cheap, *context_.log_digests, stop_);
+    if (damage && *damage) notices.push_back((*damage)->message());
+    if (exit.log_sha256.empty() && exit.log_length > 0) {
+        notices.emplace_back("its log has bytes that were never written, more than can be looked "
+                             "at: they are not shown, and it has no checksum");
+    }
+}
+
+Result<> Supervisor::finalize(const target::JobStatus& status,
+                              const Plan& plan,
+                              JournalReader& journals,
+                              std::stop_token stop)
+{
+    auto about_metrics = TRY(read_last_metrics(plan, journals, stop));
+    note_gpu(status.gpu);
+    store::RunChange change;
+    if (!run_.gpu.is_null()) change.gpu = final_gpu();
+    change.job = run_.job;
+    change.timings = run_.timings;
+    // One that waited for GPUs, or failed to get them, never began.
+    const bool never_began = status.exit && status.exit->by == "side";
+    if (status.exit && !never_began) {
+        change.started = status.exit->started;
+        change.timings["run"] = status.exit->duration_ms;
+    }
+    const auto begin = boot_milliseconds();
+    Result<target::Collected> outputs = target::Collected();
+    std::vector<RunState> path;
+    if (run_.state == RunState::queued) path.push_back(RunState::starting);
+    if (run_.state != RunState::finalizing) path.push_back(RunState::finalizing);
+    if (plan.collect_outputs && executor().may_have_outputs(directory())) {
+        // Worth a state of its own to be seen: this can take a while.
+        if (!path.empty()) TRY(move_through(path, change));
+        path.clear();
+        outputs = collect_outputs(plan, stop);
+        // Event files among outputs that were in a container until now.
+        if (plan.container && !plan.container->tree_mounted)
+            about_metrics = TRY(read_last_metrics(plan, journals, stop));
+    }
+    if (stop.stop_requested()) return fail(ErrorKind::cancelled, "the daemon stops");
+    if (outputs && outputs->outputs) change.outputs = outputs->outputs->text();
+    auto notices = outputs ? std::move(outputs->notices) : target::Notices();
+    if (status.exit && !status.reason.empty()) notices.push_back(status.reason);
+    for (auto& notice : about_metrics)
+        notices.push_back(secrets_ ? secrets_->hide(notice) : notice);
+    if (status.exit && status.exit->disk_full > 0)
+        notices.emplace_back(
+            "the disk that holds its log, on the machine where it ran, was full: what "
+            "it said last may be missing, and may be why it ended");
+    if (status.exit) check_log(*status.exit, notices);
+    change.warnings = tell_warnings(std::move(notices));
+    change.timings["collect"] = boot_milliseconds() - begin;
+    const auto end = [&](RunState state) {
+        end_what_it_made(state, *change.ended);
+        path.push_back(state);
+        return move_through(path, change);
+    };
+    if (!status.exit) {
+        change.ended = wall_milliseconds();
+        change.error = Error(ErrorKind::unavailable, status.reason, what_is_left(context_, run_));
+        return end(RunState::lost);
+    }
+    auto exit = *status.exit;
+    // On a full disk a cancel reaches the supervisor as a signal alone.
+    if (exit.cause == "terminated" && cancel_wished()) exit.cause = "cancel";
+    change.ended = exit.ended;
+    change.evidence = evidence_of(exit);
+    if (exit.cause != "start-failure" && !never_began) change.exit_code = exit.status();
+    if (const auto reason = reason_of(exit, plan, run_.environment)) change.error = hidden(*reason);
+    auto state = end_state(exit);
+    const bool ended_by_side = !run_.gpu.text("enforced").empty() && !cancel_wished();
+    if (ended_by_side || state == RunState::completed) {
+        if (auto broken = broken_gpu_requirement(plan)) {
+            state = RunState::failed;
+            change.error = std::move(broken);
+        }
+    }
+    if (!outputs) {
+        change.error = hidden(outputs.error())
+                           .within("collect outputs")
+                           .with_hint("The files are still in the run's folder: 'ponk experiment "
+                                      "return' copies them.");
+        if (state == RunState::completed) state = RunState::failed;
+    }
+    return end(state);
+}
+
+}  // namespace ponk::engine

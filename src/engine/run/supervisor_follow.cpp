@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// After the launch: follow the job and read its metrics.
+#include "engine/run/run_note.hpp"
+#include "engine/run/supervisor.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+namespace ponk::engine {
+
+using model::RunState;
+using target::JobPhase;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto heartbeat = 30s;        // sync wakes by events; this only bounds a missed one
+constexpr auto longest_pause = 10s;    // between two tries to cancel
+constexpr auto longest_deafness = 1s;  // a cancel that is repeated by its user is tried at once
+
+}  // namespace
+
+Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
+{
+    target::JobStatus seen;
+    JournalReader journals(context_, run_.id);
+    // A locked keyring takes its time to say so; that must not delay a cancel again and again.
+    if (!know_secrets(plan)) journals.put_off();
+    Cancelling cancelling;
+    bool away = false;
+    int burst = 0;
+    std::string last_problem;
+    for (;;) {
+        if (stop.stop_requested()) return fail(ErrorKind::cancelled, "the daemon stops");
+        if (const auto why = wishes_.lock()->give_up)
+            return finalize({.phase = JobPhase::lost, .reason = *why}, plan, journals, stop);
+        if (const auto wish = wishes_.lock()->cancel; wish && !cancelling.sent)
+            try_to_cancel(cancelling, *wish);
+        auto until = std::min({after(heartbeat), journals.due(), place_is_due()});
+        if (cancelling.tried && !cancelling.sent)
+            until = std::min({until, cancelling.next, after(longest_deafness)});
+        // Before a cancel was tried its arrival must end the wait; afterwards only our own end.
+        auto status = executor().sync(
+            job(), directory(), seen, until, cancelling.tried ? stop : step_.get_token());
+        if (!status) {
+            if (status.error().kind() == ErrorKind::cancelled) continue;
+            std::error_code problem;
+            if (wait_for_target(stop)) {
+                away = true;
+                continue;
+            }
+            if (!std::filesystem::exists(directory() / "spec", problem) && !problem &&
+                !std::filesystem::exists(directory() / "box", problem) && !problem) {
+                return finalize({.phase = JobPhase::lost,
+                                 .reason = "the run's folder was removed while it was running"},
+                                plan,
+                                journals,
+                                stop);
+            }
+            if (status.error().message() != last_problem) {
+                last_problem = status.error().message();
+                tell("notice", "cannot ask the target now: " + last_problem);
+            }
+            if (!os::sleep_for(1s, stop)) continue;
+            continue;
+        }
+        seen = std::move(*status);
+        if (std::exchange(away, false)) cancelling.next = {};  // now it may be heard
+        note_reached();
+        const bool is_unknown = seen.phase == JobPhase::unknown;
+        if ((is_unknown || (seen.phase == JobPhase::running && !seen.reason.empty())) &&
+            seen.reason != last_problem) {
+            last_problem = seen.reason;
+            tell("notice", (is_unknown ? "cannot ask the target now: " : "") + last_problem);
+        }
+        if (seen.phase == JobPhase::ended || seen.phase == JobPhase::lost)
+            return finalize(seen, plan, journals, stop);
+        note_gpu(seen.gpu);
+        if (seen.phase == JobPhase::queued && run_.state == RunState::starting) {
+            store::RunChange change;
+            change.job = run_.job;
+            if (!run_.gpu.is_null()) change.gpu = run_.gpu;
+            change.timings = run_.timings;
+            const auto moved = try_move({RunState::queued}, change);
+            if (!moved && !may_pass(moved.error())) return moved;
+            if (moved) gpu_is_kept_ = true;
+        }
+        keep_place_in_queue();
+        if (seen.phase == JobPhase::running && run_.state < RunState::running) {
+            store::RunChange change;
+            change.started = seen.started;
+            change.job = run_.job;
+            change.timings = run_.timings;
+            if (!run_.gpu.is_null()) change.gpu = run_.gpu;
+            // On a full disk its end is not missed meanwhile.
+            const auto moved = try_move(run_.state == RunState::queued
+                                            ? std::vector{RunState::starting, RunState::running}
+                                            : std::vector{RunState::running},
+                                        change);
+            if (!moved && !may_pass(moved.error())) return moved;
+            if (moved) {
+                if (const auto kept = keep_first_note(directory()); !kept)
+                    context_.tell(run_.id, "notice", "its note: " + kept.error().message());
+            }
+        }
+        context_.notifier.ring(run_.id);
+        journals.note_length(seen.journal_length);
+        if (journals.is_due()) {
+            if (know_secrets(plan)) {
+                journals.read_some(*secrets_);
+                answer_asks(journals);
+            } else {
+                journals.put_off();
+            }
+        }
+        // A script that writes without pause must not keep us spinning.
+        if (++burst > 64) {
+            burst = 0;
+            os::sleep_for(20ms, stop);
+        }
+    }
+}
+
+// A request to end that failed is not the run's end: the job goes on, so it is followed and asked
+// again until it hears.
+void Supervisor::try_to_cancel(Cancelling& cancelling, std::chrono::seconds grace)
+{
+    const auto cancels = wishes_.lock()->cancels;
+    if (cancels != std::exchange(cancelling.cancels, cancels)) cancelling.next = {};
+    if (Deadline::clock::now() < cancelling.next) return;
+    cancelling.tried = true;
+    const auto sent = executor().cancel(job(), directory(), grace);
+    cancelling.sent = sent.has_value();
+    if (sent) return;
+    cancelling.next = after(cancelling.pause);
+    cancelling.pause = std::min<std::chrono::milliseconds>(cancelling.pause * 2, longest_pause);
+    if (tell_outage() || sent.error().message() == cancelling.problem) return;
+    cancelling.problem = sent.error().message();
+    tell("notice", "it cannot be cancelled now, which is tried again: " + cancelling.problem);
+}
+
+// What cannot be told is not heard: the script is told that nobody answered.
+void Supervisor::answer_asks(JournalReader& journals) const
+{
+    for (const auto& ask : journals.take_asks()) {
+        const auto answer = context_.answer ? context_.answer(run_.id, ask) : std::string();
+        if (answer.empty()) continue;
+        static_cast<void>(executor().hand_over(job(), directory(), ask.text("ask"), answer));
+    }
+}
+
+}  // namespace ponk::engine

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// Before the launch: snapshot and working copy.
+#include "base/advice.hpp"
+#include "base/text.hpp"
+#include "engine/run/preparation_part.hpp"
+#include "engine/run/run_environment.hpp"
+#include "engine/run/run_note.hpp"
+#include "engine/run/store_project.hpp"
+#include "engine/run/supervisor.hpp"
+#include "target/remote/link/box_advice.hpp"
+#include "target/run_directory/control_directory.hpp"
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <utility>
+
+namespace ponk::engine {
+
+using model::RunState;
+
+namespace {
+
+// Executors do not know by which configuration a run was asked for.
+Error name_configuration(const Error& error, const std::string& configuration)
+{
+    if (configuration.empty()) return error;
+    return fill_in_advice(
+        error,
+        "`ponk experiment prepare`",
+        fmt::format("`ponk experiment prepare -c {}`", shell_word(configuration)));
+}
+
+Json git_json(const std::optional<snapshot::GitInfo>& git)
+{
+    if (!git) return {};
+    return JsonObject{{"commit", git->commit},
+                      {"branch", git->branch},
+                      {"remote", git->remote},
+                      {"dirty", git->dirty ? Json(*git->dirty) : Json()}};
+}
+
+// As far as messages name it.
+target::BoxAddress box_of(const Plan& plan)
+{
+    target::BoxAddress box;
+    if (!plan.box) return box;
+    box.address = plan.box->address;
+    box.port = plan.box->port;
+    box.user = plan.box->user;
+    return box;
+}
+
+}  // namespace
+
+Result<> Supervisor::prepare(const Plan& plan, std::stop_token stop)
+{
+    if (run_.state == RunState::not_started) TRY(move_to(RunState::preparing));
+    TRY(os::make_directories(directory()));
+    store::RunChange change;
+    // Until history names the snapshot, nothing else keeps its objects from the collector.
+    std::optional<snapshot::Lease> lease;
+    if (run_.snapshot.empty() && !TRY(find_noted_snapshot(change))) {
+        lease.emplace(
+            TRY(take_snapshot(plan, change, step_.get_token()).map_error(while_doing("snapshot"))));
+    }
+    TRY(write_first_note(directory(), run_));
+    const auto begin = boot_milliseconds();
+    auto placed = TRY(place(plan, change, lease).map_error([&](const Error& error) {
+        return name_configuration(target::remote::advise_for_box(error, box_of(plan), plan.target),
+                                  plan.run_configuration);
+    }));
+    change.warnings = tell_warnings(std::move(placed.notices));
+    change.timings["materialise"] = boot_milliseconds() - begin - placed.prepare_ms;
+    change.timings["prepare"] = placed.prepare_ms;
+    if (placed.environment) {
+        if (placed.environment->built)
+            context_.tell(run_.id, "notice", "the environment was " + placed.environment->reason);
+        change.environment = run_.environment =
+            TRY(keep_environment(directory(), *placed.environment));
+        TRY(write_first_note(directory(), run_));
+    }
+    change.timings["queue"] = 0;
+    if (stop.stop_requested() || cancel_wished())
+        return fail(ErrorKind::cancelled, "cancelled before it had begun");
+    return move_to(RunState::starting, change);
+}
+
+// All that was asked for is there.
+Result<> Supervisor::finish_preparation()
+{
+    store::RunChange change;
+    change.started = run_.created;
+    change.ended = wall_milliseconds();
+    change.exit_code = 0;
+    TRY(executor().clean(job(), directory()));
+    return move_through({RunState::finalizing, RunState::completed}, change);
+}
+
+// What a build says is the log of a preparation, which has no other.
+void Supervisor::tell_progress(const Plan& plan, const std::string& line) const
+{
+    context_.tell(run_.id, "progress", line);
+    if (!plan.only_prepare) return;
+    const auto log =
+        os::open_file(directory() / target::control::log, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    if (log) static_cast<void>(os::write_all(log->get(), line + "\n"));
+    context_.notifier.ring(run_.id);
+}
+
+// A daemon before us was killed between the snapshot and the launch: what was submitted then is
+// what runs.
+Result<bool> Supervisor::find_noted_snapshot(store::RunChange& change)
+{
+    const auto noted = read_note(directory());
+    Digest digest{};
+    if (!noted || noted->id != run_.id || !parse_digest(noted->snapshot, digest)) return false;
+    if (!TRY(context_.objects.contains(digest))) return false;
+    change.snapshot = run_.snapshot = noted->snapshot;
+    change.git = run_.git = noted->git;
+    return true;
+}
+
+// What the store lost may still lie in the project: then it is stored again and the run goes on.
+Result<target::Placed>
+Supervisor::place(const Plan& plan, store::RunChange& change, std::optional<snapshot::Lease>& lease)
+{
+    // Something that takes long has begun: from now on the record tells what will be run, and who
+    // waits only for that may go.
+    bool told = false;
+    const auto progress = [&](const std::string& line) {
+        if (!std::exchange(told, true)) record_snapshot(change);
+        tell_progress(plan, line);
+    };
+    auto placed = executor().place(TRY(job_spec(plan)), progress, step_.get_token());
+    if (placed || (placed.error().kind() != ErrorKind::damaged &&
+                   placed.error().kind() != ErrorKind::not_found))
+        return placed;
+    auto stored = store_files(plan, step_.get_token());
+    if (!stored) return placed;
+    lease.emplace(std::move(stored->lease));
+    if (run_.rerun_of.empty() && stored->id.text() != run_.snapshot) {
+        change.snapshot = run_.snapshot = stored->id.text();
+        TRY(write_first_note(directory(), run_));
+    }
+    auto again = executor().place(TRY(job_spec(plan)), progress, step_.get_token());
+    if (!again) return placed;
+    again->notices.push_back("the stored snapshot was damaged and has been stored again from " +
+                             os::in_quotes(run_.project_path) + " (" + placed.error().message() +
+                             ")");
+    return again;
+}
+
+void Supervisor::record_snapshot(const store::RunChange& change)
+{
+    store::RunChange known;
+    known.snapshot = run_.snapshot;
+    known.git = run_.git;
+    known.timings = change.timings;
+    // Not the only chance: the change of state that follows brings it again.
+    if (context_.history.update_run(run_.id, known)) context_.notifier.ring(run_.id);
+}
+
+Result<snapshot::SnapshotReport> Supervisor::store_files(const Plan& plan, std::stop_token stop)
+{
+    return store_project(
+        context_,
+        run_.project_path,
+        plan.only_prepare ? part_for_preparation(run_.project_path, plan) : std::nullopt,
+        [this](const std::string& line) { context_.tell(run_.id, "progress", line); },
+        std::move(stop));
+}
+
+Result<snapshot::Lease>
+Supervisor::take_snapshot(const Plan& plan, store::RunChange& change, std::stop_token stop)
+{
+    const auto begin = boot_milliseconds();
+    auto report = TRY(store_files(plan, std::move(stop)));
+    for (const auto& notice : report.notices)
+        context_.tell(run_.id, "notice", notice);
+    change.snapshot = run_.snapshot = report.id.text();
+    change.git = run_.git = git_json(report.git);
+    change.timings["snapshot"] = boot_milliseconds() - begin;
+    return std::move(report.lease);
+}
+
+}  // namespace ponk::engine

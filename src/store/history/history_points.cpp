@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/history/history.hpp"
+#include "store/history/history_impl.hpp"
+#include "store/points/metric_pages.hpp"
+#include "store/points/point_tail.hpp"
+#include "store/points/sampling.hpp"
+#include "store/points/tail_codec.hpp"
+#include "store/rows/run_row.hpp"
+
+#include <algorithm>
+
+namespace ponk::store {
+
+using model::MetricPoint;
+
+namespace {
+
+// Bytes of all tails together: from where on they are settled beside, and from where on those who
+// log have to wait for it. About 300,000 and 5,000,000 points.
+constexpr std::uint64_t large_tail = std::uint64_t{4} << 20;
+constexpr std::uint64_t overdue_tail = std::uint64_t{64} << 20;
+
+// Nullopt when the run or the key is not there.
+Result<std::optional<OpenMetric>>
+find_key(db::Connection& reader, const RunId& id, const std::string& key)
+{
+    const auto run = get_run_row(reader, id);
+    if (!run && run.error().kind() == ErrorKind::not_found) return std::optional<OpenMetric>();
+    return find_open_metric(reader, TRY(run), key);
+}
+
+}  // namespace
+
+Result<> History::Impl::settle(const RunId& id)
+{
+    if (!unsettled.any()) return {};
+    const auto row =
+        database->read([&id](db::Connection& reader) { return get_run_row(reader, id); });
+    if (!row && row.error().kind() == ErrorKind::not_found) return {};
+    return store::settle(*database, unsettled, TRY(row));
+}
+
+Result<> History::Impl::settle_all()
+{
+    return store::settle_all(*database, unsettled);
+}
+
+Result<> History::Impl::settle_for_now(db::Connection& writer, const std::optional<RunId>& id) const
+{
+    if (!id) return store::settle_for_now(writer, unsettled, std::nullopt);
+    return store::settle_for_now(writer, unsettled, TRY(get_run_row(writer, *id)));
+}
+
+bool History::Impl::is_overdue() const
+{
+    return unsettled.bytes() > overdue_tail;
+}
+
+void History::Impl::settle_when_large()
+{
+    call_settler();
+    static_cast<void>(settle_down_to(*database, unsettled, overdue_tail));
+}
+
+void History::Impl::call_settler()
+{
+    if (unsettled.bytes() > large_tail) settler.call();
+}
+
+Result<> History::log_points(const RunId& id, std::span<const MetricPoint> points)
+{
+    const auto tail = encode_tail(PointsByKey(points));
+    std::optional<TailRow> row;
+    auto written =
+        impl_->database->write(db::Durability::disk, [&](db::Connection& writer) -> Result<> {
+            row = TRY(append_tail(writer, impl_->unsettled, TRY(get_run_row(writer, id)), tail));
+            return {};
+        });
+    if (!written) {
+        forget_tail(impl_->unsettled, row);
+        return written;
+    }
+    impl_->settle_when_large();
+    return {};
+}
+
+Result<> History::settle_all()
+{
+    return impl_->settle_all();
+}
+
+Result<MetricPage> History::metric_history(const RunId& id,
+                                           const std::string& key,
+                                           const std::string& after,
+                                           std::size_t limit) const
+{
+    return impl_->read_settled(id, [&](db::Connection& reader) -> Result<MetricPage> {
+        const auto metric = TRY(find_key(reader, id, key));
+        if (!metric) return MetricPage();
+        return read_page(reader, *metric, after, limit);
+    });
+}
+
+Result<std::vector<MetricPoint>> History::sampled_history(const RunId& id,
+                                                          const std::string& key,
+                                                          const std::optional<StepRange>& range,
+                                                          std::size_t most) const
+{
+    constexpr std::size_t all = std::size_t{1} << 40;
+    return impl_->read_settled(id, [&](db::Connection& reader) -> Result<std::vector<MetricPoint>> {
+        const auto metric = TRY(find_key(reader, id, key));
+        if (!metric) return std::vector<MetricPoint>();
+        return sample_points(
+            reader, *metric, range, static_cast<std::int64_t>(std::min(most, all)));
+    });
+}
+
+}  // namespace ponk::store

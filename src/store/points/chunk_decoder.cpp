@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/points/chunk_codec.hpp"
+#include "store/points/chunk_format.hpp"
+#include "store/points/packed_bytes.hpp"
+
+#include <zstd.h>
+
+#include <algorithm>
+
+namespace ponk::store {
+
+namespace {
+
+using namespace chunk_format;
+
+constexpr std::uint64_t largest_texts = std::uint64_t{4} << 20;  // of those that are compressed
+
+}  // namespace
+
+// Each function is false for bytes that cannot be.
+struct ChunkDecoder::State {
+    ZSTD_DCtx* context = nullptr;  // made when first needed
+    std::string buffer;
+
+    ~State() { ZSTD_freeDCtx(context); }
+
+    // Exactly `size` bytes, in `buffer`.
+    bool expand(std::string_view packed, std::size_t size)
+    {
+        if (!context) context = ZSTD_createDCtx();
+        buffer.resize(size);
+        return context && ZSTD_decompressDCtx(
+                              context, buffer.data(), size, packed.data(), packed.size()) == size;
+    }
+
+    // A view into the chunk or into `buffer`.
+    std::optional<std::string_view> plane(PackedReader& in, std::size_t size)
+    {
+        const auto form = in.byte();
+        if (!form) return std::nullopt;
+        switch (static_cast<char>(*form)) {
+        case plane_raw:
+            return in.bytes(size);
+        case plane_zstd: {
+            const auto packed = in.text();
+            if (!packed || !expand(*packed, size)) return std::nullopt;
+            return buffer;
+        }
+        case plane_constant: {
+            const auto value = in.byte();
+            if (!value) return std::nullopt;
+            buffer.assign(size, static_cast<char>(*value));
+            return buffer;
+        }
+        default:
+            return std::nullopt;
+        }
+    }
+
+    // `numbers` are 0 in the beginning.
+    template <class Number>
+    bool planes(PackedReader& in, unsigned width, std::vector<Number>& numbers)
+    {
+        for (unsigned at = 0; at < width; ++at) {
+            const auto bytes = plane(in, numbers.size());
+            if (!bytes) return false;
+            const auto* from = reinterpret_cast<const std::uint8_t*>(bytes->data());
+            for (std::size_t i = 0; i < numbers.size(); ++i)
+                numbers[i] |= Number{from[i]} << (8 * at);
+        }
+        return true;
+    }
+
+    bool integers(PackedReader& in, std::size_t count, std::vector<std::int64_t>& numbers)
+    {
+        const auto first = in.signed_number();
+        if (!first) return false;
+        numbers.resize(count, *first);
+        if (count == 1) return true;
+        const auto usual = in.signed_number();
+        const auto width = in.byte();
+        if (!usual || !width || *width > 8) return false;
+        auto now = static_cast<std::uint64_t>(*first);
+        const auto difference = static_cast<std::uint64_t>(*usual);
+        if (*width == 0) {
+            for (std::size_t i = 1; i < count; ++i)
+                numbers[i] = static_cast<std::int64_t>(now += difference);
+            return true;
+        }
+        std::vector<std::uint64_t> rest(count - 1);
+        if (!planes(in, *width, rest)) return false;
+        for (std::size_t i = 1; i < count; ++i) {
+            now += difference + static_cast<std::uint64_t>(from_zigzag(rest[i - 1]));
+            numbers[i] = static_cast<std::int64_t>(now);
+        }
+        return true;
+    }
+
+    bool values(PackedReader& in, std::size_t count, std::vector<double>& values)
+    {
+        const auto form = in.byte();
+        values.resize(count);
+        if (form == values_float) {
+            std::vector<std::uint32_t> bits(count);
+            if (!planes(in, 4, bits)) return false;
+            std::transform(bits.begin(), bits.end(), values.begin(), [](std::uint32_t one) {
+                return double{std::bit_cast<float>(one)};
+            });
+            return true;
+        }
+        if (form != values_double) return false;
+        std::vector<std::uint64_t> bits(count);
+        if (!planes(in, 8, bits)) return false;
+        std::transform(bits.begin(), bits.end(), values.begin(), [](std::uint64_t one) {
+            return std::bit_cast<double>(one);
+        });
+        return true;
+    }
+
+    bool texts(PackedReader& in, PointColumns& points)
+    {
+        const auto form = in.byte();
+        if (form != texts_raw && form != texts_zstd) return false;
+        const auto size = form == texts_zstd ? in.number() : 0;
+        auto bytes = in.text();
+        if (!size || !bytes || *size > largest_texts) return false;
+        if (form == texts_zstd) {
+            if (!expand(*bytes, *size)) return false;
+            bytes = buffer;
+        }
+        PackedReader all(*bytes);
+        points.texts.resize(points.size());
+        for (std::size_t i = 0; i < points.size(); ++i) {
+            if (!points.is_text(i)) continue;
+            const auto text = all.text();
+            if (!text) return false;
+            points.texts[i] = *text;
+        }
+        return all.at_end();
+    }
+
+    bool chunk(PackedReader& in, PointColumns& points)
+    {
+        if (in.byte() != version) return false;
+        const auto count = in.number();
+        if (!count || *count == 0 || *count > most_chunk_points) return false;
+        if (!integers(in, *count, points.steps) || !integers(in, *count, points.times))
+            return false;
+        const auto kinds = plane(in, *count);
+        if (!kinds) return false;
+        points.kinds.assign(kinds->begin(), kinds->end());
+        std::uint8_t any = 0;
+        for (const auto kind : points.kinds)
+            any |= kind;
+        if (any > (PointColumns::list | PointColumns::text)) return false;
+        if (!values(in, *count, points.values)) return false;
+        if ((any & PointColumns::text) != 0 && !texts(in, points)) return false;
+        return in.at_end();
+    }
+};
+
+ChunkDecoder::ChunkDecoder() : state_(std::make_unique<State>()) {}
+ChunkDecoder::~ChunkDecoder() = default;
+
+Result<PointColumns> ChunkDecoder::decode(std::string_view bytes)
+{
+    PackedReader in(bytes);
+    PointColumns points;
+    if (!state_->chunk(in, points)) return fail(ErrorKind::damaged, "a chunk of points is damaged");
+    return points;
+}
+
+}  // namespace ponk::store

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/error.hpp"
+#include "db/connection.hpp"
+#include "store/points/chunk_row.hpp"
+#include "store/records.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+// Rows of the tables `metric` and `journal`. Used inside transactions.
+namespace ponk::store {
+
+Result<std::uint64_t>
+stored_offset(db::Connection& connection, std::int64_t run, const std::string& journal);
+// Returns how many tags did not fit.
+Result<std::size_t>
+store_batch(db::Connection& writer, std::int64_t run, const JournalBatch& batch);
+Result<std::vector<LatestMetric>>
+read_latest(db::Connection& connection, std::int64_t run, const MetricRange& range = {});
+Result<std::optional<LatestMetric>>
+read_metric(db::Connection& connection, std::int64_t run, const std::string& key);
+
+// A key of a run while its points are read or added to.
+struct OpenMetric {
+    std::int64_t row = 0;
+    LatestMetric latest;
+};
+Result<std::optional<OpenMetric>>
+find_open_metric(db::Connection& connection, std::int64_t run, const std::string& key);
+// Writes count and latest of a key.
+Result<> write_latest(db::Connection& writer, const OpenMetric& metric);
+
+// SQLite has no NaN: it is stored as NULL, which no other number is.
+double number_of(const db::Statement& row, int column);
+
+using OnPoint = std::function<void(model::MetricPoint point)>;
+Result<> read_points(db::Connection& connection,
+                     std::int64_t run,
+                     const std::string& key,
+                     const PointRange& range,
+                     const OnPoint& on_point);
+
+}  // namespace ponk::store

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/error.hpp"
+#include "store/points/points_by_key.hpp"
+
+#include <string>
+#include <string_view>
+
+// Points of one request as the table `tail` holds them, docs/design/point-chunk.md. Pure.
+namespace ponk::store {
+
+std::string encode_tail(const PointsByKey& points);
+// Appends to `points` what `encode_tail` made, of this version or an earlier one; `damaged` for
+// other bytes, and then `points` may have some of them.
+Result<> decode_tail(std::string_view bytes, PointsByKey& points);
+
+}  // namespace ponk::store

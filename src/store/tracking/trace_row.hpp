@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "store/search/row_search.hpp"
+#include "store/tracking/traces.hpp"
+
+namespace ponk::store {
+
+inline constexpr PairTable trace_tags{"trace_tag", "trace"};
+inline constexpr PairTable trace_metadata{"trace_metadata", "trace"};
+
+Result<TraceInfo> read_trace(db::Connection& connection, std::int64_t row);
+// The search as a statement; also for tests of plans.
+RowSearch trace_rows(const TraceSearch& search);
+
+}  // namespace ponk::store

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/tracking/traces.hpp"
+
+#include "base/json.hpp"
+#include "base/text.hpp"
+#include "store/history/history_access.hpp"
+#include "store/rows/artifact_location.hpp"
+#include "store/tracking/trace_row.hpp"
+
+#include <limits>
+
+namespace ponk::store {
+
+namespace {
+
+Result<std::optional<std::int64_t>> find_row(db::Connection& connection, const std::string& id)
+{
+    auto statement = TRY(connection.prepare("SELECT row FROM trace WHERE id = ?"));
+    statement.bind(id);
+    if (!TRY(statement.step())) return std::optional<std::int64_t>();
+    return std::optional(statement.integer(0));
+}
+
+Result<std::int64_t> get_row(db::Connection& connection, const std::string& id)
+{
+    if (const auto row = TRY(find_row(connection, id))) return *row;
+    return fail(ErrorKind::not_found, "Trace with ID '{}' not found.", printable(id));
+}
+
+Result<std::int64_t> upsert(db::Connection& writer, const TraceInfo& trace)
+{
+    auto statement = TRY(writer.prepare(
+        "INSERT INTO trace(id, project, time, duration, state, client_id, request, response)"
+        " VALUES(?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(id) DO UPDATE SET project = excluded.project,"
+        " time = excluded.time, duration = excluded.duration, state = excluded.state,"
+        " client_id = coalesce(excluded.client_id, client_id),"
+        " request = coalesce(excluded.request, request),"
+        " response = coalesce(excluded.response, response) RETURNING row"));
+    statement.bind(trace.id,
+                   trace.experiment,
+                   trace.time,
+                   trace.duration,
+                   trace.state,
+                   trace.client_id,
+                   trace.request,
+                   trace.response);
+    TRY(statement.step());
+    return statement.integer(0);
+}
+
+Result<std::int64_t>
+remove_ids(db::Connection& writer, std::int64_t experiment, const std::vector<std::string>& ids)
+{
+    std::int64_t removed = 0;
+    for (const auto& id : ids) {
+        auto statement = TRY(writer.prepare("DELETE FROM trace WHERE project = ? AND id = ?"));
+        TRY(statement.bind(experiment, id).run());
+        removed += writer.changes();
+    }
+    return removed;
+}
+
+Result<std::int64_t>
+remove_until(db::Connection& writer, std::int64_t experiment, const TraceSelection& selection)
+{
+    auto statement =
+        TRY(writer.prepare("DELETE FROM trace WHERE row IN (SELECT row FROM trace WHERE project = ?"
+                           " AND time <= ? ORDER BY time LIMIT ?)"));
+    statement.bind(experiment,
+                   *selection.until,
+                   selection.most.value_or(std::numeric_limits<std::int64_t>::max()));
+    TRY(statement.run());
+    return writer.changes();
+}
+
+}  // namespace
+
+Result<TraceInfo> read_trace(db::Connection& connection, std::int64_t row)
+{
+    auto statement = TRY(
+        connection.prepare("SELECT id, project, time, duration, state, client_id, request, response"
+                           " FROM trace WHERE row = ?"));
+    statement.bind(row);
+    if (!TRY(statement.step())) return fail(ErrorKind::internal, "row {} of a trace is gone", row);
+    TraceInfo trace{.id = statement.text(0),
+                    .experiment = statement.integer(1),
+                    .time = statement.integer(2),
+                    .duration = statement.integer_if_any(3),
+                    .state = statement.text(4),
+                    .client_id = statement.text_if_any(5),
+                    .request = statement.text_if_any(6),
+                    .response = statement.text_if_any(7)};
+    trace.metadata = TRY(read_pairs(connection, trace_metadata, row));
+    trace.tags = TRY(read_pairs(connection, trace_tags, row));
+    return trace;
+}
+
+Result<TraceInfo> Traces::put(const TraceInfo& trace)
+{
+    return HistoryAccess::database(history_).write(
+        db::Durability::disk, [&](db::Connection& writer) -> Result<TraceInfo> {
+            const auto experiment = TRY(get_writable_experiment(writer, trace.experiment));
+            const auto row = TRY(upsert(writer, trace));
+            TRY(put_pairs(writer, trace_metadata, row, trace.metadata));
+            TRY(put_pairs(writer, trace_tags, row, trace.tags));
+            TRY(put_pairs(writer,
+                          trace_tags,
+                          row,
+                          {{std::string(artifact_location_tag),
+                            below_location(experiment.location,
+                                           fmt::format("traces/{}/artifacts", trace.id))}}));
+            return read_trace(writer, row);
+        });
+}
+
+Result<TraceInfo> Traces::get(const std::string& id) const
+{
+    return HistoryAccess::database(history_).read([&](db::Connection& reader) -> Result<TraceInfo> {
+        return read_trace(reader, TRY(get_row(reader, id)));
+    });
+}
+
+Result<std::vector<TraceInfo>> Traces::find(const std::vector<std::string>& ids) const
+{
+    using Found = std::vector<TraceInfo>;
+    return HistoryAccess::database(history_).read([&](db::Connection& reader) -> Result<Found> {
+        Found found;
+        for (const auto& id : ids) {
+            if (const auto row = TRY(find_row(reader, id)))
+                found.push_back(TRY(read_trace(reader, *row)));
+        }
+        return found;
+    });
+}
+
+Result<> Traces::set_tag(const std::string& id, const std::string& key, const std::string& value)
+{
+    return HistoryAccess::database(history_).write(
+        db::Durability::disk, [&](db::Connection& writer) -> Result<> {
+            return put_pairs(writer, trace_tags, TRY(get_row(writer, id)), {{key, value}});
+        });
+}
+
+Result<> Traces::remove_tag(const std::string& id, const std::string& key)
+{
+    return HistoryAccess::database(history_).write(
+        db::Durability::disk, [&](db::Connection& writer) -> Result<> {
+            if (TRY(remove_pair(writer, trace_tags, TRY(get_row(writer, id)), key))) return {};
+            return fail(ErrorKind::not_found,
+                        "No trace tag with key '{}' for trace with ID '{}'",
+                        printable(key),
+                        printable(id));
+        });
+}
+
+Result<> Traces::link_to_run(const std::vector<std::string>& ids, const std::string& run)
+{
+    return HistoryAccess::database(history_).write(
+        db::Durability::disk, [&](db::Connection& writer) -> Result<> {
+            TRY(get_writable_run(writer, run, Into::any));
+            for (const auto& id : ids) {
+                auto link = TRY(writer.prepare("INSERT OR IGNORE INTO trace_link(trace, run)"
+                                               " SELECT row, ? FROM trace WHERE id = ?"));
+                TRY(link.bind(run, id).run());
+            }
+            return {};
+        });
+}
+
+Result<std::int64_t> Traces::remove(std::int64_t experiment, const TraceSelection& selection)
+{
+    return HistoryAccess::database(history_).write(
+        db::Durability::disk, [&](db::Connection& writer) -> Result<std::int64_t> {
+            return selection.until ? remove_until(writer, experiment, selection)
+                                   : remove_ids(writer, experiment, selection.ids);
+        });
+}
+
+}  // namespace ponk::store

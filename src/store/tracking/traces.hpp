@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/error.hpp"
+#include "query/search/comparison.hpp"
+#include "store/rows/tracked_rows.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ponk::store {
+
+class History;
+
+// What is known of a trace besides its spans, which are a file among artifacts.
+struct TraceInfo {
+    std::string id = {};
+    std::int64_t experiment = 0;
+    std::int64_t time = 0;                                // when it began, wall-clock milliseconds
+    std::optional<std::int64_t> duration = std::nullopt;  // milliseconds; not known before its end
+    std::string state = {};  // OK, ERROR, IN_PROGRESS, STATE_UNSPECIFIED
+    std::optional<std::string> client_id = std::nullopt;
+    std::optional<std::string> request = std::nullopt;  // the beginnings of what went in and out
+    std::optional<std::string> response = std::nullopt;
+    Pairs metadata = {};  // written with the trace
+    Pairs tags = {};      // may change later
+};
+
+struct TraceSearch {
+    std::vector<std::int64_t> experiments = {};
+    query::search::Filter filter = {};
+    std::vector<query::search::OrderKey> order_by = {};  // then the newest first
+    std::string page = {};                               // `next` of the page before this one
+    std::size_t limit = 100;
+};
+
+struct TracePage {
+    std::vector<TraceInfo> traces = {};
+    std::string next = {};  // empty at the end
+};
+
+// Traces by their ids, or the oldest that began at `until` or before, at most `most`.
+struct TraceSelection {
+    std::vector<std::string> ids = {};
+    std::optional<std::int64_t> until = std::nullopt;
+    std::optional<std::int64_t> most = std::nullopt;
+};
+
+inline constexpr std::string_view artifact_location_tag = "mlflow.artifactLocation";
+
+// Traces that clients log. Safe to call from any thread; every write is durable on return, and of a
+// call that fails nothing was stored. Errors are in MLflow's words.
+class Traces {
+public:
+    explicit Traces(const History& history) : history_(history) {}
+
+    // Stores it, with a tag that says where its files belong. Sent again it replaces what it says;
+    // other tags and metadata stay.
+    Result<TraceInfo> put(const TraceInfo& trace);
+    Result<TraceInfo> get(const std::string& id) const;
+    // Those that are there.
+    Result<std::vector<TraceInfo>> find(const std::vector<std::string>& ids) const;
+    Result<TracePage> search(const TraceSearch& search) const;
+    Result<> set_tag(const std::string& id, const std::string& key, const std::string& value);
+    // `not_found` when there is no such tag.
+    Result<> remove_tag(const std::string& id, const std::string& key);
+    // A search by the run's id finds them, too. Those that are not there are passed over.
+    Result<> link_to_run(const std::vector<std::string>& ids, const std::string& run);
+    // Returns how many there were.
+    Result<std::int64_t> remove(std::int64_t experiment, const TraceSelection& selection);
+
+private:
+    const History& history_;
+};
+
+}  // namespace ponk::store
