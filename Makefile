@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The front door. On Debian each goal first installs what it lacks, by package name, and says so.
+# The front listener. On Debian each goal first installs what it lacks, by package name, and says so.
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -68,7 +68,7 @@ storm:  ## kill -9 of everything: N=2000 kills over RUNS=500 runs, SEED=7
 storm-remote:  ## cuts the way to another machine (its own sshd, engine and network): CUTS=500 SEED=7
 	@tools/install_needs.sh build test run
 	@tools/build.sh release ponk
-	@/usr/bin/python3 tests/integration/box/storm_remote.py --ponk $(PONK) --cuts $(CUTS) --seed $(SEED)
+	@/usr/bin/python3 tests/integration/host/storm_remote.py --ponk $(PONK) --cuts $(CUTS) --seed $(SEED)
 
 storm-tracking:  ## kills the daemon while 16 clients log: KILLS=500 SEED=7
 	@tools/install_needs.sh build test run

@@ -61,9 +61,9 @@ def probe(make, target, pause, seconds, results):
     results.put((target, ask_again_and_again(make, "GET", target, None, {}, pause, seconds)))
 
 
-def log_metrics(door, run, seconds, results):
+def log_metrics(listener, run, seconds, results):
     body = json.dumps({"run_id": run, "key": "m", "value": 1.5, "timestamp": 1, "step": 1})
-    taken = ask_again_and_again(door.connect, "POST", attacks.API + "runs/log-metric", body, door.headers, 0, seconds)
+    taken = ask_again_and_again(listener.connect, "POST", attacks.API + "runs/log-metric", body, listener.headers, 0, seconds)
     results.put(("log-metric", sum(one < 10_000 for one in taken) / seconds))
 
 
@@ -88,9 +88,9 @@ class Bench:
         self.environment = {"PATH": "/usr/bin:/bin", "HOME": self.folder, "PONK_HOME": self.home, "LANG": "C.UTF-8", "NO_COLOR": "1"}
         values = dict(re.findall(r"export (MLFLOW_\w+)='?([^'\n]*)'?", self.command("tracking", "env")))
         port = int(values["MLFLOW_TRACKING_URI"].rsplit(":", 1)[1])
-        self.innocent = attacks.Door(port, values["MLFLOW_TRACKING_TOKEN"])
+        self.innocent = attacks.ListenerKind(port, values["MLFLOW_TRACKING_TOKEN"])
         made = json.loads(self.command("token", "create", "--name", "attacker", "--role", "write", "-o", "json"))
-        self.attacker = attacks.Door(port, made["token"])
+        self.attacker = attacks.ListenerKind(port, made["token"])
         self.pid = json.loads(self.command("daemon", "status", "-o", "json"))["pid"]
         self.run = self.make_run()
 

@@ -13,7 +13,7 @@ API = "/api/2.0/mlflow/"
 MASK = (1 << 64) - 1
 
 
-class Door:
+class ListenerKind:
     """Where the daemon is, and a token for it."""
 
     def __init__(self, port, token):
@@ -53,11 +53,11 @@ def many(count, stop, act):
         thread.join(5)
 
 
-def read_log_far_behind(door, run, stop):
+def read_log_far_behind(listener, run, stop):
     """Two readers of a log with a secret, from an offset that is not there; they leave and come again."""
     def act():
-        with socket.create_connection(("127.0.0.1", door.port), timeout=5) as connection:
-            connection.sendall(door.raw("/api/v1/runs/%s/log?offset=%d" % (run, 1 << 60)))
+        with socket.create_connection(("127.0.0.1", listener.port), timeout=5) as connection:
+            connection.sendall(listener.raw("/api/v1/runs/%s/log?offset=%d" % (run, 1 << 60)))
             connection.settimeout(2)
             connection.recv(65536)
             time.sleep(1)
@@ -87,43 +87,43 @@ def colliding_keys(count):
     return keys
 
 
-def send_colliding_keys(door, run, keys, stop):
+def send_colliding_keys(listener, run, keys, stop):
     """16 bodies of one object with keys that all have the same hash."""
     body = json.dumps({"run_id": run, "key": "k", "value": "v", **{key.decode(): 0 for key in keys}})
 
     def act():
-        with contextlib.closing(door.connect()) as connection:
-            connection.request("POST", API + "runs/set-tag", body, door.headers)
+        with contextlib.closing(listener.connect()) as connection:
+            connection.request("POST", API + "runs/set-tag", body, listener.headers)
             connection.getresponse().read()
 
     many(16, stop, act)
 
 
-def search_backtracking(door, stop):
+def search_backtracking(listener, stop):
     """16 searches whose pattern a naive matcher tries at every place of long texts; each client leaves soon."""
     body = json.dumps({"experiment_ids": ["0"], "filter": "tags.long LIKE '%%%sb%%'" % ("a" * 3900)}).encode()
     head = ("POST %sruns/search HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"
-            "Content-Length: %d\r\n\r\n" % (API, door.token, len(body))).encode()
+            "Content-Length: %d\r\n\r\n" % (API, listener.token, len(body))).encode()
 
     def act():
-        with socket.create_connection(("127.0.0.1", door.port), timeout=5) as connection:
+        with socket.create_connection(("127.0.0.1", listener.port), timeout=5) as connection:
             connection.sendall(head + body)
             time.sleep(0.3)
 
     many(16, stop, act)
 
 
-def ask_for_much(door, stop):
+def ask_for_much(listener, stop):
     """Eight clients that ask for all runs of an experiment with very long tags, in both APIs."""
     number = iter(range(1 << 60))
 
     def act():
-        with contextlib.closing(door.connect()) as connection:
+        with contextlib.closing(listener.connect()) as connection:
             if next(number) % 2:
-                connection.request("GET", "/api/v1/runs?limit=10000", headers=door.headers)
+                connection.request("GET", "/api/v1/runs?limit=10000", headers=listener.headers)
             else:
                 connection.request("POST", API + "runs/search", json.dumps({"experiment_ids": ["0"], "max_results": 10000}),
-                                   door.headers)
+                                   listener.headers)
             answer = connection.getresponse()
             answer.read()
             if answer.status == 503:
@@ -132,10 +132,10 @@ def ask_for_much(door, stop):
     many(8, stop, act)
 
 
-def export(door, stop):
+def export(listener, stop):
     def act():
-        with contextlib.closing(door.connect()) as connection:
-            connection.request("GET", "/api/v1/export", headers=door.headers)
+        with contextlib.closing(listener.connect()) as connection:
+            connection.request("GET", "/api/v1/export", headers=listener.headers)
             answer = connection.getresponse()
             while not stop.is_set() and answer.read(1 << 20):
                 pass
@@ -143,13 +143,13 @@ def export(door, stop):
     many(10, stop, act)
 
 
-def follow_logs(door, run, count, ready, stop):
+def follow_logs(listener, run, count, ready, stop):
     """So many followers of one log, 2,000 from each address."""
     resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
-    request = door.raw("/api/v1/runs/%s/log?follow=1" % run)
+    request = listener.raw("/api/v1/runs/%s/log?follow=1" % run)
     with selectors.DefaultSelector() as selector:
         for number in range(count):
-            connection = socket.create_connection(("127.0.0.1", door.port), timeout=30,
+            connection = socket.create_connection(("127.0.0.1", listener.port), timeout=30,
                                                   source_address=("127.0.0.%d" % (2 + number // 1900), 0))
             connection.sendall(request)
             connection.setblocking(False)

@@ -12,8 +12,8 @@ import tempfile
 from bench_place import take_turns
 
 TESTS = pathlib.Path(__file__).resolve().parents[1] / "tests" / "integration"
-sys.path[:0] = [str(TESTS / "docker"), str(TESTS / "box")]
-import box as boxes  # noqa: E402
+sys.path[:0] = [str(TESTS / "docker"), str(TESTS / "host")]
+import host as hosts  # noqa: E402
 import engine as engines  # noqa: E402
 
 RUN_CONFIGURATION = ("Target: %s\nFramework: Python\nPrepareEnvironment: false\nCondaDependenciesFile: null\n"
@@ -23,7 +23,7 @@ RUN_CONFIGURATION = ("Target: %s\nFramework: Python\nPrepareEnvironment: false\n
 @contextlib.contextmanager
 def engine_and_machine(place):
     engine = engines.Engine(tempfile.mkdtemp(prefix="pd", dir="/tmp"), ["--live-restore"])
-    machine = boxes.Box(tempfile.mkdtemp(prefix="pb", dir="/tmp"), {"DOCKER_HOST": f"unix://{engine.socket}"})
+    machine = hosts.Host(tempfile.mkdtemp(prefix="pb", dir="/tmp"), {"DOCKER_HOST": f"unix://{engine.socket}"})
     try:
         engine.start()
         engine.load_base()
@@ -60,9 +60,9 @@ def ssh_words(machine):
 
 
 def containers(place, report):
-    """Submit to an engine and to a box, against the same by hand."""
-    what = ("submit to docker : docker run of the same", "resubmit to a box, unchanged : ssh and docker run")
-    why = boxes.missing() or engines.missing()
+    """Submit to an engine and to a host, against the same by hand."""
+    what = ("submit to docker : docker run of the same", "resubmit to a host, unchanged : ssh and docker run")
+    why = hosts.missing() or engines.missing()
     if why:
         for one in what:
             report.skip(one, why)
@@ -73,7 +73,7 @@ def containers(place, report):
         ours, theirs = take_turns(place.options.repeat, lambda: place.time([place.ponk, "submit", "-c", "docker", "noop.py"], folder),
                                   lambda: place.time(by_hand, folder))
         report.ratio(what[0], ours, theirs, 1.1)
-        over = [*ssh_words(machine), f"{boxes.USER}@{machine.address}", " ".join(by_hand)]
+        over = [*ssh_words(machine), f"{hosts.USER}@{machine.address}", " ".join(by_hand)]
         ours, theirs = take_turns(place.options.repeat, lambda: place.time([place.ponk, "submit", "-c", "away", "noop.py"], folder),
                                   lambda: place.time(over, folder))
         report.ratio(what[1], ours, theirs, 1.3)
@@ -81,8 +81,8 @@ def containers(place, report):
 
 def upload(place, report):
     """What has to travel when little changed, against rsync of the same folder."""
-    what = ("to a box: a changed file in a large project : rsync", "to a box: a byte in a large file : rsync")
-    why = boxes.missing() or engines.missing() or (None if shutil.which("rsync") else "'rsync' is not installed")
+    what = ("to a host: a changed file in a large project : rsync", "to a host: a byte in a large file : rsync")
+    why = hosts.missing() or engines.missing() or (None if shutil.which("rsync") else "'rsync' is not installed")
     if why:
         for one in what:
             report.skip(one, why)
@@ -93,7 +93,7 @@ def upload(place, report):
         (folder / "data").mkdir()
         for number in range(256):
             (folder / f"data/{number}.bin").write_bytes(os.urandom(size // 256))
-        rsync = ["rsync", "-a", "-e", " ".join(ssh_words(machine)), f"{folder}/", f"{boxes.USER}@{machine.address}:{machine.home}/copy/"]
+        rsync = ["rsync", "-a", "-e", " ".join(ssh_words(machine)), f"{folder}/", f"{hosts.USER}@{machine.address}:{machine.home}/copy/"]
         turns = max(3, place.options.repeat // 5)
 
         def change(path):

@@ -8,7 +8,7 @@ add_custom_target(unit_tests)  # all unit tests, and nothing else: what the addr
 add_custom_target(thread_tests)
 set(ponk_without_threads cli config model output query)
 # Those that no fuzz target reaches, and need no code that counts what it reaches.
-set(ponk_without_fuzzing api box daemon engine side)
+set(ponk_without_fuzzing agent api daemon engine gpu_monitor)
 # Of which a release's small programs use a few files: in groups they would carry all the others, and OpenSSL.
 set(ponk_apart_in_release base net)
 # What -fsanitize=fuzzer-no-link stands for, said so that all can share one precompiled header.

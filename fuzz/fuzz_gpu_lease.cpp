@@ -14,9 +14,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         const auto again = parse_lease_note(written);
         if (!again || to_text(*again) != written) std::abort();
     }
-    if (const auto wish = parse_wish(text)) {
-        const auto written = to_text(*wish);
-        const auto again = parse_wish(written);
+    if (const auto selection = parse_gpu_selection(text)) {
+        const auto written = to_text(*selection);
+        const auto again = parse_gpu_selection(written);
         if (!again || to_text(*again) != written) std::abort();
     }
     return 0;

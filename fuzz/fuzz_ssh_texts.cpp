@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a box or ssh says, and what people type: known_hosts, fingerprints, addresses, messages.
+// What a host or ssh says, and what people type: known_hosts, fingerprints, addresses, messages.
 #include "ssh/failure.hpp"
 #include "ssh/host_key.hpp"
 

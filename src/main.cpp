@@ -3,15 +3,15 @@
 
 #include "cli/syntax/exit_code.hpp"
 #include "daemon/daemon.hpp"
-#include "side/role.hpp"
+#include "gpu_monitor/role.hpp"
 
 #include <cstdio>
 #include <exception>
 
 extern "C" const char ponk_samples[];
 extern "C" const char ponk_samples_end[];
-extern "C" const char ponk_box_program[];
-extern "C" const char ponk_box_program_end[];
+extern "C" const char ponk_agent_program[];
+extern "C" const char ponk_agent_program_end[];
 
 namespace {
 
@@ -21,8 +21,8 @@ ponk::Result<> run_daemon(const ponk::cli::DaemonOptions& wanted)
     options.home = wanted.home;
     options.on_ready = wanted.on_ready;
     options.sync = wanted.sync;
-    options.box_program = {ponk_box_program,
-                           static_cast<std::size_t>(ponk_box_program_end - ponk_box_program)};
+    options.host_program = {ponk_agent_program,
+                            static_cast<std::size_t>(ponk_agent_program_end - ponk_agent_program)};
     if (wanted.serve) {
         using Plain = ponk::daemon::ServeOptions::Plain;
         options.serve = {.host = wanted.serve->host,
@@ -41,7 +41,7 @@ ponk::Result<> run_daemon(const ponk::cli::DaemonOptions& wanted)
 int main(int argc, char** argv)
 {
     try {
-        if (ponk::side::is_wanted(argc, argv)) return ponk::side::main(argc, argv);
+        if (ponk::gpu_monitor::is_wanted(argc, argv)) return ponk::gpu_monitor::main(argc, argv);
         return ponk::cli::main_entry(
             argc, argv, {.run_daemon = run_daemon, .samples = {ponk_samples, ponk_samples_end}});
     } catch (const std::exception& problem) {

@@ -44,20 +44,20 @@ MAY_USE = {
     "secrets": LOW | {"db"},
     "environment": LOW | {"config", "db", "net", "ssh", "dockerapi", "snapshot"},
     "gpu": LOW | {"db", "net", "ssh", "dockerapi"},
-    "target": LOW | {"config", "net", "ssh", "dockerapi", "snapshot", "environment", "gpu"},
-    # The program on other machines: targets of that machine behind a connection.
-    "box": LOW | {"config", "net", "dockerapi", "snapshot", "environment", "target", "side"},
-    "launch": LOW | {"config", "net", "target"},
-    "engine": MIDDLE | {"store", "snapshot", "secrets", "environment", "gpu", "target", "launch"},
-    "api": MIDDLE | {"audit", "mlflow", "store", "importer", "snapshot", "secrets", "environment", "gpu", "target", "launch", "engine"},
+    "executor": LOW | {"config", "net", "ssh", "dockerapi", "snapshot", "environment", "gpu"},
+    # The program on other machines: executors of that machine behind a connection.
+    "agent": LOW | {"config", "net", "dockerapi", "snapshot", "environment", "executor", "gpu_monitor"},
+    "launch": LOW | {"config", "net", "executor"},
+    "engine": MIDDLE | {"store", "snapshot", "secrets", "environment", "gpu", "executor", "launch"},
+    "api": MIDDLE | {"audit", "mlflow", "store", "importer", "snapshot", "secrets", "environment", "gpu", "executor", "launch", "engine"},
     "webui": LOW | {"net", "api"},
-    "daemon": MIDDLE | {"audit", "mlflow", "store", "importer", "snapshot", "secrets", "environment", "gpu", "target", "launch", "engine",
+    "daemon": MIDDLE | {"audit", "mlflow", "store", "importer", "snapshot", "secrets", "environment", "gpu", "executor", "launch", "engine",
                         "api", "webui"},
     "cli": LOW | {"audit", "config", "query", "output", "net", "ssh"},
     # Programs of their own: the stub is libc and nothing of ours but plain values.
     "stub": set(),
-    # A role of two programs, beside each run with GPUs: starts it by the means of the targets.
-    "side": LOW | {"dockerapi", "gpu", "target"},
+    # A role of two programs, beside each run with GPUs: starts it by the means of the executors.
+    "gpu_monitor": LOW | {"dockerapi", "gpu", "executor"},
 }
 # Row: what a subfolder may include of its siblings. "." is the folder itself; "a/b" without a row of its own has that of "a".
 INSIDE = {
@@ -99,7 +99,7 @@ INSIDE = {
         "probe": {"."},
         "verdict": {"."},
     },
-    "target": {
+    "executor": {
         "job": set(),
         "run_directory": {"job"},
         ".": {"job", "run_directory"},
@@ -226,7 +226,7 @@ def tracked_files(root):
 
 
 def folder_of(path):
-    """src/target/local/x.cpp -> target/local; src/main.cpp -> '' """
+    """src/executor/local/x.cpp -> executor/local; src/main.cpp -> '' """
     return "/".join(path.split("/")[1:-1])
 
 

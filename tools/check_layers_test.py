@@ -40,14 +40,14 @@ class CheckLayers(unittest.TestCase):
         self.refused("src/os/a.cpp", LICENCE + '#include "engine/submit.hpp"\n', "'os' may not use 'engine'")
 
     def test_higher_layer_uses_a_lower_one(self):
-        self.accepted("src/engine/a.cpp", LICENCE + '#include "os/file.hpp"\n#include "target/executor.hpp"\n')
+        self.accepted("src/engine/a.cpp", LICENCE + '#include "os/file.hpp"\n#include "executor/executor.hpp"\n')
 
     def test_command_line_may_not_reach_into_the_store(self):
         self.refused("src/cli/a.cpp", LICENCE + '#include "store/runs.hpp"\n', "'cli' may not use 'store'")
 
     def test_subfolders_have_layers_too(self):
-        self.refused("src/target/local/a.cpp", LICENCE + '#include "target/docker/b.hpp"\n', "may not use 'target/docker'")
-        self.accepted("src/target/local/a.cpp", LICENCE + '#include "target/executor.hpp"\n')
+        self.refused("src/executor/local/a.cpp", LICENCE + '#include "executor/docker/b.hpp"\n', "may not use 'executor/docker'")
+        self.accepted("src/executor/local/a.cpp", LICENCE + '#include "executor/executor.hpp"\n')
         self.refused("src/store/rows/a.cpp", LICENCE + '#include "store/history/b.hpp"\n', "may not use 'store/history'")
         self.refused("src/cli/commands/gpu/a.cpp", LICENCE + '#include "cli/commands/token/b.hpp"\n', "may not use")
         self.accepted("src/store/rows/a_test.cpp", LICENCE + '#include "store/history/b.hpp"\n')

@@ -44,8 +44,8 @@ strip "$stage/ponk"
 
 "${as_root[@]}" install -D -m 755 "$stage/ponk" "$root/bin/ponk"
 # Programs for machines of other kinds, where they were built.
-for box in "$source"/build/box-*/ponk-box; do
-    [[ -f $box ]] || continue
+for host in "$source"/build/box-*/ponk-agent; do
+    [[ -f $host ]] || continue
     kind=$(basename "$(dirname "$box")")
     "${as_root[@]}" install -D -m 755 "$box" "$root/lib/ponk/ponk-$kind"
 done

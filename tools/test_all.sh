@@ -115,7 +115,7 @@ storm_tracking() {
     /usr/bin/python3 tests/storms/storm_tracking.py --ponk "$release" --kills "$(by_size 20 200)" --seed "${SEED:-1}"
 }
 storm_remote() {
-    /usr/bin/python3 tests/integration/box/storm_remote.py --ponk "$release" --cuts 500 --seed "${SEED:-1}"
+    /usr/bin/python3 tests/integration/host/storm_remote.py --ponk "$release" --cuts 500 --seed "${SEED:-1}"
 }
 lease_storm() {
     build/dev/tests/integration/gpu/lease_storm -n "$(by_size 200 5000)" -s "${SEED:-1}"
@@ -153,7 +153,7 @@ step e2e e2e_quick
 step e2e-long e2e_long
 step mlflow tools/pytest.sh "$release" tests/integration/mlflow
 step docker tools/pytest.sh "$release" tests/integration/docker
-step host tools/pytest.sh "$release" tests/integration/box
+step host tools/pytest.sh "$release" tests/integration/host
 step ssh tools/pytest.sh "$release" tests/integration/ssh
 # GPU leases: processes of two users on real lock files.
 step gpu lease_storm

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who may ask what, through which door: the whole table of routes, with each kind of caller.
+// Who may ask what, through which listener: the whole table of routes, with each kind of caller.
 #include "api/api_test_support.hpp"
 #include "api/mlflow/routes.hpp"
 
@@ -13,7 +13,7 @@ class ApiAccess : public ApiFixture {};
 // Who asks, and how far that gets them.
 struct Caller {
     const char* name;
-    net::Door door;
+    net::ListenerKind listener_kind;
     net::Headers headers;
     std::optional<Permission> reach;  // none: nothing but what is open to all
     bool changes_nothing = false;     // reads only
@@ -31,7 +31,7 @@ TEST_F(ApiAccess, NobodyReachesARouteWithoutItsPermission)
     const auto promoter = bearer(*tokens->create("p", Role::promote, std::nullopt));
     const auto keeper = bearer(*tokens->create("a", Role::administer, std::nullopt));
     const std::pair<std::string, std::string> here("Host", "localhost:23457");
-    using enum net::Door;
+    using enum net::ListenerKind;
     using enum Permission;
     const Caller callers[] = {
         {"owner", unix_socket, {}, administer},
@@ -88,7 +88,7 @@ TEST_F(ApiAccess, NobodyReachesARouteWithoutItsPermission)
             request.method = way.method;
             for (const auto& part : std::filesystem::path(way.address).relative_path())
                 request.path.push_back(part.native().starts_with("{") ? "none" : part.native());
-            request.door = caller.door;
+            request.listener_kind = caller.listener_kind;
             request.headers = caller.headers;
             const bool reads = request.method == "GET";
             const bool may =
@@ -114,13 +114,13 @@ TEST_F(ApiAccess, StrangersLearnNothingAboutAddresses)
 {
     net::Request request;
     request.method = "POST";
-    request.door = net::Door::network;
+    request.listener_kind = net::ListenerKind::network;
     request.path = {"api", "2.0", "mlflow", "nothing"};
     const auto stranger = dispatch(*services_, request);
     EXPECT_EQ(stranger.status, 401);
     EXPECT_EQ(body(stranger).text("error_code"), "UNAUTHENTICATED");
     EXPECT_EQ(stranger.headers.at(0).first, "WWW-Authenticate");
-    request.door = net::Door::unix_socket;
+    request.listener_kind = net::ListenerKind::unix_socket;
     const auto owner = dispatch(*services_, request);
     EXPECT_EQ(owner.status, 404);
     EXPECT_EQ(body(owner).text("error_code"), "ENDPOINT_NOT_FOUND");
@@ -131,7 +131,7 @@ TEST_F(ApiAccess, HealthAndVersionAreForEverybody)
     for (const char* path : {"health", "version"}) {
         net::Request request;
         request.method = "HEAD";
-        request.door = net::Door::network;
+        request.listener_kind = net::ListenerKind::network;
         request.path = {path};
         EXPECT_EQ(dispatch(*services_, request).status, 200);
     }
@@ -141,10 +141,10 @@ TEST_F(ApiAccess, TheDaemonIsPinnedForThoseWhoCannotStartIt)
 {
     EXPECT_EQ(call("POST", {"daemon", "pin"}).status, 503);
     const auto tokens = std::move(*Tokens::open(root_ / "home"));
-    Doors doors(root_ / "home");
-    doors.tracking_uri = "http://127.0.0.1:23457";
+    Endpoints endpoints(root_ / "home");
+    endpoints.tracking_uri = "http://127.0.0.1:23457";
     services_->tokens = tokens.get();
-    services_->doors = &doors;
+    services_->endpoints = &endpoints;
 
     const auto answer = body(call("POST", {"daemon", "pin"}));
 
@@ -154,9 +154,9 @@ TEST_F(ApiAccess, TheDaemonIsPinnedForThoseWhoCannotStartIt)
     EXPECT_EQ(about.text("tracking_uri"), "http://127.0.0.1:23457");
     EXPECT_TRUE(about.boolean("pinned"));
     EXPECT_EQ(call("POST", {"daemon", "stop"}).status, 200);
-    EXPECT_TRUE(doors.note().pinned);  // who replaces it keeps the pin
+    EXPECT_TRUE(endpoints.note().pinned);  // who replaces it keeps the pin
     EXPECT_EQ(call("POST", {"daemon", "stop"}, JsonObject{{"unpin", true}}).status, 200);
-    EXPECT_FALSE(doors.note().pinned);
+    EXPECT_FALSE(endpoints.note().pinned);
 }
 
 TEST_F(ApiAccess, TokensAreMadeListedAndRemoved)

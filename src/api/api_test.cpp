@@ -19,10 +19,10 @@ class Api : public ApiFixture {};
 TEST_F(Api, EveryRouteAnswersAndNoTwoAreAlike)
 {
     const auto tokens = std::move(*Tokens::open(root_ / "home"));
-    Doors doors(root_ / "home");
-    doors.tracking_uri = "http://127.0.0.1:1";
+    Endpoints endpoints(root_ / "home");
+    endpoints.tracking_uri = "http://127.0.0.1:1";
     services_->tokens = tokens.get();
-    services_->doors = &doors;
+    services_->endpoints = &endpoints;
     std::set<std::string> seen;
     for (const auto& route : routes()) {
         EXPECT_TRUE(seen.insert(std::string(route.method) + " " + route.pattern).second);
@@ -186,7 +186,7 @@ TEST(RunJson, LooksAsDocumented)
     run.target = run.target_type = run.run_configuration = "local";
     run.framework = "Python";
     run.user = "ann";
-    run.host = "box";
+    run.host = "host";
     run.created = 1'700'000'000'000;
     run.started = 1'700'000'000'100;
     run.ended = 1'700'000'005'223;

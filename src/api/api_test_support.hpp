@@ -3,8 +3,8 @@
 
 #include "api/native/imports.hpp"
 #include "api/router.hpp"
+#include "executor/testing/fake_executor.hpp"
 #include "os/file.hpp"
-#include "target/testing/fake_executor.hpp"
 
 #include <gtest/gtest.h>
 
@@ -29,12 +29,12 @@ protected:
         history_ = std::move(*store::History::open(root_ / "home" / "history"));
         objects_.emplace(std::move(*snapshot::ObjectStore::open(root_ / "home" / "store")));
         secrets_.emplace(root_ / "home", secrets::Secrets::Keyring::never);
-        target::fake::Options options;
-        options.scripts["ok.py"] = [](target::fake::Process& process) {
+        executor::fake::Options options;
+        options.scripts["ok.py"] = [](executor::fake::Process& process) {
             process.write("the key is hunter2-hunter2\n");
             return 0;
         };
-        executors_.emplace("local", target::fake::make_executor(std::move(options)));
+        executors_.emplace("local", executor::fake::make_executor(std::move(options)));
         engine_.emplace(engine::Context{
             root_ / "home", *history_, *objects_, *secrets_, executors_, notifier_});
         services_.emplace(
@@ -90,12 +90,12 @@ protected:
     Json submit(const Json& variables = JsonObject())
     {
         const auto id = RunId::make().text();
-        const Json wish = JsonObject{{"run_id", id},
-                                     {"project", (root_ / "project").native()},
-                                     {"script", "ok.py"},
-                                     {"environment", JsonArray{Json("PATH=/usr/bin")}},
-                                     {"variables", variables}};
-        const auto made = call("POST", {"runs"}, wish);
+        const Json request = JsonObject{{"run_id", id},
+                                        {"project", (root_ / "project").native()},
+                                        {"script", "ok.py"},
+                                        {"environment", JsonArray{Json("PATH=/usr/bin")}},
+                                        {"variables", variables}};
+        const auto made = call("POST", {"runs"}, request);
         EXPECT_EQ(made.status, 201) << made.body;
         return *parse_json(drain(call("GET", {"runs", id, "wait"})));
     }
@@ -105,7 +105,7 @@ protected:
     std::unique_ptr<store::History> history_;
     std::optional<snapshot::ObjectStore> objects_;
     std::optional<secrets::Secrets> secrets_;
-    std::map<std::string, std::unique_ptr<target::Executor>> executors_;
+    std::map<std::string, std::unique_ptr<executor::Executor>> executors_;
     engine::Notifier notifier_;
     std::optional<engine::Engine> engine_;
     Imports imports_;

@@ -147,13 +147,13 @@ constexpr std::chrono::hours long_limit{1};
 
 bool is_long(const net::Request& head, Permission needed)
 {
-    return head.door == net::Door::unix_socket || needed == Permission::administer;
+    return head.listener_kind == net::ListenerKind::unix_socket || needed == Permission::administer;
 }
 
 // Clients share the server by their tokens, whatever connections and user names they come with.
 net::Reception of_its_client(const net::Request& head, net::Reception reception)
 {
-    if (reception.answer || head.door == net::Door::unix_socket) return reception;
+    if (reception.answer || head.listener_kind == net::ListenerKind::unix_socket) return reception;
     if (auto token = token_of(head)) reception.client = "token " + *token;
     return reception;
 }
@@ -176,7 +176,7 @@ void name_route(Audited& audited, const net::Request& request, const RouteIndex:
 }
 
 // A route that takes streams, called with the whole body at hand.
-Result<net::Response> pour(const Services& services, const Route& route, const Call& call)
+Result<net::Response> feed(const Services& services, const Route& route, const Call& call)
 {
     const auto sink = TRY(route.sink(services, call));
     if (!call.request.body.empty()) {
@@ -252,7 +252,7 @@ net::Response dispatch(const Services& services, const net::Request& request)
         return std::move(*refusal);
     if (found.route == nullptr) return no_route(request, found.known_path);
     const Call call{request, found.variables};
-    auto result = found.route->sink != nullptr ? pour(services, *found.route, call)
+    auto result = found.route->sink != nullptr ? feed(services, *found.route, call)
                                                : found.route->action(services, call);
     auto answer = result ? std::move(*result) : error_answer(address_of(request), result.error());
     audited.answered(answer);

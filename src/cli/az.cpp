@@ -16,7 +16,7 @@ bool started_as_az(const char* program)
     return path.substr(path.rfind('/') + 1) == "az";
 }
 
-Error hand_over_to_az(char** argv)
+Error pass_to_az(char** argv)
 {
     std::error_code problem;
     const os::Path self = std::filesystem::canonical("/proc/self/exe", problem);

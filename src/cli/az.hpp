@@ -9,6 +9,6 @@ namespace ponk::cli {
 bool started_as_az(const char* program);
 
 // Becomes the real `az`, the next one on PATH that is not us. Returns only when there is none.
-Error hand_over_to_az(char** argv);
+Error pass_to_az(char** argv);
 
 }  // namespace ponk::cli

@@ -120,7 +120,7 @@ int main_entry(int argc, char** argv, const Entry& entry)
     std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
     if (argc > 0 && started_as_az(argv[0])) {
         if (words.empty() || words[0] != "ml") {
-            const Error error = hand_over_to_az(argv);
+            const Error error = pass_to_az(argv);
             print_error(Failure(error), std::nullopt, false);
             return exit_code_of(error.kind());
         }

@@ -10,7 +10,7 @@
 #include "base/text.hpp"
 #include "base/time.hpp"
 #include "base/version.hpp"
-#include "daemon/box_programs.hpp"
+#include "daemon/agent_programs.hpp"
 #include "daemon/home_watch.hpp"
 #include "daemon/janitor.hpp"
 #include "daemon/lifetime.hpp"
@@ -19,16 +19,16 @@
 #include "engine/engine.hpp"
 #include "engine/files/run_files.hpp"
 #include "engine/maintenance/environments.hpp"
+#include "executor/docker/docker_executor.hpp"
+#include "executor/local/local_executor.hpp"
+#include "executor/remote/link/ssh_stream.hpp"
+#include "executor/remote/remote_executor.hpp"
+#include "executor/run_directory/object_trees.hpp"
 #include "net/server.hpp"
 #include "os/private_folder.hpp"
 #include "os/socket.hpp"
 #include "os/variables.hpp"
 #include "os/wait.hpp"
-#include "target/docker/docker_executor.hpp"
-#include "target/local/local_executor.hpp"
-#include "target/remote/link/ssh_stream.hpp"
-#include "target/remote/remote_executor.hpp"
-#include "target/run_directory/object_trees.hpp"
 
 #include <fmt/format.h>
 
@@ -70,16 +70,17 @@ struct Collaborators {
 };
 
 // The types of targets that are other machines share their connections.
-Result<> add_remote_executors(std::map<std::string, std::unique_ptr<target::Executor>>& executors,
+Result<> add_remote_executors(std::map<std::string, std::unique_ptr<executor::Executor>>& executors,
                               const Options& options,
                               const Collaborators& with)
 {
-    const BoxPrograms programs(options.box_program, folder_beside_program());
-    const auto boxes = std::make_shared<target::remote::BoxPool>(target::remote::connect_by_ssh(
-        {.home = options.home,
-         .environment = os::own_variables(),
-         .processors = programs.processors(),
-         .program = [programs](const std::string& name) { return programs.find(name); }}));
+    const AgentPrograms programs(options.host_program, folder_beside_program());
+    const auto hosts =
+        std::make_shared<executor::remote::HostPool>(executor::remote::connect_by_ssh(
+            {.home = options.home,
+             .environment = os::own_variables(),
+             .processors = programs.processors(),
+             .program = [programs](const std::string& name) { return programs.find(name); }}));
     const auto tell = [with](const std::string& run, const std::string& line) {
         const auto id = RunId::parse(run);
         if (!id) return;
@@ -89,7 +90,7 @@ Result<> add_remote_executors(std::map<std::string, std::unique_ptr<target::Exec
     for (const char* type : {"remote", "remotedocker"}) {
         executors.emplace(
             type,
-            TRY(target::remote::make_executor({options.home, type, with.objects, boxes, tell})));
+            TRY(executor::remote::make_executor({options.home, type, with.objects, hosts, tell})));
     }
     return {};
 }
@@ -112,7 +113,7 @@ std::string wait_for_end(const Options& options,
                          const os::Bell& stop_bell,
                          const HomeWatch& home,
                          const net::Server& server,
-                         const api::Doors& doors,
+                         const api::Endpoints& endpoints,
                          engine::Engine& engine)
 {
     auto quiet_since = boot_milliseconds();
@@ -135,7 +136,7 @@ std::string wait_for_end(const Options& options,
         const bool busy = engine.active_runs() > 0 || server.requests_served() != served;
         served = server.requests_served();
         // Clients of a port that was told to them cannot start a daemon.
-        if (busy || doors.note().pinned) quiet_since = now;
+        if (busy || endpoints.note().pinned) quiet_since = now;
         // What a large run or answer needed goes back to the system once it is quiet.
         if (was_busy && !busy) ::malloc_trim(0);
         was_busy = busy;
@@ -146,7 +147,7 @@ std::string wait_for_end(const Options& options,
 
 // How long a start waits for runs that ended without a daemon, so that the first answer has their
 // end. What takes longer (outputs of many gigabytes) is shown as it is: Finalizing.
-constexpr auto settle_limit = 3s;
+constexpr auto wait_limit = 3s;
 constexpr auto import_limit = 8s;
 
 // Takes up what is known of runs, from the database and, where that was lost, from their folders.
@@ -164,14 +165,14 @@ Result<MetricsToRead> bring_back_runs(engine::Engine& engine)
             left = import_metrics(context, std::move(left), after(import_limit));
     }
     TRY(engine.recover());
-    engine.settle(after(settle_limit));
+    engine.wait_for_supervisors(after(wait_limit));
     return left;
 }
 
 // Where requests come in. Any thread may call.
-class Desk {
+class RequestHandler {
 public:
-    Desk(const api::Services& services, const HomeWatch& home, const os::Bell& stop)
+    RequestHandler(const api::Services& services, const HomeWatch& home, const os::Bell& stop)
         : services_(services), home_(home), stop_(stop)
     {
     }
@@ -269,7 +270,7 @@ Result<store::Sync> sync_of(const Options& options)
 
 // Who answers calls that runs pass on: there from when the services are until they go, while runs
 // are watched before and after. Any thread may call.
-class RunDesk {
+class RunRequestHandler {
 public:
     void open(std::shared_ptr<const api::Services> services)
     {
@@ -286,11 +287,11 @@ private:
     Synced<std::shared_ptr<const api::Services>> services_;
 };
 
-Result<std::vector<net::Listener>> open_doors(const Options& options, api::Doors& doors)
+Result<std::vector<net::Listener>> open_listeners(const Options& options, api::Endpoints& endpoints)
 {
-    auto listeners = listen_on_loopback(doors, options.home, log_line);
+    auto listeners = listen_on_loopback(endpoints, options.home, log_line);
     if (!options.serve) return listeners;
-    for (auto& listener : TRY(listen_as_told(*options.serve, doors)))
+    for (auto& listener : TRY(listen_as_told(*options.serve, endpoints)))
         listeners.push_back(std::move(listener));
     return listeners;
 }
@@ -300,7 +301,7 @@ Result<std::vector<net::Listener>> open_doors(const Options& options, api::Doors
 Result<> run(const Options& options)
 {
     const Signals signals;
-    be_nobodys_part();
+    leave_cgroup();
     keep_memory_small();
     ::umask(077);
     TRY(os::make_directories(options.home));
@@ -312,21 +313,23 @@ Result<> run(const Options& options)
     const auto objects = TRY(snapshot::ObjectStore::open(options.home / "store"));
     secrets::Secrets secrets(options.home);
     engine::Notifier notifier;
-    std::map<std::string, std::unique_ptr<target::Executor>> executors;
-    const auto trees = target::trees_of(objects);
-    executors.emplace("local", TRY(target::local::make_executor({options.home, trees})));
-    executors.emplace("localdocker", TRY(target::docker::make_executor({options.home, trees})));
+    std::map<std::string, std::unique_ptr<executor::Executor>> executors;
+    const auto trees = executor::trees_of(objects);
+    executors.emplace("local", TRY(executor::local::make_executor({options.home, trees})));
+    executors.emplace("localdocker", TRY(executor::docker::make_executor({options.home, trees})));
     TRY(add_remote_executors(executors, options, {objects, *history, notifier}));
-    RunDesk run_desk;
-    engine::Engine engine(engine::Context{
-        options.home,
-        *history,
-        objects,
-        secrets,
-        executors,
-        notifier,
-        engine::environment_rules(os::own_variables()),
-        [&run_desk](const RunId& run, const Json& ask) { return run_desk.answer(run, ask); }});
+    RunRequestHandler run_request_handler;
+    engine::Engine engine(
+        engine::Context{options.home,
+                        *history,
+                        objects,
+                        secrets,
+                        executors,
+                        notifier,
+                        engine::environment_rules(os::own_variables()),
+                        [&run_request_handler](const RunId& run, const Json& ask) {
+                            return run_request_handler.answer(run, ask);
+                        }});
     if (const auto swept = engine::client_files(engine.context()).sweep(); !swept)
         log_line("halves of artifacts could not be removed: " + swept.error().message());
     const auto without_metrics = TRY(bring_back_runs(engine));
@@ -337,9 +340,9 @@ Result<> run(const Options& options)
     const os::Bell stop_bell;
     const auto tokens = TRY(api::Tokens::open(options.home));
     if (!tokens->notice().empty()) log_line(tokens->notice());
-    api::Doors doors(options.home);
+    api::Endpoints endpoints(options.home);
     api::Imports imports;
-    auto listeners = TRY(open_doors(options, doors));
+    auto listeners = TRY(open_listeners(options, endpoints));
     listeners.push_back({.socket = std::move(listener)});
     const auto services = std::make_shared<const api::Services>(
         api::Services{engine,
@@ -350,27 +353,27 @@ Result<> run(const Options& options)
                           stop_bell.ring();
                       },
                       tokens.get(),
-                      &doors,
+                      &endpoints,
                       &imports,
                       &audit});
-    run_desk.open(services);
+    run_request_handler.open(services);
     const HomeWatch home(options.home, home_lock);
-    Desk desk(*services, home, stop_bell);
+    RequestHandler request_handler(*services, home, stop_bell);
     std::string reason;
     {
-        const net::Server server(std::move(listeners), desk.handlers());
+        const net::Server server(std::move(listeners), request_handler.handlers());
         const Janitor janitor(engine.context(), without_metrics, log_line);
-        log_line(
-            fmt::format("version {} serves {} {}", own_version(), socket.native(), doors.uri()));
-        if (options.on_ready) options.on_ready(doors.addresses);
-        reason = wait_for_end(options, signals, stop_bell, home, server, doors, engine);
+        log_line(fmt::format(
+            "version {} serves {} {}", own_version(), socket.native(), endpoints.uri()));
+        if (options.on_ready) options.on_ready(endpoints.addresses);
+        reason = wait_for_end(options, signals, stop_bell, home, server, endpoints, engine);
         // Whatever hangs, we end: everything that counts is on disk already.
         ::alarm(10);
         os::sleep_for(30ms, {});  // the answer to the one who asked us to stop
         // Newcomers start the next daemon. In another folder of that name it may be there already.
         if (!home.loss()) ::unlink(socket.c_str());
     }
-    run_desk.close();
+    run_request_handler.close();
     log_line("stops: " + reason);
     if (const auto loss = home.loss()) return tl::unexpected(*loss);
     return {};

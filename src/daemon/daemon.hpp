@@ -14,7 +14,7 @@
 
 namespace ponk::daemon {
 
-// An address to serve besides the daemon's own doors.
+// An address to serve besides the daemon's own endpoints.
 struct ServeOptions {
     std::string host;
     std::uint16_t port = 0;
@@ -28,7 +28,7 @@ struct Options {
     // Ends by itself when for this long nothing ran and nobody asked; 0 means never.
     std::chrono::seconds idle_limit{600};
     // The program for other machines of this processor; empty: this build has none.
-    std::string_view box_program = {};
+    std::string_view host_program = {};
     // Called once, when the socket answers, with the addresses that `serve` opened; may be empty.
     std::function<void(const std::vector<std::string>& addresses)> on_ready = {};
     std::optional<ServeOptions> serve = {};

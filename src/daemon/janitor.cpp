@@ -31,7 +31,7 @@ Result<> collect_objects(const engine::Context& context, const std::stop_token& 
                 report.unreadable.front().problem);
 }
 
-Result<> problems_of(const target::EnvironmentGarbage& report)
+Result<> problems_of(const executor::EnvironmentGarbage& report)
 {
     if (report.problems.empty()) return {};
     return fail(ErrorKind::unavailable, "{}", join(report.problems, "; "));
@@ -43,7 +43,7 @@ Janitor::Janitor(const engine::Context& context, MetricsToRead without_metrics, 
     : context_(context), without_metrics_(std::move(without_metrics)),
       chores_(context.history, std::move(tell))
 {
-    chores_.add("settle", 0, [this](auto) { return context_.history.settle_all(); });
+    chores_.add("compact", 0, [this](auto) { return context_.history.compact_all(); });
     chores_.add("garbage", day_ms, [this](auto stop) { return collect_objects(context_, stop); });
     chores_.add("folders", day_ms, [this](auto) {
         return engine::remove_stray_folders(context_).map([](auto) {});

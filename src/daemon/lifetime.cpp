@@ -18,7 +18,7 @@ namespace ponk::daemon {
 namespace {
 
 // A daemon that was told to stop, or was killed, may still be closing its files.
-constexpr std::chrono::seconds farewell{3};
+constexpr std::chrono::seconds detach{3};
 
 // Who holds the home has written its pid into the lock file.
 Error taken(int lock, const os::Path& home)
@@ -42,7 +42,7 @@ Error taken(int lock, const os::Path& home)
 Result<os::Fd> take_home(const os::Path& home)
 {
     auto file = TRY(os::open_file(home / "daemon.lock", O_RDWR | O_CREAT, 0600));
-    const auto deadline = after(farewell);
+    const auto deadline = after(detach);
     while (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
         if (errno != EWOULDBLOCK && errno != EINTR)
             return fail_errno(errno, "lock {}", os::in_quotes(home / "daemon.lock"));
@@ -55,7 +55,7 @@ Result<os::Fd> take_home(const os::Path& home)
     return file;
 }
 
-void be_nobodys_part()
+void leave_cgroup()
 {
     ::prctl(PR_SET_NAME, "ponk-daemon");
     const auto groups = os::read_file("/proc/self/cgroup");

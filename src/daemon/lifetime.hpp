@@ -15,7 +15,7 @@ Result<os::Fd> take_home(const os::Path& home);
 
 // Takes the name by which supervisors know a daemon, and leaves the control group of a run whose
 // script started us: that run's end is not ours.
-void be_nobodys_part();
+void leave_cgroup();
 
 // SIGTERM, SIGINT and SIGHUP as something to wait for. Blocks them for the whole process, so make
 // it before the first thread.

@@ -23,10 +23,11 @@ Result<std::vector<net::Listener>> listen_on(std::uint16_t port)
 {
     std::vector<net::Listener> listeners;
     listeners.push_back({.socket = TRY(os::listen_tcp(os::loopback_address(AF_INET, port))),
-                         .door = net::Door::loopback});
+                         .listener_kind = net::ListenerKind::loopback});
     auto six = os::listen_tcp(os::loopback_address(AF_INET6, port));
     if (six) {
-        listeners.push_back({.socket = std::move(*six), .door = net::Door::loopback});
+        listeners.push_back(
+            {.socket = std::move(*six), .listener_kind = net::ListenerKind::loopback});
     } else if (six.error().kind() == ErrorKind::conflict) {
         return tl::unexpected(six.error());
     }  // else this machine has no IPv6
@@ -66,11 +67,11 @@ Result<std::shared_ptr<net::Tls>> own_tls(const os::Path& home, std::string& cer
 
 }  // namespace
 
-std::vector<net::Listener> listen_on_loopback(api::Doors& doors,
+std::vector<net::Listener> listen_on_loopback(api::Endpoints& endpoints,
                                               const os::Path& home,
                                               const std::function<void(const std::string&)>& tell)
 {
-    auto port = doors.note().port;
+    auto port = endpoints.note().port;
     auto listeners = port != 0 ? listen_on(port) : Result<std::vector<net::Listener>>();
     if (port != 0 && !listeners) tell(listeners.error().message() + ": another port is chosen");
     if (port == 0 || !listeners) {
@@ -81,17 +82,17 @@ std::vector<net::Listener> listen_on_loopback(api::Doors& doors,
         }
         port = found->first;
         listeners = std::move(found->second);
-        if (const auto kept = doors.remember_port(port); !kept)
+        if (const auto kept = endpoints.remember_port(port); !kept)
             tell("the port is not remembered: " + kept.error().message());
     }
     const auto address = os::loopback_address(AF_INET, port);
-    doors.plain_uri = uri_of(address, false);
-    const auto tls = own_tls(home, doors.certificate);
+    endpoints.plain_uri = uri_of(address, false);
+    const auto tls = own_tls(home, endpoints.certificate);
     if (!tls) {
         tell("no TLS on loopback: " + tls.error().message());
         return std::move(*listeners);
     }
-    doors.tracking_uri = uri_of(address, true);
+    endpoints.tracking_uri = uri_of(address, true);
     for (auto& listener : *listeners) {
         listener.tls = *tls;
         listener.plain = net::Listener::Plain::accepted;
@@ -99,7 +100,8 @@ std::vector<net::Listener> listen_on_loopback(api::Doors& doors,
     return std::move(*listeners);
 }
 
-Result<std::vector<net::Listener>> listen_as_told(const ServeOptions& options, api::Doors& doors)
+Result<std::vector<net::Listener>> listen_as_told(const ServeOptions& options,
+                                                  api::Endpoints& endpoints)
 {
     std::shared_ptr<net::Tls> tls;
     if (!options.certificate.empty()) tls = TRY(net::Tls::load(options.certificate, options.key));
@@ -115,15 +117,16 @@ Result<std::vector<net::Listener>> listen_as_told(const ServeOptions& options, a
                 "Give '--tls-cert FILE --tls-key FILE', or '--insecure' where something else "
                 "protects the connection."));
         }
-        listeners.push_back({.socket = TRY(os::listen_tcp(address)),
-                             .door = own ? net::Door::loopback : net::Door::network,
-                             .tls = tls});
+        listeners.push_back(
+            {.socket = TRY(os::listen_tcp(address)),
+             .listener_kind = own ? net::ListenerKind::loopback : net::ListenerKind::network,
+             .tls = tls});
         auto real = address;
         if (options.port == 0) {
             const auto port = TRY(os::port_of(listeners.back().socket.get()));
             real = TRY(os::resolve_tcp(os::address_text(address.value), port)).front();
         }
-        doors.addresses.push_back(uri_of(real, tls != nullptr));
+        endpoints.addresses.push_back(uri_of(real, tls != nullptr));
     }
     return listeners;
 }

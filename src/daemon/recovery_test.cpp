@@ -56,7 +56,7 @@ protected:
         store::History::open(place_.path() / "history").value();
     snapshot::ObjectStore objects_ = snapshot::ObjectStore::open(place_.path() / "store").value();
     secrets::Secrets secrets_{place_.path(), secrets::Secrets::Keyring::never};
-    std::map<std::string, std::unique_ptr<target::Executor>> executors_;
+    std::map<std::string, std::unique_ptr<executor::Executor>> executors_;
     engine::Notifier notifier_;
     engine::Context context_{place_.path(), *history_, objects_, secrets_, executors_, notifier_};
     model::Run run_;

@@ -18,7 +18,7 @@ TEST(Registry, IsTheFirstPartThatLooksLikeAHost)
         {"python", "docker.io"},
         {"microsoft/mmlspark:plus-0.9.9", "docker.io"},
         {"localhost/x", "localhost"},
-        {"gpu-box:5000/x:1", "gpu-box:5000"},
+        {"gpu-host:5000/x:1", "gpu-host:5000"},
         {"registry.example.org/team/x@sha256:00", "registry.example.org"}};
     for (const auto& [image, registry] : rows)
         EXPECT_EQ(registry_of(image), registry) << image;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "executor/executor.hpp"
 #include "os/wait.hpp"
-#include "target/executor.hpp"
 
 #include <atomic>
 #include <memory>
@@ -14,57 +14,58 @@ namespace ponk::engine {
 
 // The fake behind a target that calls jobs by names of its own, lets them wait first and cannot
 // always be reached.
-class AwkwardTarget final : public target::Executor {
+class AwkwardTarget final : public executor::Executor {
 public:
     explicit AwkwardTarget(std::unique_ptr<Executor> inner) : inner_(std::move(inner)) {}
 
-    Result<target::Placed> place(const target::JobSpec& spec,
-                                 const target::Progress& progress,
-                                 std::stop_token stop) override
+    Result<executor::Staged> stage(const executor::JobSpec& spec,
+                                   const executor::Progress& progress,
+                                   std::stop_token stop) override
     {
-        return inner_->place(spec, progress, stop);
+        return inner_->stage(spec, progress, stop);
     }
-    Result<target::Examination> examine(const target::JobSpec& spec, std::stop_token stop) override
+    Result<executor::Examination> examine(const executor::JobSpec& spec,
+                                          std::stop_token stop) override
     {
         return inner_->examine(spec, stop);
     }
-    Result<std::string> launch(const target::JobSpec& spec, std::stop_token stop) override
+    Result<std::string> launch(const executor::JobSpec& spec, std::stop_token stop) override
     {
         return "job-" + TRY(inner_->launch(spec, stop));
     }
-    Result<target::JobStatus> sync(const std::string& job,
-                                   const target::Path& directory,
-                                   const target::JobStatus& seen,
-                                   Deadline deadline,
-                                   std::stop_token stop) override
+    Result<executor::JobStatus> sync(const std::string& job,
+                                     const executor::Path& directory,
+                                     const executor::JobStatus& seen,
+                                     Deadline deadline,
+                                     std::stop_token stop) override
     {
         if (!waits) return inner_->sync(TRY(known(job)), directory, seen, deadline, stop);
         TRY(known(job));
         if (!os::sleep_for(std::chrono::milliseconds(5), stop))
             return fail(ErrorKind::cancelled, "stopped");
-        return target::JobStatus{.phase = target::JobPhase::queued};
+        return executor::JobStatus{.phase = executor::JobPhase::queued};
     }
     Result<> cancel(const std::string& job,
-                    const target::Path& directory,
+                    const executor::Path& directory,
                     std::chrono::seconds grace) override
     {
         ++cancels;
         if (away) return fail(ErrorKind::timeout, "the engine did not answer");
         return inner_->cancel(TRY(known(job)), directory, grace);
     }
-    std::optional<target::Outage> outage(const target::Path&) const override
+    std::optional<executor::Outage> outage(const executor::Path&) const override
     {
         if (!tells || !away || cancels == 0) return std::nullopt;
-        return target::Outage{.since = 1, .reason = "the engine did not answer"};
+        return executor::Outage{.since = 1, .reason = "the engine did not answer"};
     }
-    Result<target::Collected> collect(const std::string& job,
-                                      const target::Path& directory,
-                                      const target::BeforeStoring& before,
-                                      std::stop_token stop) override
+    Result<executor::Collected> collect(const std::string& job,
+                                        const executor::Path& directory,
+                                        const executor::BeforeStoring& before,
+                                        std::stop_token stop) override
     {
         return inner_->collect(TRY(known(job)), directory, before, stop);
     }
-    Result<> clean(const std::string& job, const target::Path& directory) override
+    Result<> clean(const std::string& job, const executor::Path& directory) override
     {
         return inner_->clean(TRY(known(job)), directory);
     }

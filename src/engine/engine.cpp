@@ -6,9 +6,9 @@
 #include "engine/plan/require_consents.hpp"
 #include "engine/run/run_environment.hpp"
 #include "engine/secrets/run_secrets.hpp"
+#include "executor/run_directory/control_directory.hpp"
 #include "model/run_words.hpp"
 #include "os/identity.hpp"
-#include "target/run_directory/control_directory.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -27,7 +27,7 @@ Engine::~Engine()
     std::swap(leaving, *live_.lock());
 }
 
-void Engine::supervise(const model::Run& run, std::optional<Ambient> ambient)
+void Engine::supervise(const model::Run& run, std::optional<LaunchContext> launch_context)
 {
     std::vector<std::shared_ptr<Supervisor>> over;  // joined without the lock
     auto live = live_.lock();
@@ -36,9 +36,10 @@ void Engine::supervise(const model::Run& run, std::optional<Ambient> ambient)
     }
     std::erase_if(*live, [](const auto& entry) { return !entry.second; });
     if (!live->contains(run.id)) {
-        live->emplace(run.id, std::make_shared<Supervisor>(context_, run, std::move(ambient)));
-    } else if (ambient) {
-        live->at(run.id)->offer(std::move(*ambient));
+        live->emplace(run.id,
+                      std::make_shared<Supervisor>(context_, run, std::move(launch_context)));
+    } else if (launch_context) {
+        live->at(run.id)->offer(std::move(*launch_context));
     }
 }
 
@@ -52,7 +53,7 @@ std::size_t Engine::active_runs()
     return count;
 }
 
-std::optional<target::Outage> Engine::outage(const RunId& id)
+std::optional<executor::Outage> Engine::outage(const RunId& id)
 {
     const auto supervisor = find(id);
     return supervisor ? supervisor->outage() : std::nullopt;
@@ -75,7 +76,7 @@ std::vector<RunId> Engine::unfinished_runs()
     return ids;
 }
 
-Result<model::Run> Engine::start(model::Run run, const Plan& plan, Ambient ambient)
+Result<model::Run> Engine::start(model::Run run, const Plan& plan, LaunchContext launch_context)
 {
     apply_plan(plan, run);
     TRY(RunSecrets::load(context_, plan)).hide(run.name, run.tags);
@@ -86,7 +87,7 @@ Result<model::Run> Engine::start(model::Run run, const Plan& plan, Ambient ambie
     run.created = wall_milliseconds();
     run.state = RunState::preparing;  // at once: nothing stands between
     const auto created = TRY(context_.history.create_run(run));
-    if (!model::is_terminal(created.run.state)) supervise(created.run, std::move(ambient));
+    if (!model::is_terminal(created.run.state)) supervise(created.run, std::move(launch_context));
     return created.run;
 }
 
@@ -108,7 +109,7 @@ Result<model::Run> Engine::submit(const Submission& submission)
 {
     if (const auto known = TRY(context_.history.find_run(submission.id))) {
         TRY(refuse_clients_run(*known));
-        if (!model::is_terminal(known->state)) supervise(*known, submission.ambient);
+        if (!model::is_terminal(known->state)) supervise(*known, submission.launch_context);
         return *known;
     }
     context_.reserve().fill();
@@ -126,17 +127,18 @@ Result<model::Run> Engine::submit(const Submission& submission)
     run.tags = submission.tags;
     TRY(context_.history.put_project(
         {report.project_id, report.project_name, report.project.native()}));
-    auto started = TRY(start(std::move(run), report.plan, submission.ambient));
+    auto started = TRY(start(std::move(run), report.plan, submission.launch_context));
     for (const auto& notice : report.notices)
         context_.tell(started.id, "notice", notice);
     return started;
 }
 
-Result<model::Run> Engine::rerun(const RunId& original, const RunId& id, Ambient ambient)
+Result<model::Run>
+Engine::rerun(const RunId& original, const RunId& id, LaunchContext launch_context)
 {
     if (const auto known = TRY(context_.history.find_run(id))) {
         TRY(refuse_clients_run(*known));
-        if (!model::is_terminal(known->state)) supervise(*known, std::move(ambient));
+        if (!model::is_terminal(known->state)) supervise(*known, std::move(launch_context));
         return *known;
     }
     const auto before = TRY(context_.history.get_run(original));
@@ -157,7 +159,7 @@ Result<model::Run> Engine::rerun(const RunId& original, const RunId& id, Ambient
     run.git = before.git;
     run.tags = before.tags;
     run.rerun_of = before.id.text();
-    return start(std::move(run), plan, std::move(ambient));
+    return start(std::move(run), plan, std::move(launch_context));
 }
 
 Result<model::Run> Engine::cancel(const RunId& id, std::chrono::seconds grace)
@@ -185,13 +187,13 @@ Result<> Engine::recover()
     return {};
 }
 
-void Engine::settle(Deadline deadline)
+void Engine::wait_for_supervisors(Deadline deadline)
 {
     const auto waiting = [this] {
         const auto ids = unfinished_runs();
         return std::any_of(ids.begin(), ids.end(), [this](const RunId& id) {
             std::error_code ignored;
-            return std::filesystem::exists(context_.run_directory(id) / target::control::exit,
+            return std::filesystem::exists(context_.run_directory(id) / executor::control::exit,
                                            ignored);
         });
     };

@@ -28,24 +28,24 @@ public:
     // before answers the run that is there.
     Result<model::Run> submit(const Submission& submission);
     // The same snapshot, arguments, variables and configuration under a new id.
-    Result<model::Run> rerun(const RunId& original, const RunId& id, Ambient ambient);
+    Result<model::Run> rerun(const RunId& original, const RunId& id, LaunchContext launch_context);
     // A run that has ended is a `conflict`.
     Result<model::Run> cancel(const RunId& id, std::chrono::seconds grace);
     // After a start: takes up every run that has not ended. Runs that only a run directory knows
     // (the database was lost) are recorded again first.
     Result<> recover();
     // Waits, not past the deadline, until runs that ended while no daemon watched show their end.
-    void settle(Deadline deadline);
+    void wait_for_supervisors(Deadline deadline);
     // The home folder was taken away: runs whose folders went with it are lost.
     void give_up_lost_runs(const Error& why);
 
     [[nodiscard]] std::size_t active_runs();
     // Set while the target of a run that has not ended cannot be reached.
-    [[nodiscard]] std::optional<target::Outage> outage(const RunId& id);
+    [[nodiscard]] std::optional<executor::Outage> outage(const RunId& id);
 
 private:
-    Result<model::Run> start(model::Run run, const Plan& plan, Ambient ambient);
-    void supervise(const model::Run& run, std::optional<Ambient> ambient);
+    Result<model::Run> start(model::Run run, const Plan& plan, LaunchContext launch_context);
+    void supervise(const model::Run& run, std::optional<LaunchContext> launch_context);
 
     Context context_;
     [[nodiscard]] std::vector<RunId> unfinished_runs();

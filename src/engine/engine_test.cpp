@@ -4,9 +4,9 @@
 #include "engine/engine.hpp"
 #include "engine/files/artifacts.hpp"
 #include "engine/run/run_note.hpp"
+#include "executor/testing/fake_executor.hpp"
 #include "model/metric_journal.hpp"
 #include "os/process.hpp"
-#include "target/testing/fake_executor.hpp"
 
 #include <gtest/gtest.h>
 
@@ -31,20 +31,20 @@ protected:
         history_ = std::move(*store::History::open(root_ / "home" / "history"));
         objects_.emplace(std::move(*snapshot::ObjectStore::open(root_ / "home" / "store")));
         secrets_.emplace(root_ / "home", secrets::Secrets::Keyring::never);
-        target::fake::Options options;
-        options.scripts["ok.py"] = [this](target::fake::Process& process) {
+        executor::fake::Options options;
+        options.scripts["ok.py"] = [this](executor::fake::Process& process) {
             ++starts_;
             process.write("hello\n");
             return 0;
         };
-        options.scripts["three.py"] = [](target::fake::Process&) { return 3; };
-        options.scripts["wait.py"] = [this](target::fake::Process& process) {
+        options.scripts["three.py"] = [](executor::fake::Process&) { return 3; };
+        options.scripts["wait.py"] = [this](executor::fake::Process& process) {
             ++starts_;
             while (!release_ && !process.asked_to_end(5ms)) {
             }
             return release_ ? 0 : 143;
         };
-        options.scripts["metrics.py"] = [](target::fake::Process& process) {
+        options.scripts["metrics.py"] = [](executor::fake::Process& process) {
             const auto folder = process.spec().directory / "journal";
             std::filesystem::create_directories(folder);
             static_cast<void>(os::replace_file(
@@ -53,7 +53,7 @@ protected:
                     JsonObject{{"metric", "loss"}, {"value", 0.5}, {"step", 1}, {"time", 1000}})));
             return 0;
         };
-        options.scripts["many.py"] = [](target::fake::Process& process) {
+        options.scripts["many.py"] = [](executor::fake::Process& process) {
             const auto folder = process.spec().directory / "journal";
             std::filesystem::create_directories(folder);
             std::string text;
@@ -67,7 +67,7 @@ protected:
             static_cast<void>(os::replace_file(folder / "1", text));
             return 0;
         };
-        executors_.emplace("local", target::fake::make_executor(std::move(options)));
+        executors_.emplace("local", executor::fake::make_executor(std::move(options)));
         start();
     }
 
@@ -92,7 +92,7 @@ protected:
         submission.id = RunId::make();
         submission.project = root_ / "project";
         submission.script = script;
-        submission.ambient.environment = {"PATH=/usr/bin:/bin", "HOME=" + root_.native()};
+        submission.launch_context.environment = {"PATH=/usr/bin:/bin", "HOME=" + root_.native()};
         return submission;
     }
 
@@ -114,7 +114,7 @@ protected:
     std::unique_ptr<store::History> history_;
     std::optional<snapshot::ObjectStore> objects_;
     std::optional<secrets::Secrets> secrets_;
-    std::map<std::string, std::unique_ptr<target::Executor>> executors_;
+    std::map<std::string, std::unique_ptr<executor::Executor>> executors_;
     Notifier notifier_;
     std::unique_ptr<Engine> engine_;
 };
@@ -325,7 +325,7 @@ TEST_F(Engines, RerunUsesTheSnapshotNotTheFolder)
     const auto before = wait_for_end(first->id);
     static_cast<void>(os::replace_file(root_ / "project" / "ok.py", "changed"));
 
-    const auto again = engine_->rerun(first->id, RunId::make(), submission("").ambient);
+    const auto again = engine_->rerun(first->id, RunId::make(), submission("").launch_context);
 
     ASSERT_TRUE(again) << again.error().message();
     const auto ended = wait_for_end(again->id);
@@ -409,20 +409,21 @@ TEST_F(Engines, FilesOfAProjectAskForASecretAndTheUserDecides)
 
 TEST_F(Engines, AMachineThatNobodyAttachedGetsNoRun)
 {
-    executors_.emplace("remote", target::fake::make_executor({}));
+    executors_.emplace("remote", executor::fake::make_executor({}));
     std::filesystem::create_directories(root_ / "project" / "aml_config");
     for (const auto& [name, text] :
-         {std::pair("box.compute", "type: remote\naddress: box.example\nusername: ann\n"),
-          std::pair("box.runconfig", "Target: box\nFramework: Python\n")})
+         {std::pair("host.compute", "type: remote\naddress: host.example\nusername: ann\n"),
+          std::pair("host.runconfig", "Target: host\nFramework: Python\n")})
         ASSERT_TRUE(os::replace_file(root_ / "project" / "aml_config" / name, text));
     auto wanted = submission("ok.py");
-    wanted.run_configuration = "box";
+    wanted.run_configuration = "host";
 
     const auto refused = engine_->submit(wanted);
 
     ASSERT_FALSE(refused);
-    EXPECT_NE(refused.error().message().find("never attached 'ann@box.example"), std::string::npos);
-    EXPECT_TRUE(refused.error().hint().ends_with("ponk attach --from aml_config/box.compute"));
+    EXPECT_NE(refused.error().message().find("never attached 'ann@host.example"),
+              std::string::npos);
+    EXPECT_TRUE(refused.error().hint().ends_with("ponk attach --from aml_config/host.compute"));
     EXPECT_FALSE(*history_->find_run(wanted.id));
 }
 

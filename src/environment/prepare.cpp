@@ -17,7 +17,7 @@ namespace {
 constexpr int most_attempts = 8;
 
 struct Asked {
-    Wishes wishes;
+    PackageRequest packages;
     std::vector<Substitution> substitutions;
 };
 
@@ -27,7 +27,7 @@ Result<Asked> read_request(const Request& request)
     Asked asked;
     if (request.substitutions == Request::Substitutions::known)
         asked.substitutions = substitute(conda, request.gpus);
-    asked.wishes = TRY(read_wishes(conda, request.root, request.file));
+    asked.packages = TRY(read_package_request(conda, request.root, request.file));
     return asked;
 }
 
@@ -57,12 +57,12 @@ Error offer_substitutes(const Error& error, const Request& request)
 
 Result<Preparation> plan(const Settings& settings,
                          const Request& request,
-                         Wishes wishes,
+                         PackageRequest packages,
                          const Progress& progress,
                          const std::stop_token& stop)
 {
-    if (request.image) return plan_image(settings, request, std::move(wishes), progress, stop);
-    return plan_prefix(settings, request, std::move(wishes), stop);
+    if (request.image) return plan_image(settings, request, std::move(packages), progress, stop);
+    return plan_prefix(settings, request, std::move(packages), stop);
 }
 
 // Why there is something to build.
@@ -114,7 +114,7 @@ bool is_venv(const Record& record)
     return record.builder == "uv" || record.builder.starts_with("venv");
 }
 
-// The parts of a record that follow from the wish.
+// The parts of a record that follow from the request.
 void complete(Record& record,
               const Request& request,
               const Preparation& preparation,
@@ -195,7 +195,7 @@ private:
         }
         reason_ = build_reason(cache_, request_, preparation_, found.fault);
         progress_("an environment is built: " + reason_);
-        const auto& channels = preparation_.spec.wishes.channels;
+        const auto& channels = preparation_.spec.packages.channels;
         if (std::find(channels.begin(), channels.end(), "defaults") != channels.end())
             progress_("the channel 'defaults' is Anaconda's: its terms of service ask larger "
                       "organisations for a licence; 'conda-forge' is free");
@@ -206,7 +206,7 @@ private:
 
     Result<> build(const os::FileLock& held)
     {
-        const auto redactor = redactor_for(preparation_.spec.wishes, settings_);
+        const auto redactor = redactor_for(preparation_.spec.packages, settings_);
         auto folder = TRY(cache_.begin(preparation_.id));
         const BuildContext context{.settings = settings_,
                                    .redactor = redactor,
@@ -234,21 +234,23 @@ private:
 
 }  // namespace
 
-Result<Preparation>
-plan_prefix(const Settings& settings, const Request& request, Wishes wishes, std::stop_token stop)
+Result<Preparation> plan_prefix(const Settings& settings,
+                                const Request& request,
+                                PackageRequest packages,
+                                std::stop_token stop)
 {
-    auto plan = TRY(choose_builder(wishes, request.interpreter, settings, std::move(stop)));
+    auto plan = TRY(choose_builder(packages, request.interpreter, settings, std::move(stop)));
     Preparation preparation;
     preparation.builder = to_string(plan.builder);
     preparation.choice = plan.reason;
     preparation.spec.platform = this_platform();
     if (is_conda_like(plan.builder)) {
-        if (wishes.channels.empty()) wishes.channels = settings.default_channels;
+        if (packages.channels.empty()) packages.channels = settings.default_channels;
     } else {
         preparation.spec.base = plan.python->identity();
-        wishes.channels.clear();
+        packages.channels.clear();
     }
-    preparation.spec.wishes = std::move(wishes);
+    preparation.spec.packages = std::move(packages);
     if (request.lock) preparation.spec.lock_digest = digest_of(*request.lock).text();
     preparation.id = key_of(preparation.spec);
     preparation.fault = [](const Record& record, const std::stop_token&) -> Result<std::string> {
@@ -259,7 +261,7 @@ plan_prefix(const Settings& settings, const Request& request, Wishes wishes, std
         [&settings,
          builder = preparation.builder,
          choice = plan.reason,
-         needed = space_needed(preparation.spec.wishes, settings)](
+         needed = space_needed(preparation.spec.packages, settings)](
             const std::stop_token&) -> Result<std::pair<std::string, std::string>> {
         TRY(os::make_directories(settings.home));
         TRY(check_space(settings.home, needed));
@@ -286,7 +288,7 @@ Result<Prepared> prepare(const Settings& settings,
                          std::stop_token stop)
 {
     auto asked = TRY(read_request(request));
-    auto preparation = TRY(plan(settings, request, std::move(asked.wishes), progress, stop));
+    auto preparation = TRY(plan(settings, request, std::move(asked.packages), progress, stop));
     auto prepared =
         TRY(Work(settings, request, progress, stop, std::move(preparation))
                 .run()
@@ -300,7 +302,7 @@ Result<Outlook> check(const Settings& settings, const Request& request, std::sto
     auto asked = TRY(read_request(request));
     Outlook outlook;
     outlook.substitutions = std::move(asked.substitutions);
-    auto preparation = plan(settings, request, asked.wishes, {}, stop);
+    auto preparation = plan(settings, request, asked.packages, {}, stop);
     if (!preparation) {
         outlook.missing = preparation.error();
         outlook.reason = preparation.error().message();

@@ -2,7 +2,7 @@
 #include "mlflow/fields.hpp"
 
 #include "base/text.hpp"
-#include "mlflow/half_pairs.hpp"
+#include "mlflow/lone_surrogates.hpp"
 
 #include <fmt/format.h>
 
@@ -49,7 +49,7 @@ Json object_of(const std::vector<std::pair<std::string, std::string>>& query)
 
 Result<Json> read_json(const std::string& text)
 {
-    if (has_half_pair(text))
+    if (has_lone_surrogate(text))
         return fail(ErrorKind::invalid_argument, "it has half of a surrogate pair");
     return parse_json(text, as_python_writes);
 }

@@ -42,9 +42,9 @@ std::string gpu_verdict(const Run& run)
     if (run.gpu.is_null()) {
         // Nothing is known of them: it waits, or never came so far. What every run gets by itself
         // is no request; and who asked for none has an empty one.
-        const auto& wish = run.configuration["gpu"];
-        const bool requested =
-            (wish.boolean("asked") && !wish.text("wish").empty()) || wish.boolean("required");
+        const auto& selection = run.configuration["gpu"];
+        const bool requested = (selection.boolean("asked") && !selection.text("wish").empty()) ||
+                               selection.boolean("required");
         return requested ? "unknown" : std::string(gpu_not_requested);
     }
     const auto verdict = run.gpu.text("verdict");

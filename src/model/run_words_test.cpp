@@ -24,12 +24,12 @@ TEST(GpuVerdict, IsUnknownForWhoAskedAndWasNotJudged)
     EXPECT_EQ(gpu_verdict(run), "idle");
 }
 
-std::string told(RunState state, Json gpu, const std::string& wish = "all")
+std::string told(RunState state, Json gpu, const std::string& selection = "all")
 {
     Run run;
     run.state = state;
     run.gpu = std::move(gpu);
-    run.configuration = JsonObject{{"gpu", JsonObject{{"wish", wish}}}};
+    run.configuration = JsonObject{{"gpu", JsonObject{{"wish", selection}}}};
     return to_json(gpu_verdict_json(run));
 }
 

@@ -12,18 +12,18 @@ namespace ponk::net {
 namespace asio = boost::asio;
 
 Connection::Connection(std::unique_ptr<Transport> transport,
-                       Door door,
+                       ListenerKind listener_kind,
                        std::string peer,
                        std::shared_ptr<Shared> shared)
-    : transport_(std::move(transport)), timer_(transport_->executor()), door_(door),
-      peer_(std::move(peer)), shared_(std::move(shared))
+    : transport_(std::move(transport)), timer_(transport_->executor()),
+      listener_kind_(listener_kind), peer_(std::move(peer)), shared_(std::move(shared))
 {
 }
 
 Connection::~Connection()
 {
     if (sink_) sink_->abort();
-    shared_->visitors.leave(peer_);
+    shared_->connections.leave(peer_);
 }
 
 void Connection::start()
@@ -122,13 +122,13 @@ void Connection::close()
 }
 
 void serve_connection(std::unique_ptr<Transport> transport,
-                      Door door,
+                      ListenerKind listener_kind,
                       std::string peer,
                       std::shared_ptr<Shared> shared)
 {
     const auto strand = transport->executor();
     auto connection = std::make_shared<Connection>(
-        std::move(transport), door, std::move(peer), std::move(shared));
+        std::move(transport), listener_kind, std::move(peer), std::move(shared));
     asio::post(strand, [connection] { connection->start(); });
 }
 

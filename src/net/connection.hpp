@@ -3,9 +3,9 @@
 
 #include "base/synced.hpp"
 #include "net/account.hpp"
+#include "net/connection_table.hpp"
 #include "net/server.hpp"
 #include "net/transport.hpp"
-#include "net/visitors.hpp"
 #include "net/workers.hpp"
 
 #include <atomic>
@@ -40,7 +40,7 @@ struct Shared {
     ServerOptions options;
     Workers workers;
     Accounts accounts;
-    Visitors visitors;
+    ConnectionTable connections;
     Promises promises;
     std::atomic<std::size_t> body_bytes{0};    // in memory now
     std::atomic<std::size_t> answer_bytes{0};  // likewise
@@ -49,7 +49,7 @@ struct Shared {
 
     Shared(Handlers h, const ServerOptions& o)
         : handlers(std::move(h)), options(o), workers(o.workers),
-          visitors(o.connection_limit, o.peer_limit)
+          connections(o.connection_limit, o.peer_limit)
     {
     }
 
@@ -63,7 +63,7 @@ struct Shared {
 // Serves one connection, which was counted in already, until it closes. Keeps itself alive through
 // its pending operations. `peer` is empty on Unix sockets.
 void serve_connection(std::unique_ptr<Transport> transport,
-                      Door door,
+                      ListenerKind listener_kind,
                       std::string peer,
                       std::shared_ptr<Shared> shared);
 

@@ -34,7 +34,7 @@ void Connection::wait_for_request()
     leaving_ = false;
     keep_alive_ = true;
     unread_ = false;
-    shared_->visitors.wait(place_);
+    shared_->connections.wait(place_);
     waits_ = true;
     partly_ = false;
     if (reader_.has_bytes()) return read_head();  // sent right behind the last one
@@ -86,7 +86,7 @@ void Connection::stop_waiting()
 {
     if (!waits_) return;
     waits_ = false;
-    shared_->visitors.stop_waiting(place_, at_);
+    shared_->connections.stop_waiting(place_, at_);
 }
 
 void Connection::take_request()
@@ -97,7 +97,7 @@ void Connection::take_request()
     auto& request = work_->request;
     request.method = std::string(reader_.method());
     request.headers = reader_.take_headers();
-    request.door = door_;
+    request.listener_kind = listener_kind_;
     request.peer = peer_;
     auto target = parse_target(reader_.target());
     if (!target) return refuse(target.error(), 400);
@@ -125,7 +125,7 @@ void Connection::take_request()
     // What is only announced takes no room from others.
     if (!sink_)
         request.body.reserve(std::min<std::size_t>(reader_.body_size().value_or(0), body_room));
-    encourage();
+    answer_expectation();
 }
 
 // Requests of one connection are mostly of one client.
@@ -134,7 +134,8 @@ void Connection::find_client(const std::string& named)
     static const std::string owner;
     static const std::string stranger = "?";
     const auto& address = peer_.empty() ? stranger : peer_;
-    const auto& name = door_ == Door::unix_socket ? owner : (named.empty() ? address : named);
+    const auto& name =
+        listener_kind_ == ListenerKind::unix_socket ? owner : (named.empty() ? address : named);
     if (client_ && name == client_name_) return;
     client_name_ = name;
     client_ = shared_->accounts.find(name);
@@ -162,21 +163,21 @@ Reception Connection::receive_by_handler(const Request& request)
 }
 
 // Who asked whether to send its body hears yes.
-void Connection::encourage()
+void Connection::answer_expectation()
 {
-    const auto& wish = reader_.expectation();
-    if (wish.empty() || reader_.is_old_http()) return begin_body();
-    if (!same_ignoring_case(wish, "100-continue")) {
+    const auto& expectation = reader_.expectation();
+    if (expectation.empty() || reader_.is_old_http()) return begin_body();
+    if (!same_ignoring_case(expectation, "100-continue")) {
         return refuse(Error(ErrorKind::invalid_argument,
-                            "the expectation '" + printable(wish) + "' cannot be met"),
+                            "the expectation '" + printable(expectation) + "' cannot be met"),
                       417);
     }
     if (reader_.has_bytes() || reader_.has_all()) return begin_body();
-    if (sink_) return feed(&Connection::open_sink, &Connection::invite);
-    invite();
+    if (sink_) return feed(&Connection::open_sink, &Connection::send_100_continue);
+    send_100_continue();
 }
 
-void Connection::invite()
+void Connection::send_100_continue()
 {
     out_ = "HTTP/1.1 100 Continue\r\n\r\n";
     write(&Connection::begin_body);

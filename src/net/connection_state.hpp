@@ -103,10 +103,10 @@ struct Body {
 
 // One connection. Everything happens on the strand of its transport, but what is said to run on a
 // worker. It lives as long as one of its operations is pending.
-class Connection final : public Guest, public std::enable_shared_from_this<Connection> {
+class Connection final : public CountedConnection, public std::enable_shared_from_this<Connection> {
 public:
     Connection(std::unique_ptr<Transport> transport,
-               Door door,
+               ListenerKind listener_kind,
                std::string peer,
                std::shared_ptr<Shared> shared);
     ~Connection() override;
@@ -126,8 +126,8 @@ private:
     Reception receive_by_handler(const Request& request);
     void find_client(const std::string& named);
     bool hold_body(std::size_t bytes);
-    void encourage();
-    void invite();
+    void answer_expectation();
+    void send_100_continue();
     void begin_body();
     void read_body();
     void read_stream();
@@ -186,11 +186,11 @@ private:
     boost::asio::steady_timer timer_;
     Clock::time_point deadline_ = Clock::time_point::max();  // of the current step
     Clock::time_point alarm_ = Clock::time_point::max();     // when the timer looks at it next
-    Door door_;
+    ListenerKind listener_kind_;
     std::string peer_;
     std::shared_ptr<Shared> shared_;
-    Visitors::Place place_;
-    Visitors::Place::iterator at_;
+    ConnectionTable::Place place_;
+    ConnectionTable::Place::iterator at_;
     RequestReader reader_;
     std::shared_ptr<Work> work_;
     std::unique_ptr<BodySink> sink_;

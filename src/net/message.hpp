@@ -20,7 +20,7 @@ using Headers = std::vector<std::pair<std::string, std::string>>;
 
 // The way a request came in: the owner's own socket, a port that only this machine reaches, or an
 // address that others reach.
-enum class Door { unix_socket, loopback, network };
+enum class ListenerKind { unix_socket, loopback, network };
 
 // What a handler sees of a call. `path` is split and decoded: one element per segment.
 struct Request {
@@ -29,7 +29,7 @@ struct Request {
     std::vector<std::pair<std::string, std::string>> query;
     Headers headers;
     std::string body;
-    Door door = Door::unix_socket;
+    ListenerKind listener_kind = ListenerKind::unix_socket;
     std::string peer = {};  // "127.0.0.1"; empty on the Unix socket
 
     [[nodiscard]] std::optional<std::string> parameter(std::string_view name) const;

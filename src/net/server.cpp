@@ -35,9 +35,9 @@ std::vector<Listener> only(os::Fd socket)
 }
 
 // The socket's mode keeps others out already; root may pass it, so ask again.
-bool is_welcome(Door door, int socket)
+bool is_welcome(ListenerKind listener_kind, int socket)
 {
-    if (door != Door::unix_socket) return true;
+    if (listener_kind != ListenerKind::unix_socket) return true;
     const auto peer = os::peer_user(socket);
     return peer && (*peer == ::geteuid() || *peer == 0);
 }
@@ -45,14 +45,14 @@ bool is_welcome(Door door, int socket)
 }  // namespace
 
 struct Server::State {
-    struct Gate {
-        Gate(asio::io_context& io, Listener&& listener)
-            : descriptor(io, listener.socket.release()), door(listener.door),
+    struct OpenListener {
+        OpenListener(asio::io_context& io, Listener&& listener)
+            : descriptor(io, listener.socket.release()), listener_kind(listener.listener_kind),
               tls(std::move(listener.tls)), plain(listener.plain), pause(io)
         {
         }
         asio::posix::stream_descriptor descriptor;
-        Door door;
+        ListenerKind listener_kind;
         std::shared_ptr<Tls> tls;
         Listener::Plain plain;
         asio::steady_timer pause;
@@ -63,7 +63,7 @@ struct Server::State {
     {
     }
 
-    void wait(Gate& gate)
+    void wait(OpenListener& gate)
     {
         gate.descriptor.async_wait(asio::posix::stream_descriptor::wait_read,
                                    [this, &gate](error_code problem) {
@@ -71,7 +71,7 @@ struct Server::State {
                                    });
     }
 
-    void accept(Gate& gate)
+    void accept(OpenListener& gate)
     {
         for (int i = 0; i < at_a_time; ++i) {
             sockaddr_storage address{};
@@ -86,13 +86,13 @@ struct Server::State {
             }
             if (errno == EAGAIN) break;
             if (errno == EINTR || errno == ECONNABORTED) continue;
-            return breathe(gate);
+            return pause_accept(gate);
         }
         wait(gate);
     }
 
     // Out of descriptors: what is open goes on, newcomers wait.
-    void breathe(Gate& gate)
+    void pause_accept(OpenListener& gate)
     {
         gate.pause.expires_after(std::chrono::milliseconds(50));
         gate.pause.async_wait([this, &gate](error_code stopped) {
@@ -101,12 +101,15 @@ struct Server::State {
     }
 
     // The owner's sockets have a loop and a thread for themselves.
-    asio::io_context& loop_of(Door door) { return door == Door::unix_socket ? reserved_io : io; }
+    asio::io_context& loop_of(ListenerKind listener_kind)
+    {
+        return listener_kind == ListenerKind::unix_socket ? reserved_io : io;
+    }
 
-    void welcome(const Gate& gate, os::Fd fd, const sockaddr_storage& address)
+    void welcome(const OpenListener& gate, os::Fd fd, const sockaddr_storage& address)
     {
         auto peer = os::address_text(address);
-        if (!is_welcome(gate.door, fd.get()) || !shared->visitors.enter(peer)) return;
+        if (!is_welcome(gate.listener_kind, fd.get()) || !shared->connections.enter(peer)) return;
         const int family = address.ss_family == 0 ? AF_UNIX : address.ss_family;
         const int protocol = family == AF_UNIX ? 0 : IPPROTO_TCP;
         if (family != AF_UNIX) {
@@ -115,17 +118,17 @@ struct Server::State {
             // A machine that vanished without a word is found out in the end.
             ::setsockopt(fd.get(), SOL_SOCKET, SO_KEEPALIVE, &one, sizeof one);
         }
-        Socket socket(asio::make_strand(loop_of(gate.door)));
+        Socket socket(asio::make_strand(loop_of(gate.listener_kind)));
         error_code problem;
         socket.assign(asio::generic::stream_protocol(family, protocol), fd.get(), problem);
         if (!problem) socket.non_blocking(true, problem);
-        if (problem) return shared->visitors.leave(peer);
+        if (problem) return shared->connections.leave(peer);
         static_cast<void>(fd.release());
         serve_connection(
-            make_transport(gate, std::move(socket)), gate.door, std::move(peer), shared);
+            make_transport(gate, std::move(socket)), gate.listener_kind, std::move(peer), shared);
     }
 
-    static std::unique_ptr<Transport> make_transport(const Gate& gate, Socket socket)
+    static std::unique_ptr<Transport> make_transport(const OpenListener& gate, Socket socket)
     {
         if (!gate.tls) return make_plain_transport(std::move(socket));
         if (gate.plain == Listener::Plain::refused)
@@ -144,7 +147,7 @@ struct Server::State {
     asio::io_context io;
     asio::io_context reserved_io;
     std::shared_ptr<Shared> shared;
-    std::vector<std::unique_ptr<Gate>> gates;
+    std::vector<std::unique_ptr<OpenListener>> gates;
     std::vector<std::jthread> threads;
 };
 
@@ -152,8 +155,8 @@ Server::Server(std::vector<Listener> listeners, Handlers handlers, ServerOptions
     : state_(std::make_unique<State>(std::move(handlers), options))
 {
     for (auto& listener : listeners) {
-        auto& loop = state_->loop_of(listener.door);
-        state_->gates.push_back(std::make_unique<State::Gate>(loop, std::move(listener)));
+        auto& loop = state_->loop_of(listener.listener_kind);
+        state_->gates.push_back(std::make_unique<State::OpenListener>(loop, std::move(listener)));
         state_->wait(*state_->gates.back());
     }
     // A loop without a socket ends at once, and its threads with it.
@@ -179,7 +182,7 @@ Server::~Server()
 
 std::size_t Server::open_connections() const
 {
-    return state_->shared->visitors.count();
+    return state_->shared->connections.count();
 }
 
 std::uint64_t Server::requests_served() const

@@ -96,7 +96,7 @@ struct ServerOptions {
 // A listening socket and how those are seen who come through it.
 struct Listener {
     os::Fd socket;
-    Door door = Door::unix_socket;
+    ListenerKind listener_kind = ListenerKind::unix_socket;
     std::shared_ptr<Tls> tls = {};                                  // none: plain HTTP
     enum class Plain { refused, accepted } plain = Plain::refused;  // beside TLS
 };

@@ -64,12 +64,14 @@ private:
 // A server on a port of its own.
 class TcpServer {
 public:
-    explicit TcpServer(Handlers handlers, ServerOptions options = {}, Door door = Door::loopback)
+    explicit TcpServer(Handlers handlers,
+                       ServerOptions options = {},
+                       ListenerKind listener_kind = ListenerKind::loopback)
     {
         auto socket = *os::listen_tcp(os::loopback_address(AF_INET, 0));
         port_ = *os::port_of(socket.get());
         std::vector<Listener> listeners;
-        listeners.push_back({.socket = std::move(socket), .door = door});
+        listeners.push_back({.socket = std::move(socket), .listener_kind = listener_kind});
         server_ = std::make_unique<Server>(std::move(listeners), std::move(handlers), options);
     }
 

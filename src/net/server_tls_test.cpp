@@ -70,7 +70,7 @@ protected:
         const auto port = *os::port_of(socket.get());
         std::vector<Listener> listeners;
         listeners.push_back({.socket = std::move(socket),
-                             .door = Door::loopback,
+                             .listener_kind = ListenerKind::loopback,
                              .tls = *Tls::load(files_.certificate, files_.key),
                              .plain = plain});
         servers_.push_back(std::make_unique<Server>(std::move(listeners), path_back()));

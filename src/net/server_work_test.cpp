@@ -173,7 +173,7 @@ TEST_F(ServerWork, TheOwnerIsAnsweredWhileAllOthersWorkersAreTaken)
     auto socket = *os::listen_tcp(os::loopback_address(AF_INET, 0));
     const auto port = *os::port_of(socket.get());
     std::vector<Listener> listeners;
-    listeners.push_back({.socket = std::move(socket), .door = Door::loopback});
+    listeners.push_back({.socket = std::move(socket), .listener_kind = ListenerKind::loopback});
     listeners.push_back({.socket = *os::listen_unix(folder / "s")});
     ServerOptions options;
     options.workers = 6;

@@ -61,11 +61,11 @@ std::string TcpAddress::text() const
 
 Result<std::vector<TcpAddress>> resolve_tcp(const std::string& host, std::uint16_t port)
 {
-    addrinfo wish{};
-    wish.ai_socktype = SOCK_STREAM;
-    wish.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
+    addrinfo request{};
+    request.ai_socktype = SOCK_STREAM;
+    request.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
     addrinfo* found = nullptr;
-    const int code = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &wish, &found);
+    const int code = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &request, &found);
     if (code != 0)
         return fail(ErrorKind::not_found, "address '{}': {}", host, ::gai_strerror(code));
     std::vector<TcpAddress> addresses;

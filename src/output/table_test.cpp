@@ -75,7 +75,7 @@ TEST(Table, NeverSendsControlCharactersOfTheData)
 TEST(Table, FitsEveryWidthAndSaysWhatIsMissing)
 {
     const auto runs = json(R"([{"run": "0197f3a1c2d47000", "script": "a long name of a script.py",
-                                "accuracy": 0.9731, "target": "gpu-box-number-seven"}])");
+                                "accuracy": 0.9731, "target": "gpu-host-number-seven"}])");
     for (int width = 1; width <= 90; ++width) {
         const auto text = render_table(runs, {.width = width});
         for (const auto& line : split(text, '\n'))

@@ -49,23 +49,24 @@ Answer answer_alone(const Recorder& recorder, const net::Request& request);
 
 // What a client says about where it is: MLflow's for Python does, in a run
 // (python/ponk/_mlflow.py).
-struct Speaker {
+struct ClientContext {
     std::optional<std::string> active;  // the id of its experiment; nullopt: it does not say
     std::string named;  // MLFLOW_EXPERIMENT_NAME, what the run's own id means to it; often empty
 };
-Speaker speaker_of(const net::Request& request);
+ClientContext client_context_of(const net::Request& request);
 
 // By whatever name the script knows it; "0" is that of who names none.
 bool is_own_experiment(const Recorder& recorder, const std::string& id);
 // The name that has this id in this run; nullopt: it is no other name of the run's experiment.
 std::optional<std::string> find_other_name(const Recorder& recorder, const std::string& id);
 // What an id is called by who says where it is; empty: by the experiment's own name.
-std::string name_for(const Recorder& recorder, const Speaker& speaker, const std::string& id);
+std::string
+name_for(const Recorder& recorder, const ClientContext& client_context, const std::string& id);
 // The id of the experiment of this run, as this client knows it.
 std::string experiment_of(const Recorder& recorder,
                           const TrackedState& state,
                           const TrackedRun& run,
-                          const Speaker& speaker);
+                          const ClientContext& client_context);
 // The records that say what the run's experiment is called now; empty: as it is.
 JsonArray renaming(const TrackedState& state, const std::string& name);
 

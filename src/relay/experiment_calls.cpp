@@ -30,11 +30,12 @@ ExperimentNames::Run use_of(const TrackedState& state)
 
 // By who says where it is nothing is guessed. The client compares a name in its environment with
 // the id that is there, too.
-std::string
-exact_id_of(const model::Tracking& tracking, const std::string& name, const Speaker& speaker)
+std::string exact_id_of(const model::Tracking& tracking,
+                        const std::string& name,
+                        const ClientContext& client_context)
 {
     const bool own = name.empty() || name == tracking.experiment_name ||
-                     (name == speaker.named && speaker.active == tracking.experiment);
+                     (name == client_context.named && client_context.active == tracking.experiment);
     return own ? tracking.experiment : other_experiment_id(name);
 }
 
@@ -43,12 +44,13 @@ exact_id_of(const model::Tracking& tracking, const std::string& name, const Spea
 Result<std::string> id_of_name(Recorder& recorder,
                                const std::string& name,
                                ExperimentNames::How how,
-                               const Speaker& speaker)
+                               const ClientContext& client_context)
 {
     const auto& tracking = recorder.tracking();
-    const auto named = speaker.active
-                           ? ExperimentNames::Named{exact_id_of(tracking, name, speaker), false}
-                           : recorder.names().name(name, how, recorder.look(use_of));
+    const auto named =
+        client_context.active
+            ? ExperimentNames::Named{exact_id_of(tracking, name, client_context), false}
+            : recorder.names().name(name, how, recorder.look(use_of));
     TRY(recorder.write([&](const TrackedState& state) -> Result<JsonArray> {
         if (named.goes_there && !state.is_taken())
             return renaming(state, name == tracking.experiment_name ? std::string() : name);
@@ -64,8 +66,9 @@ Result<Answer> show_experiment(Recorder& recorder, const Call& call)
     const auto id = TRY(call.fields.text("experiment_id"));
     const auto& tracking = recorder.tracking();
     if (id == tracking.experiment) {
-        const auto speaker = speaker_of(call.request);
-        auto name = speaker.active ? name_for(recorder, speaker, id) : recorder.names().shown();
+        const auto client_context = client_context_of(call.request);
+        auto name = client_context.active ? name_for(recorder, client_context, id)
+                                          : recorder.names().shown();
         if (name.empty()) name = tracking.experiment_name;
         return reply(experiment_json(tracking, id, name));
     }
@@ -77,16 +80,16 @@ Result<Answer> show_experiment(Recorder& recorder, const Call& call)
 Result<Answer> find_experiment(Recorder& recorder, const Call& call)
 {
     const auto name = TRY(call.fields.text("experiment_name"));
-    const auto id =
-        TRY(id_of_name(recorder, name, ExperimentNames::How::found, speaker_of(call.request)));
+    const auto id = TRY(
+        id_of_name(recorder, name, ExperimentNames::How::found, client_context_of(call.request)));
     return reply(experiment_json(recorder.tracking(), id, name));
 }
 
 Result<Answer> create_experiment(Recorder& recorder, const Call& call)
 {
     const auto name = TRY(call.fields.text("name"));
-    const auto id =
-        TRY(id_of_name(recorder, name, ExperimentNames::How::made, speaker_of(call.request)));
+    const auto id = TRY(
+        id_of_name(recorder, name, ExperimentNames::How::made, client_context_of(call.request)));
     return reply({{"experiment_id", id}});
 }
 
@@ -143,38 +146,40 @@ bool is_own_experiment(const Recorder& recorder, const std::string& id)
     return id == recorder.tracking().experiment || id == "0" || find_other_name(recorder, id);
 }
 
-Speaker speaker_of(const net::Request& request)
+ClientContext client_context_of(const net::Request& request)
 {
     auto active = request.header("X-Ponk-Experiment");
     if (active.empty()) return {};
-    Speaker speaker{.active = std::move(active), .named = {}};
+    ClientContext client_context{.active = std::move(active), .named = {}};
     const auto named = request.header("X-Ponk-Experiment-Name");
     const auto decoded = net::parse_target("/?name=" + named);
-    if (decoded && decoded->query.size() == 1) speaker.named = decoded->query.front().second;
-    return speaker;
+    if (decoded && decoded->query.size() == 1) client_context.named = decoded->query.front().second;
+    return client_context;
 }
 
-std::string name_for(const Recorder& recorder, const Speaker& speaker, const std::string& id)
+std::string
+name_for(const Recorder& recorder, const ClientContext& client_context, const std::string& id)
 {
     if (auto other = find_other_name(recorder, id)) return std::move(*other);
-    return speaker.named == recorder.tracking().experiment_name ? std::string() : speaker.named;
+    return client_context.named == recorder.tracking().experiment_name ? std::string()
+                                                                       : client_context.named;
 }
 
 std::string experiment_of(const Recorder& recorder,
                           const TrackedState& state,
                           const TrackedRun& run,
-                          const Speaker& speaker)
+                          const ClientContext& client_context)
 {
     const auto& tracking = recorder.tracking();
     const bool own = run.id == tracking.run;
     const auto found = run.tags.find(other_name_tag);
     const auto name = found == run.tags.end() ? std::string() : found->second;
-    if (!speaker.active) return own ? tracking.experiment : recorder.names().id_of(name);
+    if (!client_context.active) return own ? tracking.experiment : recorder.names().id_of(name);
     // It resumes the run only where it is itself.
     if (own && !state.is_taken())
-        return state.other_names().contains(*speaker.active) ? *speaker.active
-                                                             : tracking.experiment;
-    return exact_id_of(tracking, name, speaker);
+        return state.other_names().contains(*client_context.active) ? *client_context.active
+                                                                    : tracking.experiment;
+    return exact_id_of(tracking, name, client_context);
 }
 
 JsonArray renaming(const TrackedState& state, const std::string& name)
@@ -209,9 +214,9 @@ narrowed_search(Recorder& recorder, const net::Request& request, const Elsewhere
     auto& names = places->names;
     // Who lists experiments and searches in all of them means the whole of each.
     const bool has_listed = places->own > 0 && !places->ids.empty();
-    const auto speaker = speaker_of(request);
-    if (speaker.active && places->own > 0) {
-        const auto name = name_for(recorder, speaker, tracking.experiment);
+    const auto client_context = client_context_of(request);
+    if (client_context.active && places->own > 0) {
+        const auto name = name_for(recorder, client_context, tracking.experiment);
         names.push_back(name.empty() ? tracking.experiment_name : name);
     } else if (places->own > 0 && !has_listed) {
         const auto page = body->text("page_token").empty() ? ExperimentNames::Page::first

@@ -22,7 +22,7 @@ constexpr std::uint64_t little = std::uint64_t{1} << 20;
 // For the next piece of whatever is awaited, also the next request.
 constexpr timeval patience{600, 0};
 // For the rest of a request that was refused.
-constexpr timeval farewell{5, 0};
+constexpr timeval detach{5, 0};
 
 const char* reason_of(int status)
 {
@@ -122,8 +122,8 @@ Result<> Stream::send_file(int file, std::uint64_t offset, std::uint64_t size)
 void Stream::close_gently()
 {
     ::shutdown(socket_.get(), SHUT_WR);
-    ::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &farewell, sizeof farewell);
-    const auto deadline = after(std::chrono::seconds(farewell.tv_sec));
+    ::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &detach, sizeof detach);
+    const auto deadline = after(std::chrono::seconds(detach.tv_sec));
     do
         buffer_.clear();
     while (Deadline::clock::now() < deadline && fill().value_or(false));

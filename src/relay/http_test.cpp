@@ -62,14 +62,14 @@ TEST(RelayHead, SizesOfChunksAreHexadecimal)
 // A client of a relay that serves one connection.
 class RelayConnection : public RelayTest {
 protected:
-    explicit RelayConnection(Asks::Patience patience = {.usual = 50ms, .in_vain = 1ms})
-        : asks_(*recorder_, folder_, patience)
+    explicit RelayConnection(ForwardedRequests::Patience patience = {.usual = 50ms, .in_vain = 1ms})
+        : forwarded_(*recorder_, folder_, patience)
     {
         int ends[2];
         EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
         client_ = os::Fd(ends[0]);
         server_ = std::jthread([this, socket = os::Fd(ends[1])]() mutable {
-            serve(std::move(socket), *recorder_, asks_);
+            serve(std::move(socket), *recorder_, forwarded_);
         });
     }
     ~RelayConnection() override { client_.reset(); }
@@ -98,7 +98,7 @@ protected:
                path;
     }
 
-    Asks asks_;
+    ForwardedRequests forwarded_;
     os::Fd client_;
     std::jthread server_;
 };

@@ -35,7 +35,9 @@ bool is_run_alive(const os::Path& directory)
 
 class Connections {
 public:
-    Connections(Recorder& recorder, Asks& asks) : recorder_(recorder), asks_(asks) {}
+    Connections(Recorder& recorder, ForwardedRequests& asks) : recorder_(recorder), forwarded_(asks)
+    {
+    }
 
     // Each has a thread, which ends with it or with the process.
     void take(os::Fd socket)
@@ -45,7 +47,7 @@ public:
         std::thread([socket = std::move(socket),
                      count = count_,
                      &recorder = recorder_,
-                     &asks = asks_]() mutable {
+                     &asks = forwarded_]() mutable {
             serve(std::move(socket), recorder, asks);
             --*count;
         }).detach();
@@ -53,7 +55,7 @@ public:
 
 private:
     Recorder& recorder_;
-    Asks& asks_;
+    ForwardedRequests& forwarded_;
     std::shared_ptr<std::atomic<int>> count_ = std::make_shared<std::atomic<int>>(0);
 };
 
@@ -61,7 +63,7 @@ Result<> run(const os::Path& directory, os::Fd listener)
 {
     const auto tracking = TRY(model::parse_tracking(TRY(os::read_file(directory / "relay"))));
     const auto recorder = TRY(Recorder::open(tracking, directory / "journal"));
-    Asks asks(*recorder, directory);
+    ForwardedRequests asks(*recorder, directory);
     Connections connections(*recorder, asks);
     for (;;) {
         pollfd polled{listener.get(), POLLIN, 0};

@@ -105,11 +105,11 @@ Result<Answer> delete_tag(Recorder& recorder, const Call& call)
 Result<Answer> show_run(Recorder& recorder, const Call& call)
 {
     const auto id = TRY(call.fields.run_id());
-    const auto speaker = speaker_of(call.request);
+    const auto client_context = client_context_of(call.request);
     return recorder.look([&](const TrackedState& state) -> Result<Answer> {
         const auto* run = state.find_run(id);
         if (!run) return Answer();
-        const auto experiment = experiment_of(recorder, state, *run, speaker);
+        const auto experiment = experiment_of(recorder, state, *run, client_context);
         return reply({{"run", run_json(recorder.tracking(), *run, experiment)}});
     });
 }
@@ -124,9 +124,9 @@ Result<Answer> update_run(Recorder& recorder, const Call& call)
     const auto ended = TRY(call.fields.find_integer("end_time"));
     const auto name = TRY(call.fields.find_text("run_name")).value_or("");
     TRY(mlflow::check_length("run_name", name, limits::tag_value));
-    const auto speaker = speaker_of(call.request);
-    const auto& active = speaker.active;
-    const auto place = active ? name_for(recorder, speaker, *active) : std::string();
+    const auto client_context = client_context_of(call.request);
+    const auto& active = client_context.active;
+    const auto place = active ? name_for(recorder, client_context, *active) : std::string();
     TRY(recorder.write([&](const TrackedState& state) -> Result<JsonArray> {
         JsonArray records;
         const auto& run = *state.find_run(id);
@@ -152,7 +152,7 @@ Result<Answer> update_run(Recorder& recorder, const Call& call)
     }));
     return recorder.look([&](const TrackedState& state) -> Result<Answer> {
         const auto& run = *state.find_run(id);
-        const auto experiment = experiment_of(recorder, state, run, speaker);
+        const auto experiment = experiment_of(recorder, state, run, client_context);
         return reply({{"run_info", run_info(recorder.tracking(), run, experiment)}});
     });
 }
@@ -191,10 +191,10 @@ Result<Answer> create_run(Recorder& recorder, const Call& call)
     const auto name = TRY(call.fields.find_text("run_name")).value_or("");
     const auto user = TRY(call.fields.find_text("user_id")).value_or("");
     auto batch = TRY(tags_of_new_run(call.fields, name));
-    const auto speaker = speaker_of(call.request);
-    const bool is_known = speaker.active || find_other_name(recorder, experiment);
+    const auto client_context = client_context_of(call.request);
+    const bool is_known = client_context.active || find_other_name(recorder, experiment);
     const auto home =
-        is_known ? name_for(recorder, speaker, experiment) : recorder.names().of_new_run();
+        is_known ? name_for(recorder, client_context, experiment) : recorder.names().of_new_run();
     std::string id;
     TRY(recorder.write([&](const TrackedState& state) -> Result<JsonArray> {
         if (!state.is_taken() && !names_parent(batch)) {
@@ -223,7 +223,8 @@ Result<Answer> create_run(Recorder& recorder, const Call& call)
     return recorder.look([&](const TrackedState& state) -> Result<Answer> {
         const auto& run = *state.find_run(id);
         return reply(
-            {{"run", run_json(tracking, run, experiment_of(recorder, state, run, speaker))}});
+            {{"run",
+              run_json(tracking, run, experiment_of(recorder, state, run, client_context))}});
     });
 }
 

@@ -2,7 +2,7 @@
 #include "relay/serve.hpp"
 
 #include "base/text.hpp"
-#include "mlflow/half_pairs.hpp"
+#include "mlflow/lone_surrogates.hpp"
 #include "net/target.hpp"
 #include "relay/artifacts.hpp"
 
@@ -33,8 +33,8 @@ bool is_local_name(std::string_view host)
 // One request and its answer.
 class Exchange {
 public:
-    Exchange(Stream& stream, const Head& head, Recorder& recorder, Asks& asks)
-        : stream_(stream), head_(head), recorder_(recorder), asks_(asks), body_(stream, head)
+    Exchange(Stream& stream, const Head& head, Recorder& recorder, ForwardedRequests& asks)
+        : stream_(stream), head_(head), recorder_(recorder), forwarded_(asks), body_(stream, head)
     {
     }
 
@@ -76,7 +76,7 @@ private:
 
     bool send(net::Response response, bool goes_on)
     {
-        response = mlflow::without_half_pairs(std::move(response));
+        response = mlflow::without_lone_surrogates(std::move(response));
         auto text = response_head(response, goes_on, response.body.size());
         if (head_.method != "HEAD") text += response.body;
         return stream_.send(text) && goes_on;
@@ -109,12 +109,12 @@ private:
                                   [this](const std::string& id) { return find_name(id); }};
         if (auto narrowed = narrowed_search(recorder_, request_, elsewhere))
             request_.body = std::move(*narrowed);
-        Ask question{.method = request_.method,
-                     .target = head_.target,
-                     .type = head_.header("Content-Type"),
-                     .body = request_.body};
+        ForwardedRequest question{.method = request_.method,
+                                  .target = head_.target,
+                                  .type = head_.header("Content-Type"),
+                                  .body = request_.body};
         put_own_experiment(recorder_, question.target, question.body);
-        const auto answer = asks_.ask(question);
+        const auto answer = forwarded_.ask(question);
         if (!answer) {
             auto known = answer_alone(recorder_, request_);
             return send(known ? std::move(*known) : no_answer(answer.error()));
@@ -141,7 +141,7 @@ private:
     std::optional<std::string> find_experiment(const std::string& call, const char* member)
     {
         const auto answer =
-            asks_.ask({.method = "GET", .target = "/api/2.0/mlflow/experiments/" + call});
+            forwarded_.ask({.method = "GET", .target = "/api/2.0/mlflow/experiments/" + call});
         if (!answer || answer->status != 200) return std::nullopt;
         const auto found = parse_json(answer->body);
         auto value = found ? (*found)["experiment"].text(member) : std::string();
@@ -149,7 +149,7 @@ private:
         return value;
     }
 
-    static net::Response response_of(const AskAnswer& answer)
+    static net::Response response_of(const ForwardedAnswer& answer)
     {
         net::Response response;
         response.status = answer.status;
@@ -170,10 +170,10 @@ private:
     {
         std::uint64_t at = 0;
         for (std::uint64_t size = 1; at < size;) {
-            const auto piece =
-                asks_.ask({.method = "GET",
-                           .target = head_.target,
-                           .range = fmt::format("bytes={}-{}", at, at + bytes_of_a_piece - 1)});
+            const auto piece = forwarded_.ask(
+                {.method = "GET",
+                 .target = head_.target,
+                 .range = fmt::format("bytes={}-{}", at, at + bytes_of_a_piece - 1)});
             const auto total = piece && piece->status == 206 ? size_of(piece->range) : std::nullopt;
             if (at > 0) {
                 // The head is sent: what is missing is seen by the end of the connection.
@@ -314,14 +314,14 @@ private:
     Stream& stream_;
     const Head& head_;
     Recorder& recorder_;
-    Asks& asks_;
+    ForwardedRequests& forwarded_;
     Body body_;
     net::Request request_;
 };
 
 }  // namespace
 
-void serve(os::Fd socket, Recorder& recorder, Asks& asks)
+void serve(os::Fd socket, Recorder& recorder, ForwardedRequests& asks)
 {
     Stream stream(std::move(socket));
     for (;;) {

@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint64_t index_limit = std::uint64_t{1} << 30;
 // Files that only look changed are hashed to be sure, up to this much in all.
 constexpr std::uint64_t hashing_limit = std::uint64_t{32} << 20;
-constexpr std::int64_t settled_ns = 2'000'000'000;
+constexpr std::int64_t stable_ns = 2'000'000'000;
 constexpr auto longest_question = std::chrono::seconds(20);
 
 std::string flag_text(std::optional<bool> flag)
@@ -98,7 +98,7 @@ void GitProbe::read_index()
     new_.index =
         fmt::format("{}.{}.{}.{}", status.mtime_ns, status.ctime_ns, status.size, status.inode);
     index_mtime_ns_ = status.mtime_ns;
-    index_settled_ = status.mtime_ns + settled_ns < wall_milliseconds() * 1'000'000;
+    index_is_stable_ = status.mtime_ns + stable_ns < wall_milliseconds() * 1'000'000;
     const auto end = os::read_at(file->get(), status.size - hash_size_, hash_size_);
     if (end) new_.checksum = to_hex(*end);
     if (new_.commit == old_.commit && new_.checksum == old_.checksum) new_.staged = old_.staged;
@@ -212,7 +212,7 @@ GitInfo GitProbe::finish(bool unchanged,
     } else if (differ && new_.staged) {
         info_.dirty = false;
     }
-    if (index_settled_ && !hidden_files_) new_.dirty = info_.dirty;
+    if (index_is_stable_ && !hidden_files_) new_.dirty = info_.dirty;
     return info_;
 }
 

@@ -69,7 +69,7 @@ private:
     Memo old_;
     Memo new_;
     std::int64_t index_mtime_ns_ = 0;
-    bool index_settled_ = false;
+    bool index_is_stable_ = false;
     bool hidden_files_ = false;  // tracked files that the snapshot leaves out
     std::shared_ptr<Answer> answer_;
     std::jthread asking_;

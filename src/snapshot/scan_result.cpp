@@ -85,7 +85,7 @@ void walk(const TreeScan& scan,
 
 }  // namespace
 
-bool is_settled(const os::FileStatus& status, std::int64_t started_ns)
+bool is_stable(const os::FileStatus& status, std::int64_t started_ns)
 {
     const bool coarse = status.mtime_ns % second_ns == 0 && status.ctime_ns % second_ns == 0;
     const auto limit = started_ns - (coarse ? coarse_tick_ns : fine_tick_ns);
@@ -128,7 +128,7 @@ std::string cache_bytes(const TreeScan& scan,
         const auto& folder = scan.folder(next.scanned);
         if (next.scanned != 0) builder.set_child(next.file, builder.folder_count());
         builder.add_folder(
-            folder.path, folder.status, folder.reusable && is_settled(folder.status, started_ns));
+            folder.path, folder.status, folder.reusable && is_stable(folder.status, started_ns));
         for_each_entry(scan, cache, folder, [&](const Entry& entry) {
             CachedFile file;
             file.name = entry.name;
@@ -140,7 +140,7 @@ std::string cache_bytes(const TreeScan& scan,
             } else {
                 file.status = entry.status;
                 file.digest = entry.digest;
-                file.trusted = entry.trusted || is_settled(entry.status, started_ns);
+                file.trusted = entry.trusted || is_stable(entry.status, started_ns);
             }
             builder.add_file(file, entry.chunks);
         });

@@ -26,6 +26,6 @@ std::vector<TreeFile> tree_files(const TreeScan& scan, const StatCache* cache);
 
 // A change after `started_ns` cannot carry the times in `status`, however coarse the clock of the
 // file system is.
-bool is_settled(const os::FileStatus& status, std::int64_t started_ns);
+bool is_stable(const os::FileStatus& status, std::int64_t started_ns);
 
 }  // namespace ponk::snapshot

@@ -109,15 +109,15 @@ TEST(StatCache, TimesNearTheSnapshotAreNotTrusted)
     constexpr std::int64_t now = 1'700'000'000'500'000'000;
     os::FileStatus status;
     status.mtime_ns = status.ctime_ns = now - 1'000'000'123;
-    EXPECT_TRUE(is_settled(status, now));
+    EXPECT_TRUE(is_stable(status, now));
     status.ctime_ns = now - 10'000'000;
-    EXPECT_FALSE(is_settled(status, now));
+    EXPECT_FALSE(is_stable(status, now));
     status.ctime_ns = now + 5'000'000'000;  // the clock went back
-    EXPECT_FALSE(is_settled(status, now));
+    EXPECT_FALSE(is_stable(status, now));
     status.mtime_ns = status.ctime_ns = 1'699'999'999'000'000'000;  // whole seconds
-    EXPECT_FALSE(is_settled(status, now));
+    EXPECT_FALSE(is_stable(status, now));
     status.mtime_ns = status.ctime_ns = 1'699'999'990'000'000'000;
-    EXPECT_TRUE(is_settled(status, now));
+    EXPECT_TRUE(is_stable(status, now));
 }
 
 }  // namespace

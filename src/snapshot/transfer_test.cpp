@@ -136,17 +136,17 @@ TEST_F(Transfer, ALargeObjectComesInPartsAndResumes)
     ASSERT_TRUE(stored);
     const auto digest = store_.read_manifest(stored->id)->find("model")->digest;
     const auto other = *ObjectStore::open(folder_ / "home");
-    NextDoor box(store_);
-    box.batches_left = 1;
-    EXPECT_FALSE(fetch_objects(other, box, {digest}, {}, {}));
+    NextDoor host(store_);
+    host.batches_left = 1;
+    EXPECT_FALSE(fetch_objects(other, host, {digest}, {}, {}));
     EXPECT_EQ(received_so_far(other, digest), longest_part);
-    box.batches_left = 1 << 30;
-    box.bytes = 0;
+    host.batches_left = 1 << 30;
+    host.bytes = 0;
 
-    must(fetch_objects(other, box, {digest, stored->id}, {}, {}));
+    must(fetch_objects(other, host, {digest, stored->id}, {}, {}));
 
     EXPECT_EQ(*other.read(digest), content);
-    EXPECT_LT(box.bytes, content.size() - longest_part + 1000);
+    EXPECT_LT(host.bytes, content.size() - longest_part + 1000);
     EXPECT_EQ(received_so_far(other, digest), 0U);
 }
 

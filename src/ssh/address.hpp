@@ -9,16 +9,16 @@
 
 namespace ponk::ssh {
 
-// A box as the user names it. The host may be an alias of ~/.ssh/config, so what is not said here
+// A host as the user names it. The host may be an alias of ~/.ssh/config, so what is not said here
 // (user, port) is left to that file.
 struct Address {
     std::string user;  // empty: as ssh decides
     std::string host;  // a name, an alias, or an IP address without brackets
     std::optional<int> port = std::nullopt;
 
-    // "ann@box:5022", "[fe80::1]:22": for messages.
+    // "ann@host:5022", "[fe80::1]:22": for messages.
     [[nodiscard]] std::string text() const;
-    // "user@host:port" with port 22 where none is said: what the box's folder is named after.
+    // "user@host:port" with port 22 where none is said: what the host's folder is named after.
     [[nodiscard]] std::string identity() const;
     friend bool operator==(const Address&, const Address&) = default;
 };

@@ -12,10 +12,10 @@ TEST(SshAddress, ReadsEveryFormThatTheFilesHave)
         return parse_address(text, user).value();
     };
 
-    EXPECT_EQ(parsed("box"), (Address{"", "box"}));
-    EXPECT_EQ(parsed("box:5022", "ann"), (Address{"ann", "box", 5022}));
-    EXPECT_EQ(parsed("ann@box.example.org:22"), (Address{"ann", "box.example.org", 22}));
-    EXPECT_EQ(parsed("ann@example.org@box"), (Address{"ann@example.org", "box"}));
+    EXPECT_EQ(parsed("host"), (Address{"", "host"}));
+    EXPECT_EQ(parsed("host:5022", "ann"), (Address{"ann", "host", 5022}));
+    EXPECT_EQ(parsed("ann@host.example.org:22"), (Address{"ann", "host.example.org", 22}));
+    EXPECT_EQ(parsed("ann@example.org@host"), (Address{"ann@example.org", "host"}));
     EXPECT_EQ(parsed("10.0.0.7"), (Address{"", "10.0.0.7"}));
     EXPECT_EQ(parsed("::1"), (Address{"", "::1"}));
     EXPECT_EQ(parsed("[fe80::1%eth0]:2222"), (Address{"", "fe80::1%eth0", 2222}));
@@ -27,37 +27,37 @@ TEST(SshAddress, RefusesWhatCouldMeanSomethingElseToAShellOrToSsh)
     for (const char* text : {"",
                              "-oProxyCommand=x",
                              "ann@-oProxyCommand=x",
-                             "box;reboot",
-                             "box$(x)",
-                             "box`x`",
-                             "box x",
-                             "box\n",
-                             "box/x",
-                             "'box'",
+                             "host;reboot",
+                             "host$(x)",
+                             "host`x`",
+                             "host x",
+                             "host\n",
+                             "agent/x",
+                             "'host'",
                              "bo|x",
-                             "@box",
-                             "box:",
-                             "box:0",
-                             "box:65536",
-                             "box:+5",
-                             "box:2 2",
+                             "@host",
+                             "host:",
+                             "host:0",
+                             "host:65536",
+                             "host:+5",
+                             "host:2 2",
                              "[::1",
                              "[::1]5022",
-                             "[box]:5022",
-                             "-l@box",
-                             "a;b@box",
-                             "$USER@box",
-                             ".box"}) {
+                             "[host]:5022",
+                             "-l@host",
+                             "a;b@host",
+                             "$USER@host",
+                             ".host"}) {
         EXPECT_FALSE(parse_address(text)) << text;
     }
-    EXPECT_FALSE(parse_address("box", "-l"));
-    EXPECT_FALSE(parse_address("ann@box", "bob"));
+    EXPECT_FALSE(parse_address("host", "-l"));
+    EXPECT_FALSE(parse_address("ann@host", "bob"));
 }
 
 TEST(SshAddress, ShowsItselfSoThatItReadsBack)
 {
-    for (const Address& address : {Address{"", "box"},
-                                   Address{"ann", "box", 22},
+    for (const Address& address : {Address{"", "host"},
+                                   Address{"ann", "host", 22},
                                    Address{"ann", "::1", 5022},
                                    Address{"", "::1"}}) {
         EXPECT_EQ(parse_address(address.text()).value(), address) << address.text();
@@ -66,8 +66,8 @@ TEST(SshAddress, ShowsItselfSoThatItReadsBack)
 
 TEST(SshAddress, IdentityIsTheSameWhetherOrNotTheUsualPortIsSaid)
 {
-    EXPECT_EQ(parse_address("Box", "ann")->identity(), "ann@box:22");
-    EXPECT_EQ(parse_address("box:22", "ann")->identity(), "ann@box:22");
+    EXPECT_EQ(parse_address("Host", "ann")->identity(), "ann@host:22");
+    EXPECT_EQ(parse_address("host:22", "ann")->identity(), "ann@host:22");
 }
 
 }  // namespace

@@ -92,7 +92,7 @@ Question::Asker asker_of(int connection)
 
 }  // namespace
 
-Result<std::unique_ptr<AskServer>> AskServer::start(const BoxFolder& folder, Answer answer)
+Result<std::unique_ptr<AskServer>> AskServer::start(const HostFolder& folder, Answer answer)
 {
     const auto socket = folder.path() / socket_name;
     ::unlink(socket.c_str());
@@ -156,13 +156,13 @@ std::optional<int> run_as_askpass(int argc, char** argv)
     return ask(socket, argv[1]) ? 0 : 1;
 }
 
-PasswordAnswer::PasswordAnswer(Secret password, const Resolved& box)
+PasswordAnswer::PasswordAnswer(Secret password, const Resolved& machine)
     : state_(std::make_shared<Synced<State>>(State{.password = std::move(password)}))
 {
-    const auto host = box.key_alias.empty() ? lower(box.host) : box.key_alias;
-    owner_ = box.user + "@" + host;
+    const auto host = machine.key_alias.empty() ? lower(machine.host) : machine.key_alias;
+    owner_ = machine.user + "@" + host;
     // OpenSSH cuts both.
-    short_owner_ = box.user.substr(0, 30) + "@" + host.substr(0, 128);
+    short_owner_ = machine.user.substr(0, 30) + "@" + host.substr(0, 128);
 }
 
 std::optional<Secret> PasswordAnswer::operator()(const Question& question)

@@ -14,13 +14,13 @@
 #include <vector>
 
 // ssh asks a program for passwords (SSH_ASKPASS). That program is ponk itself, started in a hidden
-// mode, which asks back through a private socket in the box's folder: so a password is never an
+// mode, which asks back through a private socket in the host's folder: so a password is never an
 // argument, an environment variable or a file.
 namespace ponk::ssh {
 
 // What a program asks, and on whose behalf. The text of a question is half the other side's: a jump
-// host may ask in the box's words. Which process asks is nobody's to forge: the program that we
-// started ourselves talks to the box, one further down (a jump host's ssh) to somebody else.
+// host may ask in the host's words. Which process asks is nobody's to forge: the program that we
+// started ourselves talks to the host, one further down (a jump host's ssh) to somebody else.
 struct Question {
     enum class Asker { started_by_us, somebody_else };
 
@@ -34,12 +34,12 @@ public:
     // nullopt: no answer, which ssh takes as a refusal.
     using Answer = std::function<std::optional<Secret>(const Question& question)>;
 
-    static Result<std::unique_ptr<AskServer>> start(const BoxFolder& folder, Answer answer);
+    static Result<std::unique_ptr<AskServer>> start(const HostFolder& folder, Answer answer);
     ~AskServer();
     AskServer(const AskServer&) = delete;
     AskServer& operator=(const AskServer&) = delete;
 
-    // What ssh, started in the box's folder, needs in its environment.
+    // What ssh, started in the host's folder, needs in its environment.
     [[nodiscard]] std::vector<std::string> environment(std::vector<std::string> with) const;
 
 private:
@@ -56,16 +56,16 @@ private:
 // The hidden mode, for main: nothing when we were not started by ssh to ask. Else the exit code.
 std::optional<int> run_as_askpass(int argc, char** argv);
 
-// Gives the password of the box once, to the ssh that talks to the box itself and asks in the very
-// words of OpenSSH for it. Shared by the thread that answers and the one that waits for ssh.
+// Gives the password of the host once, to the ssh that talks to the host itself and asks in the
+// very words of OpenSSH for it. Shared by the thread that answers and the one that waits for ssh.
 class PasswordAnswer {
 public:
-    PasswordAnswer(Secret password, const Resolved& box);
+    PasswordAnswer(Secret password, const Resolved& host);
 
     std::optional<Secret> operator()(const Question& question);
 
     [[nodiscard]] bool was_given() const { return state_->lock()->given; }
-    // The box's own question that was none for its password ("Verification code: "); empty: none.
+    // The host's own question that was none for its password ("Verification code: "); empty: none.
     [[nodiscard]] std::string other_question() const { return state_->lock()->other_question; }
 
 private:
@@ -75,7 +75,7 @@ private:
         std::string other_question = {};
     };
 
-    std::string owner_;        // "ann@box", as ssh names it before a box's question
+    std::string owner_;        // "ann@host", as ssh names it before a host's question
     std::string short_owner_;  // as it names it in its own
     std::shared_ptr<Synced<State>> state_;
 };

@@ -14,25 +14,25 @@ namespace {
 
 using Asker = Question::Asker;
 
-PasswordAnswer answer_for(const Resolved& box)
+PasswordAnswer answer_for(const Resolved& host)
 {
-    return {Secret(std::string("sesame")), box};
+    return {Secret(std::string("sesame")), host};
 }
 
-const Resolved box{.user = "ann", .host = "10.0.0.1"};
+const Resolved host{.user = "ann", .host = "10.0.0.1"};
 
 TEST(PasswordAnswer, AnswersTheWordsOfOpenSshForTheBox)
 {
     const std::string long_user(40, 'u');
     const std::pair<Resolved, std::string> table[] = {
-        {box, "ann@10.0.0.1's password: "},
-        {box, "(ann@10.0.0.1) Password: "},
-        {box, "(ann@10.0.0.1) ann's Password for today: "},
-        {box, "Password: "},  // passed on by a version that does not say whose
-        {{.user = "ann", .host = "BOX"}, "ann@box's password: "},
+        {host, "ann@10.0.0.1's password: "},
+        {host, "(ann@10.0.0.1) Password: "},
+        {host, "(ann@10.0.0.1) ann's Password for today: "},
+        {host, "Password: "},  // passed on by a version that does not say whose
+        {{.user = "ann", .host = "HOST"}, "ann@host's password: "},
         {{.user = "ann", .host = "10.0.0.1", .key_alias = "Name"}, "ann@Name's password: "},
-        {{.user = long_user, .host = "box"}, std::string(30, 'u') + "@box's password: "},
-        {{.user = long_user, .host = "box"}, "(" + long_user + "@box) Password: "},
+        {{.user = long_user, .host = "host"}, std::string(30, 'u') + "@host's password: "},
+        {{.user = long_user, .host = "host"}, "(" + long_user + "@host) Password: "},
     };
     for (const auto& [resolved, text] : table) {
         auto answer = answer_for(resolved);
@@ -54,7 +54,7 @@ TEST(PasswordAnswer, IsSilentWhereTheQuestionIsAnotherMachines)
                              "(ann@10.0.0.1) Verification code: ",
                              "Enter passphrase for key '/home/ann/key': ",
                              "Are you sure you want to continue connecting (yes/no)? "}) {
-        auto answer = answer_for(box);
+        auto answer = answer_for(host);
         EXPECT_FALSE(answer({text, Asker::started_by_us})) << text;
         EXPECT_FALSE(answer.was_given());
         EXPECT_EQ(answer.other_question(), text);
@@ -63,7 +63,7 @@ TEST(PasswordAnswer, IsSilentWhereTheQuestionIsAnotherMachines)
 
 TEST(PasswordAnswer, IsSilentForAProgramThatTalksToSomebodyElse)
 {
-    auto answer = answer_for(box);
+    auto answer = answer_for(host);
     for (const char* text :
          {"ann@10.0.0.1's password: ", "(ann@10.0.0.1) Password: ", "Password: "}) {
         EXPECT_FALSE(answer({text, Asker::somebody_else})) << text;
@@ -74,7 +74,7 @@ TEST(PasswordAnswer, IsSilentForAProgramThatTalksToSomebodyElse)
 
 TEST(PasswordAnswer, IsGivenOnce)
 {
-    auto answer = answer_for(box);
+    auto answer = answer_for(host);
     EXPECT_TRUE(answer({"ann@10.0.0.1's password: ", Asker::started_by_us}));
     EXPECT_FALSE(answer({"ann@10.0.0.1's password: ", Asker::started_by_us}));
 }
@@ -105,7 +105,7 @@ constexpr const char* ask = "import socket\n"
 TEST(AskServer, KnowsTheProgramThatWasStartedHereFromThoseBelowIt)
 {
     const os::TestFolder home;
-    const BoxFolder folder(home.path(), {"ann", "box", 22});
+    const HostFolder folder(home.path(), {"ann", "host", 22});
     ASSERT_TRUE(folder.make());
     Synced<std::vector<Asker>> askers;
     const auto server = AskServer::start(folder, [&](const Question& question) {

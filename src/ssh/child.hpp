@@ -5,8 +5,8 @@
 
 namespace ponk::ssh {
 
-// A program on the box: our end of its standard streams and the local process that carries them.
-// Owned by one thread at a time. Letting go of it ends the local process; the one on the box sees
+// A program on the host: our end of its standard streams and the local process that carries them.
+// Owned by one thread at a time. Letting go of it ends the local process; the one on the host sees
 // its input end.
 class Child {
 public:

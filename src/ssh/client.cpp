@@ -51,7 +51,7 @@ Client::Client(const Access& access, Settings settings)
 
 std::vector<std::string> Client::common_options() const
 {
-    std::string files = "known_hosts";  // in the box's folder, where ssh is started
+    std::string files = "known_hosts";  // in the host's folder, where ssh is started
     for (const auto& file : known_hosts_)
         files += " " + file;
     std::vector<std::string> words;
@@ -189,7 +189,7 @@ Dialect own_dialect(const std::vector<std::string>& environment)
 
 Result<> require_attached(const os::Path& home, const Address& address)
 {
-    if (BoxFolder(home, address).is_attached()) return {};
+    if (HostFolder(home, address).is_attached()) return {};
     return tl::unexpected(
         Error(ErrorKind::unavailable,
               fmt::format("you never attached '{}', so it is not contacted", address.text()),
@@ -200,7 +200,7 @@ Result<Client> make_client(const Access& access)
 {
     TRY(check_host(access.address.host));
     if (!access.address.user.empty()) TRY(check_user(access.address.user));
-    const BoxFolder folder(access.home, access.address);
+    const HostFolder folder(access.home, access.address);
     TRY(folder.make());
     auto settings = TRY(folder.read_settings()).value_or(Settings{.address = access.address});
     if (settings.identity == Identity::user && !access.private_key.empty()) {

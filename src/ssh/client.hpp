@@ -3,7 +3,7 @@
 
 #include "os/process.hpp"
 #include "ssh/address.hpp"
-#include "ssh/box_folder.hpp"
+#include "ssh/host_folder.hpp"
 
 #include <string>
 #include <string_view>
@@ -38,17 +38,17 @@ enum class Dialect {
 // By what `ssh -V` says.
 Dialect dialect_of(std::string_view version);
 
-// How the user's ssh is called for one box. Describes commands and starts none. A value.
+// How the user's ssh is called for one host. Describes commands and starts none. A value.
 class Client {
 public:
     Client(const Access& access, Settings settings);
 
-    [[nodiscard]] const BoxFolder& folder() const noexcept { return folder_; }
+    [[nodiscard]] const HostFolder& folder() const noexcept { return folder_; }
     [[nodiscard]] const Address& address() const noexcept { return address_; }
     [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
     [[nodiscard]] const std::vector<std::string>& environment() const { return environment_; }
 
-    // Files of the master in the box's folder. A second one beside it has another name.
+    // Files of the master in the host's folder. A second one beside it has another name.
     void use_socket(std::string name) { socket_ = std::move(name); }
     [[nodiscard]] os::Path control_socket() const { return folder_.path() / socket_; }
     [[nodiscard]] os::Path master_log() const { return folder_.path() / (socket_ + ".log"); }
@@ -63,7 +63,7 @@ public:
     void use_dialect(Dialect dialect) { dialect_ = dialect; }
 
     // `options` come before the common ones and so are stronger: "Name=value", or words of ssh's
-    // own ("-N"). `tail` stands behind the host: the command on the box.
+    // own ("-N"). `tail` stands behind the host: the command on the host.
     [[nodiscard]] os::Command command(const std::vector<std::string>& options,
                                       const std::string& tail = {}) const;
 
@@ -71,7 +71,7 @@ private:
     [[nodiscard]] std::vector<std::string> common_options() const;
     void add_identity(std::vector<std::string>& argv) const;
 
-    BoxFolder folder_;
+    HostFolder folder_;
     Address address_;
     std::vector<std::string> environment_;
     Settings settings_;
@@ -80,11 +80,11 @@ private:
     std::vector<std::string> known_hosts_{"~/.ssh/known_hosts", "~/.ssh/known_hosts2"};
 };
 
-// Fails with `unavailable` when the user never attached the box. A file that names a machine may be
-// anybody's: it alone is no reason to contact it.
+// Fails with `unavailable` when the user never attached the host. A file that names a machine may
+// be anybody's: it alone is no reason to contact it.
 Result<> require_attached(const os::Path& home, const Address& address);
 
-// Settings of the box's folder, or those that the access itself implies. Contacts nobody.
+// Settings of the host's folder, or those that the access itself implies. Contacts nobody.
 Result<Client> make_client(const Access& access);
 
 }  // namespace ponk::ssh

@@ -28,7 +28,7 @@ TEST(SshClient, KnowsWhatAVersionUnderstands)
 TEST(SshClient, SaysOnlyWordsThatTheVersionUnderstands)
 {
     const os::TestFolder home;
-    const Access access{.home = home.path(), .address = {"ann", "box", 22}, .environment = {}};
+    const Access access{.home = home.path(), .address = {"ann", "host", 22}, .environment = {}};
     Client client(access, Settings{.address = access.address, .identity = Identity::own});
     const auto has = [&](const std::string& word) {
         const auto argv = client.command({"-N"}).argv;

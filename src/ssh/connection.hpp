@@ -14,16 +14,16 @@
 
 namespace ponk::ssh {
 
-// How long the login shell of the box may take to get to a command.
+// How long the login shell of the host may take to get to a command.
 inline constexpr std::chrono::seconds begin_limit{45};
 
-// The way to one box, over its master. Every call makes sure that there is one, so that a
+// The way to one host, over its master. Every call makes sure that there is one, so that a
 // connection that broke is made again by whoever needs it next. Safe to use from several threads:
 // it holds no state but its description. Every wait ends at its deadline or when stopped; failures
 // are `unavailable` with the reason in words, `conflict` for host keys.
 class Connection {
 public:
-    // Starts nothing. Fails when the address is none or the box's folder cannot be made.
+    // Starts nothing. Fails when the address is none or the host's folder cannot be made.
     static Result<Connection> make(const Access& access);
     explicit Connection(Client client) : client_(std::move(client)) {}
 
@@ -35,7 +35,7 @@ public:
     // The same for those who act on the reason.
     tl::expected<void, Refusal> try_connect(Deadline deadline, std::stop_token stop);
 
-    // Starts `command` (POSIX sh, whatever the user's login shell is) on the box and returns once
+    // Starts `command` (POSIX sh, whatever the user's login shell is) on the host and returns once
     // it has begun: `out` starts with its own first byte, not with what start files of the shell
     // printed. Words that are not fixed go through shell_word(). `deadline` bounds the beginning
     // only.

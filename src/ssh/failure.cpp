@@ -45,7 +45,7 @@ constexpr Sign signs[] = {
     {"mux_client", Cause::closed},
 };
 
-// The last line says most; banners and notices of the box come before it.
+// The last line says most; banners and notices of the host come before it.
 std::string last_line(std::string_view said)
 {
     std::string last;

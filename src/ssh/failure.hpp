@@ -22,7 +22,7 @@ enum class Cause {
     key_unusable,      // a private key that cannot be read: passphrase, format, rights
     algorithms,        // no common algorithm
     jump_failed,       // the jump host on the way failed
-    closed,            // the box closed the connection
+    closed,            // the host closed the connection
     no_client,         // no ssh on this machine
     killed,            // somebody ended our ssh
     other
@@ -32,7 +32,7 @@ const char* to_string(Cause cause);
 
 // What went wrong, from all that ssh said.
 Cause find_cause(std::string_view said);
-// "publickey,password" of "Permission denied (publickey,password)": what the box would take.
+// "publickey,password" of "Permission denied (publickey,password)": what the host would take.
 std::string offered_methods(std::string_view said);
 
 // The failure as a person reads it, with the next step. `known`: the key that was known before, for
@@ -52,7 +52,7 @@ inline Error error_from(const Address& address, std::string_view said)
 struct Refusal {
     Cause cause = Cause::other;
     Error error;
-    std::string methods = {};  // what the box would take, where it was `denied`
+    std::string methods = {};  // what the host would take, where it was `denied`
 };
 
 }  // namespace ponk::ssh

@@ -20,25 +20,26 @@ struct Case {
 // As OpenSSH 7.4 to 9.9 say it.
 constexpr Case cases[] = {
     {"ssh: Could not resolve hostname nobox: Name or service not known\r\n", Cause::unresolved},
-    {"ssh: connect to host box port 5022: Connection refused\r\n", Cause::refused},
+    {"ssh: connect to host host port 5022: Connection refused\r\n", Cause::refused},
     {"ssh: connect to host 10.1.2.3 port 22: No route to host\r\n", Cause::unreachable},
     {"ssh: connect to host 10.1.2.3 port 22: Connection timed out\r\n", Cause::timed_out},
     {"Connection timed out during banner exchange\r\n", Cause::timed_out},
-    {"Timeout, server box not responding.\r\n", Cause::timed_out},
-    {"@    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @\n…\nHost key for box has changed "
+    {"Timeout, server host not responding.\r\n", Cause::timed_out},
+    {"@    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @\n…\nHost key for host has "
+     "changed "
      "and "
      "you have requested strict checking.\nHost key verification failed.\n",
      Cause::host_key_changed},
-    {"No ED25519 host key is known for [box]:5022 and you have requested strict checking.\r\nHost "
+    {"No ED25519 host key is known for [host]:5022 and you have requested strict checking.\r\nHost "
      "key verification failed.\r\n",
      Cause::host_key_unknown},
-    {"ann@box: Permission denied (publickey,password).\r\n", Cause::denied},
+    {"ann@host: Permission denied (publickey,password).\r\n", Cause::denied},
     {"Received disconnect from 10.0.0.1 port 22:2: Too many authentication failures\r\n",
      Cause::denied},
     {"Load key \"/k/id\": incorrect passphrase supplied to decrypt private key\r\n"
-     "ann@box: Permission denied (publickey).\r\n",
+     "ann@host: Permission denied (publickey).\r\n",
      Cause::key_unusable},
-    {"@         WARNING: UNPROTECTED PRIVATE KEY FILE!          @\nann@box: Permission denied "
+    {"@         WARNING: UNPROTECTED PRIVATE KEY FILE!          @\nann@host: Permission denied "
      "(publickey).\n",
      Cause::key_unusable},
     {"Unable to negotiate with 10.0.0.1 port 22: no matching host key type found. Their offer: "
@@ -65,28 +66,28 @@ TEST(SshFailure, TellsCausesApartByWhatSshSays)
 
 TEST(SshFailure, EveryCauseHasItsOwnWordsAndANextStep)
 {
-    const Address address{"ann", "box", 5022};
+    const Address address{"ann", "host", 5022};
     std::vector<std::string> messages;
     for (const auto& [said, cause] : cases) {
         const Error error = error_from(address, said);
         EXPECT_FALSE(error.hint().empty()) << said;
-        EXPECT_NE(error.message().find("box"), std::string::npos) << error.message();
+        EXPECT_NE(error.message().find("host"), std::string::npos) << error.message();
         EXPECT_EQ(error.message().find('\r'), std::string::npos) << error.message();
     }
 }
 
 TEST(SshFailure, SaysWhatTheBoxWouldTake)
 {
-    EXPECT_EQ(offered_methods("ann@box: Permission denied (publickey,password).\r\n"),
+    EXPECT_EQ(offered_methods("ann@host: Permission denied (publickey,password).\r\n"),
               "publickey,password");
     EXPECT_EQ(offered_methods("no"), "");
-    const Error error = error_from({"ann", "box"}, "ann@box: Permission denied (publickey).");
+    const Error error = error_from({"ann", "host"}, "ann@host: Permission denied (publickey).");
     EXPECT_NE(error.message().find("(it takes: publickey)"), std::string::npos);
 }
 
 TEST(SshFailure, ShowsUnknownWordsWithoutControlCharacters)
 {
-    const Error error = error_from({"", "box"}, "first\nodd \x1b[31mred\n");
+    const Error error = error_from({"", "host"}, "first\nodd \x1b[31mred\n");
     EXPECT_NE(error.message().find("odd \\x1b[31mred"), std::string::npos) << error.message();
 }
 
@@ -97,15 +98,15 @@ TEST(Failure, ChangedHostKeyIsToldWithBothKeysAndWhatAcceptsIt)
                                  "# of before\nbox ssh-ed25519 "
                                  "AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhsc"
                                  "HR4f\n"));
-    // Our ssh runs in the box's folder, so the name it tells is relative.
+    // Our ssh runs in the host's folder, so the name it tells is relative.
     constexpr const char* said = "@    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @\r\n"
                                  "The fingerprint for the ED25519 key sent by the remote host is\n"
                                  "SHA256:0123456789abcdefghijklmnopqrstuvwxyzABCDEFG.\r\n"
                                  "Offending ED25519 key in known_hosts:2\r\n"
                                  "Host key verification failed.\r\n";
     const auto known = offending_key(said, folder.path());
-    const auto error =
-        name_target(error_of(find_cause(said), {.user = "ann", .host = "box"}, said, known), "gpu");
+    const auto error = name_target(
+        error_of(find_cause(said), {.user = "ann", .host = "host"}, said, known), "gpu");
     EXPECT_EQ(error.kind(), ErrorKind::conflict);
     EXPECT_THAT(error.message(),
                 MatchesRegex(".*it shows SHA256:0123456789abcdefghijklmnopqrstuvwxyzABCDEFG, known "
@@ -123,7 +124,9 @@ TEST(Failure, AJumpHostIsQuotedAndEachOfItsReasonsHasItsOwnAdvice)
 {
     constexpr const char* lost = "kex_exchange_identification: Connection closed by remote host\r\n"
                                  "Connection closed by UNKNOWN port 65535\r\n";
-    const auto told = [&](const std::string& said) { return error_from({"", "box"}, said + lost); };
+    const auto told = [&](const std::string& said) {
+        return error_from({"", "host"}, said + lost);
+    };
     const auto key = told("No ED25519 host key is known for jump and you have requested strict "
                           "checking.\r\nHost key verification failed.\r\n");
     EXPECT_THAT(key.message(), EndsWith("failed: Host key verification failed."));
@@ -134,7 +137,7 @@ TEST(Failure, AJumpHostIsQuotedAndEachOfItsReasonsHasItsOwnAdvice)
     const auto beyond = told("channel 0: open failed: connect failed: Connection refused\r\n"
                              "stdio forwarding failed\r\n");
     EXPECT_THAT(beyond.message(), EndsWith("connect failed: Connection refused"));
-    EXPECT_THAT(beyond.hint(), HasSubstr("not 'box' from there"));
+    EXPECT_THAT(beyond.hint(), HasSubstr("not 'host' from there"));
     EXPECT_THAT(told("").message(), EndsWith("Connection closed by UNKNOWN port 65535"));
 }
 

@@ -46,10 +46,10 @@ std::optional<HostKey> parse_line(std::string_view line)
                    fmt::format("{} {} {}", words[0], words[1], words[2])};
 }
 
-// A file in the box's folder that goes with the scope.
+// A file in the host's folder that goes with the scope.
 class Scratch {
 public:
-    explicit Scratch(const BoxFolder& folder)
+    explicit Scratch(const HostFolder& folder)
         : name_("learned-" + to_hex(random_bytes(4))), path_(folder.path() / name_)
     {
     }
@@ -137,7 +137,7 @@ Result<HostKey> learn_host_key(const Client& client,
                                      "PubkeyAuthentication=no",
                                      "PreferredAuthentications=none"};
     if (!algorithms.empty()) options.push_back("HostKeyAlgorithms=" + algorithms);
-    // A box that lets everybody in gets nothing to do.
+    // A host that lets everybody in gets nothing to do.
     const auto output = os::run(client.command(options, "exit"), deadline, std::move(stop));
     if (!output) {
         if (output.error().kind() == ErrorKind::timeout)
@@ -162,7 +162,7 @@ Result<HostKey> learn_matching_key(const Client& client,
     for (const char* family : families) {
         auto key = learn_host_key(client, family, deadline, stop);
         if (!key) {
-            // A box need not have a key of each family.
+            // A host need not have a key of each family.
             if (find_cause(key.error().message()) != Cause::algorithms && seen.empty() &&
                 key.error().message().find("no algorithm in common") == std::string::npos)
                 return tl::unexpected(key.error());
@@ -242,7 +242,7 @@ Error changed_key_error(const Client& client,
             std::move(hint)};
 }
 
-Result<> remember_host_key(const BoxFolder& folder, const HostKey& key)
+Result<> remember_host_key(const HostFolder& folder, const HostKey& key)
 {
     return os::replace_file(folder.known_hosts(), key.line + "\n", 0600);
 }

@@ -7,17 +7,17 @@ namespace ponk::ssh {
 namespace {
 
 constexpr const char* key_line =
-    "[box]:5022 ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ1Z0wxQ3WkXn2yXlUZ3mCz3X7a0wYkTn9b8F4nYc2hB";
+    "[host]:5022 ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ1Z0wxQ3WkXn2yXlUZ3mCz3X7a0wYkTn9b8F4nYc2hB";
 
 TEST(HostKeys, ReadsKnownHostsAndLeavesOutTheRest)
 {
     const auto keys = parse_known_hosts(
-        fmt::format("# Host box found: line 1\n{}  a comment\n\n@revoked * ssh-rsa AAAA\n"
+        fmt::format("# Host host found: line 1\n{}  a comment\n\n@revoked * ssh-rsa AAAA\n"
                     "|1|c2FsdA==|aGFzaA== ssh-rsa AAAAB3NzaC1yc2E=\nbroken\nbox ssh-rsa !!!\n",
                     key_line));
 
     ASSERT_EQ(keys.size(), 2U);
-    EXPECT_EQ(keys[0].name, "[box]:5022");
+    EXPECT_EQ(keys[0].name, "[host]:5022");
     EXPECT_EQ(keys[0].short_type(), "ED25519");
     EXPECT_EQ(keys[0].line, key_line);
     EXPECT_EQ(keys[0].fingerprint.size(), 50U);

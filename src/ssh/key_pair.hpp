@@ -8,12 +8,12 @@
 
 namespace ponk::ssh {
 
-// Makes the box's own key pair (ed25519, no passphrase, 0600), unless it is there. Returns the line
-// for authorized_keys: `restrict`, so that the key opens no tunnels, terminals or agents.
+// Makes the host's own key pair (ed25519, no passphrase, 0600), unless it is there. Returns the
+// line for authorized_keys: `restrict`, so that the key opens no tunnels, terminals or agents.
 Result<std::string> make_key_pair(const Client& client, Deadline deadline, std::stop_token stop);
 
-// Puts the line into ~/.ssh/authorized_keys of the box: once, however often it is called; files get
-// the rights that sshd asks for.
+// Puts the line into ~/.ssh/authorized_keys of the host: once, however often it is called; files
+// get the rights that sshd asks for.
 Result<> install_key(Connection& connection,
                      const std::string& line,
                      Deadline deadline,

@@ -8,7 +8,7 @@ namespace {
 
 TEST(KeyPair, PublicHalfIsToldFromThePrivateOne)
 {
-    EXPECT_TRUE(is_public_key("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5 ann@box\n"));
+    EXPECT_TRUE(is_public_key("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5 ann@host\n"));
     EXPECT_TRUE(is_public_key("ssh-rsa AAAAB3NzaC1yc2E="));
     EXPECT_TRUE(is_public_key("sk-ssh-ed25519@openssh.com AAAAGnNr\n"));
     EXPECT_TRUE(is_public_key("ecdsa-sha2-nistp256 AAAAE2Vj\n"));

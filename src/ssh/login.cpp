@@ -59,12 +59,12 @@ Refusal not_asked(const Address& address, const std::string& question)
 }  // namespace
 
 tl::expected<void, Refusal> open_with_password(const Client& client,
-                                               const Resolved& box,
+                                               const Resolved& host,
                                                Secret password,
                                                Deadline deadline,
                                                std::stop_token stop)
 {
-    const PasswordAnswer answer(std::move(password), box);
+    const PasswordAnswer answer(std::move(password), host);
     const auto server = AskServer::start(client.folder(), answer);
     if (!server) return refuse(server.error());
     Opening opening{.asking = Asking::helper,

@@ -7,9 +7,9 @@
 // Logging in with what a person gives, once, to make a login that needs nobody.
 namespace ponk::ssh {
 
-// Each opens the box's master with one way to log in and no other.
+// Each opens the host's master with one way to log in and no other.
 tl::expected<void, Refusal> open_with_password(const Client& client,
-                                               const Resolved& box,
+                                               const Resolved& host,
                                                Secret password,
                                                Deadline deadline,
                                                std::stop_token stop);
@@ -21,9 +21,9 @@ tl::expected<void, Refusal> open_with_key_file(const Client& client,
 tl::expected<void, Refusal>
 open_as_user(const Client& client, Asking asking, Deadline deadline, std::stop_token stop);
 
-// With the master that is open: makes the box's key pair, installs it, and logs in with it alone to
-// see that it works. Takes the key away again when it does not. The new master is open afterwards,
-// and the settings say Identity::own.
+// With the master that is open: makes the host's key pair, installs it, and logs in with it alone
+// to see that it works. Takes the key away again when it does not. The new master is open
+// afterwards, and the settings say Identity::own.
 Result<> change_to_own_key(const Client& client, Deadline deadline, std::stop_token stop);
 
 }  // namespace ponk::ssh

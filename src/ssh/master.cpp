@@ -90,7 +90,8 @@ std::optional<os::ProcessIdentity> find_master(const Client& client)
 void discard_master(const Client& client)
 {
     if (const auto process = find_master(client)) {
-        // Asked first, so that it takes leave of the box; one that is stopped or stuck cannot obey.
+        // Asked first, so that it takes leave of the host; one that is stopped or stuck cannot
+        // obey.
         if (const auto pidfd = os::open_process(*process)) {
             ::syscall(SYS_pidfd_send_signal, pidfd->get(), SIGTERM, nullptr, 0);
             if (!os::wait_readable(pidfd->get(), after(leave_limit), {}))

@@ -9,7 +9,7 @@
 #include <optional>
 #include <stop_token>
 
-// The private control master of a box: one connection that all calls share. It is a process of its
+// The private control master of a host: one connection that all calls share. It is a process of its
 // own (ssh in the background), which ends a minute after its last session; whoever finds its socket
 // uses it. The command line, which has a terminal, and the daemon, which has none, meet there.
 namespace ponk::ssh {

@@ -258,11 +258,12 @@ void Supervisor::watch_script()
         if (limit != 0 && shared_.cause == Cause::script) until(limit);
         if (shared_.kill_at != 0) until(shared_.kill_at);
         if (log_grew) until(next_look);
-        const bool has_door = listener_ >= 0 && shared_.relay == 0;
-        if (has_door && now < shared_.relay_again) until(shared_.relay_again);
-        pollfd events[3] = {{signal_fd, POLLIN, 0},
-                            {log_grew ? -1 : log_.watch(), POLLIN, 0},
-                            {has_door && now >= shared_.relay_again ? listener_ : -1, POLLIN, 0}};
+        const bool has_listener = listener_ >= 0 && shared_.relay == 0;
+        if (has_listener && now < shared_.relay_again) until(shared_.relay_again);
+        pollfd events[3] = {
+            {signal_fd, POLLIN, 0},
+            {log_grew ? -1 : log_.watch(), POLLIN, 0},
+            {has_listener && now >= shared_.relay_again ? listener_ : -1, POLLIN, 0}};
         ::poll(events, 3, static_cast<int>(wait));
         if (events[1].revents != 0) log_grew = true;
         if ((events[2].revents & POLLIN) != 0) start_relay();

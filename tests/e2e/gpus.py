@@ -67,7 +67,7 @@ def slow_supervisor(ponk, seconds):
 
 
 def sides_of(run):
-    return list(map(int, subprocess.run(["pgrep", "-f", "^ponk-side .*" + run], capture_output=True, text=True).stdout.split()))
+    return list(map(int, subprocess.run(["pgrep", "-f", "^ponk-gpu-monitor .*" + run], capture_output=True, text=True).stdout.split()))
 
 
 def side_of(run):

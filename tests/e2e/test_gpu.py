@@ -73,8 +73,8 @@ def test_a_device_chosen_in_the_shell_is_leased_by_its_place(gpus, ponk):
 def test_instances_of_a_card_have_places_and_answer_to_its_name(gpus, ponk):
     gpus.set([{"uuid": "MIG-a", "card": "GPU-card"}, {"uuid": "MIG-b", "card": "GPU-card"}])
     ponk.write("show.py", "import os; print(os.environ['CUDA_VISIBLE_DEVICES'])\n")
-    for wish, given in (("0,", "MIG-a"), ("0,1", "MIG-a,MIG-b"), ("GPU-card", "MIG-a,MIG-b")):
-        assert ponk.run("submit", "--gpus", wish, "show.py").stdout.decode() == given + "\n"
+    for request, given in (("0,", "MIG-a"), ("0,1", "MIG-a,MIG-b"), ("GPU-card", "MIG-a,MIG-b")):
+        assert ponk.run("submit", "--gpus", request, "show.py").stdout.decode() == given + "\n"
 
 
 def test_what_leaves_the_gpu_alone_is_a_fallback_and_says_why(gpus, ponk):
@@ -128,9 +128,9 @@ def test_gpus_not_asked_for_and_no_gpu_machine(gpus, ponk):
 
 
 @pytest.mark.parametrize("wish,said", [("3", b"2"), ("GPU-9", b"GPU-9"), ("-1", b"--gpus"), ("x", b"no GPU 'x'"), ("GPU-", b"GPU-")])
-def test_wishes_that_cannot_be(gpus, ponk, wish, said):
+def test_wishes_that_cannot_be(gpus, ponk, request, said):
     ponk.write("a.py", "print('ran')\n")
-    done = ponk.run("submit", "--gpus", wish, "a.py", code=None)
+    done = ponk.run("submit", "--gpus", request, "a.py", code=None)
     assert done.returncode != 0 and said in done.stderr and b"hint:" in done.stderr, done.stderr
 
 

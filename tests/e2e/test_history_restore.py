@@ -72,8 +72,8 @@ def test_a_run_that_a_script_left_running_ends_with_it(ponk):
     ponk.write("train.py", MAKER.replace('    post("runs/update"', '    continue; post("runs/update"') + "os._exit(3)\n")
     ponk.run("submit", "train.py", code=3)
     record = ponk.json("history", "info", "last")
-    assert [one["status"] for one in record["made_runs"]] == ["Failed", "Failed"]
-    for one in record["made_runs"]:
+    assert [one["status"] for one in record["child_runs"]] == ["Failed", "Failed"]
+    for one in record["child_runs"]:
         assert ponk.json("history", "info", one["run_id"])["end_time_utc"] == record["end_time_utc"]
 
 
@@ -82,8 +82,8 @@ def test_runs_that_a_script_made_are_named(ponk):
     said = ponk.run("submit", "train.py").stderr.decode()
     assert "its script made 2 runs: " in said and "(one)" in said and "(two)" in said, said
     record = ponk.json("history", "info", "last")
-    assert [one["name"] for one in record["made_runs"]] == ["two", "one"]
-    assert {one["status"] for one in record["made_runs"]} == {"Completed"}
+    assert [one["name"] for one in record["child_runs"]] == ["two", "one"]
+    assert {one["status"] for one in record["child_runs"]} == {"Completed"}
     assert "2 runs: " in ponk.text("history", "info", "last", "-o", "table")
 
 

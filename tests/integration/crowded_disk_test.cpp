@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs of another machine whose log finds no room at home. Needs the right to mount.
+#include "executor/remote/hostile_host_test_support.hpp"
+#include "executor/run_directory/control_directory.hpp"
 #include "small_disk.hpp"
-#include "target/remote/hostile_box_test_support.hpp"
-#include "target/run_directory/control_directory.hpp"
 
 #include <optional>
 
-namespace ponk::target::remote {
+namespace ponk::executor::remote {
 namespace {
 
-class CrowdedDisk : public HostileBoxes {
+class CrowdedDisk : public HostileHosts {
 protected:
     void SetUp() override
     {
@@ -46,4 +46,4 @@ TEST_F(CrowdedDisk, WhatFindsNoRoomDoesNotTravelAndStaysThere)
 }
 
 }  // namespace
-}  // namespace ponk::target::remote
+}  // namespace ponk::executor::remote

@@ -35,7 +35,7 @@ class Process:
         names = (os.path.basename(self.program), os.path.basename(self.words[0]) if self.words else "")
         if any("stub" in name for name in names):
             return "stub"
-        if any(name.startswith("ponk-side") for name in names):
+        if any(name.startswith("ponk-gpu-monitor") for name in names):
             return "side"
         if any(os.path.basename(word) == "oracle.py" for word in self.words[1:]) and "python" in names[0]:
             return "script"

@@ -235,7 +235,7 @@ class Storm:
 
     # -- the truth ---------------------------------------------------------------------------------
 
-    def settled_history(self):
+    def compacted_history(self):
         until = time.monotonic() + 120
         while True:
             runs = self.history()
@@ -297,7 +297,7 @@ class Storm:
     def judge(self):
         outcomes = collections.Counter()
         runs = collections.defaultdict(list)
-        for run in self.settled_history():
+        for run in self.compacted_history():
             runs[run["arguments"][0]].append(run)
         for attempt in self.attempts:
             path = os.path.join(self.marks, attempt.name + ".start")

@@ -113,9 +113,11 @@ std::optional<std::string> token_of(const net::Request& request)
 std::optional<Refusal>
 find_refusal(const Tokens* tokens, const net::Request& request, Permission needed, Caller* caller)
 {
-    if (request.door == net::Door::unix_socket || needed == Permission::open) return std::nullopt;
+    if (request.listener_kind == net::ListenerKind::unix_socket || needed == Permission::open)
+        return std::nullopt;
     // A name of somebody else's that leads here is how pages of strangers reach local servers.
-    if (request.door == net::Door::loopback && !is_loopback_host(request.header("Host"))) {
+    if (request.listener_kind == net::ListenerKind::loopback &&
+        !is_loopback_host(request.header("Host"))) {
         return forbidden("the host '" + printable(request.header("Host").substr(0, 100)) +
                              "' is not served here",
                          "Ask for 'localhost' or '127.0.0.1'.");

@@ -24,9 +24,9 @@ struct Caller {
     Role role = Role::read;
 };
 
-// Asks the door through which a request came, where it says it wants to go (Host), which page sent
-// it (Origin) and its token. Nothing: it may. Waits for nothing.
-// `caller` becomes who it is, as far as that is known then.
+// Asks the listener through which a request came, where it says it wants to go (Host), which page
+// sent it (Origin) and its token. Nothing: it may. Waits for nothing. `caller` becomes who it is,
+// as far as that is known then.
 std::optional<Refusal> find_refusal(const Tokens* tokens,
                                     const net::Request& request,
                                     Permission needed,

@@ -56,14 +56,14 @@ bool is_download(std::string_view pattern)
            !pattern.ends_with("/list");
 }
 
-const char* name_of(net::Door door)
+const char* name_of(net::ListenerKind listener_kind)
 {
-    switch (door) {
-    case net::Door::unix_socket:
+    switch (listener_kind) {
+    case net::ListenerKind::unix_socket:
         return "unix";
-    case net::Door::loopback:
+    case net::ListenerKind::loopback:
         return "loopback";
-    case net::Door::network:
+    case net::ListenerKind::network:
         return "network";
     }
     return "unix";
@@ -136,13 +136,14 @@ private:
 
 Interest interest_of(const net::Request& request, std::string_view pattern, Permission needed)
 {
-    const bool by_tcp = request.door != net::Door::unix_socket;
+    const bool by_tcp = request.listener_kind != net::ListenerKind::unix_socket;
     const auto ends = [pattern](std::string_view end) { return pattern.ends_with(end); };
     if (request.method == "GET" || request.method == "HEAD" || request.method == "OPTIONS") {
         if (by_tcp && std::any_of(sensitive.begin(), sensitive.end(), ends))
             return Interest::recorded;
-        return request.door == net::Door::network && is_download(pattern) ? Interest::recorded
-                                                                          : Interest::none;
+        return request.listener_kind == net::ListenerKind::network && is_download(pattern)
+                   ? Interest::recorded
+                   : Interest::none;
     }
     // Searches are sent by POST.
     if (needed == Permission::read || needed == Permission::open) return Interest::none;
@@ -174,7 +175,7 @@ std::string Audited::who() const
 {
     static const auto owner = "uid:" + std::to_string(::geteuid());
     if (!run_.empty()) return "run:" + run_;
-    if (request_->door == net::Door::unix_socket) return owner;
+    if (request_->listener_kind == net::ListenerKind::unix_socket) return owner;
     return caller_.token.empty() ? "nobody" : "token:" + caller_.token;
 }
 
@@ -184,7 +185,7 @@ void Audited::describe()
     if (request_ == nullptr || !record_.route.empty()) return;
     record_.who = who();
     if (!caller_.token.empty()) record_.role = to_string(caller_.role);
-    record_.listener = run_.empty() ? name_of(request_->door) : "run";
+    record_.listener = run_.empty() ? name_of(request_->listener_kind) : "run";
     record_.peer = request_->peer;
     record_.method = request_->method;
     record_.route = pattern_.empty() ? "unknown" : std::string(prefix_) + std::string(pattern_);
@@ -215,7 +216,7 @@ void Audited::counted()
     if (log_ == nullptr || interest_ != Interest::counted) return;
     const auto caller = who();
     log_->count({.who = caller,
-                 .listener = run_.empty() ? name_of(request_->door) : "run",
+                 .listener = run_.empty() ? name_of(request_->listener_kind) : "run",
                  .peer = request_->peer,
                  .method = request_->method,
                  .prefix = prefix_,

@@ -43,7 +43,7 @@ protected:
         net::Request request;
         request.method = method;
         request.path = split(path.substr(1), '/');
-        request.door = net::Door::network;
+        request.listener_kind = net::ListenerKind::network;
         request.peer = "192.0.2.7";
         request.headers = {{"Host", "example.org"}, {"Content-Type", "application/json"}};
         if (!token.empty()) request.headers.emplace_back("Authorization", "Bearer " + token);
@@ -65,7 +65,7 @@ protected:
         }
         return dispatch(*services_, request).status;
     }
-    std::string made_run()
+    std::string child_run()
     {
         EXPECT_EQ(send("POST",
                        "/api/2.0/mlflow/runs/create",
@@ -92,7 +92,7 @@ protected:
 
 TEST_F(AuditedCalls, AChangeNamesCallerPlaceRouteAndObject)
 {
-    const auto run = made_run();
+    const auto run = child_run();
     ASSERT_EQ(run.size(), 32U);
     send(
         "POST", "/api/2.0/mlflow/runs/delete", tokens_of_["write"], R"({"run_id":")" + run + "\"}");
@@ -141,7 +141,7 @@ TEST_F(AuditedCalls, RefusalsAreRecordedOnceAndCounted)
 
 TEST_F(AuditedCalls, LoggingOfPointsIsCounted)
 {
-    const auto run = made_run();
+    const auto run = child_run();
     const auto before = records().size();
     for (int i = 0; i < 20; ++i) {
         ASSERT_EQ(send("POST",
@@ -176,7 +176,7 @@ TEST_F(AuditedCalls, ReadsOfSecretsTokensAndExportsAreRecordedOthersAreNot)
 
 TEST_F(AuditedCalls, AnUploadIsRecordedWithItsPath)
 {
-    const auto run = made_run();
+    const auto run = child_run();
     const auto path =
         "/api/2.0/mlflow-artifacts/artifacts/0/" + run + "/artifacts/model/weights.bin";
     ASSERT_EQ(send("PUT", path, tokens_of_["write"], "bytes-of-the-model"), 200);
@@ -196,7 +196,7 @@ TEST_F(AuditedCalls, NoSecretTokenOrBodyIsInTheLog)
     ASSERT_LT(
         send("POST", "/api/v1/tokens", tokens_of_["administer"], R"({"name":"ann","role":"read"})"),
         300);
-    const auto run = made_run();
+    const auto run = child_run();
     send(
         "POST",
         "/api/2.0/mlflow/registered-models/create",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "api/access/doors.hpp"
+#include "api/access/endpoints.hpp"
 #include "api/access/tokens.hpp"
 #include "api/http/log_marks.hpp"
 #include "audit/audit_log.hpp"
@@ -24,7 +24,7 @@ struct Services {
     // Asks the daemon to end; runs go on.
     std::function<void(const std::string& reason)> stop;
     Tokens* tokens = nullptr;          // none: nobody comes in but by the Unix socket
-    Doors* doors = nullptr;            // none: there is no other door
+    Endpoints* endpoints = nullptr;    // none: there is no other listener
     Imports* imports = nullptr;        // none: it takes none
     audit::AuditLog* audit = nullptr;  // none: nothing is noted
     std::shared_ptr<LogMarks> log_marks = std::make_shared<LogMarks>();

@@ -3,7 +3,7 @@
 
 #include "base/keyed_hash.hpp"
 #include "base/text.hpp"
-#include "mlflow/half_pairs.hpp"
+#include "mlflow/lone_surrogates.hpp"
 
 #include <deque>
 
@@ -109,7 +109,7 @@ bool is_ours(const std::vector<std::string>& path)
 }
 
 // A route that takes streams, with the whole body at hand.
-Result<net::Response> pour(const Services& services, const Route& route, const Call& call)
+Result<net::Response> feed(const Services& services, const Route& route, const Call& call)
 {
     const auto sink = TRY(route.sink(services, call));
     if (!call.request.body.empty()) {
@@ -123,7 +123,7 @@ Result<net::Response> carry_out(const Services& services, const net::Request& re
     auto fields =
         found.route->body == Route::Body::raw ? Fields(JsonObject()) : TRY(Fields::of(request));
     const Call call{request, std::move(found.variables), std::move(fields)};
-    return found.route->sink ? pour(services, *found.route, call)
+    return found.route->sink ? feed(services, *found.route, call)
                              : found.route->action(services, call);
 }
 
@@ -173,7 +173,8 @@ net::Response dispatch(const Services& services, const net::Request& request, Fo
                                   printable("/" + join(request.path, "/"))));
     }
     auto answer = carry_out(services, request, std::move(found));
-    return ponk::mlflow::without_half_pairs(answer ? std::move(*answer) : refuse(answer.error()));
+    return ponk::mlflow::without_lone_surrogates(answer ? std::move(*answer)
+                                                        : refuse(answer.error()));
 }
 
 net::Response reply(JsonObject object)

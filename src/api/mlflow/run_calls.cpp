@@ -5,7 +5,7 @@
 #include "api/mlflow/limits.hpp"
 #include "api/mlflow/routes.hpp"
 #include "base/text.hpp"
-#include "engine/tracked/made_by.hpp"
+#include "engine/tracked/child_of.hpp"
 #include "mlflow/error.hpp"
 #include "mlflow/fields.hpp"
 #include "net/target.hpp"
@@ -36,20 +36,20 @@ public:
     {
     }
 
-    Result<bool> has_made_run(const std::string& id) const
+    Result<bool> has_child_run(const std::string& id) const
     {
         const auto found = store::Tracking(history_).get_run(id);
-        return found && engine::maker_of(found->tags) == run_;
+        return found && engine::parent_of(found->tags) == run_;
     }
     Result<bool> has_run(const std::string& id) const
     {
         if (id == run_) return true;
-        return has_made_run(id);
+        return has_child_run(id);
     }
     Result<bool> has_model(const std::string& id) const
     {
         const auto found = store::Models(history_).get(id);
-        return found && engine::maker_of(found->tags) == run_;
+        return found && engine::parent_of(found->tags) == run_;
     }
     Result<bool> has_version(const Fields& fields) const
     {
@@ -62,7 +62,7 @@ public:
     Result<bool> has_name(const std::string& name) const
     {
         const auto found = TRY(store::Registry(history_).get(name));
-        if (engine::maker_of(found.tags) == run_) return true;
+        if (engine::parent_of(found.tags) == run_) return true;
         for (const auto& version : found.latest) {
             if (TRY(is_own(version))) return true;
         }
@@ -83,7 +83,7 @@ public:
     }
     Result<bool> is_own(const store::ModelVersion& found) const
     {
-        if (engine::maker_of(found.tags) == run_) return true;
+        if (engine::parent_of(found.tags) == run_) return true;
         if (!found.logged_model.empty() && TRY(has_model(found.logged_model))) return true;
         return !found.run.empty() && TRY(has_run(found.run));
     }
@@ -103,7 +103,7 @@ public:
     Result<bool> has_trace(const std::string& id) const
     {
         const auto found = store::Traces(history_).get(id);
-        return found && engine::maker_of(found->tags) == run_;
+        return found && engine::parent_of(found->tags) == run_;
     }
 
 private:
@@ -153,9 +153,9 @@ Result<bool> own_unused_version(const Own& own, const mlflow::Found&, const Fiel
     return own.has_unused_version(fields);
 }
 
-Result<bool> made_run(const Own& own, const mlflow::Found&, const Fields& fields)
+Result<bool> child_run(const Own& own, const mlflow::Found&, const Fields& fields)
 {
-    return own.has_made_run(TRY(fields.run_id()));
+    return own.has_child_run(TRY(fields.run_id()));
 }
 
 // What is linked is found by the run's id: nothing of the traces changes.
@@ -200,8 +200,8 @@ constexpr RunRight rights[] = {
     {"DELETE", "/api/2.0/mlflow/model-versions/delete-tag", own_version},
     {"PATCH", "/api/2.0/mlflow/model-versions/update", own_version},
     {"DELETE", "/api/2.0/mlflow/model-versions/delete", own_unused_version},
-    {"POST", "/api/2.0/mlflow/runs/delete", made_run},
-    {"POST", "/api/2.0/mlflow/runs/restore", made_run},
+    {"POST", "/api/2.0/mlflow/runs/delete", child_run},
+    {"POST", "/api/2.0/mlflow/runs/restore", child_run},
     {"POST", "/api/2.0/mlflow/traces/link-to-run", own_run},
     {"PATCH", "/api/3.0/mlflow/traces/{id}/tags", own_trace},
     {"DELETE", "/api/3.0/mlflow/traces/{id}/tags", own_trace},
@@ -319,7 +319,7 @@ void sign(net::Request& request, const mlflow::Found& found, const RunId& run)
     if (is_version && (!body->text("run_id").empty() || !body->text("model_id").empty())) return;
     const auto& known = (*body)["tags"];
     JsonArray tags = known.is_array() ? known.as_array() : JsonArray();
-    const auto mark = engine::made_by(run);
+    const auto mark = engine::child_of(run);
     std::erase_if(tags, [&mark](const Json& tag) { return tag.text("key") == mark.first; });
     tags.emplace_back(JsonObject{{"key", mark.first}, {"value", mark.second}});
     body->as_object().set("tags", std::move(tags));

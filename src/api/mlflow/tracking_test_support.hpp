@@ -4,9 +4,9 @@
 #include "api/mlflow/routes.hpp"
 #include "api/router.hpp"
 #include "base/text.hpp"
+#include "executor/testing/fake_executor.hpp"
 #include "os/file.hpp"
 #include "os/test_folder.hpp"
-#include "target/testing/fake_executor.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ class MlflowTest : public testing::Test {
 protected:
     MlflowTest()
     {
-        executors_.emplace("local", target::fake::make_executor({}));
+        executors_.emplace("local", executor::fake::make_executor({}));
         engine_.emplace(
             engine::Context{home_, *history_, objects_, secrets_, executors_, notifier_});
         services_.emplace(Services{*engine_, "socket", 0, [](const std::string&) {}});
@@ -135,7 +135,7 @@ protected:
     std::unique_ptr<store::History> history_ = store::History::open(home_ / "history").value();
     snapshot::ObjectStore objects_ = snapshot::ObjectStore::open(home_ / "store").value();
     secrets::Secrets secrets_{home_, secrets::Secrets::Keyring::never};
-    std::map<std::string, std::unique_ptr<target::Executor>> executors_;
+    std::map<std::string, std::unique_ptr<executor::Executor>> executors_;
     engine::Notifier notifier_;
     std::optional<engine::Engine> engine_;
     std::optional<Services> services_;

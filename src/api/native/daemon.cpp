@@ -30,16 +30,16 @@ std::int64_t resident_kib()
 Result<net::Response> show_daemon(const Services& services, const Call& call)
 {
     // Others see what it does, not where it lives.
-    const bool is_owner = call.request.door == net::Door::unix_socket;
+    const bool is_owner = call.request.listener_kind == net::ListenerKind::unix_socket;
     const auto& identity = services.context().objects.identity();
     const auto store = to_hex({reinterpret_cast<const char*>(identity.data()), identity.size()});
     const auto& notice = services.history().opening().notice;
     JsonArray addresses;
-    if (services.doors != nullptr) {
-        for (const auto& address : services.doors->addresses)
+    if (services.endpoints != nullptr) {
+        for (const auto& address : services.endpoints->addresses)
             addresses.emplace_back(address);
     }
-    const auto uri = services.doors == nullptr ? std::string() : services.doors->uri();
+    const auto uri = services.endpoints == nullptr ? std::string() : services.endpoints->uri();
     return net::json_response(
         JsonObject{{"version", own_version()},
                    {"api", 1},
@@ -48,7 +48,7 @@ Result<net::Response> show_daemon(const Services& services, const Call& call)
                    {"socket", is_owner ? Json(services.socket) : Json()},
                    {"tracking_uri", uri.empty() ? Json() : Json(uri)},
                    {"serves", std::move(addresses)},
-                   {"pinned", services.doors != nullptr && services.doors->note().pinned},
+                   {"pinned", services.endpoints != nullptr && services.endpoints->note().pinned},
                    {"started", utc_text(services.started)},
                    {"sync", store::to_string(services.history().sync())},
                    {"active_runs", services.engine.active_runs()},
@@ -61,8 +61,8 @@ Result<net::Response> stop_daemon(const Services& services, const Call& call)
 {
     const auto body = TRY(body_of(call));
     // Who ends it for good wants none that stays for ever; who replaces it does.
-    if (body.boolean("unpin") && services.doors != nullptr)
-        TRY(services.doors->set_pin(Doors::Pin::no));
+    if (body.boolean("unpin") && services.endpoints != nullptr)
+        TRY(services.endpoints->set_pin(Endpoints::Pin::no));
     services.stop(body.text("reason", "asked to"));
     return net::json_response(JsonObject{{"stopping", true}});
 }
@@ -70,17 +70,18 @@ Result<net::Response> stop_daemon(const Services& services, const Call& call)
 // Clients that cannot start a daemon are told where it is; from now on it stays for them.
 Result<net::Response> pin_daemon(const Services& services, const Call& /*call*/)
 {
-    if (services.doors == nullptr || services.tokens == nullptr || services.doors->uri().empty()) {
+    if (services.endpoints == nullptr || services.tokens == nullptr ||
+        services.endpoints->uri().empty()) {
         return tl::unexpected(Error(
             ErrorKind::unavailable,
             "the daemon has no port on this machine's loopback",
             fmt::format("{} says why.", os::in_quotes(services.context().home / "daemon.log"))));
     }
     const auto token = TRY(services.tokens->local_token());
-    TRY(services.doors->set_pin(Doors::Pin::yes));
-    return net::json_response(JsonObject{{"tracking_uri", services.doors->tracking_uri},
-                                         {"certificate", services.doors->certificate},
-                                         {"plain_uri", services.doors->plain_uri},
+    TRY(services.endpoints->set_pin(Endpoints::Pin::yes));
+    return net::json_response(JsonObject{{"tracking_uri", services.endpoints->tracking_uri},
+                                         {"certificate", services.endpoints->certificate},
+                                         {"plain_uri", services.endpoints->plain_uri},
                                          {"token", token}});
 }
 

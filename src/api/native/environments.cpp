@@ -18,7 +18,7 @@ Json time_or_null(std::int64_t wall_ms)
 }
 
 // Times as everywhere in the API; nothing that only machines among themselves need.
-Json shown(const target::EnvironmentEntry& entry)
+Json shown(const executor::EnvironmentEntry& entry)
 {
     auto json = to_json(entry);
     auto& object = json.as_object();

@@ -244,7 +244,7 @@ Result<net::Response> show_log(const Services& services, const Call& call)
     if (!offset || *offset < 0)
         return fail(ErrorKind::invalid_argument, "'offset' must be a number of bytes");
     const bool raw = call.request.parameter("raw").value_or("") == "1";
-    if (raw && call.request.door != net::Door::unix_socket) {
+    if (raw && call.request.listener_kind != net::ListenerKind::unix_socket) {
         return fail(ErrorKind::invalid_argument,
                     "a log with its secrets is given to the owner only, by the Unix socket");
     }
@@ -273,7 +273,7 @@ Result<net::Response> check_log(const Services& services, const Call& call)
         context.log_of(id), run, engine::LogDepth::thorough, *context.log_digests));
     if (!damage) return net::json_response(JsonObject{{"problem", Json()}});
     // Who may only read changes nothing by asking.
-    if (call.request.door == net::Door::unix_socket) {
+    if (call.request.listener_kind == net::ListenerKind::unix_socket) {
         store::RunChange change;
         change.warnings.push_back(damage->message());
         // The answer matters more than that it is kept.

@@ -3,7 +3,7 @@
 
 #include "base/time.hpp"
 #include "engine/files/artifacts.hpp"
-#include "engine/tracked/made_by.hpp"
+#include "engine/tracked/child_of.hpp"
 #include "model/run_state.hpp"
 #include "model/run_words.hpp"
 
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t most_metrics_shown = 10'000;
 constexpr std::size_t most_metrics_in_list = 1000;
-constexpr std::size_t most_made_runs_shown = 100;
+constexpr std::size_t most_child_runs_shown = 100;
 
 Json time_or_null(std::int64_t wall_ms)
 {
@@ -161,11 +161,11 @@ Result<Json> with_metrics(const Services& services,
 }
 
 // The newest runs that its script made by MLflow's API.
-Result<JsonArray> made_runs_json(const Services& services, const model::Run& run)
+Result<JsonArray> child_runs_json(const Services& services, const model::Run& run)
 {
     store::RunFilter filter;
-    filter.tag = engine::made_by(run.id);
-    filter.limit = most_made_runs_shown;
+    filter.tag = engine::child_of(run.id);
+    filter.limit = most_child_runs_shown;
     JsonArray made;
     for (const auto& one : TRY(services.history().list_runs(filter)).runs)
         made.emplace_back(JsonObject{{"run_id", one.id.text()},
@@ -180,8 +180,8 @@ Result<Json> run_json(const Services& services, const model::Run& run)
 {
     const auto experiment = TRY(services.history().experiment_name(run.project));
     auto json = TRY(with_metrics(services, run, experiment, most_metrics_shown));
-    auto made = TRY(made_runs_json(services, run));
-    if (!made.empty()) json.as_object().set("made_runs", std::move(made));
+    auto made = TRY(child_runs_json(services, run));
+    if (!made.empty()) json.as_object().set("child_runs", std::move(made));
     return json;
 }
 

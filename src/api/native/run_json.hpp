@@ -16,7 +16,7 @@ Json run_json(const model::Run& run,
               const std::vector<store::LatestMetric>& metrics,
               const std::string& experiment);
 // The same, with the metrics and the name of its experiment read from history.
-// Of very many metrics some are left out; `metrics_left_out` then counts them. `made_runs` are
+// Of very many metrics some are left out; `metrics_left_out` then counts them. `child_runs` are
 // those that its script made.
 Result<Json> run_json(const Services& services, const model::Run& run);
 // Runs as lists have them, with fewer metrics each.

@@ -120,7 +120,7 @@ Result<net::Response> delete_run(const Services& services, const Call& call)
 {
     const auto id = TRY(run_of(services, call));
     // Their files are among those of the run whose script made them, and go with it.
-    const auto made = TRY(engine::made_runs(services.context(), id));
+    const auto made = TRY(engine::child_runs(services.context(), id));
     if (call.request.parameter("force").value_or("") != "1") {
         TRY(check_versions(services, id));
         for (const auto& one : made)
@@ -133,7 +133,7 @@ Result<net::Response> delete_run(const Services& services, const Call& call)
         TRY(delete_one(services, one));
         gone.emplace_back(one.text());
     }
-    return net::json_response(JsonObject{{"deleted", id.text()}, {"made_runs", std::move(gone)}});
+    return net::json_response(JsonObject{{"deleted", id.text()}, {"child_runs", std::move(gone)}});
 }
 
 Result<net::Response> cancel_run(const Services& services, const Call& call)

@@ -9,6 +9,6 @@ namespace ponk::api {
 // What a client asks for, as docs/design/api.md shows it under "Submit".
 Result<engine::Submission> submission_of(const Json& body);
 // The client's environment and umask.
-Result<engine::Ambient> ambient_of(const Json& body);
+Result<engine::LaunchContext> launch_context_of(const Json& body);
 
 }  // namespace ponk::api

@@ -41,12 +41,12 @@ Result<engine::Variables> pairs(const Json& body, std::string_view name)
 
 }  // namespace
 
-Result<engine::Ambient> ambient_of(const Json& body)
+Result<engine::LaunchContext> launch_context_of(const Json& body)
 {
-    engine::Ambient ambient;
-    ambient.environment = TRY(words(body, "environment"));
-    ambient.umask = umask_of(body);
-    return ambient;
+    engine::LaunchContext launch_context;
+    launch_context.environment = TRY(words(body, "environment"));
+    launch_context.umask = umask_of(body);
+    return launch_context;
 }
 
 Result<engine::Submission> submission_of(const Json& body)
@@ -78,8 +78,8 @@ Result<engine::Submission> submission_of(const Json& body)
     }
     submission.tensorboard = body.text("tensorboard");
     if (body["gpus"].is_string()) submission.gpus = body.text("gpus");
-    if (body.boolean("no_wait")) submission.gpus_busy = target::GpuRequest::Busy::refuse;
-    submission.ambient = TRY(ambient_of(body));
+    if (body.boolean("no_wait")) submission.gpus_busy = executor::GpuRequest::Busy::refuse;
+    submission.launch_context = TRY(launch_context_of(body));
     return submission;
 }
 
@@ -94,7 +94,7 @@ Result<net::Response> rerun_run(const Services& services, const Call& call)
     const auto body = TRY(body_of(call));
     const auto original = TRY(run_of(services, call));
     const auto id = TRY(RunId::parse(body.text("run_id")));
-    const auto run = TRY(services.engine.rerun(original, id, TRY(ambient_of(body))));
+    const auto run = TRY(services.engine.rerun(original, id, TRY(launch_context_of(body))));
     return net::json_response(TRY(run_json(services, run)), 201);
 }
 

@@ -8,7 +8,7 @@ namespace ponk::api {
 namespace {
 
 using Look = Result<Json>(const engine::Context&,
-                          const engine::TargetWish&,
+                          const engine::TargetRequest&,
                           const std::stop_token&);
 
 Result<net::Response> look(const Services& services, const Call& call, Look* with)
@@ -17,8 +17,9 @@ Result<net::Response> look(const Services& services, const Call& call, Look* wit
     const os::Path project = body.text("project");
     if (!project.is_absolute())
         return fail(ErrorKind::invalid_argument, "'project' must be an absolute path");
-    const engine::TargetWish wish{project, body.text("target", "local"), environment_of(body)};
-    return net::json_response(TRY(with(services.context(), wish, {})));
+    const engine::TargetRequest request{
+        project, body.text("target", "local"), environment_of(body)};
+    return net::json_response(TRY(with(services.context(), request, {})));
 }
 
 }  // namespace

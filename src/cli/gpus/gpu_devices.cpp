@@ -11,7 +11,7 @@
 namespace ponk::cli {
 namespace {
 
-// The first look at a box copies our helper there.
+// The first look at a host copies our helper there.
 constexpr std::chrono::seconds look_limit{180};
 constexpr std::size_t brief = 8;  // digits of a run's id, from its end
 

@@ -68,13 +68,13 @@ TEST(GpuDevices, TargetsThatCannotBeAskedAreNamed)
     const config::TemporaryFolder folder;
     folder.write("aml_config/local.compute", "type: [\n");
     folder.write("aml_config/spark.compute", "type: cluster\naddress: h\nusername: u\n");
-    folder.write("aml_config/box.compute", "type: remote\naddress: h\nusername: u\n");
+    folder.write("aml_config/host.compute", "type: remote\naddress: h\nusername: u\n");
     const auto project = config::open_project(folder.path()).value();
 
     const auto targets = gpu_targets(project, {});
 
     ASSERT_TRUE(targets);
-    EXPECT_THAT(targets->names, testing::ElementsAre("box"));
+    EXPECT_THAT(targets->names, testing::ElementsAre("host"));
     ASSERT_EQ(targets->skipped.size(), 2U);
     EXPECT_THAT(targets->skipped[0], testing::StartsWith("local: aml_config/local.compute:"));
     EXPECT_THAT(targets->skipped[1], HasSubstr("spark: targets of type 'cluster' are not built"));

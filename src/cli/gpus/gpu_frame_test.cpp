@@ -61,7 +61,7 @@ GpuFrame example()
     return {
         .devices = devices_of({answer("docker", "", {card("GPU-1"), idle}),
                                answer("local", "", {card("GPU-1"), idle})}),
-        .notes = {"box: the machine cannot be reached", "hint: Look whether it is switched on."},
+        .notes = {"host: the machine cannot be reached", "hint: Look whether it is switched on."},
         .title = "2026-03-01T12:30:05Z"};
 }
 
@@ -107,7 +107,7 @@ TEST(GpuFrame, MachineThatIsTwoTargetsCountsOnceAndOthersDoNot)
 {
     const auto devices = devices_of({answer("docker", "", {card("GPU-1")}),
                                      answer("local", "", {card("GPU-1")}),
-                                     answer("box", "host", {card("GPU-1")})});
+                                     answer("host", "host", {card("GPU-1")})});
 
     ASSERT_EQ(devices.size(), 2U);
     EXPECT_EQ(to_json(devices[0]["targets"]), R"(["docker","local"])");
@@ -119,7 +119,7 @@ TEST(GpuFrame, PlainLinesSayTheSame)
     const auto lines = gpu_lines(example());
 
     ASSERT_EQ(lines.size(), 4U);
-    EXPECT_THAT(lines[0], HasSubstr("box: the machine cannot be reached"));
+    EXPECT_THAT(lines[0], HasSubstr("host: the machine cannot be reached"));
     EXPECT_THAT(lines[1], HasSubstr("hint: Look whether it is switched on."));
     EXPECT_EQ(lines[2],
               "2026-03-01T12:30:05Z  docker, local 0  NVIDIA H200  busy 83 %  SM 42 %  memory 37.3 "
@@ -135,7 +135,7 @@ TEST(GpuFrame, ProblemIsToldOnceWithItsHintAndNeverCut)
                                 "580.95.05";
     add_problem(frame, "docker", message, "Restart the machine.");
     add_problem(frame, "local", message, "Restart the machine.");
-    add_problem(frame, "box", "", "");
+    add_problem(frame, "host", "", "");
 
     EXPECT_THAT(frame.notes,
                 testing::ElementsAre("docker: " + message, "hint: Restart the machine."));

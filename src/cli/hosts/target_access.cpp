@@ -2,7 +2,7 @@
 #include "cli/hosts/target_access.hpp"
 
 #include "base/text.hpp"
-#include "cli/hosts/box_login.hpp"
+#include "cli/hosts/host_login.hpp"
 #include "cli/terminal/ask.hpp"
 #include "os/identity.hpp"
 #include "os/late_notice.hpp"
@@ -48,12 +48,12 @@ Result<> ensure_attached(Context& context, const config::ComputeTarget& target)
                             address.host,
                             address.port.value_or(22),
                             address.user.empty() ? "as ssh decides" : address.user)));
-    auto login = TRY(BoxLogin::make(context, access));
+    auto login = TRY(HostLogin::make(context, access));
     TRY(login.log_in({}));
     return login.keep(TRY(context.project()) / target.file);
 }
 
-Result<ssh::Connection> reach_box(Context& context, const config::ComputeTarget& target)
+Result<ssh::Connection> reach_host(Context& context, const config::ComputeTarget& target)
 {
     TRY(ensure_attached(context, target));
     const auto limit = std::chrono::seconds(60);

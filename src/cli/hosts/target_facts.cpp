@@ -10,7 +10,7 @@
 namespace ponk::cli {
 namespace {
 
-// The first look at a box copies our helper there.
+// The first look at a host copies our helper there.
 constexpr std::chrono::seconds look_limit{180};
 
 std::string engine_text(const Json& facts)

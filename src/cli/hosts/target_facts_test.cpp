@@ -12,8 +12,8 @@ Json answer(const char* text)
     return parse_json(text).value();
 }
 
-constexpr const char* gpu_box = R"({
-  "target": "box", "type": "remotedocker", "address": "ann@box", "reachable": true,
+constexpr const char* gpu_host = R"({
+  "target": "host", "type": "remotedocker", "address": "ann@host", "reachable": true,
   "facts": {"system": "Ubuntu 22.04", "architecture": "x86_64", "home": "/home/ann",
     "free_disk": 44023414784,
     "engine": {"name": "Docker", "version": "24.0.5", "api": "1.43", "rootless": false,
@@ -25,7 +25,7 @@ constexpr const char* gpu_box = R"({
 
 TEST(TargetFacts, FitOnOneLine)
 {
-    EXPECT_EQ(facts_line(answer(gpu_box)),
+    EXPECT_EQ(facts_line(answer(gpu_host)),
               "Ubuntu 22.04, x86_64, 41.0 GiB free; Docker 24.0.5 (API 1.43), no live-restore; 2 x "
               "NVIDIA A100; Python 3.10.12");
     EXPECT_EQ(facts_line(answer(R"({"type": "remotedocker", "facts": {"system": "Debian 12",
@@ -48,7 +48,7 @@ TEST(TargetFacts, ATargetThatCannotBeUsedHasNoLineThatSaysOk)
     EXPECT_EQ(broken[1].text("status"), "fail");
     EXPECT_EQ(broken[1].text("message"), "no engine (Debian 12; no container engine; no GPU)");
     EXPECT_EQ(broken[1].text("hint"), "Get one.");
-    const auto fine = target_lines("target 'x'", answer(gpu_box));
+    const auto fine = target_lines("target 'x'", answer(gpu_host));
     ASSERT_EQ(fine.size(), 2U);
     EXPECT_EQ(fine[0].text("status"), "ok");
     EXPECT_EQ(fine[1].text("status"), "warn");
@@ -56,7 +56,7 @@ TEST(TargetFacts, ATargetThatCannotBeUsedHasNoLineThatSaysOk)
 
 TEST(TargetFacts, AWarningDoesNotKeepRunsAwayAndAnErrorDoes)
 {
-    EXPECT_TRUE(is_ready(answer(gpu_box)));
+    EXPECT_TRUE(is_ready(answer(gpu_host)));
     EXPECT_FALSE(is_ready(
         answer(R"({"reachable": true, "problems": [{"severity": "error", "what": "x"}]})")));
     EXPECT_FALSE(is_ready(answer(R"({"reachable": false, "problems": []})")));
@@ -64,7 +64,7 @@ TEST(TargetFacts, AWarningDoesNotKeepRunsAwayAndAnErrorDoes)
 
 TEST(TargetFacts, AGpuAndAPlainEngineAreEnoughForContainers)
 {
-    EXPECT_TRUE(has_gpu_for_containers(answer(gpu_box)));
+    EXPECT_TRUE(has_gpu_for_containers(answer(gpu_host)));
     EXPECT_TRUE(has_gpu_for_containers(
         answer(R"({"facts": {"gpus": [{"name": "x"}], "engine": {"runtimes": ["runc"]}}})")));
     EXPECT_FALSE(

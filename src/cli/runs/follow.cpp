@@ -165,7 +165,7 @@ void report_end(const Context& context, const Json& run)
     if (wants_gpus(run)) context.note("gpu: {}", printable(gpu_sentence(run)));
     const std::string metrics = metrics_line(run);
     if (!metrics.empty()) context.note("metrics: {}", metrics);
-    if (const std::string made = made_runs_text(run); !made.empty())
+    if (const std::string made = child_runs_text(run); !made.empty())
         context.note("its script made {}", made);
     context.note("more: ponk history info {}", brief);
 }

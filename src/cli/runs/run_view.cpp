@@ -114,10 +114,10 @@ std::string brief_status(const Json& run)
     return remarks.empty() ? status : fmt::format("{} ({})", status, join(remarks, ", "));
 }
 
-std::string made_runs_text(const Json& run)
+std::string child_runs_text(const Json& run)
 {
     constexpr std::size_t most = 5;
-    const Json& made = run["made_runs"];
+    const Json& made = run["child_runs"];
     if (!made.is_array() || made.as_array().empty()) return {};
     const auto& runs = made.as_array();
     std::vector<std::string> parts;
@@ -355,7 +355,7 @@ View view_of_run(const Json& run)
         }
         rows.set("timings", join(parts, ", "));
     }
-    if (std::string made = made_runs_text(run); !made.empty()) rows.set("made", std::move(made));
+    if (std::string made = child_runs_text(run); !made.empty()) rows.set("made", std::move(made));
     add_gpu_rows(run, rows);
     add("attachments");
     return {.rows = std::move(rows), .columns = {}};

@@ -49,11 +49,11 @@ TEST(RunView, DeletedRunsAreMarkedAndSayHowToComeBack)
 
 TEST(RunView, RunsThatAScriptMadeAreNamed)
 {
-    const auto maker = parsed(R"({"run_id": "r6", "status": "Completed", "made_runs": [
+    const auto maker = parsed(R"({"run_id": "r6", "status": "Completed", "child_runs": [
         {"run_id": "00000000000000000000000077abc0de", "name": "trial 1"},
         {"run_id": "r7", "name": "t2"}]})");
     EXPECT_EQ(view_of_run(maker).rows.text("made"), "2 runs: 77abc0de (trial 1), r7 (t2)");
-    EXPECT_EQ(made_runs_text(running), "");
+    EXPECT_EQ(child_runs_text(running), "");
 }
 
 TEST(RunView, ALongTextTakesNoPage)

@@ -39,23 +39,23 @@ using Texts = std::vector<std::string>;
 
 TEST_F(ConsentsTest, EveryRequestIsNamedWithItsPlace)
 {
-    write("box.compute",
+    write("host.compute",
           "type: localdocker\nbaseDockerImage: x\nnativeSharedDirectory: /data\nbuildNetwork: "
           "host\n");
-    write("box.runconfig",
-          "framework: Python\ntarget: box\nenvironment:\n  environmentVariables:\n    A: "
+    write("host.runconfig",
+          "framework: Python\ntarget: host\nenvironment:\n  environmentVariables:\n    A: "
           "secret:TOKEN\n"
           "    B: secret:TOKEN\n    C: plain\n  docker:\n    enabled: true\n"
           "    arguments: [-v, '/:/host', --memory, 2g, --ipc=host]\n    baseImageRegistry:\n"
           "      password: secret:REGISTRY\n");
 
-    EXPECT_EQ(asked("box"),
-              (Texts{"the secret 'TOKEN' (aml_config/box.runconfig:5)",
-                     "the secret 'REGISTRY' (aml_config/box.runconfig:12)",
-                     "the docker argument '--volume=/:/host' (aml_config/box.runconfig:10)",
-                     "the docker argument '--ipc=host' (aml_config/box.runconfig:10)",
-                     "the docker argument '--network=host' (aml_config/box.compute:4)",
-                     "the shared folder '/data' (aml_config/box.compute:3)"}));
+    EXPECT_EQ(asked("host"),
+              (Texts{"the secret 'TOKEN' (aml_config/host.runconfig:5)",
+                     "the secret 'REGISTRY' (aml_config/host.runconfig:12)",
+                     "the docker argument '--volume=/:/host' (aml_config/host.runconfig:10)",
+                     "the docker argument '--ipc=host' (aml_config/host.runconfig:10)",
+                     "the docker argument '--network=host' (aml_config/host.compute:4)",
+                     "the shared folder '/data' (aml_config/host.compute:3)"}));
 }
 
 TEST_F(ConsentsTest, WhatProjectsOf2017HaveIsNotAskedAbout)

@@ -43,8 +43,8 @@ struct ComputeTarget {
     Located<std::string> spark_submit_location = std::string("spark-submit");
     Located<std::string> yarn_deploy_mode = std::string("cluster");
 
-    Located<std::string> gpus;  // in the words of model::parse_wish
-    Located<GpuWish> gpu = GpuWish::automatic;
+    Located<std::string> gpus;  // in the words of model::parse_gpu_selection
+    Located<GpuPolicy> gpu = GpuPolicy::automatic;
     Located<std::int64_t> gpu_grace_seconds = std::int64_t{600};
     Located<std::int64_t> autostop_seconds = std::int64_t{0};  // 0: never
     Located<std::string> partition;

@@ -84,7 +84,7 @@ TEST(Compute, ReadsOurOwnKeys)
                           "gpu: required\ngpuGrace: 2m\nautostop: 1h\npartition: big\n"
                           "scratch: /scratch\nshared: /shared\n");
     EXPECT_EQ(*t.gpus, "GPU-1,GPU-2");
-    EXPECT_EQ(*t.gpu, GpuWish::required);
+    EXPECT_EQ(*t.gpu, GpuPolicy::required);
     EXPECT_EQ(*t.gpu_grace_seconds, 120);
     EXPECT_EQ(*t.autostop_seconds, 3600);
     EXPECT_EQ(*t.partition, "big");
@@ -130,7 +130,7 @@ TEST(Compute, RemarksOnWhatIsWrong)
          "4:11 notice secret-gone"},
         {"type: remotedocker\naddress: a\nusername: u\npassword: hunter2\n",
          "4:11 warning secret-in-file"},
-        {"type: remotedocker\naddress: a\nusername: u\npassword: secret:box\n", ""},
+        {"type: remotedocker\naddress: a\nusername: u\npassword: secret:host\n", ""},
         {"type: docker\nshmSize: 1g\n", ""},
         {"type: docker\nbuildNetwork: host\n", ""},
         {"type: local\nbuildNetwork: host\n", "2:15 notice unused-key"},

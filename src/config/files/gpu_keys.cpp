@@ -2,7 +2,7 @@
 #include "config/files/gpu_keys.hpp"
 
 #include "base/text.hpp"
-#include "model/gpu_wish.hpp"
+#include "model/gpu_selection.hpp"
 
 namespace ponk::config {
 
@@ -13,35 +13,35 @@ void read_gpus(const SectionReader& reader, Located<std::string>& out)
 {
     const Node* value = reader.find("gpus");
     if (value == nullptr || !value->is_list()) return reader.read("gpus", out);
-    model::GpuWish wish;
+    model::GpuSelection selection;
     for (const auto& item : value->items)
-        wish.uuids.emplace_back(trim(item.text));
-    if (!wish.uuids.empty()) wish.kind = model::GpuWish::Kind::named;
-    out = {model::to_text(wish), value->place};
+        selection.uuids.emplace_back(trim(item.text));
+    if (!selection.uuids.empty()) selection.kind = model::GpuSelection::Kind::named;
+    out = {model::to_text(selection), value->place};
 }
 
-void read_gpu(const SectionReader& reader, Located<GpuWish>& out)
+void read_gpu(const SectionReader& reader, Located<GpuPolicy>& out)
 {
     Located<std::string> word;
     reader.read("gpu", word);
     if (!word.given()) return;
     const auto text = lower(*word);
-    out = {text == "required" ? GpuWish::required
-           : text == "none"   ? GpuWish::none
-                              : GpuWish::automatic,
+    out = {text == "required" ? GpuPolicy::required
+           : text == "none"   ? GpuPolicy::none
+                              : GpuPolicy::automatic,
            word.place};
 }
 
 }  // namespace
 
-const char* to_string(GpuWish wish)
+const char* to_string(GpuPolicy selection)
 {
-    switch (wish) {
-    case GpuWish::automatic:
+    switch (selection) {
+    case GpuPolicy::automatic:
         return "auto";
-    case GpuWish::required:
+    case GpuPolicy::required:
         return "required";
-    case GpuWish::none:
+    case GpuPolicy::none:
         return "none";
     }
     return "auto";
@@ -49,8 +49,8 @@ const char* to_string(GpuWish wish)
 
 bool asks_for_no_gpu(const Located<std::string>& gpus)
 {
-    const auto wish = model::parse_wish(*gpus);
-    return wish && wish->kind == model::GpuWish::Kind::none;
+    const auto selection = model::parse_gpu_selection(*gpus);
+    return selection && selection->kind == model::GpuSelection::Kind::none;
 }
 
 void read_gpu_keys(const SectionReader& reader, const GpuKeys& keys, Report& report)
@@ -60,16 +60,19 @@ void read_gpu_keys(const SectionReader& reader, const GpuKeys& keys, Report& rep
     reader.read_seconds("gpuGrace", keys.grace_seconds);
     if (keys.gpus->empty()) return;
     const auto place = keys.gpus.place;
-    if (const auto wish = model::parse_wish(*keys.gpus); !wish) {
-        report.error(
-            place, "wrong-value", "'gpus': " + wish.error().message(), wish.error().hint());
-    } else if (wish->kind == model::GpuWish::Kind::none && *keys.gpu == GpuWish::required) {
+    if (const auto selection = model::parse_gpu_selection(*keys.gpus); !selection) {
+        report.error(place,
+                     "wrong-value",
+                     "'gpus': " + selection.error().message(),
+                     selection.error().hint());
+    } else if (selection->kind == model::GpuSelection::Kind::none &&
+               *keys.gpu == GpuPolicy::required) {
         report.error(place,
                      "contradiction",
                      fmt::format("'gpu: required' and 'gpus: {}' contradict each other",
                                  printable(*keys.gpus)),
                      "Ask for GPUs, or remove 'gpu: required'.");
-    } else if (wish->kind != model::GpuWish::Kind::none && *keys.gpu == GpuWish::none) {
+    } else if (selection->kind != model::GpuSelection::Kind::none && *keys.gpu == GpuPolicy::none) {
         report.error(
             place,
             "contradiction",

@@ -10,14 +10,14 @@ namespace {
 
 ComputeTarget target(const std::string& lines)
 {
-    Report report("box.compute");
-    return read_compute(tree_of("type: local\n" + lines), "box", report);
+    Report report("host.compute");
+    return read_compute(tree_of("type: local\n" + lines), "host", report);
 }
 
 std::string remarks(const std::string& lines)
 {
-    Report report("box.compute");
-    read_compute(tree_of("type: local\n" + lines), "box", report);
+    Report report("host.compute");
+    read_compute(tree_of("type: local\n" + lines), "host", report);
     return remarks_of(report.take());
 }
 
@@ -94,8 +94,8 @@ protected:
 private:
     void write(const std::string& compute, const std::string& run)
     {
-        folder_.write("aml_config/box.compute", "type: local\n" + compute);
-        folder_.write("aml_config/x.runconfig", "Target: box\nFramework: Python\n" + run);
+        folder_.write("aml_config/host.compute", "type: local\n" + compute);
+        folder_.write("aml_config/x.runconfig", "Target: host\nFramework: Python\n" + run);
     }
 
     TemporaryFolder folder_;
@@ -104,19 +104,19 @@ private:
 TEST_F(GpuFiles, RunConfigurationHasTheLastWord)
 {
     EXPECT_EQ(*resolved("gpus: 1\n", "gpu: none\n").gpus, "");
-    EXPECT_EQ(*resolved("gpus: 1\n", "gpu: none\n").gpu, GpuWish::none);
-    EXPECT_EQ(*resolved("gpu: none\n", "gpus: 1\n").gpu, GpuWish::automatic);
+    EXPECT_EQ(*resolved("gpus: 1\n", "gpu: none\n").gpu, GpuPolicy::none);
+    EXPECT_EQ(*resolved("gpu: none\n", "gpus: 1\n").gpu, GpuPolicy::automatic);
     EXPECT_EQ(*resolved("gpu: none\n", "gpus: 1\n").gpus, "1");
-    EXPECT_EQ(*resolved("gpu: required\n", "gpus: 1\n").gpu, GpuWish::required);
+    EXPECT_EQ(*resolved("gpu: required\n", "gpus: 1\n").gpu, GpuPolicy::required);
 }
 
 TEST_F(GpuFiles, CheckTellsWhatContradictsTheOtherFile)
 {
     EXPECT_THAT(checked("gpu: required\n", "gpus: none\n"),
                 testing::StartsWith("aml_config/x.runconfig:3:7: error: 'gpus: none' contradicts "
-                                    "'gpu: required' of 'aml_config/box.compute'"));
+                                    "'gpu: required' of 'aml_config/host.compute'"));
     EXPECT_THAT(checked("gpus: none\n", "gpu: required\n"),
-                testing::StartsWith("aml_config/box.compute:2:7: error: 'gpus: none' contradicts "
+                testing::StartsWith("aml_config/host.compute:2:7: error: 'gpus: none' contradicts "
                                     "'gpu: required' of 'aml_config/x.runconfig'"));
     EXPECT_EQ(checked("gpus: 1\n", "gpu: none\n"), "");
 }

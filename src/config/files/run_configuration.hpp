@@ -74,7 +74,7 @@ struct RunConfiguration {
     Located<std::string> tensorboard;  // folder of event files, relative to the project
 
     Located<std::string> gpus;
-    Located<GpuWish> gpu = GpuWish::automatic;
+    Located<GpuPolicy> gpu = GpuPolicy::automatic;
     Located<std::int64_t> gpu_grace_seconds = std::int64_t{600};
 };
 

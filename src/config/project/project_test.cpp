@@ -59,17 +59,17 @@ TEST(Project, ListsItsOwnConfigurationsOnly)
 TEST(Project, ResolvesARunConfigurationToItsTarget)
 {
     const TemporaryFolder folder;
-    folder.write("aml_config/box.compute",
+    folder.write("aml_config/host.compute",
                  "type: remotedocker\naddress: h:2222\nusername: u\nbaseDockerImage: me/gpu\n"
                  "nvidiaDocker: true\n");
-    folder.write("aml_config/box.runconfig", "Target: box\nFramework: Python\n");
+    folder.write("aml_config/host.runconfig", "Target: host\nFramework: Python\n");
     folder.write("aml_config/other.compute", "type: local\npythonLocation: /usr/bin/python3\n");
-    const auto resolved = resolve_in(folder, "box");
+    const auto resolved = resolve_in(folder, "host");
     ASSERT_TRUE(resolved) << resolved.error().message();
     EXPECT_EQ(*resolved->target.port, 2222);
     EXPECT_TRUE(*resolved->target.nvidia_docker);
-    EXPECT_EQ(resolved->target.file, "aml_config/box.compute");
-    const auto other = resolve_in(folder, "box", "other");
+    EXPECT_EQ(resolved->target.file, "aml_config/host.compute");
+    const auto other = resolve_in(folder, "host", "other");
     ASSERT_TRUE(other);
     EXPECT_EQ(*other->target.python_location, "/usr/bin/python3");
 }
@@ -79,9 +79,9 @@ TEST(Project, NamesWhatIsMissing)
     const TemporaryFolder folder;
     folder.write("aml_config/docker.compute", "type: docker\n");
     folder.write("aml_config/docker.runconfig", "Framework: Python\nTarget: docker-python\n");
-    folder.write("aml_config/box.compute",
+    folder.write("aml_config/host.compute",
                  "type: remotedocker\naddress: IP_ADDRESS\nusername: u\n");
-    folder.write("aml_config/box.runconfig", "Framework: Python\nTarget: box\n");
+    folder.write("aml_config/host.runconfig", "Framework: Python\nTarget: host\n");
     folder.write("aml_config/lonely.compute", "type: docker\n");
 
     const auto dangling = resolve_in(folder, "docker");
@@ -91,10 +91,10 @@ TEST(Project, NamesWhatIsMissing)
               "'aml_config/docker-python.compute'");
     EXPECT_NE(dangling.error().hint().find("'docker'"), std::string::npos);
 
-    const auto unreachable = resolve_in(folder, "box");
+    const auto unreachable = resolve_in(folder, "host");
     ASSERT_FALSE(unreachable);
     EXPECT_EQ(unreachable.error().message(),
-              "aml_config/box.compute:2:10: the target 'box' has no address yet");
+              "aml_config/host.compute:2:10: the target 'host' has no address yet");
 
     const auto only_target = resolve_in(folder, "lonely");
     ASSERT_FALSE(only_target);
@@ -117,9 +117,9 @@ TEST(Project, TurnsANestedDockerSectionIntoATarget)
                  "target: local\nframework: Python\nenvironment:\n  docker:\n    enabled: true\n"
                  "    baseImage: me/gpu:1\n    gpuSupport: true\n    shmSize: 2g\n"
                  "  python:\n    interpreterPath: /opt/python\n");
-    folder.write("aml_config/box.compute", "type: remotedocker\naddress: h\nusername: u\n");
-    folder.write("aml_config/box.runconfig",
-                 "target: box\nframework: Python\nenvironment: {docker: {enabled: false}}\n");
+    folder.write("aml_config/host.compute", "type: remotedocker\naddress: h\nusername: u\n");
+    folder.write("aml_config/host.runconfig",
+                 "target: host\nframework: Python\nenvironment: {docker: {enabled: false}}\n");
     const auto docker = resolve_in(folder, "docker");
     ASSERT_TRUE(docker) << docker.error().message();
     EXPECT_EQ(*docker->target.type, TargetType::localdocker);
@@ -127,9 +127,9 @@ TEST(Project, TurnsANestedDockerSectionIntoATarget)
     EXPECT_TRUE(*docker->target.nvidia_docker);
     EXPECT_EQ(*docker->target.shm_size, "2g");
     EXPECT_EQ(*docker->target.python_location, "/opt/python");
-    const auto box = resolve_in(folder, "box");
-    ASSERT_TRUE(box) << box.error().message();
-    EXPECT_EQ(*box->target.type, TargetType::remote);
+    const auto host = resolve_in(folder, "host");
+    ASSERT_TRUE(host) << host.error().message();
+    EXPECT_EQ(*host->target.type, TargetType::remote);
 }
 
 TEST(Project, ChecksFilesAgainstEachOther)

@@ -114,10 +114,10 @@ void apply_docker_section(const RunConfiguration& run, ComputeTarget& target)
 void merge_gpu_keys(const RunConfiguration& run, ComputeTarget& target)
 {
     if (run.gpus.given()) {
-        if (*target.gpu == GpuWish::none && !asks_for_no_gpu(run.gpus))
-            target.gpu = GpuWish::automatic;
+        if (*target.gpu == GpuPolicy::none && !asks_for_no_gpu(run.gpus))
+            target.gpu = GpuPolicy::automatic;
         target.gpus = run.gpus;
-    } else if (run.gpu.given() && *run.gpu == GpuWish::none) {
+    } else if (run.gpu.given() && *run.gpu == GpuPolicy::none) {
         target.gpus = Located<std::string>();
     }
     if (run.gpu.given()) target.gpu = run.gpu;
@@ -135,7 +135,7 @@ void merge_into_target(const RunConfiguration& run, ComputeTarget& target)
 std::optional<Diagnostic> gpu_contradiction(const RunConfiguration& run,
                                             const ComputeTarget& target)
 {
-    if (*target.gpu != GpuWish::required || !asks_for_no_gpu(target.gpus)) return std::nullopt;
+    if (*target.gpu != GpuPolicy::required || !asks_for_no_gpu(target.gpus)) return std::nullopt;
     Report report(run.gpus.given() ? run.file : target.file);
     report.error(target.gpus.place,
                  "contradiction",

@@ -89,7 +89,7 @@ std::string compute_text(const ComputeTarget& target)
     lines.add("shared", *target.shared);
     if (target.shared_with_others.given()) lines.add("shared", *target.shared_with_others);
     lines.add("gpus", *target.gpus);
-    if (*target.gpu != GpuWish::automatic) lines.add("gpu", std::string(to_string(*target.gpu)));
+    if (*target.gpu != GpuPolicy::automatic) lines.add("gpu", std::string(to_string(*target.gpu)));
     if (*target.autostop_seconds > 0) {
         lines.add_raw(fmt::format("autostop: {}s\n", *target.autostop_seconds));
     }

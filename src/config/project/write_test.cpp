@@ -15,7 +15,7 @@ TEST(Write, LeavesFilesThatReadBackTheSame)
     target.address = std::string("gpubox.example.org");
     target.port = 2222;
     target.username = std::string("alice");
-    target.password = std::string("secret:box");
+    target.password = std::string("secret:host");
     target.base_docker_image = std::string("me/cuda:12.10");
     target.nvidia_docker = true;
     ASSERT_TRUE(write_compute_file(folder.path(), target));

@@ -3,7 +3,7 @@
 
 namespace ponk::engine {
 
-Result<target::Executor*> Context::executor(const std::string& type) const
+Result<executor::Executor*> Context::executor(const std::string& type) const
 {
     const auto found = executors.find(type);
     if (found == executors.end()) {

@@ -6,11 +6,11 @@
 #include "engine/context/log_check.hpp"
 #include "engine/context/notifier.hpp"
 #include "engine/context/reserve.hpp"
+#include "executor/executor.hpp"
 #include "os/file.hpp"
 #include "secrets/secrets.hpp"
 #include "snapshot/object_store.hpp"
 #include "store/history/history.hpp"
-#include "target/executor.hpp"
 
 #include <functional>
 #include <map>
@@ -28,9 +28,9 @@ struct Context {
     const snapshot::ObjectStore& objects;
     secrets::Secrets& secrets;
     // By target type ("local", …). A type that is not here is not built yet.
-    std::map<std::string, std::unique_ptr<target::Executor>>& executors;
+    std::map<std::string, std::unique_ptr<executor::Executor>>& executors;
     Notifier& notifier;
-    target::EnvironmentRules environment_rules = {};  // by which unused environments go
+    executor::EnvironmentRules environment_rules = {};  // by which unused environments go
     // Answers a call of a run's script that only we can answer, in the form of the file for its
     // relay; empty: nobody answers now. Set by daemon/, called on the run's supervising thread.
     std::function<std::string(const RunId& run, const Json& ask)> answer = {};
@@ -40,7 +40,7 @@ struct Context {
     [[nodiscard]] Reserve reserve() const { return Reserve(home / "reserve"); }
     [[nodiscard]] Path run_directory(const RunId& id) const { return home / "runs" / id.text(); }
     [[nodiscard]] LogFile log_of(const RunId& id) const { return {id, run_directory(id) / "log"}; }
-    [[nodiscard]] Result<target::Executor*> executor(const std::string& type) const;
+    [[nodiscard]] Result<executor::Executor*> executor(const std::string& type) const;
     // Adds an event to the run's story and wakes its followers. Never fails the caller: the story
     // is for people.
     void tell(const RunId& id, const std::string& kind, const std::string& text) const;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/files/live_files.hpp"
 
-#include "target/run_directory/control_directory.hpp"
+#include "executor/run_directory/control_directory.hpp"
 
 #include <fmt/format.h>
 
@@ -17,7 +17,7 @@ namespace {
 ArtifactPath below_outputs(const ArtifactPath& path)
 {
     static const auto outputs =
-        ArtifactPath::parse(fmt::format("{}/{}", target::control::work, outputs_name)).value();
+        ArtifactPath::parse(fmt::format("{}/{}", executor::control::work, outputs_name)).value();
     return outputs / path;
 }
 
@@ -28,7 +28,7 @@ std::optional<LiveFiles> LiveFiles::of(const Context& context, const model::Run&
     const auto directory = context.run_directory(run.id);
     std::error_code problem;
     if (model::is_terminal(run.state) ||
-        !std::filesystem::exists(directory / target::control::work, problem))
+        !std::filesystem::exists(directory / executor::control::work, problem))
         return std::nullopt;
     auto secrets = RunSecrets::load(context, run);
     if (!secrets) return std::nullopt;

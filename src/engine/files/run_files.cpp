@@ -4,7 +4,7 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "base/work_count.hpp"
-#include "engine/tracked/made_by.hpp"
+#include "engine/tracked/child_of.hpp"
 #include "snapshot/link_way.hpp"
 #include "snapshot/materialise.hpp"
 #include "store/tracking/tracking.hpp"
@@ -97,8 +97,8 @@ Result<RunFiles> RunFiles::of_itself(const Context& context, const model::Run& r
 Result<RunFiles> RunFiles::of(const Context& context, const model::Run& run)
 {
     auto files = TRY(of_itself(context, run));
-    if (const auto maker = maker_of(run.tags); !maker.empty())
-        files.made_ = TRY(MadeFiles::of(context, maker, made_runs_folder, run.id.text()));
+    if (const auto maker = parent_of(run.tags); !maker.empty())
+        files.made_ = TRY(MadeFiles::of(context, maker, child_runs_folder, run.id.text()));
     return files;
 }
 

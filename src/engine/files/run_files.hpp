@@ -37,7 +37,7 @@ class RunFiles;
 // outputs of its own run. Any thread may call.
 class MadeFiles {
 public:
-    // nullopt when there is no such run. `kind` is one of the folders of made_by.hpp.
+    // nullopt when there is no such run. `kind` is one of the folders of child_of.hpp.
     static Result<std::optional<MadeFiles>>
     of(const Context& context, const std::string& maker, const char* kind, const std::string& id);
 

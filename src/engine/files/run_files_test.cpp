@@ -87,7 +87,7 @@ protected:
     snapshot::ObjectStore objects_ =
         snapshot::ObjectStore::open(place_.path() / "home/store").value();
     secrets::Secrets secrets_{place_.path() / "home", secrets::Secrets::Keyring::never};
-    std::map<std::string, std::unique_ptr<target::Executor>> executors_;
+    std::map<std::string, std::unique_ptr<executor::Executor>> executors_;
     Notifier notifier_;
     Context context_{place_.path() / "home", *history_, objects_, secrets_, executors_, notifier_};
     model::Run run_;

@@ -64,7 +64,7 @@ std::string one_of(std::vector<std::string> names)
     return more ? text + ", …" : text;
 }
 
-std::string machine_word(const target::EnvironmentEntry& entry)
+std::string machine_word(const executor::EnvironmentEntry& entry)
 {
     return entry.machine.empty() ? std::string(this_machine) : entry.machine;
 }
@@ -90,10 +90,10 @@ Error several(const std::vector<FoundEnvironment>& found, const std::string& nam
 
 }  // namespace
 
-target::EnvironmentList list_environments(const Context& context, const std::stop_token& stop)
+executor::EnvironmentList list_environments(const Context& context, const std::stop_token& stop)
 {
     auto told = ask_all(context, stop);
-    target::EnvironmentList list;
+    executor::EnvironmentList list;
     list.problems = std::move(told.problems);
     for (auto& found : told.found)
         list.entries.push_back(std::move(found.entry));
@@ -130,7 +130,7 @@ Result<FoundEnvironment> choose_environment(std::vector<FoundEnvironment> found,
     return std::move(found.front());
 }
 
-target::EnvironmentRules environment_rules(const std::vector<std::string>& variables)
+executor::EnvironmentRules environment_rules(const std::vector<std::string>& variables)
 {
     const auto days = std::min(setting(variables, "PONK_ENV_KEEP_DAYS", default_days), most_days);
     return {.largest_age = std::chrono::hours(days * 24),
@@ -138,11 +138,11 @@ target::EnvironmentRules environment_rules(const std::vector<std::string>& varia
                 static_cast<std::uint64_t>(setting(variables, "PONK_ENV_KEEP_SIZE", default_size))};
 }
 
-target::EnvironmentGarbage collect_environments(const Context& context,
-                                                const target::EnvironmentRules& rules,
-                                                const std::stop_token& stop)
+executor::EnvironmentGarbage collect_environments(const Context& context,
+                                                  const executor::EnvironmentRules& rules,
+                                                  const std::stop_token& stop)
 {
-    target::EnvironmentGarbage all;
+    executor::EnvironmentGarbage all;
     for (const auto& [type, executor] : context.executors) {
         if (stop.stop_requested()) break;
         auto one = executor->collect_environment_garbage(rules, stop);

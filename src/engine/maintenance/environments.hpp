@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/context/context.hpp"
-#include "target/job/environment_report.hpp"
+#include "executor/job/environment_report.hpp"
 
 #include <stop_token>
 #include <string>
@@ -13,11 +13,11 @@
 namespace ponk::engine {
 
 // Newest use first.
-target::EnvironmentList list_environments(const Context& context, const std::stop_token& stop);
+executor::EnvironmentList list_environments(const Context& context, const std::stop_token& stop);
 
 struct FoundEnvironment {
-    target::Executor* executor = nullptr;
-    target::EnvironmentEntry entry;
+    executor::Executor* executor = nullptr;
+    executor::EnvironmentEntry entry;
 };
 // What names this machine where a machine can be named.
 inline constexpr std::string_view this_machine = "here";
@@ -35,10 +35,10 @@ Result<FoundEnvironment> choose_environment(std::vector<FoundEnvironment> found,
 
 // PONK_ENV_KEEP_DAYS and PONK_ENV_KEEP_SIZE (bytes), as the daemon was started with them; 0
 // switches one off. docs/design/environments.md has the defaults.
-target::EnvironmentRules environment_rules(const std::vector<std::string>& variables);
+executor::EnvironmentRules environment_rules(const std::vector<std::string>& variables);
 
-target::EnvironmentGarbage collect_environments(const Context& context,
-                                                const target::EnvironmentRules& rules,
-                                                const std::stop_token& stop);
+executor::EnvironmentGarbage collect_environments(const Context& context,
+                                                  const executor::EnvironmentRules& rules,
+                                                  const std::stop_token& stop);
 
 }  // namespace ponk::engine

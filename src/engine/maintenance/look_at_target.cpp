@@ -4,9 +4,9 @@
 #include "config/project/project.hpp"
 #include "config/project/resolve.hpp"
 #include "engine/plan/plan.hpp"
+#include "executor/remote/link/host_advice.hpp"
 #include "os/helper_environment.hpp"
 #include "os/variables.hpp"
-#include "target/remote/link/box_advice.hpp"
 
 namespace ponk::engine {
 
@@ -14,43 +14,48 @@ namespace {
 
 struct Looked {
     std::string name;
-    target::FactsWish how;
+    executor::FactsRequest how;
     Result<Json> found;
     JsonObject answer;  // which target it is, and whether it could be reached
 };
 
-using Question = Result<Json> (target::Executor::*)(const target::FactsWish&, std::stop_token);
+using Question = Result<Json> (executor::Executor::*)(const executor::FactsRequest&,
+                                                      std::stop_token);
 
-Result<target::FactsWish> how_to_reach(const config::ComputeTarget& target,
-                                       const std::vector<std::string>& environment)
+Result<executor::FactsRequest> how_to_reach(const config::ComputeTarget& target,
+                                            const std::vector<std::string>& environment)
 {
-    target::FactsWish how{.box = {}, .ambient = environment};
-    if (const auto box = TRY(box_plan(target, environment))) {
-        how.box = {.address = box->address,
-                   .port = box->port,
-                   .user = box->user,
-                   .scratch = box->scratch,
-                   .key = box->private_key,
-                   .agent = os::variable(environment, "SSH_AUTH_SOCK")};
+    executor::FactsRequest how{.host = {}, .submitter_environment = environment};
+    if (const auto host = TRY(host_plan(target, environment))) {
+        how.host = {.address = host->address,
+                    .port = host->port,
+                    .user = host->user,
+                    .scratch = host->scratch,
+                    .key = host->private_key,
+                    .agent = os::variable(environment, "SSH_AUTH_SOCK")};
     }
     return how;
 }
 
-Result<Looked>
-look(const Context& context, const TargetWish& wish, Question question, const std::stop_token& stop)
+Result<Looked> look(const Context& context,
+                    const TargetRequest& request,
+                    Question question,
+                    const std::stop_token& stop)
 {
     const auto target =
-        TRY(config::load_target(TRY(config::open_project(wish.project)), wish.name));
+        TRY(config::load_target(TRY(config::open_project(request.project)), request.name));
     const std::string type = config::to_string(*target.type);
     auto* const executor = TRY(context.executor(type));
     // To look at a machine starts programs; none is the project's, also where its .venv is
     // activated.
-    auto how = TRY(how_to_reach(target, os::helper_environment(wish.environment, wish.project)));
+    auto how =
+        TRY(how_to_reach(target, os::helper_environment(request.environment, request.project)));
     auto found = (executor->*question)(how, stop);
     if (!found && found.error().kind() == ErrorKind::cancelled)
         return tl::unexpected(found.error());
     if (!found)
-        found = tl::unexpected(target::remote::advise_for_box(found.error(), how.box, target.name));
+        found =
+            tl::unexpected(executor::remote::advise_for_host(found.error(), how.host, target.name));
     JsonObject answer{{"target", target.name},
                       {"type", type},
                       {"address", *target.address},
@@ -59,14 +64,15 @@ look(const Context& context, const TargetWish& wish, Question question, const st
 }
 
 // Remarks of another machine, with the command that mends what they tell.
-Json advised(const Json& problems, const target::BoxAddress& box, const std::string& name)
+Json advised(const Json& problems, const executor::HostAddress& host, const std::string& name)
 {
     if (!problems.is_array()) return problems;
     JsonArray told;
     for (Json problem : problems.as_array()) {
         if (!problem.is_object()) continue;
         const Error error(ErrorKind::unavailable, problem.text("what"), problem.text("hint"));
-        problem.as_object().set("hint", target::remote::advise_for_box(error, box, name).hint());
+        problem.as_object().set("hint",
+                                executor::remote::advise_for_host(error, host, name).hint());
         told.push_back(std::move(problem));
     }
     return told;
@@ -75,12 +81,12 @@ Json advised(const Json& problems, const target::BoxAddress& box, const std::str
 }  // namespace
 
 Result<Json>
-check_target(const Context& context, const TargetWish& wish, const std::stop_token& stop)
+check_target(const Context& context, const TargetRequest& request, const std::stop_token& stop)
 {
-    auto [name, how, found, answer] = TRY(look(context, wish, &target::Executor::facts, stop));
+    auto [name, how, found, answer] = TRY(look(context, request, &executor::Executor::facts, stop));
     answer.set("facts", found ? (*found)["facts"] : Json());
     if (found) {
-        answer.set("problems", advised((*found)["problems"], how.box, name));
+        answer.set("problems", advised((*found)["problems"], how.host, name));
     } else {
         answer.set("problems",
                    JsonArray{JsonObject{{"severity", "error"},
@@ -90,9 +96,10 @@ check_target(const Context& context, const TargetWish& wish, const std::stop_tok
     return answer;
 }
 
-Result<Json> list_gpus(const Context& context, const TargetWish& wish, const std::stop_token& stop)
+Result<Json>
+list_gpus(const Context& context, const TargetRequest& request, const std::stop_token& stop)
 {
-    auto [name, how, found, answer] = TRY(look(context, wish, &target::Executor::gpus, stop));
+    auto [name, how, found, answer] = TRY(look(context, request, &executor::Executor::gpus, stop));
     if (found) {
         for (const auto& [key, value] : found->as_object())
             answer.set(key, value);

@@ -9,7 +9,7 @@
 
 namespace ponk::engine {
 
-struct TargetWish {
+struct TargetRequest {
     Path project;
     std::string name;
     std::vector<std::string> environment;  // the asker's, "K=V"
@@ -20,9 +20,10 @@ struct TargetWish {
 // What a target is and has, and what stands in the way of runs, as docs/design/api.md describes it
 // ("A check").
 Result<Json>
-check_target(const Context& context, const TargetWish& wish, const std::stop_token& stop);
+check_target(const Context& context, const TargetRequest& request, const std::stop_token& stop);
 
 // Its GPUs, as docs/design/gpu.md describes it ("GPUs for people").
-Result<Json> list_gpus(const Context& context, const TargetWish& wish, const std::stop_token& stop);
+Result<Json>
+list_gpus(const Context& context, const TargetRequest& request, const std::stop_token& stop);
 
 }  // namespace ponk::engine

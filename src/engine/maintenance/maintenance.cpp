@@ -3,8 +3,8 @@
 
 #include "base/time.hpp"
 #include "engine/files/run_files.hpp"
+#include "executor/run_directory/control_directory.hpp"
 #include "os/directory.hpp"
-#include "target/run_directory/control_directory.hpp"
 
 #include <algorithm>
 #include <dirent.h>
@@ -88,7 +88,7 @@ Result<std::size_t> remove_stray_folders(const Context& context)
         struct stat info {};
         if (::stat(folder.c_str(), &info) != 0) continue;
         const auto age = patient_now() - std::int64_t{info.st_mtim.tv_sec} * 1000;
-        if (age < stray_age_ms || target::is_locked(folder)) continue;
+        if (age < stray_age_ms || executor::is_locked(folder)) continue;
         const auto gone = os::remove_tree(folder);
         if (gone) ++removed;
         if (!gone && outcome) outcome = gone;

@@ -3,9 +3,9 @@
 
 #include "base/text.hpp"
 #include "engine/plan/plan.hpp"
+#include "executor/job/gpu_request.hpp"
 #include "gpu/lease/lease.hpp"
 #include "os/variables.hpp"
-#include "target/job/gpu_request.hpp"
 
 #include <algorithm>
 
@@ -13,7 +13,7 @@ namespace ponk::engine {
 
 namespace {
 
-using target::GpuRequest;
+using executor::GpuRequest;
 
 constexpr const char* shell_variable = "CUDA_VISIBLE_DEVICES";
 
@@ -27,7 +27,7 @@ bool names_device(const std::string& word)
 // that names no device ends the list, so "" and "-1" hide all. Other words are the script's affair.
 std::optional<std::string> chosen_in_shell(const Submission& submission)
 {
-    const auto& environment = submission.ambient.environment;
+    const auto& environment = submission.launch_context.environment;
     const auto is_set = [](const std::string& word) {
         return word.starts_with(std::string(shell_variable) + "=");
     };
@@ -43,15 +43,15 @@ std::optional<std::string> chosen_in_shell(const Submission& submission)
         }
         names.push_back(word);
     }
-    // "1" is the device in place 1 there, and a number of devices in a wish.
+    // "1" is the device in place 1 there, and a number of devices in a selection.
     if (names.size() == 1 && parse_integer(names.front())) return names.front() + ",";
     return join(names, ",");
 }
 
 Result<std::string> checked(const std::string& text)
 {
-    const auto wish = TRY(gpu::parse_wish(text));
-    return wish.kind == gpu::Wish::Kind::none ? std::string() : gpu::to_text(wish);
+    const auto selection = TRY(gpu::parse_gpu_selection(text));
+    return selection.kind == gpu::Selection::Kind::none ? std::string() : gpu::to_text(selection);
 }
 
 tl::unexpected<Error> hidden(const std::string& value)
@@ -78,7 +78,7 @@ Result<> check_not_hidden(const Variables& variables)
 void tell_hidden(const Variables& variables, std::vector<std::string>& notices)
 {
     for (const auto& [name, value] : variables) {
-        if (target::chooses_devices(name))
+        if (executor::chooses_devices(name))
             notices.push_back(fmt::format("{}='{}' is not used: the run asks for no GPU, and every "
                                           "GPU is hidden from it",
                                           name,
@@ -91,17 +91,17 @@ Result<std::string> asked_for(const config::ResolvedConfiguration& resolved,
                               const Submission& submission)
 {
     const auto& target = resolved.target;
-    const bool required = *target.gpu == config::GpuWish::required;
+    const bool required = *target.gpu == config::GpuPolicy::required;
     if (submission.gpus) {
-        auto wish = TRY(checked(*submission.gpus).map_error(while_doing("--gpus")));
-        if (wish.empty() && required)
+        auto selection = TRY(checked(*submission.gpus).map_error(while_doing("--gpus")));
+        if (selection.empty() && required)
             return tl::unexpected(
                 Error(ErrorKind::invalid_argument,
                       fmt::format("'--gpus {}' contradicts 'gpu: required' of '{}'",
                                   printable(*submission.gpus),
                                   resolved.run.gpu.given() ? resolved.run.file : target.file),
                       "Ask for GPUs, or remove 'gpu: required'."));
-        return wish;
+        return selection;
     }
     if (const auto remark = config::gpu_contradiction(resolved.run, target))
         return tl::unexpected(config::to_error({*remark}));
@@ -119,8 +119,8 @@ Result<GpuRequest> gpu_plan(const config::ResolvedConfiguration& resolved,
                             std::vector<std::string>& notices)
 {
     const auto& target = resolved.target;
-    const bool required = *target.gpu == config::GpuWish::required;
-    GpuRequest request{.wish = {},
+    const bool required = *target.gpu == config::GpuPolicy::required;
+    GpuRequest request{.selection = {},
                        .origin = GpuRequest::Origin::usual,
                        .need = required ? GpuRequest::Need::required : GpuRequest::Need::wanted,
                        .busy = submission.gpus_busy,
@@ -128,21 +128,21 @@ Result<GpuRequest> gpu_plan(const config::ResolvedConfiguration& resolved,
     if (submission.purpose == Submission::Purpose::prepare) return request;
     if (required) TRY(check_not_hidden(variables));
     if (submission.gpus || !target.gpus->empty()) {
-        request.wish = TRY(asked_for(resolved, submission));
+        request.selection = TRY(asked_for(resolved, submission));
         request.origin = GpuRequest::Origin::asked;
-    } else if (*target.gpu == config::GpuWish::none) {
+    } else if (*target.gpu == config::GpuPolicy::none) {
         request.origin = GpuRequest::Origin::asked;
     }
     if (request.hides_all()) tell_hidden(variables, notices);
     if (request.origin == GpuRequest::Origin::asked) return request;
     if (config::uses_docker(*target.type) && !*target.nvidia_docker && !required) return request;
-    request.wish = *target.shared_with_others ? "1" : "all";
+    request.selection = *target.shared_with_others ? "1" : "all";
     if (*target.type != config::TargetType::local) return request;
     const auto chosen = chosen_in_shell(submission);
     if (!chosen) return request;
-    request.wish = *chosen;
+    request.selection = *chosen;
     if (!chosen->empty()) return request;
-    const auto value = os::variable(submission.ambient.environment, shell_variable);
+    const auto value = os::variable(submission.launch_context.environment, shell_variable);
     if (required) return hidden(value);
     notices.push_back(fmt::format("{} is '{}' in this shell, which hides every GPU: the run takes "
                                   "none",

@@ -3,7 +3,7 @@
 
 #include "base/error.hpp"
 #include "config/project/resolve.hpp"
-#include "target/executor.hpp"
+#include "executor/executor.hpp"
 
 #include <optional>
 #include <string>
@@ -16,7 +16,7 @@ struct Submission;
 // all of the machine, as in 2017, or one where the machine is shared with others. A container gets
 // some only when its target or its configuration says that it has any.
 // `variables` are the script's. What the user should know is added to `notices`.
-Result<target::GpuRequest>
+Result<executor::GpuRequest>
 gpu_plan(const config::ResolvedConfiguration& resolved,
          const Submission& submission,
          const std::vector<std::pair<std::string, std::string>>& variables,

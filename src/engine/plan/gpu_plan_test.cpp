@@ -38,13 +38,13 @@ protected:
         submission.project = project_;
         submission.script = "train.py";
         submission.run_configuration = run_configuration;
-        submission.ambient.environment = {"HOME=/home/ann", "PATH=/usr/bin"};
+        submission.launch_context.environment = {"HOME=/home/ann", "PATH=/usr/bin"};
         return submission;
     }
     Result<PlanReport> plan_in_shell(const std::string& devices, const std::string& name = "local")
     {
         auto wanted = submission(name);
-        wanted.ambient.environment.push_back("CUDA_VISIBLE_DEVICES=" + devices);
+        wanted.launch_context.environment.push_back("CUDA_VISIBLE_DEVICES=" + devices);
         return make_plan(wanted);
     }
     Error refused(const Submission& wanted)
@@ -62,20 +62,20 @@ TEST_F(GpuPlans, ShellThatHidesEveryGpuIsAWishForNone)
 {
     for (const auto* hidden : {"", "-1", " -1", "-1,0"}) {
         const auto report = plan_in_shell(hidden).value();
-        EXPECT_EQ(report.plan.gpu.wish, "") << hidden;
+        EXPECT_EQ(report.plan.gpu.selection, "") << hidden;
         ASSERT_EQ(report.notices.size(), 1U) << hidden;
         EXPECT_THAT(report.notices[0], HasSubstr("hides every GPU"));
     }
     EXPECT_TRUE(plan_in_shell("0").value().notices.empty());
-    EXPECT_EQ(make_plan(submission()).value().plan.gpu.wish, "all");
+    EXPECT_EQ(make_plan(submission()).value().plan.gpu.selection, "all");
 }
 
 TEST_F(GpuPlans, ShellsChoiceEndsAtTheFirstWordThatNamesNoDevice)
 {
-    EXPECT_EQ(plan_in_shell("0,-1").value().plan.gpu.wish, "0,");
-    EXPECT_EQ(plan_in_shell("1,0,-1,3").value().plan.gpu.wish, "1,0");
-    EXPECT_EQ(plan_in_shell("GPU-a").value().plan.gpu.wish, "GPU-a");
-    EXPECT_EQ(plan_in_shell("all").value().plan.gpu.wish, "all") << "of containers: no device";
+    EXPECT_EQ(plan_in_shell("0,-1").value().plan.gpu.selection, "0,");
+    EXPECT_EQ(plan_in_shell("1,0,-1,3").value().plan.gpu.selection, "1,0");
+    EXPECT_EQ(plan_in_shell("GPU-a").value().plan.gpu.selection, "GPU-a");
+    EXPECT_EQ(plan_in_shell("all").value().plan.gpu.selection, "all") << "of containers: no device";
 }
 
 TEST_F(GpuPlans, RequiredGpuCannotBeHiddenByTheShell)
@@ -107,7 +107,7 @@ TEST_F(GpuPlans, ContradictionNamesWhatWasWritten)
     write("aml_config/local.compute", "type: local\ngpus: none\n");
     EXPECT_THAT(refused(submission("x")).message(), StartsWith("aml_config/local.compute:2:7: "));
     wanted.gpus = "1";
-    EXPECT_EQ(make_plan(wanted).value().plan.gpu.wish, "1") << "the command line goes first";
+    EXPECT_EQ(make_plan(wanted).value().plan.gpu.selection, "1") << "the command line goes first";
 }
 
 TEST_F(GpuPlans, NoneIsKeptWithThePlanAndVariablesAgainstItAreTold)
@@ -130,7 +130,7 @@ TEST_F(GpuPlans, NoneIsKeptWithThePlanAndVariablesAgainstItAreTold)
 TEST_F(GpuPlans, SharedMachineGivesOne)
 {
     write("aml_config/local.compute", "type: local\nshared: yes\n");
-    EXPECT_EQ(make_plan(submission()).value().plan.gpu.wish, "1");
+    EXPECT_EQ(make_plan(submission()).value().plan.gpu.selection, "1");
 }
 
 }  // namespace

@@ -11,9 +11,9 @@
 #include "engine/plan/gpu_plan.hpp"
 #include "engine/plan/plan_checks.hpp"
 #include "engine/plan/spark_options.hpp"
+#include "executor/events/event_files.hpp"
 #include "os/contained_path.hpp"
 #include "os/variables.hpp"
-#include "target/events/event_files.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -46,7 +46,7 @@ std::string expand_home(const std::string& path, const std::vector<std::string>&
 }
 
 // The script as it is named in the snapshot: relative, inside, there, and not ignored.
-Result<std::string> settle_script(const Path& project, const std::string& script)
+Result<std::string> resolve_script(const Path& project, const std::string& script)
 {
     const auto hint = "Name a script of the project, relative to " + os::in_quotes(project) + ".";
     if (script.find('\0') != std::string::npos)
@@ -101,11 +101,11 @@ Result<std::string> settle_script(const Path& project, const std::string& script
 }
 
 // Words after the script: the command line's, or ArgumentVector's when no script was named.
-Result<> settle_words(Plan& plan,
-                      const Submission& submission,
-                      const config::RunConfiguration& configuration,
-                      const Path& project,
-                      bool has_mlproject)
+Result<> resolve_arguments(Plan& plan,
+                           const Submission& submission,
+                           const config::RunConfiguration& configuration,
+                           const Path& project,
+                           bool has_mlproject)
 {
     if (submission.script) {
         if (has_mlproject && !std::filesystem::exists(project / *submission.script)) {
@@ -116,12 +116,12 @@ Result<> settle_words(Plan& plan,
             plan.arguments = submission.arguments;
             return {};
         }
-        plan.script = TRY(settle_script(project, *submission.script));
+        plan.script = TRY(resolve_script(project, *submission.script));
         plan.arguments = submission.arguments;
         return {};
     }
     if (!configuration.script->empty()) {
-        plan.script = TRY(settle_script(project, *configuration.script)
+        plan.script = TRY(resolve_script(project, *configuration.script)
                               .map_error(while_doing("{}:{}:{}",
                                                      configuration.file,
                                                      configuration.script.place.line,
@@ -142,9 +142,9 @@ Result<> settle_words(Plan& plan,
 }
 
 // A file that was named must be there; the one that everybody has need not.
-Result<std::string> settle_conda_file(const Path& project,
-                                      const Submission& submission,
-                                      const config::RunConfiguration& configuration)
+Result<std::string> resolve_conda_file(const Path& project,
+                                       const Submission& submission,
+                                       const config::RunConfiguration& configuration)
 {
     const bool named = !submission.conda_dependencies.empty();
     const auto& file =
@@ -174,9 +174,9 @@ Result<std::string> settle_conda_file(const Path& project,
                                 "Name a file of the project, relative to its folder."));
 }
 
-void settle_variables(Plan& plan,
-                      const Submission& submission,
-                      const config::RunConfiguration& configuration)
+void resolve_variables(Plan& plan,
+                       const Submission& submission,
+                       const config::RunConfiguration& configuration)
 {
     const auto set = [&plan](const std::string& name, const std::string& value) {
         const auto same = [&name](const auto& variable) { return variable.first == name; };
@@ -254,20 +254,20 @@ Result<PlanReport> make_plan(const Submission& submission)
     if (plan.only_prepare) {
         plan.script = preparation_name;
     } else {
-        TRY(settle_words(plan, submission, configuration, key.path, project.has_mlproject));
+        TRY(resolve_arguments(plan, submission, configuration, key.path, project.has_mlproject));
     }
     plan.framework = *configuration.framework == config::Framework::pyspark ? "PySpark" : "Python";
-    plan.box = TRY(box_plan(target, submission.ambient.environment));
+    plan.host = TRY(host_plan(target, submission.launch_context.environment));
     // Another machine has another home: what is there is expanded there.
     const auto expand = [&](const std::string& path) {
-        return plan.box ? path : expand_home(path, submission.ambient.environment);
+        return plan.host ? path : expand_home(path, submission.launch_context.environment);
     };
     if (!configuration.interpreter_path->empty()) {
         plan.interpreter = expand(*configuration.interpreter_path);
     } else if (target.python_location.given()) {
         plan.interpreter = expand(*target.python_location);
     }
-    settle_variables(plan, submission, configuration);
+    resolve_variables(plan, submission, configuration);
     if (plan.framework == "PySpark" && plan.command.empty()) {
         plan.spark_options =
             TRY(spark_options(key.path, configuration, submission.spark_dependencies));
@@ -280,7 +280,7 @@ Result<PlanReport> make_plan(const Submission& submission)
     // Who asks for a preparation wants it built, whatever runs do.
     plan.prepare = *configuration.prepare_environment || plan.only_prepare;
     if (config::builds_environment(configuration, target)) {
-        plan.conda_file = TRY(settle_conda_file(key.path, submission, configuration));
+        plan.conda_file = TRY(resolve_conda_file(key.path, submission, configuration));
         if (plan.conda_file.empty() && *target.type == config::TargetType::local)
             report.notices.push_back(
                 fmt::format("'{}' asks for a managed environment, but names no conda file that is "
@@ -291,7 +291,7 @@ Result<PlanReport> make_plan(const Submission& submission)
         plan.shared_directory = (Path(expand(*target.native_shared_directory)) / key.id).native();
     plan.tensorboard =
         submission.tensorboard.empty() ? *configuration.tensorboard : submission.tensorboard;
-    if (!plan.tensorboard.empty() && !target::is_event_folder(plan.tensorboard)) {
+    if (!plan.tensorboard.empty() && !executor::is_event_folder(plan.tensorboard)) {
         return tl::unexpected(
             Error(ErrorKind::invalid_argument,
                   fmt::format("the folder for TensorBoard {} is not below the project's folder",

@@ -7,9 +7,9 @@
 #include "config/consents/consents.hpp"
 #include "config/files/compute.hpp"
 #include "engine/plan/container_plan.hpp"
+#include "executor/executor.hpp"
 #include "model/run.hpp"
 #include "os/file.hpp"
-#include "target/executor.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -24,7 +24,7 @@ using os::Path;
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
 // The user's shell at the moment of submit. Used, never stored.
-struct Ambient {
+struct LaunchContext {
     std::vector<std::string> environment;  // "K=V"
     mode_t umask = 022;
 };
@@ -49,12 +49,12 @@ struct Submission {
     bool may_promote = false;  // its script may move aliases of models; no file can grant that
     std::string tensorboard;   // override
     std::optional<std::string> gpus;  // overrides the files
-    target::GpuRequest::Busy gpus_busy = target::GpuRequest::Busy::wait;
-    Ambient ambient;
+    executor::GpuRequest::Busy gpus_busy = executor::GpuRequest::Busy::wait;
+    LaunchContext launch_context;
 };
 
 // The machine that a run goes to, as the target's file names it.
-struct BoxPlan {
+struct HostPlan {
     std::string address;
     int port = 0;  // 0: as the user's SSH client says
     std::string user;
@@ -62,8 +62,8 @@ struct BoxPlan {
     std::string private_key;
 };
 
-// Everything that decides how a run executes, besides its snapshot and the ambient environment.
-// Stored with the run (secrets by name only), so that a rerun is exact.
+// Everything that decides how a run executes, besides its snapshot and the launch_context
+// environment. Stored with the run (secrets by name only), so that a rerun is exact.
 struct Plan {
     std::string run_configuration;
     std::string target;
@@ -80,13 +80,13 @@ struct Plan {
     std::int64_t time_limit_seconds = 0;
     bool tracked = true;
     bool collect_outputs = true;
-    std::optional<BoxPlan> box;
+    std::optional<HostPlan> host;
     std::optional<ContainerPlan> container;
     std::string conda_file;  // whose packages the target prepares; empty: the user's own affair
     bool prepare = true;     // `PrepareEnvironment`: build what is not there, or refuse
     bool substitute = false;
     bool may_promote = false;
-    target::GpuRequest gpu;
+    executor::GpuRequest gpu;
     bool only_prepare = false;  // nothing is executed
     std::string lock_digest;    // of the lock that an earlier run had: exactly that environment
 };
@@ -103,13 +103,13 @@ struct PlanReport {
     std::vector<config::Request> requests;  // what its files ask for that the user must allow
 };
 
-// Reads the project's configuration and settles every choice. Nothing is started or written; the
+// Reads the project's configuration and resolves every choice. Nothing is started or written; the
 // error tells each reason with its place.
 Result<PlanReport> make_plan(const Submission& submission);
 
 // The machine of a target that has one; `invalid_argument` when its file names none.
-Result<std::optional<BoxPlan>> box_plan(const config::ComputeTarget& target,
-                                        const std::vector<std::string>& environment);
+Result<std::optional<HostPlan>> host_plan(const config::ComputeTarget& target,
+                                          const std::vector<std::string>& environment);
 
 // The project's identity: Id of project.json, else 32 hex digits of its canonical path.
 struct ProjectKey {

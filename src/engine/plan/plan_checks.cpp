@@ -33,7 +33,7 @@ std::optional<std::string> search_path(const Submission& submission, const Plan&
 {
     const auto is_path = [](const auto& variable) { return variable.first == "PATH"; };
     if (std::any_of(plan.variables.begin(), plan.variables.end(), is_path)) return std::nullopt;
-    auto path = os::variable(submission.ambient.environment, "PATH");
+    auto path = os::variable(submission.launch_context.environment, "PATH");
     return path.empty() ? "/usr/local/bin:/usr/bin:/bin" : std::move(path);
 }
 

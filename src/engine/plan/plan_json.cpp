@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/plan/plan.hpp"
 #include "engine/plan/words_json.hpp"
+#include "executor/job/gpu_request.hpp"
 #include "secrets/secrets.hpp"
-#include "target/job/gpu_request.hpp"
 
 namespace ponk::engine {
 
@@ -47,13 +47,13 @@ Json to_json(const Plan& plan)
                    {"time_limit_seconds", plan.time_limit_seconds},
                    {"tracked", plan.tracked},
                    {"collect_outputs", plan.collect_outputs}};
-    if (plan.box) {
+    if (plan.host) {
         out.set("box",
-                JsonObject{{"address", plan.box->address},
-                           {"port", plan.box->port},
-                           {"user", plan.box->user},
-                           {"scratch", plan.box->scratch},
-                           {"private_key", plan.box->private_key}});
+                JsonObject{{"address", plan.host->address},
+                           {"port", plan.host->port},
+                           {"user", plan.host->user},
+                           {"scratch", plan.host->scratch},
+                           {"private_key", plan.host->private_key}});
     }
     if (plan.container) out.set("container", to_json(*plan.container));
     if (!plan.conda_file.empty()) {
@@ -62,7 +62,7 @@ Json to_json(const Plan& plan)
         out.set("substitute", plan.substitute);
     }
     if (!plan.tensorboard.empty()) out.set("tensorboard", plan.tensorboard);
-    if (!plan.gpu.empty() || plan.gpu.hides_all()) out.set("gpu", target::to_json(plan.gpu));
+    if (!plan.gpu.empty() || plan.gpu.hides_all()) out.set("gpu", executor::to_json(plan.gpu));
     if (plan.only_prepare) out.set("only_prepare", true);
     if (plan.may_promote) out.set("may_promote", true);
     if (!plan.lock_digest.empty()) out.set("lock_digest", plan.lock_digest);
@@ -95,16 +95,16 @@ Result<Plan> plan_from_json(const Json& value)
     plan.conda_file = value.text("conda_file");
     plan.prepare = value.boolean("prepare", value["container"].boolean("prepare", true));
     plan.substitute = value.boolean("substitute");
-    plan.gpu = target::gpu_request_from(value["gpu"]);
+    plan.gpu = executor::gpu_request_from(value["gpu"]);
     plan.only_prepare = value.boolean("only_prepare");
     plan.may_promote = value.boolean("may_promote");
     plan.lock_digest = value.text("lock_digest");
-    if (const auto& box = value["box"]; box.is_object()) {
-        plan.box = BoxPlan{.address = box.text("address"),
-                           .port = static_cast<int>(box.integer("port")),
-                           .user = box.text("user"),
-                           .scratch = box.text("scratch"),
-                           .private_key = box.text("private_key")};
+    if (const auto& host = value["box"]; host.is_object()) {
+        plan.host = HostPlan{.address = host.text("address"),
+                             .port = static_cast<int>(host.integer("port")),
+                             .user = host.text("user"),
+                             .scratch = host.text("scratch"),
+                             .private_key = host.text("private_key")};
     }
     if (value["container"].is_object())
         plan.container = TRY(container_plan_from_json(value["container"]));

@@ -28,7 +28,7 @@ protected:
         submission.id = RunId::make();
         submission.project = project_;
         submission.script = std::move(script);
-        submission.ambient.environment = {"HOME=/home/ann", "PATH=/usr/bin"};
+        submission.launch_context.environment = {"HOME=/home/ann", "PATH=/usr/bin"};
         return submission;
     }
 
@@ -103,7 +103,7 @@ TEST_F(Plans, ArgumentVectorServesWhenNoScriptIsNamed)
     std::filesystem::permissions(project_ / "env/bin/python", std::filesystem::perms::owner_all);
     auto wanted = submission(std::nullopt);
     wanted.variables = {{"A", "2"}};
-    wanted.ambient.environment[0] = "HOME=" + project_.native();
+    wanted.launch_context.environment[0] = "HOME=" + project_.native();
 
     const auto report = make_plan(wanted);
 
@@ -147,8 +147,8 @@ TEST_F(Plans, PackagesThatNobodyInstallsAreToldOnce)
     EXPECT_TRUE(make_plan(submission())->notices.empty()) << "it asks for nothing but Python";
     write("aml_config/conda_dependencies.yml",
           "dependencies:\n- python=3.6\n- pip:\n  - tensorflow==1.4\n");
-    write("aml_config/box.compute", "type: remote\naddress: gpu1\nusername: ann\n");
-    write("aml_config/box.runconfig", "Target: box\nFramework: Python\n");
+    write("aml_config/host.compute", "type: remote\naddress: gpu1\nusername: ann\n");
+    write("aml_config/host.runconfig", "Target: host\nFramework: Python\n");
     const auto here = make_plan(submission());
     ASSERT_TRUE(here) << here.error().message();
     ASSERT_EQ(here->notices.size(), 1U);
@@ -157,14 +157,15 @@ TEST_F(Plans, PackagesThatNobodyInstallsAreToldOnce)
     EXPECT_NE(here->notices[0].find("ManagedEnvironment: true"), std::string::npos);
 
     auto wanted = submission();
-    wanted.run_configuration = "box";
+    wanted.run_configuration = "host";
     const auto there = make_plan(wanted);
     ASSERT_TRUE(there) << there.error().message();
     ASSERT_EQ(there->notices.size(), 1U);
-    EXPECT_NE(there->notices[0].find("'userManagedEnvironment: false' in 'aml_config/box.compute'"),
-              std::string::npos)
+    EXPECT_NE(
+        there->notices[0].find("'userManagedEnvironment: false' in 'aml_config/host.compute'"),
+        std::string::npos)
         << there->notices[0];
-    write("aml_config/box.compute",
+    write("aml_config/host.compute",
           "type: remote\naddress: gpu1\nusername: ann\nuserManagedEnvironment: false\n");
     const auto managed = make_plan(wanted);
     ASSERT_TRUE(managed) << managed.error().message();
@@ -217,24 +218,24 @@ TEST_F(Plans, EntryPointsOfAnMlprojectFillInTheirParameters)
 
 TEST_F(Plans, AnotherMachineIsNamedAndItsPathsAreLeftToIt)
 {
-    write("aml_config/box.compute",
+    write("aml_config/host.compute",
           "type: remotedocker\naddress: gpu1:5022\nusername: ann\nbaseDockerImage: base:1\n"
           "nativeSharedDirectory: ~/share/\npythonLocation: ~/env/bin/python\nscratch: /data\n"
-          "privateKey: ~/.ssh/box\n");
-    write("aml_config/box.runconfig", "Target: box\nFramework: Python\n");
+          "privateKey: ~/.ssh/host\n");
+    write("aml_config/host.runconfig", "Target: host\nFramework: Python\n");
     auto wanted = submission();
-    wanted.run_configuration = "box";
+    wanted.run_configuration = "host";
 
     const auto report = make_plan(wanted);
 
     ASSERT_TRUE(report) << report.error().message();
     const auto& plan = report->plan;
-    ASSERT_TRUE(plan.box);
-    EXPECT_EQ(plan.box->address, "gpu1");
-    EXPECT_EQ(plan.box->port, 5022);
-    EXPECT_EQ(plan.box->user, "ann");
-    EXPECT_EQ(plan.box->scratch, "/data");
-    EXPECT_EQ(plan.box->private_key, "/home/ann/.ssh/box") << "a key is on this machine";
+    ASSERT_TRUE(plan.host);
+    EXPECT_EQ(plan.host->address, "gpu1");
+    EXPECT_EQ(plan.host->port, 5022);
+    EXPECT_EQ(plan.host->user, "ann");
+    EXPECT_EQ(plan.host->scratch, "/data");
+    EXPECT_EQ(plan.host->private_key, "/home/ann/.ssh/host") << "a key is on this machine";
     EXPECT_EQ(plan.interpreter, "~/env/bin/python");
     EXPECT_TRUE(plan.shared_directory.starts_with("~/share/"));
 }
@@ -242,7 +243,7 @@ TEST_F(Plans, AnotherMachineIsNamedAndItsPathsAreLeftToIt)
 TEST_F(Plans, AStoredPlanReadsBackTheSame)
 {
     Plan plan;
-    plan.box = BoxPlan{.address = "gpu1", .port = 5022, .user = "ann", .scratch = "/data"};
+    plan.host = HostPlan{.address = "gpu1", .port = 5022, .user = "ann", .scratch = "/data"};
     plan.script = "a\nb\xff.py";
     plan.arguments = {"", "x", "\x01"};
     plan.variables = {{"K", "secret:N"}, {"L", "v"}};
@@ -290,17 +291,17 @@ TEST_F(Plans, AProjectIsItsIdElseItsPath)
 
 TEST_F(Plans, DevicesChosenInTheShellAreNamesAndNeverANumberOfThem)
 {
-    const auto wish_with = [&](const std::string& value) {
+    const auto request_with = [&](const std::string& value) {
         auto wanted = submission();
-        wanted.ambient.environment.push_back("CUDA_VISIBLE_DEVICES=" + value);
-        return make_plan(wanted).value().plan.gpu.wish;
+        wanted.launch_context.environment.push_back("CUDA_VISIBLE_DEVICES=" + value);
+        return make_plan(wanted).value().plan.gpu.selection;
     };
 
-    EXPECT_EQ(wish_with("0"), "0,");
-    EXPECT_EQ(wish_with("3"), "3,");
-    EXPECT_EQ(wish_with("0,1"), "0,1");
-    EXPECT_EQ(wish_with("GPU-a"), "GPU-a");
-    EXPECT_EQ(wish_with("-1"), "");
+    EXPECT_EQ(request_with("0"), "0,");
+    EXPECT_EQ(request_with("3"), "3,");
+    EXPECT_EQ(request_with("0,1"), "0,1");
+    EXPECT_EQ(request_with("GPU-a"), "GPU-a");
+    EXPECT_EQ(request_with("-1"), "");
 }
 
 }  // namespace

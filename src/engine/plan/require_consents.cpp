@@ -15,9 +15,9 @@ using config::Request;
 
 Result<> require_attached(const Context& context, const Plan& plan)
 {
-    if (!plan.box) return {};
-    auto address = TRY(ssh::parse_address(plan.box->address, plan.box->user));
-    if (plan.box->port != 0) address.port = plan.box->port;
+    if (!plan.host) return {};
+    auto address = TRY(ssh::parse_address(plan.host->address, plan.host->user));
+    if (plan.host->port != 0) address.port = plan.host->port;
     return ssh::require_attached(context.home, address).map_error([&](const Error& error) {
         return ssh::name_target(error, plan.target);
     });

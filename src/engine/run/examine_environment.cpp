@@ -5,25 +5,25 @@
 #include "engine/run/job_spec.hpp"
 #include "engine/run/preparation_part.hpp"
 #include "engine/run/store_project.hpp"
-#include "target/remote/link/box_advice.hpp"
+#include "executor/remote/link/host_advice.hpp"
 
 namespace ponk::engine {
 
 namespace {
 
-Result<target::Examination> examine(const Context& context,
-                                    const model::Run& run,
-                                    const EnvironmentOutlook& outlook,
-                                    const Ambient& ambient,
-                                    const std::stop_token& stop)
+Result<executor::Examination> examine(const Context& context,
+                                      const model::Run& run,
+                                      const EnvironmentOutlook& outlook,
+                                      const LaunchContext& launch_context,
+                                      const std::stop_token& stop)
 {
     auto* executor = TRY(context.executor(outlook.plan.plan.target_type));
-    const auto spec = TRY(make_job_spec(context, run, outlook.plan.plan, &ambient));
+    const auto spec = TRY(make_job_spec(context, run, outlook.plan.plan, &launch_context));
     TRY(os::make_directories(spec.directory));
     auto found = executor->examine(spec, stop);
     static_cast<void>(executor->clean(run.id.text(), spec.directory));
     return found.map_error([&](const Error& error) {
-        return target::remote::advise_for_box(error, spec.box, outlook.plan.plan.target);
+        return executor::remote::advise_for_host(error, spec.host, outlook.plan.plan.target);
     });
 }
 
@@ -46,7 +46,7 @@ examine_environment(const Context& context, const Submission& submission, std::s
         [](const std::string&) {},
         stop));
     run.snapshot = stored.id.text();
-    auto found = examine(context, run, outlook, submission.ambient, stop);
+    auto found = examine(context, run, outlook, submission.launch_context, stop);
     TRY(os::remove_tree(context.run_directory(run.id)));
     outlook.found = TRY(std::move(found));
     return outlook;

@@ -3,7 +3,7 @@
 
 #include "engine/context/context.hpp"
 #include "engine/plan/plan.hpp"
-#include "target/job/environment_report.hpp"
+#include "executor/job/environment_report.hpp"
 
 #include <stop_token>
 
@@ -11,7 +11,7 @@ namespace ponk::engine {
 
 struct EnvironmentOutlook {
     PlanReport plan;
-    target::Examination found;
+    executor::Examination found;
 };
 
 // Whether a run of this submission could start at once, and what it would need first. Nothing is

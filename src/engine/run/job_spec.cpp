@@ -10,58 +10,60 @@ namespace ponk::engine {
 
 namespace {
 
-Result<target::ContainerWish> container_wish(const Context& context, const ContainerPlan& plan)
+Result<executor::ContainerRequest> container_request(const Context& context,
+                                                     const ContainerPlan& plan)
 {
-    using Tree = target::ContainerWish::Tree;
-    target::ContainerWish wish{.image = plan.image,
-                               .pinned = plan.pinned,
-                               .tree = plan.tree_mounted ? Tree::mounted : Tree::copied,
-                               .shm_size = plan.shm_size,
-                               .arguments = plan.arguments,
-                               .registry_username = plan.registry_username,
-                               .registry_password = plan.registry_password};
+    using Tree = executor::ContainerRequest::Tree;
+    executor::ContainerRequest request{.image = plan.image,
+                                       .pinned = plan.pinned,
+                                       .tree = plan.tree_mounted ? Tree::mounted : Tree::copied,
+                                       .shm_size = plan.shm_size,
+                                       .arguments = plan.arguments,
+                                       .registry_username = plan.registry_username,
+                                       .registry_password = plan.registry_password};
     if (const auto secret = secrets::reference_name(plan.registry_password))
-        wish.registry_password =
+        request.registry_password =
             TRY(context.secrets.get(*secret).map_error(while_doing("password of the registry")));
-    return wish;
+    return request;
 }
 
-Result<target::EnvironmentWish>
-environment_wish(const Context& context, const model::Run& run, const Plan& plan)
+Result<executor::EnvironmentRequest>
+environment_request(const Context& context, const model::Run& run, const Plan& plan)
 {
-    using Wish = target::EnvironmentWish;
-    Wish wish{.file = plan.conda_file,
-              .project = run.project,
-              .target = plan.target,
-              .network = plan.container ? plan.container->build_network : "",
-              .missing = plan.prepare ? Wish::Missing::build : Wish::Missing::refuse,
-              .substitutions =
-                  plan.substitute ? Wish::Substitutions::known : Wish::Substitutions::none,
-              .lock = {}};
+    using Request = executor::EnvironmentRequest;
+    Request request{.file = plan.conda_file,
+                    .project = run.project,
+                    .target = plan.target,
+                    .network = plan.container ? plan.container->build_network : "",
+                    .missing = plan.prepare ? Request::Missing::build : Request::Missing::refuse,
+                    .substitutions = plan.substitute ? Request::Substitutions::known
+                                                     : Request::Substitutions::none,
+                    .lock = {}};
     if (!plan.lock_digest.empty())
-        wish.lock = TRY(read_wanted_lock(context.run_directory(run.id), plan.lock_digest));
-    return wish;
+        request.lock = TRY(read_wanted_lock(context.run_directory(run.id), plan.lock_digest));
+    return request;
 }
 
-target::BoxAddress box_address(const Plan& plan, const Ambient* ambient)
+executor::HostAddress host_address(const Plan& plan, const LaunchContext* launch_context)
 {
-    if (!plan.box) return {};
-    return {.address = plan.box->address,
-            .port = plan.box->port,
-            .user = plan.box->user,
-            .scratch = plan.box->scratch,
-            .key = plan.box->private_key,
-            .agent = ambient ? os::variable(ambient->environment, "SSH_AUTH_SOCK") : ""};
+    if (!plan.host) return {};
+    return {.address = plan.host->address,
+            .port = plan.host->port,
+            .user = plan.host->user,
+            .scratch = plan.host->scratch,
+            .key = plan.host->private_key,
+            .agent =
+                launch_context ? os::variable(launch_context->environment, "SSH_AUTH_SOCK") : ""};
 }
 
 }  // namespace
 
-Result<target::JobSpec> make_job_spec(const Context& context,
-                                      const model::Run& run,
-                                      const Plan& plan,
-                                      const Ambient* ambient)
+Result<executor::JobSpec> make_job_spec(const Context& context,
+                                        const model::Run& run,
+                                        const Plan& plan,
+                                        const LaunchContext* launch_context)
 {
-    target::JobSpec spec;
+    executor::JobSpec spec;
     spec.id = run.id;
     spec.token = to_hex(random_bytes(16));
     spec.directory = context.run_directory(run.id);
@@ -76,7 +78,7 @@ Result<target::JobSpec> make_job_spec(const Context& context,
     spec.spark_options = plan.spark_options;
     spec.tensorboard = plan.tensorboard;
     spec.shared_directory = plan.shared_directory;
-    spec.box = box_address(plan, ambient);
+    spec.host = host_address(plan, launch_context);
     spec.time_limit = std::chrono::seconds(plan.time_limit_seconds);
     for (const auto& [name, value] : plan.variables) {
         const auto secret = secrets::reference_name(value);
@@ -85,16 +87,16 @@ Result<target::JobSpec> make_job_spec(const Context& context,
             secret ? TRY(context.secrets.get(*secret).map_error(while_doing("variable '{}'", name)))
                    : value);
     }
-    if (plan.container) spec.container = TRY(container_wish(context, *plan.container));
-    spec.environment = TRY(environment_wish(context, run, plan));
+    if (plan.container) spec.container = TRY(container_request(context, *plan.container));
+    spec.environment = TRY(environment_request(context, run, plan));
     spec.gpu = plan.gpu;
     // What `ponk.run` tells the script. A run that a script submits must not take over its
     // parent's.
     spec.variables.emplace_back("PONK_RUN_NAME", run.name);
     spec.variables.emplace_back("PONK_PROJECT_ID", run.project);
-    if (ambient != nullptr) {
-        spec.ambient = ambient->environment;
-        spec.umask = ambient->umask;
+    if (launch_context != nullptr) {
+        spec.submitter_environment = launch_context->environment;
+        spec.umask = launch_context->umask;
     }
     return spec;
 }

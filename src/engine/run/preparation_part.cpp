@@ -3,7 +3,7 @@
 
 #include "config/files/conda.hpp"
 #include "config/project/config_file.hpp"
-#include "environment/spec/wishes.hpp"
+#include "environment/spec/package_request.hpp"
 
 namespace ponk::engine {
 

@@ -25,7 +25,7 @@ Result<std::string> read_lock(const os::Path& file, const std::string& digest)
 
 }  // namespace
 
-Result<Json> keep_environment(const os::Path& directory, const target::EnvironmentUsed& used)
+Result<Json> keep_environment(const os::Path& directory, const executor::EnvironmentUsed& used)
 {
     if (!used.lock.empty())
         TRY(os::replace_file(directory / kept_lock, used.lock, 0600, os::Durable::no));

@@ -4,9 +4,9 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "engine/plan/plan.hpp"
+#include "executor/job/environment_report.hpp"
 #include "model/run.hpp"
 #include "os/file.hpp"
-#include "target/job/environment_report.hpp"
 
 #include <string>
 
@@ -15,7 +15,7 @@
 namespace ponk::engine {
 
 // Writes the lock and returns what history keeps.
-Result<Json> keep_environment(const os::Path& directory, const target::EnvironmentUsed& used);
+Result<Json> keep_environment(const os::Path& directory, const executor::EnvironmentUsed& used);
 
 // The text of the lock that the run had; the digest in history decides whether it is that.
 // `not_found` when the run has none, `damaged` when it is another.

@@ -2,8 +2,8 @@
 #include "engine/run/run_note.hpp"
 
 #include "engine/plan/plan.hpp"
+#include "executor/run_directory/control_directory.hpp"
 #include "model/exit_record.hpp"
-#include "target/run_directory/control_directory.hpp"
 
 #include <cerrno>
 #include <fcntl.h>
@@ -13,7 +13,7 @@ namespace ponk::engine {
 
 using model::Run;
 using model::RunState;
-namespace control = target::control;
+namespace control = executor::control;
 
 namespace {
 
@@ -135,7 +135,7 @@ void read_state(const os::Path& directory, Run& run)
         run.started = exit->started;
         run.timings["run"] = exit->duration_ms;
     } else if (const auto pid = os::read_file(directory / control::pid, 1 << 20)) {
-        const auto processes = target::parse_processes(*pid);
+        const auto processes = executor::parse_processes(*pid);
         if (!processes) return;
         run.state = RunState::running;
         run.started = processes->started;

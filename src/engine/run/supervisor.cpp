@@ -28,43 +28,45 @@ const std::string not_shown =
 
 }  // namespace
 
-Supervisor::Supervisor(const Context& context, model::Run run, std::optional<Ambient> ambient)
+Supervisor::Supervisor(const Context& context,
+                       model::Run run,
+                       std::optional<LaunchContext> launch_context)
     : context_(context), run_(std::move(run)), directory_(context.run_directory(run_.id))
 {
-    wishes_.lock()->ambient = std::move(ambient);
-    if (run_.cancel_requested) wishes_.lock()->cancel = 10s;
+    requests_.lock()->launch_context = std::move(launch_context);
+    if (run_.cancel_requested) requests_.lock()->cancel = 10s;
     thread_ = std::jthread([this](std::stop_token stop) { work(stop); });
 }
 
 Supervisor::~Supervisor() = default;
 
-void Supervisor::offer(Ambient ambient)
+void Supervisor::offer(LaunchContext launch_context)
 {
-    auto wishes = wishes_.lock();
-    if (!wishes->ambient) wishes->ambient = std::move(ambient);
+    auto requests = requests_.lock();
+    if (!requests->launch_context) requests->launch_context = std::move(launch_context);
     bell_.ring();
 }
 
 void Supervisor::cancel(std::chrono::seconds grace)
 {
-    auto wishes = wishes_.lock();
-    wishes->cancel = grace;
-    ++wishes->cancels;
+    auto requests = requests_.lock();
+    requests->cancel = grace;
+    ++requests->cancels;
     bell_.ring();
     step_.request_stop();
 }
 
 void Supervisor::give_up(const Error& why)
 {
-    auto wishes = wishes_.lock();
-    wishes->give_up = why.message();
+    auto requests = requests_.lock();
+    requests->give_up = why.message();
     bell_.ring();
     step_.request_stop();
 }
 
-bool Supervisor::cancel_wished()
+bool Supervisor::cancel_requested()
 {
-    return wishes_.lock()->cancel.has_value();
+    return requests_.lock()->cancel.has_value();
 }
 
 std::string Supervisor::job() const
@@ -82,7 +84,7 @@ void Supervisor::work(std::stop_token stop)
     const auto done = carry_out(stop);
     if (!done && !stop.stop_requested()) fail_run(done.error());
     secrets_.reset();  // the supervisor may stay for a while
-    wishes_.lock()->ambient.reset();
+    requests_.lock()->launch_context.reset();
     ended_ = !stop.stop_requested();
     context_.notifier.ring(run_.id);
 }
@@ -94,7 +96,7 @@ Result<> Supervisor::carry_out(std::stop_token stop)
     if (run_.state < RunState::running) {
         const bool launched = run_.state >= RunState::queued && TRY(was_launched(stop));
         if (!launched) {
-            TRY(wait_for_ambient(stop));
+            TRY(wait_for_launch_context(stop));
             if (run_.state < RunState::queued) TRY(prepare(plan, stop));
             if (plan.only_prepare) return finish_preparation();
             TRY(launch(plan, stop));
@@ -105,28 +107,29 @@ Result<> Supervisor::carry_out(std::stop_token stop)
 
 Result<bool> Supervisor::was_launched(std::stop_token stop)
 {
-    const auto is_known = [](const Result<target::JobStatus>& asked) {
-        return asked && asked->phase != target::JobPhase::unknown;
+    const auto is_known = [](const Result<executor::JobStatus>& asked) {
+        return asked && asked->phase != executor::JobPhase::unknown;
     };
     auto asked = executor().sync(job(), directory(), {}, after(0ms), stop);
     while (!is_known(asked) && wait_for_target(stop))
         asked = executor().sync(job(), directory(), {}, after(0ms), stop);
     if (!asked && asked.error().kind() == ErrorKind::not_found) return false;
     const auto status = TRY(asked);
-    return status.phase == target::JobPhase::queued || status.phase == target::JobPhase::running ||
-           status.phase == target::JobPhase::ended || status.phase == target::JobPhase::lost;
+    return status.phase == executor::JobPhase::queued ||
+           status.phase == executor::JobPhase::running ||
+           status.phase == executor::JobPhase::ended || status.phase == executor::JobPhase::lost;
 }
 
-Result<> Supervisor::wait_for_ambient(std::stop_token stop)
+Result<> Supervisor::wait_for_launch_context(std::stop_token stop)
 {
     const auto deadline = after(client_patience);
     for (;;) {
         if (stop.stop_requested()) return fail(ErrorKind::cancelled, "the daemon stops");
-        if (cancel_wished()) {
+        if (cancel_requested()) {
             if (run_.state >= RunState::queued) TRY(withdraw_launch(stop));
             return fail(ErrorKind::cancelled, "cancelled before it had begun");
         }
-        if (wishes_.lock()->ambient) return {};
+        if (requests_.lock()->launch_context) return {};
         const int fds[] = {bell_.fd()};
         const auto rung = os::wait_any(fds, deadline, stop);
         bell_.silence();
@@ -180,7 +183,7 @@ bool Supervisor::wait_for_room(const Error& problem, Reserved reserved)
 
 // Tells them to whoever follows; returns what to keep with the run. A script can make any number of
 // odd files, so the list has an end.
-std::vector<std::string> Supervisor::tell_warnings(target::Notices notices)
+std::vector<std::string> Supervisor::tell_warnings(executor::Notices notices)
 {
     constexpr std::size_t most = 20;
     if (notices.size() > most) {
@@ -197,7 +200,7 @@ void Supervisor::fail_run(const Error& error)
 {
     store::RunChange change;
     change.ended = wall_milliseconds();
-    const bool cancelled = cancel_wished();
+    const bool cancelled = cancel_requested();
     if (!cancelled) change.error = hidden(error);
     if (!run_.gpu.is_null()) change.gpu = final_gpu();
     const bool preparation = run_.configuration.boolean("only_prepare");
@@ -212,7 +215,7 @@ void Supervisor::fail_run(const Error& error)
 // Before its own end is recorded: a daemon that is killed in between does it again.
 void Supervisor::end_what_it_made(RunState state, std::int64_t ended)
 {
-    const auto done = end_made_runs(context_, run_.id, state, ended);
+    const auto done = end_child_runs(context_, run_.id, state, ended);
     if (!done)
         tell("notice", "the end of runs that it made is not recorded: " + done.error().message());
 }
@@ -238,10 +241,11 @@ Error Supervisor::hidden(const Error& error) const
     return {error.kind(), not_shown, error.hint()};
 }
 
-Result<target::JobSpec> Supervisor::job_spec(const Plan& plan)
+Result<executor::JobSpec> Supervisor::job_spec(const Plan& plan)
 {
-    const auto ambient = wishes_.lock()->ambient;
-    auto spec = TRY(make_job_spec(context_, run_, plan, ambient ? &*ambient : nullptr));
+    const auto launch_context = requests_.lock()->launch_context;
+    auto spec =
+        TRY(make_job_spec(context_, run_, plan, launch_context ? &*launch_context : nullptr));
     spec.tracking = TRY(track_run(context_, run_));
     spec.tracking.token = spec.token;
     return spec;
@@ -257,7 +261,7 @@ Result<> Supervisor::withdraw_launch(const std::stop_token& stop)
     return {};
 }
 
-std::optional<target::Outage> Supervisor::outage() const
+std::optional<executor::Outage> Supervisor::outage() const
 {
     const auto* executor = executor_.load();
     return executor && !ended_ ? executor->outage(directory()) : std::nullopt;
@@ -290,20 +294,20 @@ void Supervisor::note_reached()
 
 Result<> Supervisor::launch(const Plan& plan, std::stop_token stop)
 {
-    if (cancel_wished()) return fail(ErrorKind::cancelled, "cancelled before it had begun");
+    if (cancel_requested()) return fail(ErrorKind::cancelled, "cancelled before it had begun");
     auto spec = TRY(job_spec(plan));
     secrets_ = TRY(RunSecrets::load(context_, plan));
     const auto begin = boot_milliseconds();
     auto launched = executor().launch(spec, stop);
     // Whether it was heard is not known: asking again starts no second one.
-    while (!launched && !cancel_wished() && wait_for_target(stop))
+    while (!launched && !cancel_requested() && wait_for_target(stop))
         launched = executor().launch(spec, stop);
     for (auto& [name, value] : spec.variables)
         wipe(value);
     if (!launched) {
         TRY(withdraw_launch(stop));
         // It may have been heard, and have begun before the request to end.
-        if (cancel_wished() && TRY(was_launched(stop))) return {};
+        if (cancel_requested() && TRY(was_launched(stop))) return {};
         return tl::unexpected(launched.error());
     }
     note_reached();
@@ -320,7 +324,7 @@ Result<> Supervisor::launch(const Plan& plan, std::stop_token stop)
         }
     }
     run_.timings["start"] = boot_milliseconds() - begin;
-    wishes_.lock()->ambient.reset();  // used; not kept longer than needed
+    requests_.lock()->launch_context.reset();  // used; not kept longer than needed
     return {};
 }
 

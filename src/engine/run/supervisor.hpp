@@ -24,27 +24,27 @@ namespace ponk::engine {
 // never the job; whoever supervises the run next goes on from what is stored.
 class Supervisor {
 public:
-    // Without `ambient` (after a restart) a run that was not launched waits a while for its client
-    // to send the submission again.
-    Supervisor(const Context& context, model::Run run, std::optional<Ambient> ambient);
+    // Without `launch_context` (after a restart) a run that was not launched waits a while for its
+    // client to send the submission again.
+    Supervisor(const Context& context, model::Run run, std::optional<LaunchContext> launch_context);
     ~Supervisor();
     Supervisor(const Supervisor&) = delete;
     Supervisor& operator=(const Supervisor&) = delete;
 
     // The same submission came again: it may bring the environment that a restart lost.
-    void offer(Ambient ambient);
+    void offer(LaunchContext launch_context);
     void cancel(std::chrono::seconds grace);
     // The run's folder is gone with all it held: the run is lost, and its job is left alone.
     void give_up(const Error& why);
     [[nodiscard]] bool ended() const noexcept { return ended_; }
     // Set while the run's target cannot be reached.
-    [[nodiscard]] std::optional<target::Outage> outage() const;
+    [[nodiscard]] std::optional<executor::Outage> outage() const;
 
 private:
-    struct Wishes {
-        std::optional<Ambient> ambient;
+    struct Requests {
+        std::optional<LaunchContext> launch_context;
         std::optional<std::chrono::seconds> cancel;
-        int cancels = 0;                     // how often it was wished
+        int cancels = 0;                     // how often it was requested
         std::optional<std::string> give_up;  // why
     };
 
@@ -71,29 +71,29 @@ private:
     struct Cancelling {
         bool sent = false;
         bool tried = false;
-        int cancels = 0;  // how often it was wished at the last try
+        int cancels = 0;  // how often it was requested at the last try
         Deadline next{};
         std::chrono::milliseconds pause{1000};
         std::string problem;  // as it was told
     };
     void try_to_cancel(Cancelling& cancelling, std::chrono::seconds grace);
-    Result<> wait_for_ambient(std::stop_token stop);
+    Result<> wait_for_launch_context(std::stop_token stop);
     Result<> follow(const Plan& plan, std::stop_token stop);
-    void answer_asks(JournalReader& journals) const;
+    void answer_forwarded(JournalReader& journals) const;
     void note_gpu(const std::string& text);
     [[nodiscard]] Json final_gpu() const;
     void keep_place_in_queue();
     [[nodiscard]] Deadline place_is_due() const;
     // Why `gpu: required` does not hold for a run that has ended; nullopt when it does.
     [[nodiscard]] std::optional<Error> broken_gpu_requirement(const Plan& plan) const;
-    Result<> finalize(const target::JobStatus& status,
+    Result<> finalize(const executor::JobStatus& status,
                       const Plan& plan,
                       JournalReader& journals,
                       std::stop_token stop);
-    void check_log(const model::ExitRecord& exit, target::Notices& notices);
-    Result<target::Notices>
+    void check_log(const model::ExitRecord& exit, executor::Notices& notices);
+    Result<executor::Notices>
     read_last_metrics(const Plan& plan, JournalReader& journals, const std::stop_token& stop);
-    Result<target::Collected> collect_outputs(const Plan& plan, std::stop_token stop);
+    Result<executor::Collected> collect_outputs(const Plan& plan, std::stop_token stop);
     void fail_run(const Error& error);
     void end_what_it_made(model::RunState state, std::int64_t ended);
     // As it may be stored.
@@ -106,31 +106,31 @@ private:
     [[nodiscard]] bool may_pass(const Error& problem) const;
     // After such a problem: waits a moment. False when we shall end.
     bool wait_for_room(const Error& problem, Reserved reserved);
-    Result<target::JobSpec> job_spec(const Plan& plan);
+    Result<executor::JobSpec> job_spec(const Plan& plan);
     Result<snapshot::SnapshotReport> store_files(const Plan& plan, std::stop_token stop);
     Result<> finish_preparation();
     void tell_progress(const Plan& plan, const std::string& line) const;
-    Result<target::Placed>
-    place(const Plan& plan, store::RunChange& change, std::optional<snapshot::Lease>& lease);
-    std::vector<std::string> tell_warnings(target::Notices notices);
+    Result<executor::Staged>
+    stage(const Plan& plan, store::RunChange& change, std::optional<snapshot::Lease>& lease);
+    std::vector<std::string> tell_warnings(executor::Notices notices);
     bool know_secrets(const Plan& plan);
     void tell(const std::string& kind, const std::string& text) const;
-    [[nodiscard]] bool cancel_wished();
+    [[nodiscard]] bool cancel_requested();
     [[nodiscard]] std::string job() const;
-    [[nodiscard]] target::Executor& executor() const { return *executor_.load(); }
+    [[nodiscard]] executor::Executor& executor() const { return *executor_.load(); }
     [[nodiscard]] const Path& directory() const { return directory_; }
 
     const Context& context_;
     model::Run run_;        // the thread's own copy: others must not look at it
     const Path directory_;  // the run's folder; others may ask for it
-    std::atomic<target::Executor*> executor_{nullptr};
+    std::atomic<executor::Executor*> executor_{nullptr};
     std::int64_t unreachable_since_ = 0;  // as it was told to who follows
     std::string gpu_text_;                // the state of its GPUs as it was last seen
     std::string gpu_told_;                // what of it was told last
     bool gpu_is_kept_ = true;             // the run's record has it
     int waits_for_room_ = 0;
     std::int64_t next_keeping_ = 0;  // when it may be written again; by the clock of the boot
-    Synced<Wishes> wishes_;
+    Synced<Requests> requests_;
     os::Bell bell_;
     std::stop_source step_;  // ends the current blocking step when a cancel comes
     std::stop_token stop_;   // the thread's own

@@ -97,9 +97,9 @@ std::string what_is_left(const Context& context, const model::Run& run)
 
 }  // namespace
 
-Result<target::Collected> Supervisor::collect_outputs(const Plan& plan, std::stop_token stop)
+Result<executor::Collected> Supervisor::collect_outputs(const Plan& plan, std::stop_token stop)
 {
-    if (!plan.collect_outputs) return target::Collected();
+    if (!plan.collect_outputs) return executor::Collected();
     if (!secrets_) {
         return tl::unexpected(Error(ErrorKind::unavailable,
                                     "a secret of this run cannot be read, so it could be in the "
@@ -116,19 +116,19 @@ Result<target::Collected> Supervisor::collect_outputs(const Plan& plan, std::sto
 
 // An end is not put off for ever by what a script left to read: there is a limit, and whoever asks
 // for the end once more gets it.
-Result<target::Notices> Supervisor::read_last_metrics(const Plan& plan,
-                                                      JournalReader& journals,
-                                                      const std::stop_token& stop)
+Result<executor::Notices> Supervisor::read_last_metrics(const Plan& plan,
+                                                        JournalReader& journals,
+                                                        const std::stop_token& stop)
 {
     if (!know_secrets(plan)) {
         context_.tell(run_.id,
                       "notice",
                       "metrics were not read: a secret of this run cannot be read, so it could be "
                       "in them; they are still in the run's folder");
-        return target::Notices();
+        return executor::Notices();
     }
     const auto limit = after(longest_reading);
-    const auto cancels = wishes_.lock()->cancels;
+    const auto cancels = requests_.lock()->cancels;
     bool enough = false;
     journals.begin_again();
     while (!enough) {
@@ -140,21 +140,21 @@ Result<target::Notices> Supervisor::read_last_metrics(const Plan& plan,
             break;
         }
         if (stop.stop_requested()) return fail(ErrorKind::cancelled, "the daemon stops");
-        enough = Deadline::clock::now() >= limit || wishes_.lock()->cancels != cancels;
+        enough = Deadline::clock::now() >= limit || requests_.lock()->cancels != cancels;
     }
     auto notices = journals.findings();
     if (enough) {
         notices.push_back(fmt::format("{} of its metric journals were not read to their end, {}; "
                                       "they are still in the run's folder",
                                       journals.left(),
-                                      wishes_.lock()->cancels != cancels ? "as it was cancelled"
-                                                                         : "it took too long"));
+                                      requests_.lock()->cancels != cancels ? "as it was cancelled"
+                                                                           : "it took too long"));
     }
     return notices;
 }
 
 // Once, while all of it is likely to be in memory; a large log is checked when it is read.
-void Supervisor::check_log(const model::ExitRecord& exit, target::Notices& notices)
+void Supervisor::check_log(const model::ExitRecord& exit, executor::Notices& notices)
 {
     const auto damage = find_log_damage(
         context_.log_of(run_.id), log_promise(exit), LogDepth::cheap, *context_.log_digests, stop_);
@@ -165,7 +165,7 @@ void Supervisor::check_log(const model::ExitRecord& exit, target::Notices& notic
     }
 }
 
-Result<> Supervisor::finalize(const target::JobStatus& status,
+Result<> Supervisor::finalize(const executor::JobStatus& status,
                               const Plan& plan,
                               JournalReader& journals,
                               std::stop_token stop)
@@ -183,7 +183,7 @@ Result<> Supervisor::finalize(const target::JobStatus& status,
         change.timings["run"] = status.exit->duration_ms;
     }
     const auto begin = boot_milliseconds();
-    Result<target::Collected> outputs = target::Collected();
+    Result<executor::Collected> outputs = executor::Collected();
     std::vector<RunState> path;
     if (run_.state == RunState::queued) path.push_back(RunState::starting);
     if (run_.state != RunState::finalizing) path.push_back(RunState::finalizing);
@@ -198,7 +198,7 @@ Result<> Supervisor::finalize(const target::JobStatus& status,
     }
     if (stop.stop_requested()) return fail(ErrorKind::cancelled, "the daemon stops");
     if (outputs && outputs->outputs) change.outputs = outputs->outputs->text();
-    auto notices = outputs ? std::move(outputs->notices) : target::Notices();
+    auto notices = outputs ? std::move(outputs->notices) : executor::Notices();
     if (status.exit && !status.reason.empty()) notices.push_back(status.reason);
     for (auto& notice : about_metrics)
         notices.push_back(secrets_ ? secrets_->hide(notice) : notice);
@@ -221,14 +221,14 @@ Result<> Supervisor::finalize(const target::JobStatus& status,
     }
     auto exit = *status.exit;
     // On a full disk a cancel reaches the supervisor as a signal alone.
-    if (exit.cause == "terminated" && cancel_wished()) exit.cause = "cancel";
+    if (exit.cause == "terminated" && cancel_requested()) exit.cause = "cancel";
     change.ended = exit.ended;
     change.evidence = evidence_of(exit);
     if (exit.cause != "start-failure" && !never_began) change.exit_code = exit.status();
     if (const auto reason = reason_of(exit, plan, run_.environment)) change.error = hidden(*reason);
     auto state = end_state(exit);
-    const bool ended_by_side = !run_.gpu.text("enforced").empty() && !cancel_wished();
-    if (ended_by_side || state == RunState::completed) {
+    const bool ended_by_monitor = !run_.gpu.text("enforced").empty() && !cancel_requested();
+    if (ended_by_monitor || state == RunState::completed) {
         if (auto broken = broken_gpu_requirement(plan)) {
             state = RunState::failed;
             change.error = std::move(broken);

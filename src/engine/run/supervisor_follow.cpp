@@ -9,8 +9,8 @@
 
 namespace ponk::engine {
 
+using executor::JobPhase;
 using model::RunState;
-using target::JobPhase;
 using namespace std::chrono_literals;
 
 namespace {
@@ -23,7 +23,7 @@ constexpr auto longest_deafness = 1s;  // a cancel that is repeated by its user 
 
 Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
 {
-    target::JobStatus seen;
+    executor::JobStatus seen;
     JournalReader journals(context_, run_.id);
     // A locked keyring takes its time to say so; that must not delay a cancel again and again.
     if (!know_secrets(plan)) journals.put_off();
@@ -33,10 +33,10 @@ Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
     std::string last_problem;
     for (;;) {
         if (stop.stop_requested()) return fail(ErrorKind::cancelled, "the daemon stops");
-        if (const auto why = wishes_.lock()->give_up)
+        if (const auto why = requests_.lock()->give_up)
             return finalize({.phase = JobPhase::lost, .reason = *why}, plan, journals, stop);
-        if (const auto wish = wishes_.lock()->cancel; wish && !cancelling.sent)
-            try_to_cancel(cancelling, *wish);
+        if (const auto request = requests_.lock()->cancel; request && !cancelling.sent)
+            try_to_cancel(cancelling, *request);
         auto until = std::min({after(heartbeat), journals.due(), place_is_due()});
         if (cancelling.tried && !cancelling.sent)
             until = std::min({until, cancelling.next, after(longest_deafness)});
@@ -109,7 +109,7 @@ Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
         if (journals.is_due()) {
             if (know_secrets(plan)) {
                 journals.read_some(*secrets_);
-                answer_asks(journals);
+                answer_forwarded(journals);
             } else {
                 journals.put_off();
             }
@@ -126,7 +126,7 @@ Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
 // again until it hears.
 void Supervisor::try_to_cancel(Cancelling& cancelling, std::chrono::seconds grace)
 {
-    const auto cancels = wishes_.lock()->cancels;
+    const auto cancels = requests_.lock()->cancels;
     if (cancels != std::exchange(cancelling.cancels, cancels)) cancelling.next = {};
     if (Deadline::clock::now() < cancelling.next) return;
     cancelling.tried = true;
@@ -141,12 +141,12 @@ void Supervisor::try_to_cancel(Cancelling& cancelling, std::chrono::seconds grac
 }
 
 // What cannot be told is not heard: the script is told that nobody answered.
-void Supervisor::answer_asks(JournalReader& journals) const
+void Supervisor::answer_forwarded(JournalReader& journals) const
 {
-    for (const auto& ask : journals.take_asks()) {
+    for (const auto& ask : journals.take_forwarded()) {
         const auto answer = context_.answer ? context_.answer(run_.id, ask) : std::string();
         if (answer.empty()) continue;
-        static_cast<void>(executor().hand_over(job(), directory(), ask.text("ask"), answer));
+        static_cast<void>(executor().deliver(job(), directory(), ask.text("ask"), answer));
     }
 }
 

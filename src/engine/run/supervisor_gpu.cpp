@@ -97,7 +97,7 @@ Json Supervisor::final_gpu() const
 
 std::optional<Error> Supervisor::broken_gpu_requirement(const Plan& plan) const
 {
-    if (plan.gpu.need != target::GpuRequest::Need::required) return std::nullopt;
+    if (plan.gpu.need != executor::GpuRequest::Need::required) return std::nullopt;
     const auto gpu = final_gpu();
     std::string what = "'gpu: required' does not hold: ";
     if (const auto why = gpu.text("enforced"); !why.empty()) {

@@ -7,8 +7,8 @@
 #include "engine/run/run_note.hpp"
 #include "engine/run/store_project.hpp"
 #include "engine/run/supervisor.hpp"
-#include "target/remote/link/box_advice.hpp"
-#include "target/run_directory/control_directory.hpp"
+#include "executor/remote/link/host_advice.hpp"
+#include "executor/run_directory/control_directory.hpp"
 
 #include <fmt/format.h>
 
@@ -41,14 +41,14 @@ Json git_json(const std::optional<snapshot::GitInfo>& git)
 }
 
 // As far as messages name it.
-target::BoxAddress box_of(const Plan& plan)
+executor::HostAddress host_of(const Plan& plan)
 {
-    target::BoxAddress box;
-    if (!plan.box) return box;
-    box.address = plan.box->address;
-    box.port = plan.box->port;
-    box.user = plan.box->user;
-    return box;
+    executor::HostAddress host;
+    if (!plan.host) return host;
+    host.address = plan.host->address;
+    host.port = plan.host->port;
+    host.user = plan.host->user;
+    return host;
 }
 
 }  // namespace
@@ -66,22 +66,23 @@ Result<> Supervisor::prepare(const Plan& plan, std::stop_token stop)
     }
     TRY(write_first_note(directory(), run_));
     const auto begin = boot_milliseconds();
-    auto placed = TRY(place(plan, change, lease).map_error([&](const Error& error) {
-        return name_configuration(target::remote::advise_for_box(error, box_of(plan), plan.target),
-                                  plan.run_configuration);
+    auto staged = TRY(stage(plan, change, lease).map_error([&](const Error& error) {
+        return name_configuration(
+            executor::remote::advise_for_host(error, host_of(plan), plan.target),
+            plan.run_configuration);
     }));
-    change.warnings = tell_warnings(std::move(placed.notices));
-    change.timings["materialise"] = boot_milliseconds() - begin - placed.prepare_ms;
-    change.timings["prepare"] = placed.prepare_ms;
-    if (placed.environment) {
-        if (placed.environment->built)
-            context_.tell(run_.id, "notice", "the environment was " + placed.environment->reason);
+    change.warnings = tell_warnings(std::move(staged.notices));
+    change.timings["materialise"] = boot_milliseconds() - begin - staged.prepare_ms;
+    change.timings["prepare"] = staged.prepare_ms;
+    if (staged.environment) {
+        if (staged.environment->built)
+            context_.tell(run_.id, "notice", "the environment was " + staged.environment->reason);
         change.environment = run_.environment =
-            TRY(keep_environment(directory(), *placed.environment));
+            TRY(keep_environment(directory(), *staged.environment));
         TRY(write_first_note(directory(), run_));
     }
     change.timings["queue"] = 0;
-    if (stop.stop_requested() || cancel_wished())
+    if (stop.stop_requested() || cancel_requested())
         return fail(ErrorKind::cancelled, "cancelled before it had begun");
     return move_to(RunState::starting, change);
 }
@@ -103,7 +104,7 @@ void Supervisor::tell_progress(const Plan& plan, const std::string& line) const
     context_.tell(run_.id, "progress", line);
     if (!plan.only_prepare) return;
     const auto log =
-        os::open_file(directory() / target::control::log, O_WRONLY | O_CREAT | O_APPEND, 0600);
+        os::open_file(directory() / executor::control::log, O_WRONLY | O_CREAT | O_APPEND, 0600);
     if (log) static_cast<void>(os::write_all(log->get(), line + "\n"));
     context_.notifier.ring(run_.id);
 }
@@ -122,8 +123,8 @@ Result<bool> Supervisor::find_noted_snapshot(store::RunChange& change)
 }
 
 // What the store lost may still lie in the project: then it is stored again and the run goes on.
-Result<target::Placed>
-Supervisor::place(const Plan& plan, store::RunChange& change, std::optional<snapshot::Lease>& lease)
+Result<executor::Staged>
+Supervisor::stage(const Plan& plan, store::RunChange& change, std::optional<snapshot::Lease>& lease)
 {
     // Something that takes long has begun: from now on the record tells what will be run, and who
     // waits only for that may go.
@@ -132,21 +133,21 @@ Supervisor::place(const Plan& plan, store::RunChange& change, std::optional<snap
         if (!std::exchange(told, true)) record_snapshot(change);
         tell_progress(plan, line);
     };
-    auto placed = executor().place(TRY(job_spec(plan)), progress, step_.get_token());
-    if (placed || (placed.error().kind() != ErrorKind::damaged &&
-                   placed.error().kind() != ErrorKind::not_found))
-        return placed;
+    auto staged = executor().stage(TRY(job_spec(plan)), progress, step_.get_token());
+    if (staged || (staged.error().kind() != ErrorKind::damaged &&
+                   staged.error().kind() != ErrorKind::not_found))
+        return staged;
     auto stored = store_files(plan, step_.get_token());
-    if (!stored) return placed;
+    if (!stored) return staged;
     lease.emplace(std::move(stored->lease));
     if (run_.rerun_of.empty() && stored->id.text() != run_.snapshot) {
         change.snapshot = run_.snapshot = stored->id.text();
         TRY(write_first_note(directory(), run_));
     }
-    auto again = executor().place(TRY(job_spec(plan)), progress, step_.get_token());
-    if (!again) return placed;
+    auto again = executor().stage(TRY(job_spec(plan)), progress, step_.get_token());
+    if (!again) return staged;
     again->notices.push_back("the stored snapshot was damaged and has been stored again from " +
-                             os::in_quotes(run_.project_path) + " (" + placed.error().message() +
+                             os::in_quotes(run_.project_path) + " (" + staged.error().message() +
                              ")");
     return again;
 }

@@ -37,7 +37,7 @@ protected:
     std::unique_ptr<store::History> history_ = *store::History::open(place_.path() / "history");
     snapshot::ObjectStore objects_ = *snapshot::ObjectStore::open(place_.path() / "store");
     secrets::Secrets secrets_{place_.path(), secrets::Secrets::Keyring::never};
-    std::map<std::string, std::unique_ptr<target::Executor>> executors_;
+    std::map<std::string, std::unique_ptr<executor::Executor>> executors_;
     Notifier notifier_;
     RunSecrets ours_;
 };

@@ -2,11 +2,11 @@
 #include "engine/tracked/journal_reader.hpp"
 
 #include "base/text.hpp"
-#include "engine/tracked/made_by.hpp"
+#include "engine/tracked/child_of.hpp"
 #include "engine/tracked/tracked_records.hpp"
+#include "executor/events/event_places.hpp"
 #include "model/run_words.hpp"
 #include "store/tracking/tracking.hpp"
-#include "target/events/event_places.hpp"
 
 #include <fmt/format.h>
 
@@ -22,9 +22,9 @@ constexpr auto interval = 100ms;
 // Who asks mostly asks again.
 constexpr auto interval_of_asking = 5ms;
 // That wait; a script has no use for more at once.
-constexpr std::size_t most_asks = 1000;
+constexpr std::size_t most_forwarded = 1000;
 // Told at once: whoever watches the run has other things to do, too.
-constexpr std::size_t portion_of_asks = 16;
+constexpr std::size_t portion_of_forwarded = 16;
 constexpr auto patience = 60s;
 // Holds the largest record whole, wherever it begins.
 constexpr std::size_t block = 2 * model::journal_record_limit;
@@ -48,7 +48,7 @@ void JournalReader::note_length(std::uint64_t length)
 
 bool JournalReader::is_due() const
 {
-    return (unread_ || !asks_.empty()) && Deadline::clock::now() >= next_;
+    return (unread_ || !forwarded_.empty()) && Deadline::clock::now() >= next_;
 }
 
 void JournalReader::put_off()
@@ -58,12 +58,12 @@ void JournalReader::put_off()
 
 Deadline JournalReader::due() const
 {
-    return unread_ || !asks_.empty() ? next_ : after(std::chrono::hours(24));
+    return unread_ || !forwarded_.empty() ? next_ : after(std::chrono::hours(24));
 }
 
 void JournalReader::begin_again()
 {
-    found_ = target::Journals::of(directory_).look();
+    found_ = executor::Journals::of(directory_).look();
     at_ = 0;
     problem_.reset();
     grown_ = false;
@@ -72,7 +72,7 @@ void JournalReader::begin_again()
 JournalReader::Progress JournalReader::read_some(const RunSecrets& secrets)
 {
     if (left() == 0) begin_again();
-    const auto journals = target::Journals::of(directory_);
+    const auto journals = executor::Journals::of(directory_);
     for (int budget = budget_of_a_call; left() > 0; ++at_) {
         const auto& journal = found_.files[at_];
         // The script can put anything here, under any name.
@@ -84,21 +84,21 @@ JournalReader::Progress JournalReader::read_some(const RunSecrets& secrets)
         return Progress::more;
     }
     unread_ = grown_;
-    next_ = after(asks_.empty() ? interval : interval_of_asking);
+    next_ = after(forwarded_.empty() ? interval : interval_of_asking);
     return Progress::done;
 }
 
-std::vector<Json> JournalReader::take_asks()
+std::vector<Json> JournalReader::take_forwarded()
 {
     if (left() > 0) return {};
-    const auto end =
-        asks_.begin() + static_cast<std::ptrdiff_t>(std::min(asks_.size(), portion_of_asks));
-    std::vector<Json> portion(asks_.begin(), end);
-    asks_.erase(asks_.begin(), end);
+    const auto end = forwarded_.begin() +
+                     static_cast<std::ptrdiff_t>(std::min(forwarded_.size(), portion_of_forwarded));
+    std::vector<Json> portion(forwarded_.begin(), end);
+    forwarded_.erase(forwarded_.begin(), end);
     return portion;
 }
 
-void JournalReader::note_asks(const std::vector<Json>& records)
+void JournalReader::note_forwarded(const std::vector<Json>& records)
 {
     KeyedSet<> withdrawn;
     for (const auto& record : records) {
@@ -107,15 +107,16 @@ void JournalReader::note_asks(const std::vector<Json>& records)
     const auto is_withdrawn = [&withdrawn](const Json& ask) {
         return withdrawn.contains(ask.text("ask"));
     };
-    std::erase_if(asks_, is_withdrawn);
+    std::erase_if(forwarded_, is_withdrawn);
     for (const auto& record : records) {
-        if (record["ask"].is_string() && asks_.size() < most_asks && !is_withdrawn(record))
-            asks_.push_back(record);
+        if (record["ask"].is_string() && forwarded_.size() < most_forwarded &&
+            !is_withdrawn(record))
+            forwarded_.push_back(record);
     }
 }
 
-JournalReader::Progress JournalReader::read_journal(const target::Journals& journals,
-                                                    const target::Journals::File& journal,
+JournalReader::Progress JournalReader::read_journal(const executor::Journals& journals,
+                                                    const executor::Journals::File& journal,
                                                     const RunSecrets& secrets,
                                                     int& budget)
 {
@@ -192,7 +193,7 @@ Result<> JournalReader::store(const std::string& name, Place& place, model::Jour
         batch.tags.emplace_back(std::string(model::parameter_prefix) + key, std::move(value));
     store::Tracking tracking(context_.history);
     for (auto& [key, value] : piece.tags) {
-        if (key == maker_tag) continue;  // what we say about others
+        if (key == parent_tag) continue;  // what we say about others
         if (key == store::run_name_tag) {
             TRY(tracking.update_run(run_.text(), {.name = value}));
         } else {
@@ -209,7 +210,7 @@ Result<> JournalReader::store(const std::string& name, Place& place, model::Jour
     place.offset = piece.next;
     // Behind the offset: a daemon that is killed now leaves a call without an answer, and never
     // carries one out twice.
-    note_asks(piece.asks);
+    note_forwarded(piece.asks);
     if (piece.damaged > 0) note_damage(name, piece.damaged);
     return {};
 }
@@ -222,9 +223,9 @@ void JournalReader::note_damage(const std::string& name, std::uint64_t bytes)
     damage_.last = name;
 }
 
-target::Notices JournalReader::findings() const
+executor::Notices JournalReader::findings() const
 {
-    auto out = target::event_file_notices(directory_);
+    auto out = executor::event_file_notices(directory_);
     if (damage_.journals == 1) {
         out.push_back(fmt::format(
             "metric journal '{}': {} damaged bytes were skipped", damage_.first, damage_.bytes));
@@ -253,7 +254,7 @@ target::Notices JournalReader::findings() const
         out.push_back(
             fmt::format("metric journal '{}' has {} or more: what lies behind was not read",
                         found_.cut,
-                        byte_size_text(target::Journals::longest)));
+                        byte_size_text(executor::Journals::longest)));
     }
     if (found_.left_out > 0) {
         out.push_back(fmt::format("it has more metric journals than ponk reads: those after the "

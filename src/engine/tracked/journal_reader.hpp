@@ -6,9 +6,9 @@
 #include "base/time.hpp"
 #include "engine/context/context.hpp"
 #include "engine/secrets/run_secrets.hpp"
+#include "executor/executor.hpp"
+#include "executor/run_directory/journals.hpp"
 #include "model/metric_journal.hpp"
-#include "target/executor.hpp"
-#include "target/run_directory/journals.hpp"
 
 #include <cstdint>
 #include <string>
@@ -35,9 +35,9 @@ public:
     [[nodiscard]] std::size_t left() const noexcept { return found_.files.size() - at_; }
     // Calls of the script that wait for an answer, each told once, when all that was written before
     // them is in history. Those that were taken back meanwhile are not among them.
-    [[nodiscard]] std::vector<Json> take_asks();
+    [[nodiscard]] std::vector<Json> take_forwarded();
     // What people shall know of all that was read, in few words.
-    [[nodiscard]] target::Notices findings() const;
+    [[nodiscard]] executor::Notices findings() const;
 
     // The journals together have this length now.
     void note_length(std::uint64_t length);
@@ -59,13 +59,13 @@ private:
         std::string first;  // the journal
         std::string last;
     };
-    Progress read_journal(const target::Journals& journals,
-                          const target::Journals::File& journal,
+    Progress read_journal(const executor::Journals& journals,
+                          const executor::Journals::File& journal,
                           const RunSecrets& secrets,
                           int& budget);
     Result<> store(const std::string& name, Place& place, model::JournalPiece piece);
     void tidy(model::JournalPiece& piece);
-    void note_asks(const std::vector<Json>& records);
+    void note_forwarded(const std::vector<Json>& records);
     void note_damage(const std::string& name, std::uint64_t bytes);
 
     const Context& context_;
@@ -75,7 +75,7 @@ private:
     bool unread_ = false;
     bool grown_ = false;  // since we looked into the folder
     Deadline next_{};
-    target::Journals::Found found_;
+    executor::Journals::Found found_;
     std::size_t at_ = 0;  // of its files
     std::optional<Error> problem_;
     KeyedMap<Place> places_;
@@ -83,7 +83,7 @@ private:
     bool cut_names_ = false;
     bool cut_values_ = false;
     bool too_many_tags_ = false;
-    std::vector<Json> asks_;
+    std::vector<Json> forwarded_;
 };
 
 }  // namespace ponk::engine

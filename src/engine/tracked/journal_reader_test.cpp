@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/tracked/child_of.hpp"
 #include "engine/tracked/journal_reader.hpp"
-#include "engine/tracked/made_by.hpp"
 #include "os/test_folder.hpp"
 #include "store/models/models.hpp"
 #include "store/tracking/traces.hpp"
@@ -22,7 +22,7 @@ protected:
     snapshot::ObjectStore objects_ =
         std::move(*snapshot::ObjectStore::open(place_.path() / "store"));
     secrets::Secrets secrets_{place_.path(), secrets::Secrets::Keyring::never};
-    std::map<std::string, std::unique_ptr<target::Executor>> executors_;
+    std::map<std::string, std::unique_ptr<executor::Executor>> executors_;
     Notifier notifier_;
     Context context_{place_.path(), *history_, objects_, secrets_, executors_, notifier_};
 
@@ -83,7 +83,7 @@ TEST_F(JournalReaders, AGreatManyJournalsAreReadOnceEach)
 TEST_F(JournalReaders, OnlyThoseBeyondTheLimitAreToldToBeLeftOut)
 {
     const auto run = begin_run();
-    for (std::size_t i = 0; i < target::Journals::most; ++i)
+    for (std::size_t i = 0; i < executor::Journals::most; ++i)
         put(run, std::to_string(i), "");
     JournalReader full(context_, run);
     read_all(full);
@@ -319,14 +319,14 @@ TEST_F(JournalReaders, CallsOfTheScriptAreToldOnceAndWithoutThoseTakenBack)
     JournalReader reader(context_, run);
     read_all(reader);
 
-    const auto asks = reader.take_asks();
+    const auto asks = reader.take_forwarded();
     ASSERT_EQ(asks.size(), 1U);
     EXPECT_EQ(asks[0].text("ask"), "b");
     EXPECT_EQ(last_step(run), 3) << "what was logged before is there before the answer";
-    EXPECT_TRUE(reader.take_asks().empty());
+    EXPECT_TRUE(reader.take_forwarded().empty());
     JournalReader next(context_, run);
     read_all(next);
-    EXPECT_TRUE(next.take_asks().empty()) << "a daemon that comes later does nothing twice";
+    EXPECT_TRUE(next.take_forwarded().empty()) << "a daemon that comes later does nothing twice";
 }
 
 TEST_F(JournalReaders, AMetricOfAModelThatIsNotThereTakesNoOtherAlong)
@@ -354,10 +354,10 @@ TEST_F(JournalReaders, ManyCallsAreToldInPortions)
         put(run, "relay-1", model::journal_record(JsonObject{{"ask", std::to_string(i)}}));
     JournalReader reader(context_, run);
     read_all(reader);
-    EXPECT_EQ(reader.take_asks().size(), 16U);
+    EXPECT_EQ(reader.take_forwarded().size(), 16U);
     EXPECT_LT(reader.due(), after(std::chrono::minutes(1))) << "the rest waits for nothing else";
     read_all(reader);
-    EXPECT_EQ(reader.take_asks().size(), 4U);
+    EXPECT_EQ(reader.take_forwarded().size(), 4U);
     EXPECT_GT(reader.due(), after(std::chrono::hours(1)));
 }
 
@@ -393,7 +393,7 @@ TEST_F(JournalReaders, TheGoldenJournalOfARelayComesHome)
     EXPECT_EQ(own.metrics.size(), 2U);
     EXPECT_EQ(own.inputs.datasets.at(0).dataset.source, "iris.csv");
     EXPECT_EQ(own.inputs.outputs.at(0).step, 2);
-    EXPECT_EQ(maker_of(own.tags), "") << "no script says who made its run";
+    EXPECT_EQ(parent_of(own.tags), "") << "no script says who made its run";
     const auto model = store::Models(*history_).get("m-00112233445566778899aabbccddeeff").value();
     EXPECT_EQ(model.status, "LOGGED_MODEL_READY");
     EXPECT_EQ(model.params, (store::Pairs{{"depth", "3"}, {"width", "4"}}));
@@ -406,10 +406,10 @@ TEST_F(JournalReaders, TheGoldenJournalOfARelayComesHome)
     const auto trace = store::Traces(*history_).get("tr-1").value();
     EXPECT_EQ(trace.duration, 91);
     EXPECT_EQ(trace.response, "2");
-    EXPECT_EQ(maker_of(trace.tags), run.text());
+    EXPECT_EQ(parent_of(trace.tags), run.text());
     EXPECT_EQ(std::ranges::count(trace.tags, std::pair<std::string, std::string>("seen", "yes")),
               1);
-    const auto asks = reader.take_asks();
+    const auto asks = reader.take_forwarded();
     ASSERT_EQ(asks.size(), 1U);
     EXPECT_EQ(asks[0].text("target"), "/api/2.0/mlflow/experiments/search");
 }

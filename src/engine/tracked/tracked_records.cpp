@@ -2,9 +2,9 @@
 #include "engine/tracked/tracked_records.hpp"
 
 #include "base/text.hpp"
-#include "engine/tracked/made_by.hpp"
-#include "engine/tracked/made_models.hpp"
-#include "engine/tracked/made_traces.hpp"
+#include "engine/tracked/child_models.hpp"
+#include "engine/tracked/child_of.hpp"
+#include "engine/tracked/child_traces.hpp"
 #include "model/metric_journal.hpp"
 #include "store/tracking/datasets.hpp"
 #include "store/tracking/tracking.hpp"
@@ -113,7 +113,7 @@ private:
             return true;
         }
         if (!record["tag"].is_string()) return false;
-        if (record.text("tag") != maker_tag)
+        if (record.text("tag") != parent_tag)
             logged_.tags.emplace_back(
                 model::logged_name(record.text("tag")),
                 first_characters(record.text("value"), model::limits::logged_text));
@@ -145,14 +145,14 @@ private:
         const auto run = tracking_.get_run(id_);
         if (!run && is_their_fault(run.error())) return false;
         if (!run) return tl::unexpected(run.error());
-        return maker_of(run->tags) == maker_.text();
+        return parent_of(run->tags) == maker_.text();
     }
 
     Result<> change(const Json& record)
     {
         if (record["made"].is_string()) return make(record);
         const auto state = state_of(record.text("status"));
-        const bool untags = record["untag"].is_string() && record.text("untag") != maker_tag;
+        const bool untags = record["untag"].is_string() && record.text("untag") != parent_tag;
         if ((!state && !untags) || !TRY(is_ours())) return {};
         if (untags) return forgive(tracking_.delete_tag(id_, record.text("untag"), into));
         return forgive(tracking_.update_run(
@@ -168,7 +168,7 @@ private:
                                              .name = record.text("made"),
                                              .user = record.text("user"),
                                              .started = record.integer("time"),
-                                             .tags = {made_by(maker_)},
+                                             .tags = {child_of(maker_)},
                                              .id = *id}));
     }
 
@@ -210,10 +210,10 @@ bring_tracked_records(const Context& context, const RunId& run, const std::vecto
 }
 
 Result<std::vector<RunId>>
-made_runs(const Context& context, const RunId& maker, std::optional<model::RunState> state)
+child_runs(const Context& context, const RunId& maker, std::optional<model::RunState> state)
 {
     store::RunFilter filter;
-    filter.tag = made_by(maker);
+    filter.tag = child_of(maker);
     filter.state = state;
     filter.hidden = store::RunFilter::Hidden::include;
     std::vector<RunId> made;
@@ -226,11 +226,13 @@ made_runs(const Context& context, const RunId& maker, std::optional<model::RunSt
     }
 }
 
-Result<>
-end_made_runs(const Context& context, const RunId& maker, model::RunState state, std::int64_t ended)
+Result<> end_child_runs(const Context& context,
+                        const RunId& maker,
+                        model::RunState state,
+                        std::int64_t ended)
 {
     store::Tracking tracking(context.history);
-    for (const auto& id : TRY(made_runs(context, maker, model::RunState::running)))
+    for (const auto& id : TRY(child_runs(context, maker, model::RunState::running)))
         TRY(forgive(tracking.update_run(
             id.text(), {.state = state, .ended = ended, .name = std::nullopt}, into)));
     return {};

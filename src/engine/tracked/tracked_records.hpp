@@ -17,14 +17,14 @@ Result<>
 bring_tracked_records(const Context& context, const RunId& run, const std::vector<Json>& records);
 
 // Runs that the script of a run made, newest first; hidden and deleted ones too.
-Result<std::vector<RunId>> made_runs(const Context& context,
-                                     const RunId& maker,
-                                     std::optional<model::RunState> state = std::nullopt);
+Result<std::vector<RunId>> child_runs(const Context& context,
+                                      const RunId& maker,
+                                      std::optional<model::RunState> state = std::nullopt);
 
 // What the script of a run made and left running ends with it, in the same way.
-Result<> end_made_runs(const Context& context,
-                       const RunId& maker,
-                       model::RunState state,
-                       std::int64_t ended);
+Result<> end_child_runs(const Context& context,
+                        const RunId& maker,
+                        model::RunState state,
+                        std::int64_t ended);
 
 }  // namespace ponk::engine

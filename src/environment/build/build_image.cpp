@@ -25,9 +25,9 @@ constexpr const char* conda_mount = "/ponk-build/conda";
 constexpr const char* pip_mount = "/ponk-build/pip";
 constexpr std::size_t largest_lock = std::size_t{64} << 20;
 
-bool uses_local_channel(const Wishes& wishes)
+bool uses_local_channel(const PackageRequest& packages)
 {
-    return std::any_of(wishes.channels.begin(), wishes.channels.end(), [](const auto& channel) {
+    return std::any_of(packages.channels.begin(), packages.channels.end(), [](const auto& channel) {
         return channel.starts_with("file:") || channel.starts_with('/');
     });
 }
@@ -86,17 +86,17 @@ add_conda_part(const ImageWork& work, const BuildContext& context, BuildContextF
         files.add_text("conda/install_packages.py", std::string(install_packages_script()));
         if (work.lock)
             files.add_text("conda/explicit.txt",
-                           TRY(explicit_list(*work.lock, work.spec.wishes.channels)));
+                           TRY(explicit_list(*work.lock, work.spec.packages.channels)));
         else
-            files.add_text("conda/environment.yml", conda_file(work.spec.wishes));
+            files.add_text("conda/environment.yml", conda_file(work.spec.packages));
         return {};
     }
     if (work.plan.way != ImageWay::linked_here) return {};
     const auto rattler = TRY(provide_rattler(*work.plan.carrier, context));
     const auto prefix = context.folder / "prefix";
     TRY(link_conda_packages(rattler,
-                            {.channels = work.spec.wishes.channels,
-                             .specs = conda_specs(work.spec.wishes),
+                            {.channels = work.spec.packages.channels,
+                             .specs = conda_specs(work.spec.packages),
                              .platform = work.spec.platform,
                              .prefix = prefix,
                              .used_at = image_prefix,
@@ -109,10 +109,10 @@ add_conda_part(const ImageWork& work, const BuildContext& context, BuildContextF
     return files.add_tree("prefix", prefix);
 }
 
-// The wishes with files and folders as the step sees them.
-Result<Wishes> wishes_inside(const Wishes& wishes, BuildContextFiles& files)
+// The packages with files and folders as the step sees them.
+Result<PackageRequest> packages_inside(const PackageRequest& packages, BuildContextFiles& files)
 {
-    auto inside = wishes;
+    auto inside = packages;
     std::size_t number = 0;
     for (auto& line : inside.pip) {
         if (line.file) {
@@ -135,7 +135,7 @@ Result<Variables>
 add_pip_part(const ImageWork& work, const BuildContext& context, BuildContextFiles& files)
 {
     const auto settings = TRY(settings_for_image(context.settings, "pip", pip_mount, files));
-    const auto inside = TRY(wishes_inside(work.spec.wishes, files));
+    const auto inside = TRY(packages_inside(work.spec.packages, files));
     JsonArray lines;
     const bool packages = std::any_of(
         inside.pip.begin(), inside.pip.end(), [](const auto& line) { return !line.is_option; });
@@ -207,7 +207,7 @@ std::string ImagePlan::builder() const
     return "rattler";
 }
 
-Result<ImagePlan> choose_image_way(const Wishes& wishes,
+Result<ImagePlan> choose_image_way(const PackageRequest& packages,
                                    const ImageFacts& facts,
                                    const std::function<std::optional<Python>()>& carrier)
 {
@@ -216,7 +216,7 @@ Result<ImagePlan> choose_image_way(const Wishes& wishes,
     for (const auto& python : facts.pythons) {
         seen.push_back(fmt::format(
             "{} ({}{})", python.program, python.version, python.has_venv ? "" : ", without venv"));
-        if (wishes.needs_conda() || !python.has_venv || !fits(python.version, wishes.python))
+        if (packages.needs_conda() || !python.has_venv || !fits(python.version, packages.python))
             continue;
         plan.python = python;
         plan.reason = fmt::format("only Python and pip packages are asked for, and the image's {} "
@@ -225,12 +225,13 @@ Result<ImagePlan> choose_image_way(const Wishes& wishes,
                                   python.version);
         return plan;
     }
-    const auto why = wishes.needs_conda()
-                         ? fmt::format("conda packages are asked for ('{}')", wishes.conda.front())
-                         : fmt::format("Python '{}' is asked for; the image has {}",
-                                       wishes.python.empty() ? "any with venv" : wishes.python,
-                                       seen.empty() ? "none" : join(seen, ", "));
-    const bool local_channel = uses_local_channel(wishes);
+    const auto why =
+        packages.needs_conda()
+            ? fmt::format("conda packages are asked for ('{}')", packages.conda.front())
+            : fmt::format("Python '{}' is asked for; the image has {}",
+                          packages.python.empty() ? "any with venv" : packages.python,
+                          seen.empty() ? "none" : join(seen, ", "));
+    const bool local_channel = uses_local_channel(packages);
     if (!facts.conda.empty() && !local_channel) {
         plan.way = ImageWay::conda;
         plan.conda = facts.conda.front();
@@ -282,19 +283,20 @@ Result<std::string> build_environment_image(const ImageWork& work, const BuildCo
     context.progress(fmt::format("building with {}: {}", work.plan.builder(), work.plan.reason));
     BuildContextFiles files;
     const auto base =
-        TRY(BaseName::make(work.wish.engine, work.wish.base, work.base, context.stop));
+        TRY(BaseName::make(work.request.engine, work.request.base, work.base, context.stop));
     files.add_text("Dockerfile", dockerfile_for(work, base.text()));
     TRY(add_conda_part(work, context, files));
     auto proxies = TRY(add_pip_part(work, context, files));
-    const dockerapi::BuildSpec spec{
-        .tag = image_tag(work.key),
-        .network = work.wish.network.empty() ? context.settings.build_network : work.wish.network,
-        .arguments = std::move(proxies),
-        .labels = {{environment_label, work.key},
-                   {base_label, work.spec.base},
-                   {builder_label, work.plan.builder()}}};
+    const dockerapi::BuildSpec spec{.tag = image_tag(work.key),
+                                    .network = work.request.network.empty()
+                                                   ? context.settings.build_network
+                                                   : work.request.network,
+                                    .arguments = std::move(proxies),
+                                    .labels = {{environment_label, work.key},
+                                               {base_label, work.spec.base},
+                                               {builder_label, work.plan.builder()}}};
     return dockerapi::build_image(
-               work.wish.engine,
+               work.request.engine,
                spec,
                files.source(),
                [&context](const std::string& line) {

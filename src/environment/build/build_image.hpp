@@ -25,14 +25,14 @@ struct ImagePlan {
 };
 
 // `carrier` finds a Python on this machine that can carry py-rattler; asked only when needed.
-Result<ImagePlan> choose_image_way(const Wishes& wishes,
+Result<ImagePlan> choose_image_way(const PackageRequest& packages,
                                    const ImageFacts& facts,
                                    const std::function<std::optional<Python>()>& carrier);
 
 struct ImageWork {
     const EnvironmentSpec& spec;  // with the channels in force
     std::string key;
-    const ImageWish& wish;
+    const ImageRequest& request;
     const dockerapi::Image& base;
     const ImageFacts& facts;
     const ImagePlan& plan;

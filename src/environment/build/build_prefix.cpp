@@ -63,8 +63,8 @@ Result<> create_conda(const EnvironmentSpec& spec,
     }
     const auto rattler = TRY(provide_rattler(*plan.python, context));
     return link_conda_packages(rattler,
-                               {.channels = spec.wishes.channels,
-                                .specs = conda_specs(spec.wishes),
+                               {.channels = spec.packages.channels,
+                                .specs = conda_specs(spec.packages),
                                 .platform = spec.platform,
                                 .prefix = prefix,
                                 .lock = lock},
@@ -84,14 +84,14 @@ Result<Lock> install_packages(const EnvironmentSpec& spec,
     const auto interpreter = prefix / "bin" / "python";
     JsonArray lines;
     if (lock) {
-        for (auto& line : TRY(exact_lines(*lock, spec.wishes)))
+        for (auto& line : TRY(exact_lines(*lock, spec.packages)))
             lines.emplace_back(std::move(line));
     } else {
-        for (const auto& line : spec.wishes.pip)
+        for (const auto& line : spec.packages.pip)
             lines.emplace_back(line.text);
     }
-    const bool packages = std::any_of(spec.wishes.pip.begin(),
-                                      spec.wishes.pip.end(),
+    const bool packages = std::any_of(spec.packages.pip.begin(),
+                                      spec.packages.pip.end(),
                                       [](const PipLine& line) { return !line.is_option; });
     if (!packages) lines.clear();
     JsonObject work{{"prefix", prefix.string()},
@@ -149,26 +149,26 @@ Result<> check_against(const Lock& built, const Lock& wanted)
 
 }  // namespace
 
-Redactor redactor_for(const Wishes& wishes, const Settings& settings)
+Redactor redactor_for(const PackageRequest& packages, const Settings& settings)
 {
     Redactor redactor;
-    for (const auto& line : wishes.pip)
+    for (const auto& line : packages.pip)
         redactor.add_secrets_of(line.text);
-    for (const auto& channel : wishes.channels)
+    for (const auto& channel : packages.channels)
         redactor.add_secrets_of(channel);
     for (const auto& [name, value] : network_settings(settings.environment))
         redactor.add_secrets_of(value);
     return redactor;
 }
 
-std::uint64_t space_needed(const Wishes& wishes, const Settings& settings)
+std::uint64_t space_needed(const PackageRequest& packages, const Settings& settings)
 {
     constexpr std::uint64_t large = std::uint64_t{5} << 30;
     const bool any =
-        std::any_of(wishes.pip.begin(),
-                    wishes.pip.end(),
+        std::any_of(packages.pip.begin(),
+                    packages.pip.end(),
                     [](const PipLine& line) { return is_large(line.name); }) ||
-        std::any_of(wishes.conda.begin(), wishes.conda.end(), [](const std::string& spec) {
+        std::any_of(packages.conda.begin(), packages.conda.end(), [](const std::string& spec) {
             return is_large(name_of_spec(spec));
         });
     return settings.smallest_free_space + (any && settings.smallest_free_space > 0 ? large : 0);
@@ -193,7 +193,7 @@ Result<BuiltPrefix> build_prefix(const EnvironmentSpec& spec,
                                  const std::optional<Lock>& lock,
                                  const BuildContext& context)
 {
-    TRY(check_space(context.folder, space_needed(spec.wishes, context.settings)));
+    TRY(check_space(context.folder, space_needed(spec.packages, context.settings)));
     context.progress(fmt::format("building with {}: {}", to_string(plan.builder), plan.reason));
     const auto prefix = context.folder / "prefix";
     if (is_conda_like(plan.builder))

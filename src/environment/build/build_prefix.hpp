@@ -23,11 +23,11 @@ Result<BuiltPrefix> build_prefix(const EnvironmentSpec& spec,
                                  const std::optional<Lock>& lock,
                                  const BuildContext& context);
 
-// Everything in the wishes that must not be printed.
-Redactor redactor_for(const Wishes& wishes, const Settings& settings);
+// Everything in the packages that must not be printed.
+Redactor redactor_for(const PackageRequest& packages, const Settings& settings);
 
 // Bytes that such an environment may take, roughly; more where packages are known to be large.
-std::uint64_t space_needed(const Wishes& wishes, const Settings& settings);
+std::uint64_t space_needed(const PackageRequest& packages, const Settings& settings);
 // Fails when the file system of `folder` has less.
 Result<> check_space(const Path& folder, std::uint64_t needed);
 

@@ -24,13 +24,15 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::Pair;
 
-Wishes wishes_of(std::string_view text)
+PackageRequest package_request_of(std::string_view text)
 {
-    return read_wishes(conda_of(text), "/nowhere", "conda.yml").value();
+    return read_package_request(conda_of(text), "/nowhere", "conda.yml").value();
 }
 
-const Wishes pip_only = wishes_of("dependencies:\n  - python=3.11\n  - pip: [six]\n");
-const Wishes with_conda = wishes_of("channels: [main]\ndependencies:\n  - python\n  - numpy\n");
+const PackageRequest pip_only =
+    package_request_of("dependencies:\n  - python=3.11\n  - pip: [six]\n");
+const PackageRequest with_conda =
+    package_request_of("channels: [main]\ndependencies:\n  - python\n  - numpy\n");
 
 std::optional<Python> no_carrier()
 {
@@ -59,10 +61,10 @@ void write_python(const Path& file, const std::string& version, const char* venv
 
 class ChoiceTest : public testing::Test {
 protected:
-    Result<BuildPlan> choose(const Wishes& wishes, const std::string& named = {})
+    Result<BuildPlan> choose(const PackageRequest& packages, const std::string& named = {})
     {
         return choose_builder(
-            wishes, named, settings_from(folder.path(), {"PATH=" + folder.path().string()}), {});
+            packages, named, settings_from(folder.path(), {"PATH=" + folder.path().string()}), {});
     }
     os::TestFolder folder;
 };
@@ -108,18 +110,20 @@ TEST_F(ChoiceTest, CondaPackagesGoToTheToolThatIsThereElseToRattlerElseNowhere)
 
 TEST(CondaTool, ItsFilesSayWhatTheListSays)
 {
-    const auto wishes = wishes_of("channels: [main, \"https://h.example/x\"]\ndependencies:\n"
-                                  "  - python=3.5.2\n  - one::numpy>=1.13,<2\n  - pip: [six]\n");
-    EXPECT_EQ(conda_file(wishes),
+    const auto packages =
+        package_request_of("channels: [main, \"https://h.example/x\"]\ndependencies:\n"
+                           "  - python=3.5.2\n  - one::numpy>=1.13,<2\n  - pip: [six]\n");
+    EXPECT_EQ(conda_file(packages),
               "channels:\n  - \"main\"\n  - \"https://h.example/x\"\n  - nodefaults\n"
               "dependencies:\n  - \"python=3.5.2\"\n  - \"one::numpy>=1.13,<2\"\n  - \"pip\"\n");
-    EXPECT_EQ(pixi_manifest(wishes, "linux-64").value(),
+    EXPECT_EQ(pixi_manifest(packages, "linux-64").value(),
               "[workspace]\nname = \"environment\"\nchannels = [\"main\", "
               "\"https://h.example/x\"]\nplatforms = [\"linux-64\"]\n\n[dependencies]\n"
               "\"python\" = \"3.5.2.*\"\n"
               "\"numpy\" = { version = \">=1.13,<2\", channel = \"one\" }\n\"pip\" = \"*\"\n");
     EXPECT_FALSE(
-        pixi_manifest(wishes_of("dependencies:\n  - numpy=1.13=py35_0\n"), "linux-64").has_value());
+        pixi_manifest(package_request_of("dependencies:\n  - numpy=1.13=py35_0\n"), "linux-64")
+            .has_value());
     EXPECT_THAT(plain_channels({"defaults", "/srv/channel", "nodefaults"}),
                 ElementsAre("https://repo.anaconda.com/pkgs/main",
                             "https://repo.anaconda.com/pkgs/r",

@@ -26,31 +26,31 @@ std::string identity_of(const dockerapi::Image& image)
 }
 
 Result<dockerapi::Image>
-provide_base(const ImageWish& wish, const Progress& progress, const std::stop_token& stop)
+provide_base(const ImageRequest& request, const Progress& progress, const std::stop_token& stop)
 {
-    if (wish.base.empty() || wish.base.find_first_of(" \t\r\n") != std::string::npos) {
+    if (request.base.empty() || request.base.find_first_of(" \t\r\n") != std::string::npos) {
         return tl::unexpected(Error(ErrorKind::invalid_argument,
-                                    fmt::format("'{}' names no image", printable(wish.base)),
+                                    fmt::format("'{}' names no image", printable(request.base)),
                                     "Name one in 'baseDockerImage' of the .compute file."));
     }
-    auto image = TRY(find_image(wish.engine, wish.base, after(patience), stop));
+    auto image = TRY(find_image(request.engine, request.base, after(patience), stop));
     if (!image && !progress) {
         return tl::unexpected(
             Error(ErrorKind::not_found,
-                  fmt::format("the image '{}' is not there yet", printable(wish.base)),
+                  fmt::format("the image '{}' is not there yet", printable(request.base)),
                   "A build would pull it."));
     }
     if (!image) {
-        progress(fmt::format("pulling the image '{}'", printable(wish.base)));
-        TRY(pull_image(wish.engine, wish.base, wish.login, progress, stop));
-        image = TRY(find_image(wish.engine, wish.base, after(patience), stop));
+        progress(fmt::format("pulling the image '{}'", printable(request.base)));
+        TRY(pull_image(request.engine, request.base, request.login, progress, stop));
+        image = TRY(find_image(request.engine, request.base, after(patience), stop));
     }
-    if (!image) return fail(ErrorKind::not_found, "image '{}' is gone again", wish.base);
-    const auto& machine = wish.engine.version().architecture;
+    if (!image) return fail(ErrorKind::not_found, "image '{}' is gone again", request.base);
+    const auto& machine = request.engine.version().architecture;
     if (!image->architecture.empty() && image->architecture != machine) {
         return tl::unexpected(Error(ErrorKind::invalid_argument,
                                     fmt::format("image '{}' is for {}, the engine's machine is {}",
-                                                printable(wish.base),
+                                                printable(request.base),
                                                 printable(image->architecture),
                                                 printable(machine)),
                                     "Name an image for this processor in 'baseDockerImage'."));
@@ -70,13 +70,13 @@ find_built(const dockerapi::Engine& engine, const std::string& key, const std::s
 Record record_of(const dockerapi::Image& image,
                  const dockerapi::Image& base,
                  const std::string& engine_id,
-                 const ImageWish& wish)
+                 const ImageRequest& request)
 {
     Record record;
     record.image = image.id;
     record.engine = engine_id;
-    record.socket = wish.engine.socket().native();
-    record.base_image = wish.base;
+    record.socket = request.engine.socket().native();
+    record.base_image = request.base;
     record.builder = image.label(builder_label);
     record.prefix = image_prefix;
     record.interpreter = fmt::format("{}/bin/python", image_prefix);
@@ -122,47 +122,47 @@ struct Examined {
 };
 
 Result<Examined> examine(const EnvironmentSpec& spec,
-                         const ImageWish& wish,
+                         const ImageRequest& request,
                          const dockerapi::Image& base,
                          const Settings& settings,
                          const std::stop_token& stop)
 {
     Examined examined;
-    examined.facts = TRY(probe_image(wish.engine, base.id, series_of(spec.wishes.python), stop)
-                             .map_error(while_doing("image '{}'", wish.base)));
-    TRY(check_engine_space(examined.facts, space_needed(spec.wishes, settings)));
+    examined.facts = TRY(probe_image(request.engine, base.id, series_of(spec.packages.python), stop)
+                             .map_error(while_doing("image '{}'", request.base)));
+    TRY(check_engine_space(examined.facts, space_needed(spec.packages, settings)));
     examined.plan = TRY(choose_image_way(
-        spec.wishes, examined.facts, [&] { return find_carrier(settings, stop); }));
+        spec.packages, examined.facts, [&] { return find_carrier(settings, stop); }));
     return examined;
 }
 
 Result<Built> build(const EnvironmentSpec& spec,
-                    const ImageWish& wish,
+                    const ImageRequest& request,
                     const dockerapi::Image& base,
                     const std::string& engine_id,
                     const std::optional<Lock>& lock,
                     const BuildContext& context)
 {
-    const auto [facts, plan] = TRY(examine(spec, wish, base, context.settings, context.stop));
+    const auto [facts, plan] = TRY(examine(spec, request, base, context.settings, context.stop));
     auto with_channels = spec;
-    if (with_channels.wishes.channels.empty())
-        with_channels.wishes.channels = context.settings.default_channels;
-    // The key is the wish's own, whatever the image made necessary.
+    if (with_channels.packages.channels.empty())
+        with_channels.packages.channels = context.settings.default_channels;
+    // The key is the request's own, whatever the image made necessary.
     TRY(build_environment_image({.spec = with_channels,
                                  .key = key_of(spec),
-                                 .wish = wish,
+                                 .request = request,
                                  .base = base,
                                  .facts = facts,
                                  .plan = plan,
                                  .lock = lock},
                                 context));
-    auto image = TRY(find_built(wish.engine, key_of(spec), context.stop));
+    auto image = TRY(find_built(request.engine, key_of(spec), context.stop));
     if (!image) return fail(ErrorKind::unavailable, "the engine lost the image it has built");
     Built built;
-    built.record = record_of(*image, base, engine_id, wish);
+    built.record = record_of(*image, base, engine_id, request);
     built.record.builder = plan.builder();
     built.record.choice = plan.reason;
-    built.lock = TRY(read_image_lock(wish.engine, image->id, context.stop));
+    built.lock = TRY(read_image_lock(request.engine, image->id, context.stop));
     TRY(os::remove_tree(context.folder / "prefix"));  // it is in the image now
     return built;
 }
@@ -171,49 +171,49 @@ Result<Built> build(const EnvironmentSpec& spec,
 
 Result<Preparation> plan_image(const Settings& settings,
                                const Request& request,
-                               Wishes wishes,
+                               PackageRequest packages,
                                const Progress& progress,
                                std::stop_token stop)
 {
-    const auto& wish = *request.image;
-    const auto base = TRY(provide_base(wish, progress, stop));
-    const auto info = TRY(wish.engine.info(after(patience), stop));
+    const auto& image_request = *request.image;
+    const auto base = TRY(provide_base(image_request, progress, stop));
+    const auto info = TRY(image_request.engine.info(after(patience), stop));
     Preparation preparation;
     preparation.spec = {.form = Form::image,
-                        .platform = conda_platform(wish.engine.version().architecture),
+                        .platform = conda_platform(image_request.engine.version().architecture),
                         .base = identity_of(base),
-                        .wishes = std::move(wishes)};
+                        .packages = std::move(packages)};
     auto& spec = preparation.spec;
-    if (spec.wishes.needs_conda() && spec.wishes.channels.empty())
-        spec.wishes.channels = settings.default_channels;
+    if (spec.packages.needs_conda() && spec.packages.channels.empty())
+        spec.packages.channels = settings.default_channels;
     if (request.lock) spec.lock_digest = digest_of(*request.lock).text();
     preparation.id = key_of(spec) + "." + sha256(info.id).text().substr(0, 8);
-    preparation.fault = [wish](const Record& record,
-                               const std::stop_token& token) -> Result<std::string> {
-        const auto image = TRY(find_built(wish.engine, record.key, token));
+    preparation.fault = [image_request](const Record& record,
+                                        const std::stop_token& token) -> Result<std::string> {
+        const auto image = TRY(find_built(image_request.engine, record.key, token));
         if (image && image->id == record.image) return std::string();
         return std::string(image ? "its image was replaced"
                                  : "its image was removed from the engine");
     };
     preparation.examine =
-        [spec, wish, base, &settings](
+        [spec, image_request, base, &settings](
             const std::stop_token& token) -> Result<std::pair<std::string, std::string>> {
-        const auto examined = TRY(examine(spec, wish, base, settings, token));
+        const auto examined = TRY(examine(spec, image_request, base, settings, token));
         return std::pair(examined.plan.builder(), examined.plan.reason);
     };
-    preparation.adopt = [wish, base, key = key_of(spec), engine = info.id](
+    preparation.adopt = [image_request, base, key = key_of(spec), engine = info.id](
                             const std::stop_token& token) -> Result<std::optional<Built>> {
-        const auto image = TRY(find_built(wish.engine, key, token));
+        const auto image = TRY(find_built(image_request.engine, key, token));
         if (!image) return std::nullopt;
         // One without its list is built anew.
-        auto lock = read_image_lock(wish.engine, image->id, token);
+        auto lock = read_image_lock(image_request.engine, image->id, token);
         if (!lock) return std::nullopt;
-        return Built{record_of(*image, base, engine, wish), std::move(*lock)};
+        return Built{record_of(*image, base, engine, image_request), std::move(*lock)};
     };
-    preparation.build =
-        [spec, wish, base, engine = info.id, lock = request.lock](const BuildContext& context) {
-            return build(spec, wish, base, engine, lock, context);
-        };
+    preparation.build = [spec, image_request, base, engine = info.id, lock = request.lock](
+                            const BuildContext& context) {
+        return build(spec, image_request, base, engine, lock, context);
+    };
     return preparation;
 }
 

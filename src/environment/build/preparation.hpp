@@ -32,12 +32,14 @@ struct Preparation {
 };
 
 // Asks what is at hand, builds nothing. `settings` must outlive the result.
-Result<Preparation>
-plan_prefix(const Settings& settings, const Request& request, Wishes wishes, std::stop_token stop);
+Result<Preparation> plan_prefix(const Settings& settings,
+                                const Request& request,
+                                PackageRequest packages,
+                                std::stop_token stop);
 // Brings the base image when it is not there (with `progress`; without one it is only missing).
 Result<Preparation> plan_image(const Settings& settings,
                                const Request& request,
-                               Wishes wishes,
+                               PackageRequest packages,
                                const Progress& progress,
                                std::stop_token stop);
 

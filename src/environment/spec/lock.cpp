@@ -70,9 +70,9 @@ bool is_hidden(std::string_view source)
     return source.find("***") != std::string_view::npos;
 }
 
-const PipLine* find_line(const Wishes& wishes, const LockedPackage& package)
+const PipLine* find_line(const PackageRequest& packages, const LockedPackage& package)
 {
-    for (const auto& line : wishes.pip) {
+    for (const auto& line : packages.pip) {
         if (line.is_option) continue;
         if (line.name == package.name) return &line;
         if (line.text.find("://") != std::string::npos &&
@@ -83,12 +83,12 @@ const PipLine* find_line(const Wishes& wishes, const LockedPackage& package)
 }
 
 // How pip is told of one package, without checksums.
-Result<std::string> requirement(const LockedPackage& package, const Wishes& wishes)
+Result<std::string> requirement(const LockedPackage& package, const PackageRequest& packages)
 {
     if (!package.direct) return fmt::format("{}=={}", package.name, package.version);
     if (!is_hidden(package.source) && !package.source.starts_with("file:"))
         return fmt::format("{} @ {}", package.name, package.source);
-    const auto* line = find_line(wishes, package);
+    const auto* line = find_line(packages, package);
     if (line == nullptr) {
         return tl::unexpected(
             Error(ErrorKind::not_found,
@@ -160,10 +160,10 @@ Digest digest_of(const Lock& lock)
     return sha256(to_text(lock));
 }
 
-Result<std::vector<std::string>> exact_lines(const Lock& lock, const Wishes& wishes)
+Result<std::vector<std::string>> exact_lines(const Lock& lock, const PackageRequest& packages)
 {
     std::vector<std::string> lines;
-    for (const auto& line : wishes.pip)
+    for (const auto& line : packages.pip)
         if (line.is_option) lines.push_back(line.text);
     // Checksums are all or nothing to pip; what comes from version control has its commit instead.
     const bool all_have =
@@ -172,7 +172,7 @@ Result<std::vector<std::string>> exact_lines(const Lock& lock, const Wishes& wis
         });
     for (const auto& package : lock.packages) {
         if (package.manager != Manager::pip) continue;
-        auto line = TRY(requirement(package, wishes));
+        auto line = TRY(requirement(package, packages));
         if (all_have && line.find(" --hash=") == std::string::npos) {
             for (const auto& digest : package.sha256)
                 line += " --hash=sha256:" + digest;

@@ -4,7 +4,7 @@
 #include "base/error.hpp"
 #include "base/hash.hpp"
 #include "base/json.hpp"
-#include "environment/spec/wishes.hpp"
+#include "environment/spec/package_request.hpp"
 
 #include <string>
 #include <string_view>
@@ -38,9 +38,9 @@ Result<Lock> parse_lock(std::string_view text);
 std::string to_text(const Lock& lock);
 Digest digest_of(const Lock& lock);
 
-// Lines with which pip installs exactly the lock's part of pip, with checksums. `wishes` give the
+// Lines with which pip installs exactly the lock's part of pip, with checksums. `packages` give the
 // options and, where the lock hides a secret or names a file, the address or file itself.
-Result<std::vector<std::string>> exact_lines(const Lock& lock, const Wishes& wishes);
+Result<std::vector<std::string>> exact_lines(const Lock& lock, const PackageRequest& packages);
 // conda's explicit list ("@EXPLICIT", then addresses with checksums).
 Result<std::string> explicit_list(const Lock& lock, const std::vector<std::string>& channels);
 

@@ -111,21 +111,22 @@ TEST(Lock, NeverTakesInASecret)
 
 TEST(Lock, ExactLinesTakeHiddenAddressesAndFilesFromTheWishes)
 {
-    Wishes wishes;
-    wishes.pip = {{.text = "--index-url https://u:tok@h.example", .is_option = true},
-                  {.text = "/w/own-0.1-py3-none-any.whl",
-                   .name = "own",
-                   .file = LocalFile{"/w/own-0.1-py3-none-any.whl", {}}},
-                  {.text = "https://s.example/signed-1.0-py3-none-any.whl?sig=x", .name = "signed"},
-                  {.text = "six", .name = "six"}};
+    PackageRequest packages;
+    packages.pip = {
+        {.text = "--index-url https://u:tok@h.example", .is_option = true},
+        {.text = "/w/own-0.1-py3-none-any.whl",
+         .name = "own",
+         .file = LocalFile{"/w/own-0.1-py3-none-any.whl", {}}},
+        {.text = "https://s.example/signed-1.0-py3-none-any.whl?sig=x", .name = "signed"},
+        {.text = "six", .name = "six"}};
     const auto hash = " --hash=sha256:" + digest;
-    EXPECT_THAT(exact_lines(example(), wishes).value(),
+    EXPECT_THAT(exact_lines(example(), packages).value(),
                 ElementsAre("--index-url https://u:tok@h.example",
                             "own @ file:///w/own-0.1-py3-none-any.whl" + hash,
                             "signed @ https://s.example/signed-1.0-py3-none-any.whl?sig=x" + hash,
                             "six==1.16.0" + hash + " --hash=sha256:" + std::string(64, 'c')));
-    wishes.pip.erase(wishes.pip.begin() + 2);
-    EXPECT_THAT(exact_lines(example(), wishes).error().message(), HasSubstr("signed"));
+    packages.pip.erase(packages.pip.begin() + 2);
+    EXPECT_THAT(exact_lines(example(), packages).error().message(), HasSubstr("signed"));
 }
 
 TEST(Lock, WithoutAChecksumForAllNoneIsAskedFor)

@@ -9,7 +9,7 @@
 namespace ponk::environment {
 
 // Where an image is wanted, and what it stands on.
-struct ImageWish {
+struct ImageRequest {
     dockerapi::Engine engine;  // on this machine, or forwarded from another
     std::string base;          // `baseDockerImage`
     std::optional<dockerapi::Login> login;
@@ -22,11 +22,11 @@ struct Request {
     std::string project;  // its id: environments of one project are compared
     std::string target;   // its name
     config::CondaEnvironment conda;
-    Path root;                       // what names in the file are relative to
-    std::string file;                // how messages name it
-    std::string interpreter;         // `pythonLocation`, for a prefix; empty: what PATH has
-    std::optional<ImageWish> image;  // absent: a prefix on this machine
-    std::optional<Lock> lock;        // exactly this again, instead of a new resolution
+    Path root;                          // what names in the file are relative to
+    std::string file;                   // how messages name it
+    std::string interpreter;            // `pythonLocation`, for a prefix; empty: what PATH has
+    std::optional<ImageRequest> image;  // absent: a prefix on this machine
+    std::optional<Lock> lock;           // exactly this again, instead of a new resolution
     enum class Substitutions { none, known } substitutions = Substitutions::none;
     Gpus gpus = Gpus::some;  // of the target; decides between replacements
 };

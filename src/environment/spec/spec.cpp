@@ -12,7 +12,7 @@ namespace ponk::environment {
 
 namespace {
 
-// Raised when a builder makes something else of the same wishes.
+// Raised when a builder makes something else of the same packages.
 constexpr int format_version = 1;
 constexpr std::size_t key_digits = 32;
 constexpr std::size_t most_changes_shown = 8;
@@ -119,10 +119,10 @@ std::string this_platform()
 Json describe(const EnvironmentSpec& spec)
 {
     JsonArray channels;
-    for (const auto& channel : spec.wishes.channels)
+    for (const auto& channel : spec.packages.channels)
         channels.emplace_back(address_identity(channel));
     std::vector<std::string> conda;
-    for (const auto& package : spec.wishes.conda)
+    for (const auto& package : spec.packages.conda)
         conda.push_back(join(split(package, '\t'), " "));
     JsonObject object{
         {"base", spec.base},
@@ -130,9 +130,9 @@ Json describe(const EnvironmentSpec& spec)
         {"conda", sorted(std::move(conda))},
         {"form", to_string(spec.form)},
         {"format", format_version},
-        {"pip", pip_list(spec.wishes.pip)},
+        {"pip", pip_list(spec.packages.pip)},
         {"platform", spec.platform},
-        {"python", spec.wishes.python},
+        {"python", spec.packages.python},
     };
     if (!spec.lock_digest.empty()) object.set("lock", spec.lock_digest);
     return object;

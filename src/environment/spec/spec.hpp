@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/json.hpp"
-#include "environment/spec/wishes.hpp"
+#include "environment/spec/package_request.hpp"
 
 #include <string>
 
@@ -21,7 +21,7 @@ struct EnvironmentSpec {
     // What it stands on: the image's digest, or the interpreter of a venv; empty for a conda
     // prefix, which brings its own.
     std::string base;
-    Wishes wishes;
+    PackageRequest packages;
     std::string lock_digest;  // when it is built from a lock; else empty
 };
 

@@ -19,16 +19,16 @@ using testing::Not;
 
 constexpr const char* storage = "https://store.example/wheels/tool-1.0-py3-none-any.whl";
 
-Wishes wishes_of(std::string_view text, const Path& project = "/nowhere")
+PackageRequest package_request_of(std::string_view text, const Path& project = "/nowhere")
 {
-    auto wishes = read_wishes(conda_of(text), project, "conda.yml");
-    EXPECT_TRUE(wishes.has_value()) << wishes.error().message();
-    return wishes ? *wishes : Wishes{};
+    auto packages = read_package_request(conda_of(text), project, "conda.yml");
+    EXPECT_TRUE(packages.has_value()) << packages.error().message();
+    return packages ? *packages : PackageRequest{};
 }
 
 EnvironmentSpec spec_of(std::string_view text)
 {
-    return {Form::prefix, "linux-64", "cpython 3.11.2", wishes_of(text)};
+    return {Form::prefix, "linux-64", "cpython 3.11.2", package_request_of(text)};
 }
 
 TEST(Address, HidesUsersTokensAndQueriesWhereverAnAddressStands)
@@ -89,25 +89,27 @@ TEST(PythonVersion, FollowsCondasWaysToNameOne)
     EXPECT_LT(compare_releases("3.9", "3.11"), 0);
 }
 
-TEST(Wishes, AFileWithJustPythonAndPipDoesNotNeedConda)
+TEST(PackageRequest, AFileWithJustPythonAndPipDoesNotNeedConda)
 {
-    const auto wishes = wishes_of("dependencies:\n  - python=3.11\n  - pip\n  - setuptools=68.0\n"
-                                  "  - pip:\n    - numpy==1.26\n");
-    EXPECT_FALSE(wishes.needs_conda());
-    EXPECT_EQ(wishes.python, "=3.11");
-    ASSERT_EQ(wishes.pip.size(), 2U);
-    EXPECT_EQ(wishes.pip[0].text, "setuptools==68.0.*");
-    EXPECT_EQ(wishes.pip[1].text, "numpy==1.26");
+    const auto packages =
+        package_request_of("dependencies:\n  - python=3.11\n  - pip\n  - setuptools=68.0\n"
+                           "  - pip:\n    - numpy==1.26\n");
+    EXPECT_FALSE(packages.needs_conda());
+    EXPECT_EQ(packages.python, "=3.11");
+    ASSERT_EQ(packages.pip.size(), 2U);
+    EXPECT_EQ(packages.pip[0].text, "setuptools==68.0.*");
+    EXPECT_EQ(packages.pip[1].text, "numpy==1.26");
 }
 
-TEST(Wishes, CondaPackagesKeepPipAmongThem)
+TEST(PackageRequest, CondaPackagesKeepPipAmongThem)
 {
-    const auto wishes = wishes_of("dependencies:\n  - python\n  - pip=9\n  - ipykernel=4.6.1\n");
-    EXPECT_TRUE(wishes.needs_conda());
-    EXPECT_THAT(wishes.conda, ElementsAre("ipykernel=4.6.1", "pip=9"));
+    const auto packages =
+        package_request_of("dependencies:\n  - python\n  - pip=9\n  - ipykernel=4.6.1\n");
+    EXPECT_TRUE(packages.needs_conda());
+    EXPECT_THAT(packages.conda, ElementsAre("ipykernel=4.6.1", "pip=9"));
 }
 
-TEST(Wishes, LocalWheelsAreKnownByTheirContentAndRequirementFilesAreTakenIn)
+TEST(PackageRequest, LocalWheelsAreKnownByTheirContentAndRequirementFilesAreTakenIn)
 {
     const os::TestFolder folder;
     const auto wheel = folder.path() / "tool-1.0-py3-none-any.whl";
@@ -118,15 +120,15 @@ TEST(Wishes, LocalWheelsAreKnownByTheirContentAndRequirementFilesAreTakenIn)
     const std::string text = "dependencies:\n  - pip:\n    - ./tool-1.0-py3-none-any.whl\n"
                              "    - -r more.txt\n    - -f wheels\n";
     const auto key = [&] {
-        return key_of({Form::prefix, "linux-64", "", wishes_of(text, folder.path())});
+        return key_of({Form::prefix, "linux-64", "", package_request_of(text, folder.path())});
     };
-    const auto wishes = wishes_of(text, folder.path());
-    ASSERT_EQ(wishes.pip.size(), 4U);
-    EXPECT_EQ(wishes.pip[0].name, "tool");
-    EXPECT_EQ(wishes.pip[0].file->digest, sha256("first"));
-    EXPECT_EQ(wishes.pip[1].text, "requests==2.0 --hash=sha256:ab");
-    EXPECT_EQ(wishes.pip[2].text, "six");
-    EXPECT_EQ(wishes.pip[3].text, "--find-links " + (folder.path() / "wheels").string());
+    const auto packages = package_request_of(text, folder.path());
+    ASSERT_EQ(packages.pip.size(), 4U);
+    EXPECT_EQ(packages.pip[0].name, "tool");
+    EXPECT_EQ(packages.pip[0].file->digest, sha256("first"));
+    EXPECT_EQ(packages.pip[1].text, "requests==2.0 --hash=sha256:ab");
+    EXPECT_EQ(packages.pip[2].text, "six");
+    EXPECT_EQ(packages.pip[3].text, "--find-links " + (folder.path() / "wheels").string());
     const auto before = key();
     ASSERT_TRUE(os::replace_file(wheel, "other"));
     const auto other = key();
@@ -135,18 +137,18 @@ TEST(Wishes, LocalWheelsAreKnownByTheirContentAndRequirementFilesAreTakenIn)
     EXPECT_NE(key(), other);
 }
 
-TEST(Wishes, WhatCannotBeServedIsRefusedWithItsPlace)
+TEST(PackageRequest, WhatCannotBeServedIsRefusedWithItsPlace)
 {
     for (const auto* line : {"-e .", "missing-1.0-py3-none-any.whl", "numpy=1.13", "-c x.txt"}) {
         const auto text = fmt::format("dependencies:\n  - pip:\n    - {}\n", line);
-        const auto wishes = read_wishes(conda_of(text), "/nowhere", "conda.yml");
-        ASSERT_FALSE(wishes.has_value()) << line;
-        EXPECT_THAT(wishes.error().message(), HasSubstr("conda.yml:3:7"));
-        EXPECT_THAT(wishes.error().hint(), Not(IsEmpty())) << line;
+        const auto packages = read_package_request(conda_of(text), "/nowhere", "conda.yml");
+        ASSERT_FALSE(packages.has_value()) << line;
+        EXPECT_THAT(packages.error().message(), HasSubstr("conda.yml:3:7"));
+        EXPECT_THAT(packages.error().hint(), Not(IsEmpty())) << line;
     }
 }
 
-TEST(Wishes, PathsThatLeaveTheProjectAreRefusedWithTheirPlace)
+TEST(PackageRequest, PathsThatLeaveTheProjectAreRefusedWithTheirPlace)
 {
     const os::TestFolder folder;
     const auto project = folder.path() / "project";
@@ -175,24 +177,24 @@ TEST(Wishes, PathsThatLeaveTheProjectAreRefusedWithTheirPlace)
                                     std::string("-r ../thesis/more.txt"),
                                     std::string("-r more.txt")}) {
         const auto text = fmt::format("dependencies:\n  - pip:\n    - \"{}\"\n", line);
-        const auto wishes = read_wishes(conda_of(text), project, "conda.yml");
-        ASSERT_FALSE(wishes.has_value()) << line;
-        EXPECT_THAT(wishes.error().message(), HasSubstr("conda.yml:3:7")) << line;
-        EXPECT_THAT(wishes.error().message(), HasSubstr("reaches outside the project")) << line;
-        EXPECT_THAT(wishes.error().message(), Not(HasSubstr("the secret")));
-        EXPECT_THAT(wishes.error().hint(), HasSubstr("PIP_FIND_LINKS"));
+        const auto packages = read_package_request(conda_of(text), project, "conda.yml");
+        ASSERT_FALSE(packages.has_value()) << line;
+        EXPECT_THAT(packages.error().message(), HasSubstr("conda.yml:3:7")) << line;
+        EXPECT_THAT(packages.error().message(), HasSubstr("reaches outside the project")) << line;
+        EXPECT_THAT(packages.error().message(), Not(HasSubstr("the secret")));
+        EXPECT_THAT(packages.error().hint(), HasSubstr("PIP_FIND_LINKS"));
     }
 }
 
-TEST(Wishes, LinesOfARequirementsFileAreNamedByThatFile)
+TEST(PackageRequest, LinesOfARequirementsFileAreNamedByThatFile)
 {
     const os::TestFolder folder;
     ASSERT_TRUE(os::make_directories(folder.path() / "deps"));
     ASSERT_TRUE(os::replace_file(folder.path() / "deps/more.txt", "six\n\n-f ../../x\n"));
-    const auto wishes = read_wishes(
+    const auto packages = read_package_request(
         conda_of("dependencies:\n  - pip: [-r deps/more.txt]\n"), folder.path(), "conda.yml");
-    ASSERT_FALSE(wishes.has_value());
-    EXPECT_THAT(wishes.error().message(), HasSubstr("deps/more.txt:3:1"));
+    ASSERT_FALSE(packages.has_value());
+    EXPECT_THAT(packages.error().message(), HasSubstr("deps/more.txt:3:1"));
 }
 
 TEST(Key, DoesNotDependOnTheOrderOfPackagesNorOnBlanks)

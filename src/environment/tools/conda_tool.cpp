@@ -27,7 +27,7 @@ Result<> create_by_pixi(const CondaTool& tool,
     const auto manifest = workspace / "pixi.toml";
     TRY(os::make_directories(workspace));
     TRY(os::replace_file(
-        manifest, TRY(pixi_manifest(spec.wishes, spec.platform)), 0600, os::Durable::no));
+        manifest, TRY(pixi_manifest(spec.packages, spec.platform)), 0600, os::Durable::no));
     TRY(context.run("pixi",
                     {tool.program.string(), "install", "--manifest-path", manifest.string()}));
     const auto made = workspace / ".pixi" / "envs" / "default";
@@ -38,27 +38,27 @@ Result<> create_by_pixi(const CondaTool& tool,
 
 }  // namespace
 
-std::string conda_file(const Wishes& wishes)
+std::string conda_file(const PackageRequest& packages)
 {
     std::string text = "channels:\n";
-    for (const auto& channel : wishes.channels)
+    for (const auto& channel : packages.channels)
         text += "  - " + json_word(channel) + "\n";
     text += "  - nodefaults\ndependencies:\n";
-    for (const auto& spec : conda_specs(wishes))
+    for (const auto& spec : conda_specs(packages))
         text += "  - " + json_word(spec) + "\n";
     return text;
 }
 
-Result<std::string> pixi_manifest(const Wishes& wishes, const std::string& platform)
+Result<std::string> pixi_manifest(const PackageRequest& packages, const std::string& platform)
 {
     std::vector<std::string> channels;
-    for (const auto& channel : plain_channels(wishes.channels))
+    for (const auto& channel : plain_channels(packages.channels))
         channels.push_back(json_word(channel));
     std::string text = fmt::format("[workspace]\nname = \"environment\"\nchannels = [{}]\n"
                                    "platforms = [{}]\n\n[dependencies]\n",
                                    join(channels, ", "),
                                    json_word(platform));
-    for (const auto& spec : conda_specs(wishes)) {
+    for (const auto& spec : conda_specs(packages)) {
         const auto channel = spec.find("::");
         const auto start = channel == std::string::npos ? 0 : channel + 2;
         const auto end = std::min(spec.find_first_of("=<>!~ [", start), spec.size());
@@ -100,7 +100,7 @@ Result<> create_by_conda_tool(const CondaTool& tool,
     const auto name = to_string(tool.builder);
     const auto file = context.folder / (lock ? "explicit.txt" : "environment.yml");
     const auto text =
-        lock ? TRY(explicit_list(*lock, spec.wishes.channels)) : conda_file(spec.wishes);
+        lock ? TRY(explicit_list(*lock, spec.packages.channels)) : conda_file(spec.packages);
     TRY(os::replace_file(file, text, 0600, os::Durable::no));
     std::vector<std::string> argv{program};
     if (lock || tool.builder == Builder::micromamba)

@@ -17,7 +17,7 @@ Result<> create_by_conda_tool(const CondaTool& tool,
                               const BuildContext& context);
 
 // The texts of those files, also for builds inside of images.
-std::string conda_file(const Wishes& wishes);
-Result<std::string> pixi_manifest(const Wishes& wishes, const std::string& platform);
+std::string conda_file(const PackageRequest& packages);
+Result<std::string> pixi_manifest(const PackageRequest& packages, const std::string& platform);
 
 }  // namespace ponk::environment

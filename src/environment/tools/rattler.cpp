@@ -98,21 +98,21 @@ Result<Path> provide_rattler(const Python& carrier, const BuildContext& context)
 }
 
 Result<>
-link_conda_packages(const Path& rattler, const CondaWish& wish, const BuildContext& context)
+link_conda_packages(const Path& rattler, const CondaRequest& request, const BuildContext& context)
 {
     const auto script = context.folder / "link_conda_packages.py";
     const auto plan_file = context.folder / "conda-plan.json";
     const auto texts = [](const std::vector<std::string>& list) {
         return JsonArray(list.begin(), list.end());
     };
-    JsonObject plan{{"prefix", wish.prefix.string()},
-                    {"channels", texts(plain_channels(wish.channels))},
-                    {"specs", texts(wish.specs)},
-                    {"platform", wish.platform},
+    JsonObject plan{{"prefix", request.prefix.string()},
+                    {"channels", texts(plain_channels(request.channels))},
+                    {"specs", texts(request.specs)},
+                    {"platform", request.platform},
                     {"cache", conda_cache(context.settings).string()},
-                    {"final_prefix", wish.used_at},
-                    {"system", wish.system}};
-    if (wish.lock) plan.set("locked", TRY(parse_json(to_text(*wish.lock)))["packages"]);
+                    {"final_prefix", request.used_at},
+                    {"system", request.system}};
+    if (request.lock) plan.set("locked", TRY(parse_json(to_text(*request.lock)))["packages"]);
     TRY(os::make_directories(conda_cache(context.settings)));
     TRY(os::replace_file(script, link_conda_packages_script(), 0600, os::Durable::no));
     TRY(os::replace_file(plan_file, to_json(plan), 0600, os::Durable::no));

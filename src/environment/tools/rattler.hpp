@@ -27,7 +27,7 @@ struct BuildContext {
 };
 
 // conda packages to be linked by py-rattler.
-struct CondaWish {
+struct CondaRequest {
     std::vector<std::string> channels;
     std::vector<std::string> specs;
     std::string platform;
@@ -41,7 +41,7 @@ struct CondaWish {
 // $PONK_HOME/tools at the first need. `carrier` can make a venv and is new enough.
 Result<Path> provide_rattler(const Python& carrier, const BuildContext& context);
 Result<>
-link_conda_packages(const Path& rattler, const CondaWish& wish, const BuildContext& context);
+link_conda_packages(const Path& rattler, const CondaRequest& request, const BuildContext& context);
 
 // The names that "defaults" stands for to conda; others as they are.
 std::vector<std::string> plain_channels(const std::vector<std::string>& channels);

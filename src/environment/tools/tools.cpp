@@ -73,7 +73,7 @@ std::string names_of(const std::vector<Python>& pythons)
     return texts.empty() ? "none" : join(texts, ", ");
 }
 
-BuildPlan plan_venv(const Wishes& wishes, const Python& python, const Settings& settings)
+BuildPlan plan_venv(const PackageRequest& packages, const Python& python, const Settings& settings)
 {
     BuildPlan plan;
     plan.python = python;
@@ -81,10 +81,10 @@ BuildPlan plan_venv(const Wishes& wishes, const Python& python, const Settings& 
                                  python.program.string(),
                                  python.version);
     const auto uv = os::find_program("uv", search_path(settings));
-    const auto strange = std::find_if_not(wishes.pip.begin(),
-                                          wishes.pip.end(),
+    const auto strange = std::find_if_not(packages.pip.begin(),
+                                          packages.pip.end(),
                                           [](const PipLine& line) { return uv_understands(line); });
-    if (uv && (strange == wishes.pip.end() || !python.has_venv)) {
+    if (uv && (strange == packages.pip.end() || !python.has_venv)) {
         plan.builder = Builder::uv;
         plan.program = *uv;
         plan.reason = fit;
@@ -195,26 +195,26 @@ std::optional<CondaTool> find_conda_tool(const Settings& settings)
     return std::nullopt;
 }
 
-Result<BuildPlan> choose_builder(const Wishes& wishes,
+Result<BuildPlan> choose_builder(const PackageRequest& packages,
                                  const std::string& named_python,
                                  const Settings& settings,
                                  std::stop_token stop)
 {
     const bool uv = os::find_program("uv", search_path(settings)).has_value();
     const auto serves = [&](const Python& python) {
-        return fits(python.version, wishes.python) && (python.has_venv || uv);
+        return fits(python.version, packages.python) && (python.has_venv || uv);
     };
     std::vector<Python> pythons;
-    if (!wishes.needs_conda()) {
-        pythons = find_pythons(named_python, wishes.python, serves, settings, stop);
+    if (!packages.needs_conda()) {
+        pythons = find_pythons(named_python, packages.python, serves, settings, stop);
         if (!pythons.empty() && serves(pythons.back()))
-            return plan_venv(wishes, pythons.back(), settings);
+            return plan_venv(packages, pythons.back(), settings);
     }
     BuildPlan plan;
-    plan.reason = wishes.needs_conda()
-                      ? fmt::format("conda packages are asked for ('{}')", wishes.conda.front())
+    plan.reason = packages.needs_conda()
+                      ? fmt::format("conda packages are asked for ('{}')", packages.conda.front())
                       : fmt::format("Python '{}' is asked for; at hand: {}",
-                                    wishes.python.empty() ? "any with venv" : wishes.python,
+                                    packages.python.empty() ? "any with venv" : packages.python,
                                     names_of(pythons));
     const bool fetched = settings.conda_program.find("://") != std::string::npos;
     if (const auto tool = find_conda_tool(settings); tool && !fetched) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "environment/spec/wishes.hpp"
+#include "environment/spec/package_request.hpp"
 #include "environment/tools/settings.hpp"
 
 #include <functional>
@@ -60,7 +60,7 @@ struct BuildPlan {
 
 // Only `python` and pip packages and an interpreter at hand that fits: uv, else venv and pip. Else
 // a conda tool that was found, else py-rattler. The error says what is missing and what to do.
-Result<BuildPlan> choose_builder(const Wishes& wishes,
+Result<BuildPlan> choose_builder(const PackageRequest& packages,
                                  const std::string& named_python,
                                  const Settings& settings,
                                  std::stop_token stop);

@@ -137,7 +137,7 @@ Result<std::optional<Lease>> LeaseFolder::take_one(int folder,
         if (!device.card.empty() && TRY(holder_in(folder, device.card)))
             return std::optional<Lease>();
         // The note before the shares: who can have one reads the right name.
-        write_lease_note(lease.fd_.get(), {.owner = owner, .wish = std::nullopt});
+        write_lease_note(lease.fd_.get(), {.owner = owner, .selection = std::nullopt});
         if (!TRY(try_lock(lease.fd_.get(), LockKind::shared))) return std::optional<Lease>();
         lease.uuid_ = device.uuid;
         lease.file_ = path / name;
@@ -158,8 +158,8 @@ Result<LeaseFolder::Outcome> LeaseFolder::try_take(const Ticket& ticket,
         return Outcome{.leases = {}, .devices = {}, .waiting = ticket.seen_};
 
     Outcome outcome;
-    const auto wanted = TRY(candidates(ticket.wish_, all));
-    const auto needed = needed_of(ticket.wish_, wanted);
+    const auto wanted = TRY(candidates(ticket.selection_, all));
+    const auto needed = needed_of(ticket.selection_, wanted);
     const auto folder = TRY(open_lock_folder(path_));
     auto before = TRY(look_before(folder.get(), ticket, wanted, all));
     Waiting waiting{.position = before.count + 1, .ahead = std::move(before.ahead), .reasons = {}};
@@ -210,7 +210,7 @@ Result<bool> LeaseFolder::renew(Lease& lease, const Owner& owner) const
     if (is_named(folder.get(), name, lease.fd_.get())) return true;
     auto file = TRY(open_lock_file(folder.get(), name));
     if (!TRY(try_lock(file.get(), LockKind::exclusive))) return false;
-    write_lease_note(file.get(), {.owner = owner, .wish = std::nullopt});
+    write_lease_note(file.get(), {.owner = owner, .selection = std::nullopt});
     TRY(try_lock(file.get(), LockKind::shared));
     lease.former_.push_back(std::exchange(lease.fd_, std::move(file)));
     return true;

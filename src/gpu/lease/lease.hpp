@@ -4,7 +4,7 @@
 #include "base/error.hpp"
 #include "base/time.hpp"
 #include "gpu/device.hpp"
-#include "model/gpu_wish.hpp"
+#include "model/gpu_selection.hpp"
 #include "os/fd.hpp"
 #include "os/file.hpp"
 
@@ -25,8 +25,8 @@ namespace ponk::gpu {
 using os::Path;
 
 // What a run asks for.
-using Wish = model::GpuWish;
-using model::parse_wish;
+using Selection = model::GpuSelection;
+using model::parse_gpu_selection;
 using model::to_text;
 
 // Whom a lease or a place in the queue belongs to, as shown to others.
@@ -85,7 +85,7 @@ private:
     std::uint64_t number_ = 0;
     Path file_;
     os::Fd fd_;
-    Wish wish_;
+    Selection selection_;
     // While this one waits before us, we wait too, and one call of the kernel tells: a thousand
     // who wait do not read each other's tickets again and again.
     mutable os::Fd blocker_;
@@ -103,9 +103,10 @@ public:
     [[nodiscard]] const Path& path() const noexcept { return path_; }
 
     // `not_found` for a name that is no GPU here, `invalid` when more are asked for than there are.
-    static Result<std::vector<Device>> candidates(const Wish& wish, const std::vector<Device>& all);
+    static Result<std::vector<Device>> candidates(const Selection& selection,
+                                                  const std::vector<Device>& all);
 
-    Result<Ticket> queue(const Wish& wish, const Owner& owner) const;
+    Result<Ticket> queue(const Selection& selection, const Owner& owner) const;
 
     // All that the ticket asks for, or why it must wait on. A GPU with processes of others is
     // taken, leased or not: `strangers` tells who they are, as sentences. Who has got its GPUs
@@ -134,7 +135,7 @@ public:
     // nullopt when it is free.
     Result<std::optional<Owner>> holder(const std::string& uuid) const;
     // Those who wait, first one first.
-    Result<std::vector<std::pair<Owner, Wish>>> waiting() const;
+    Result<std::vector<std::pair<Owner, Selection>>> waiting() const;
 
 private:
     struct Before;

@@ -37,7 +37,7 @@ std::string to_text(const LeaseNote& note)
                       {"run", shortened(note.owner.run)},
                       {"pid", note.owner.pid},
                       {"since", note.owner.since}};
-    if (note.wish) object.set("wish", to_text(*note.wish));
+    if (note.selection) object.set("wish", to_text(*note.selection));
     return to_json(object) + "\n";
 }
 
@@ -59,12 +59,12 @@ std::optional<LeaseNote> parse_lease_note(std::string_view text)
                              .run = printable(run.as_string()),
                              .pid = static_cast<pid_t>(pid.as_integer()),
                              .since = since.as_integer()},
-                   .wish = std::nullopt};
-    if (const auto& wish = (*json)["wish"]; !wish.is_null()) {
-        if (!wish.is_string()) return std::nullopt;
-        auto parsed = parse_wish(wish.as_string());
+                   .selection = std::nullopt};
+    if (const auto& selection = (*json)["wish"]; !selection.is_null()) {
+        if (!selection.is_string()) return std::nullopt;
+        auto parsed = parse_gpu_selection(selection.as_string());
         if (!parsed) return std::nullopt;
-        note.wish = std::move(*parsed);
+        note.selection = std::move(*parsed);
     }
     return note;
 }

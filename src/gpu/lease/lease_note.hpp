@@ -12,7 +12,7 @@ namespace ponk::gpu {
 // What a lock file or a ticket says of its owner: one line of JSON, docs/design/gpu.md.
 struct LeaseNote {
     Owner owner;
-    std::optional<Wish> wish;  // of a ticket
+    std::optional<Selection> selection;  // of a ticket
 };
 
 constexpr std::size_t lease_note_limit = 16384;

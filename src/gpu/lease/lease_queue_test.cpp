@@ -24,8 +24,8 @@ INSTANTIATE_TEST_SUITE_P(Places,
 TEST_P(LeaseQueue, AreServedInTheOrderOfComing)
 {
     auto held = take_now("all", "long");
-    auto first = folder.queue(wish("all"), owner("first")).value();
-    auto second = folder.queue(wish("1"), owner("second")).value();
+    auto first = folder.queue(selection("all"), owner("first")).value();
+    auto second = folder.queue(selection("1"), owner("second")).value();
     EXPECT_LT(first.number(), second.number());
     EXPECT_EQ(take(second).waiting->position, 2U);
     ASSERT_EQ(take(second).waiting->ahead.size(), 1U);
@@ -46,8 +46,8 @@ TEST_P(LeaseQueue, AreServedInTheOrderOfComing)
 TEST_P(LeaseQueue, WhoLeavesTheQueueHoldsNobodyUp)
 {
     auto held = take_now("GPU-0", "long");
-    auto first = std::optional(folder.queue(wish("all"), owner("first")).value());
-    const auto second = folder.queue(wish("1"), owner("second")).value();
+    auto first = std::optional(folder.queue(selection("all"), owner("first")).value());
+    const auto second = folder.queue(selection("1"), owner("second")).value();
     EXPECT_TRUE(take(*first).waiting);
     EXPECT_TRUE(take(second).waiting);
 
@@ -60,18 +60,18 @@ TEST_P(LeaseQueue, WhoLeavesTheQueueHoldsNobodyUp)
 TEST_P(LeaseQueue, OneMayPassThoseWhoCannotWantWhatItTakes)
 {
     const auto held = take_now("GPU-0", "long");
-    const auto first = folder.queue(wish("GPU-0"), owner("first")).value();
-    const auto other = folder.queue(wish("GPU-0,GPU-1"), owner("other")).value();
+    const auto first = folder.queue(selection("GPU-0"), owner("first")).value();
+    const auto other = folder.queue(selection("GPU-0,GPU-1"), owner("other")).value();
     EXPECT_TRUE(take(first).waiting);
     EXPECT_TRUE(take(other).waiting);
 
     const auto named = take_now("GPU-2", "named");
     EXPECT_THAT(uuids(named), ElementsAre("GPU-2"));
     // GPU-1 is free, but the one before could take it.
-    const auto any = folder.queue(wish("2"), owner("any")).value();
+    const auto any = folder.queue(selection("2"), owner("any")).value();
     EXPECT_EQ(take(any).waiting->position, 3U) << "the third that could take GPU-0 or GPU-1";
     EXPECT_THAT(uuids(take_now("GPU-1")), IsEmpty());
-    const auto behind = folder.queue(wish("GPU-2"), owner("behind")).value();
+    const auto behind = folder.queue(selection("GPU-2"), owner("behind")).value();
     EXPECT_EQ(take(behind).waiting->position, 2U) << "'any' could take GPU-2";
 }
 
@@ -79,28 +79,29 @@ TEST_P(LeaseQueue, StoppedProcessLosesItsTurnUntilItGoesOn)
 {
     std::optional<Ticket> waiter;
     OtherProcess stopped([&] {
-        waiter = folder.queue(wish("all"), {.user = "bob", .run = "s", .pid = ::getpid()}).value();
+        waiter =
+            folder.queue(selection("all"), {.user = "bob", .run = "s", .pid = ::getpid()}).value();
         return true;
     });
-    const auto ticket = folder.queue(wish("1"), owner("me")).value();
+    const auto ticket = folder.queue(selection("1"), owner("me")).value();
     EXPECT_TRUE(take(ticket).waiting);
 
     stopped.signal(SIGSTOP);
     ::waitpid(stopped.pid(), nullptr, WUNTRACED);
-    const auto later = folder.queue(wish("1"), owner("later")).value();
+    const auto later = folder.queue(selection("1"), owner("later")).value();
     EXPECT_EQ(take(later).waiting->position, 2U);
 
     stopped.signal(SIGCONT);
     ::waitpid(stopped.pid(), nullptr, WCONTINUED);
-    const auto last = folder.queue(wish("1"), owner("last")).value();
+    const auto last = folder.queue(selection("1"), owner("last")).value();
     EXPECT_EQ(take(last).waiting->position, 4U);
 }
 
 TEST_P(LeaseQueue, OneWhoWaitsAsksOnlyAfterTheOneBefore)
 {
     const auto held = take_now("all");
-    std::optional first = folder.queue(wish("all"), owner("first")).value();
-    const auto second = folder.queue(wish("1"), owner("second")).value();
+    std::optional first = folder.queue(selection("all"), owner("first")).value();
+    const auto second = folder.queue(selection("1"), owner("second")).value();
     EXPECT_EQ(take(second).waiting->position, 2U);
 
     // With the folder away nothing but the open ticket of the first can be asked.
@@ -117,9 +118,9 @@ TEST_P(LeaseQueue, NobodyUsesUpTheNumbersOrSpoilsTheirGiving)
     for (const char* name : {"ticket-999999999999999999", "ticket-000000002000000000"})
         ASSERT_TRUE(os::publish_file(folder.path() / name, "", 0666));
     ASSERT_EQ(::mkdir((folder.path() / "queue").c_str(), 0700), 0);
-    const auto first = folder.queue(wish("all"), owner("a")).value();
+    const auto first = folder.queue(selection("all"), owner("a")).value();
     EXPECT_EQ(first.number(), 1U);
-    EXPECT_EQ(folder.queue(wish("all"), owner("b")).value().number(), 2U);
+    EXPECT_EQ(folder.queue(selection("all"), owner("b")).value().number(), 2U);
     EXPECT_EQ(take(first, "a").leases.size(), 3U);
 }
 
@@ -130,39 +131,39 @@ TEST_P(LeaseQueue, WhoWaitsNeedsTheEndOfARunOnlyWhenOthersWillNotDo)
     const auto needs = [&](const Ticket& ticket, const char* run) {
         return folder.needs_end_of(run, ticket, all).value();
     };
-    const auto two = folder.queue(wish("2"), owner("child")).value();
+    const auto two = folder.queue(selection("2"), owner("child")).value();
     EXPECT_FALSE(needs(two, "parent")) << "the other one ends some day";
     EXPECT_FALSE(needs(two, "nobody"));
-    EXPECT_TRUE(needs(folder.queue(wish("3"), owner("child")).value(), "parent"));
-    EXPECT_TRUE(needs(folder.queue(wish("GPU-0"), owner("child")).value(), "parent"));
-    EXPECT_FALSE(needs(folder.queue(wish("GPU-1"), owner("child")).value(), "parent"));
+    EXPECT_TRUE(needs(folder.queue(selection("3"), owner("child")).value(), "parent"));
+    EXPECT_TRUE(needs(folder.queue(selection("GPU-0"), owner("child")).value(), "parent"));
+    EXPECT_FALSE(needs(folder.queue(selection("GPU-1"), owner("child")).value(), "parent"));
 }
 
 TEST_P(LeaseQueue, WhoWaitsBehindOneThatNeedsTheEndOfARunNeedsItToo)
 {
     const auto parent = take_now("GPU-0", "parent");
-    const auto few = folder.queue(wish("2"), owner("few")).value();
-    const auto child = folder.queue(wish("GPU-2"), owner("child")).value();
+    const auto few = folder.queue(selection("2"), owner("few")).value();
+    const auto child = folder.queue(selection("GPU-2"), owner("child")).value();
     EXPECT_FALSE(folder.needs_end_of("parent", child, all).value())
         << "both of the others are free";
-    const auto many = folder.queue(wish("GPU-0,GPU-1"), owner("many")).value();
-    const auto beside = folder.queue(wish("GPU-2"), owner("child")).value();
-    const auto behind = folder.queue(wish("GPU-1"), owner("child")).value();
+    const auto many = folder.queue(selection("GPU-0,GPU-1"), owner("many")).value();
+    const auto beside = folder.queue(selection("GPU-2"), owner("child")).value();
+    const auto behind = folder.queue(selection("GPU-1"), owner("child")).value();
     EXPECT_FALSE(folder.needs_end_of("parent", beside, all).value());
     EXPECT_TRUE(folder.needs_end_of("parent", behind, all).value());
-    const auto next = folder.queue(wish("GPU-1,GPU-2"), owner("next")).value();
-    const auto last = folder.queue(wish("GPU-2"), owner("child")).value();
+    const auto next = folder.queue(selection("GPU-1,GPU-2"), owner("next")).value();
+    const auto last = folder.queue(selection("GPU-2"), owner("child")).value();
     EXPECT_TRUE(folder.needs_end_of("parent", last, all).value()) << "'next' waits for 'many'";
 }
 
 TEST_P(LeaseQueue, TicketsMove)
 {
-    auto first = folder.queue(wish("1"), owner("a")).value();
+    auto first = folder.queue(selection("1"), owner("a")).value();
     const auto number = first.number();
     auto moved = std::move(first);
     EXPECT_EQ(moved.number(), number);
     EXPECT_EQ(tickets(), 1U);
-    moved = folder.queue(wish("1"), owner("b")).value();
+    moved = folder.queue(selection("1"), owner("b")).value();
     EXPECT_EQ(tickets(), 1U);
     EXPECT_EQ(folder.waiting().value()[0].first.run, "b");
 }

@@ -63,10 +63,10 @@ TEST_P(Leases, DeadProcessesLeaveNothingBehind)
     });
     std::optional<Ticket> waiter;
     OtherProcess waiting([&] {
-        waiter = folder.queue(wish("all"), owner("waiting")).value();
+        waiter = folder.queue(selection("all"), owner("waiting")).value();
         return take(*waiter).waiting.has_value();
     });
-    const auto ticket = folder.queue(wish("1"), owner("me")).value();
+    const auto ticket = folder.queue(selection("1"), owner("me")).value();
     EXPECT_EQ(take(ticket).waiting->position, 2U);
     EXPECT_EQ(folder.waiting()->size(), 2U);
 
@@ -77,7 +77,7 @@ TEST_P(Leases, DeadProcessesLeaveNothingBehind)
     EXPECT_THAT(uuids(take(ticket)), ElementsAre("GPU-0"));
     EXPECT_EQ(tickets(), 2U);
 
-    const auto next = folder.queue(wish("1"), owner("next")).value();
+    const auto next = folder.queue(selection("1"), owner("next")).value();
     EXPECT_EQ(tickets(), 2U) << "the dead one's is swept by the next who comes";
     EXPECT_GT(next.number(), ticket.number());
 }
@@ -128,12 +128,12 @@ TEST_P(Leases, GpuWithForeignProcessesIsTaken)
         return seen.uuid == "GPU-0" ? std::vector<std::string>{"process 77 of bob computes"}
                                     : std::vector<std::string>{};
     };
-    std::optional ticket = folder.queue(wish("1"), owner("a")).value();
+    std::optional ticket = folder.queue(selection("1"), owner("a")).value();
     const auto got = folder.try_take(*ticket, owner("a"), all, busy).value();
     EXPECT_THAT(uuids(got), ElementsAre("GPU-1"));
     ticket.reset();
 
-    const auto every = folder.queue(wish("GPU-0"), owner("b")).value();
+    const auto every = folder.queue(selection("GPU-0"), owner("b")).value();
     const auto none = folder.try_take(every, owner("b"), all, busy).value();
     ASSERT_TRUE(none.waiting);
     EXPECT_THAT(none.waiting->reasons, ElementsAre("process 77 of bob computes"));
@@ -168,10 +168,10 @@ TEST_P(Leases, GpuThatAnotherTakesMeanwhileIsNotTakenTwice)
     const std::vector<std::pair<const char*, const char*>> pairs{
         {"GPU-1", "GPU-1"}, {"GPU-0", "MIG-1"}, {"MIG-1", "GPU-0"}, {"GPU-1,MIG-1", "GPU-0"}};
     for (const auto& [ours, theirs] : pairs) {
-        const auto early = folder.queue(wish(theirs), owner("early")).value();
+        const auto early = folder.queue(selection(theirs), owner("early")).value();
         const auto unread = fmt::format("ticket-{:018}", early.number());
         ASSERT_EQ(::truncate((folder.path() / unread).c_str(), 0), 0);
-        const auto late = folder.queue(wish(ours), owner("late")).value();
+        const auto late = folder.queue(selection(ours), owner("late")).value();
         LeaseFolder::Outcome first;
         const auto meanwhile = [&](const Device&) {
             if (first.leases.empty()) first = take(early, "early");
@@ -209,7 +209,7 @@ TEST_P(Leases, StrangeFilesInTheFolderDoNoHarm)
     write("GPU-0.lock", "{\"user\":");
     write("GPU-1.lock", std::string(1'000'000, '{'));
 
-    const auto ticket = folder.queue(wish("all"), owner("me")).value();
+    const auto ticket = folder.queue(selection("all"), owner("me")).value();
     EXPECT_EQ(ticket.number(), 8U);
     EXPECT_EQ(folder.waiting()->size(), 1U);
     const auto got = take(ticket, "me");
@@ -262,7 +262,7 @@ TEST_P(Leases, HoldOnWhenTheirFileIsRemoved)
 
 TEST_P(Leases, HolderWhoseNoteIsOfADeadProcessIsNotNamedAsTheOne)
 {
-    const auto ticket = folder.queue(wish("GPU-0"), owner("gone")).value();
+    const auto ticket = folder.queue(selection("GPU-0"), owner("gone")).value();
     auto gone = owner("gone");
     gone.pid = 0x3fffffff;
     const auto held = folder.try_take(ticket, gone, all, {}).value();

@@ -28,9 +28,9 @@ inline Owner owner(const std::string& run)
     return {.user = os::user_name(), .run = run, .pid = ::getpid(), .since = 1'750'000'000'000};
 }
 
-inline Wish wish(const char* text)
+inline Selection selection(const char* text)
 {
-    return parse_wish(text).value();
+    return parse_gpu_selection(text).value();
 }
 
 inline std::vector<std::string> uuids(const LeaseFolder::Outcome& outcome)
@@ -95,7 +95,7 @@ protected:
     }
     LeaseFolder::Outcome take_now(const char* text, const std::string& run = "run")
     {
-        const auto ticket = folder.queue(wish(text), owner(run)).value();
+        const auto ticket = folder.queue(selection(text), owner(run)).value();
         return take(ticket, run);
     }
     [[nodiscard]] std::size_t tickets() const

@@ -130,7 +130,8 @@ TEST_F(LockFile, NameThatStandsForAnotherFileIsSeen)
 TEST_F(LockFile, NoteSurvivesAndForeignBytesDoNoHarm)
 {
     const LeaseNote note{.owner = {.user = "ann", .run = "0197", .pid = 12, .since = 5},
-                         .wish = Wish{.kind = Wish::Kind::count, .count = 2, .uuids = {}}};
+                         .selection =
+                             Selection{.kind = Selection::Kind::count, .count = 2, .uuids = {}}};
     const auto text = to_text(note);
     EXPECT_EQ(text, "{\"user\":\"ann\",\"run\":\"0197\",\"pid\":12,\"since\":5,\"wish\":\"2\"}\n");
     ASSERT_TRUE(parse_lease_note(text));

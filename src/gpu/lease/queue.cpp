@@ -104,7 +104,7 @@ std::optional<LiveTicket> look_at(int folder, std::uint64_t number)
     auto fd = open_ticket(folder, number);
     if (!fd || is_dead(*fd)) return std::nullopt;
     auto note = read_lease_note(fd->get());
-    if (!note || !note->wish || is_stopped(note->owner.pid)) return std::nullopt;
+    if (!note || !note->selection || is_stopped(note->owner.pid)) return std::nullopt;
     return LiveTicket{std::move(*fd), std::move(*note)};
 }
 
@@ -143,9 +143,9 @@ void remove_dead(int folder, const std::vector<std::uint64_t>& numbers)
 }
 
 // What the owner of a ticket could take of the GPUs that we see.
-std::vector<Device> reach_of(const Wish& wish, const std::vector<Device>& all)
+std::vector<Device> reach_of(const Selection& selection, const std::vector<Device>& all)
 {
-    auto devices = LeaseFolder::candidates(wish, all);
+    auto devices = LeaseFolder::candidates(selection, all);
     return devices ? std::move(*devices) : std::vector<Device>();  // it fails by itself
 }
 
@@ -158,9 +158,9 @@ bool is_within(const Device& device, const std::vector<Device>& reach)
 
 }  // namespace
 
-std::size_t needed_of(const Wish& wish, const std::vector<Device>& candidates)
+std::size_t needed_of(const Selection& selection, const std::vector<Device>& candidates)
 {
-    return wish.kind == Wish::Kind::count ? wish.count : candidates.size();
+    return selection.kind == Selection::Kind::count ? selection.count : candidates.size();
 }
 
 bool exclude_each_other(const Device& left, const Device& right)
@@ -180,7 +180,7 @@ Ticket& Ticket::operator=(Ticket&& other) noexcept
     number_ = other.number_;
     file_ = std::move(other.file_);
     fd_ = std::move(other.fd_);
-    wish_ = std::move(other.wish_);
+    selection_ = std::move(other.selection_);
     blocker_ = std::move(other.blocker_);
     seen_ = std::move(other.seen_);
     look_again_ = other.look_again_;
@@ -194,9 +194,9 @@ void Ticket::give_up() noexcept
     fd_.reset();
 }
 
-Result<Ticket> LeaseFolder::queue(const Wish& wish, const Owner& owner) const
+Result<Ticket> LeaseFolder::queue(const Selection& selection, const Owner& owner) const
 {
-    const auto text = to_text(LeaseNote{.owner = owner, .wish = wish});
+    const auto text = to_text(LeaseNote{.owner = owner, .selection = selection});
     if (text.size() > lease_note_limit)
         return fail(ErrorKind::invalid_argument, "too many GPUs are named");
     const auto folder = TRY(open_lock_folder(path_));
@@ -207,7 +207,7 @@ Result<Ticket> LeaseFolder::queue(const Wish& wish, const Owner& owner) const
         TRY(os::write_all(file.fd(), text));
         TRY(try_lock(file.fd(), LockKind::exclusive));
         Ticket ticket;
-        ticket.wish_ = wish;
+        ticket.selection_ = selection;
         const auto numbering = TRY(take_numbering(folder.get()));
         const auto numbers = TRY(list_tickets(folder.get()));
         if (numbering) remove_dead(folder.get(), numbers);
@@ -235,12 +235,12 @@ Result<LeaseFolder::Before> LeaseFolder::look_before(int folder,
     Before before;
     auto numbers = TRY(list_tickets(folder));
     numbers.erase(std::lower_bound(numbers.begin(), numbers.end(), ticket.number_), numbers.end());
-    const auto needed = needed_of(ticket.wish_, wanted);
+    const auto needed = needed_of(ticket.selection_, wanted);
     std::vector<Owner> ahead;  // the nearest one first
     const auto look = [&](std::uint64_t number) {
         auto earlier = look_at(folder, number);
         if (!earlier) return;
-        const auto reach = reach_of(*earlier->note.wish, all);
+        const auto reach = reach_of(*earlier->note.selection, all);
         std::size_t left = wanted.size();
         for (const auto& device : wanted) {
             if (!is_within(device, reach)) continue;
@@ -285,31 +285,31 @@ Result<bool> LeaseFolder::needs_end_of(const std::string& run,
             barred.push_back(device);
     }
     if (barred.empty()) return false;
-    const auto is_stuck = [&](const Wish& wish, const std::vector<Device>& reach) {
+    const auto is_stuck = [&](const Selection& selection, const std::vector<Device>& reach) {
         const auto left = std::count_if(reach.begin(), reach.end(), [&](const Device& device) {
             return !is_within(device, barred);
         });
-        return static_cast<std::size_t>(left) < needed_of(wish, reach);
+        return static_cast<std::size_t>(left) < needed_of(selection, reach);
     };
     const auto folder = TRY(open_lock_folder(path_));
     for (const auto number : TRY(list_tickets(folder.get()))) {
         if (number >= ticket.number_) break;
         const auto earlier = look_at(folder.get(), number);
         if (!earlier) continue;
-        const auto reach = reach_of(*earlier->note.wish, all);
-        if (!reach.empty() && is_stuck(*earlier->note.wish, reach))
+        const auto reach = reach_of(*earlier->note.selection, all);
+        if (!reach.empty() && is_stuck(*earlier->note.selection, reach))
             barred.insert(barred.end(), reach.begin(), reach.end());
     }
-    return is_stuck(ticket.wish_, TRY(candidates(ticket.wish_, all)));
+    return is_stuck(ticket.selection_, TRY(candidates(ticket.selection_, all)));
 }
 
-Result<std::vector<std::pair<Owner, Wish>>> LeaseFolder::waiting() const
+Result<std::vector<std::pair<Owner, Selection>>> LeaseFolder::waiting() const
 {
     const auto folder = TRY(open_lock_folder(path_));
-    std::vector<std::pair<Owner, Wish>> waiting;
+    std::vector<std::pair<Owner, Selection>> waiting;
     for (const auto number : TRY(list_tickets(folder.get()))) {
         if (auto ticket = look_at(folder.get(), number))
-            waiting.emplace_back(std::move(ticket->note.owner), std::move(*ticket->note.wish));
+            waiting.emplace_back(std::move(ticket->note.owner), std::move(*ticket->note.selection));
     }
     return waiting;
 }

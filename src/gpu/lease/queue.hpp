@@ -10,8 +10,8 @@
 
 namespace ponk::gpu {
 
-// How many GPUs the wish needs among `candidates`.
-std::size_t needed_of(const Wish& wish, const std::vector<Device>& candidates);
+// How many GPUs the selection needs among `candidates`.
+std::size_t needed_of(const Selection& selection, const std::vector<Device>& candidates);
 // True when both cannot be leased at a time: the same, or a card and an instance of it.
 bool exclude_each_other(const Device& left, const Device& right);
 

@@ -224,7 +224,7 @@ TEST(RunFilter, IsATreeOfValues)
 TEST(HistoryFilter, KnowsWhatPonkKnowsOfARun)
 {
     expect_rows(history_runs,
-                {{"target = 'box'", "target = 'box'"},
+                {{"target = 'host'", "target = 'host'"},
                  {"script LIKE 'train%'", "script LIKE 'train%'"},
                  {"script_name = 'a.py'", "script = 'a.py'"},
                  {"name = 'a'", "run_name = 'a'"},

@@ -166,7 +166,7 @@ Result<Place> Copies::put(const ExperimentCopy& experiment)
 Result<Outcome> Copies::put(std::int64_t experiment, const RunCopy& copy)
 {
     // Compared outside of the writer's turn: there may be millions of points.
-    TRY(HistoryAccess::settle(history_, copy.run.id));
+    TRY(HistoryAccess::compact(history_, copy.run.id));
     auto& database = HistoryAccess::database(history_);
     const auto known =
         TRY(database.read([&](db::Connection& reader) -> Result<std::optional<Outcome>> {

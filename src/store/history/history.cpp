@@ -79,7 +79,7 @@ Result<std::unique_ptr<History>> History::open(const Path& folder, Sync sync)
     impl->database = std::move(database);
     TRY(convert_old_points(*impl->database));
     TRY(impl->database->read(
-        [&impl](db::Connection& reader) { return note_tails(reader, impl->unsettled); }));
+        [&impl](db::Connection& reader) { return note_tails(reader, impl->uncompacted); }));
     return std::unique_ptr<History>(new History(std::move(impl)));
 }
 
@@ -88,14 +88,14 @@ db::Database& HistoryAccess::database(const History& history)
     return *history.impl_->database;
 }
 
-std::uint64_t HistoryAccess::unsettled_bytes(const History& history)
+std::uint64_t HistoryAccess::uncompacted_bytes(const History& history)
 {
-    return history.impl_->unsettled.bytes();
+    return history.impl_->uncompacted.bytes();
 }
 
-Result<> HistoryAccess::settle(const History& history, const RunId& id)
+Result<> HistoryAccess::compact(const History& history, const RunId& id)
 {
-    return history.impl_->settle(id);
+    return history.impl_->compact(id);
 }
 
 const Opening& History::opening() const noexcept

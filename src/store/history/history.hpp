@@ -107,7 +107,7 @@ public:
     Result<> log_points(const RunId& id, std::span<const model::MetricPoint> points);
     // Points of `log_points` are kept as they came until somebody asks for metrics, the run ends or
     // there are many of them; this makes them metrics now. To be called once in a while.
-    Result<> settle_all();
+    Result<> compact_all();
     // 0 when nothing of it is stored.
     Result<std::uint64_t> journal_offset(const RunId& id, const std::string& journal) const;
     // Sorted by key. The latest is the one of the greatest step, then time, then value, where NaN

@@ -12,9 +12,9 @@ class History;
 struct HistoryAccess {
     static db::Database& database(const History& history);
     // What was logged to the run is among its metrics when this returns.
-    static Result<> settle(const History& history, const RunId& id);
+    static Result<> compact(const History& history, const RunId& id);
     // Of what was logged and is not among the metrics yet.
-    static std::uint64_t unsettled_bytes(const History& history);
+    static std::uint64_t uncompacted_bytes(const History& history);
 };
 
 }  // namespace ponk::store

@@ -47,15 +47,15 @@ Result<std::uint64_t> History::journal_offset(const RunId& id, const std::string
 Result<std::vector<LatestMetric>> History::latest_metrics(const RunId& id,
                                                           const MetricRange& range) const
 {
-    return impl_->read_settled(id,
-                               [&](db::Connection& reader) -> Result<std::vector<LatestMetric>> {
-                                   return read_latest(reader, TRY(get_run_row(reader, id)), range);
-                               });
+    return impl_->read_compacted(
+        id, [&](db::Connection& reader) -> Result<std::vector<LatestMetric>> {
+            return read_latest(reader, TRY(get_run_row(reader, id)), range);
+        });
 }
 
 Result<std::int64_t> History::count_metrics(const RunId& id) const
 {
-    return impl_->read_settled(id, [&](db::Connection& reader) -> Result<std::int64_t> {
+    return impl_->read_compacted(id, [&](db::Connection& reader) -> Result<std::int64_t> {
         auto statement = TRY(reader.prepare("SELECT count(*) FROM metric WHERE run = ?"));
         statement.bind(TRY(get_run_row(reader, id)));
         return TRY(statement.step()) ? statement.integer(0) : 0;
@@ -65,10 +65,10 @@ Result<std::int64_t> History::count_metrics(const RunId& id) const
 Result<std::optional<LatestMetric>> History::find_metric(const RunId& id,
                                                          const std::string& key) const
 {
-    return impl_->read_settled(id,
-                               [&](db::Connection& reader) -> Result<std::optional<LatestMetric>> {
-                                   return read_metric(reader, TRY(get_run_row(reader, id)), key);
-                               });
+    return impl_->read_compacted(
+        id, [&](db::Connection& reader) -> Result<std::optional<LatestMetric>> {
+            return read_metric(reader, TRY(get_run_row(reader, id)), key);
+        });
 }
 
 Result<std::vector<MetricPoint>> History::metric_points(const RunId& id,
@@ -76,15 +76,16 @@ Result<std::vector<MetricPoint>> History::metric_points(const RunId& id,
                                                         std::int64_t after,
                                                         std::size_t limit) const
 {
-    return impl_->read_settled(id, [&](db::Connection& reader) -> Result<std::vector<MetricPoint>> {
-        std::vector<MetricPoint> points;
-        TRY(read_points(reader,
-                        TRY(get_run_row(reader, id)),
-                        key,
-                        {after, static_cast<std::int64_t>(limit)},
-                        [&points](MetricPoint point) { points.push_back(std::move(point)); }));
-        return points;
-    });
+    return impl_->read_compacted(
+        id, [&](db::Connection& reader) -> Result<std::vector<MetricPoint>> {
+            std::vector<MetricPoint> points;
+            TRY(read_points(reader,
+                            TRY(get_run_row(reader, id)),
+                            key,
+                            {after, static_cast<std::int64_t>(limit)},
+                            [&points](MetricPoint point) { points.push_back(std::move(point)); }));
+            return points;
+        });
 }
 
 Result<std::vector<MetricPoint>> History::metric_series(const RunId& id,
@@ -96,19 +97,20 @@ Result<std::vector<MetricPoint>> History::metric_series(const RunId& id,
 Result<std::vector<MetricPoint>>
 History::metric_curve(const RunId& id, const std::string& key, std::size_t most) const
 {
-    return impl_->read_settled(id, [&](db::Connection& reader) -> Result<std::vector<MetricPoint>> {
-        const auto run = TRY(get_run_row(reader, id));
-        const auto metric = TRY(find_open_metric(reader, run, key));
-        if (!metric) return std::vector<MetricPoint>();
-        Curve curve(static_cast<std::size_t>(metric->latest.count), most);
-        TRY(read_columns(reader,
-                         metric->row,
-                         {},
-                         [&](const PointColumns& points, std::size_t first, std::size_t last) {
-                             curve.add(key, points, first, last);
-                         }));
-        return curve.finish();
-    });
+    return impl_->read_compacted(
+        id, [&](db::Connection& reader) -> Result<std::vector<MetricPoint>> {
+            const auto run = TRY(get_run_row(reader, id));
+            const auto metric = TRY(find_open_metric(reader, run, key));
+            if (!metric) return std::vector<MetricPoint>();
+            Curve curve(static_cast<std::size_t>(metric->latest.count), most);
+            TRY(read_columns(reader,
+                             metric->row,
+                             {},
+                             [&](const PointColumns& points, std::size_t first, std::size_t last) {
+                                 curve.add(key, points, first, last);
+                             }));
+            return curve.finish();
+        });
 }
 
 }  // namespace ponk::store

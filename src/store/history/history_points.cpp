@@ -15,7 +15,7 @@ using model::MetricPoint;
 
 namespace {
 
-// Bytes of all tails together: from where on they are settled beside, and from where on those who
+// Bytes of all tails together: from where on they are compacted beside, and from where on those who
 // log have to wait for it. About 300,000 and 5,000,000 points.
 constexpr std::uint64_t large_tail = std::uint64_t{4} << 20;
 constexpr std::uint64_t overdue_tail = std::uint64_t{64} << 20;
@@ -31,40 +31,41 @@ find_key(db::Connection& reader, const RunId& id, const std::string& key)
 
 }  // namespace
 
-Result<> History::Impl::settle(const RunId& id)
+Result<> History::Impl::compact(const RunId& id)
 {
-    if (!unsettled.any()) return {};
+    if (!uncompacted.any()) return {};
     const auto row =
         database->read([&id](db::Connection& reader) { return get_run_row(reader, id); });
     if (!row && row.error().kind() == ErrorKind::not_found) return {};
-    return store::settle(*database, unsettled, TRY(row));
+    return store::compact(*database, uncompacted, TRY(row));
 }
 
-Result<> History::Impl::settle_all()
+Result<> History::Impl::compact_all()
 {
-    return store::settle_all(*database, unsettled);
+    return store::compact_all(*database, uncompacted);
 }
 
-Result<> History::Impl::settle_for_now(db::Connection& writer, const std::optional<RunId>& id) const
+Result<> History::Impl::compact_for_now(db::Connection& writer,
+                                        const std::optional<RunId>& id) const
 {
-    if (!id) return store::settle_for_now(writer, unsettled, std::nullopt);
-    return store::settle_for_now(writer, unsettled, TRY(get_run_row(writer, *id)));
+    if (!id) return store::compact_for_now(writer, uncompacted, std::nullopt);
+    return store::compact_for_now(writer, uncompacted, TRY(get_run_row(writer, *id)));
 }
 
 bool History::Impl::is_overdue() const
 {
-    return unsettled.bytes() > overdue_tail;
+    return uncompacted.bytes() > overdue_tail;
 }
 
-void History::Impl::settle_when_large()
+void History::Impl::compact_when_large()
 {
-    call_settler();
-    static_cast<void>(settle_down_to(*database, unsettled, overdue_tail));
+    call_compactor();
+    static_cast<void>(compact_down_to(*database, uncompacted, overdue_tail));
 }
 
-void History::Impl::call_settler()
+void History::Impl::call_compactor()
 {
-    if (unsettled.bytes() > large_tail) settler.call();
+    if (uncompacted.bytes() > large_tail) compactor.call();
 }
 
 Result<> History::log_points(const RunId& id, std::span<const MetricPoint> points)
@@ -73,20 +74,20 @@ Result<> History::log_points(const RunId& id, std::span<const MetricPoint> point
     std::optional<TailRow> row;
     auto written =
         impl_->database->write(db::Durability::disk, [&](db::Connection& writer) -> Result<> {
-            row = TRY(append_tail(writer, impl_->unsettled, TRY(get_run_row(writer, id)), tail));
+            row = TRY(append_tail(writer, impl_->uncompacted, TRY(get_run_row(writer, id)), tail));
             return {};
         });
     if (!written) {
-        forget_tail(impl_->unsettled, row);
+        forget_tail(impl_->uncompacted, row);
         return written;
     }
-    impl_->settle_when_large();
+    impl_->compact_when_large();
     return {};
 }
 
-Result<> History::settle_all()
+Result<> History::compact_all()
 {
-    return impl_->settle_all();
+    return impl_->compact_all();
 }
 
 Result<MetricPage> History::metric_history(const RunId& id,
@@ -94,7 +95,7 @@ Result<MetricPage> History::metric_history(const RunId& id,
                                            const std::string& after,
                                            std::size_t limit) const
 {
-    return impl_->read_settled(id, [&](db::Connection& reader) -> Result<MetricPage> {
+    return impl_->read_compacted(id, [&](db::Connection& reader) -> Result<MetricPage> {
         const auto metric = TRY(find_key(reader, id, key));
         if (!metric) return MetricPage();
         return read_page(reader, *metric, after, limit);
@@ -107,12 +108,13 @@ Result<std::vector<MetricPoint>> History::sampled_history(const RunId& id,
                                                           std::size_t most) const
 {
     constexpr std::size_t all = std::size_t{1} << 40;
-    return impl_->read_settled(id, [&](db::Connection& reader) -> Result<std::vector<MetricPoint>> {
-        const auto metric = TRY(find_key(reader, id, key));
-        if (!metric) return std::vector<MetricPoint>();
-        return sample_points(
-            reader, *metric, range, static_cast<std::int64_t>(std::min(most, all)));
-    });
+    return impl_->read_compacted(
+        id, [&](db::Connection& reader) -> Result<std::vector<MetricPoint>> {
+            const auto metric = TRY(find_key(reader, id, key));
+            if (!metric) return std::vector<MetricPoint>();
+            return sample_points(
+                reader, *metric, range, static_cast<std::int64_t>(std::min(most, all)));
+        });
 }
 
 }  // namespace ponk::store

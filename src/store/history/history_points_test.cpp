@@ -111,7 +111,7 @@ TEST_F(PointsTest, ATailIsSettledWhenItsRunEndsAndOnDemand)
     EXPECT_EQ(rows("count(*) FROM tail"), 1);
     reopen();
 
-    ASSERT_TRUE(history_->settle_all());
+    ASSERT_TRUE(history_->compact_all());
 
     EXPECT_EQ(rows("count(*) FROM tail"), 0);
     EXPECT_EQ(rows("count(*) FROM metric"), 2);
@@ -122,7 +122,7 @@ TEST_F(PointsTest, ATailDoesNotGrowWithoutEnd)
     for (std::int64_t i = 0; i < 60; ++i)
         ASSERT_TRUE(log({{"note", 0, std::string(100'000, 'x'), i, i}}));
 
-    // It is settled beside: nobody who logs waits for it.
+    // It is compacted beside: nobody who logs waits for it.
     const auto reader = db::Connection::open(folder_ / "history.db", db::Role::reader).value();
     const auto in_tail = [&reader] {
         return reader->query_integer("SELECT coalesce(sum(length(data)), 0) FROM tail").value();
@@ -144,7 +144,7 @@ TEST_F(PointsTest, ADeletedRunTakesItsTailAndItsChunksAlong)
     finish(id_);
     ASSERT_TRUE(log({point("loss", 0.4, 2)}));
     ASSERT_TRUE(history_->delete_run(id_));
-    EXPECT_TRUE(history_->settle_all());
+    EXPECT_TRUE(history_->compact_all());
 
     EXPECT_EQ(rows("count(*) FROM tail"), 0);
     EXPECT_EQ(rows("count(*) FROM chunk"), 0);
@@ -204,7 +204,7 @@ TEST_F(PointsTest, PiecesOfAllSizesMakeOneSeries)
         for (const auto end = next + count; next < end; ++next)
             points.push_back(point("x", static_cast<double>(next), next, 1000 + next));
         ASSERT_TRUE(log(points));
-        ASSERT_TRUE(history_->settle_all());
+        ASSERT_TRUE(history_->compact_all());
     };
     for (int i = 0; i < 70; ++i)
         add_some(1);
@@ -290,7 +290,7 @@ TEST_F(PointsTest, WhoeverLogsSeesItsOwnPointsWhateverOthersDo)
 TEST_F(PointsTest, AReadEndsWhenItsClientHasLeft)
 {
     ASSERT_TRUE(log({point("loss", 0.5, 1)}));
-    ASSERT_TRUE(history_->settle_all());
+    ASSERT_TRUE(history_->compact_all());
     WorkBudget left;
     left.abandon();
     {
@@ -305,7 +305,7 @@ TEST_F(PointsTest, AReadEndsWhenItsClientHasLeft)
 
 TEST_F(PointsTest, PointsThatWereNotCommittedAreNotCounted)
 {
-    ASSERT_TRUE(history_->settle_all());
+    ASSERT_TRUE(history_->compact_all());
     Tracking tracking(*history_);
     Logged logged;
     logged.points.add("loss", 0.5, 1, 1);
@@ -313,12 +313,12 @@ TEST_F(PointsTest, PointsThatWereNotCommittedAreNotCounted)
 
     EXPECT_FALSE(tracking.log(id_.text(), logged, Into::any));
 
-    EXPECT_EQ(HistoryAccess::unsettled_bytes(*history_), 0U);
+    EXPECT_EQ(HistoryAccess::uncompacted_bytes(*history_), 0U);
     logged.model_metrics.clear();
     ASSERT_TRUE(tracking.log(id_.text(), logged, Into::any));
-    EXPECT_GT(HistoryAccess::unsettled_bytes(*history_), 0U);
+    EXPECT_GT(HistoryAccess::uncompacted_bytes(*history_), 0U);
     EXPECT_THAT(values("loss"), ElementsAre(0.5));
-    EXPECT_EQ(HistoryAccess::unsettled_bytes(*history_), 0U);
+    EXPECT_EQ(HistoryAccess::uncompacted_bytes(*history_), 0U);
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ protected:
     void log(const std::vector<MetricPoint>& points)
     {
         ASSERT_TRUE(history_->log_points(id_, points));
-        ASSERT_TRUE(history_->settle_all());
+        ASSERT_TRUE(history_->compact_all());
     }
     [[nodiscard]] std::string sampled(std::size_t most,
                                       const std::optional<StepRange>& range = std::nullopt) const

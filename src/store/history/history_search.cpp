@@ -214,7 +214,7 @@ Result<FoundRuns> History::search_runs(const RunSearch& search) const
         }
         return found;
     };
-    return asks_for_metrics(search) ? impl_->read_all_settled(find) : impl_->database->read(find);
+    return asks_for_metrics(search) ? impl_->read_all_compacted(find) : impl_->database->read(find);
 }
 
 }  // namespace ponk::store

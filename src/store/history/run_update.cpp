@@ -80,7 +80,7 @@ Result<Run> History::update_state(const RunId& id,
     };
     auto run = TRY(impl_->database->write(db::Durability::disk, change_state));
     // Its points are stored in any case; who reads them tries again.
-    if (model::is_terminal(run.state)) static_cast<void>(impl_->settle(id));
+    if (model::is_terminal(run.state)) static_cast<void>(impl_->compact(id));
     return run;
 }
 

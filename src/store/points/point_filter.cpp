@@ -44,7 +44,7 @@ struct IdentityHash {
 };
 
 // Steps and times of those points that may be stored already.
-struct Box {
+struct Host {
     std::int64_t least_step = std::numeric_limits<std::int64_t>::max();
     std::int64_t greatest_step = std::numeric_limits<std::int64_t>::min();
     std::int64_t least_time = std::numeric_limits<std::int64_t>::max();
@@ -71,7 +71,7 @@ struct Box {
 };
 
 struct Suspects {
-    Box stored;             // may be among what is stored
+    Host stored;            // may be among what is stored
     bool ascending = true;  // each behind the one before it
 };
 
@@ -91,14 +91,14 @@ Suspects find_suspects(const OpenMetric& metric, const PointColumns& points)
 
 using Known = std::unordered_set<Identity, IdentityHash>;
 
-Result<> add_stored(db::Connection& connection, std::int64_t metric, const Box& box, Known& known)
+Result<> add_stored(db::Connection& connection, std::int64_t metric, const Host& host, Known& known)
 {
     ChunkDecoder decoder;
     for (const auto& head : TRY(read_heads(connection, metric))) {
-        if (!box.meets(head)) continue;
+        if (!host.meets(head)) continue;
         const auto points = TRY(read_chunk(connection, head.row, decoder));
         for (std::size_t i = 0; i < points.size(); ++i) {
-            if (box.has(points.steps[i], points.times[i])) known.emplace(points, i);
+            if (host.has(points.steps[i], points.times[i])) known.emplace(points, i);
         }
     }
     return {};

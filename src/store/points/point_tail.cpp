@@ -112,9 +112,9 @@ Result<> move(db::Connection& writer, const Taken& taken)
 }
 
 // What takes time is done before the transaction for which others wait. Returns what was moved.
-Result<Taken> settle_some(db::Database& database, const Take& take)
+Result<Taken> compact_some(db::Database& database, const Take& take)
 {
-    auto taken = TRY(database.read(take).map_error(while_doing("settle points")));
+    auto taken = TRY(database.read(take).map_error(while_doing("compact points")));
     if (taken.rows.empty()) return taken;
     // Power may fail before this reaches the disk; then the tail is there again.
     TRY(database
@@ -123,40 +123,42 @@ Result<Taken> settle_some(db::Database& database, const Take& take)
                        if (!TRY(still_holds(writer, taken))) taken = TRY(take(writer));
                        return move(writer, taken);
                    })
-            .map_error(while_doing("settle points")));
+            .map_error(while_doing("compact points")));
     return taken;
 }
 
 }  // namespace
 
-Result<TailRow>
-append_tail(db::Connection& writer, Unsettled& unsettled, std::int64_t run, std::string_view tail)
+Result<TailRow> append_tail(db::Connection& writer,
+                            Uncompacted& uncompacted,
+                            std::int64_t run,
+                            std::string_view tail)
 {
-    const auto row = unsettled.next_row();
+    const auto row = uncompacted.next_row();
     auto insert = TRY(writer.prepare("INSERT INTO tail(row, run, data) VALUES(?, ?, ?)"));
     TRY(insert.bind(row, run, db::Blob{tail}).run());
-    unsettled.note(run, row, tail.size());
+    uncompacted.note(run, row, tail.size());
     return TailRow{run, row};
 }
 
-void forget_tail(Unsettled& unsettled, const std::optional<TailRow>& row)
+void forget_tail(Uncompacted& uncompacted, const std::optional<TailRow>& row)
 {
-    if (row) unsettled.forget(row->run, std::span(&row->row, 1));
+    if (row) uncompacted.forget(row->run, std::span(&row->row, 1));
 }
 
-Result<> settle(db::Database& database, Unsettled& unsettled, std::int64_t run)
+Result<> compact(db::Database& database, Uncompacted& uncompacted, std::int64_t run)
 {
     // What comes meanwhile is not waited for: there may be no end of it.
-    const auto last = unsettled.last_row();
-    for (bool all = false; !all && unsettled.has(run);) {
-        const Unsettled::Turn turn(unsettled);
+    const auto last = uncompacted.last_row();
+    for (bool all = false; !all && uncompacted.has(run);) {
+        const Uncompacted::Turn turn(uncompacted);
         TRY(turn.taken());
-        auto rows = unsettled.rows(run);
+        auto rows = uncompacted.rows(run);
         std::erase_if(rows, [last](std::int64_t row) { return row > last; });
         if (rows.empty()) break;
-        const auto taken = TRY(settle_some(
+        const auto taken = TRY(compact_some(
             database, [&rows](db::Connection& reader) { return take_rows(reader, rows); }));
-        unsettled.forget(run, taken.rows);
+        uncompacted.forget(run, taken.rows);
         all = taken.all;
     }
     return {};
@@ -165,42 +167,43 @@ Result<> settle(db::Database& database, Unsettled& unsettled, std::int64_t run)
 namespace {
 
 // The oldest rows; false when there are no more up to `last`. Whoever calls has the turn.
-Result<bool> settle_oldest(db::Database& database, Unsettled& unsettled, std::int64_t last)
+Result<bool> compact_oldest(db::Database& database, Uncompacted& uncompacted, std::int64_t last)
 {
-    const auto taken = TRY(settle_some(database, take_first));
-    if (!taken.rows.empty()) unsettled.forget_until(taken.rows.back());
+    const auto taken = TRY(compact_some(database, take_first));
+    if (!taken.rows.empty()) uncompacted.forget_until(taken.rows.back());
     return !taken.all && (taken.rows.empty() || taken.rows.back() < last);
 }
 
 }  // namespace
 
-Result<> settle_all(db::Database& database, Unsettled& unsettled)
+Result<> compact_all(db::Database& database, Uncompacted& uncompacted)
 {
-    const auto last = unsettled.last_row();
-    for (bool more = true; more && unsettled.any();) {
-        const Unsettled::Turn turn(unsettled);
+    const auto last = uncompacted.last_row();
+    for (bool more = true; more && uncompacted.any();) {
+        const Uncompacted::Turn turn(uncompacted);
         TRY(turn.taken());
-        more = TRY(settle_oldest(database, unsettled, last));
+        more = TRY(compact_oldest(database, uncompacted, last));
     }
     return {};
 }
 
-Result<> settle_down_to(db::Database& database, Unsettled& unsettled, std::uint64_t bytes)
+Result<> compact_down_to(db::Database& database, Uncompacted& uncompacted, std::uint64_t bytes)
 {
-    const auto last = unsettled.last_row();
-    for (bool more = true; more && unsettled.bytes() > bytes;) {
-        const Unsettled::Turn turn(unsettled);
+    const auto last = uncompacted.last_row();
+    for (bool more = true; more && uncompacted.bytes() > bytes;) {
+        const Uncompacted::Turn turn(uncompacted);
         TRY(turn.taken());
         // Others may have done it before it was our turn.
-        if (unsettled.bytes() > bytes) more = TRY(settle_oldest(database, unsettled, last));
+        if (uncompacted.bytes() > bytes) more = TRY(compact_oldest(database, uncompacted, last));
     }
     return {};
 }
 
-Result<>
-settle_for_now(db::Connection& writer, const Unsettled& unsettled, std::optional<std::int64_t> run)
+Result<> compact_for_now(db::Connection& writer,
+                         const Uncompacted& uncompacted,
+                         std::optional<std::int64_t> run)
 {
-    const auto rows = run ? unsettled.rows(*run) : std::vector<std::int64_t>();
+    const auto rows = run ? uncompacted.rows(*run) : std::vector<std::int64_t>();
     for (bool all = false; !all;) {
         const auto taken = TRY(run ? take_rows(writer, rows) : take_first(writer));
         TRY(move(writer, taken));
@@ -209,11 +212,11 @@ settle_for_now(db::Connection& writer, const Unsettled& unsettled, std::optional
     return {};
 }
 
-Result<> note_tails(db::Connection& connection, Unsettled& unsettled)
+Result<> note_tails(db::Connection& connection, Uncompacted& uncompacted)
 {
     auto rows = TRY(connection.prepare("SELECT row, run, length(data) FROM tail ORDER BY row"));
     while (TRY(rows.step()))
-        unsettled.note(
+        uncompacted.note(
             rows.integer(1), rows.integer(0), static_cast<std::uint64_t>(rows.integer(2)));
     return {};
 }

@@ -3,13 +3,13 @@
 
 #include "base/error.hpp"
 #include "db/database.hpp"
-#include "store/points/unsettled.hpp"
+#include "store/points/uncompacted.hpp"
 
 #include <optional>
 #include <string_view>
 
-// The table `tail`: points of requests, as they came, until they are settled: moved into `metric`
-// and `chunk`. To append is one small row; to settle costs work for each key and is done for many
+// The table `tail`: points of requests, as they came, until they are compacted: moved into `metric`
+// and `chunk`. To append is one small row; to compact costs work for each key and is done for many
 // requests at once.
 namespace ponk::store {
 
@@ -20,23 +20,26 @@ struct TailRow {
     std::int64_t run = 0;
     std::int64_t row = 0;
 };
-Result<TailRow>
-append_tail(db::Connection& writer, Unsettled& unsettled, std::int64_t run, std::string_view tail);
-void forget_tail(Unsettled& unsettled, const std::optional<TailRow>& row);
+Result<TailRow> append_tail(db::Connection& writer,
+                            Uncompacted& uncompacted,
+                            std::int64_t run,
+                            std::string_view tail);
+void forget_tail(Uncompacted& uncompacted, const std::optional<TailRow>& row);
 
 // Moves what was appended before the call, of the run or of all; a kill at any moment neither loses
 // nor doubles a point. Costs nothing when there are none. The caller has no transaction open.
-Result<> settle(db::Database& database, Unsettled& unsettled, std::int64_t run);
-Result<> settle_all(db::Database& database, Unsettled& unsettled);
+Result<> compact(db::Database& database, Uncompacted& uncompacted, std::int64_t run);
+Result<> compact_all(db::Database& database, Uncompacted& uncompacted);
 // Until the tail has no more than so many bytes: no longer than needed, whoever does the work.
-Result<> settle_down_to(db::Database& database, Unsettled& unsettled, std::uint64_t bytes);
+Result<> compact_down_to(db::Database& database, Uncompacted& uncompacted, std::uint64_t bytes);
 
 // The same within a transaction of the caller, who does not keep it: for reading where there is no
 // room to write. All runs when none is named.
-Result<>
-settle_for_now(db::Connection& writer, const Unsettled& unsettled, std::optional<std::int64_t> run);
+Result<> compact_for_now(db::Connection& writer,
+                         const Uncompacted& uncompacted,
+                         std::optional<std::int64_t> run);
 
 // What the tail has, after opening.
-Result<> note_tails(db::Connection& connection, Unsettled& unsettled);
+Result<> note_tails(db::Connection& connection, Uncompacted& uncompacted);
 
 }  // namespace ponk::store

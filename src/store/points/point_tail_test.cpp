@@ -99,62 +99,62 @@ TEST_F(PlanTest, HoldsUntilSomebodyAddsToOneOfItsKeys)
 
 TEST_F(PlanTest, ATailIsSettledNoFurtherThanAskedFor)
 {
-    Unsettled unsettled;
+    Uncompacted uncompacted;
     const auto log = [&](std::int64_t step) {
         return database_->write(db::Durability::process, [&](db::Connection& writer) {
             const std::vector points{point("loss", step)};
-            return append_tail(writer, unsettled, run_, encode_tail(PointsByKey(points)));
+            return append_tail(writer, uncompacted, run_, encode_tail(PointsByKey(points)));
         });
     };
     for (std::int64_t step = 0; step < 20'010; ++step)
         ASSERT_TRUE(log(step));
-    const auto all = unsettled.bytes();
+    const auto all = uncompacted.bytes();
 
-    ASSERT_TRUE(settle_down_to(*database_, unsettled, all));
+    ASSERT_TRUE(compact_down_to(*database_, uncompacted, all));
     EXPECT_EQ(number("count(*) FROM tail"), 20'010);
-    ASSERT_TRUE(settle_down_to(*database_, unsettled, all - 1));
+    ASSERT_TRUE(compact_down_to(*database_, uncompacted, all - 1));
     EXPECT_EQ(number("count(*) FROM tail"), 10) << "one step";
-    EXPECT_EQ(unsettled.rows(run_).size(), 10U);
-    ASSERT_TRUE(settle_down_to(*database_, unsettled, 0));
+    EXPECT_EQ(uncompacted.rows(run_).size(), 10U);
+    ASSERT_TRUE(compact_down_to(*database_, uncompacted, 0));
     EXPECT_EQ(number("count(*) FROM tail"), 0);
-    EXPECT_FALSE(unsettled.any());
+    EXPECT_FALSE(uncompacted.any());
     EXPECT_EQ(number("count FROM metric"), 20'010);
 }
 
-TEST(UnsettledTest, KnowsTheRowsThatAreLeft)
+TEST(UncompactedTest, KnowsTheRowsThatAreLeft)
 {
-    Unsettled unsettled;
-    EXPECT_FALSE(unsettled.any());
-    unsettled.note(1, unsettled.next_row(), 100);
-    unsettled.note(2, unsettled.next_row(), 10);
-    unsettled.note(1, unsettled.next_row(), 30);
-    unsettled.note(1, 9, 1);  // of before
-    EXPECT_EQ(unsettled.next_row(), 10);
-    EXPECT_THAT(unsettled.rows(1), testing::ElementsAre(1, 3, 9));
-    EXPECT_EQ(unsettled.bytes(), 141U);
+    Uncompacted uncompacted;
+    EXPECT_FALSE(uncompacted.any());
+    uncompacted.note(1, uncompacted.next_row(), 100);
+    uncompacted.note(2, uncompacted.next_row(), 10);
+    uncompacted.note(1, uncompacted.next_row(), 30);
+    uncompacted.note(1, 9, 1);  // of before
+    EXPECT_EQ(uncompacted.next_row(), 10);
+    EXPECT_THAT(uncompacted.rows(1), testing::ElementsAre(1, 3, 9));
+    EXPECT_EQ(uncompacted.bytes(), 141U);
 
-    unsettled.forget(1, std::vector<std::int64_t>{1, 2, 9});
-    EXPECT_THAT(unsettled.rows(1), testing::ElementsAre(3));
-    EXPECT_EQ(unsettled.bytes(), 40U);
-    unsettled.forget(7, std::vector<std::int64_t>{1});
-    unsettled.forget_until(2);
-    EXPECT_FALSE(unsettled.has(2));
-    EXPECT_TRUE(unsettled.has(1));
-    unsettled.forget_until(3);
-    EXPECT_FALSE(unsettled.any());
-    EXPECT_EQ(unsettled.bytes(), 0U);
+    uncompacted.forget(1, std::vector<std::int64_t>{1, 2, 9});
+    EXPECT_THAT(uncompacted.rows(1), testing::ElementsAre(3));
+    EXPECT_EQ(uncompacted.bytes(), 40U);
+    uncompacted.forget(7, std::vector<std::int64_t>{1});
+    uncompacted.forget_until(2);
+    EXPECT_FALSE(uncompacted.has(2));
+    EXPECT_TRUE(uncompacted.has(1));
+    uncompacted.forget_until(3);
+    EXPECT_FALSE(uncompacted.any());
+    EXPECT_EQ(uncompacted.bytes(), 0U);
 }
 
-TEST(UnsettledTest, GivesOneTurnAtATime)
+TEST(UncompactedTest, GivesOneTurnAtATime)
 {
-    Unsettled unsettled;
+    Uncompacted uncompacted;
     std::atomic<int> inside = 0;
     int turns = 0;  // guarded by the turn
     std::vector<std::thread> threads;
     for (int i = 0; i < 4; ++i) {
         threads.emplace_back([&] {
             for (int each = 0; each < 200; ++each) {
-                const Unsettled::Turn turn(unsettled);
+                const Uncompacted::Turn turn(uncompacted);
                 EXPECT_EQ(++inside, 1);
                 ++turns;
                 --inside;
@@ -166,19 +166,19 @@ TEST(UnsettledTest, GivesOneTurnAtATime)
     EXPECT_EQ(turns, 800);
 }
 
-TEST(UnsettledTest, WhoseRequestIsOverLeavesTheRowAndTheNextHasItsTurn)
+TEST(UncompactedTest, WhoseRequestIsOverLeavesTheRowAndTheNextHasItsTurn)
 {
-    Unsettled unsettled;
-    auto first = std::make_unique<Unsettled::Turn>(unsettled);
+    Uncompacted uncompacted;
+    auto first = std::make_unique<Uncompacted::Turn>(uncompacted);
     {
         WorkBudget budget;
         budget.abandon();
         const WorkScope scope(&budget);
-        const Unsettled::Turn left(unsettled);
+        const Uncompacted::Turn left(uncompacted);
         EXPECT_EQ(left.taken().error().kind(), ErrorKind::cancelled);
     }
     first.reset();
-    const Unsettled::Turn next(unsettled);
+    const Uncompacted::Turn next(uncompacted);
     EXPECT_TRUE(next.taken());
 }
 
@@ -190,11 +190,11 @@ TEST_F(SettlingTest, LosesAndDoublesNothingWhileOthersLogAddAndDelete)
     constexpr std::int64_t each = 20;
     const auto id = add().id;
     std::atomic<bool> over = false;
-    std::vector<std::thread> settlers;
+    std::vector<std::thread> compactors;
     for (int i = 0; i < 2; ++i) {
-        settlers.emplace_back([&] {
+        compactors.emplace_back([&] {
             while (!over)
-                EXPECT_TRUE(history_->settle_all());
+                EXPECT_TRUE(history_->compact_all());
         });
     }
     const auto some = [](std::int64_t round, std::int64_t offset) {
@@ -229,7 +229,7 @@ TEST_F(SettlingTest, LosesAndDoublesNothingWhileOthersLogAddAndDelete)
     for (auto& thread : others)
         thread.join();
     over = true;
-    for (auto& thread : settlers)
+    for (auto& thread : compactors)
         thread.join();
 
     for (const std::string key : {"a", "b"}) {

@@ -145,7 +145,7 @@ public:
     // All of it or nothing. A parameter that has another value already is an `invalid_argument`.
     Result<> log(const std::string& id, const Logged& logged, Into into = Into::active);
     // Points alone, without waiting: `done` is called on another thread and must not wait either.
-    // False when too much waits to be settled; then `log` does, and nothing is called.
+    // False when too much waits to be compacted; then `log` does, and nothing is called.
     bool
     log_later(const std::string& id, const PointsByKey& points, std::function<void(Result<>)> done);
     Result<> delete_tag(const std::string& id, const std::string& key, Into into = Into::active);

@@ -233,14 +233,14 @@ Result<TrackedRun> Tracking::get_run(const std::string& id) const
         return read_one(reader, TRY(find_known(reader, id)).row);
     };
     const auto known = RunId::parse(id);
-    return known ? history_.impl_->read_settled(*known, read)
+    return known ? history_.impl_->read_compacted(*known, read)
                  : history_.impl_->database->read(read);
 }
 
 Result<TrackedPage> Tracking::search_runs(const RunSearch& search) const
 {
     // Whatever is asked for, the answer has the latest metrics.
-    return history_.impl_->read_all_settled([&](db::Connection& reader) -> Result<TrackedPage> {
+    return history_.impl_->read_all_compacted([&](db::Connection& reader) -> Result<TrackedPage> {
         return read_page(reader, TRY(find_run_rows(reader, search)));
     });
 }
@@ -283,17 +283,18 @@ Result<> Tracking::log(const std::string& id, const Logged& logged, Into into)
         store.database->write(db::Durability::disk, [&](db::Connection& writer) -> Result<> {
             const auto run = TRY(find_writable(writer, id, into)).row;
             TRY(put_params(writer, run, id, logged.params));
-            if (!logged.points.empty()) row = TRY(append_tail(writer, store.unsettled, run, tail));
+            if (!logged.points.empty())
+                row = TRY(append_tail(writer, store.uncompacted, run, tail));
             TRY(store_model_metrics(writer, run, logged.model_metrics));
             TRY(put_tags(writer, run, logged.tags));
             if (logged.params.empty() && logged.tags.empty()) return {};
             return check_tag_room(writer, TagOwner::run, run);
         });
     if (!written) {
-        forget_tail(store.unsettled, row);
+        forget_tail(store.uncompacted, row);
         return written;
     }
-    if (!logged.points.empty()) store.settle_when_large();
+    if (!logged.points.empty()) store.compact_when_large();
     return {};
 }
 
@@ -307,16 +308,16 @@ bool Tracking::log_later(const std::string& id,
     store.database->write_later(
         {.work = [&store, id, row, tail = encode_tail(points)](db::Connection& writer) -> Result<> {
              const auto run = TRY(find_writable(writer, id)).row;
-             *row = TRY(append_tail(writer, store.unsettled, run, tail));
+             *row = TRY(append_tail(writer, store.uncompacted, run, tail));
              return {};
          },
          .one_change = true,
          .done =
              [&store, row, done = std::move(done)](Result<> outcome) {
-                 if (!outcome) forget_tail(store.unsettled, *row);
+                 if (!outcome) forget_tail(store.uncompacted, *row);
                  done(std::move(outcome));
              }});
-    store.call_settler();
+    store.call_compactor();
     return true;
 }
 

@@ -21,8 +21,8 @@ sys.exit(7)
 
 def test_contract_of_executors(engine):
     build = pathlib.Path(os.environ["PONK_BIN"]).parent
-    program = next((place for place in (build / "src/target/ponk_target_docker_test",
-                                        build.parent / "dev/src/target/ponk_target_docker_test") if place.exists()), None)
+    program = next((place for place in (build / "src/executor/ponk_executor_docker_test",
+                                        build.parent / "dev/src/executor/ponk_executor_docker_test") if place.exists()), None)
     if program is None:
         pytest.skip("the contract's program is not built")
     done = subprocess.run([program, "--gtest_brief=1"], capture_output=True, timeout=500,

@@ -45,7 +45,7 @@ def podman():
 
 
 def test_contract_of_executors_on_podman(podman):
-    program = pathlib.Path(os.environ["PONK_BIN"]).parent / "src/target/ponk_target_docker_test"
+    program = pathlib.Path(os.environ["PONK_BIN"]).parent / "src/executor/ponk_executor_docker_test"
     if not program.exists():
         pytest.skip("the contract's program is not built")
     done = subprocess.run([program, "--gtest_brief=1"], capture_output=True, timeout=580,

@@ -40,10 +40,10 @@ Result<Request> read_request(const Json& input)
     if (const auto& lock = input["lock"]; lock.is_object())
         request.lock = TRY(parse_lock(to_json(lock)));
     if (const auto socket = input.text("socket"); !socket.empty()) {
-        request.image = ImageWish{TRY(dockerapi::Engine::connect(socket, after(30s))),
-                                  input.text("base"),
-                                  {},
-                                  input.text("network")};
+        request.image = ImageRequest{TRY(dockerapi::Engine::connect(socket, after(30s))),
+                                     input.text("base"),
+                                     {},
+                                     input.text("network")};
     }
     return request;
 }

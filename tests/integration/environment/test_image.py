@@ -23,7 +23,7 @@ def images(bench, engine):
     for version in ("1.0", "2.0"):
         write_wheel(wheels, "tinytool", version)
     bench.variables.update(PIP_NO_INDEX="1", PIP_FIND_LINKS=wheels, PONK_BUILD_NETWORK="none")
-    bench.wish = {"socket": engine.socket, "base": BASE, "target": "docker"}
+    bench.selection = {"socket": engine.socket, "base": BASE, "target": "docker"}
     return bench
 
 
@@ -44,27 +44,27 @@ def everything_in(engine, image, folder):
 
 def test_the_images_own_python_serves_offline_and_is_found_again(images, engine):
     images.pip("tinytool==1.0")
-    answer = images.prepare(**images.wish)
+    answer = images.prepare(**images.request)
     record = answer["record"]
     assert answer["built"] and record["builder"] == "venv in the image"
     assert record["image"].startswith("sha256:") and versions(answer) == {"tinytool": "1.0"}
     assert run(engine, answer, record["interpreter"], "-c", "import tinytool; print(tinytool.__version__)") == "1.0"
-    assert not images.prepare(**images.wish)["built"]
+    assert not images.prepare(**images.request)["built"]
     # Another home, the same engine: the image is known by its label, its list is inside.
     images.home += "-other"
     os.makedirs(images.home)
-    assert images.call(action="check", **images.wish)["ready"]
-    adopted = images.prepare(**images.wish)
+    assert images.call(action="check", **images.request)["ready"]
+    adopted = images.prepare(**images.request)
     assert not adopted["built"] and adopted["record"]["lock_digest"] == record["lock_digest"]
     # Removed behind our back.
     engine.docker("rmi", "ponk-env:" + record["key"])
-    again = images.prepare(**images.wish)
+    again = images.prepare(**images.request)
     assert again["built"] and again["reason"] == "built because its image was removed from the engine"
 
 
 def test_remove_takes_the_image_along_but_not_while_a_container_has_it(images, engine):
     images.pip("tinytool==2.0")
-    record = images.prepare(**images.wish)["record"]
+    record = images.prepare(**images.request)["record"]
     container = engine.docker("create", "--network", "none", record["image"], "true")
     refused = images.call(action="remove", name=record["key"], socket=engine.socket)
     assert refused["kind"] == "conflict"
@@ -77,7 +77,7 @@ def test_remove_takes_the_image_along_but_not_while_a_container_has_it(images, e
 def test_a_user_of_the_base_stays_and_the_environment_is_for_everyone(images, engine):
     engine.variant("ponk-test-user:1", "useradd -m somebody", ["USER somebody"])
     images.pip("tinytool==1.0")
-    answer = images.prepare(**dict(images.wish, base="ponk-test-user:1"))
+    answer = images.prepare(**dict(images.request, base="ponk-test-user:1"))
     assert run(engine, answer, "sh", "-c", "id -un; python -c 'import tinytool, sys; print(sys.prefix)'") == "somebody\n/opt/ponk/env"
 
 
@@ -130,7 +130,7 @@ def test_settings_reach_the_build_and_nothing_of_them_stays(images, engine, inde
     images.variables["PIP_CERT"] = "/etc/ssl/certs/ca-certificates.crt"
     images.pip("privatetool", "http://ann:%s-direct@127.0.0.1:%d/files/privatetool-1.0-py3-none-any.whl?sig=%s-query"
                % (MARKER, index, MARKER))
-    answer = images.prepare(**images.wish)
+    answer = images.prepare(**images.request)
     assert versions(answer) == {"privatetool": "1.0"}
     assert any(Index.seen)
     assert MARKER not in json.dumps(answer) and MARKER not in images.progress
@@ -142,7 +142,7 @@ def test_settings_reach_the_build_and_nothing_of_them_stays(images, engine, inde
 
 def test_a_failing_step_names_the_package_and_the_next_step(images):
     images.pip("no-such-package-of-ours")
-    answer = images.call(**images.wish)
+    answer = images.call(**images.request)
     assert "No matching distribution found for no-such-package-of-ours" in answer["error"]
     assert "name and version" in answer["hint"]
 
@@ -151,7 +151,7 @@ def test_cancelling_a_build_leaves_no_image(images, engine):
     images.variables.update(PONK_BUILD_NETWORK="host")
     images.variables.pop("PIP_NO_INDEX")
     images.pip("--index-url http://10.255.255.1/simple", "--retries 100", "tinytool-that-hangs")
-    process = images.start(**images.wish)
+    process = images.start(**images.request)
     for line in process.stderr:
         if "RUN" in line:
             break
@@ -162,16 +162,16 @@ def test_cancelling_a_build_leaves_no_image(images, engine):
 
 def test_an_image_without_python_or_conda_gets_a_prefix_that_was_linked_outside(images, engine, channel, pypi):
     engine.variant("ponk-test-bare:1", "rm -f /usr/bin/python* /usr/bin/pip* /usr/local/bin/pip*")
-    wish = dict(images.wish, base="ponk-test-bare:1")
+    request = dict(images.request, base="ponk-test-bare:1")
     images.variables.pop("PIP_NO_INDEX")  # py-rattler comes from PyPI
     text = "channels: [\"%s\"]\ndependencies:\n  - python=3.5.2\n  - numpy\n  - pip:\n    - --no-index\n    - tinytool==%s\n"
     images.conda(text % (channel, "1.0"))
-    answer = images.prepare(**wish)
+    answer = images.prepare(**request)
     assert answer["record"]["builder"] == "rattler" and versions(answer)["python"] == "3.5.2"
     assert run(engine, answer, "/opt/ponk/env/bin/where") == "/opt/ponk/env"
     assert run(engine, answer, "python", "-c", "import numpy, tinytool; print(numpy.__version__, tinytool.__version__)") == "1.13.3 1.0"
     images.conda(text % (channel, "2.0"))
-    changed = images.prepare(**wish)
+    changed = images.prepare(**request)
     assert changed["built"] and "COPY prefix /opt/ponk/env (cached)" in images.progress
 
 
@@ -179,7 +179,7 @@ def test_an_image_without_a_shell_works_too(images, engine, channel, pypi):
     engine.variant("ponk-test-shellless:1", "rm -f /usr/bin/python* && rm -f /bin/sh /bin/dash /bin/bash")
     images.variables.pop("PIP_NO_INDEX")
     images.conda("channels: [\"%s\"]\ndependencies:\n  - python=3.6.2\n  - numpy\n" % channel)
-    answer = images.prepare(**dict(images.wish, base="ponk-test-shellless:1"))
+    answer = images.prepare(**dict(images.request, base="ponk-test-shellless:1"))
     assert run(engine, answer, "python", "-c", "import numpy; print(numpy.__version__)") == "1.13.3"
 
 
@@ -200,17 +200,17 @@ chmod 755 /home/user/anaconda3/bin/conda
 def test_an_image_that_carries_its_own_conda_uses_it_and_a_changed_pip_list_leaves_that_layer(images, engine, tmp_path):
     """A stand-in: no channel of the real one can be reached here."""
     engine.variant("ponk-test-conda:1", STAND_IN_CONDA)
-    wish = dict(images.wish, base="ponk-test-conda:1")
+    request = dict(images.request, base="ponk-test-conda:1")
     text = "channels: [\"https://h.example/t/%s/main\"]\ndependencies:\n  - numpy\n  - pip:\n    - tinytool==%s\n"
     images.conda(text % (MARKER, "1.0"))
-    answer = images.prepare(**wish)
+    answer = images.prepare(**request)
     assert answer["record"]["builder"] == "conda in the image" and "anaconda3" in answer["record"]["choice"]
     assert versions(answer) == {"numpy": "1.13.3", "tinytool": "1.0"}
     assert MARKER not in json.dumps(answer)
     # The stand-in itself, in the base, holds the marker: so look at our own layers.
     assert "yes" == run(engine, answer, "sh", "-c", "grep -rlq %s /opt/ponk || echo yes" % MARKER)
     images.conda(text % (MARKER, "2.0"))
-    changed = images.prepare(**wish)
+    changed = images.prepare(**request)
     assert changed["reason"] == "built because the pip list changed: added 'tinytool==2.0', removed 'tinytool==1.0'"
     cached = [line for line in images.progress.splitlines() if "create.sh" in line]
     assert cached and all("(cached)" in line for line in cached)

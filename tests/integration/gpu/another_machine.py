@@ -8,8 +8,8 @@ import subprocess
 import sys
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "box"))
-import box as boxes  # noqa: E402
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "host"))
+import host as hosts  # noqa: E402
 
 
 def unpack(pack, folder):
@@ -25,13 +25,13 @@ def unpack(pack, folder):
 def check(checks, pack, folder):
     if pack:
         unpack(pack, folder)
-    why = boxes.missing()
+    why = hosts.missing()
     if why:
         checks.row("another machine", "there", why)
         return
     checks.environment["PATH"] = os.environ["PATH"]
     subprocess.run([checks.ponk, "daemon", "stop"], env=checks.environment, capture_output=True)
-    machine = boxes.Box(folder / "machine", {"PONK_GPU_LOCKS": checks.environment["PONK_GPU_LOCKS"]})
+    machine = hosts.Host(folder / "machine", {"PONK_GPU_LOCKS": checks.environment["PONK_GPU_LOCKS"]})
     machine.start()
     try:
         machine.trust(Home(checks))
@@ -50,7 +50,7 @@ def check(checks, pack, folder):
 
 
 class Home:
-    """What Box.trust asks of a workbench."""
+    """What Host.trust asks of a workbench."""
 
     def __init__(self, checks):
         self.home = pathlib.Path(checks.environment["PONK_HOME"])
@@ -74,9 +74,9 @@ def lose_the_connection(checks, machine):
     time.sleep(3)
     lost = [*machine.sessions(), *machine.helpers()]
     for pid in lost:
-        boxes.signal_process(pid, signal.SIGKILL)
+        hosts.signal_process(pid, signal.SIGKILL)
     busy, _ = checks.holder()
-    checks.row("another machine: leased while the connection is lost", True, busy, f"{len(lost)} processes of sshd and ponk-box killed")
+    checks.row("another machine: leased while the connection is lost", True, busy, f"{len(lost)} processes of sshd and ponk-agent killed")
     record = checks.wait_for(run, "Completed", "Failed", "Lost")
     evidence = record.get("gpu_evidence") or {}
     checks.row("another machine: the verdict comes home", "Completed confirmed", f"{record['status']} {record['gpu_verdict']}", evidence.get("reason", ""))

@@ -243,7 +243,7 @@ class Checks:
         print("overhead", steps, flush=True)
 
     def cost(self):
-        """Processor time of ponk-side and its child during a run."""
+        """Processor time of ponk-gpu-monitor and its child during a run."""
         run = self.start("--gpus", "1", "train.py", "20")
         self.wait_for(run, "Running")
         time.sleep(8)
@@ -253,7 +253,7 @@ class Checks:
                 try:
                     name = (folder / "cmdline").read_bytes().split(b"\0")[0].decode()
                     fields = (folder / "stat").read_text().rsplit(")", 1)[1].split()
-                    if "ponk-side" in name or "ponk-nvml" in name or "nvidia-smi" in name:
+                    if "ponk-gpu-monitor" in name or "ponk-nvml" in name or "nvidia-smi" in name:
                         total[os.path.basename(name)] = total.get(os.path.basename(name), 0) + int(fields[11]) + int(fields[12])
                 except OSError:
                     pass

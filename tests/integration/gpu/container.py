@@ -46,7 +46,7 @@ def make_image(environment):
 
 
 def prepare(checks, pack, folder):
-    """An engine with the image, and the run configuration `box` for it."""
+    """An engine with the image, and the run configuration `host` for it."""
     engine, environment = start_engine(pack, folder)
     try:
         make_image(environment)

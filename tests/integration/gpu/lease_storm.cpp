@@ -207,7 +207,7 @@ private:
             if (folder.holder(device.uuid).value()) problem(device.uuid + " is leased at the end");
         if (!folder.waiting()->empty()) problem("somebody waits at the end");
         {
-            const auto ticket = folder.queue(parse_wish("all").value(), {}).value();
+            const auto ticket = folder.queue(parse_gpu_selection("all").value(), {}).value();
             const auto outcome = folder.try_take(ticket, {}, machine(), {}).value();
             if (outcome.leases.size() != cells) problem("not all are free at the end");
         }

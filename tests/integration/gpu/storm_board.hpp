@@ -55,7 +55,7 @@ struct Slot {
     std::atomic<bool> hidden;   // nobody can read its ticket, so nobody waits for it
     std::atomic<int> heir;      // 1: a process of the same run holds a share; 2: no more
     uid_t user;
-    unsigned reach;  // cells that its wish could take
+    unsigned reach;  // cells that its selection could take
     std::uint64_t ticket;
     std::uint64_t came;     // before it asked for a ticket
     std::uint64_t queued;   // after

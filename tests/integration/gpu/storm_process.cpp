@@ -23,7 +23,7 @@ unsigned below(std::mt19937& random, unsigned end)
     return std::uniform_int_distribution<unsigned>(0, end - 1)(random);
 }
 
-Wish pick_wish(std::mt19937& random)
+Selection pick_selection(std::mt19937& random)
 {
     static const std::array<const char*, 9> named{"GPU-0",
                                                   "GPU-1",
@@ -39,7 +39,7 @@ Wish pick_wish(std::mt19937& random)
                        : roll < 70 ? "2"
                        : roll < 78 ? "all"
                                    : named[below(random, named.size())];
-    return parse_wish(text).value();
+    return parse_gpu_selection(text).value();
 }
 
 unsigned cells_in(const std::vector<Device>& devices)
@@ -67,10 +67,10 @@ public:
     void live()
     {
         if (below(random_, 2) == 0) sleep_about(random_, 1s);
-        const auto wish = pick_wish(random_);
-        slot_.reach = cells_in(LeaseFolder::candidates(wish, all_).value());
+        const auto selection = pick_selection(random_);
+        slot_.reach = cells_in(LeaseFolder::candidates(selection, all_).value());
         slot_.came = board_.now();
-        auto ticket = folder_.queue(wish, owner());
+        auto ticket = folder_.queue(selection, owner());
         if (!ticket) return fail_with(ticket.error());
         slot_.ticket = ticket->number();
         if (below(random_, 4) == 0) hide(*ticket);

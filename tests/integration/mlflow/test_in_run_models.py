@@ -83,7 +83,7 @@ with mlflow.start_run():
 """)
     refused = runs.run("history", "delete", run, "--yes", code=73).stderr.decode()
     assert "version 1 of the model 'iris'" in refused and "--force" in refused
-    children = [one["run_id"] for one in runs.json("history", "info", "--run", run)["made_runs"]]
+    children = [one["run_id"] for one in runs.json("history", "info", "--run", run)["child_runs"]]
     assert len(children) == 1
 
     assert runs.json("history", "delete", run, "--yes", "--force")["deleted"] == [run] + children
@@ -207,7 +207,7 @@ with mlflow.start_run() as run:
     assert client.get_run(kid).info.lifecycle_stage == "active"
 """)
     tracking = Tracking(runs)
-    made = runs.json("history", "info", "last")["made_runs"]
+    made = runs.json("history", "info", "last")["child_runs"]
     data = tracking.ask("GET", "runs/get", {"run_id": made[0]["run_id"]})["run"]["data"]
     assert sorted(each["key"] for each in data["metrics"]) == ["a", "c"] and "params" not in data
 

@@ -14,13 +14,13 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from workbench import Ponk, program  # noqa: E402, F401
-import box as boxes  # noqa: E402
+import host as hosts  # noqa: E402
 
 
 @pytest.fixture(scope="session")
 def ground():
     """A folder that every user may enter. Names of users are the process's own."""
-    reason = boxes.missing()
+    reason = hosts.missing()
     if reason:
         pytest.skip(reason)
     folder = pathlib.Path(tempfile.mkdtemp(prefix="ps", dir="/tmp"))
@@ -30,8 +30,8 @@ def ground():
 
 
 @pytest.fixture(scope="session")
-def box_user(ground):
-    user = boxes.User(f"pbox{os.getpid() % 1000000}", ground, boxes.PASSWORD)
+def host_user(ground):
+    user = hosts.User(f"pbox{os.getpid() % 1000000}", ground, hosts.PASSWORD)
     yield user
     user.remove()
 
@@ -39,22 +39,22 @@ def box_user(ground):
 @pytest.fixture(scope="session")
 def me(ground):
     """Who uses ponk: a user with a home, and so an ~/.ssh, of the tests' own."""
-    user = boxes.User(f"pme{os.getpid() % 1000000}", ground)
+    user = hosts.User(f"pme{os.getpid() % 1000000}", ground)
     yield user
     user.remove()
 
 
 @pytest.fixture(scope="session")
 def session_sshd(ground):
-    server = boxes.Sshd().start()
+    server = hosts.Sshd().start()
     yield server
     server.remove()
 
 
 @pytest.fixture
-def sshd(session_sshd, box_user):
-    """The box, as fresh as it gets: running, and nobody's key in it."""
-    box_user.empty()
+def sshd(session_sshd, host_user):
+    """The host, as fresh as it gets: running, and nobody's key in it."""
+    host_user.empty()
     if session_sshd.process.poll() is not None:
         session_sshd.start()
     return session_sshd
@@ -132,7 +132,7 @@ def ponk(own_program, me):
     yield ours
     subprocess.run([ours.program, "daemon", "stop"], env=ours.environment, user=me.name, group=me.name, extra_groups=[], capture_output=True,
                    timeout=60)
-    for process in boxes.processes_of(me.name):
+    for process in hosts.processes_of(me.name):
         try:
             os.kill(process, 9)
         except ProcessLookupError:
@@ -140,12 +140,12 @@ def ponk(own_program, me):
 
 
 @pytest.fixture
-def attach(ponk, sshd, box_user):
-    """Attaches the box as target `box` with these words more, and the right fingerprint unless told otherwise."""
+def attach(ponk, sshd, host_user):
+    """Attaches the host as target `host` with these words more, and the right fingerprint unless told otherwise."""
 
     def call(*words, run=ponk.run, fingerprint=True, name="box", kind="remotedocker", **options):
         expected = ("--fingerprint", sshd.fingerprint()) if fingerprint else ()
         return run("computetarget", "attach", kind, "--name", name, "--address", f"127.0.0.1:{sshd.port}", "--username",
-                   box_user.name, *expected, *words, **options)
+                   host_user.name, *expected, *words, **options)
 
     return call

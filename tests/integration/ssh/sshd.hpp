@@ -110,14 +110,14 @@ public:
     [[nodiscard]] Access attached(const os::Path& home) const
     {
         const auto ours = access(home);
-        const BoxFolder folder(home, ours.address);
+        const HostFolder folder(home, ours.address);
         (void)folder.make();
         (void)os::replace_file(folder.key(), os::read_file(path() / "client").value_or(""));
         (void)folder.write_settings({.address = ours.address, .identity = Identity::own});
         know(folder);
         return ours;
     }
-    void know(const BoxFolder& folder) const
+    void know(const HostFolder& folder) const
     {
         (void)os::replace_file(folder.known_hosts(),
                                fmt::format("[127.0.0.1]:{} {}",

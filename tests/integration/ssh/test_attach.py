@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Attaching boxes as a user does it, to a real sshd."""
+"""Attaching hosts as a user does it, to a real sshd."""
 import json
 import os
 import pathlib
@@ -7,12 +7,12 @@ import shutil
 import stat
 import subprocess
 
-import box as boxes
+import host as hosts
 import hostile
 import pytest
 import yaml
 
-PASSWORD = boxes.PASSWORD
+PASSWORD = hosts.PASSWORD
 
 
 def read(ponk, name):
@@ -30,8 +30,8 @@ def folder_of(ponk):
 
 
 @pytest.mark.parametrize("grammar", ["december", "september"])
-def test_attach_with_a_password_writes_files_and_leaves_a_key(ponk, sshd, box_user, grammar):
-    machine = ["--address", f"127.0.0.1:{sshd.port}", "--username", box_user.name, "--password", PASSWORD,
+def test_attach_with_a_password_writes_files_and_leaves_a_key(ponk, sshd, host_user, grammar):
+    machine = ["--address", f"127.0.0.1:{sshd.port}", "--username", host_user.name, "--password", PASSWORD,
                "--fingerprint", sshd.fingerprint()]
     words = ["remotedocker", "--name", "my_dsvm", *machine] if grammar == "december" else \
         ["--name", "my_dsvm", *machine, "--type", "remotedocker"]
@@ -40,50 +40,50 @@ def test_attach_with_a_password_writes_files_and_leaves_a_key(ponk, sshd, box_us
 
     compute, runconfig = read(ponk, "my_dsvm.compute"), read(ponk, "my_dsvm.runconfig")
     assert compute["type"] == "remotedocker" and compute["address"] == f"127.0.0.1:{sshd.port}"
-    assert compute["username"] == box_user.name and "password" not in compute
+    assert compute["username"] == host_user.name and "password" not in compute
     assert compute["baseDockerImage"] and compute["nvidiaDocker"] is False and compute["sharedVolumes"] is True
     assert runconfig["Framework"] == "Python" and runconfig["PrepareEnvironment"] is True
     assert runconfig["Target"] == "my_dsvm"
     assert b"next: " in done.stderr
-    (line,) = box_user.authorized.splitlines()
+    (line,) = host_user.authorized.splitlines()
     assert line.startswith("restrict ssh-ed25519 AAAA") and " ponk of " in line
-    assert stat.S_IMODE((box_user.home / ".ssh").stat().st_mode) == 0o700
-    assert stat.S_IMODE((box_user.home / ".ssh/authorized_keys").stat().st_mode) == 0o600
-    # The key alone opens the box.
+    assert stat.S_IMODE((host_user.home / ".ssh").stat().st_mode) == 0o700
+    assert stat.S_IMODE((host_user.home / ".ssh/authorized_keys").stat().st_mode) == 0o600
+    # The key alone opens the host.
     key = folder_of(ponk) / "key"
     assert stat.S_IMODE(key.stat().st_mode) == 0o600
     ponk.run("computetarget", "check", "my_dsvm", code=None)
     login = subprocess.run(["ssh", "-F", "none", "-o", "BatchMode=yes", "-o", "IdentitiesOnly=yes", "-o", "IdentityAgent=none",
                             "-o", f"UserKnownHostsFile={folder_of(ponk)}/known_hosts", "-o", "StrictHostKeyChecking=yes",
-                            "-i", str(key), "-p", str(sshd.port), f"{box_user.name}@127.0.0.1", "id -un"],
+                            "-i", str(key), "-p", str(sshd.port), f"{host_user.name}@127.0.0.1", "id -un"],
                            capture_output=True, user=ponk.user.name, group=ponk.user.name, extra_groups=[])
-    assert login.stdout.decode().strip() == box_user.name, login.stderr
+    assert login.stdout.decode().strip() == host_user.name, login.stderr
 
 
-def test_second_attach_needs_no_password_and_adds_no_second_key(ponk, attach, box_user):
+def test_second_attach_needs_no_password_and_adds_no_second_key(ponk, attach, host_user):
     attach("--password", PASSWORD)
 
     attach(name="again", kind="virtualmachine", fingerprint=False)
     attach("--password", PASSWORD, name="third", kind="vm")
 
-    assert len(box_user.authorized.splitlines()) == 1
+    assert len(host_user.authorized.splitlines()) == 1
     assert read(ponk, "again.compute")["type"] == read(ponk, "third.compute")["type"] == "remotedocker"
 
 
 @pytest.mark.full
-def test_key_that_was_made_for_the_box_serves_when_one_is_wished_for(ponk, attach, box_user):
+def test_key_that_was_made_for_the_host_serves_when_one_is_wished_for(ponk, attach, host_user):
     attach("--password", PASSWORD)
-    authorized = box_user.authorized
+    authorized = host_user.authorized
     attach("--use-azureml-ssh-key", name="again")
-    assert box_user.authorized == authorized
+    assert host_user.authorized == authorized
 
 
-def test_existing_keys_of_the_box_stay_as_they_are(attach, box_user):
-    box_user.write(".ssh/authorized_keys", "# mine\nssh-rsa AAAAB3Nz other", 0o664)
+def test_existing_keys_of_the_host_stay_as_they_are(attach, host_user):
+    host_user.write(".ssh/authorized_keys", "# mine\nssh-rsa AAAAB3Nz other", 0o664)
 
     attach("--password", PASSWORD)
 
-    lines = box_user.authorized.splitlines()
+    lines = host_user.authorized.splitlines()
     assert lines[:2] == ["# mine", "ssh-rsa AAAAB3Nz other"] and len(lines) == 3
 
 
@@ -95,8 +95,8 @@ def test_remote_target_uses_the_python_that_is_there(ponk, attach):
     assert compute["pythonLocation"] == "python3" and "baseDockerImage" not in compute
 
 
-def test_a_machine_that_a_file_names_is_attached_by_that_file(ponk, sshd, box_user):
-    text = f"type: remote\naddress: 127.0.0.1:{sshd.port}\nusername: {box_user.name}\npassword: not-used\npythonLocation: python3\n"
+def test_a_machine_that_a_file_names_is_attached_by_that_file(ponk, sshd, host_user):
+    text = f"type: remote\naddress: 127.0.0.1:{sshd.port}\nusername: {host_user.name}\npassword: not-used\npythonLocation: python3\n"
     ponk.write("aml_config/lab.compute", text)
     ponk.write("aml_config/lab.runconfig", "Target: lab\nFramework: Python\n")
     shutil.chown(ponk.project / "aml_config", ponk.user.name)
@@ -106,10 +106,10 @@ def test_a_machine_that_a_file_names_is_attached_by_that_file(ponk, sshd, box_us
     done = ponk.run("attach", "--from", "aml_config/lab.compute", "--password", PASSWORD, "--fingerprint", sshd.fingerprint(), "-o", "json")
 
     assert json.loads(done.stdout)["name"] == "lab" and (ponk.project / "aml_config/lab.compute").read_text() == text
-    assert len(box_user.authorized.splitlines()) == 1
+    assert len(host_user.authorized.splitlines()) == 1
     ponk.run("computetarget", "check", "lab")
     ponk.run("computetarget", "detach", "lab")
-    assert box_user.authorized.strip() == ""
+    assert host_user.authorized.strip() == ""
     ponk.write("aml_config/lab.compute", text)
     assert b"never attached" in ponk.run("computetarget", "check", "lab", code=69).stderr
     # On a terminal the same is one question more than an attach has.
@@ -129,11 +129,11 @@ def test_engine_of_this_machine_is_attached_by_both_names(ponk):
     ponk.run("attach", "docker", "--name", "three", "--password", "x", code=64)
 
 
-def test_wrong_password_leaves_nothing_behind(ponk, attach, box_user):
+def test_wrong_password_leaves_nothing_behind(ponk, attach, host_user):
     done = attach("--password", "wrong-" + PASSWORD, code=69)
 
     assert b"does not take that password" in done.stderr and b"hint:" in done.stderr
-    assert nothing_left(ponk) and box_user.authorized == ""
+    assert nothing_left(ponk) and host_user.authorized == ""
 
 
 def test_user_who_is_not_there_is_told_like_a_wrong_password(ponk, sshd):
@@ -205,7 +205,7 @@ def test_key_that_the_user_knows_already_counts(ponk, attach, sshd, me, hashed):
 
 
 def test_key_that_differs_from_the_users_own_entry_is_refused(ponk, attach, sshd, me):
-    boxes.make_key(me.home / "foreign")
+    hosts.make_key(me.home / "foreign")
     me.write(".ssh/known_hosts", f"[127.0.0.1]:{sshd.port} {(me.home / 'foreign.pub').read_text()}")
 
     done = attach("--password", PASSWORD, fingerprint=False, code=73)
@@ -221,16 +221,16 @@ def test_key_that_differs_from_the_users_own_entry_is_refused(ponk, attach, sshd
     ("127.0.0.1:70000", b"is no address", 64),
 ])
 def test_places_that_are_none(ponk, address, words, code):
-    done = ponk.run("attach", "remote", "-n", "box", f"--address={address.format(free=boxes.free_port())}", "-u", "ann", "-w", "x",
+    done = ponk.run("attach", "remote", "-n", "box", f"--address={address.format(free=hosts.free_port())}", "-u", "ann", "-w", "x",
                     code=code)
 
     assert words in done.stderr and nothing_left(ponk)
 
 
-def test_machine_that_takes_keys_only_says_so(ponk, box_user):
-    server = boxes.Sshd(["PasswordAuthentication no"]).start()
+def test_machine_that_takes_keys_only_says_so(ponk, host_user):
+    server = hosts.Sshd(["PasswordAuthentication no"]).start()
     try:
-        done = ponk.run("attach", "remote", "-n", "box", "-a", f"127.0.0.1:{server.port}", "-u", box_user.name, "-w", "x",
+        done = ponk.run("attach", "remote", "-n", "box", "-a", f"127.0.0.1:{server.port}", "-u", host_user.name, "-w", "x",
                         "--fingerprint", server.fingerprint(), code=69)
     finally:
         server.remove()
@@ -240,74 +240,74 @@ def test_machine_that_takes_keys_only_says_so(ponk, box_user):
 
 
 @pytest.mark.full
-def test_machine_that_asks_through_pam(ponk, box_user):
-    box_user.empty()
-    server = boxes.Sshd(["UsePAM yes", "PasswordAuthentication no", "KbdInteractiveAuthentication yes"]).start()
+def test_machine_that_asks_through_pam(ponk, host_user):
+    host_user.empty()
+    server = hosts.Sshd(["UsePAM yes", "PasswordAuthentication no", "KbdInteractiveAuthentication yes"]).start()
     try:
-        ponk.run("attach", "remote", "-n", "box", "-a", f"127.0.0.1:{server.port}", "-u", box_user.name, "-w", PASSWORD,
+        ponk.run("attach", "remote", "-n", "box", "-a", f"127.0.0.1:{server.port}", "-u", host_user.name, "-w", PASSWORD,
                  "--fingerprint", server.fingerprint())
     finally:
         server.remove()
 
-    assert len(box_user.authorized.splitlines()) == 1
+    assert len(host_user.authorized.splitlines()) == 1
 
 
 @pytest.mark.full
-def test_machine_that_does_not_read_authorized_keys_gets_its_key_taken_away(ponk, box_user):
-    box_user.empty()
-    server = boxes.Sshd(["AuthorizedKeysFile /nowhere/%u"]).start()
+def test_machine_that_does_not_read_authorized_keys_gets_its_key_taken_away(ponk, host_user):
+    host_user.empty()
+    server = hosts.Sshd(["AuthorizedKeysFile /nowhere/%u"]).start()
     try:
-        done = ponk.run("attach", "remote", "-n", "box", "-a", f"127.0.0.1:{server.port}", "-u", box_user.name, "-w", PASSWORD,
+        done = ponk.run("attach", "remote", "-n", "box", "-a", f"127.0.0.1:{server.port}", "-u", host_user.name, "-w", PASSWORD,
                         "--fingerprint", server.fingerprint(), code=69)
     finally:
         server.remove()
 
     assert b"does not take the key that was added" in done.stderr and b"AuthorizedKeysFile" in done.stderr
-    assert box_user.authorized.strip() == "" and nothing_left(ponk)
+    assert host_user.authorized.strip() == "" and nothing_left(ponk)
 
 
-def test_agent_key_opens_the_box(ponk, attach, me, box_user):
-    key = give_key(me, box_user)
+def test_agent_key_opens_the_host(ponk, attach, me, host_user):
+    key = give_key(me, host_user)
     with agent(me, key) as environment:
         key.unlink()
         attach(env=environment)
         ponk.run("computetarget", "check", "box", env=environment, code=None)
 
-        assert len(box_user.authorized.splitlines()) == 1
+        assert len(host_user.authorized.splitlines()) == 1
         assert '"identity": "user"' in (folder_of(ponk) / "settings.json").read_text()
 
 
-def test_key_made_for_the_box_is_added_with_the_agents(ponk, attach, me, box_user):
-    key = give_key(me, box_user)
+def test_key_made_for_the_host_is_added_with_the_agents(ponk, attach, me, host_user):
+    key = give_key(me, host_user)
     with agent(me, key) as environment:
         key.unlink()
         attach("--use-azureml-ssh-key", env=environment)
 
-    assert len(box_user.authorized.splitlines()) == 2
+    assert len(host_user.authorized.splitlines()) == 2
     assert '"identity": "own"' in (folder_of(ponk) / "settings.json").read_text()
     close_master(ponk)
     assert b"not let us in" not in ponk.run("computetarget", "check", "box", code=None).stderr
 
 
-def test_private_key_without_passphrase_is_used_itself(ponk, attach, me, box_user):
-    key = give_key(me, box_user, name="odd name %h")
+def test_private_key_without_passphrase_is_used_itself(ponk, attach, me, host_user):
+    key = give_key(me, host_user, name="odd name %h")
 
     attach("--private-key-file", key)
 
-    assert len(box_user.authorized.splitlines()) == 1
+    assert len(host_user.authorized.splitlines()) == 1
     close_master(ponk)
     assert b"not let us in" not in ponk.run("computetarget", "check", "box", code=None).stderr
 
 
 @pytest.mark.full
-def test_private_key_with_passphrase_is_asked_for_or_given(ponk, attach, me, box_user):
-    key = give_key(me, box_user, passphrase="open-sesame-1001")
+def test_private_key_with_passphrase_is_asked_for_or_given(ponk, attach, me, host_user):
+    key = give_key(me, host_user, passphrase="open-sesame-1001")
 
     assert b"has a passphrase" in attach("--private-key-file", key, code=64 + 1).stderr
     wrong = attach("--private-key-file", key, "--private-key-passphrase", "nope", code=65)
     assert b"passphrase of private key" in wrong.stderr and nothing_left(ponk)
     attach("--private-key-file", key, "--private-key-passphrase", "open-sesame-1001")
-    assert len(box_user.authorized.splitlines()) == 2  # theirs, and one that needs nobody
+    assert len(host_user.authorized.splitlines()) == 2  # theirs, and one that needs nobody
     code, shown = attach("--private-key-file", key, name="typed", run=ponk.type, answers=[("Passphrase of", "open-sesame-1001")])
     assert code == 0, shown
     assert "open-sesame" not in shown
@@ -329,9 +329,9 @@ def test_public_key_is_not_taken_for_one_with_wrong_rights(ponk, attach, me):
 
 
 @pytest.mark.full
-def test_everything_that_is_missing_is_asked_for_on_a_terminal(ponk, sshd, box_user):
+def test_everything_that_is_missing_is_asked_for_on_a_terminal(ponk, sshd, host_user):
     code, shown = ponk.type("attach", "remotedocker", "--name", "box", answers=[
-        ("Machine", f"127.0.0.1:{sshd.port}"), ("User on", box_user.name), ("[y/N]", "y"),
+        ("Machine", f"127.0.0.1:{sshd.port}"), ("User on", host_user.name), ("[y/N]", "y"),
         ("Password of", "wrong one"), ("Password of", PASSWORD)])
 
     assert code == 0, shown
@@ -355,22 +355,22 @@ def test_broken_config_of_the_user_is_told_as_ssh_tells_it(ponk, me):
 
 
 @pytest.mark.full
-def test_jump_host_and_alias_of_the_users_own_config(ponk, sshd, me, box_user):
-    key = give_key(me, box_user)
-    jump = boxes.Sshd(["AllowTcpForwarding yes"], host="127.0.0.2").start()
+def test_jump_host_and_alias_of_the_users_own_config(ponk, sshd, me, host_user):
+    key = give_key(me, host_user)
+    jump = hosts.Sshd(["AllowTcpForwarding yes"], host="127.0.0.2").start()
     try:
         me.write(".ssh/known_hosts", jump.known_hosts_line())
-        me.write(".ssh/config", f"Host jump\n  HostName 127.0.0.2\n  Port {jump.port}\n  User {box_user.name}\n"
+        me.write(".ssh/config", f"Host jump\n  HostName 127.0.0.2\n  Port {jump.port}\n  User {host_user.name}\n"
                                 f"  IdentityFile \"{key}\"\nHost gpubox\n  HostName 127.0.0.1\n  Port {sshd.port}\n"
-                                f"  User {box_user.name}\n  ProxyJump jump\n")
+                                f"  User {host_user.name}\n  ProxyJump jump\n")
 
         ponk.run("attach", "remotedocker", "--name", "box", "--address", "gpubox", "--password", PASSWORD,
                  "--fingerprint", sshd.fingerprint())
         ponk.run("computetarget", "check", "box", code=None)
 
         compute = read(ponk, "box.compute")
-        assert compute["address"] == "gpubox" and compute["username"] == box_user.name
-        # The password is the box's: a jump host that asks for one does not get it.
+        assert compute["address"] == "gpubox" and compute["username"] == host_user.name
+        # The password is the host's: a jump host that asks for one does not get it.
         me.write(".ssh/config", (me.home / ".ssh/config").read_text().replace(f"  IdentityFile \"{key}\"\n", ""))
         done = ponk.run("attach", "remotedocker", "--name", "two", "--address", "gpubox", "--password", PASSWORD,
                         "--fingerprint", sshd.fingerprint(), code=69)
@@ -381,11 +381,11 @@ def test_jump_host_and_alias_of_the_users_own_config(ponk, sshd, me, box_user):
 
 
 @pytest.mark.parametrize("question", ["{user}@127.0.0.1's password: ", "({user}@127.0.0.1) Password: ", "Password: "])
-def test_jump_host_that_asks_in_the_words_of_the_box_is_told_nothing(ponk, sshd, me, box_user, question):
-    with hostile.HostileServer(question.format(user=box_user.name), friendly=1) as jump:
+def test_jump_host_that_asks_in_the_words_of_the_host_is_told_nothing(ponk, sshd, me, host_user, question):
+    with hostile.HostileServer(question.format(user=host_user.name), friendly=1) as jump:
         me.write(".ssh/known_hosts", jump.known_hosts_line() + sshd.known_hosts_line())
-        me.write(".ssh/config", f"Host jump\n  HostName 127.0.0.2\n  Port {jump.port}\n  User {box_user.name}\n"
-                                f"Host gpubox\n  HostName 127.0.0.1\n  Port {sshd.port}\n  User {box_user.name}\n"
+        me.write(".ssh/config", f"Host jump\n  HostName 127.0.0.2\n  Port {jump.port}\n  User {host_user.name}\n"
+                                f"Host gpubox\n  HostName 127.0.0.1\n  Port {sshd.port}\n  User {host_user.name}\n"
                                 "  ProxyJump jump\n")
 
         login = ponk.run("attach", "remotedocker", "--name", "box", "--address", "gpubox", "--password", PASSWORD, code=69)
@@ -394,13 +394,13 @@ def test_jump_host_that_asks_in_the_words_of_the_box_is_told_nothing(ponk, sshd,
         assert PASSWORD not in "".join(jump.told)
 
 
-def test_passphrase_of_a_key_is_not_for_a_jump_host(ponk, sshd, me, box_user):
-    key = give_key(me, box_user, passphrase="open-sesame-1001")
+def test_passphrase_of_a_key_is_not_for_a_jump_host(ponk, sshd, me, host_user):
+    key = give_key(me, host_user, passphrase="open-sesame-1001")
     with hostile.HostileServer(f"Enter passphrase for key '{key}': ", friendly=1) as jump:
         me.write(".ssh/known_hosts", jump.known_hosts_line() + sshd.known_hosts_line())
-        me.write(".ssh/config", f"Host 127.0.0.1\n  ProxyJump {box_user.name}@127.0.0.2:{jump.port}\n")
+        me.write(".ssh/config", f"Host 127.0.0.1\n  ProxyJump {host_user.name}@127.0.0.2:{jump.port}\n")
 
-        ponk.run("attach", "remotedocker", "--name", "box", "--address", f"127.0.0.1:{sshd.port}", "--username", box_user.name,
+        ponk.run("attach", "remotedocker", "--name", "box", "--address", f"127.0.0.1:{sshd.port}", "--username", host_user.name,
                  "--private-key-file", key, "--private-key-passphrase", "open-sesame-1001", code=69)
 
         assert jump.asked > 0 and "open-sesame-1001" not in "".join(jump.told)
@@ -422,33 +422,33 @@ def test_machine_that_asks_for_something_else_gets_no_password(ponk, me):
     "StdinNull yes", "PasswordAuthentication no", "PubkeyAuthentication no", "PreferredAuthentications hostbased",
     "SessionType none", "ForkAfterAuthentication yes", "PasswordAuthentication no\nKbdInteractiveAuthentication no\nStdinNull yes",
 ])
-def test_settings_of_the_users_own_sessions_do_not_count_for_ours(ponk, attach, me, box_user, words):
+def test_settings_of_the_users_own_sessions_do_not_count_for_ours(ponk, attach, me, host_user, words):
     me.write(".ssh/config", "IgnoreUnknown UseKeychain\nHost *\nUseKeychain yes\n" + words + "\n")
 
     attach("--password", PASSWORD)
 
-    assert len(box_user.authorized.splitlines()) == 1
+    assert len(host_user.authorized.splitlines()) == 1
     close_master(ponk)
     assert b"not let us in" not in ponk.run("computetarget", "check", "box", code=None).stderr
     ponk.run("computetarget", "detach", "box")
-    assert box_user.authorized == ""
+    assert host_user.authorized == ""
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("noise", [
-    "echo welcome to the box; echo 'and here is a line without an end: ' >&2; printf more",
+    "echo welcome to the host; echo 'and here is a line without an end: ' >&2; printf more",
     "set -v; echo loud", "cat /dev/zero | head -c 300000",
 ])
-def test_noisy_start_files_of_the_login_shell_do_no_harm(ponk, attach, box_user, noise):
-    box_user.write(".bashrc", noise + "\n")
+def test_noisy_start_files_of_the_login_shell_do_no_harm(ponk, attach, host_user, noise):
+    host_user.write(".bashrc", noise + "\n")
 
     attach("--password", PASSWORD)
 
-    assert len(box_user.authorized.splitlines()) == 1
+    assert len(host_user.authorized.splitlines()) == 1
 
 
-def test_start_file_that_ends_the_shell_is_told(ponk, attach, box_user):
-    box_user.write(".bashrc", "echo no entry >&2; exit 4\n")
+def test_start_file_that_ends_the_shell_is_told(ponk, attach, host_user):
+    host_user.write(".bashrc", "echo no entry >&2; exit 4\n")
 
     done = attach("--password", PASSWORD, code=69)
 
@@ -456,15 +456,15 @@ def test_start_file_that_ends_the_shell_is_told(ponk, attach, box_user):
     assert nothing_left(ponk)
 
 
-def test_name_that_is_taken_is_told_before_anybody_is_asked(ponk, attach, box_user):
+def test_name_that_is_taken_is_told_before_anybody_is_asked(ponk, attach, host_user):
     attach("--password", PASSWORD)
 
     assert b"is there already" in attach("--password", "whatever", code=73).stderr
-    assert len(box_user.authorized.splitlines()) == 1
+    assert len(host_user.authorized.splitlines()) == 1
 
 
 def close_master(ponk):
-    for process in boxes.processes_of(ponk.user.name):
+    for process in hosts.processes_of(ponk.user.name):
         try:
             if pathlib.Path(f"/proc/{process}/cmdline").read_bytes().startswith(b"ssh\0"):
                 os.kill(process, 15)
@@ -472,12 +472,12 @@ def close_master(ponk):
             pass
 
 
-def give_key(me, box_user, name="my key", passphrase=""):
+def give_key(me, host_user, name="my key", passphrase=""):
     key = me.home / "keys" / name
     key.parent.mkdir(exist_ok=True)
-    boxes.make_key(key, passphrase=passphrase)
+    hosts.make_key(key, passphrase=passphrase)
     subprocess.run(["chown", "-R", f"{me.name}:", str(key.parent)], check=True)
-    box_user.write(".ssh/authorized_keys", pathlib.Path(str(key) + ".pub").read_text())
+    host_user.write(".ssh/authorized_keys", pathlib.Path(str(key) + ".pub").read_text())
     return key
 
 

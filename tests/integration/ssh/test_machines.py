@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What comes after attaching: check, doctor, setup, detach, and boxes that hang or go away."""
+"""What comes after attaching: check, doctor, setup, detach, and hosts that hang or go away."""
 import json
 import os
 import pathlib
@@ -10,7 +10,7 @@ import stat
 import subprocess
 import time
 
-import box as boxes
+import host as hosts
 import pytest
 from test_attach import PASSWORD, close_master, folder_of
 
@@ -26,10 +26,10 @@ def test_connections_of_the_library(program):
     assert done.returncode == 0 and b"SKIPPED" not in done.stdout, done.stdout.decode()[-4000:]
 
 
-def test_check_says_what_keeps_us_out(ponk, attach, sshd, box_user):
+def test_check_says_what_keeps_us_out(ponk, attach, sshd, host_user):
     attach("--password", PASSWORD)
     close_master(ponk)
-    box_user.write(".ssh/authorized_keys", "")
+    host_user.write(".ssh/authorized_keys", "")
 
     denied = ponk.run("computetarget", "check", "box", code=69)
 
@@ -40,7 +40,7 @@ def test_check_says_what_keeps_us_out(ponk, attach, sshd, box_user):
 
 def test_doctor_covers_targets_that_are_reached_and_that_are_not(ponk, attach, sshd):
     attach("--password", PASSWORD)
-    ponk.write("aml_config/gone.compute", f"type: remote\naddress: 127.0.0.1:{boxes.free_port()}\nusername: ann\n")
+    ponk.write("aml_config/gone.compute", f"type: remote\naddress: 127.0.0.1:{hosts.free_port()}\nusername: ann\n")
     ponk.write("aml_config/docker.compute", "type: docker\n")
 
     checks = json.loads(ponk.run("doctor", "-o", "json", code=65).stdout)
@@ -91,13 +91,13 @@ def test_master_killed_at_random_moments_never_hangs_or_confuses(ponk, attach):
         assert process.returncode in (0, 65), err
 
 
-def test_detach_removes_the_key_there_and_here(ponk, attach, box_user):
-    box_user.write(".ssh/authorized_keys", "ssh-rsa AAAAB3Nz other\n")
+def test_detach_removes_the_key_there_and_here(ponk, attach, host_user):
+    host_user.write(".ssh/authorized_keys", "ssh-rsa AAAAB3Nz other\n")
     attach("--password", PASSWORD)
 
     done = ponk.run("computetarget", "detach", "box")
 
-    assert box_user.authorized == "ssh-rsa AAAAB3Nz other\n"
+    assert host_user.authorized == "ssh-rsa AAAAB3Nz other\n"
     assert not any((ponk.home / "ssh").iterdir())
     assert not (ponk.project / "aml_config/box.compute").exists()
     assert b"box.runconfig' stays" in done.stderr
@@ -105,7 +105,7 @@ def test_detach_removes_the_key_there_and_here(ponk, attach, box_user):
 
 
 class SmallDisk:
-    """~/.ssh of the box's user on a disk that can be filled."""
+    """~/.ssh of the host's user on a disk that can be filled."""
 
     def __init__(self, user):
         self.user = user
@@ -132,67 +132,67 @@ class SmallDisk:
 OTHERS = "# a note\nssh-rsa AAAAB3Nz%s ann\n" % ("x" * 3000)
 
 
-def test_detach_leaves_the_keys_of_others_where_the_disk_there_is_full(ponk, attach, box_user):
-    with SmallDisk(box_user) as disk:
-        box_user.write(".ssh/authorized_keys", OTHERS)
+def test_detach_leaves_the_keys_of_others_where_the_disk_there_is_full(ponk, attach, host_user):
+    with SmallDisk(host_user) as disk:
+        host_user.write(".ssh/authorized_keys", OTHERS)
         attach("--password", PASSWORD)
-        before = box_user.authorized
+        before = host_user.authorized
         disk.fill()
 
         done = ponk.run("computetarget", "detach", "box", "-o", "json")
 
-        assert box_user.authorized == before
+        assert host_user.authorized == before
         assert json.loads(done.stdout)["key_removed"] is False and b"No space left" in done.stderr, done.stderr
         assert {place.name for place in disk.place.iterdir()} == {"authorized_keys", "full"}
 
 
-def test_attach_leaves_the_keys_of_others_where_the_disk_there_is_full(ponk, attach, box_user):
-    with SmallDisk(box_user) as disk:
-        box_user.write(".ssh/authorized_keys", OTHERS)
+def test_attach_leaves_the_keys_of_others_where_the_disk_there_is_full(ponk, attach, host_user):
+    with SmallDisk(host_user) as disk:
+        host_user.write(".ssh/authorized_keys", OTHERS)
         disk.fill()
 
         done = attach("--password", PASSWORD, code=69)
 
-        assert box_user.authorized == OTHERS and b"adding the key" in done.stderr
+        assert host_user.authorized == OTHERS and b"adding the key" in done.stderr
         assert {place.name for place in disk.place.iterdir()} == {"authorized_keys", "full"}
 
 
-def test_keys_kept_elsewhere_stay_there_with_their_rights(ponk, attach, box_user):
-    kept = box_user.write("dotfiles/keys", OTHERS.rstrip(), 0o640)
-    box_user.write(".ssh/config", "")
-    (box_user.home / ".ssh/authorized_keys").symlink_to("../dotfiles/keys")
+def test_keys_kept_elsewhere_stay_there_with_their_rights(ponk, attach, host_user):
+    kept = host_user.write("dotfiles/keys", OTHERS.rstrip(), 0o640)
+    host_user.write(".ssh/config", "")
+    (host_user.home / ".ssh/authorized_keys").symlink_to("../dotfiles/keys")
     attach("--password", PASSWORD)
     assert kept.read_text().startswith(OTHERS) and len(kept.read_text().splitlines()) == 3
     kept.chmod(0o644)
 
     ponk.run("computetarget", "detach", "box")
 
-    assert kept.read_text() == OTHERS and (box_user.home / ".ssh/authorized_keys").is_symlink()
-    assert stat.S_IMODE(kept.stat().st_mode) == 0o644 and kept.stat().st_uid == box_user.home.stat().st_uid
+    assert kept.read_text() == OTHERS and (host_user.home / ".ssh/authorized_keys").is_symlink()
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o644 and kept.stat().st_uid == host_user.home.stat().st_uid
     assert [place.name for place in kept.parent.iterdir()] == ["keys"]
 
 
-def test_detach_can_keep_the_key_for_the_next_time(ponk, attach, box_user):
+def test_detach_can_keep_the_key_for_the_next_time(ponk, attach, host_user):
     attach("--password", PASSWORD)
 
     ponk.run("computetarget", "detach", "box", "--keep-key")
 
     ponk.run("runconfig", "delete", "box")
-    assert len(box_user.authorized.splitlines()) == 1
+    assert len(host_user.authorized.splitlines()) == 1
     attach(fingerprint=False)  # neither asked nor told anything
 
 
-def test_detach_leaves_the_key_to_another_target_of_the_same_box(ponk, attach, box_user):
+def test_detach_leaves_the_key_to_another_target_of_the_same_host(ponk, attach, host_user):
     attach("--password", PASSWORD)
     attach(name="other", fingerprint=False)
 
     done = ponk.run("computetarget", "detach", "box")
-    assert b"other.compute" in done.stderr and len(box_user.authorized.splitlines()) == 1
+    assert b"other.compute" in done.stderr and len(host_user.authorized.splitlines()) == 1
     ponk.run("computetarget", "detach", "other")
-    assert box_user.authorized == ""
+    assert host_user.authorized == ""
 
 
-def test_detach_works_when_the_box_is_gone_and_says_what_stays(ponk, attach, sshd, box_user):
+def test_detach_works_when_the_host_is_gone_and_says_what_stays(ponk, attach, sshd, host_user):
     attach("--password", PASSWORD)
     close_master(ponk)
     sshd.stop()
@@ -200,12 +200,12 @@ def test_detach_works_when_the_box_is_gone_and_says_what_stays(ponk, attach, ssh
     done = ponk.run("computetarget", "detach", "box")
 
     assert b"the key stays on" in done.stderr and b"refuses connections" in done.stderr and b"ponk of" in done.stderr
-    assert not any((ponk.home / "ssh").iterdir()) and len(box_user.authorized.splitlines()) == 1
+    assert not any((ponk.home / "ssh").iterdir()) and len(host_user.authorized.splitlines()) == 1
 
 
 @pytest.fixture
 def scratch(ground, me):
-    """A folder for everybody on the box, like /tmp."""
+    """A folder for everybody on the host, like /tmp."""
     place = ground / "every one's"
     place.mkdir()
     place.chmod(0o1777)
@@ -219,9 +219,9 @@ def use_scratch(ponk, name, place):
 
 
 @pytest.mark.parametrize("planted", ["folder", "link", "bin"])
-def test_program_that_another_user_put_in_our_place_is_not_executed(ponk, attach, box_user, me, scratch, planted):
+def test_program_that_another_user_put_in_our_place_is_not_executed(ponk, attach, host_user, me, scratch, planted):
     attach("--password", PASSWORD, kind="remote")
-    (program,) = (box_user.home / ".ponk/bin").iterdir()
+    (program,) = (host_user.home / ".ponk/bin").iterdir()
     ponk.run("daemon", "stop")
     # As large as the program itself, under its very name.
     script = f"#!/bin/sh\nid -un >{scratch}/trapped\nexit 0\n".encode().replace(b"every one's", b"every?one?s")
@@ -229,7 +229,7 @@ def test_program_that_another_user_put_in_our_place_is_not_executed(ponk, attach
     (evil / "bin").mkdir(parents=True)
     (evil / "bin" / program.name).write_bytes(script + b"#" * (program.stat().st_size - len(script)))
     (evil / "bin" / program.name).chmod(0o755)
-    uid = box_user.home.stat().st_uid
+    uid = host_user.home.stat().st_uid
     subprocess.run(["chown", "-R", f"{me.name}:", str(evil)], check=True)  # whose login does not matter
     ours = scratch / f"ponk-{uid}"
     if planted == "folder":
@@ -250,33 +250,33 @@ def test_program_that_another_user_put_in_our_place_is_not_executed(ponk, attach
     assert b"belongs to another user" in done.stdout + done.stderr and str(ours).encode() in done.stdout + done.stderr
 
 
-def test_scratch_of_everybody_is_served(ponk, attach, box_user, scratch):
+def test_scratch_of_everybody_is_served(ponk, attach, host_user, scratch):
     attach("--password", PASSWORD, kind="remote")
     use_scratch(ponk, "box", scratch)
 
     ponk.run("computetarget", "check", "box", code=None)
 
-    ours = scratch / f"ponk-{box_user.home.stat().st_uid}"
+    ours = scratch / f"ponk-{host_user.home.stat().st_uid}"
     assert stat.S_IMODE(ours.stat().st_mode) == 0o700 and any((ours / "bin").iterdir())
 
 
-def test_detach_removes_files_of_ponk_and_only_those(ponk, attach, box_user):
+def test_detach_removes_files_of_ponk_and_only_those(ponk, attach, host_user):
     attach("--password", PASSWORD)
-    box_user.write(".ponk/bin/ponk-box-0123", "x")
+    host_user.write(".ponk/bin/ponk-agent-0123", "x")
     ponk.run("computetarget", "detach", "box", "--remove-files", code=64 + 1)  # nobody to ask
     ponk.run("computetarget", "detach", "box", "--remove-files", "--yes")
-    assert not (box_user.home / ".ponk").exists()
+    assert not (host_user.home / ".ponk").exists()
     attach("--password", PASSWORD, name="two")
-    ours = f"precious/ponk-{box_user.home.stat().st_uid}"
-    box_user.write("precious/data", "x")
-    box_user.write(f"{ours}/data", "x", 0o600)
+    ours = f"precious/ponk-{host_user.home.stat().st_uid}"
+    host_user.write("precious/data", "x")
+    host_user.write(f"{ours}/data", "x", 0o600)
     (ponk.project / "aml_config/two.compute").write_text((ponk.project / "aml_config/two.compute").read_text() + "scratch: ~/precious\n")
     done = ponk.run("computetarget", "detach", "two", "--remove-files", "--yes")
-    assert b"is no folder of ponk" in done.stderr and (box_user.home / "precious/data").exists()
-    assert (box_user.home / ours / "data").exists()
+    assert b"is no folder of ponk" in done.stderr and (host_user.home / "precious/data").exists()
+    assert (host_user.home / ours / "data").exists()
 
 
-def test_detach_keeps_the_key_that_a_target_written_by_hand_uses(ponk, attach, box_user):
+def test_detach_keeps_the_key_that_a_target_written_by_hand_uses(ponk, attach, host_user):
     attach("--password", PASSWORD, kind="remote")
     text = (ponk.project / "aml_config/box.compute").read_text()
     ponk.write("aml_config/hand.compute", text.replace("box", "hand") if "name: box" in text else text)
@@ -284,10 +284,10 @@ def test_detach_keeps_the_key_that_a_target_written_by_hand_uses(ponk, attach, b
 
     done = ponk.run("computetarget", "detach", "box")
 
-    assert b"hand.compute' uses it, too" in done.stderr and len(box_user.authorized.splitlines()) == 1
+    assert b"hand.compute' uses it, too" in done.stderr and len(host_user.authorized.splitlines()) == 1
     assert b"not let us in" not in ponk.run("computetarget", "check", "hand", code=None).stderr
     ponk.run("computetarget", "detach", "hand")
-    assert box_user.authorized == "" and not any((ponk.home / "ssh").iterdir())
+    assert host_user.authorized == "" and not any((ponk.home / "ssh").iterdir())
 
 
 PLAIN = "Target: {0}\nFramework: Python\nPrepareEnvironment: false\nCondaDependenciesFile: null\nSparkDependenciesFile: null\n"
@@ -308,7 +308,7 @@ def cancel(ponk, run):
         time.sleep(0.3)
 
 
-def test_detach_is_refused_while_a_run_goes_on_there(ponk, attach, box_user):
+def test_detach_is_refused_while_a_run_goes_on_there(ponk, attach, host_user):
     attach("--password", PASSWORD, kind="remote")
     submit(ponk, "import time; print('on', flush=True); time.sleep(600)\n", "--async")
     run = ponk.json("history", "last")["run_id"]
@@ -319,61 +319,61 @@ def test_detach_is_refused_while_a_run_goes_on_there(ponk, attach, box_user):
         assert run.encode() in done.stderr and b"--force" in done.stderr
 
     assert (ponk.project / "aml_config/box.compute").exists() and (folder_of(ponk) / "settings.json").read_text() == before
-    assert len(box_user.authorized.splitlines()) == 1 and (box_user.home / ".ponk/runs" / run).exists()
+    assert len(host_user.authorized.splitlines()) == 1 and (host_user.home / ".ponk/runs" / run).exists()
     # Where the way stays, nobody is stranded.
     attach(name="other", kind="remote", fingerprint=False)
     ponk.run("computetarget", "detach", "other")
     cancel(ponk, run)
     ponk.run("computetarget", "detach", "box")
-    assert box_user.authorized == ""
+    assert host_user.authorized == ""
 
 
 @pytest.mark.full
-def test_detach_by_force_lets_a_run_go_on(ponk, attach, box_user):
+def test_detach_by_force_lets_a_run_go_on(ponk, attach, host_user):
     attach("--password", PASSWORD, kind="remote")
     submit(ponk, "import time; time.sleep(600)\n", "--async")
     run = ponk.json("history", "last")["run_id"]
 
     ponk.run("computetarget", "detach", "box", "--force")
-    assert box_user.authorized == ""
+    assert host_user.authorized == ""
 
     attach("--password", PASSWORD, kind="remote", name="again")
     cancel(ponk, run)
 
 
 @pytest.mark.full
-def test_detach_removes_files_below_scratch(ponk, attach, box_user, scratch):
+def test_detach_removes_files_below_scratch(ponk, attach, host_user, scratch):
     attach("--password", PASSWORD, kind="remote")
     use_scratch(ponk, "box", scratch)
     submit(ponk, "import os; os.mkdir('locked'); open('locked/x', 'w'); os.chmod('locked', 0o500)\n")
-    ours = scratch / f"ponk-{box_user.home.stat().st_uid}"
+    ours = scratch / f"ponk-{host_user.home.stat().st_uid}"
     assert any((ours / "runs").iterdir())
 
     done = ponk.run("computetarget", "detach", "box", "--remove-files", "--yes", "-o", "json")
 
     assert json.loads(done.stdout)["files_removed"] is True, done.stderr
-    assert not ours.exists() and scratch.exists() and (box_user.home / ".ponk").exists()
+    assert not ours.exists() and scratch.exists() and (host_user.home / ".ponk").exists()
 
 
 @pytest.mark.full
-def test_detach_leaves_the_runs_of_other_machines(ponk, attach, box_user):
+def test_detach_leaves_the_runs_of_other_machines(ponk, attach, host_user):
     attach("--password", PASSWORD, kind="remote")
     submit(ponk, "print(1)\n")
     run = ponk.json("history", "last")["run_id"]
-    runs = box_user.home / ".ponk/runs"
+    runs = host_user.home / ".ponk/runs"
     other = "0" * len(run)
     shutil.copytree(runs / run, runs / other)
-    subprocess.run(["chown", "-R", f"{box_user.name}:", str(runs / other)], check=True)
+    subprocess.run(["chown", "-R", f"{host_user.name}:", str(runs / other)], check=True)
 
     done = ponk.run("computetarget", "detach", "box", "--remove-files", "--yes", "-o", "json")
 
     assert json.loads(done.stdout)["files_removed"] is False
     assert b"not of this machine" in done.stderr and other.encode() in done.stderr
-    assert (runs / other).exists() and not (runs / run).exists() and (box_user.home / ".ponk/store").exists()
+    assert (runs / other).exists() and not (runs / run).exists() and (host_user.home / ".ponk/store").exists()
 
 
 @pytest.mark.full
-def test_attaches_at_once_all_count_and_the_last_detach_takes_the_key(ponk, attach, box_user):
+def test_attaches_at_once_all_count_and_the_last_detach_takes_the_key(ponk, attach, host_user):
     names = ["one", "two", "three", "four"]
     started = [attach("--password", PASSWORD, name=name, kind="remote", run=ponk.start) for name in names]
     for process in started:
@@ -382,23 +382,23 @@ def test_attaches_at_once_all_count_and_the_last_detach_takes_the_key(ponk, atta
 
     settings = json.loads((folder_of(ponk) / "settings.json").read_text())
     assert {pathlib.Path(target).stem for target in settings["targets"]} == set(names)
-    assert len(box_user.authorized.splitlines()) == 1
+    assert len(host_user.authorized.splitlines()) == 1
     leaving = [ponk.start("computetarget", "detach", name) for name in names[:3]]
     for process in leaving:
         assert process.wait(timeout=200) == 0, process.stderr.read()
-    assert len(box_user.authorized.splitlines()) == 1
+    assert len(host_user.authorized.splitlines()) == 1
     close_master(ponk)
     assert b"not let us in" not in ponk.run("computetarget", "check", "four", code=None).stderr
     ponk.run("computetarget", "detach", "four")
-    assert box_user.authorized == "" and not any((ponk.home / "ssh").iterdir())
+    assert host_user.authorized == "" and not any((ponk.home / "ssh").iterdir())
 
 
 @pytest.fixture
-def plain_box(box_user, ground):
-    """A box whose /etc is a copy, with stand-ins for the programs that would change this machine."""
+def plain_host(host_user, ground):
+    """A host whose /etc is a copy, with stand-ins for the programs that would change this machine."""
     if not shutil.which("sudo"):
         pytest.skip("'sudo' is not installed")
-    box_user.empty()
+    host_user.empty()
     folder = ground / "plain"
     shutil.rmtree(folder, ignore_errors=True)
     for name in ("etc", "work", "bin"):
@@ -413,7 +413,7 @@ def plain_box(box_user, ground):
     hide = " ".join(f"mount --bind /dev/null {place}; " for place in ("/usr/sbin/dockerd", "/usr/bin/docker") if os.path.exists(place))
     script = (f"mount --make-rprivate / && mount -t overlay -o lowerdir=/etc,upperdir={folder}/etc,workdir={folder}/work overlay /etc && "
               f"mount --bind {folder}/bin /usr/local/sbin && {hide} exec \"$@\"")
-    server = boxes.Sshd(before=["unshare", "-m", "sh", "-c", script, "sh"])
+    server = hosts.Sshd(before=["unshare", "-m", "sh", "-c", script, "sh"])
     tried = subprocess.run(["unshare", "-m", "sh", "-c", script, "sh", "true"], capture_output=True)
     if tried.returncode != 0:
         pytest.skip("no file system can be laid over /etc here: " + tried.stderr.decode().strip())
@@ -435,50 +435,50 @@ def sudoers(server, user, rule):
     place.chmod(0o440)
 
 
-def test_setup_says_what_it_will_do_and_does_it(ponk, plain_box, box_user):
-    sudoers(plain_box, box_user, "NOPASSWD: ALL")
-    attach_plain(ponk, plain_box, box_user)
+def test_setup_says_what_it_will_do_and_does_it(ponk, plain_host, host_user):
+    sudoers(plain_host, host_user, "NOPASSWD: ALL")
+    attach_plain(ponk, plain_host, host_user)
 
     shown = ponk.run("computetarget", "setup", "box", "--dry-run").stderr.decode()
     assert "docker.io" in shown and "live-restore" in shown and "group docker" in shown
-    assert plain_box.record.read_text() == ""
+    assert plain_host.record.read_text() == ""
     refused = ponk.run("computetarget", "setup", "box", code=65)
-    assert b"--yes" in refused.stderr and plain_box.record.read_text() == ""
+    assert b"--yes" in refused.stderr and plain_host.record.read_text() == ""
 
     done = ponk.run("computetarget", "setup", "box", "--yes")
 
-    assert "apt-get install -y --no-install-recommends docker.io" in plain_box.record.read_text()
-    assert json.loads((plain_box.etc / "docker/daemon.json").read_text()) == {"live-restore": True}
-    assert any(line.startswith("docker:") and box_user.name in line for line in (plain_box.etc / "group").read_text().splitlines())
+    assert "apt-get install -y --no-install-recommends docker.io" in plain_host.record.read_text()
+    assert json.loads((plain_host.etc / "docker/daemon.json").read_text()) == {"live-restore": True}
+    assert any(line.startswith("docker:") and host_user.name in line for line in (plain_host.etc / "group").read_text().splitlines())
     log = next(folder_of(ponk).glob("setup-*.log"))
     assert "apt-get was here" in log.read_text() and str(log).encode() in done.stderr
     assert not pathlib.Path("/etc/docker/daemon.json").exists() or "before-ponk" not in os.listdir("/etc/docker")
 
 
 @pytest.mark.full
-def test_setup_asks_for_the_password_of_sudo_and_keeps_it_nowhere(ponk, plain_box, box_user):
-    sudoers(plain_box, box_user, "ALL")
-    attach_plain(ponk, plain_box, box_user)
-    (plain_box.etc / "docker").mkdir(exist_ok=True)
-    (plain_box.etc / "docker/daemon.json").write_text('{"log-driver": "local"}\n')
+def test_setup_asks_for_the_password_of_sudo_and_keeps_it_nowhere(ponk, plain_host, host_user):
+    sudoers(plain_host, host_user, "ALL")
+    attach_plain(ponk, plain_host, host_user)
+    (plain_host.etc / "docker").mkdir(exist_ok=True)
+    (plain_host.etc / "docker/daemon.json").write_text('{"log-driver": "local"}\n')
 
     assert b"no terminal" in ponk.run("computetarget", "setup", "box", "--yes", code=69).stderr
     code, shown = ponk.type("computetarget", "setup", "box", answers=[("[y/N]", "y"), ("for sudo", "wrong")])
-    assert code == 69 and "does not take that password" in shown and plain_box.record.read_text() == ""
+    assert code == 69 and "does not take that password" in shown and plain_host.record.read_text() == ""
 
     code, shown = ponk.type("computetarget", "setup", "box", answers=[("[y/N]", "y"), ("for sudo", PASSWORD)])
 
     assert code == 0 and PASSWORD not in shown, shown
-    assert "apt-get install" in plain_box.record.read_text()
-    assert json.loads((plain_box.etc / "docker/daemon.json").read_text()) == {"log-driver": "local", "live-restore": True}
+    assert "apt-get install" in plain_host.record.read_text()
+    assert json.loads((plain_host.etc / "docker/daemon.json").read_text()) == {"log-driver": "local", "live-restore": True}
     for log in folder_of(ponk).glob("setup-*.log"):
         assert PASSWORD not in log.read_text()
 
 
-def test_setup_without_any_right_says_what_its_owner_must_do(ponk, plain_box, box_user):
+def test_setup_without_any_right_says_what_its_owner_must_do(ponk, plain_host, host_user):
     # Before anybody has looked: what lies below an overlay must not change afterwards.
-    (plain_box.etc / "os-release").write_text('ID=fedora\nPRETTY_NAME="Fedora Linux 40"\n')
-    attach_plain(ponk, plain_box, box_user)
+    (plain_host.etc / "os-release").write_text('ID=fedora\nPRETTY_NAME="Fedora Linux 40"\n')
+    attach_plain(ponk, plain_host, host_user)
 
     done = ponk.run("computetarget", "setup", "box", "--yes", code=69)
 
@@ -487,7 +487,7 @@ def test_setup_without_any_right_says_what_its_owner_must_do(ponk, plain_box, bo
 
 def masters(ponk):
     found = []
-    for process in boxes.processes_of(ponk.user.name):
+    for process in hosts.processes_of(ponk.user.name):
         try:
             words = pathlib.Path(f"/proc/{process}/cmdline").read_bytes()
         except OSError:

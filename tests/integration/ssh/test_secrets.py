@@ -5,7 +5,7 @@ import pathlib
 import threading
 import time
 
-import box as boxes
+import host as hosts
 from test_attach import give_key
 
 PASSWORD = "hunter2-Zx81-unusual"
@@ -55,11 +55,11 @@ def files_with(word, *folders):
     return found
 
 
-def test_password_is_nowhere(ponk, sshd, box_user):
-    box_user.set_password(PASSWORD)
+def test_password_is_nowhere(ponk, sshd, host_user):
+    host_user.set_password(PASSWORD)
     try:
         process = ponk.start("computetarget", "attach", "remotedocker", "--name", "box", "--address", f"127.0.0.1:{sshd.port}",
-                             "--username", box_user.name, "--fingerprint", sshd.fingerprint(), f"--password={PASSWORD}")
+                             "--username", host_user.name, "--fingerprint", sshd.fingerprint(), f"--password={PASSWORD}")
         line = pathlib.Path(f"/proc/{process.pid}/cmdline")
         while PASSWORD.encode() in line.read_bytes() or b"attach" not in line.read_bytes():
             time.sleep(0.001)  # blanked as soon as it is read
@@ -73,27 +73,27 @@ def test_password_is_nowhere(ponk, sshd, box_user):
         doctor = ponk.run("doctor", code=None)
         for done in (told, shown, doctor):
             assert PASSWORD.encode() not in done.stdout + done.stderr
-        assert files_with(PASSWORD, ponk.user.home, box_user.home, sshd.folder) == []
+        assert files_with(PASSWORD, ponk.user.home, host_user.home, sshd.folder) == []
     finally:
-        box_user.set_password(boxes.PASSWORD)
+        host_user.set_password(hosts.PASSWORD)
 
 
-def test_password_that_is_typed_is_nowhere(ponk, sshd, box_user):
-    box_user.set_password(PASSWORD)
+def test_password_that_is_typed_is_nowhere(ponk, sshd, host_user):
+    host_user.set_password(PASSWORD)
     try:
         with Watch(PASSWORD) as watch:
             code, shown = ponk.type("attach", "remote", "--name", "box", "--address", f"127.0.0.1:{sshd.port}", "--username",
-                                    box_user.name, answers=[("[y/N]", "y"), ("Password of", PASSWORD)])
+                                    host_user.name, answers=[("[y/N]", "y"), ("Password of", PASSWORD)])
         assert code == 0, shown
         assert watch.found == [] and PASSWORD not in shown
-        assert files_with(PASSWORD, ponk.user.home, box_user.home, sshd.folder) == []
+        assert files_with(PASSWORD, ponk.user.home, host_user.home, sshd.folder) == []
     finally:
-        box_user.set_password(boxes.PASSWORD)
+        host_user.set_password(hosts.PASSWORD)
 
 
-def test_passphrase_is_nowhere(ponk, sshd, me, box_user):
-    key = give_key(me, box_user, passphrase=PASSWORD)
-    process = ponk.start("attach", "remote", "--name", "box", "--address", f"127.0.0.1:{sshd.port}", "--username", box_user.name,
+def test_passphrase_is_nowhere(ponk, sshd, me, host_user):
+    key = give_key(me, host_user, passphrase=PASSWORD)
+    process = ponk.start("attach", "remote", "--name", "box", "--address", f"127.0.0.1:{sshd.port}", "--username", host_user.name,
                          "--fingerprint", sshd.fingerprint(), "--private-key-file", key, "--private-key-passphrase", PASSWORD)
     line = pathlib.Path(f"/proc/{process.pid}/cmdline")
     while PASSWORD.encode() in line.read_bytes() or b"attach" not in line.read_bytes():
@@ -102,4 +102,4 @@ def test_passphrase_is_nowhere(ponk, sshd, me, box_user):
         out, err = process.communicate(timeout=60)
 
     assert process.returncode == 0, err
-    assert watch.found == [] and files_with(PASSWORD, me.home, box_user.home) == []
+    assert watch.found == [] and files_with(PASSWORD, me.home, host_user.home) == []

@@ -6,7 +6,7 @@ import pathlib
 import shutil
 import tempfile
 
-import box as boxes
+import host as hosts
 import pytest
 import yaml
 
@@ -31,7 +31,7 @@ OWN = [name for name in os.environ if name.startswith("PIP_") or name in ("SSL_C
 
 
 @pytest.fixture
-def gpu_box(ground, box_user):
+def gpu_host(ground, host_user):
     """A machine with sshd and Docker, whose user may use both."""
     if engines.missing():
         pytest.skip(engines.missing())
@@ -42,10 +42,10 @@ def gpu_box(ground, box_user):
     try:
         engine.start()
         engine.load_base()
-        shutil.chown(engine.socket, box_user.name)
+        shutil.chown(engine.socket, host_user.name)
         words = {"DOCKER_HOST": f"unix://{engine.socket}", **{name: os.environ[name] for name in OWN}}
-        box_user.empty()
-        server = boxes.Sshd(["SetEnv " + " ".join(f"{name}={value}" for name, value in words.items())]).start()
+        host_user.empty()
+        server = hosts.Sshd(["SetEnv " + " ".join(f"{name}={value}" for name, value in words.items())]).start()
         server.engine = engine
         yield server
     finally:
@@ -56,9 +56,9 @@ def gpu_box(ground, box_user):
 
 
 @pytest.mark.parametrize("grammar", ["december", pytest.param("september", marks=pytest.mark.full)])
-def test_from_attach_to_outputs(ponk, gpu_box, box_user, grammar, tmp_path_factory):
-    machine = ["--address", f"127.0.0.1:{gpu_box.port}", "--username", box_user.name, "--password", boxes.PASSWORD,
-               "--fingerprint", gpu_box.fingerprint()]
+def test_from_attach_to_outputs(ponk, gpu_host, host_user, grammar, tmp_path_factory):
+    machine = ["--address", f"127.0.0.1:{gpu_host.port}", "--username", host_user.name, "--password", hosts.PASSWORD,
+               "--fingerprint", gpu_host.fingerprint()]
     words = ["remotedocker", "--name", "my_dsvm", *machine] if grammar == "december" else \
         ["--name", "my_dsvm", *machine, "--type", "remotedocker"]
     attached = ponk.run("computetarget", "attach", *words)
@@ -87,6 +87,6 @@ def test_from_attach_to_outputs(ponk, gpu_box, box_user, grammar, tmp_path_facto
     checked = ponk.json("computetarget", "check", "my_dsvm")
     assert checked["facts"]["engine"]["name"] == "Docker" and checked["facts"]["engine"]["live_restore"] is True
     # The password is nowhere that ponk writes.
-    for place in [*ponk.user.home.rglob("*"), *box_user.home.rglob("*")]:
+    for place in [*ponk.user.home.rglob("*"), *host_user.home.rglob("*")]:
         if place.is_file() and not place.is_symlink():
-            assert boxes.PASSWORD.encode() not in place.read_bytes(), place
+            assert hosts.PASSWORD.encode() not in place.read_bytes(), place

@@ -2,7 +2,7 @@
 #include "api/mlflow/artifacts/artifact_place.hpp"
 
 #include "base/text.hpp"
-#include "engine/tracked/made_by.hpp"
+#include "engine/tracked/child_of.hpp"
 #include "store/models/models.hpp"
 #include "store/tracking/traces.hpp"
 #include "store/tracking/tracking.hpp"
@@ -81,7 +81,7 @@ find_other(const Services& services, Owner owner, const std::string& id, Artifac
     if (owner == Owner::trace) {
         const auto trace = TRY(store::Traces(services.history()).get(id));
         experiment = trace.experiment;
-        maker = engine::maker_of(trace.tags);
+        maker = engine::parent_of(trace.tags);
         for (const auto& [key, value] : trace.tags) {
             if (key == store::artifact_location_tag) address = value;
         }
@@ -89,7 +89,7 @@ find_other(const Services& services, Owner owner, const std::string& id, Artifac
         const store::Models models(services.history());
         const auto model = TRY(models.get(id, store::Models::Deleted::include));
         experiment = model.experiment;
-        maker = engine::maker_of(model.tags);
+        maker = engine::parent_of(model.tags);
         address = model.location;
         deleted = !models.get(id);
     }
@@ -147,14 +147,14 @@ Result<engine::RunFiles> files_of(const Services& services, const ArtifactPlace&
 }
 
 // What a run logged for a model or a trace that its script made.
-Result<std::optional<engine::MadeFiles>> made_files_of(const Services& services,
-                                                       const ArtifactPlace& place)
+Result<std::optional<engine::MadeFiles>> child_files_of(const Services& services,
+                                                        const ArtifactPlace& place)
 {
     if (place.maker.empty()) return std::optional<engine::MadeFiles>();
     return engine::MadeFiles::of(services.context(),
                                  place.maker,
-                                 place.owner == Owner::model ? engine::made_models_folder
-                                                             : engine::made_traces_folder,
+                                 place.owner == Owner::model ? engine::child_models_folder
+                                                             : engine::child_traces_folder,
                                  place.id);
 }
 
@@ -253,7 +253,7 @@ Result<Entries> list_place(const Services& services, const ArtifactPlace& place)
     if (place.owner == Owner::run) return TRY(files_of(services, place)).list(place.inside);
     auto listed = TRY(engine::client_files(services.context()).list(place.full()));
     if (listed) return listed;
-    if (const auto made = TRY(made_files_of(services, place))) return made->list(place.inside);
+    if (const auto made = TRY(child_files_of(services, place))) return made->list(place.inside);
     return listed;
 }
 
@@ -266,7 +266,7 @@ Result<engine::OpenFile> open_place(const Services& services, const ArtifactPlac
     if (found.kind == Kind::folder)
         return fail(
             ErrorKind::invalid_argument, "'{}' is a folder", printable(place.inside.text()));
-    if (const auto made = TRY(made_files_of(services, place))) return made->open(place.inside);
+    if (const auto made = TRY(child_files_of(services, place))) return made->open(place.inside);
     return fail(ErrorKind::not_found, "No such artifact: '{}'", printable(place.inside.text()));
 }
 

@@ -89,7 +89,7 @@ protected:
     snapshot::ObjectStore objects_ =
         snapshot::ObjectStore::open(place_.path() / "home/store").value();
     secrets::Secrets secrets_{place_.path() / "home", secrets::Secrets::Keyring::never};
-    std::map<std::string, std::unique_ptr<target::Executor>> executors_;
+    std::map<std::string, std::unique_ptr<executor::Executor>> executors_;
     engine::Notifier notifier_;
     engine::Engine engine_{engine::Context{
         place_.path() / "home", *history_, objects_, secrets_, executors_, notifier_}};

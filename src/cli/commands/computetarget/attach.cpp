@@ -2,7 +2,7 @@
 #include "base/text.hpp"
 #include "cli/client/context.hpp"
 #include "cli/commands/commands.hpp"
-#include "cli/hosts/attach_box.hpp"
+#include "cli/hosts/attach_host.hpp"
 #include "config/project/project.hpp"
 #include "config/project/write.hpp"
 
@@ -74,9 +74,9 @@ constexpr Positional positionals[] = {
 constexpr std::string_view aliases[] = {"attach"};
 constexpr Example examples[] = {
     {"ponk attach local --name py39 --python /opt/py39/bin/python", "Another interpreter here."},
-    {"ponk computetarget attach remotedocker --name box --address HOST --username USER",
+    {"ponk computetarget attach remotedocker --name gpu1 --address HOST --username USER",
      "The form of December 2017."},
-    {"ponk computetarget attach --name box --address HOST --username USER --type remotedocker",
+    {"ponk computetarget attach --name gpu1 --address HOST --username USER --type remotedocker",
      "The form of September 2017."},
     {"ponk attach remote --name lab --address alias-of-ssh-config",
      "A machine without Docker, by its name in ~/.ssh/config."},
@@ -179,7 +179,7 @@ Outcome run(Context& context, const Invocation& words)
     if (*type == TargetType::local) return attach_local(context, words, std::move(target));
     if (*type == TargetType::localdocker) return attach_engine(context, words, std::move(target));
     if (*type == TargetType::remotedocker || *type == TargetType::remote)
-        return attach_box(context, words, std::move(target));
+        return attach_host(context, words, std::move(target));
     return tl::unexpected(
         Failure(Error(ErrorKind::unavailable,
                       fmt::format("targets of type '{}' are not built into this version", *word),

@@ -24,7 +24,7 @@ constexpr Option options[] = {
 constexpr Positional positionals[] = {named::target};
 constexpr Example examples[] = {
     {"ponk computetarget check box", "Can runs be sent to it, and what would be better?"},
-    {"ponk computetarget check box --fingerprint SHA256:…", "It was set up anew; its files stay."},
+    {"ponk computetarget check gpu1 --fingerprint SHA256:…", "It was set up anew; its files stay."},
 };
 
 Outcome
@@ -83,7 +83,7 @@ Outcome run(Context& context, const Invocation& words)
     if (*target.type == config::TargetType::local) return check_local(context, project, target);
     if (const auto text = words.value("fingerprint")) TRY(accept_host_key(context, target, *text));
     // From here first: what keeps us out has more to say here, where somebody can answer.
-    if (config::uses_ssh(*target.type)) TRY(reach_box(context, target));
+    if (config::uses_ssh(*target.type)) TRY(reach_host(context, target));
     const auto answer = TRY(ask_facts(context, project.root, target.name));
     if (!answer) {
         const char* reached = config::uses_ssh(*target.type) ? " is reached; " : ": ";

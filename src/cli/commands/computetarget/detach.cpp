@@ -3,7 +3,7 @@
 #include "cli/client/context.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/commands/named.hpp"
-#include "cli/hosts/box_farewell.hpp"
+#include "cli/hosts/host_detach.hpp"
 #include "cli/hosts/target_access.hpp"
 #include "cli/syntax/suggest.hpp"
 #include "cli/terminal/ask.hpp"
@@ -31,7 +31,7 @@ constexpr Option options[] = {
 constexpr Positional positionals[] = {named::target};
 constexpr Example examples[] = {
     {"ponk computetarget detach box", "Forget it; the key made for it is removed there and here."},
-    {"ponk computetarget detach box --remove-files", "Leave nothing on it."},
+    {"ponk computetarget detach gpu1 --remove-files", "Leave nothing on it."},
 };
 
 Failure absent(const os::Path& folder, const std::string& name)
@@ -49,26 +49,26 @@ Failure absent(const os::Path& folder, const std::string& name)
                                       "'ponk computetarget list' lists the targets.")));
 }
 
-FarewellWish wish_of(const Invocation& words)
+DetachRequest request_of(const Invocation& words)
 {
-    return {.key = words.has("keep-key") ? FarewellWish::Key::keep : FarewellWish::Key::remove,
-            .files = words.has("remove-files") ? FarewellWish::Files::remove
-                                               : FarewellWish::Files::stay};
+    return {.key = words.has("keep-key") ? DetachRequest::Key::keep : DetachRequest::Key::remove,
+            .files = words.has("remove-files") ? DetachRequest::Files::remove
+                                               : DetachRequest::Files::stay};
 }
 
-// Nothing for targets of this machine, and where nothing is known about the way to the box.
-Result<std::optional<BoxFarewell>> prepare_farewell(Context& context,
-                                                    const Invocation& words,
-                                                    const Result<config::ComputeTarget>& target,
-                                                    const os::Path& compute)
+// Nothing for targets of this machine, and where nothing is known about the way to the host.
+Result<std::optional<HostDetach>> prepare_detach(Context& context,
+                                                 const Invocation& words,
+                                                 const Result<config::ComputeTarget>& target,
+                                                 const os::Path& compute)
 {
     if (!target || !config::uses_ssh(*target->type)) return std::nullopt;
     const auto access = access_of(TRY(context.home()), *target);
     if (!access) return std::nullopt;
-    auto farewell =
-        TRY(BoxFarewell::make(context, *access, *target->scratch, compute, wish_of(words)));
-    if (!words.has("force")) TRY(farewell.require_no_runs());
-    return farewell;
+    auto detach =
+        TRY(HostDetach::make(context, *access, *target->scratch, compute, request_of(words)));
+    if (!words.has("force")) TRY(detach.require_no_runs());
+    return detach;
 }
 
 Outcome run(Context& context, const Invocation& words)
@@ -86,15 +86,15 @@ Outcome run(Context& context, const Invocation& words)
                                 : Result<config::ComputeTarget>(tl::unexpected(project.error()));
     if (words.has("remove-files") && !words.has("yes"))
         TRY(confirm(fmt::format("Remove all that ponk has on the machine of '{}'?", name)));
-    auto farewell = TRY(prepare_farewell(context, words, target, compute));
+    auto detach = TRY(prepare_detach(context, words, target, compute));
     if (::unlink(compute.c_str()) != 0) {
         return tl::unexpected(Failure(
             system_error(errno, fmt::format("target '{}': remove {}", name, os::in_quotes(compute)))
                 .with_hint("'ponk computetarget list' lists the targets.")));
     }
     JsonObject fields{{"detached", name}};
-    if (farewell) {
-        for (const auto& [key, value] : farewell->say())
+    if (detach) {
+        for (const auto& [key, value] : detach->say())
             fields.set(key, value);
     }
     const bool left = std::filesystem::exists(folder / (name + ".runconfig"), problem);

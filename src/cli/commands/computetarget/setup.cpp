@@ -3,7 +3,7 @@
 #include "cli/client/context.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/commands/named.hpp"
-#include "cli/hosts/box_setup.hpp"
+#include "cli/hosts/host_setup.hpp"
 #include "cli/hosts/served.hpp"
 #include "cli/hosts/target_access.hpp"
 #include "cli/hosts/target_facts.hpp"
@@ -23,10 +23,10 @@ constexpr Option options[] = {
 constexpr Positional positionals[] = {named::target};
 constexpr Example examples[] = {
     {"ponk computetarget setup box", "Install what a fresh machine lacks, after asking."},
-    {"ponk computetarget setup box --dry-run", "Only say what that would be."},
+    {"ponk computetarget setup gpu1 --dry-run", "Only say what that would be."},
 };
 
-// A file beside what else is known of the box; everything the machine says goes there.
+// A file beside what else is known of the host; everything the machine says goes there.
 Result<os::Path> log_file(const ssh::Connection& connection)
 {
     std::string stamp = utc_text(wall_milliseconds());
@@ -34,10 +34,10 @@ Result<os::Path> log_file(const ssh::Connection& connection)
     return connection.client().folder().path() / fmt::format("setup-{}.log", stamp);
 }
 
-tl::expected<ssh::Secret, Failure> sudo_password(const BoxSurvey& survey,
+tl::expected<ssh::Secret, Failure> sudo_password(const HostSurvey& survey,
                                                  const ssh::Address& address)
 {
-    if (survey.is_root || survey.sudo == BoxSurvey::Sudo::free) return ssh::Secret();
+    if (survey.is_root || survey.sudo == HostSurvey::Sudo::free) return ssh::Secret();
     if (!has_terminal()) {
         return fail_with(exit_code::unavailable,
                          ErrorKind::unavailable,
@@ -50,7 +50,7 @@ tl::expected<ssh::Secret, Failure> sudo_password(const BoxSurvey& survey,
 
 Outcome do_setup(Context& context,
                  ssh::Connection& connection,
-                 const BoxSurvey& survey,
+                 const HostSurvey& survey,
                  const SetupPlan& plan)
 {
     ssh::Secret password = TRY(sudo_password(survey, connection.address()));
@@ -85,10 +85,10 @@ Outcome run(Context& context, const Invocation& words)
                          "target '{}' is this machine; 'setup' is for machines reached by SSH",
                          target.name);
     }
-    auto connection = TRY(reach_box(context, target));
-    const BoxSurvey survey = TRY(survey_box(connection, {}));
+    auto connection = TRY(reach_host(context, target));
+    const HostSurvey survey = TRY(survey_host(connection, {}));
     const auto role =
-        *target.type == config::TargetType::remote ? BoxRole::python : BoxRole::containers;
+        *target.type == config::TargetType::remote ? HostRole::python : HostRole::containers;
     const SetupPlan plan = TRY(plan_setup(survey, role));
     JsonArray steps;
     for (const auto& step : plan.steps)

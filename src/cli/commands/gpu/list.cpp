@@ -16,8 +16,8 @@ constexpr Option options[] = {{.name = "target",
                                .complete = Complete::target}};
 constexpr Example examples[] = {
     {"ponk gpu list", "All GPUs that runs of this project can use."},
-    {"ponk gpu list -t box -o tsv --query '[?!processes && !lease].uuid'",
-     "Those of a box that nobody uses or has leased."},
+    {"ponk gpu list -t gpu1 -o tsv --query '[?!processes && !lease].uuid'",
+     "Those of a host that nobody uses or has leased."},
 };
 
 // All targets at once: a machine that does not answer keeps nobody waiting twice.

@@ -30,29 +30,29 @@ constexpr Example examples[] = {
     {"ponk gpu watch --interval 10 --count 360 > gpus.log", "An hour, a line per GPU and look."},
 };
 
-struct Wish {
+struct WatchRequest {
     milliseconds interval{1000};
     std::int64_t count = 0;  // 0: without end
 };
 
-tl::expected<Wish, Failure> wish_of(const Invocation& words)
+tl::expected<WatchRequest, Failure> selection_of(const Invocation& words)
 {
-    Wish wish;
+    WatchRequest selection;
     if (words.has("interval")) {
         const auto seconds = parse_real(words.text("interval"));
         if (!seconds || !(*seconds >= 0.2 && *seconds <= 86'400))
             return fail_usage("--interval needs seconds from 0.2 to 86400, not '{}'",
                               printable(words.text("interval")));
-        wish.interval = milliseconds(static_cast<std::int64_t>(*seconds * 1000));
+        selection.interval = milliseconds(static_cast<std::int64_t>(*seconds * 1000));
     }
     if (words.has("count")) {
         const auto count = parse_integer(words.text("count"));
         if (!count || *count < 1)
             return fail_usage("--count needs a number of looks, not '{}'",
                               printable(words.text("count")));
-        wish.count = *count;
+        selection.count = *count;
     }
-    return wish;
+    return selection;
 }
 
 using Polls = std::vector<std::unique_ptr<GpuPoll>>;
@@ -93,7 +93,7 @@ Result<> show(const GpuFrame& frame, GpuMinute& minute, Screen* screen)
 
 Outcome run(Context& context, const Invocation& words)
 {
-    const auto wish = TRY(wish_of(words));
+    const auto selection = TRY(selection_of(words));
     const config::Project project = TRY(config::open_project(TRY(context.project())));
     const auto targets = TRY(gpu_targets(project, words.values("target")));
     Daemon* daemon = TRY(context.daemon());
@@ -106,7 +106,7 @@ Outcome run(Context& context, const Invocation& words)
     Polls polls;
     for (const auto& target : targets.names)
         polls.push_back(
-            std::make_unique<GpuPoll>(daemon->beside(), project.root, target, wish.interval));
+            std::make_unique<GpuPoll>(daemon->beside(), project.root, target, selection.interval));
     GpuMinute minute;
     std::optional<Screen> screen;
     if (live) screen.emplace();
@@ -119,7 +119,7 @@ Outcome run(Context& context, const Invocation& words)
             TRY(context.print(frame.devices));
         else
             TRY(show(frame, minute, screen ? &*screen : nullptr));
-        if (looks == wish.count || !os::sleep_for(wish.interval, stop)) break;
+        if (looks == selection.count || !os::sleep_for(selection.interval, stop)) break;
     }
     return exit_code::success;
 }

@@ -69,7 +69,7 @@ constexpr std::int64_t most_points = 100'000;
 constexpr std::size_t most_charts = 6;
 constexpr std::size_t most_names = 200;
 
-struct Wish {
+struct ChartRequest {
     CurveOptions curve;
     output::Scale scale = output::Scale::linear;
     std::int64_t points = usual_points;
@@ -93,29 +93,32 @@ tl::expected<std::int64_t, Failure> number_in(const Invocation& words,
     return *number;
 }
 
-tl::expected<Wish, Failure> wish_of(const Invocation& words)
+tl::expected<ChartRequest, Failure> request_of(const Invocation& words)
 {
-    Wish wish;
+    ChartRequest request;
     if (const auto x = words.value("x")) {
         const auto found = std::ranges::find(axes, *x);
         if (found == std::end(axes))
             return fail_usage("--x takes step, time or wall, not '{}'", printable(*x));
-        wish.curve.x = static_cast<ChartX>(found - std::begin(axes));
+        request.curve.x = static_cast<ChartX>(found - std::begin(axes));
     }
     if (const auto smooth = words.value("smooth")) {
         const auto factor = parse_real(*smooth);
         if (!factor || !(*factor >= 0 && *factor < 1))
             return fail_usage("--smooth needs a number from 0 to below 1, not '{}'",
                               printable(*smooth));
-        wish.curve.smooth = *factor;
+        request.curve.smooth = *factor;
     }
-    if (words.has("log")) wish.scale = output::Scale::logarithmic;
-    wish.together = words.has("together");
-    wish.points = TRY(number_in(
-        words, "points", 1, most_points, wish.curve.smooth > 0 ? most_points / 5 : usual_points));
-    wish.width = static_cast<int>(TRY(number_in(words, "width", 30, 1000, 0)));
-    wish.height = static_cast<int>(TRY(number_in(words, "height", 3, 100, 15)));
-    return wish;
+    if (words.has("log")) request.scale = output::Scale::logarithmic;
+    request.together = words.has("together");
+    request.points = TRY(number_in(words,
+                                   "points",
+                                   1,
+                                   most_points,
+                                   request.curve.smooth > 0 ? most_points / 5 : usual_points));
+    request.width = static_cast<int>(TRY(number_in(words, "width", 30, 1000, 0)));
+    request.height = static_cast<int>(TRY(number_in(words, "height", 3, 100, 15)));
+    return request;
 }
 
 // One curve: a metric of a run.
@@ -179,19 +182,21 @@ tl::expected<Curves, Failure> curves_of(Context& context,
                                         Daemon& daemon,
                                         const JsonArray& runs,
                                         const std::string& key,
-                                        const Wish& wish)
+                                        const ChartRequest& request)
 {
     Curves curves;
     std::vector<std::string> without;
     for (const Json& run : runs) {
-        const Json metrics = TRY(metrics_of(
-            daemon, run, fmt::format("key={}&points={}", net::percent_encode(key), wish.points)));
+        const Json metrics = TRY(
+            metrics_of(daemon,
+                       run,
+                       fmt::format("key={}&points={}", net::percent_encode(key), request.points)));
         if (metrics.as_object().empty()) {
             without.push_back(brief_id(run));
             continue;
         }
         curves.push_back({&run, key, metrics[key]});
-        sort_points(curves.back().metric, wish.curve.x);
+        sort_points(curves.back().metric, request.curve.x);
     }
     if (curves.empty()) {
         const auto known = TRY(known_metrics(daemon, runs));
@@ -241,17 +246,17 @@ std::string wall_text(double ms)
 }
 
 output::ChartOptions
-chart_options(const Wish& wish, const output::Terminal& terminal, std::string title)
+chart_options(const ChartRequest& request, const output::Terminal& terminal, std::string title)
 {
     output::ChartOptions chosen{.terminal = terminal,
-                                .height = wish.height,
+                                .height = request.height,
                                 .title = std::move(title),
-                                .scale = wish.scale};
-    if (wish.width > 0) chosen.terminal.width = wish.width;
-    if (wish.curve.x == ChartX::time) {
+                                .scale = request.scale};
+    if (request.width > 0) chosen.terminal.width = request.width;
+    if (request.curve.x == ChartX::time) {
         chosen.x_label = "time";
         chosen.x_text = span_text;
-    } else if (wish.curve.x == ChartX::wall) {
+    } else if (request.curve.x == ChartX::wall) {
         chosen.x_label = "UTC";
         chosen.x_text = wall_text;
     }
@@ -259,28 +264,29 @@ chart_options(const Wish& wish, const output::Terminal& terminal, std::string ti
 }
 
 std::string draw(const Curves& curves,
-                 const Wish& wish,
+                 const ChartRequest& request,
                  const output::Terminal& terminal,
                  const std::string& title,
                  std::size_t runs)
 {
     std::vector<output::Series> series;
     for (const Curve& curve : curves) {
-        auto wanted = wish.curve;
+        auto wanted = request.curve;
         wanted.origin = began(*curve.run);
-        auto name = runs == 1 && wish.together ? curve.key : run_title(*curve.run);
-        if (runs > 1 && wish.together) name = curve.key + " " + name;
+        auto name = runs == 1 && request.together ? curve.key : run_title(*curve.run);
+        if (runs > 1 && request.together) name = curve.key + " " + name;
         series.push_back(curve_of(std::move(name), curve.metric, wanted));
     }
     auto heading = title;
-    if (wish.scale == output::Scale::logarithmic) heading += ", logarithmic";
-    if (wish.curve.smooth > 0) heading += fmt::format(", smoothed by {:g}", wish.curve.smooth);
-    auto text = output::draw_chart(series, chart_options(wish, terminal, heading));
+    if (request.scale == output::Scale::logarithmic) heading += ", logarithmic";
+    if (request.curve.smooth > 0)
+        heading += fmt::format(", smoothed by {:g}", request.curve.smooth);
+    auto text = output::draw_chart(series, chart_options(request, terminal, heading));
     if (!text.empty()) return text;
     return fmt::format("{}: no value that can be drawn\n", printable(title));
 }
 
-Json json_of(const std::vector<std::pair<std::string, Curves>>& charts, const Wish& wish)
+Json json_of(const std::vector<std::pair<std::string, Curves>>& charts, const ChartRequest& request)
 {
     JsonArray list;
     for (const auto& [key, curves] : charts) {
@@ -293,8 +299,8 @@ Json json_of(const std::vector<std::pair<std::string, Curves>>& charts, const Wi
                            {"latest", curve.metric["latest"]},
                            {"count", curve.metric["count"]},
                            {"points", curve.metric["points"]}};
-            if (wish.curve.smooth > 0)
-                one.set("smoothed", means_of(curve.metric, wish.curve.smooth));
+            if (request.curve.smooth > 0)
+                one.set("smoothed", means_of(curve.metric, request.curve.smooth));
             all.push_back(std::move(one));
         }
         list.push_back(JsonObject{{"metric", key}, {"series", std::move(all)}});
@@ -303,20 +309,21 @@ Json json_of(const std::vector<std::pair<std::string, Curves>>& charts, const Wi
 }
 
 // run_id, key, step, time, value: a line for each point.
-View lines_of(const std::vector<std::pair<std::string, Curves>>& charts, const Wish& wish)
+View lines_of(const std::vector<std::pair<std::string, Curves>>& charts,
+              const ChartRequest& request)
 {
     View view;
     JsonArray rows;
     for (const auto& [title, curves] : charts) {
         for (const Curve& curve : curves) {
             if (!curve.metric["points"].is_array()) continue;
-            const auto means = means_of(curve.metric, wish.curve.smooth);
+            const auto means = means_of(curve.metric, request.curve.smooth);
             std::size_t at = 0;
             for (const Json& point : curve.metric["points"].as_array()) {
                 JsonArray row{(*curve.run)["run_id"], curve.key};
                 for (const Json& part : point.as_array())
                     row.push_back(part);
-                if (wish.curve.smooth > 0) row.push_back(means[at++]);
+                if (request.curve.smooth > 0) row.push_back(means[at++]);
                 rows.push_back(std::move(row));
             }
         }
@@ -339,19 +346,19 @@ tl::expected<JsonArray, Failure> runs_of(Context& context, const Invocation& wor
 
 Outcome run(Context& context, const Invocation& words)
 {
-    const auto wish = TRY(wish_of(words));
+    const auto request = TRY(request_of(words));
     const JsonArray runs = TRY(runs_of(context, words));
     Daemon* daemon = TRY(context.daemon());
     auto keys = words.values("metric");
     if (keys.empty()) keys = TRY(usual_metrics(context, *daemon, runs));
-    if (runs.size() * (wish.together ? keys.size() : 1) > output::most_marks())
+    if (runs.size() * (request.together ? keys.size() : 1) > output::most_marks())
         return fail_usage("a chart holds {} curves, not {}; name fewer runs",
                           output::most_marks(),
-                          runs.size() * (wish.together ? keys.size() : 1));
+                          runs.size() * (request.together ? keys.size() : 1));
     std::vector<std::pair<std::string, Curves>> charts;
     for (const std::string& key : keys) {
-        auto curves = TRY(curves_of(context, *daemon, runs, key, wish));
-        if (wish.together && !charts.empty()) {
+        auto curves = TRY(curves_of(context, *daemon, runs, key, request));
+        if (request.together && !charts.empty()) {
             charts[0].first += ", " + key;
             std::ranges::move(curves, std::back_inserter(charts[0].second));
         } else {
@@ -359,11 +366,11 @@ Outcome run(Context& context, const Invocation& words)
         }
     }
     if (context.format() != output::Format::table || context.has_query())
-        return context.print(json_of(charts, wish), lines_of(charts, wish));
+        return context.print(json_of(charts, request), lines_of(charts, request));
     const auto terminal = output::detect_terminal(STDOUT_FILENO);
     std::string text;
     for (const auto& [title, curves] : charts)
-        text += (text.empty() ? "" : "\n") + draw(curves, wish, terminal, title, runs.size());
+        text += (text.empty() ? "" : "\n") + draw(curves, request, terminal, title, runs.size());
     TRY(Context::print_text(text));
     return exit_code::success;
 }

@@ -35,8 +35,8 @@ Outcome run(Context& context, const Invocation& words)
     for (const std::string& name : names) {
         const Json record = TRY(context.run(name));
         ids.push_back(record.text("run_id"));
-        if (!record["made_runs"].is_array()) continue;
-        for (const Json& one : record["made_runs"].as_array())
+        if (!record["child_runs"].is_array()) continue;
+        for (const Json& one : record["child_runs"].as_array())
             made.insert(one.text("run_id"));
     }
     // Named, too, they go with the one that made them.
@@ -56,8 +56,8 @@ Outcome run(Context& context, const Invocation& words)
             TRY(TRY(context.daemon())
                     ->send("DELETE", "/runs/" + id + (words.has("force") ? "?force=1" : "")));
         deleted.emplace_back(id);
-        if (!done["made_runs"].is_array()) continue;
-        for (const Json& one : done["made_runs"].as_array())
+        if (!done["child_runs"].is_array()) continue;
+        for (const Json& one : done["child_runs"].as_array())
             deleted.push_back(one);
     }
     const auto what =

@@ -28,14 +28,15 @@ constexpr std::int64_t day = 86'400'000;
 Outcome run(Context& context, const Invocation& words)
 {
     if (!words.has("name")) return fail_usage("'--name NAME' is needed");
-    JsonObject wish{{"name", words.text("name")}, {"role", words.value("role").value_or("write")}};
+    JsonObject request{{"name", words.text("name")},
+                       {"role", words.value("role").value_or("write")}};
     if (const auto text = words.value("days")) {
         const auto days = parse_integer(*text);
         if (!days || *days < 1 || *days > 36'500)
             return fail_usage("'--days {}' is no number of days", printable(*text));
-        wish.set("expires", utc_text(wall_milliseconds() + *days * day));
+        request.set("expires", utc_text(wall_milliseconds() + *days * day));
     }
-    const Json made = TRY(TRY(context.daemon())->send("POST", "/tokens", wish));
+    const Json made = TRY(TRY(context.daemon())->send("POST", "/tokens", request));
     if (context.format() == output::Format::table) {
         context.note("this is the only time that the token is shown");
         TRY(Context::print_text(made.text("token") + "\n"));

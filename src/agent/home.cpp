@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/home.hpp"
+
+#include "executor/run_directory/control_seal.hpp"
+#include "os/private_folder.hpp"
+
+#include <sys/statvfs.h>
+#include <sys/vfs.h>
+
+namespace ponk::agent {
+
+namespace {
+
+constexpr const char* advice =
+    "Write 'scratch: FOLDER' with a folder on a local disk of that machine into the target's file.";
+
+bool is_on_network(const Path& folder)
+{
+    struct statfs info {};
+    if (::statfs(folder.c_str(), &info) != 0) return false;
+    constexpr long nfs = 0x6969;
+    constexpr long smb = 0x517b;
+    constexpr long smb2 = static_cast<long>(0xfe534d42);
+    constexpr long cifs = static_cast<long>(0xff534d42);
+    const auto type = info.f_type;
+    return type == nfs || type == smb || type == smb2 || type == cifs;
+}
+
+}  // namespace
+
+Result<> open_home(const Path& home)
+{
+    const auto made = os::make_directories(home);
+    if (!made) return tl::unexpected(made.error().with_hint(advice));
+    TRY(os::check_private(home));
+    if (is_on_network(home)) {
+        return tl::unexpected(Error(
+            ErrorKind::conflict, os::in_quotes(home) + " is on a network file system", advice));
+    }
+    struct statvfs info {};
+    if (::statvfs(home.c_str(), &info) == 0) {
+        if ((info.f_flag & ST_RDONLY) != 0)
+            return tl::unexpected(
+                Error(ErrorKind::conflict, os::in_quotes(home) + " cannot be written to", advice));
+        if ((info.f_flag & ST_NOEXEC) != 0)
+            return tl::unexpected(Error(ErrorKind::conflict,
+                                        "nothing may be executed from " + os::in_quotes(home) +
+                                            " (mounted with noexec)",
+                                        advice));
+    }
+    return {};
+}
+
+Result<HomeIdentity> HomeIdentity::of(const Path& home)
+{
+    const auto file = home / "run.key";
+    const auto keys = TRY(executor::RunKeys::load(file));
+    return HomeIdentity(home, TRY(os::read_file(file, 4096)), keys.of("home"));
+}
+
+Result<> HomeIdentity::check() const
+{
+    const auto now = os::read_file(home_ / "run.key", 4096);
+    if (now && *now == key_) return {};
+    return fail(ErrorKind::unavailable,
+                "ponk's folder {} on that machine is gone or another one: is its disk mounted?",
+                os::in_quotes(home_));
+}
+
+}  // namespace ponk::agent

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// Machines that go away and come back.
+#include "agent/remote_test_support.hpp"
+#include "executor/run_directory/control_directory.hpp"
+
+namespace ponk::executor {
+namespace {
+
+TEST_P(RemoteExecutor, CutsLoseAndDoubleNothing)
+{
+    const auto spec = job("count");
+    start(spec);
+    int cuts = 0;
+    auto next = after(100ms);
+
+    const auto status = follow_patiently(spec, [&] {
+        if (Deadline::clock::now() < next || cuts == 6) return;
+        next = after(250ms);
+        ++cuts;
+        ::kill(site->machine.pid, SIGKILL);
+    });
+
+    ASSERT_TRUE(status.exit) << status.reason;
+    EXPECT_EQ(status.exit->status(), 7);
+    std::string expected;
+    for (int i = 0; i < 400; ++i)
+        expected += std::to_string(i) + "\n";
+    EXPECT_EQ(log_of(spec), expected);
+    EXPECT_GT(site->machine.connections, 3);
+}
+
+TEST_P(RemoteExecutor, AMachineThatIsAwayIsAnOutageAndNoEnd)
+{
+    const auto spec = job("wait");
+    start(spec);
+    follow(spec, JobPhase::running);
+    EXPECT_FALSE(executor().outage(spec.directory));
+    site->machine.down = true;
+    ::kill(site->machine.pid, SIGKILL);
+
+    JobStatus seen{.phase = JobPhase::running};
+    const auto status = executor().sync(spec.id.text(), spec.directory, seen, after(2s), {});
+    const auto again = executor().sync(spec.id.text(), spec.directory, seen, after(2s), {});
+
+    EXPECT_TRUE(!status || !again);
+    const auto outage = executor().outage(spec.directory);
+    ASSERT_TRUE(outage);
+    EXPECT_GT(outage->since, 0);
+    EXPECT_THAT(outage->reason, HasSubstr("no route to the machine"));
+    EXPECT_FALSE(executor().cancel(spec.id.text(), spec.directory, 1s)) << "not heard";
+    site->machine.down = false;
+    const auto deadline = after(30s);
+    while (!executor().cancel(spec.id.text(), spec.directory, 1s) &&
+           Deadline::clock::now() < deadline)
+        std::this_thread::sleep_for(20ms);
+    EXPECT_EQ(follow(spec).exit->cause, "cancel");
+    EXPECT_FALSE(executor().outage(spec.directory));
+}
+
+TEST_P(RemoteExecutor, ARunThatEndedWhileNobodyLookedIsThereLater)
+{
+    const auto spec = job("output");
+    start(spec);
+    site->machine.down = true;
+    ::kill(site->machine.pid, SIGKILL);
+    std::this_thread::sleep_for(300ms);
+    site->machine.down = false;
+    // Another daemon, which knows the folder only.
+    target_.executor =
+        remote::make_executor({root_ / "home", "remote", site->objects, site->hosts, {}}).value();
+
+    EXPECT_EQ(follow_patiently(spec, [] {}).exit->status(), 0);
+
+    const auto collected = executor().collect(spec.id.text(), spec.directory, {}, {});
+    ASSERT_TRUE(collected) << collected.error().message();
+    EXPECT_TRUE(collected->outputs);
+}
+
+TEST_P(RemoteExecutor, ARequestToEndThatOvertakesTheLaunchHolds)
+{
+    const auto spec = job("wait");
+    ASSERT_TRUE(executor().stage(spec, [](const std::string&) {}, {}));
+    ASSERT_TRUE(executor().cancel(spec.id.text(), spec.directory, 1s));
+
+    ASSERT_TRUE(executor().launch(spec, {}));
+
+    EXPECT_EQ(follow(spec).exit->cause, "cancel");
+}
+
+TEST_P(RemoteExecutor, NoiseOfALoginShellIsSkipped)
+{
+    site->machine.before = "echo Welcome; head -c 30000 /dev/urandom; ";
+    const auto spec = job("hello");
+    start(spec);
+
+    EXPECT_EQ(follow(spec).exit->status(), 0);
+}
+
+TEST_P(RemoteExecutor, AShellThatNeverGetsThereIsQuoted)
+{
+    site->machine.before = "echo This account is closed; exit 1; ";
+    const auto staged = executor().stage(job("hello"), [](const std::string&) {}, {});
+
+    ASSERT_FALSE(staged);
+    EXPECT_EQ(staged.error().kind(), ErrorKind::unavailable);
+    EXPECT_THAT(staged.error().message(), HasSubstr("This account is closed"));
+}
+
+TEST_P(RemoteExecutor, AFolderThatIsGoneThereIsALostRun)
+{
+    const auto spec = job("wait");
+    start(spec);
+    follow(spec, JobPhase::running);
+    const auto there = root_ / "machine/user/.ponk/runs" / spec.id.text();
+    const auto processes = parse_processes(os::read_file(there / control::pid).value()).value();
+    for (const auto* process : {&processes.guard, &processes.stub, &processes.main}) {
+        ASSERT_GT(process->pid, 1);
+        ::kill(process->pid, SIGKILL);
+    }
+    while (!os::remove_tree(there))
+        std::this_thread::sleep_for(10ms);
+
+    JobStatus seen{.phase = JobPhase::running, .log_length = 6};
+    const auto status = executor().sync(spec.id.text(), spec.directory, seen, after(5s), {});
+
+    ASSERT_TRUE(status) << status.error().message();
+    EXPECT_EQ(status->phase, JobPhase::lost);
+    EXPECT_THAT(status->reason, HasSubstr("'host'"));
+}
+
+// As when a disk is not mounted for a while.
+TEST_P(RemoteExecutor, AnotherFolderInThePlaceOfTheHomeIsAnOutageAndNoEnd)
+{
+    for (const bool cut : {true, false}) {
+        const auto spec = job("late");
+        start(spec);
+        follow(spec, JobPhase::running);
+        const auto home = root_ / "machine/user/.ponk";
+        const auto aside = root_ / "machine/user/aside";
+        std::filesystem::rename(home, aside);
+        if (cut) ::kill(site->machine.pid, SIGKILL);
+        ASSERT_NO_FATAL_FAILURE(expect_outage_of_its_disk(spec));
+
+        EXPECT_TRUE(os::remove_tree(home));
+        std::filesystem::rename(aside, home);
+
+        const auto status = follow_patiently(spec, [] {});
+        ASSERT_TRUE(status.exit) << status.reason;
+        EXPECT_EQ(status.exit->status(), 4);
+        EXPECT_FALSE(executor().outage(spec.directory));
+    }
+}
+
+TEST_P(RemoteExecutor, AnotherFolderInThePlaceOfTheRunsIsAnOutageAndNoEnd)
+{
+    for (const bool cut : {true, false}) {
+        const auto spec = job("late");
+        start(spec);
+        follow(spec, JobPhase::running);
+        const auto runs = root_ / "machine/user/.ponk/runs";
+        const auto aside = root_ / "machine/user/aside";
+        std::filesystem::rename(runs, aside);
+        ASSERT_TRUE(os::make_directories(runs));
+        if (cut) ::kill(site->machine.pid, SIGKILL);
+        ASSERT_NO_FATAL_FAILURE(expect_outage_of_its_disk(spec));
+        EXPECT_FALSE(is_there(runs / spec.id.text()));
+
+        EXPECT_TRUE(os::remove_tree(runs));
+        std::filesystem::rename(aside, runs);
+
+        const auto status = follow_patiently(spec, [] {});
+        ASSERT_TRUE(status.exit) << status.reason;
+        EXPECT_EQ(status.exit->status(), 4);
+    }
+}
+
+TEST_P(RemoteExecutor, WhatCarriedABrokenConnectionIsGoneBeforeAnybodyAsksAgain)
+{
+    const auto spec = job("journal");
+    ASSERT_TRUE(executor().stage(spec, {}, {}));
+    const pid_t carrier = site->machine.pid;
+    ASSERT_GT(carrier, 0);
+    ASSERT_EQ(::kill(carrier, SIGKILL), 0);
+    // A child that ended is a process until somebody has waited for it.
+    for (int i = 0; i < 6'000 && ::kill(carrier, 0) == 0; ++i)
+        std::this_thread::sleep_for(5ms);
+    EXPECT_NE(::kill(carrier, 0), 0);
+}
+
+TEST_P(RemoteExecutor, MachineThatWasDetachedIsForgottenAndOneThatIsAwayIsToldOf)
+{
+    const auto spec = job("journal");
+    ASSERT_TRUE(executor().stage(spec, {}, {}));
+    site->hosts = std::make_shared<HostPool>(
+        [](const HostAddress&, Deadline, const std::stop_token&) -> Result<Stream> {
+            return fail(ErrorKind::unavailable, "no way to the machine");
+        });
+    const auto executor_over = [&](std::shared_ptr<HostPool> hosts) {
+        return remote::make_executor({root_ / "home", "remote", site->objects, hosts, {}}).value();
+    };
+    EXPECT_EQ(executor_over(site->hosts)->environments({}).value().problems.size(), 1U);
+    const auto strange = std::make_shared<HostPool>(
+        [](const HostAddress&, Deadline, const std::stop_token&) -> Result<Stream> {
+            return fail(ErrorKind::conflict, "the host key of 'host' is not known yet");
+        });
+    EXPECT_TRUE(executor_over(strange)->environments({}).value().problems.empty());
+    EXPECT_TRUE(executor_over(site->hosts)->environments({}).value().problems.empty())
+        << "nobody asks a machine that was given up";
+}
+
+}  // namespace
+}  // namespace ponk::executor

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/hosts/host_lock.hpp"
+
+namespace ponk::cli {
+
+Result<os::FileLock> lock_host(Context& context, const ssh::Access& access)
+{
+    // Not in the host's folder, which goes with the last target.
+    const ssh::HostFolder folder(access.home, access.address);
+    const auto file = access.home / "locks" / ("ssh-" + folder.id());
+    TRY(os::make_directories(file.parent_path(), 0700));
+    using Kind = os::FileLock::Kind;
+    if (auto lock = TRY(os::FileLock::try_take(file, Kind::exclusive))) return std::move(*lock);
+    context.note("waiting for another command that attaches or detaches '{}'",
+                 access.address.text());
+    auto lock = os::FileLock::take(file, Kind::exclusive, after(std::chrono::minutes(5)), {});
+    if (lock || lock.error().kind() != ErrorKind::timeout) return lock;
+    return tl::unexpected(Error(ErrorKind::conflict,
+                                fmt::format("another command attaches or detaches '{}' and does "
+                                            "not come to an end",
+                                            access.address.text()),
+                                "Does it wait for an answer on another terminal?"));
+}
+
+}  // namespace ponk::cli

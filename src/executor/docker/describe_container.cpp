@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "executor/docker/describe_container.hpp"
+
+#include "base/text.hpp"
+#include "executor/docker/container_layout.hpp"
+#include "executor/docker/memory_limit.hpp"
+#include "executor/docker/run_arguments.hpp"
+#include "executor/environments/environment.hpp"
+#include "executor/run_directory/control_directory.hpp"
+#include "executor/run_directory/relay_file.hpp"
+#include "executor/supervisor/command_line.hpp"
+#include "os/identity.hpp"
+
+#include <unistd.h>
+
+namespace ponk::executor::docker {
+
+namespace {
+
+using dockerapi::ContainerSpec;
+using dockerapi::Mount;
+
+// Threads count too: enough for every worker of a large machine, too few to take the machine from
+// everybody else. `--pids-limit` among the arguments says otherwise.
+constexpr std::int64_t most_processes = 16384;
+
+bool is_copied(const JobSpec& spec)
+{
+    return spec.container.tree == ContainerRequest::Tree::copied;
+}
+
+void add_mounts(const JobSpec& spec, const Installed& installed, ContainerSpec& container)
+{
+    container.mounts = {
+        {spec.directory.string(), layout::control, Mount::Access::read_write},
+        {installed.stub.string(), layout::stub, Mount::Access::read_only},
+        {installed.python_modules.string(), layout::python_modules, Mount::Access::read_only}};
+    if (has_relay(spec)) {
+        container.mounts.push_back(
+            {installed.relay.string(), layout::relay, Mount::Access::read_only});
+    }
+    if (!is_copied(spec))
+        container.mounts.push_back({(spec.directory / control::work).string(), layout::tree});
+    if (!spec.shared_directory.empty())
+        container.mounts.push_back({spec.shared_directory, layout::shared});
+}
+
+Environment script_environment(const JobSpec& spec,
+                               const dockerapi::Image& image,
+                               const environment::Prepared* prepared,
+                               const ContainerSpec& container)
+{
+    Environment image_sets(image.environment);
+    if (prepared != nullptr) {
+        for (const auto& [name, value] : prepared->variables)
+            image_sets.set(name, value);
+        if (!prepared->path_front.empty())
+            image_sets.set("PATH", prepared->path_front + ":" + image_sets.get("PATH"));
+    }
+    auto ground = image_sets.words();
+    // The user has no entry in the image's list of users: programs ask the variables instead.
+    const auto user = os::user_name();
+    ground.push_back("USER=" + user);
+    ground.push_back("LOGNAME=" + user);
+    ground.push_back(std::string("HOME=") + layout::home);
+    ground.insert(ground.end(), container.environment.begin(), container.environment.end());
+    auto out = compose_environment(spec,
+                                   ground,
+                                   {.tree = layout::tree,
+                                    .control = layout::control,
+                                    .python_modules = layout::python_modules,
+                                    .shared = spec.shared_directory.empty() ? "" : layout::shared});
+    // An engine whose usual runtime is NVIDIA's gives an image what its own variable says.
+    if (spec.gpu.hides_all()) out.set("NVIDIA_VISIBLE_DEVICES", "void");
+    return out;
+}
+
+void add_command(const JobSpec& spec,
+                 const environment::Prepared* prepared,
+                 DescribedContainer& out)
+{
+    if (!spec.command.empty()) {
+        out.program = spec.command.front();
+        out.argv = spec.command;
+        return;
+    }
+    if (same_ignoring_case(spec.framework, "PySpark")) {
+        out.program = "spark-submit";
+        out.argv = {"spark-submit"};
+        out.argv.insert(out.argv.end(), spec.spark_options.begin(), spec.spark_options.end());
+    } else {
+        // Looked up in the container, where "python" may be called "python3".
+        out.program = !spec.interpreter.empty() ? spec.interpreter
+                      : prepared != nullptr     ? prepared->record.interpreter
+                                                : "python";
+        if (out.program == "python") out.other_program = "python3";
+        out.argv = {out.program};
+    }
+    out.argv.push_back(script_word(spec));
+    out.argv.insert(out.argv.end(), spec.arguments.begin(), spec.arguments.end());
+}
+
+}  // namespace
+
+Result<DescribedContainer> describe_container(const JobSpec& spec,
+                                              const dockerapi::Image& image,
+                                              const environment::Prepared* prepared,
+                                              const dockerapi::Info& engine,
+                                              const Installed& installed)
+{
+    DescribedContainer out;
+    auto& container = out.spec;
+    container.name = spec.id.text();
+    container.image = image.id;
+    container.command = {layout::stub, layout::control, "@environment", "2"};
+    // A rootless engine maps its root to the user who runs it; any other user there is a stranger.
+    container.user = engine.rootless ? "0:0" : fmt::format("{}:{}", ::getuid(), ::getgid());
+    container.directory = "/";
+    container.labels = {{layout::run_label, spec.id.text()}, {layout::token_label, spec.token}};
+    container.process_limit = most_processes;
+    add_mounts(spec, installed, container);
+    if (!spec.container.shm_size.empty())
+        container.shared_memory = TRY(parse_byte_size(spec.container.shm_size));
+    TRY(apply_run_arguments(spec.container.arguments, container));
+    limit_memory(engine, container);
+    const auto environment = script_environment(spec, image, prepared, container);
+    container.environment.clear();  // the engine shows them to everybody who may ask it
+    add_command(spec, prepared, out);
+    out.environment = environment.bytes();
+    return out;
+}
+
+Result<> write_control_files(const JobSpec& spec,
+                             const DescribedContainer& container,
+                             const std::string& key)
+{
+    const StubSpec text{.run = spec.id.text(),
+                        .token = spec.token,
+                        .directory = layout::tree,
+                        .program = container.program,
+                        .other_program = container.other_program,
+                        .argv = container.argv,
+                        .relay = has_relay(spec) ? layout::relay : "",
+                        .umask = spec.umask,
+                        .time_limit = spec.time_limit,
+                        .grace = spec.grace};
+    TRY(os::make_directories(spec.directory / control::journal));
+    TRY(write_relay_file(spec, std::string(layout::tree) + "/outputs"));
+    TRY(os::make_directories(spec.directory / "home"));
+    if (!spec.shared_directory.empty()) TRY(os::make_directories(spec.shared_directory, 0755));
+    TRY(os::replace_file(spec.directory / control::spec, to_text(text)));
+    // Read and removed by the supervisor before anything else.
+    return os::replace_file(spec.directory / control::environment,
+                            key + '\0' + container.environment,
+                            0600,
+                            os::Durable::no);
+}
+
+}  // namespace ponk::executor::docker

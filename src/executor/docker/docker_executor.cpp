@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "executor/docker/docker_executor.hpp"
+
+#include "base/text.hpp"
+#include "dockerapi/container.hpp"
+#include "dockerapi/endpoint.hpp"
+#include "dockerapi/image.hpp"
+#include "environment/cache/remove_image.hpp"
+#include "executor/docker/container_file.hpp"
+#include "executor/docker/container_layout.hpp"
+#include "executor/docker/container_run.hpp"
+#include "executor/docker/copied_tree.hpp"
+#include "executor/docker/describe_container.hpp"
+#include "executor/docker/memory_limit.hpp"
+#include "executor/docker/recent_info.hpp"
+#include "executor/docker/run_arguments.hpp"
+#include "executor/docker/run_image.hpp"
+#include "executor/environments/managed_environment.hpp"
+#include "executor/events/event_files.hpp"
+#include "executor/events/event_reader.hpp"
+#include "executor/facts.hpp"
+#include "executor/gpu/gpu_look.hpp"
+#include "executor/gpu/monitor.hpp"
+#include "executor/outages.hpp"
+#include "executor/run_directory/control_directory.hpp"
+#include "executor/run_directory/run_files.hpp"
+#include "executor/run_directory/watcher.hpp"
+#include "executor/supervisor/command_line.hpp"
+#include "executor/supervisor/embedded.hpp"
+#include "os/identity.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace ponk::executor::docker {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+using dockerapi::Engine;
+
+// A request to end is repeated when it was not heard, and meanwhile nobody looks at the run.
+constexpr auto signal_patience = 10s;
+
+// The file of the script's variables, which may hold secrets: gone unless a supervisor takes it.
+class SecretFile {
+public:
+    explicit SecretFile(Path file) : file_(std::move(file)) {}
+    ~SecretFile()
+    {
+        if (!kept_) ::unlink(file_.c_str());
+    }
+    SecretFile(const SecretFile&) = delete;
+    SecretFile& operator=(const SecretFile&) = delete;
+    void keep() { kept_ = true; }
+
+private:
+    Path file_;
+    bool kept_ = false;
+};
+
+class DockerExecutor final : public ExecutorWithShelf {
+public:
+    DockerExecutor(Options options, Installed installed, RunKeys keys)
+        : ExecutorWithShelf({options.home,
+                             environment::Form::image,
+                             environment::image_remover(),
+                             environment::is_image_in_use,
+                             environment::holders_of_image}),
+          options_(std::move(options)), installed_(std::move(installed)), keys_(std::move(keys)),
+          notes_(options_.home)
+    {
+    }
+
+    Result<Staged>
+    stage(const JobSpec& spec, const Progress& progress, std::stop_token stop) override
+    {
+        const auto begin = boot_milliseconds();
+        const auto engine = TRY(connect(spec, stop));
+        TRY(provide_image(engine, spec, progress, stop));
+        Staged staged;
+        const auto before = boot_milliseconds();
+        staged.notices = TRY(stage_working_copy(options_.trees, spec, stop));
+        const auto materialised = boot_milliseconds() - before;
+        staged.environment = EnvironmentUsed();
+        if (auto prepared = TRY(environment_of(engine, spec, progress, stop))) {
+            staged.environment = describe_use(*prepared);
+            for (auto& notice : substitution_notices(*prepared, spec))
+                staged.notices.push_back(std::move(notice));
+            held_.hold(spec.id, std::move(*prepared));
+        }
+        TRY(describe_base(engine, spec, *staged.environment, stop));
+        staged.environment->memory_limit = TRY(memory_limit(engine, spec, stop));
+        staged.prepare_ms = boot_milliseconds() - begin - materialised;
+        return staged;
+    }
+
+    bool wants_login(const JobSpec& spec, std::stop_token stop) override
+    {
+        if (spec.container.has_login()) return false;
+        const auto engine = connect(spec, stop);
+        if (!engine) return false;
+        const auto image = find_image(*engine, wanted_image(spec), after(patience), stop);
+        return image && !*image;
+    }
+
+    Result<Examination> examine(const JobSpec& spec, std::stop_token stop) override
+    {
+        const auto engine = TRY(connect(spec, stop));
+        TRY(stage_working_copy(options_.trees, spec, stop));
+        const auto request = TRY(request_of(engine, spec, stop));
+        if (!request) return examine_image(engine, spec, stop);
+        auto found = TRY(examine_environment(options_.home, spec, *request, stop));
+        return with_image(std::move(found), engine, spec, stop);
+    }
+
+    Result<std::string> launch(const JobSpec& spec, std::stop_token stop) override
+    {
+        const auto engine = TRY(connect(spec, stop));
+        const auto name = spec.id.text();
+        // The lease is ours until the container is there, which holds the image from then on.
+        auto prepared = held_.take(spec.id);
+        if (const auto there = TRY(find_container(engine, name, after(patience), stop))) {
+            if (there->label(layout::run_label) != name)
+                return fail(
+                    ErrorKind::conflict, "a container '{}' of somebody else is there", name);
+            // One that was started, or ended, is the run: starting it again would be a second one.
+            if (there->status != "created") {
+                static_cast<void>(note(spec, engine, ContainerNote::Stage::started));
+                return name;
+            }
+            // Its GPU monitor is about to start it.
+            if (is_monitor_alive(spec.directory)) return name;
+            TRY(remove_container(engine, name, after(patience)));
+        }
+        if (is_monitor_alive(spec.directory)) return name;
+        if (spec.command.empty()) TRY(check_script(spec, spec.directory / control::work));
+        if (!prepared)
+            prepared = TRY(environment_of(
+                engine, spec, [](const std::string&) {}, stop));
+        const auto image =
+            TRY(usable_image(engine, prepared ? prepared->record.image : wanted_image(spec), stop));
+        const auto info = TRY(info_.of(engine, stop));
+        const auto container =
+            TRY(describe_container(spec, image, prepared ? &*prepared : nullptr, info, installed_));
+        SecretFile secrets(spec.directory / control::environment);
+        TRY(write_control_files(spec, container, keys_.of(spec.id.text())));
+        TRY(note_event_folders(spec));
+        TRY(note(spec, engine, ContainerNote::Stage::given));
+        if (needs_monitor(spec)) {
+            TRY(start_beside(spec, engine, container, prepared ? &*prepared : nullptr, stop));
+            secrets.keep();  // written anew by the side, for the supervisor
+            return name;
+        }
+        TRY(create_container(engine, container.spec, after(patience), stop));
+        auto started = fill_and_start(engine, spec, container.spec, stop);
+        if (!started) {
+            static_cast<void>(remove_container(engine, name, after(patience)));
+            return tl::unexpected(started.error());
+        }
+        secrets.keep();  // for the supervisor, which removes it
+        // It runs: a disk that is full now must not make us say otherwise.
+        static_cast<void>(note(spec, engine, ContainerNote::Stage::started));
+        return name;
+    }
+
+    Result<JobStatus> sync(const std::string& job,
+                           const Path& directory,
+                           const JobStatus& seen,
+                           Deadline deadline,
+                           std::stop_token stop) override
+    {
+        const Watcher::Subscription subscription(watcher_, directory);
+        const ContainerRun run(directory, files_of(job, directory), notes_, job);
+        for (;;) {
+            subscription.bell().silence();
+            auto status = TRY(run.look(stop));
+            if (status.phase == JobPhase::unknown)
+                silent_.note(directory, status.reason);
+            else
+                silent_.clear(directory);
+            TRY(add_monitor_state(files_of(job, directory), directory, status));
+            TRY(events_.follow(directory, status, stop));
+            // A supervisor that was killed at its first moment has not taken it.
+            if (status.phase == JobPhase::ended || status.phase == JobPhase::lost) {
+                ::unlink((directory / control::environment).c_str());
+                unheard_.clear(directory);
+            }
+            if (is_new(status, seen) || Deadline::clock::now() >= deadline) return status;
+            // Files tell all but the sudden end of the container, which frees the run's lock.
+            auto again = after(subscription.works() ? 1000ms : 50ms);
+            if (status.phase == JobPhase::running) again = std::min(again, events_.due(directory));
+            const int bell[] = {subscription.bell().fd()};
+            const auto waited = os::wait_any(bell, std::min(deadline, again), stop);
+            if (!waited && waited.error().kind() != ErrorKind::timeout)
+                return tl::unexpected(waited.error());
+        }
+    }
+
+    Result<>
+    cancel(const std::string& job, const Path& directory, std::chrono::seconds grace) override
+    {
+        held_.drop(job);
+        // A record that cannot be read says nothing about the container.
+        const auto ended = files_of(job, directory).find(control::exit);
+        if (!is_there(directory) || (ended && *ended)) {
+            unheard_.clear(directory);
+            return {};
+        }
+        const auto noted = request_end(directory, grace);
+        const auto sent = signal(job);
+        if (sent)
+            unheard_.clear(directory);
+        else
+            unheard_.note(directory, sent.error().message());
+        TRY(sent);
+        return noted;
+    }
+
+    Result<Collected> collect(const std::string& job,
+                              const Path& directory,
+                              const BeforeStoring& before,
+                              std::stop_token stop) override
+    {
+        const auto note = TRY(notes_.find(job));
+        Notices left_out;
+        if (note && note->tree == ContainerRequest::Tree::copied) {
+            const auto engine = Engine::connect(note->socket, after(patience), stop);
+            if (engine)
+                silent_.clear(directory);
+            else
+                silent_.note(directory, engine.error().message());
+            left_out = TRY(copy_outputs_home(TRY(engine), job, directory, stop));
+            // Nobody could look at them before.
+            if (!TRY(EventReaders::read_all(directory, stop)))
+                left_out.emplace_back("its TensorBoard files were not read to their end");
+        }
+        auto collected = TRY(collect_outputs(options_.trees, directory, before, stop));
+        collected.notices.insert(collected.notices.begin(), left_out.begin(), left_out.end());
+        return collected;
+    }
+
+    Result<std::optional<Digest>>
+    fetch_work(const std::string& job, const Path& directory, std::stop_token stop) override
+    {
+        const auto note = TRY(notes_.find(job));
+        if (!note || note->tree != ContainerRequest::Tree::copied) return std::nullopt;
+        const auto engine = TRY(Engine::connect(note->socket, after(patience), stop));
+        if (!TRY(files_of(job, directory).find(control::exit)) &&
+            TRY(is_at_work(engine, job, directory, stop))) {
+            return tl::unexpected(Error(ErrorKind::conflict,
+                                        "the run's files are in its container ('sharedVolumes: "
+                                        "false'), and are copied when it has ended",
+                                        "Wait for its end, or cancel it."));
+        }
+        const auto tree = TRY(copy_tree_home(engine, job, directory, stop));
+        return TRY(options_.trees.store(tree.root(), stop)).outputs;
+    }
+
+    [[nodiscard]] bool may_have_outputs(const Path& directory) const override
+    {
+        // What was copied is in the container; a run directory has its run's name.
+        const auto note = notes_.find(directory.filename());
+        return !note || (*note && (*note)->tree == ContainerRequest::Tree::copied) ||
+               is_there(directory / control::work / "outputs");
+    }
+
+    [[nodiscard]] std::optional<Outage> outage(const Path& directory) const override
+    {
+        const auto outage = unheard_.find(directory);
+        return outage ? outage : silent_.find(directory);
+    }
+
+    Result<Json> facts(const FactsRequest& request, std::stop_token stop) override
+    {
+        return machine_facts(
+            options_.home, request.submitter_environment, EngineNeed::required, stop);
+    }
+
+    Result<Json> gpus(const FactsRequest& request, std::stop_token stop) override
+    {
+        return gpus_.look(request.submitter_environment, stop);
+    }
+
+    Result<> clean(const std::string& job, const Path& directory) override
+    {
+        held_.drop(job);
+        TRY(clean_run_directory(files_of(job, directory), directory));
+        TRY(os::remove_tree(directory / "home"));
+        TRY(remove_unfinished_copies(directory));
+        const auto engine = TRY(engine_of(job, {}));
+        if (engine) TRY(remove_container(*engine, job, after(patience)));
+        silent_.clear(directory);
+        unheard_.clear(directory);
+        return notes_.remove(job);
+    }
+
+private:
+    [[nodiscard]] SealedFiles files_of(const std::string& run, const Path& directory) const
+    {
+        return {directory, keys_.of(run)};
+    }
+
+    // Tells the container's supervisor to look at the request to end.
+    Result<> signal(const std::string& job)
+    {
+        const auto note = TRY(notes_.find(job));
+        if (!note) return {};  // it was never launched
+        const auto deadline = after(signal_patience);
+        const auto asking = while_doing("ask the engine at {}", os::in_quotes(note->socket));
+        const auto engine = TRY(Engine::connect(note->socket, deadline, {}).map_error(asking));
+        return signal_container(engine, job, "TERM", deadline).map_error(asking);
+    }
+
+    // The engine that the run was given to; nullopt before that.
+    Result<std::optional<Engine>> engine_of(const std::string& run, const std::stop_token& stop)
+    {
+        const auto note = TRY(notes_.find(run));
+        if (!note) return std::nullopt;
+        return TRY(Engine::connect(note->socket, after(patience), stop));
+    }
+
+    // Somebody changes the tree in the container, or is about to. A run that was lost left no
+    // record, and its files all the same.
+    static Result<bool> is_at_work(const Engine& engine,
+                                   const std::string& run,
+                                   const Path& directory,
+                                   const std::stop_token& stop)
+    {
+        if (is_locked(directory) || is_monitor_alive(directory)) return true;
+        const auto container = TRY(find_container(engine, run, after(patience), stop));
+        return container && !container->is_over();
+    }
+
+    Result<std::int64_t>
+    memory_limit(const Engine& engine, const JobSpec& spec, const std::stop_token& stop)
+    {
+        dockerapi::ContainerSpec container;
+        TRY(apply_run_arguments(spec.container.arguments, container));
+        if (!sets_memory(container)) limit_memory(TRY(info_.of(engine, stop)), container);
+        return memory_limit_of(container);
+    }
+
+    Result<> note(const JobSpec& spec, const Engine& engine, ContainerNote::Stage stage) const
+    {
+        return notes_.write(spec.id.text(), {engine.socket(), spec.container.tree, stage});
+    }
+
+    Result<Engine> connect(const JobSpec& spec, const std::stop_token& stop)
+    {
+        const auto socket = TRY(dockerapi::find_socket(spec.submitter_environment));
+        return Engine::connect(socket, after(patience), stop);
+    }
+
+    Result<std::optional<environment::Request>>
+    request_of(const Engine& engine, const JobSpec& spec, const std::stop_token& stop)
+    {
+        auto request = TRY(environment_request(spec));
+        if (!request) return request;
+        auto login = TRY(login_for(spec, stop));
+        request->image = environment::ImageRequest{
+            engine, wanted_image(spec), std::move(login), spec.environment.network};
+        return request;
+    }
+
+    Result<std::optional<environment::Prepared>> environment_of(const Engine& engine,
+                                                                const JobSpec& spec,
+                                                                const Progress& progress,
+                                                                const std::stop_token& stop)
+    {
+        const auto request = TRY(request_of(engine, spec, stop));
+        if (!request) return std::nullopt;
+        return TRY(prepare_environment(options_.home, spec, *request, progress, stop));
+    }
+
+    // A container with GPUs is created by the run's GPU monitor, as soon as it has them.
+    Result<> start_beside(const JobSpec& spec,
+                          const Engine& engine,
+                          const DescribedContainer& container,
+                          const environment::Prepared* prepared,
+                          const std::stop_token& stop)
+    {
+        // It can wait for long: until the start, what may be secret is in its memory alone.
+        TRY(os::remove_tree(spec.directory / control::environment));
+        const MonitorJob job{.run = spec.id.text(),
+                             .script = spec.script,
+                             .request = spec.gpu,
+                             .lib = options_.home / "lib",
+                             .devices_are_chosen = chooses_devices(spec),
+                             .stub = {},
+                             .engine = engine.socket(),
+                             .container = to_json(container.spec),
+                             .tree_is_copied =
+                                 spec.container.tree == ContainerRequest::Tree::copied};
+        return start_monitor(
+            {.job = job,
+             .directory = spec.directory,
+             .environment = keys_.of(spec.id.text()) + '\0' + container.environment,
+             .submitter_environment = spec.submitter_environment,
+             .lease = prepared && prepared->lease ? prepared->lease->fd() : -1},
+            [this](os::Fd pidfd) { watcher_.reap_later(std::move(pidfd)); },
+            stop);
+    }
+
+    static Result<> fill_and_start(const Engine& engine,
+                                   const JobSpec& spec,
+                                   const dockerapi::ContainerSpec& container,
+                                   const std::stop_token& stop)
+    {
+        if (spec.container.tree == ContainerRequest::Tree::copied)
+            TRY(copy_tree_in(engine, container, spec.directory, stop));
+        return start_container(engine, container.name, after(patience), stop)
+            .map_error(while_doing("start the container"));
+    }
+
+    Options options_;
+    Installed installed_;
+    RunKeys keys_;
+    ContainerNotes notes_;
+    RecentInfo info_;
+    Watcher watcher_;
+    EventReaders events_;
+    HeldEnvironments held_;
+    GpuLook gpus_{options_.home / "lib"};
+    Outages silent_;   // the engine could not be asked about the run
+    Outages unheard_;  // the engine did not take the request to end it
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Executor>> make_executor(Options options)
+{
+    const auto lib = options.home / "lib";
+    Installed installed;
+    installed.stub = TRY(install_stub(lib).map_error(while_doing("install the supervisor")));
+    installed.relay = TRY(install_relay(lib).map_error(while_doing("install the relay")));
+    installed.python_modules =
+        TRY(install_python_modules(lib).map_error(while_doing("install Python modules")));
+    auto keys = TRY(RunKeys::load(options.home / "run.key"));
+    return std::make_unique<DockerExecutor>(
+        std::move(options), std::move(installed), std::move(keys));
+}
+
+}  // namespace ponk::executor::docker

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "executor/docker/run_image.hpp"
+
+#include "base/text.hpp"
+
+namespace ponk::executor::docker {
+
+using dockerapi::Engine;
+
+namespace {
+
+EnvironmentRemark will_be_pulled(const std::string& name)
+{
+    return {"note",
+            fmt::format("the image '{}' is not there yet", printable(name)),
+            "It is pulled first."};
+}
+
+Error gone_since(const JobSpec& spec)
+{
+    return {ErrorKind::not_found,
+            fmt::format("the image '{}' that '{}' was in the earlier run is not on this engine any "
+                        "more, and no registry knows it",
+                        printable(spec.container.pinned),
+                        printable(spec.container.image)),
+            "Submit the script anew to run it with the image of that name as it is now."};
+}
+
+}  // namespace
+
+const std::string& wanted_image(const JobSpec& spec)
+{
+    return spec.container.pinned.empty() ? spec.container.image : spec.container.pinned;
+}
+
+Result<std::optional<dockerapi::Login>> login_for(const JobSpec& spec, const std::stop_token& stop)
+{
+    const auto registry = dockerapi::registry_of(spec.container.image);
+    if (spec.container.has_login())
+        return dockerapi::Login{.username = spec.container.registry_username,
+                                .password = spec.container.registry_password,
+                                .identity_token = spec.container.registry_token,
+                                .server = registry};
+    return dockerapi::find_login(registry, spec.submitter_environment, stop);
+}
+
+Result<> provide_image(const Engine& engine,
+                       const JobSpec& spec,
+                       const Progress& progress,
+                       const std::stop_token& stop)
+{
+    const auto& name = wanted_image(spec);
+    if (TRY(find_image(engine, name, after(patience), stop))) return {};
+    const bool pinned = !spec.container.pinned.empty();
+    if (pinned && name.find('@') == std::string::npos) return tl::unexpected(gone_since(spec));
+    progress(fmt::format("pulling the image '{}'", printable(name)));
+    auto pulled = pull_image(engine, name, TRY(login_for(spec, stop)), progress, stop);
+    if (pulled || !pinned) return pulled;
+    return pulled.map_error(while_doing("the image of the earlier run"));
+}
+
+Result<dockerapi::Image>
+usable_image(const Engine& engine, const std::string& name, const std::stop_token& stop)
+{
+    auto image = TRY(find_image(engine, name, after(patience), stop));
+    if (!image) {
+        return tl::unexpected(Error(ErrorKind::not_found,
+                                    fmt::format("image '{}' is gone", printable(name)),
+                                    "Submit again: it is then pulled anew."));
+    }
+    if (!image->architecture.empty() && image->architecture != engine.version().architecture) {
+        return tl::unexpected(Error(ErrorKind::invalid_argument,
+                                    fmt::format("image '{}' is for {}, the engine's machine is {}",
+                                                printable(name),
+                                                printable(image->architecture),
+                                                printable(engine.version().architecture)),
+                                    "Name an image for this processor in 'baseDockerImage'."));
+    }
+    return std::move(*image);
+}
+
+Result<> describe_base(const Engine& engine,
+                       const JobSpec& spec,
+                       EnvironmentUsed& used,
+                       const std::stop_token& stop)
+{
+    used.base_image = spec.container.image;
+    const auto image = TRY(find_image(engine, wanted_image(spec), after(patience), stop));
+    if (!image) return {};  // the launch says so
+    used.base_digest = image->digests.empty() ? image->id : image->digests.front();
+    if (used.image.empty()) used.image = image->id;
+    return {};
+}
+
+Result<Examination>
+examine_image(const Engine& engine, const JobSpec& spec, const std::stop_token& stop)
+{
+    Examination out;
+    out.image = wanted_image(spec);
+    if (!TRY(find_image(engine, out.image, after(patience), stop))) {
+        out.reason = fmt::format("the image '{}' is not there yet", printable(out.image));
+        out.remarks.push_back(will_be_pulled(out.image));
+        return out;
+    }
+    if (const auto usable = usable_image(engine, out.image, stop); !usable) {
+        out.reason = usable.error().message();
+        out.remarks.push_back({"error", usable.error().message(), usable.error().hint()});
+        return out;
+    }
+    out.ready = true;
+    out.reason = "the image is there and nothing else is asked for";
+    return out;
+}
+
+Result<Examination> with_image(Examination found,
+                               const Engine& engine,
+                               const JobSpec& spec,
+                               const std::stop_token& stop)
+{
+    found.image = wanted_image(spec);
+    if (TRY(find_image(engine, found.image, after(patience), stop))) return found;
+    // That is no obstacle: place brings it.
+    std::erase_if(found.remarks, [](const auto& one) { return one.severity == "error"; });
+    found.remarks.push_back(will_be_pulled(found.image));
+    return found;
+}
+
+}  // namespace ponk::executor::docker

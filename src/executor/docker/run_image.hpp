@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "dockerapi/engine.hpp"
+#include "dockerapi/image.hpp"
+#include "executor/job/job.hpp"
+
+#include <optional>
+
+// The image that a run asks for: brought, looked at, described.
+namespace ponk::executor::docker {
+
+// An answer of the engine that moves no data.
+constexpr std::chrono::seconds patience{60};
+
+// An earlier run's exactly, or what the configuration names.
+const std::string& wanted_image(const JobSpec& spec);
+
+// For its registry: the run's own credentials, else what the user's Docker client knows.
+Result<std::optional<dockerapi::Login>> login_for(const JobSpec& spec, const std::stop_token& stop);
+
+// Pulls it when it is not there.
+Result<> provide_image(const dockerapi::Engine& engine,
+                       const JobSpec& spec,
+                       const Progress& progress,
+                       const std::stop_token& stop);
+
+// The image as it is, when containers can be made of it here.
+Result<dockerapi::Image>
+usable_image(const dockerapi::Engine& engine, const std::string& name, const std::stop_token& stop);
+
+// Which image the run stands on, so that another can stand on the same.
+Result<> describe_base(const dockerapi::Engine& engine,
+                       const JobSpec& spec,
+                       EnvironmentUsed& used,
+                       const std::stop_token& stop);
+
+// What is to be done about the image when nothing stands on it.
+Result<Examination>
+examine_image(const dockerapi::Engine& engine, const JobSpec& spec, const std::stop_token& stop);
+// The same beside what was found about an environment on it.
+Result<Examination> with_image(Examination found,
+                               const dockerapi::Engine& engine,
+                               const JobSpec& spec,
+                               const std::stop_token& stop);
+
+}  // namespace ponk::executor::docker

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "executor/environments/environment.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace ponk::executor {
+namespace {
+
+JobSpec sample()
+{
+    JobSpec spec;
+    spec.id = RunId::make();
+    spec.directory = "/runs/r";
+    spec.token = "t0k";
+    spec.submitter_environment = {
+        "PATH=/bin", "PYTHONPATH=/theirs", "A=shell", "OLDPWD=/x", "broken"};
+    spec.variables = {{"A", "configured"}, {"B", "line\nbreak"}};
+    return spec;
+}
+
+TEST(Environment, TheConfigurationWinsOverTheShell)
+{
+    const auto environment =
+        compose_environment(sample(),
+                            sample().submitter_environment,
+                            {.tree = "/runs/r/work", .python_modules = "/lib/python"});
+
+    EXPECT_EQ(environment.get("A"), "configured");
+    EXPECT_EQ(environment.get("B"), "line\nbreak");
+    EXPECT_EQ(environment.get("PATH"), "/bin");
+    EXPECT_EQ(environment.get("PYTHONUNBUFFERED"), "1");
+    EXPECT_EQ(environment.get("PWD"), "/runs/r/work");
+    EXPECT_EQ(environment.get("OLDPWD"), "");
+}
+
+TEST(Environment, RunThatAskedForNoGpuSeesNoneWhateverItsVariablesSay)
+{
+    auto spec = sample();
+    spec.variables = {{"CUDA_VISIBLE_DEVICES", "0"}, {"HIP_VISIBLE_DEVICES", "1"}};
+    const auto usual = compose_environment(spec, spec.submitter_environment, {});
+    EXPECT_EQ(usual.get("CUDA_VISIBLE_DEVICES"), "0") << "nobody asked for none";
+
+    spec.gpu.origin = GpuRequest::Origin::asked;
+    const auto hidden = compose_environment(spec, {"ROCR_VISIBLE_DEVICES=0"}, {});
+    EXPECT_THAT(hidden.words(), testing::Contains("CUDA_VISIBLE_DEVICES="));
+    EXPECT_EQ(hidden.get("HIP_VISIBLE_DEVICES"), "-1");
+    EXPECT_EQ(hidden.get("ROCR_VISIBLE_DEVICES"), "-1");
+
+    spec.gpu.selection = "1";
+    EXPECT_EQ(compose_environment(spec, {}, {}).get("CUDA_VISIBLE_DEVICES"), "0");
+}
+
+TEST(Environment, OurModulesComeFirstAndTheirsStay)
+{
+    auto spec = sample();
+    EXPECT_EQ(compose_environment(spec, spec.submitter_environment, {.python_modules = "/lib"})
+                  .get("PYTHONPATH"),
+              "/lib:/theirs");
+
+    spec.submitter_environment.clear();
+    EXPECT_EQ(compose_environment(spec, spec.submitter_environment, {.python_modules = "/lib"})
+                  .get("PYTHONPATH"),
+              "/lib");
+}
+
+TEST(Environment, TheSharedFolderEndsWithASlash)
+{
+    for (const auto* folder : {"/shared/p", "/shared/p/"}) {
+        const auto environment = compose_environment(sample(), {}, {.shared = folder});
+        EXPECT_EQ(environment.get("AZUREML_NATIVE_SHARE_DIRECTORY"), "/shared/p/");
+    }
+}
+
+TEST(Environment, TheRunKnowsItself)
+{
+    const auto spec = sample();
+    const auto environment =
+        compose_environment(spec, spec.submitter_environment, {.tree = "/w", .control = "/runs/r"});
+
+    EXPECT_EQ(environment.get("PONK_RUN_ID"), spec.id.text());
+    EXPECT_EQ(environment.get("AZUREML_RUN_ID"), spec.id.text());
+    EXPECT_EQ(environment.get("PONK_RUN_DIRECTORY"), "/runs/r");
+    EXPECT_EQ(environment.get("PONK_OUTPUTS_DIRECTORY"), "/w/outputs");
+}
+
+TEST(Environment, MlflowsClientsKnowTheRun)
+{
+    auto spec = sample();
+    spec.tracking.experiment = "7";
+    spec.tracking.experiment_name = "iris";
+    spec.submitter_environment = {"MLFLOW_TRACKING_USERNAME=me",
+                                  "MLFLOW_EXPERIMENT_NAME=theirs",
+                                  "HTTP_PROXY=http://proxy",
+                                  "NO_PROXY=a.b"};
+    const auto environment = compose_environment(spec, spec.submitter_environment, {});
+
+    EXPECT_EQ(environment.get("MLFLOW_RUN_ID"), spec.id.text());
+    EXPECT_EQ(environment.get("MLFLOW_EXPERIMENT_ID"), "7");
+    EXPECT_EQ(environment.get("MLFLOW_EXPERIMENT_NAME"), "");
+    EXPECT_EQ(environment.get("MLFLOW_TRACKING_TOKEN"), "t0k");
+    EXPECT_EQ(environment.get("MLFLOW_TRACKING_USERNAME"), "");
+    EXPECT_EQ(environment.get("no_proxy"), "a.b,127.0.0.1");
+    EXPECT_EQ(environment.get("NO_PROXY"), "a.b,127.0.0.1");
+
+    spec.variables.emplace_back("MLFLOW_EXPERIMENT_NAME", "wanted");
+    EXPECT_EQ(
+        compose_environment(spec, spec.submitter_environment, {}).get("MLFLOW_EXPERIMENT_NAME"),
+        "wanted");
+}
+
+TEST(Environment, AConfigurationMayNameAnotherServerForMlflow)
+{
+    auto spec = sample();
+    spec.tracking.experiment = "7";
+    spec.variables = {{"MLFLOW_TRACKING_URI", "http://elsewhere"}};
+    const auto environment = compose_environment(spec, {}, {});
+
+    EXPECT_EQ(environment.get("MLFLOW_TRACKING_URI"), "http://elsewhere");
+    EXPECT_EQ(environment.get("MLFLOW_RUN_ID"), "");
+}
+
+TEST(Environment, EachNameOnceAndEveryWordEndedByNul)
+{
+    Environment environment({"A=1", "A=2"});
+    environment.set("B", "");
+
+    EXPECT_EQ(environment.bytes(), std::string("A=2\0B=\0", 7));
+}
+
+}  // namespace
+}  // namespace ponk::executor

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "executor/executor.hpp"
+
+#include "base/text.hpp"
+#include "executor/run_directory/control_directory.hpp"
+#include "executor/run_directory/run_folder.hpp"
+
+#include <algorithm>
+#include <sys/stat.h>
+
+namespace ponk::executor {
+
+namespace {
+
+tl::unexpected<Error> no_environment(const std::string& id)
+{
+    return tl::unexpected(Error(ErrorKind::not_found,
+                                fmt::format("there is no environment '{}'", printable(id)),
+                                "`ponk environment list` shows those that are."));
+}
+
+// As relays make them: the script could write any.
+bool is_call_name(const std::string& name)
+{
+    return name.size() == 16 && std::all_of(name.begin(), name.end(), [](char c) {
+               return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+           });
+}
+
+}  // namespace
+
+Result<> Executor::deliver(const std::string& /*job*/,
+                           const Path& directory,
+                           const std::string& name,
+                           std::string answer)
+{
+    if (!is_call_name(name))
+        return fail(ErrorKind::invalid_argument, "'{}' is no call of a script", printable(name));
+    // Whatever the script put in its place is not followed.
+    if (::mkdir((directory / control::answers).c_str(), 0700) != 0 && errno != EEXIST)
+        return fail_errno(errno, "make {}", os::in_quotes(directory / control::answers));
+    const auto folder = TRY(RunFolder::open(directory, control::answers));
+    return os::replace_file(folder.path() / name, answer, 0600, os::Durable::no)
+        .map_error([&folder](const Error& error) { return folder.in_words(error); });
+}
+
+Result<std::string> Executor::environment_lock(const std::string& /*machine*/,
+                                               const std::string& id,
+                                               std::stop_token /*stop*/)
+{
+    return no_environment(id);
+}
+
+Result<EnvironmentRemoval> Executor::remove_environment(const std::string& /*machine*/,
+                                                        const std::string& id,
+                                                        std::stop_token /*stop*/)
+{
+    return no_environment(id);
+}
+
+}  // namespace ponk::executor

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "executor/gpu/monitor.hpp"
+
+#include "base/text.hpp"
+#include "base/time.hpp"
+#include "executor/job/gpu_request.hpp"
+#include "executor/run_directory/control_directory.hpp"
+#include "executor/run_directory/run_files.hpp"
+#include "gpu/probe/probe.hpp"
+#include "gpu/verdict/verdict.hpp"
+#include "os/process.hpp"
+#include "os/variables.hpp"
+
+#include <algorithm>
+#include <fcntl.h>
+
+namespace ponk::executor {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+// How long an end waits for its verdict: a driver can hang.
+constexpr std::int64_t verdict_patience_ms = 15'000;
+constexpr std::string_view state_first_line = "ponk-gpu 1\n";
+constexpr std::string_view state_last_line = "\nend\n";
+
+// What of the user's shell concerns finding GPUs.
+std::vector<std::string> monitor_environment(const std::vector<std::string>& submitter_environment)
+{
+    std::vector<std::string> words;
+    for (const char* name : {"PATH",
+                             "HOME",
+                             "USER",
+                             "PONK_GPU_PROBE",
+                             "PONK_GPU_LOCKS",
+                             "PONK_FAKE_GPUS",
+                             "PONK_RUN_ID",  // of the run that submits this one
+                             "LD_LIBRARY_PATH"}) {
+        if (auto value = os::variable(submitter_environment, name); !value.empty())
+            words.push_back(std::string(name) + "=" + value);
+    }
+    return words;
+}
+
+// "error {…}", as the process says it.
+Error refusal(std::string_view text)
+{
+    const auto json = parse_json(text);
+    if (!json || !json->is_object())
+        return {ErrorKind::unavailable, "ponk-gpu-monitor: " + printable(text)};
+    return {error_kind_from(json->text("kind")), json->text("message"), json->text("hint")};
+}
+
+}  // namespace
+
+std::string to_text(const MonitorJob& job)
+{
+    return to_json(JsonObject{{"run", job.run},
+                              {"script", job.script},
+                              {"request", to_json(job.request)},
+                              {"lib", job.lib.native()},
+                              {"devices_are_chosen", job.devices_are_chosen},
+                              {"stub", job.stub.native()},
+                              {"engine", job.engine.native()},
+                              {"container", job.container},
+                              {"tree_is_copied", job.tree_is_copied}}) +
+           "\n";
+}
+
+Result<MonitorJob> parse_monitor_job(std::string_view text)
+{
+    const auto json = TRY(parse_json(text));
+    MonitorJob job{.run = json.text("run"),
+                   .script = json.text("script"),
+                   .request = gpu_request_from(json["request"]),
+                   .lib = json.text("lib"),
+                   .devices_are_chosen = json.boolean("devices_are_chosen"),
+                   .stub = json.text("stub"),
+                   .engine = json.text("engine"),
+                   .container = json["container"],
+                   .tree_is_copied = json.boolean("tree_is_copied")};
+    if (job.run.empty() || job.request.empty() || (job.stub.empty() == job.container.is_null()))
+        return fail(ErrorKind::damaged, "file 'side' does not say what to do");
+    return job;
+}
+
+bool needs_monitor(const JobSpec& spec)
+{
+    return !spec.gpu.empty() &&
+           (spec.gpu.origin == GpuRequest::Origin::asked ||
+            spec.gpu.need == GpuRequest::Need::required ||
+            gpu::may_have_gpus(monitor_environment(spec.submitter_environment)));
+}
+
+bool chooses_devices(const JobSpec& spec)
+{
+    return std::ranges::any_of(
+        spec.variables, [](const auto& variable) { return chooses_devices(variable.first); });
+}
+
+Result<> start_monitor(const MonitorStart& start, const Adopt& adopt, std::stop_token stop)
+{
+    TRY(os::replace_file(
+        start.directory / control::monitor, to_text(start.job), 0600, os::Durable::content));
+    // As it was loaded, whatever has its name by now.
+    static const Path own = "/proc/self/exe";
+    const auto said =
+        TRY(start_stub({.program = own,
+                        .directory = start.directory,
+                        .environment = start.environment,
+                        .lease = start.lease,
+                        .name = "ponk-gpu-monitor",
+                        .own_environment = monitor_environment(start.submitter_environment)},
+                       adopt,
+                       std::move(stop)));
+    if (said == "queued" || said == "started" || said == "claimed") return {};
+    if (said.starts_with("error ")) return tl::unexpected(refusal(said.substr(6)));
+    return fail(ErrorKind::unavailable,
+                "the process that takes GPUs for the run ended without a word");
+}
+
+bool is_monitor_alive(const Path& directory)
+{
+    const auto lock = os::open_file(directory / control::monitor_lock, O_RDWR);
+    if (!lock) return false;
+    struct flock whole {};
+    whole.l_type = F_WRLCK;
+    return ::fcntl(lock->get(), F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
+}
+
+std::string gpu_state_text(const Json& state)
+{
+    return std::string(state_first_line) + to_json(state) + std::string(state_last_line);
+}
+
+Result<std::optional<Json>> read_gpu_state(const SealedFiles& files)
+{
+    const auto text = TRY(files.find(control::gpu));
+    if (!text || !text->starts_with(state_first_line)) return std::nullopt;
+    // The seal is a line of its own behind the state.
+    const auto rest = std::string_view(*text).substr(state_first_line.size());
+    return TRY(parse_json(rest.substr(0, rest.find('\n'))));
+}
+
+Result<> add_monitor_state(const SealedFiles& files, const Path& directory, JobStatus& status)
+{
+    if (!is_there(directory / control::monitor)) return {};
+    const bool alive = is_monitor_alive(directory);  // before its last words are read
+    const auto state = TRY(read_gpu_state(files));
+    if (state) status.gpu = to_json(*state);
+    const auto phase = state ? state->text("phase") : std::string();
+    if (status.phase == JobPhase::starting) {
+        if (phase == "queued" && alive) {
+            status.phase = JobPhase::queued;
+            const auto& waiting = (*state)["waiting"];
+            if (waiting.is_array() && !waiting.as_array().empty() &&
+                waiting.as_array().front().is_string())
+                status.reason = waiting.as_array().front().as_string();
+        }
+        // A supervisor that it had started may come late. Asked again, the answer is the same: the
+        // first one may not have been heard.
+        if (alive) return {};
+        const auto claimed = claim_start(directory);
+        if (!claimed || !*claimed) return {};
+        // It may have ended in the meantime, with a record.
+        if (TRY(read_exit(files, directory, status)) || TRY(read_processes(files, directory)))
+            return {};
+        status.phase = JobPhase::lost;
+        status.reason = "the process that took GPUs for the run was killed before the script "
+                        "began; nothing was executed";
+    }
+    if (status.phase != JobPhase::ended || !alive || phase == "ended") return {};
+    if (wall_milliseconds() - status.exit->ended < verdict_patience_ms) {
+        status.phase = JobPhase::running;
+        status.exit.reset();
+    } else if (state) {
+        auto late = *state;
+        late.as_object().set("phase", "ended");
+        late.as_object().set("verdict", gpu::to_string(gpu::Verdict::unknown));
+        late.as_object().set("reason",
+                             fmt::format("the process that watched the run's GPUs gave no verdict "
+                                         "within {} s",
+                                         verdict_patience_ms / 1000));
+        status.gpu = to_json(late);
+    }
+    return {};
+}
+
+}  // namespace ponk::executor

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/json.hpp"
+#include "executor/job/job.hpp"
+#include "executor/run_directory/control_seal.hpp"
+#include "executor/supervisor/stub_start.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+// `ponk-gpu-monitor`, the process beside a run that has GPUs: it waits for them, starts the run,
+// watches it and judges. It is told what to do by a file of the run directory and tells how it goes
+// in another one. docs/design/gpu.md, "Beside a run".
+namespace ponk::executor {
+
+namespace control {
+constexpr const char* monitor = "side";            // what it is told
+constexpr const char* monitor_lock = "side.lock";  // held while it lives
+constexpr const char* gpu = "gpu";                 // what it tells, sealed
+}  // namespace control
+
+// What it is told. Nothing in it is secret.
+struct MonitorJob {
+    std::string run;
+    std::string script;  // relative to the tree
+    GpuRequest request;
+    Path lib;  // where programs of ours are installed
+    // The script's own choice of devices by a variable of the configuration: left as it is.
+    bool devices_are_chosen = false;
+    Path stub;  // of a run without a container
+    // Of a run in a container: the engine's socket, and the container but for its GPUs.
+    Path engine;
+    Json container;
+    bool tree_is_copied = false;
+};
+
+std::string to_text(const MonitorJob& job);
+Result<MonitorJob> parse_monitor_job(std::string_view text);
+
+// A machine without any sign of a GPU is told apart at the price of a few stat() calls: there runs
+// that nobody asked GPUs for are started as ever.
+bool needs_monitor(const JobSpec& spec);
+
+// The configuration sets a variable by which frameworks choose devices.
+bool chooses_devices(const JobSpec& spec);
+
+// Writes the job and starts the process. Returns once it waits in the queue or the run is started;
+// its refusal is an error (GPUs that are not there, or busy when the run is not to wait).
+struct MonitorStart {
+    const MonitorJob& job;
+    const Path& directory;
+    const std::string& environment;  // key, and the script's environment
+    const std::vector<std::string>& submitter_environment;
+    int lease = -1;  // kept open while it waits, and handed to the supervisor
+};
+Result<> start_monitor(const MonitorStart& start, const Adopt& adopt, std::stop_token stop);
+
+bool is_monitor_alive(const Path& directory);
+
+// The file `gpu`.
+std::string gpu_state_text(const Json& state);
+Result<std::optional<Json>> read_gpu_state(const SealedFiles& files);
+
+// Adds to what the run's own files say what its GPU monitor says: that it waits, and the state of
+// its GPUs. The end is held back for a moment until the verdict is there.
+Result<> add_monitor_state(const SealedFiles& files, const Path& directory, JobStatus& status);
+
+}  // namespace ponk::executor

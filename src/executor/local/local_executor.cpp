@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "executor/local/local_executor.hpp"
+
+#include "base/synced.hpp"
+#include "base/text.hpp"
+#include "executor/environments/environment.hpp"
+#include "executor/environments/managed_environment.hpp"
+#include "executor/events/event_files.hpp"
+#include "executor/events/event_reader.hpp"
+#include "executor/facts.hpp"
+#include "executor/gpu/gpu_look.hpp"
+#include "executor/gpu/monitor.hpp"
+#include "executor/local/local_run.hpp"
+#include "executor/local/own_python.hpp"
+#include "executor/run_directory/control_directory.hpp"
+#include "executor/run_directory/control_seal.hpp"
+#include "executor/run_directory/relay_file.hpp"
+#include "executor/run_directory/run_files.hpp"
+#include "executor/run_directory/watcher.hpp"
+#include "executor/run_directory/working_copy.hpp"
+#include "executor/supervisor/command_line.hpp"
+#include "executor/supervisor/embedded.hpp"
+#include "executor/supervisor/stub_start.hpp"
+#include "os/directory.hpp"
+
+#include <map>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace ponk::executor::local {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+class LocalExecutor final : public ExecutorWithShelf {
+public:
+    LocalExecutor(Options options, Path stub, Path relay, Path python, RunKeys keys)
+        : ExecutorWithShelf({options.home, environment::Form::prefix, {}, {}}),
+          options_(std::move(options)), stub_(std::move(stub)), relay_(std::move(relay)),
+          python_(std::move(python)), keys_(std::move(keys))
+    {
+    }
+
+    Result<Staged>
+    stage(const JobSpec& spec, const Progress& progress, std::stop_token stop) override
+    {
+        Staged staged;
+        staged.notices = TRY(stage_working_copy(options_.trees, spec, stop));
+        const auto begin = boot_milliseconds();
+        if (auto prepared = TRY(environment_of(spec, progress, stop))) {
+            staged.prepare_ms = boot_milliseconds() - begin;
+            staged.environment = describe_use(*prepared);
+            for (auto& notice : substitution_notices(*prepared, spec))
+                staged.notices.push_back(std::move(notice));
+            held_.hold(spec.id, std::move(*prepared));
+        }
+        return staged;
+    }
+
+    Result<Examination> examine(const JobSpec& spec, std::stop_token stop) override
+    {
+        TRY(stage_working_copy(options_.trees, spec, stop));
+        if (const auto request = TRY(request_of(spec)))
+            return examine_environment(options_.home, spec, *request, stop);
+        return examine_own_python(spec, stop);
+    }
+
+    Result<std::string> launch(const JobSpec& spec, std::stop_token stop) override
+    {
+        const auto job = spec.id.text();
+        if (is_there(spec.directory / control::claim) && !TRY(withdraw_claim(spec.directory)))
+            return job;
+        if (is_monitor_alive(spec.directory)) return job;
+        // The lease goes on with the supervisor and the script.
+        auto prepared = held_.take(spec.id);
+        if (!prepared)
+            prepared = TRY(environment_of(
+                spec, [](const std::string&) {}, stop));
+        const auto environment = TRY(write_spec(spec, prepared ? &*prepared : nullptr, stop));
+        TRY(note_event_folders(spec));
+        if (!spec.shared_directory.empty()) TRY(os::make_directories(spec.shared_directory, 0755));
+        if (needs_monitor(spec)) {
+            TRY(start_beside(spec, environment, prepared ? lease_of(*prepared) : -1, stop));
+            return job;
+        }
+        // A supervisor killed before the script began has done nothing: the next one may try.
+        for (int attempt = 0; attempt < 20; ++attempt) {
+            const auto said = TRY(start_stub({.program = stub_,
+                                              .directory = spec.directory,
+                                              .environment = environment,
+                                              .lease = prepared ? lease_of(*prepared) : -1},
+                                             adopt(),
+                                             stop));
+            if (said == "started" || said == "claimed") return job;
+            if (said.starts_with("error ")) {
+                TRY(withdraw_claim(spec.directory));
+                return fail(ErrorKind::unavailable, "supervisor: {}", printable(said.substr(6)));
+            }
+            if (!TRY(withdraw_claim(spec.directory))) return job;
+        }
+        return fail(ErrorKind::unavailable,
+                    "the supervisor {} is killed again and again before it can start the script",
+                    os::in_quotes(stub_));
+    }
+
+    Result<JobStatus> sync(const std::string& job,
+                           const Path& directory,
+                           const JobStatus& seen,
+                           Deadline deadline,
+                           std::stop_token stop) override
+    {
+        const auto run = run_in(job, directory);
+        open_up(directory);
+        const Watcher::Subscription subscription(watcher_, directory);
+        for (;;) {
+            subscription.bell().silence();
+            open_up(directory);
+            auto status = TRY(run->look());
+            TRY(add_monitor_state(files_of(job, directory), directory, status));
+            // A script can remove its own folder before we have seen who it is.
+            if (status.phase == JobPhase::starting && !is_there(directory))
+                return fail(ErrorKind::not_found, "{} is not there", os::in_quotes(directory));
+            TRY(events_.follow(directory, status, stop));
+            if (status.phase == JobPhase::ended || status.phase == JobPhase::lost)
+                forget(directory, *run);
+            if (is_new(status, seen) || Deadline::clock::now() >= deadline) return status;
+            auto wake = run->next_wake();
+            wake.descriptors.push_back(subscription.bell().fd());
+            if (status.phase == JobPhase::queued) wake.at = after(1s);  // files tell the rest
+            if (status.phase == JobPhase::running)
+                wake.at = std::min(wake.at, events_.due(directory));
+            if (!subscription.works()) wake.at = std::min(wake.at, after(50ms));
+            const auto waited = os::wait_any(wake.descriptors, std::min(deadline, wake.at), stop);
+            if (!waited && waited.error().kind() != ErrorKind::timeout)
+                return tl::unexpected(waited.error());
+        }
+    }
+
+    Result<>
+    cancel(const std::string& job, const Path& directory, std::chrono::seconds grace) override
+    {
+        held_.drop(job);
+        open_up(directory);
+        // A record that cannot be read says nothing about the processes.
+        const auto ended = files_of(job, directory).find(control::exit);
+        if (!is_there(directory) || (ended && *ended)) return {};
+        // On a full disk the signal alone must do.
+        const auto noted = request_end(directory, grace);
+        run_in(job, directory)->ask_to_end();
+        return noted || is_there(directory / control::pid) ? Result<>() : noted;
+    }
+
+    Result<Collected> collect(const std::string& /*job*/,
+                              const Path& directory,
+                              const BeforeStoring& before,
+                              std::stop_token stop) override
+    {
+        return collect_outputs(options_.trees, directory, before, stop);
+    }
+
+    [[nodiscard]] bool may_have_outputs(const Path& directory) const override
+    {
+        open_up(directory / control::work);
+        return is_there(directory / control::work / "outputs");
+    }
+
+    Result<Json> facts(const FactsRequest& request, std::stop_token stop) override
+    {
+        return machine_facts(options_.home, request.submitter_environment, EngineNeed::none, stop);
+    }
+
+    Result<Json> gpus(const FactsRequest& request, std::stop_token stop) override
+    {
+        return gpus_.look(request.submitter_environment, stop);
+    }
+
+    Result<> clean(const std::string& job, const Path& directory) override
+    {
+        held_.drop(job);
+        open_up(directory);
+        return clean_run_directory(files_of(job, directory), directory);
+    }
+
+private:
+    [[nodiscard]] SealedFiles files_of(const std::string& job, const Path& directory) const
+    {
+        return {directory, keys_.of(job)};
+    }
+
+    // `pythonLocation` is what a managed environment stands on; the script gets its own.
+    static Result<std::optional<environment::Request>> request_of(const JobSpec& spec)
+    {
+        auto request = TRY(environment_request(spec));
+        if (request) request->interpreter = spec.interpreter;
+        return request;
+    }
+
+    Result<std::optional<environment::Prepared>>
+    environment_of(const JobSpec& spec, const Progress& progress, const std::stop_token& stop)
+    {
+        const auto request = TRY(request_of(spec));
+        if (!request) return std::nullopt;
+        return TRY(prepare_environment(options_.home, spec, *request, progress, stop));
+    }
+
+    static int lease_of(const environment::Prepared& prepared)
+    {
+        return prepared.lease ? prepared.lease->fd() : -1;
+    }
+
+    Adopt adopt()
+    {
+        return [this](os::Fd pidfd) { watcher_.reap_later(std::move(pidfd)); };
+    }
+
+    // A run with GPUs is started by its GPU monitor, as soon as it has them.
+    Result<> start_beside(const JobSpec& spec,
+                          const std::string& environment,
+                          int lease,
+                          const std::stop_token& stop)
+    {
+        const MonitorJob job{.run = spec.id.text(),
+                             .script = spec.script,
+                             .request = spec.gpu,
+                             .lib = options_.home / "lib",
+                             .devices_are_chosen = chooses_devices(spec),
+                             .stub = stub_,
+                             .engine = {},
+                             .container = {},
+                             .tree_is_copied = false};
+        return start_monitor({.job = job,
+                              .directory = spec.directory,
+                              .environment = environment,
+                              .submitter_environment = spec.submitter_environment,
+                              .lease = lease},
+                             adopt(),
+                             stop);
+    }
+
+    // Returns key and environment as the supervisor wants them.
+    Result<std::string>
+    write_spec(const JobSpec& given, const environment::Prepared* prepared, std::stop_token stop)
+    {
+        auto spec = given;
+        if (prepared != nullptr) {
+            spec.interpreter = prepared->record.interpreter;
+            spec.submitter_environment = ground_of(*prepared, given.submitter_environment);
+        }
+        const auto tree = spec.directory / control::work;
+        auto environment = compose_environment(spec,
+                                               spec.submitter_environment,
+                                               {.tree = tree.string(),
+                                                .control = spec.directory.string(),
+                                                .python_modules = python_.string(),
+                                                .shared = spec.shared_directory});
+        auto line = TRY(command_line(spec, tree, environment.words(), stop));
+        for (const auto& [name, value] : line.variables)
+            environment.set(name, value);
+        const StubSpec text{.run = spec.id.text(),
+                            .token = spec.token,
+                            .directory = tree.string(),
+                            .program = line.program.string(),
+                            .argv = std::move(line.argv),
+                            .relay = has_relay(spec) ? relay_.string() : "",
+                            .umask = spec.umask,
+                            .time_limit = spec.time_limit,
+                            .grace = spec.grace};
+        TRY(os::make_directories(spec.directory / control::journal));
+        TRY(write_relay_file(spec, (tree / "outputs").string()));
+        // Its name need not outlive a power cut: the supervisor would not either.
+        TRY(os::replace_file(
+            spec.directory / control::spec, to_text(text), 0600, os::Durable::content));
+        return keys_.of(spec.id.text()) + '\0' + environment.bytes();
+    }
+
+    std::shared_ptr<LocalRun> run_in(const std::string& job, const Path& directory)
+    {
+        const auto runs = runs_.lock();
+        auto& run = (*runs)[directory.string()];
+        if (!run) run = std::make_shared<LocalRun>(directory, files_of(job, directory));
+        return run;
+    }
+
+    void forget(const Path& directory, LocalRun& run)
+    {
+        for (auto& process : run.take_remains())
+            watcher_.reap_later(std::move(process));
+        runs_.lock()->erase(directory.string());
+    }
+
+    Options options_;
+    Path stub_;
+    Path relay_;
+    Path python_;
+    RunKeys keys_;
+    Watcher watcher_;
+    EventReaders events_;
+    HeldEnvironments held_;
+    GpuLook gpus_{options_.home / "lib"};
+    // Shared with the threads that are inside sync() for that run.
+    Synced<std::map<std::string, std::shared_ptr<LocalRun>>> runs_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Executor>> make_executor(Options options)
+{
+    const auto lib = options.home / "lib";
+    auto stub = TRY(install_stub(lib).map_error(while_doing("install the supervisor")));
+    auto relay = TRY(install_relay(lib).map_error(while_doing("install the relay")));
+    auto python = TRY(install_python_modules(lib).map_error(while_doing("install Python modules")));
+    auto keys = TRY(RunKeys::load(options.home / "run.key"));
+    // Scripts whose supervisor is killed become our children, so that their codes reach us.
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    return std::make_unique<LocalExecutor>(
+        std::move(options), std::move(stub), std::move(relay), std::move(python), std::move(keys));
+}
+
+}  // namespace ponk::executor::local

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "executor/local/local_run.hpp"
+
+#include "executor/run_directory/run_files.hpp"
+
+#include <csignal>
+#include <poll.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace ponk::executor::local {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+// For ending survivors and hashing the rest of a log.
+constexpr auto record_patience = 15s;
+
+bool lives(const std::optional<os::Fd>& pidfd)
+{
+    if (!pidfd) return false;
+    pollfd polled{pidfd->get(), POLLIN, 0};
+    return ::poll(&polled, 1, 0) == 0;
+}
+
+JobStatus lost(JobStatus status, std::string reason)
+{
+    status.phase = JobPhase::lost;
+    status.reason = std::move(reason);
+    return status;
+}
+
+}  // namespace
+
+Result<JobStatus> LocalRun::look()
+{
+    const std::lock_guard lock(mutex_);
+    JobStatus status;
+    read_lengths(directory_, status);
+    if (TRY(read_exit(files_, directory_, status))) return status;
+    if (TRY(find_processes())) return look_at_processes(std::move(status));
+    status.phase = JobPhase::starting;
+    if (is_locked(directory_) || TRY(find_processes())) return status;
+    // Nobody holds the lock, so nothing changes any more; but it may have, just before we asked.
+    if (TRY(read_exit(files_, directory_, status))) return status;
+    if (files_.is_taken(control::pid) || files_.is_taken(control::exit)) {
+        return lost(std::move(status),
+                    "files in the run's folder were changed by someone else, so how the script "
+                    "ended cannot be known");
+    }
+    if (is_there(directory_ / control::claim))
+        return lost(std::move(status), "the supervisor was killed before the script began");
+    return status;  // nobody ever began it
+}
+
+Result<bool> LocalRun::find_processes()
+{
+    if (processes_) return true;
+    processes_ = TRY(read_processes(files_, directory_));
+    if (!processes_) return false;
+    stub_ = os::open_process(processes_->stub);
+    guard_ = os::open_process(processes_->guard);
+    main_ = os::open_process(processes_->main);
+    return true;
+}
+
+bool LocalRun::is_supervised() const
+{
+    return lives(stub_) || lives(guard_);
+}
+
+Result<JobStatus> LocalRun::look_at_processes(JobStatus status)
+{
+    status.phase = JobPhase::running;
+    status.started = processes_->started;
+    if (processes_->main.boot_id != os::boot_id())
+        return lost(std::move(status), "the host was rebooted while the script ran");
+    if (is_supervised()) {
+        tell_late_record(status);
+        return status;
+    }
+    if (TRY(read_exit(files_, directory_, status))) return status;
+    if (!stand_in_)
+        stand_in_ = std::make_unique<StandIn>(directory_, files_, *processes_, std::move(main_));
+    const auto progress = TRY(stand_in_->step());
+    if (progress == StandIn::Progress::unknown) return lost(std::move(status), stand_in_->reason());
+    if (progress == StandIn::Progress::published) TRY(read_exit(files_, directory_, status));
+    return status;
+}
+
+// A supervisor whose record cannot be written tries on, for a day; the user must hear of it sooner.
+void LocalRun::tell_late_record(JobStatus& status)
+{
+    if (!main_ || lives(main_)) return;
+    const auto now = Deadline::clock::now();
+    if (!record_due_) record_due_ = now + record_patience;
+    if (now < *record_due_) return;
+    status.reason = fmt::format("the script has ended, but its supervisor (process {}) has not "
+                                "written down how: is {} on a "
+                                "full or read-only disk, or is that process stopped?",
+                                (lives(stub_) ? processes_->stub : processes_->guard).pid,
+                                os::in_quotes(directory_));
+}
+
+LocalRun::Wake LocalRun::next_wake()
+{
+    const std::lock_guard lock(mutex_);
+    // A supervisor that has not said who it is can only be watched through its lock.
+    if (!processes_) return {{}, after(20ms)};
+    if (stand_in_) {
+        Wake wake{{}, stand_in_->look_again()};
+        if (stand_in_->wait_for() >= 0) wake.descriptors.push_back(stand_in_->wait_for());
+        return wake;
+    }
+    // While one of the two lives it does the work; the end of the last one wakes us.
+    const auto& last = lives(guard_) ? guard_ : stub_;
+    Wake wake{{}, after(60s)};
+    if (last) wake.descriptors.push_back(last->get());
+    if (lives(main_)) wake.descriptors.push_back(main_->get());
+    if (record_due_ && *record_due_ > Deadline::clock::now())
+        wake.at = std::min(wake.at, *record_due_);
+    return wake;
+}
+
+void LocalRun::ask_to_end()
+{
+    const std::lock_guard lock(mutex_);
+    const auto known = find_processes();
+    if (!known || !*known) return;  // it finds the request when it starts
+    if (is_supervised()) {
+        for (const auto* supervisor : {&stub_, &guard_}) {
+            if (!lives(*supervisor)) continue;
+            for (const int number : {SIGTERM, SIGCONT})  // a stopped one cannot obey
+                ::syscall(SYS_pidfd_send_signal, (*supervisor)->get(), number, nullptr, 0);
+        }
+        return;
+    }
+    if (processes_->main.boot_id != os::boot_id()) return;
+    if (!stand_in_)
+        stand_in_ = std::make_unique<StandIn>(directory_, files_, *processes_, std::move(main_));
+    [[maybe_unused]] const auto progress = stand_in_->step();
+}
+
+std::vector<os::Fd> LocalRun::take_remains()
+{
+    const std::lock_guard lock(mutex_);
+    std::vector<os::Fd> remains;
+    for (auto* process : {&stub_, &guard_, &main_}) {
+        if (*process && **process) remains.push_back(std::move(**process));
+        process->reset();
+    }
+    return remains;
+}
+
+}  // namespace ponk::executor::local

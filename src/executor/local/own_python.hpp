@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "executor/job/job.hpp"
+
+namespace ponk::executor::local {
+
+// The user's own Python, whose packages are theirs: looked for as a run would, and started once.
+Result<Examination> examine_own_python(const JobSpec& spec, std::stop_token stop);
+
+}  // namespace ponk::executor::local

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "executor/remote/agent_calls.hpp"
+
+#include "base/text.hpp"
+#include "executor/remote/link/host_pool.hpp"
+#include "executor/run_directory/control_directory.hpp"
+#include "os/file.hpp"
+
+#include <cerrno>
+
+namespace ponk::executor::remote {
+
+AgentCalls::Request AgentCalls::about(std::string call, const std::string& job) const
+{
+    return {.call = std::move(call), .head = {{"type", options_.type}, {"run", job}}};
+}
+
+AgentCalls::Request AgentCalls::about(std::string call) const
+{
+    return {.call = std::move(call), .head = {{"type", options_.type}}};
+}
+
+Result<AgentCalls::Answer> AgentCalls::ask(const HostAddress& host,
+                                           Request request,
+                                           Deadline deadline,
+                                           const std::stop_token& stop)
+{
+    const auto connection = TRY(options_.hosts->get(host, HostPool::Attempt::when_due, stop));
+    return ask(*connection, host, std::move(request), deadline, stop);
+}
+
+Result<AgentCalls::Answer> AgentCalls::ask(AgentConnection& connection,
+                                           const HostAddress& host,
+                                           Request request,
+                                           Deadline deadline,
+                                           const std::stop_token& stop)
+{
+    return connection.call(std::move(request), deadline, stop).map_error([&](const Error& error) {
+        return connection.broken() ? error.within("'" + name_of(host) + "'")
+                                   : of_machine(error, host);
+    });
+}
+
+Result<std::shared_ptr<AgentConnection>>
+AgentCalls::reach(const Path& directory, const HostAddress& host, const std::stop_token& stop)
+{
+    auto connection = TRY(options_.hosts->get(host, HostPool::Attempt::when_due, stop));
+    const auto given = os::read_file(directory / mark::launched, 4096);
+    if (!given || trim(*given).empty() || trim(*given) == connection->hello().identity)
+        return connection;
+    const auto reason =
+        fmt::format("'{}': ponk's folder '{}' there is another one than the run was given to: "
+                    "is its disk mounted?",
+                    name_of(host),
+                    printable(connection->hello().home));
+    note_missing(directory, host, reason);
+    return fail(ErrorKind::unavailable, "{}", reason);
+}
+
+void AgentCalls::note_missing(const Path& directory,
+                              const HostAddress& host,
+                              const std::string& reason)
+{
+    // A ponk-agent that is started anew looks again.
+    if (homes_.missing(directory, reason)) options_.hosts->drop(host);
+}
+
+void AgentCalls::tell_fetched(AgentConnection& connection,
+                              const std::string& job,
+                              const Path& directory,
+                              const std::stop_token& stop)
+{
+    if (is_there(directory / mark::rest_there)) return;
+    static_cast<void>(connection.call(about("collected", job), after(usual_patience), stop));
+}
+
+std::optional<Outage> AgentCalls::outage(const Path& directory, const HostAddress& host) const
+{
+    if (const auto outage = options_.hosts->outage(host)) return outage;
+    return homes_.outage(directory);
+}
+
+Error of_machine(const Error& error, const HostAddress& host)
+{
+    for (const int problem : {ENOSPC, EDQUOT, EROFS}) {
+        if (error.hint().empty() || error.hint() != system_error(problem, "").hint()) continue;
+        return error.within("'" + name_of(host) + "'")
+            .with_hint(fmt::format("On '{}': {}", name_of(host), error.hint()));
+    }
+    return error;
+}
+
+}  // namespace ponk::executor::remote

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/synced.hpp"
+#include "base/time.hpp"
+#include "executor/job/job.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace ponk::executor::remote {
+
+// Runs whose folder on the other machine is not to be seen although the machine answers: a disk is
+// not mounted, say. Nothing is known of them until it is back. Any thread may call.
+class HomesThere {
+public:
+    // True when it is time for a new look, less often the longer it lasts.
+    bool missing(const Path& directory, std::string reason)
+    {
+        const auto runs = runs_.lock();
+        auto& entry = (*runs)[directory.native()];
+        if (entry.outage.since == 0) entry.outage.since = wall_milliseconds();
+        entry.outage.reason = std::move(reason);
+        if (Deadline::clock::now() < entry.next) return false;
+        entry.next = after(entry.pause);
+        entry.pause = std::min(entry.pause * 2, longest_pause);
+        return true;
+    }
+    void found(const Path& directory) { runs_.lock()->erase(directory.native()); }
+
+    [[nodiscard]] std::optional<Outage> outage(const Path& directory) const
+    {
+        const auto runs = runs_.lock();
+        const auto entry = runs->find(directory.native());
+        if (entry == runs->end()) return std::nullopt;
+        return entry->second.outage;
+    }
+
+private:
+    static constexpr std::chrono::milliseconds first_pause{1000};
+    static constexpr std::chrono::milliseconds longest_pause{30'000};
+    struct Entry {
+        Outage outage;
+        Deadline next{};
+        std::chrono::milliseconds pause = first_pause;
+    };
+    mutable Synced<std::map<std::string, Entry>> runs_;
+};
+
+}  // namespace ponk::executor::remote

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "executor/remote/remote_executor.hpp"
+
+#include "executor/outages.hpp"
+#include "executor/remote/agent_calls.hpp"
+#include "executor/remote/bounded_progress.hpp"
+#include "executor/remote/bring_tree.hpp"
+#include "executor/remote/follow_run.hpp"
+#include "executor/remote/host_file.hpp"
+#include "executor/remote/output_names.hpp"
+#include "executor/remote/remote_environments.hpp"
+#include "executor/remote/remote_staging.hpp"
+#include "executor/remote/wire/message.hpp"
+#include "executor/run_directory/control_directory.hpp"
+#include "executor/run_directory/control_seal.hpp"
+#include "executor/run_directory/run_files.hpp"
+#include "os/wait.hpp"
+#include "snapshot/lease.hpp"
+
+#include <algorithm>
+
+namespace ponk::executor::remote {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto pause = 500ms;
+// Who asked does not wait longer.
+constexpr auto answer_patience = 10s;
+
+class RemoteExecutor final : public Executor {
+public:
+    RemoteExecutor(Options options, RunKeys keys)
+        : options_(std::move(options)), keys_(std::move(keys))
+    {
+    }
+
+    Result<Staged>
+    stage(const JobSpec& spec, const Progress& progress, std::stop_token stop) override
+    {
+        const auto begin = boot_milliseconds();
+        const auto answer = TRY(bring_tree(options_, "stage", spec, bounded(progress), stop));
+        auto staged = TRY(parse_staged(answer.head));
+        // By the other machine's clock, and never more than passed here.
+        staged.prepare_ms = std::min(staged.prepare_ms, boot_milliseconds() - begin);
+        return staged;
+    }
+
+    Result<Examination> examine(const JobSpec& spec, std::stop_token stop) override
+    {
+        const auto answer = TRY(bring_tree(options_, "examine", spec, {}, stop));
+        return parse_examination(shown_texts(answer.head["examination"]));
+    }
+
+    Result<std::string> launch(const JobSpec& spec, std::stop_token stop) override
+    {
+        const auto connection =
+            TRY(options_.hosts->get(spec.host, HostPool::Attempt::when_due, stop));
+        auto request = calls_.about("launch");
+        request.head.set("spec", to_json(without_login(spec)));
+        TRY(AgentCalls::ask(*connection, spec.host, std::move(request), after(5min), stop));
+        TRY(os::replace_file(spec.directory / mark::launched,
+                             connection->hello().identity + "\n",
+                             0600,
+                             os::Durable::no));
+        return spec.id.text();
+    }
+
+    Result<JobStatus> sync(const std::string& job,
+                           const Path& directory,
+                           const JobStatus& seen,
+                           Deadline deadline,
+                           std::stop_token stop) override
+    {
+        const auto files = files_of(job, directory);
+        JobStatus ours;
+        if (TRY(read_exit(files, directory, ours))) return ours;
+        for (;;) {
+            const auto asked = Deadline::clock::now();
+            auto status = TRY(follow_.once(job, files, directory, seen, deadline, stop));
+            if (status.phase == JobPhase::unknown)
+                silent_.note(directory, status.reason);
+            else
+                silent_.clear(directory);
+            if (is_new(status, seen) || Deadline::clock::now() >= deadline) return status;
+            // An answer that came at once and said nothing new would come again.
+            const bool soon = Deadline::clock::now() - asked < pause;
+            if ((soon || status.phase == JobPhase::unknown) && !os::sleep_for(pause, stop))
+                return fail(ErrorKind::cancelled, "stopped while waiting");
+        }
+    }
+
+    Result<>
+    cancel(const std::string& job, const Path& directory, std::chrono::seconds grace) override
+    {
+        auto sent = send_cancel(job, directory, grace);
+        const auto host = read_host(directory);
+        if (sent || !host || calls_.outage(directory, *host))
+            unheard_.clear(directory);
+        else
+            unheard_.note(directory, sent.error().message());
+        return sent;
+    }
+
+    Result<> deliver(const std::string& job,
+                     const Path& directory,
+                     const std::string& name,
+                     std::string answer) override
+    {
+        const auto host = TRY(read_host(directory));
+        auto request = calls_.about("answer", job);
+        request.head.set("name", name);
+        request.payload = std::move(answer);
+        const auto connection = TRY(calls_.reach(directory, host, {}));
+        return AgentCalls::ask(*connection, host, std::move(request), after(answer_patience), {})
+            .map([](const auto&) {});
+    }
+
+    Result<Collected> collect(const std::string& job,
+                              const Path& directory,
+                              const BeforeStoring& before,
+                              std::stop_token stop) override
+    {
+        if (is_there(directory / mark::no_outputs)) return Collected();
+        const auto host = TRY(read_host(directory));
+        const auto connection = TRY(calls_.reach(directory, host, stop));
+        const auto lease = TRY(snapshot::Lease::take(options_.objects.root(), "outputs", stop));
+        auto request = calls_.about("collect", job);
+        request.progress = bounded([this, job](const std::string& line) {
+            if (options_.tell) options_.tell(job, line);
+        });
+        const auto tell = request.progress;
+        const auto answer =
+            TRY(AgentCalls::ask(*connection, host, std::move(request), after(24h), stop));
+        Collected collected;
+        collected.notices = parse_notices(answer.head["notices"]);
+        Digest id;
+        if (parse_digest(answer.head.text("outputs"), id)) {
+            TRY(fetch_tree(*connection, options_.objects, id, tell, stop));
+            collected.outputs = TRY(renamed(id, directory, before));
+        }
+        calls_.tell_fetched(*connection, job, directory, stop);
+        return collected;
+    }
+
+    Result<std::optional<Digest>>
+    fetch_work(const std::string& job, const Path& directory, std::stop_token stop) override
+    {
+        const auto host = TRY(read_host(directory));
+        const auto connection = TRY(calls_.reach(directory, host, stop));
+        const auto answer =
+            TRY(AgentCalls::ask(*connection, host, calls_.about("work", job), after(1h), stop)
+                    .map_error([&](const Error& error) {
+                        return error.kind() == ErrorKind::not_found
+                                   ? error.within("on '" + name_of(host) + "'")
+                                   : error;
+                    }));
+        Digest id;
+        if (!parse_digest(answer.head.text("tree"), id))
+            return fail(ErrorKind::damaged, "'{}' names no tree", name_of(host));
+        TRY(fetch_tree(*connection, options_.objects, id, {}, stop));
+        return id;
+    }
+
+    [[nodiscard]] bool may_have_outputs(const Path& directory) const override
+    {
+        return !is_there(directory / mark::no_outputs);
+    }
+
+    [[nodiscard]] std::optional<Outage> outage(const Path& directory) const override
+    {
+        const auto host = read_host(directory);
+        if (!host) return std::nullopt;
+        if (auto outage = calls_.outage(directory, *host)) return outage;
+        // The machine answers, and an engine on it does not.
+        const auto outage = unheard_.find(directory);
+        return outage ? outage : silent_.find(directory);
+    }
+
+    Result<Json> facts(const FactsRequest& request, std::stop_token stop) override
+    {
+        return about_machine("facts", request, stop);
+    }
+
+    Result<Json> gpus(const FactsRequest& request, std::stop_token stop) override
+    {
+        return about_machine("gpus", request, stop);
+    }
+
+    Result<EnvironmentList> environments(std::stop_token stop) override
+    {
+        return environments_.list(stop);
+    }
+
+    Result<std::string> environment_lock(const std::string& machine,
+                                         const std::string& id,
+                                         std::stop_token stop) override
+    {
+        return environments_.lock(machine, id, stop);
+    }
+
+    Result<EnvironmentRemoval> remove_environment(const std::string& machine,
+                                                  const std::string& id,
+                                                  std::stop_token stop) override
+    {
+        return environments_.remove(machine, id, stop);
+    }
+
+    Result<EnvironmentGarbage> collect_environment_garbage(const EnvironmentRules& rules,
+                                                           std::stop_token stop) override
+    {
+        return environments_.collect_garbage(rules, stop);
+    }
+
+    Result<> clean(const std::string& job, const Path& directory) override
+    {
+        const auto host = read_host(directory);
+        if (!host && host.error().kind() == ErrorKind::not_found) return {};
+        TRY(calls_.ask(TRY(host), calls_.about("clean", job), after(5min), {})
+                .map_error([](const Error& error) {
+                    return error.kind() == ErrorKind::unavailable && error.hint().empty()
+                               ? error.with_hint("Its files there stay until you clean it again.")
+                               : error;
+                }));
+        silent_.clear(directory);
+        unheard_.clear(directory);
+        return {};
+    }
+
+private:
+    Result<> send_cancel(const std::string& job, const Path& directory, std::chrono::seconds grace)
+    {
+        JobStatus ours;
+        const auto ended = read_exit(files_of(job, directory), directory, ours);
+        if (!is_there(directory) || (ended && *ended)) return {};
+        const auto host = read_host(directory);
+        if (!host && host.error().kind() == ErrorKind::not_found) return {};  // no host heard of it
+        auto request = calls_.about("cancel", job);
+        request.head.set("grace", static_cast<std::int64_t>(grace.count()));
+        const auto connection = TRY(calls_.reach(directory, TRY(host), {}));
+        return AgentCalls::ask(*connection, *host, std::move(request), after(usual_patience), {})
+            .map([](const auto&) {});
+    }
+
+    [[nodiscard]] SealedFiles files_of(const std::string& run, const Path& directory) const
+    {
+        return {directory, keys_.of(run)};
+    }
+
+    // Whoever looks at a machine wants to know now.
+    Result<Json>
+    about_machine(const std::string& call, const FactsRequest& request, const std::stop_token& stop)
+    {
+        const auto connection =
+            TRY(options_.hosts->get(request.host, HostPool::Attempt::now, stop));
+        return shown_texts(
+            TRY(connection->call(calls_.about(call), after(usual_patience), stop)).head);
+    }
+
+    // The outputs' names may tell what must not be told; the files themselves stay as they are.
+    Result<Digest> renamed(const Digest& id, const Path& directory, const BeforeStoring& before)
+    {
+        if (!before) return id;
+        const auto manifest = TRY(options_.objects.read_manifest(id));
+        const auto other = TRY(rename_entries(manifest, directory, before));
+        if (other.entries() == manifest.entries()) return id;
+        return options_.objects.put(other.text());
+    }
+
+    Options options_;
+    RunKeys keys_;
+    AgentCalls calls_{options_};
+    FollowRun follow_{calls_};
+    RemoteEnvironments environments_{options_, calls_};
+    Outages silent_;   // the machine cannot tell what became of the run
+    Outages unheard_;  // the request to end it did not arrive
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Executor>> make_executor(Options options)
+{
+    auto keys = TRY(RunKeys::load(options.home / "run.key"));
+    return std::make_unique<RemoteExecutor>(std::move(options), std::move(keys));
+}
+
+}  // namespace ponk::executor::remote

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "executor/run_directory/object_trees.hpp"
+
+#include "snapshot/materialise.hpp"
+#include "snapshot/take_snapshot.hpp"
+
+namespace ponk::executor {
+
+TreeStore trees_of(const snapshot::ObjectStore& objects)
+{
+    TreeStore trees;
+    trees.materialise = [&objects](const JobSpec& spec,
+                                   const Path& destination,
+                                   std::stop_token stop) -> Result<Notices> {
+        snapshot::MaterialiseOptions how;
+        how.heal_from = spec.source;
+        how.stop = std::move(stop);
+        return TRY(snapshot::materialise(objects, spec.snapshot, destination, how)).healed;
+    };
+    trees.store = [&objects](const Path& folder, std::stop_token stop) -> Result<Collected> {
+        snapshot::SnapshotOptions how;
+        how.git = snapshot::SnapshotOptions::Git::skip;
+        how.stop = std::move(stop);
+        auto report = TRY(snapshot::store_tree(objects, folder, how));
+        return Collected{report.id, std::move(report.notices)};
+    };
+    return trees;
+}
+
+}  // namespace ponk::executor

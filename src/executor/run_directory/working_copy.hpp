@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "executor/job/job.hpp"
+#include "executor/run_directory/control_seal.hpp"
+
+#include <functional>
+#include <optional>
+
+// A run directory on this machine before and after the run: what targets that execute here, with or
+// without a container, have in common.
+namespace ponk::executor {
+
+// Trees in and out of the object store, which lives elsewhere.
+struct TreeStore {
+    // Makes the tree of `spec.snapshot` at `destination`, which does not exist yet.
+    std::function<Result<Notices>(
+        const JobSpec& spec, const Path& destination, std::stop_token stop)>
+        materialise;
+    // Stores a folder and returns its manifest, and what it could not hold.
+    std::function<Result<Collected>(const Path& folder, std::stop_token stop)> store;
+};
+
+// Makes `work/`, whole or not at all.
+Result<Notices>
+stage_working_copy(const TreeStore& trees, const JobSpec& spec, std::stop_token stop);
+
+// Stores `work/outputs`; nothing when there is none or nothing in it.
+Result<Collected> collect_outputs(const TreeStore& trees,
+                                  const Path& directory,
+                                  const BeforeStoring& before,
+                                  std::stop_token stop);
+
+// Removes the tree and the control files, not the log and the record; `conflict` while the run
+// lives.
+Result<> clean_run_directory(const SealedFiles& files, const Path& directory);
+
+}  // namespace ponk::executor

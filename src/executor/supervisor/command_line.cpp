@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "executor/supervisor/command_line.hpp"
+
+#include "base/text.hpp"
+#include "os/process.hpp"
+#include "os/variables.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace ponk::executor {
+
+namespace {
+
+std::string path_variable(const std::vector<std::string>& environment)
+{
+    auto path = os::variable(environment, "PATH");
+    return path.empty() ? "/usr/local/bin:/usr/bin:/bin" : path;
+}
+
+Error unusable(const std::string& interpreter, const Path& file)
+{
+    struct stat info {};
+    const bool there = ::stat(file.c_str(), &info) == 0;
+    const auto* why = !there                  ? "does not exist"
+                      : S_ISDIR(info.st_mode) ? "is a folder"
+                                              : "is not executable";
+    return {there ? ErrorKind::invalid_argument : ErrorKind::not_found,
+            fmt::format("python '{}' {}", printable(interpreter), why),
+            "Set 'pythonLocation' of the target to the path of a python program."};
+}
+
+// `pythonLocation` is a path, or a name to be looked up.
+Result<Path>
+given_interpreter(const std::string& interpreter, const Path& tree, const std::string& path)
+{
+    if (interpreter.find('/') != std::string::npos) {
+        const auto file = Path(interpreter).is_absolute() ? Path(interpreter) : tree / interpreter;
+        if (const auto found = os::find_program(file.string(), path)) return *found;
+        return tl::unexpected(unusable(interpreter, file));
+    }
+    if (const auto found = os::find_program(interpreter, path)) return *found;
+    return tl::unexpected(
+        Error(ErrorKind::not_found,
+              fmt::format("python '{}' is not on PATH", printable(interpreter)),
+              "Set 'pythonLocation' of the target to the path of a python program."));
+}
+
+// The spark-submit inside the interpreter's own pyspark package.
+Result<std::optional<Path>> packaged_spark_submit(const Path& interpreter,
+                                                  const std::vector<std::string>& environment,
+                                                  std::stop_token stop)
+{
+    static constexpr auto* question =
+        "import importlib.util,os\n"
+        "s=importlib.util.find_spec('pyspark')\n"
+        "print(os.path.join(list(s.submodule_search_locations)[0],'bin','spark-submit') "
+        "if s and s.submodule_search_locations else '')";
+    // It must see the packages that the script sees (PYTHONPATH, the user's own), but no file of a
+    // folder that we happen to be in.
+    const auto answer = TRY(os::run(
+        {.argv = {interpreter.string(), "-c", question}, .env = environment, .directory = "/"},
+        after(std::chrono::seconds(30)),
+        stop));
+    const std::string file(trim(answer.out));
+    if (answer.exit.status() != 0 || file.empty() || ::access(file.c_str(), X_OK) != 0)
+        return std::nullopt;
+    return Path(file);
+}
+
+Result<CommandLine> spark_command_line(const JobSpec& spec,
+                                       const Path& interpreter,
+                                       const std::vector<std::string>& environment,
+                                       std::stop_token stop)
+{
+    auto submit = os::find_program("spark-submit", path_variable(environment));
+    if (!submit) submit = TRY(packaged_spark_submit(interpreter, environment, stop));
+    if (!submit) {
+        return tl::unexpected(
+            Error(ErrorKind::not_found,
+                  fmt::format("'spark-submit' is not on PATH and {} has no package 'pyspark'",
+                              os::in_quotes(interpreter)),
+                  fmt::format("Install it ({} -m pip install pyspark; it needs Java), or write "
+                              "'Framework: Python' into the run configuration if the script does "
+                              "not use Spark.",
+                              shell_word(interpreter.string()))));
+    }
+    CommandLine line{*submit, {submit->string()}, {}};
+    line.argv.insert(line.argv.end(), spec.spark_options.begin(), spec.spark_options.end());
+    line.argv.push_back(script_word(spec));
+    line.variables.emplace_back("PYSPARK_PYTHON", interpreter.string());
+    line.variables.emplace_back("PYSPARK_DRIVER_PYTHON", interpreter.string());
+    return line;
+}
+
+// Words to execute as they are; the first is a path in the tree or a name on PATH.
+Result<CommandLine> own_command(const JobSpec& spec, const Path& tree, const std::string& path)
+{
+    const auto& name = spec.command.front();
+    const bool is_path = name.find('/') != std::string::npos;
+    const auto file = is_path ? (tree / name).string() : name;
+    const auto program = os::find_program(file, path);
+    if (!program) {
+        return tl::unexpected(
+            Error(ErrorKind::not_found,
+                  fmt::format("program '{}' is {}",
+                              printable(name),
+                              is_path ? "not there or not executable" : "not on PATH"),
+                  "Install it, or name its path."));
+    }
+    return CommandLine{*program, spec.command, {}};
+}
+
+}  // namespace
+
+Result<> check_script(const JobSpec& spec, const Path& tree)
+{
+    struct stat info {};
+    if (::stat((tree / spec.script).c_str(), &info) == 0 && S_ISREG(info.st_mode)) return {};
+    return tl::unexpected(
+        Error(ErrorKind::not_found,
+              fmt::format("script '{}' is not in the project", printable(spec.script)),
+              "Name a file of the project folder, relative to it, that no ignore file excludes."));
+}
+
+std::string script_word(const JobSpec& spec)
+{
+    return spec.script.starts_with('-') ? "./" + spec.script : spec.script;
+}
+
+Result<Path>
+find_interpreter(const JobSpec& spec, const Path& tree, const std::vector<std::string>& environment)
+{
+    const auto path = path_variable(environment);
+    if (!spec.interpreter.empty()) return given_interpreter(spec.interpreter, tree, path);
+    for (const auto* name : {"python", "python3"}) {
+        if (const auto found = os::find_program(name, path)) return *found;
+    }
+    return tl::unexpected(
+        Error(ErrorKind::not_found,
+              "neither 'python' nor 'python3' is on PATH",
+              "Install Python, or set 'pythonLocation' of the target to its path."));
+}
+
+Result<CommandLine> command_line(const JobSpec& spec,
+                                 const Path& tree,
+                                 const std::vector<std::string>& environment,
+                                 std::stop_token stop)
+{
+    if (!spec.command.empty()) return own_command(spec, tree, path_variable(environment));
+    TRY(check_script(spec, tree));
+    const auto interpreter = TRY(find_interpreter(spec, tree, environment));
+    CommandLine line;
+    if (same_ignoring_case(spec.framework, "PySpark")) {
+        line = TRY(spark_command_line(spec, interpreter, environment, stop));
+    } else if (same_ignoring_case(spec.framework, "Python") || spec.framework.empty()) {
+        line = {interpreter, {interpreter.string(), script_word(spec)}, {}};
+    } else {
+        return tl::unexpected(
+            Error(ErrorKind::invalid_argument,
+                  fmt::format("framework '{}' is not known", printable(spec.framework)),
+                  "Write 'Framework: Python' or 'Framework: PySpark'."));
+    }
+    line.argv.insert(line.argv.end(), spec.arguments.begin(), spec.arguments.end());
+    return line;
+}
+
+}  // namespace ponk::executor

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "executor/testing/fake_executor.hpp"
+
+#include "base/hash.hpp"
+#include "base/synced.hpp"
+#include "base/text.hpp"
+#include "executor/run_directory/control_directory.hpp"
+#include "os/file.hpp"
+#include "os/wait.hpp"
+
+#include <condition_variable>
+#include <csignal>
+#include <fcntl.h>
+#include <mutex>
+#include <thread>
+
+namespace ponk::executor::fake {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// One run: a thread, its log and what is known about it. Shared by that thread and the callers.
+class Job final : public Process {
+public:
+    explicit Job(JobSpec spec) : spec_(std::move(spec)) {}
+
+    void write(std::string_view bytes) override
+    {
+        const std::lock_guard lock(mutex_);
+        log_.append(bytes);
+        append_to_file(bytes);
+        changed_.notify_all();
+    }
+    [[nodiscard]] const JobSpec& spec() const override { return spec_; }
+    bool asked_to_end(std::chrono::milliseconds span) override
+    {
+        std::unique_lock lock(mutex_);
+        return changed_.wait_for(lock, span, [this] { return !cause_.empty(); });
+    }
+    void output(const std::string& name, std::string_view bytes) override
+    {
+        const auto folder = spec_.directory / control::work / "outputs";
+        if (os::make_directories(folder)) {
+            [[maybe_unused]] const auto done = os::replace_file(folder / name, bytes);
+        }
+        const std::lock_guard lock(mutex_);
+        outputs_.update(name);
+        outputs_.update(bytes);
+        has_outputs_ = true;
+    }
+
+    void run(const Script& script)
+    {
+        {
+            const std::lock_guard lock(mutex_);
+            status_.phase = JobPhase::running;
+            status_.started = wall_milliseconds();
+            changed_.notify_all();
+        }
+        const std::jthread limit([this](const std::stop_token& stop) { keep_time(stop); });
+        const int code = script ? script(*this) : 127;
+        finish(code, script ? "" : "no such script");
+    }
+
+    void ask_to_end(const char* cause)
+    {
+        const std::lock_guard lock(mutex_);
+        if (cause_.empty()) cause_ = cause;
+        changed_.notify_all();
+    }
+
+    Result<JobStatus> wait(const JobStatus& seen, Deadline deadline, std::stop_token stop)
+    {
+        std::unique_lock lock(mutex_);
+        const auto is_new = [&] {
+            return status_.phase != seen.phase || log_.size() != seen.log_length || status_.exit;
+        };
+        changed_.wait_until(lock, stop, deadline, is_new);
+        if (stop.stop_requested() && !is_new())
+            return fail(ErrorKind::cancelled, "stopped while waiting");
+        auto status = status_;
+        status.log_length = log_.size();
+        return status;
+    }
+
+    std::optional<Digest> outputs()
+    {
+        const std::lock_guard lock(mutex_);
+        if (!has_outputs_) return std::nullopt;
+        has_outputs_ = false;
+        return outputs_.finish();
+    }
+
+private:
+    void append_to_file(std::string_view bytes) const
+    {
+        const auto file =
+            os::open_file(spec_.directory / control::log, O_WRONLY | O_CREAT | O_APPEND);
+        if (file) {
+            [[maybe_unused]] const auto done = os::write_all(file->get(), bytes);
+        }
+    }
+
+    void keep_time(const std::stop_token& stop)
+    {
+        if (spec_.time_limit.count() > 0 && os::sleep_for(spec_.time_limit, stop))
+            ask_to_end("time-limit");
+    }
+
+    void finish(int code, const char* failure)
+    {
+        append_to_file({});
+        const std::lock_guard lock(mutex_);
+        model::ExitRecord record;
+        record.code = code;
+        record.by = "fake";
+        record.cause = *failure != '\0' ? "start-failure" : cause_.empty() ? "script" : cause_;
+        record.message = failure;
+        record.started = status_.started;
+        record.ended = wall_milliseconds();
+        record.duration_ms = record.ended - record.started;
+        record.log_length = log_.size();
+        record.log_sha256 = sha256(log_).text();
+        [[maybe_unused]] const auto done =
+            os::publish_file(spec_.directory / control::exit, to_text(record));
+        status_.phase = JobPhase::ended;
+        status_.exit = record;
+        changed_.notify_all();
+    }
+
+    const JobSpec spec_;
+    std::mutex mutex_;
+    std::condition_variable_any changed_;
+    std::string log_;
+    std::string cause_;
+    Sha256 outputs_;
+    bool has_outputs_ = false;
+    JobStatus status_{.phase = JobPhase::starting};
+};
+
+class FakeExecutor final : public Executor {
+public:
+    explicit FakeExecutor(Options options) : options_(std::move(options)) {}
+    ~FakeExecutor() override
+    {
+        const auto jobs = jobs_.lock();
+        for (const auto& [id, entry] : *jobs)
+            entry.job->ask_to_end("cancel");
+    }
+
+    Result<Staged>
+    stage(const JobSpec& spec, const Progress& /*progress*/, std::stop_token) override
+    {
+        TRY(os::make_directories(spec.directory / control::journal));
+        TRY(os::make_directories(spec.directory / control::work));
+        return Staged();
+    }
+
+    Result<Examination> examine(const JobSpec& spec, std::stop_token stop) override
+    {
+        TRY(stage(spec, {}, std::move(stop)));
+        return Examination{.ready = true, .reason = "the fake needs nothing"};
+    }
+
+    Result<std::string> launch(const JobSpec& spec, std::stop_token) override
+    {
+        const auto jobs = jobs_.lock();
+        auto& entry = (*jobs)[spec.id.text()];
+        if (entry.job) return spec.id.text();
+        const auto found = options_.scripts.find(spec.script);
+        if (found == options_.scripts.end()) {
+            jobs->erase(spec.id.text());
+            return fail(
+                ErrorKind::not_found, "script '{}' is not in the project", printable(spec.script));
+        }
+        entry.job = std::make_shared<Job>(spec);
+        entry.thread =
+            std::jthread([job = entry.job, script = found->second] { job->run(script); });
+        return spec.id.text();
+    }
+
+    Result<JobStatus> sync(const std::string& job,
+                           const Path& directory,
+                           const JobStatus& seen,
+                           Deadline deadline,
+                           std::stop_token stop) override
+    {
+        if (const auto found = find(job)) return found->wait(seen, deadline, stop);
+        return JobStatus{.phase = JobPhase::lost,
+                         .reason = fmt::format("nothing runs in {}", os::in_quotes(directory))};
+    }
+
+    Result<> cancel(const std::string& job, const Path&, std::chrono::seconds) override
+    {
+        if (const auto found = find(job)) found->ask_to_end("cancel");
+        return {};
+    }
+
+    Result<Collected>
+    collect(const std::string& job, const Path&, const BeforeStoring&, std::stop_token) override
+    {
+        const auto found = find(job);
+        return Collected{found ? found->outputs() : std::nullopt, {}};
+    }
+
+    Result<> clean(const std::string& /*job*/, const Path& directory) override
+    {
+        return os::remove_tree(directory / control::work);
+    }
+
+private:
+    struct Entry {
+        std::shared_ptr<Job> job;  // shared by the map and the job's own thread
+        std::jthread thread;
+    };
+    std::shared_ptr<Job> find(const std::string& id)
+    {
+        const auto jobs = jobs_.lock();
+        const auto found = jobs->find(id);
+        return found == jobs->end() ? nullptr : found->second.job;
+    }
+
+    Options options_;
+    Synced<std::map<std::string, Entry>> jobs_;
+};
+
+}  // namespace
+
+std::unique_ptr<Executor> make_executor(Options options)
+{
+    return std::make_unique<FakeExecutor>(std::move(options));
+}
+
+}  // namespace ponk::executor::fake
