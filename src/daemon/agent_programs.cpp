@@ -51,7 +51,7 @@ Result<std::string> AgentPrograms::find(const std::string& processor) const
         Error(ErrorKind::unavailable,
               fmt::format("this ponk has no program for machines with '{}' processors",
                           printable(processor)),
-              fmt::format("Build '{}' (preset host-{}) or take it from a ponk of that machine's "
+              fmt::format("Build '{}' (preset agent-{}) or take it from a ponk of that machine's "
                           "kind, and put it at {}.",
                           name,
                           printable(processor),
