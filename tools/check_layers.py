@@ -117,11 +117,12 @@ INSIDE = {
     "engine": {
         "context": set(),
         "plan": {"context"},
+        "queue": {"plan"},
         "secrets": {"context", "plan"},
         "tracked": {"context", "secrets"},
         "files": {"context", "plan", "secrets", "tracked"},
         "run": {"context", "plan", "secrets", "tracked"},
-        ".": {"context", "files", "plan", "run", "secrets"},
+        ".": {"context", "files", "plan", "queue", "run", "secrets"},
         "maintenance": {"context", "files", "plan"},
     },
     "api": {
