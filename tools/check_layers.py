@@ -112,7 +112,6 @@ INSIDE = {
         "remote/wire": {"job"},
         "remote/link": {"job", "remote/wire"},
         "remote": {".", "job", "remote/link", "remote/wire", "run_directory"},
-        "testing": {".", "run_directory"},
     },
     "engine": {
         "context": set(),
@@ -297,6 +296,8 @@ def check_includes(path, lines, problems):
         if match.group(1) == '"' and path.startswith("src/") and not anything:
             if header.endswith(".inc"):
                 continue  # generated beside its only user
+            if used == "doubles" and is_test(path):
+                continue  # tests/doubles
             if not used:
                 problems.error(path, number, 'include "%s" by its way from src/, "%s/%s"' % (header, folder, header))
             elif not known_folder(used):

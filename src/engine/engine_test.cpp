@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/consents/consents.hpp"
 #include "engine/awkward_target_test_support.hpp"
-#include "engine/engine.hpp"
+#include "engine/engine_test_support.hpp"
 #include "engine/files/artifacts.hpp"
 #include "engine/run/run_note.hpp"
-#include "executor/testing/fake_executor.hpp"
 #include "model/metric_journal.hpp"
 #include "os/process.hpp"
 
@@ -16,108 +15,6 @@
 
 namespace ponk::engine {
 namespace {
-
-using model::RunState;
-using namespace std::chrono_literals;
-
-// A whole engine on a real history and object store; only the machine below is made of threads.
-class Engines : public testing::Test {
-protected:
-    Engines() : root_(*os::make_temporary_directory(testing::TempDir(), "ponk-engine-"))
-    {
-        std::filesystem::create_directories(root_ / "project");
-        for (const char* name : {"ok.py", "three.py", "wait.py", "metrics.py", "many.py"})
-            static_cast<void>(os::replace_file(root_ / "project" / name, "x"));
-        history_ = std::move(*store::History::open(root_ / "home" / "history"));
-        objects_.emplace(std::move(*snapshot::ObjectStore::open(root_ / "home" / "store")));
-        secrets_.emplace(root_ / "home", secrets::Secrets::Keyring::never);
-        executor::fake::Options options;
-        options.scripts["ok.py"] = [this](executor::fake::Process& process) {
-            ++starts_;
-            process.write("hello\n");
-            return 0;
-        };
-        options.scripts["three.py"] = [](executor::fake::Process&) { return 3; };
-        options.scripts["wait.py"] = [this](executor::fake::Process& process) {
-            ++starts_;
-            while (!release_ && !process.asked_to_end(5ms)) {
-            }
-            return release_ ? 0 : 143;
-        };
-        options.scripts["metrics.py"] = [](executor::fake::Process& process) {
-            const auto folder = process.spec().directory / "journal";
-            std::filesystem::create_directories(folder);
-            static_cast<void>(os::replace_file(
-                folder / "1",
-                model::journal_record(
-                    JsonObject{{"metric", "loss"}, {"value", 0.5}, {"step", 1}, {"time", 1000}})));
-            return 0;
-        };
-        options.scripts["many.py"] = [](executor::fake::Process& process) {
-            const auto folder = process.spec().directory / "journal";
-            std::filesystem::create_directories(folder);
-            std::string text;
-            for (int step = 0; step < 45'000; step += 100) {
-                text += model::journal_record(JsonObject{{"metric", "loss"},
-                                                         {"values", JsonArray(100, Json(0.5))},
-                                                         {"step", step},
-                                                         {"time", 1000}});
-            }
-            text += model::journal_record(JsonObject{{"tag", "stage"}, {"value", "final"}});
-            static_cast<void>(os::replace_file(folder / "1", text));
-            return 0;
-        };
-        executors_.emplace("local", executor::fake::make_executor(std::move(options)));
-        start();
-    }
-
-    ~Engines() override
-    {
-        release_ = true;
-        engine_.reset();
-        executors_.clear();
-        history_.reset();
-        static_cast<void>(os::remove_tree(root_));
-    }
-
-    void start(QueueRules rules = {})
-    {
-        engine_ = std::make_unique<Engine>(
-            Context{root_ / "home", *history_, *objects_, *secrets_, executors_, notifier_}, rules);
-    }
-
-    Submission submission(const std::string& script)
-    {
-        Submission submission;
-        submission.id = RunId::make();
-        submission.project = root_ / "project";
-        submission.script = script;
-        submission.launch_context.environment = {"PATH=/usr/bin:/bin", "HOME=" + root_.native()};
-        return submission;
-    }
-
-    model::Run wait_until(const RunId& id, RunState state)
-    {
-        model::Run run;
-        for (int i = 0; i < 2000; ++i) {
-            run = *history_->get_run(id);
-            if (run.state == state || model::is_terminal(run.state)) break;
-            std::this_thread::sleep_for(5ms);
-        }
-        return run;
-    }
-    model::Run wait_for_end(const RunId& id) { return wait_until(id, RunState::lost); }
-
-    Path root_;
-    std::atomic<int> starts_{0};
-    std::atomic<bool> release_{false};
-    std::unique_ptr<store::History> history_;
-    std::optional<snapshot::ObjectStore> objects_;
-    std::optional<secrets::Secrets> secrets_;
-    std::map<std::string, std::unique_ptr<executor::Executor>> executors_;
-    Notifier notifier_;
-    std::unique_ptr<Engine> engine_;
-};
 
 TEST_F(Engines, CarriesARunFromSubmitToItsEnd)
 {
@@ -151,114 +48,6 @@ TEST_F(Engines, SendingASubmissionAgainStartsNothing)
     wait_for_end(wanted.id);
     ASSERT_TRUE(engine_->submit(wanted));
     EXPECT_EQ(starts_, 1);
-}
-
-class WaitingRuns : public Engines {
-protected:
-    WaitingRuns()
-    {
-        engine_.reset();
-        start({.runs_per_location = 1, .snapshots = 2});
-    }
-
-    model::Run submit(const std::string& script)
-    {
-        const auto run = engine_->submit(submission(script));
-        EXPECT_TRUE(run) << run.error().message();
-        return run ? *run : model::Run();
-    }
-    void wait_for_snapshot(const RunId& id)
-    {
-        for (int i = 0; i < 2000 && history_->get_run(id)->snapshot.empty(); ++i)
-            std::this_thread::sleep_for(5ms);
-    }
-};
-
-TEST_F(WaitingRuns, OneAfterTheOtherInTheOrderOfTheirSubmission)
-{
-    const auto first = submit("wait.py");
-    const auto second = submit("wait.py");
-    const auto third = submit("ok.py");
-    ASSERT_EQ(wait_until(first.id, RunState::running).state, RunState::running);
-    EXPECT_EQ(second.state, RunState::not_started);
-    EXPECT_EQ(third.state, RunState::not_started);
-    EXPECT_EQ(engine_->waiting_runs(), 2U);
-    EXPECT_EQ(engine_->active_runs(), 3U);
-    EXPECT_EQ(starts_, 1);
-
-    release_ = true;
-
-    EXPECT_EQ(wait_for_end(third.id).state, RunState::completed);
-    EXPECT_EQ(history_->get_run(first.id)->state, RunState::completed);
-    const auto ended = *history_->get_run(second.id);
-    EXPECT_EQ(ended.state, RunState::completed);
-    EXPECT_LE(ended.ended, history_->get_run(third.id)->ended);
-    EXPECT_EQ(starts_, 3);
-}
-
-TEST_F(WaitingRuns, WhatWasSubmittedIsWhatRunsLater)
-{
-    const auto first = submit("wait.py");
-    const auto second = submit("ok.py");
-    wait_for_snapshot(second.id);
-    const auto stored = history_->get_run(second.id)->snapshot;
-    ASSERT_EQ(stored.size(), 64U);
-    EXPECT_FALSE(std::filesystem::exists(engine_->context().run_directory(second.id) / "work"));
-
-    ASSERT_TRUE(os::replace_file(root_ / "project" / "ok.py", "changed"));
-    release_ = true;
-
-    const auto ended = wait_for_end(second.id);
-    EXPECT_EQ(ended.state, RunState::completed);
-    EXPECT_EQ(ended.snapshot, stored);
-}
-
-TEST_F(WaitingRuns, ACancelledOneNeverBeginsAndTheNextDoes)
-{
-    const auto first = submit("wait.py");
-    const auto second = submit("ok.py");
-    const auto third = submit("ok.py");
-    wait_for_snapshot(third.id);
-
-    ASSERT_TRUE(engine_->cancel(second.id, 1s));
-    EXPECT_EQ(wait_for_end(second.id).state, RunState::canceled);
-    release_ = true;
-
-    EXPECT_EQ(wait_for_end(third.id).state, RunState::completed);
-    EXPECT_EQ(starts_, 2);
-    EXPECT_EQ(wait_for_end(first.id).state, RunState::completed);
-    EXPECT_EQ(engine_->waiting_runs(), 0U);
-}
-
-TEST_F(WaitingRuns, SentAgainItKeepsItsTurn)
-{
-    const auto first = submit("wait.py");
-    const auto wanted = submission("ok.py");
-    for (int i = 0; i < 3; ++i)
-        ASSERT_TRUE(engine_->submit(wanted));
-    EXPECT_EQ(engine_->waiting_runs(), 1U);
-    release_ = true;
-    EXPECT_EQ(wait_for_end(wanted.id).state, RunState::completed);
-    EXPECT_EQ(starts_, 2);
-}
-
-TEST_F(WaitingRuns, AfterARestartTheyWaitOnAndAClientBringsItsEnvironmentAgain)
-{
-    const auto first = submit("wait.py");
-    ASSERT_EQ(wait_until(first.id, RunState::running).state, RunState::running);
-    const auto wanted = submission("ok.py");
-    ASSERT_TRUE(engine_->submit(wanted));
-    wait_for_snapshot(wanted.id);
-
-    engine_.reset();
-    start({.runs_per_location = 1, .snapshots = 2});
-    ASSERT_TRUE(engine_->recover());
-    EXPECT_EQ(engine_->waiting_runs(), 1U);
-    ASSERT_TRUE(engine_->submit(wanted));
-    EXPECT_EQ(engine_->waiting_runs(), 1U);
-    release_ = true;
-
-    EXPECT_EQ(wait_for_end(wanted.id).state, RunState::completed);
 }
 
 class AwkwardEngines : public Engines {
