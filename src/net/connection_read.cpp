@@ -144,9 +144,11 @@ void Connection::find_client(const std::string& named)
 bool Connection::hold_body(std::size_t bytes)
 {
     const auto& options = shared_->options;
+    // The owner has room that others cannot fill.
+    const auto extra = client_->is_owner() ? options.client_budget : 0;
     const auto share = client_->is_owner() ? options.body_budget : options.client_budget;
     return work_->part.hold(
-        bytes, {shared_->body_bytes, options.body_budget}, {client_->body_bytes, share});
+        bytes, {shared_->body_bytes, options.body_budget + extra}, {client_->body_bytes, share});
 }
 
 Reception Connection::receive_by_handler(const Request& request)

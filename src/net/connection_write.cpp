@@ -17,22 +17,28 @@ namespace {
 
 // Smaller pieces are copied behind each other.
 constexpr std::size_t small_piece = 4 * 1024;
-// Answers up to this size are not counted, and this much room is kept for the next one.
-constexpr std::size_t small_answer = 64 * 1024;
 // What is read and thrown away of a request that was refused, so that its sender sees the answer.
 constexpr std::size_t linger_bytes = std::size_t{64} << 20;
 constexpr std::size_t linger_room = 64 * 1024;
 constexpr std::chrono::seconds linger_time{5};
 
+}  // namespace
+
+// The owner has room that others cannot fill.
 bool hold_answer_of(Account& client, Shared& shared, Part& part, std::size_t bytes)
 {
     const auto& options = shared.options;
+    const auto extra = client.is_owner() ? options.client_budget : 0;
     const auto share = client.is_owner() ? options.answer_budget : options.client_budget;
     return part.hold(
-        bytes, {shared.answer_bytes, options.answer_budget}, {client.answer_bytes, share});
+        bytes, {shared.answer_bytes, options.answer_budget + extra}, {client.answer_bytes, share});
 }
 
-}  // namespace
+std::size_t most_for_answer(const Account& client, const ServerOptions& options)
+{
+    return client.is_owner() ? options.answer_budget
+                             : std::min(options.answer_budget, options.client_budget);
+}
 
 void Connection::dispatch()
 {
@@ -51,9 +57,8 @@ void Connection::dispatch()
 // False when the client has as many calls in flight as it may.
 bool Connection::count_call()
 {
-    work_->counted = true;
-    const auto calls = ++client_->calls;
-    return client_->is_owner() || calls <= shared_->options.call_limit;
+    work_->call = CountedCall(client_);
+    return client_->is_owner() || client_->calls <= shared_->options.call_limit;
 }
 
 Response Connection::too_many_calls() const
@@ -134,10 +139,19 @@ void Connection::send(Response response)
 {
     ++shared_->served;
     served_any_ = true;
+    auto call = work_ ? std::move(work_->call) : CountedCall();
     work_.reset();  // who is slow in reading the answer holds no body
-    // What was done is always told: those answers are small.
     if (response.body.size() > small_answer && !hold_answer(response.body.size()))
         response = refuse_answer(response.body.size());
+    send_head(response);
+    if (response.stream) return begin_stream(std::move(response.stream), std::move(call));
+    chunk_ = std::move(response.body);
+    write(&Connection::finish);
+}
+
+// Leaves nothing of the body where none is sent.
+void Connection::send_head(Response& response)
+{
     const bool bare = response.status == 204 || response.status == 304;
     const bool head_only = bare || reader_.method() == "HEAD";
     framing_ = bare ? Framing::none : Framing::length;
@@ -146,11 +160,9 @@ void Connection::send(Response response)
     if (framing_ == Framing::closing) keep_alive_ = false;
     left_ = response.stream ? response.stream_size.value_or(0) : response.body.size();
     out_ = head_of(response, framing_, left_, keep_alive_);
-    if (head_only || !response.stream) {
-        if (!head_only) chunk_ = std::move(response.body);
-        return write(&Connection::finish);
-    }
-    begin_stream(std::move(response.stream));
+    if (!head_only) return;
+    response.body.clear();
+    response.stream.reset();
 }
 
 bool Connection::hold_answer(std::size_t bytes)
@@ -167,10 +179,8 @@ bool Work::hold(std::size_t bytes)
 // One that is too large alone is not worth another try.
 Response Connection::refuse_answer(std::size_t bytes) const
 {
-    const auto& options = shared_->options;
-    const auto most = client_->is_owner() ? options.answer_budget
-                                          : std::min(options.answer_budget, options.client_budget);
-    if (bytes <= most) return busy("too many large answers are waiting to be read");
+    if (bytes <= most_for_answer(*client_, shared_->options))
+        return busy("too many large answers are waiting to be read");
     return shared_->error(reader_.target(),
                           Error(ErrorKind::invalid_argument,
                                 fmt::format("the answer has {}, more than one request is given",

@@ -73,6 +73,8 @@ struct ServerOptions {
     std::size_t answer_budget = std::size_t{256} << 20;
     // Of both, what one client may have; not for the owner.
     std::size_t client_budget = std::size_t{128} << 20;
+    // How long a streamed answer waits for that room before each of its pieces.
+    std::chrono::milliseconds room_timeout{60'000};
     // An answer that is made whole: what makes it is stopped beyond.
     std::size_t answer_limit = std::size_t{128} << 20;
     // Requests of one client that are not answered yet; beyond, 429 with Retry-After. Not for the
