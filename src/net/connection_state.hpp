@@ -199,6 +199,9 @@ private:
     std::optional<Response> write_piece();
     std::optional<Response> write_last_piece();
     void receive(std::size_t room, Next next);
+    void receive_body(Next next);
+    void charge_body();
+    void pause_for(std::chrono::milliseconds pause, std::function<void(Connection&)> next);
     void ended_early();
     void stop_waiting();
     void refuse_problem();
@@ -209,7 +212,8 @@ private:
 
     // connection_write.cpp: the answer
     void dispatch();
-    bool begin();
+    bool begin(Work& work);
+    void begin_or_handle(std::shared_ptr<Work> work);
     void post_answer(Response response);
     Response handle(const Work& work);
     bool count_call();
@@ -223,6 +227,7 @@ private:
     void write(Next next);
     void finish();
     void discard(std::size_t so_far);
+    void discard_more(std::size_t so_far);
 
     // connection_body.cpp: an answer that is streamed
     void begin_stream(std::unique_ptr<BodySource> source, CountedCall call);
@@ -251,6 +256,7 @@ private:
 
     std::unique_ptr<Transport> transport_;
     boost::asio::steady_timer timer_;
+    boost::asio::steady_timer pause_;                        // before more of a body is read
     Clock::time_point deadline_ = Clock::time_point::max();  // of the current step
     Clock::time_point alarm_ = Clock::time_point::max();     // when the timer looks at it next
     ListenerKind listener_kind_;
@@ -261,7 +267,9 @@ private:
     RequestReader reader_;
     std::shared_ptr<Work> work_;
     std::unique_ptr<BodySink> sink_;
-    std::string piece_;  // of a body that is streamed
+    std::string piece_;           // of a body that is streamed
+    std::uint64_t received_ = 0;  // of the body, and not charged yet
+    std::uint64_t charged_frames_ = 0;
     std::shared_ptr<Body> body_;
     Framing framing_ = Framing::length;
     std::uint64_t left_ = 0;           // of an answer with a length

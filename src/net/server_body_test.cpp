@@ -2,6 +2,7 @@
 // Bodies of requests, whole and as streams, and answers with a length.
 #include "base/synced.hpp"
 #include "base/work_budget.hpp"
+#include "net/account.hpp"
 #include "net/server_test_support.hpp"
 
 #include <atomic>
@@ -277,6 +278,67 @@ TEST_F(Bodies, ALargeBodyIsRefusedByItsLengthOrWhenItHasCome)
     ASSERT_TRUE(
         just.send("POST /echo HTTP/1.1\r\nContent-Length: 1000\r\n\r\n" + std::string(1000, 'x')));
     EXPECT_TRUE(just.receive_until("\n").starts_with("HTTP/1.1 200"));
+}
+
+TEST_F(Bodies, ManyTinyChunksAreRefusedBeforeTheyCostMuch)
+{
+    const TcpServer server(handlers());
+    const auto chunked = [](const std::string& path, const std::string& chunk, int count) {
+        auto text = "POST /" + path + " HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
+        for (int i = 0; i < count; ++i)
+            text += chunk;
+        return text;
+    };
+    for (const char* path : {"sink", "large"}) {
+        auto client = server.connect();
+        client.send(chunked(path, "1\r\n \r\n", 100'000));  // as far as it gets
+        const auto refusal = client.receive_until("}\n");
+        EXPECT_TRUE(refusal.starts_with("HTTP/1.1 400")) << refusal;
+        EXPECT_NE(refusal.find("too small"), std::string::npos) << refusal;
+    }
+    EXPECT_TRUE(becomes(diary_.aborted, 1));
+    EXPECT_LT(diary_.bytes, 16'384U);
+
+    auto client = server.connect();  // a few of them, or small ones
+    ASSERT_TRUE(client.send(chunked("large", "1\r\n \r\n", 3000) + "0\r\n\r\n"));
+    EXPECT_TRUE(client.receive_until("\"\n").starts_with("HTTP/1.1 200"));
+    ASSERT_TRUE(client.send(chunked("large", "8\r\n01234567\r\n", 50'000) + "0\r\n\r\n"));
+    EXPECT_TRUE(client.receive_until("\"\n").starts_with("HTTP/1.1 200"));
+}
+
+TEST_F(Bodies, LittleIsReadOfABodyThatWasRefusedAndItsSenderSeesTheAnswer)
+{
+    const TcpServer server(handlers());
+    const std::string block(1 << 20, 'x');
+    constexpr int blocks = 64;
+    auto client = server.connect();
+    ASSERT_TRUE(client.send(
+        fmt::format("POST /closed HTTP/1.1\r\nContent-Length: {}\r\n\r\n", blocks * block.size())));
+    int sent = 0;
+    while (sent < blocks && client.send(block))
+        ++sent;
+    EXPECT_LT(sent, 32);  // sockets hold some of it
+    EXPECT_TRUE(client.receive_until("}\n").starts_with("HTTP/1.1 401"));
+
+    auto moderate = server.connect();
+    ASSERT_TRUE(moderate.send(
+        fmt::format("POST /closed HTTP/1.1\r\nContent-Length: {}\r\n\r\n", block.size())));
+    ASSERT_TRUE(moderate.send(block));
+    EXPECT_TRUE(moderate.receive_all().starts_with("HTTP/1.1 401"));
+}
+
+TEST(IoShareTest, WhoTakesMoreThanHalfOfAThreadsTimeWaits)
+{
+    IoShare share;
+    const auto start = IoShare::Clock::now();
+    share.charge(50'000'000, start);
+    EXPECT_EQ(share.pause(start), 0ms);  // some is free
+    share.charge(10'000'000, start);
+    EXPECT_EQ(share.pause(start), 20ms);
+    EXPECT_EQ(share.pause(start + 10ms), 10ms);
+    EXPECT_EQ(share.pause(start + 20ms), 0ms);
+    share.charge(std::int64_t{60} * 1'000'000'000, start);
+    EXPECT_EQ(share.pause(start), 100ms);
 }
 
 TEST_F(Bodies, ABadChunkIsToldInTheWordsOfWhatWasAskedFor)

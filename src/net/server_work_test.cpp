@@ -8,20 +8,12 @@
 #include "os/socket.hpp"
 
 #include <atomic>
-#include <pthread.h>
 #include <set>
 
 namespace ponk::net {
 namespace {
 
 using namespace std::chrono_literals;
-
-std::string thread_name()
-{
-    char name[16] = {};
-    ::pthread_getname_np(::pthread_self(), name, sizeof name);
-    return name;
-}
 
 template <class Condition>
 bool becomes_true(const Condition& condition)
