@@ -31,7 +31,8 @@ public:
     Step next(std::string& out) override
     {
         const auto more = lines_.next(out);
-        if (!more) return Step::broken;
+        if (!more)
+            return more.error().kind() == ErrorKind::unavailable ? Step::no_room : Step::broken;
         return *more ? Step::data : Step::end;
     }
 
