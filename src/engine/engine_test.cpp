@@ -7,7 +7,7 @@
 #include "model/metric_journal.hpp"
 #include "os/process.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <atomic>
 #include <filesystem>
@@ -101,6 +101,39 @@ TEST_F(AwkwardEngines, AScriptThatEndsByItselfMeanwhileHasItsOwnEnd)
     release_ = true;
 
     EXPECT_EQ(wait_for_end(run->id).state, RunState::completed);
+}
+
+TEST_F(AwkwardEngines, ACancelWhileOutputsAreCollectedGivesThatUp)
+{
+    target_->collects_for_ever = true;
+    const auto run = engine_->submit(submission("ok.py"));
+    ASSERT_TRUE(run);
+    for (int i = 0; i < 2000 && target_->collections < 1; ++i)
+        std::this_thread::sleep_for(5ms);
+    ASSERT_EQ(history_->get_run(run->id)->state, RunState::finalizing);
+
+    ASSERT_TRUE(engine_->cancel(run->id, 1s));
+
+    const auto ended = wait_for_end(run->id);
+    EXPECT_EQ(ended.state, RunState::canceled);
+    EXPECT_EQ(ended.exit_code, 0) << "what is known of its end is kept";
+    ASSERT_TRUE(ended.error);
+    EXPECT_THAT(ended.error->message(), testing::HasSubstr("outputs"));
+    EXPECT_THAT(ended.error->hint(), testing::HasSubstr("still in the run's folder"));
+}
+
+TEST_F(AwkwardEngines, OutputsOfARunThatWasCancelledAreCollected)
+{
+    const auto run = engine_->submit(submission("wait.py"));
+    ASSERT_TRUE(run);
+    wait_until(run->id, RunState::running);
+    ASSERT_TRUE(engine_->cancel(run->id, 1s));
+
+    const auto ended = wait_for_end(run->id);
+
+    EXPECT_EQ(ended.state, RunState::canceled);
+    EXPECT_EQ(target_->collections, 1);
+    EXPECT_FALSE(ended.error && ended.error->message().find("outputs") != std::string::npos);
 }
 
 TEST_F(AwkwardEngines, TheTargetsNameOfAJobIsKeptWhileItWaitsForGpus)

@@ -57,6 +57,7 @@ void Supervisor::cancel(std::chrono::seconds grace)
     ++requests->cancels;
     bell_.ring();
     step_.request_stop();
+    requests->collecting.request_stop();
 }
 
 void Supervisor::give_up(const Error& why)

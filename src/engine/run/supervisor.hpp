@@ -54,8 +54,9 @@ private:
     struct Requests {
         std::shared_ptr<const LaunchContext> launch_context;
         std::optional<std::chrono::seconds> cancel;
-        int cancels = 0;                     // how often it was requested
-        std::optional<std::string> give_up;  // why
+        int cancels = 0;                                // how often it was requested
+        std::stop_source collecting{std::nostopstate};  // of the step that a cancel gives up
+        std::optional<std::string> give_up;             // why
     };
 
     // What is kept for the ends of runs: a script that still writes would take it.

@@ -76,6 +76,7 @@ Outcome run(Context& context, const Invocation& words)
     const std::string name = TRY(named::name_of(words));
     TRY(as_usage(config::check_name("target", name)));
     const os::Path folder = TRY(context.project()) / "aml_config";
+    TRY(config::require_own_folder(folder.parent_path(), "aml_config"));
     const os::Path compute = folder / (name + ".compute");
     std::error_code problem;
     if (!std::filesystem::exists(compute, problem))

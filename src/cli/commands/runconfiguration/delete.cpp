@@ -36,6 +36,7 @@ Outcome run(Context& context, const Invocation& words)
     const std::string name = TRY(named::name_of(words));
     TRY(as_usage(config::check_name("run configuration", name)));
     const os::Path folder = TRY(context.project());
+    TRY(config::require_own_folder(folder, "aml_config"));
     const os::Path file = folder / "aml_config" / (name + ".runconfig");
     if (::unlink(file.c_str()) != 0) {
         if (errno == ENOENT) return tl::unexpected(absent(folder, name));
