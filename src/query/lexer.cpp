@@ -136,7 +136,8 @@ private:
         auto value = parse_json(text_.substr(start, at_ - start));
         if (!value)
             return wrong(start,
-                         "the name in double quotes is no JSON text: " + value.error().message());
+                         "the name in double quotes is not a JSON string: " +
+                             value.error().message());
         return Token{TokenKind::quoted_identifier, 0, 0, std::move(*value)};
     }
 
@@ -155,7 +156,8 @@ private:
         auto value = parse_json(inner);
         if (!value) {
             auto as_text = parse_json('"' + inner + '"');
-            if (!as_text) return wrong(start, "the literal is no JSON: " + value.error().message());
+            if (!as_text)
+                return wrong(start, "the literal is not JSON: " + value.error().message());
             value = std::move(as_text);
         }
         return Token{TokenKind::literal, 0, 0, std::move(*value)};

@@ -134,7 +134,7 @@ def test_a_machine_that_was_never_attached_is_not_contacted(ponk):
     assert not (ponk.home / "ssh").exists()
     [check] = [one for one in ponk.json("doctor") if one["name"] == "target 'box'"]
     assert check["status"] == "warn" and "never attached" in check["message"]
-    code, seen = on_a_terminal(ponk, "submit", "-c", "box", "x.py", answers=[("Attach it and log in there?", "n")])
+    code, seen = on_a_terminal(ponk, "submit", "-c", "box", "x.py", answers=[("Attach it and log in?", "n")])
     assert code != 0 and "aml_config/box.compute:2 names the machine 'host.invalid', port 5022, user 'ann'" in seen, seen
     # The line does what it says: from here on it is the user's own request to reach it.
     assert "never attached" not in ponk.run("attach", "--from", "aml_config/box.compute", code=69).stderr.decode()

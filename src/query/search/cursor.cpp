@@ -90,7 +90,7 @@ tl::unexpected<Error> Cursor::no_name() const
     if (kind == TokenKind::left_paren)
         hint = "Comparisons stand without parentheses: all of them must hold.";
     if (kind == TokenKind::number || kind == TokenKind::text)
-        hint = "The name stands on the left side, the value on the right.";
+        hint = "Write the name on the left side and the value on the right.";
     return unexpected("a name", std::move(hint));
 }
 
@@ -133,7 +133,7 @@ tl::unexpected<Error> Cursor::no_key(const Family& family,
                              printable(name),
                              purpose == Purpose::filter ? "compare" : "order by"),
                  meant ? fmt::format("Did you mean '{}'?", *meant)
-                       : fmt::format("There are: {}. Values that a script logs are metrics.NAME, "
+                       : fmt::format("Allowed: {}. Values that a script logs are metrics.NAME, "
                                      "params.NAME and tags.NAME.",
                                      list_of(keys)));
 }

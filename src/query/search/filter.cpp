@@ -72,7 +72,7 @@ private:
             return cursor_.wrong(
                 op_at,
                 fmt::format("'{}' cannot be compared by {}", printable(name.text), to_string(op)),
-                fmt::format("It can by: {}.", names_of(name.key->operators)));
+                fmt::format("Allowed here: {}.", names_of(name.key->operators)));
         auto compared = TRY(value(name, op));
         return Comparison{name.family->entity, name.name, op, std::move(compared)};
     }
@@ -84,7 +84,7 @@ private:
         if (cursor_.take_keyword("IN")) return Operator::in;
         if (cursor_.take_keyword("NOT")) {
             if (cursor_.take_keyword("IN")) return Operator::not_in;
-            return cursor_.unexpected("IN behind NOT");
+            return cursor_.unexpected("IN after NOT");
         }
         if (cursor_.take_keyword("IS")) {
             const bool negated = cursor_.take_keyword("NOT");
@@ -103,9 +103,9 @@ private:
         if (written == "==") hint = "Equal is '='.";
         if (written == "<>") hint = "Not equal is '!='.";
         if (token.kind == TokenKind::number)
-            hint = "A key with other characters than letters, digits, '_' and '.' stands in "
-                   "backticks.";
-        return cursor_.unexpected(fmt::format("an operator behind '{}' ({})",
+            hint =
+                "Put a key with other characters than letters, digits, '_' and '.' in backticks.";
+        return cursor_.unexpected(fmt::format("an operator after '{}' ({})",
                                               printable(name.text),
                                               names_of(name.key->operators)),
                                   std::move(hint));
@@ -198,9 +198,9 @@ private:
         const std::vector<std::string> words(known.begin(), known.end());
         const auto meant = nearest(text, words);
         return cursor_.wrong(at,
-                             fmt::format("'{}' is no {}", printable(text), name.name),
+                             fmt::format("'{}' is not a {}", printable(text), name.name),
                              meant ? fmt::format("Did you mean '{}'?", *meant)
-                                   : fmt::format("There are: {}.", join(words, ", ")));
+                                   : fmt::format("Allowed: {}.", join(words, ", ")));
     }
 
     [[nodiscard]] tl::unexpected<Error> not_joined() const

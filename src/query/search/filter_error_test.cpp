@@ -41,12 +41,12 @@ TEST(FilterErrors, NameTheTokenItsColumnAndTheNextStep)
          "filter at column 12: expected a text in quotes for 'params.p', but found 'Foo'",
          "Write 'Foo'."},
         {"metrics.m == 1",
-         "filter at column 11: expected an operator behind 'metrics.m' (=, !=, >, >=, <, <=), but "
+         "filter at column 11: expected an operator after 'metrics.m' (=, !=, >, >=, <, <=), but "
          "found '=='",
          "Equal is '='."},
         {"metrics.m LIKE '1'",
          "filter at column 11: 'metrics.m' cannot be compared by LIKE",
-         "It can by: =, !=, >, >=, <, <=."},
+         "Allowed here: =, !=, >, >=, <, <=."},
         {"metrics.m > 1 OR metrics.m < 0",
          "filter at column 15: expected AND or the end, but found 'OR'",
          "Only AND joins comparisons."},
@@ -58,7 +58,7 @@ TEST(FilterErrors, NameTheTokenItsColumnAndTheNextStep)
          "Write the opposite comparison instead."},
         {"1 < metrics.m",
          "filter at column 1: expected a name, but found '1'",
-         "The name stands on the left side, the value on the right."},
+         "Write the name on the left side and the value on the right."},
         {"metric5.m > 1",
          "filter at column 1: 'metric5' is nothing that runs have",
          "Did you mean 'metrics'?"},
@@ -70,7 +70,7 @@ TEST(FilterErrors, NameTheTokenItsColumnAndTheNextStep)
          "Did you mean 'status'?"},
         {"accuracy > 0.9",
          "filter at column 1: there is no attribute 'accuracy' to compare",
-         "There are: run_id, run_name, status, user_id, artifact_uri, start_time, end_time, "
+         "Allowed: run_id, run_name, status, user_id, artifact_uri, start_time, end_time, "
          "script, target, experiment. Values that a script logs are metrics.NAME, params.NAME and "
          "tags.NAME."},
         {"status = 'Complete'",
@@ -81,7 +81,7 @@ TEST(FilterErrors, NameTheTokenItsColumnAndTheNextStep)
          "Write `run name`."},
         {"metrics.m > 1 -- why",
          "filter at column 15: '-' means nothing here",
-         "There are no comments here."},
+         "Comments are not allowed here."},
         {"params.p = 'x", "filter at column 12: what begins here never ends: ' is missing", ""},
         {"run_id IN ('a'; 'b')",
          "filter at column 15: ';' means nothing here",

@@ -131,7 +131,7 @@ private:
         if (quote_of(here()) != Quote::none) {
             const auto key = TRY(quoted());
             if (is_word(rest()) || here() == '.' || quote_of(here()) != Quote::none)
-                return wrong(at_, "nothing may stand directly behind a key in quotes");
+                return wrong(at_, "unexpected text directly after a key in quotes");
             return key;
         }
         while (!word().empty() && here() == '.')
@@ -139,8 +139,8 @@ private:
         if (at_ == start || text_[at_ - 1] == '.')
             return wrong(at_,
                          "a name must follow the '.'",
-                         "No blank stands around the dot; a key with other characters than "
-                         "letters, digits, '_' and '.' stands in backticks.");
+                         "Write no spaces around the dot; put a key with other characters than "
+                         "letters, digits, '_' and '.' in backticks.");
         return text_.substr(start, at_ - start);
     }
 
@@ -185,7 +185,7 @@ private:
         if (problem == std::errc::result_out_of_range)
             return wrong(start, fmt::format("'{}' has no place in a 64-bit number", written));
         if (problem != std::errc() || stop != text_.data() + at_)
-            return wrong(start, fmt::format("'{}' is no number", printable(written)));
+            return wrong(start, fmt::format("'{}' is not a number", printable(written)));
         return token;
     }
 
@@ -193,12 +193,12 @@ private:
     {
         const auto length = std::max<std::size_t>(utf8_sequence(rest()), 1);
         const auto character = text_.substr(at_, length);
-        std::string hint = "A key with other characters than letters, digits, '_' and '.' stands "
-                           "in backticks: metrics.`a-b`.";
+        std::string hint = "Put a key with other characters than letters, digits, '_' and '.' in "
+                           "backticks: metrics.`a-b`.";
         if (character == ";") hint = "One filter has no end mark.";
         if (character == "*") hint = "Wildcards are '%' and '_', with LIKE.";
         if (rest().starts_with("--") || rest().starts_with("/*"))
-            hint = "There are no comments here.";
+            hint = "Comments are not allowed here.";
         return wrong(at_, fmt::format("'{}' means nothing here", printable(character)), hint);
     }
 
