@@ -186,7 +186,7 @@ TEST(RunJson, LooksAsDocumented)
     run.target = run.target_type = run.run_configuration = "local";
     run.framework = "Python";
     run.user = "ann";
-    run.host = "host";
+    run.host = "box";
     run.created = 1'700'000'000'000;
     run.started = 1'700'000'000'100;
     run.ended = 1'700'000'005'223;

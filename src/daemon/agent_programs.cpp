@@ -51,7 +51,7 @@ Result<std::string> AgentPrograms::find(const std::string& processor) const
         Error(ErrorKind::unavailable,
               fmt::format("this ponk contains no program for machines with '{}' processors",
                           printable(processor)),
-              fmt::format("Build '{}' (preset host-{}) or copy it from a ponk for that processor, "
+              fmt::format("Build '{}' (preset agent-{}) or copy it from a ponk for that processor, "
                           "and put it at {}.",
                           name,
                           printable(processor),

@@ -44,7 +44,7 @@ TEST(Strangers, WhoeverComputesIsNamedWithMemory)
 
     ASSERT_EQ(found.size(), 1U);
     EXPECT_THAT(found[0],
-                HasSubstr("process " + std::to_string(::getpid()) + " (ponk_gpu_monitor_test)"));
+                HasSubstr("process " + std::to_string(::getpid()) + " (ponk_gpu_monito)"));
     EXPECT_THAT(found[0], HasSubstr("3.0 GiB"));
     EXPECT_THAT(found[0], testing::StartsWith("GPU 0 (GPU-a) is used: process "));
 }

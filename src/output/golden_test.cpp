@@ -45,7 +45,7 @@ const std::map<std::string, Json>& documents()
              "script_name": "train.py", "target": "local", "duration": 73.25,
              "start_time_utc": "2026-03-01T12:30:05.123Z", "Accuracy": 0.9712345678, "epochs": 3},
             {"run_id": "0197f3a1c2d4700080004f2a9be01c12", "status": "Failed",
-             "script_name": "a script with a long name and blanks.py", "target": "gpu-host",
+             "script_name": "a script with a long name and blanks.py", "target": "gpu-box",
              "duration": 4, "start_time_utc": "2026-03-01T12:40:00.000Z", "epochs": 10},
             {"run_id": "0197f3a1c2d4700080004f2a9be01c13", "status": "Running",
              "script_name": "数据/训练.py", "target": "local", "duration": null,

@@ -32,7 +32,7 @@ TEST_F(CrowdedDisk, WhatFindsNoRoomDoesNotTravelAndStaysThere)
         return end({{"outputs", false}, {"more", true}});
     });
     const auto spec = job();
-    ASSERT_TRUE(target->place(spec, {}, {}));
+    ASSERT_TRUE(target->stage(spec, {}, {}));
     ASSERT_TRUE(os::replace_file(spec.directory / control::log, "begun"));
     std::filesystem::resize_file(spec.directory / control::log, 65 << 20);  // a hole
 
@@ -41,7 +41,7 @@ TEST_F(CrowdedDisk, WhatFindsNoRoomDoesNotTravelAndStaysThere)
     ASSERT_TRUE(status) << status.error().message();
     EXPECT_TRUE(status->exit) << "nobody waits for it for ever";
     EXPECT_THAT(status->reason, testing::HasSubstr("the rest of the log and metrics stays"));
-    EXPECT_THAT(heard, testing::ElementsAre("place", "sync without bytes"))
+    EXPECT_THAT(heard, testing::ElementsAre("stage", "sync without bytes"))
         << "the machine must not hear that all is here";
 }
 

@@ -36,7 +36,7 @@ class Process:
         if any("stub" in name for name in names):
             return "stub"
         if any(name.startswith("ponk-gpu-monitor") for name in names):
-            return "side"
+            return "monitor"
         if any(os.path.basename(word) == "oracle.py" for word in self.words[1:]) and "python" in names[0]:
             return "script"
         if any(name == "ponk" or name.startswith("ponk ") for name in names):

@@ -103,9 +103,9 @@ TEST_F(HostileHosts, GetALoginOnlyWhenTheyCannotDoWithoutAndOnlyForTheImage)
         ASSERT_TRUE(target->launch(spec, {}));
 
         if (has_image) {
-            EXPECT_THAT(heard, testing::ElementsAre("place ", "launch "));
+            EXPECT_THAT(heard, testing::ElementsAre("stage ", "launch "));
         } else {
-            EXPECT_THAT(heard, testing::ElementsAre("place ", "place pa55word", "launch "));
+            EXPECT_THAT(heard, testing::ElementsAre("stage ", "stage pa55word", "launch "));
         }
     }
 }

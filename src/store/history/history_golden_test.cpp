@@ -36,7 +36,7 @@ model::Run golden_run(const std::string& id, RunState state)
     run.run_configuration = "local";
     run.framework = "Python";
     run.user = "ann";
-    run.host = "host";
+    run.host = "box";
     run.created = 1'740'832'205'123;
     run.snapshot = std::string(64, 'a');
     run.timings = {{"run", 5100}, {"start", 2}};

@@ -30,7 +30,7 @@ model::Run full_run()
     run.run_configuration = "mine";
     run.framework = "Python";
     run.user = "ann";
-    run.host = "host";
+    run.host = "box";
     run.created = 1;
     run.started = 2;
     run.ended = 3;
