@@ -57,7 +57,7 @@ TEST_F(TableTest, ARowThatIsNoneSaysWhyAndTheNextOneIsRead)
     EXPECT_THAT(read[2][0], HasSubstr("3 cells"));
     EXPECT_THAT(read[3][0], HasSubstr("character 4: unexpected text after a closing quote"));
     EXPECT_EQ(read[4], (Cells{"3", "4"}));
-    EXPECT_THAT(rows("a\nf\xfcr\n")[1][0], HasSubstr("no UTF-8"));
+    EXPECT_THAT(rows("a\nf\xfcr\n")[1][0], HasSubstr("not UTF-8"));
     EXPECT_THAT(read[5][0],
                 HasSubstr("character 3: a quote that opens in this row is never closed"));
 }

@@ -171,7 +171,7 @@ private:
             at_ += text_[at_] == '\\' ? 2U : 1U;
         if (at_ >= text_.size()) {
             at_ = text_.size();
-            return wrong(start, fmt::format("{} never ends: {} is missing", what, quote));
+            return wrong(start, fmt::format("{} is not closed: {} is missing", what, quote));
         }
         ++at_;
         return text_.substr(start + 1, at_ - start - 2);
@@ -186,7 +186,7 @@ private:
         if (length > 1) hint = "A name with other letters than a-z needs double quotes.";
         if (character == "$" || character == "#" || character == "/" || character == "%")
             hint = "A name with special characters needs double quotes.";
-        return wrong(at_, fmt::format("'{}' means nothing here", printable(character)), hint);
+        return wrong(at_, fmt::format("unexpected '{}'", printable(character)), hint);
     }
 
     [[nodiscard]] tl::unexpected<Error>

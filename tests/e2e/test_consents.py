@@ -70,13 +70,13 @@ def test_on_a_terminal_it_is_asked_once(ponk):
     ponk.write("x.py", SCRIPT)
     ponk.write("aml_config/local.runconfig", "Target: local\nFramework: Python\nEnvironmentVariables:\n  KEY: secret:token\n")
 
-    code, seen = on_a_terminal(ponk, "submit", "x.py", answers=[("Allow that", "n")])
+    code, seen = on_a_terminal(ponk, "submit", "x.py", answers=[("Allow this", "n")])
     assert code != 0 and "the secret 'token' (aml_config/local.runconfig:4)" in seen, seen
     assert ponk.json("runs") == []
-    code, seen = on_a_terminal(ponk, "submit", "x.py", answers=[("Allow that", "y")])
+    code, seen = on_a_terminal(ponk, "submit", "x.py", answers=[("Allow this", "y")])
     assert code == 0 and "12" in seen, seen
     code, seen = on_a_terminal(ponk, "submit", "x.py")
-    assert code == 0 and "Allow that" not in seen, seen
+    assert code == 0 and "Allow this" not in seen, seen
 
 
 @pytest.mark.parametrize("key, line, what", [

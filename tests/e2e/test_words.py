@@ -70,7 +70,7 @@ def test_run_is_named_by_its_number(ponk, tmp_path):
     assert ponk.json("experiment", "status", "1")["run_number"] == 1
     assert ponk.text("experiment", "rerun", "1") == "first\n"
     done = ponk.run("logs", "9", code=66)
-    assert "no run of number '9'" in said(done)
+    assert "no run with number '9'" in said(done)
     other = tmp_path / "other"
     other.mkdir()
     ponk.run("logs", "1", cwd=other, code=None)

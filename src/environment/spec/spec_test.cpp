@@ -305,7 +305,7 @@ TEST(Substitution, BringsNoCudaToATargetWithoutGpus)
     ASSERT_EQ(environment.pip.size(), 1U);
     EXPECT_EQ(environment.pip[0].text, "tensorflow");
     ASSERT_EQ(done.size(), 1U);
-    EXPECT_THAT(done[0].why, HasSubstr("gives no GPU"));
+    EXPECT_THAT(done[0].why, HasSubstr("has no GPU"));
 }
 
 }  // namespace

@@ -124,7 +124,7 @@ TEST_F(ContainerWay, ToolkitWithKnownHolesIsNotUsed)
     EXPECT_EQ(gpus.runtime, "runc") << "nor is it, by being the default";
 
     machine.programs.clear();
-    EXPECT_THAT(choose()->reason, HasSubstr("cannot be told"));
+    EXPECT_THAT(choose()->reason, HasSubstr("is unknown"));
 
     machine.programs["nvidia-ctk"] = holed;
     std::filesystem::remove(machine.root() / "dev/nvidiactl");

@@ -157,7 +157,7 @@ TEST(Verdict, ShortRunsAreNotGuessed)
 {
     EXPECT_VERDICT(Watch(), "unknown", "0 samples");
     EXPECT_VERDICT(Watch().samples(1, seen(0.0)), "unknown", "1 sample over");
-    EXPECT_VERDICT(Watch().samples(1, seen(0.9, {process(own_pid)})), "unknown", "seen once only");
+    EXPECT_VERDICT(Watch().samples(1, seen(0.9, {process(own_pid)})), "unknown", "seen only once");
     EXPECT_VERDICT(
         Watch().samples(1, seen(0.0)).sample({seen(0.0)}, 300), "unknown", "over 0.30 s");
     auto quick = seen(0.5, {process(own_pid)});

@@ -71,7 +71,7 @@ private:
         if (!has(name.key->operators, op))
             return cursor_.wrong(
                 op_at,
-                fmt::format("'{}' cannot be compared by {}", printable(name.text), to_string(op)),
+                fmt::format("'{}' cannot be compared with {}", printable(name.text), to_string(op)),
                 fmt::format("Allowed here: {}.", names_of(name.key->operators)));
         auto compared = TRY(value(name, op));
         return Comparison{name.family->entity, name.name, op, std::move(compared)};
@@ -230,7 +230,7 @@ Result<OrderKey> parse_entry(const Grammar& grammar, std::string_view label, std
     if (!cursor.at_end()) {
         const bool next = cursor.peek().kind == TokenKind::comma;
         return cursor.unexpected("ASC, DESC or the end",
-                                 next ? "Each key is an entry of its own." : "");
+                                 next ? "Write each key as a separate entry." : "");
     }
     return OrderKey{name.family->entity, std::move(name.name), direction};
 }
@@ -273,7 +273,7 @@ Result<std::vector<OrderKey>> parse_order_by(const Grammar& grammar,
         };
         if (std::any_of(keys.begin(), keys.end(), same))
             return fail(ErrorKind::invalid_argument,
-                        "{}: '{}' is named twice",
+                        "{}: '{}' is given twice",
                         label,
                         printable(trim(entry)));
         keys.push_back(std::move(key));

@@ -152,7 +152,7 @@ private:
         if (here() == '.' && (is_word(text_.substr(at_ + 1)) || quote_of(here(1)) != Quote::none))
             return wrong(
                 start,
-                fmt::format("'{}' cannot stand in such quotes before a '.'", printable(token.text)),
+                fmt::format("'{}' cannot be in such quotes before a '.'", printable(token.text)),
                 "Write it without quotes or in backticks.");
         return token;
     }
@@ -164,10 +164,11 @@ private:
         const char quote = text_[at_++];
         const auto end = text_.find(quote, at_);
         if (end == std::string_view::npos)
-            return wrong(start, fmt::format("what begins here never ends: {} is missing", quote));
+            return wrong(start,
+                         fmt::format("what begins here is not closed: {} is missing", quote));
         const auto inner = text_.substr(at_, end - at_);
         if (inner.find('\0') != std::string_view::npos)
-            return wrong(start, "a zero byte cannot be looked for");
+            return wrong(start, "cannot search for a zero byte");
         at_ = end + 1;
         return inner;
     }
@@ -183,7 +184,7 @@ private:
             ++at_;
         const auto written = text_.substr(start, at_ - start);
         if (problem == std::errc::result_out_of_range)
-            return wrong(start, fmt::format("'{}' has no place in a 64-bit number", written));
+            return wrong(start, fmt::format("'{}' does not fit in 64 bits", written));
         if (problem != std::errc() || stop != text_.data() + at_)
             return wrong(start, fmt::format("'{}' is not a number", printable(written)));
         return token;
@@ -199,7 +200,7 @@ private:
         if (character == "*") hint = "Wildcards are '%' and '_', with LIKE.";
         if (rest().starts_with("--") || rest().starts_with("/*"))
             hint = "Comments are not allowed here.";
-        return wrong(at_, fmt::format("'{}' means nothing here", printable(character)), hint);
+        return wrong(at_, fmt::format("unexpected '{}'", printable(character)), hint);
     }
 
     [[nodiscard]] tl::unexpected<Error>

@@ -114,7 +114,7 @@ def test_a_machine_that_a_file_names_is_attached_by_that_file(ponk, sshd, host_u
     assert b"never attached" in ponk.run("computetarget", "check", "lab", code=69).stderr
     # On a terminal the same is one question more than an attach has.
     code, shown = ponk.type("computetarget", "check", "lab", answers=[
-        ("which is not attached yet. Attach it and log in? [y/N]", "y"), ("you mean? [y/N]", "y"), ("Password of", PASSWORD)])
+        ("which is not attached yet. Attach it and log in? [y/N]", "y"), ("host key? [y/N]", "y"), ("Password of", PASSWORD)])
     assert code == 0 and f"aml_config/lab.compute:2 names the machine '127.0.0.1', port {sshd.port}" in shown, shown
     ponk.run("computetarget", "check", "lab")
 

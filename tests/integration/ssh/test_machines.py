@@ -285,7 +285,7 @@ def test_detach_keeps_the_key_that_a_target_written_by_hand_uses(ponk, attach, h
     done = ponk.run("computetarget", "detach", "box")
 
     assert b"hand.compute' uses it too" in done.stderr and len(host_user.authorized.splitlines()) == 1
-    assert b"not let us in" not in ponk.run("computetarget", "check", "hand", code=None).stderr
+    assert b"refused the login" not in ponk.run("computetarget", "check", "hand", code=None).stderr
     ponk.run("computetarget", "detach", "hand")
     assert host_user.authorized == "" and not any((ponk.home / "ssh").iterdir())
 
@@ -388,7 +388,7 @@ def test_attaches_at_once_all_count_and_the_last_detach_takes_the_key(ponk, atta
         assert process.wait(timeout=200) == 0, process.stderr.read()
     assert len(host_user.authorized.splitlines()) == 1
     close_master(ponk)
-    assert b"not let us in" not in ponk.run("computetarget", "check", "four", code=None).stderr
+    assert b"refused the login" not in ponk.run("computetarget", "check", "four", code=None).stderr
     ponk.run("computetarget", "detach", "four")
     assert host_user.authorized == "" and not any((ponk.home / "ssh").iterdir())
 
