@@ -19,7 +19,7 @@ as_root=()
 probe=$root
 while [[ ! -e $probe ]]; do probe=$(dirname "$probe"); done
 if [[ ! -w $probe ]]; then
-    echo "'$probe' is not yours, so sudo is used" >&2
+    echo "'$probe' belongs to another user: using sudo" >&2
     as_root=(sudo)
 fi
 
@@ -61,7 +61,7 @@ done
     done
 if [[ $az == 1 ]]; then
     if [[ -e $root/bin/az && $(readlink "$root/bin/az" || true) != ponk ]]; then
-        echo "'$root/bin/az' is something else and stays; no link was made" >&2
+        echo "'$root/bin/az' is another program and was kept; no link was created" >&2
     else
         "${as_root[@]}" ln -sfn ponk "$root/bin/az"
         for shell in bash zsh fish; do "$ponk" completion "$shell" --for az >"$stage/az.$shell"; done
@@ -72,7 +72,7 @@ if [[ $az == 1 ]]; then
 fi
 echo "Installed $root/bin/ponk, $(ls "$stage/man1" | wc -l) man pages, completions for bash, zsh and fish, and the samples"
 if [[ -z $3 && :$PATH: != *:$root/bin:* ]]; then
-    echo "'$root/bin' is not on your PATH. For this shell, and in ~/.profile for the next ones:"
+    echo "'$root/bin' is not on your PATH. Run this, and add it to ~/.profile:"
     echo "    export PATH=\"$root/bin:\$PATH\""
 fi
-[[ $az == 1 ]] || echo "The name az, for commands as written in 2017: make install AZ=1"
+[[ $az == 1 ]] || echo "To install the name az for old 'az ml' commands: make install AZ=1"

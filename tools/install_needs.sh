@@ -26,7 +26,7 @@ packages_of() {
         bench) echo "git python3-venv libbenchmark-dev docker.io debootstrap openssh-server openssh-client iproute2 rsync" ;;
         format) echo "clang-format git" ;;
         tidy) echo "clang-tidy git" ;;
-        *) echo "install_needs.sh: no group '$1'; there are build, run, test, fuzz, bench, format, tidy" >&2; exit 2 ;;
+        *) echo "install_needs.sh: no group '$1'; the groups are build, run, test, fuzz, bench, format, tidy" >&2; exit 2 ;;
     esac
 }
 
@@ -34,7 +34,7 @@ wanted=""
 for group in "$@"; do wanted="$wanted $(packages_of "$group")"; done
 
 if ! command -v dpkg-query >/dev/null; then
-    echo "This is no Debian, so nothing is installed for you. Needed:" $wanted >&2
+    echo "This is not Debian: install these packages yourself:" $wanted >&2
     exit 0
 fi
 
@@ -53,7 +53,7 @@ as_root=()
 if [[ $(id -u) != 0 ]]; then
     if ! command -v sudo >/dev/null; then
         echo "install_needs.sh: missing packages: ${missing[*]}" >&2
-        echo "Install them as root (there is no sudo here), then repeat." >&2
+        echo "There is no sudo here: install them as root, then try again." >&2
         exit 1
     fi
     as_root=(sudo)
@@ -66,7 +66,7 @@ for choice in "${missing[@]}"; do
     for package in ${choice//|/ }; do
         if apt-cache show "$package" >/dev/null 2>&1; then chosen+=("$package"); continue 2; fi
     done
-    echo "install_needs.sh: no package source knows '$choice'" >&2
+    echo "install_needs.sh: no package source has '$choice'" >&2
     exit 1
 done
 "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${chosen[@]}" >&2

@@ -8,7 +8,7 @@ ponk=$(realpath "$1")
 # The sample asks for `python3`. Where another one stands first on the path and lacks NumPy, the
 # system's comes before it.
 if ! python3 -c 'import numpy' 2>/dev/null; then
-    echo "python3 ($(command -v python3)) has no NumPy; taking /usr/bin/python3" >&2
+    echo "python3 ($(command -v python3)) has no NumPy; using /usr/bin/python3" >&2
     export PATH="/usr/bin:$PATH"
 fi
 

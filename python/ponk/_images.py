@@ -96,7 +96,7 @@ def keep_figure(name, figure):
     elif hasattr(figure, "write_image"):
         figure.write_image(target)
     else:
-        raise TypeError("'%s' is no figure" % type(figure).__name__)
+        raise TypeError("'%s' is not a figure" % type(figure).__name__)
     return relative
 
 

@@ -68,7 +68,7 @@ def warn(text):
         return
     _warned.add(kind)
     try:
-        sys.stderr.write("ponk: warning: %s (not said again)\n" % text)
+        sys.stderr.write("ponk: warning: %s (shown once)\n" % text)
         sys.stderr.flush()
     except Exception:
         pass
@@ -116,12 +116,12 @@ def whole_step(name, step):
     if not -2 ** 63 <= whole < 2 ** 63:
         raise ValueError("the step of '%s' has more than 64 bits" % name[:100])
     if isinstance(step, float) and whole != step:
-        warn("log: a step is no whole number: %r of '%s' is taken as %d" % (step, name[:100], whole))
+        warn("log: the step %r of '%s' is not a whole number: %d is used" % (step, name[:100], whole))
     return whole
 
 
 def as_number(value):
-    """A float or int, or None when the value is no number."""
+    """A float or int, or None when the value is not a number."""
     if isinstance(value, (bool, int)):
         return int(value)
     if isinstance(value, float):
@@ -170,11 +170,11 @@ def as_list(value):
 def metric_records(name, value, step):
     """The records for one name."""
     if name is None or not str(name):
-        warn("log: a value without a name is left out")
+        warn("log: a value without a name is ignored")
         return []
     name = short_name(name)
     if value is None:
-        warn("log: None is left out: the value of '%s'" % name[:100])
+        warn("log: the value of '%s' is None and is ignored" % name[:100])
         return []
     number = as_number(value)
     if number is None:
@@ -190,7 +190,7 @@ def metric_records(name, value, step):
 def short_name(name):
     name = str(name)
     if len(name) > LONGEST_NAME:
-        warn("log: names are cut behind %d characters, and those that are equal then are one: '%s...'" % (LONGEST_NAME, name[:100]))
+        warn("log: names are truncated to %d characters; names that are then equal count as one: '%s...'" % (LONGEST_NAME, name[:100]))
     return name[:LONGEST_TEXT]  # the daemon cuts it, when it has hidden secrets in it
 
 
@@ -200,7 +200,7 @@ def word_records(kind, words):
     for name, value in words.items():
         name, value = short_name(name), str(value)
         if not name:
-            warn("log: a %s without a name is left out" % kind)
+            warn("log: a %s without a name is ignored" % kind)
             continue
         if len(value) > LONGEST_TEXT:
             warn("log: only the first %d characters of %s '%s' are kept" % (LONGEST_TEXT, kind, name[:100]))

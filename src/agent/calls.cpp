@@ -88,7 +88,8 @@ Result<Reply> Calls::dispatch(const Json& head,
          {"environments", "environment-lock", "remove-environment", "collect-environments"}) {
         if (call == name) return keep_environments(head, stop);
     }
-    return fail(ErrorKind::invalid_argument, "ponk-agent has no call '{}'", printable(call));
+    return fail(
+        ErrorKind::invalid_argument, "ponk-agent does not know the call '{}'", printable(call));
 }
 
 Result<executor::Executor*> Calls::executor_for(const Json& head)
@@ -96,7 +97,9 @@ Result<executor::Executor*> Calls::executor_for(const Json& head)
     const auto type = head.text("type");
     const auto found = executors_.find(type);
     if (found == executors_.end())
-        return fail(ErrorKind::invalid_argument, "ponk-agent has no targets '{}'", printable(type));
+        return fail(ErrorKind::invalid_argument,
+                    "ponk-agent does not support targets of type '{}'",
+                    printable(type));
     return found->second.get();
 }
 
@@ -114,9 +117,10 @@ Result<> Calls::require_place(const RunId& run) const
     if (executor::is_there(runs_.of(run)) || !runs_.find_note(run, mark::type) ||
         runs_.is_marked(identity_.text()))
         return {};
-    return fail(ErrorKind::unavailable,
-                "the folder {} on that machine is gone or another one: is its disk mounted?",
-                os::in_quotes(home_ / "runs"));
+    return fail(
+        ErrorKind::unavailable,
+        "the folder {} on that machine is missing or was replaced: check that its disk is mounted",
+        os::in_quotes(home_ / "runs"));
 }
 
 std::string Calls::expand(const std::string& path) const
@@ -299,7 +303,7 @@ Result<Reply> Calls::store_work(const Json& head, std::stop_token stop)
     const auto work = executor::RunFolder::open(subject.directory, executor::control::work);
     if (!work &&
         (work.error().kind() == ErrorKind::not_found || work.error().kind() == ErrorKind::conflict))
-        return fail(ErrorKind::not_found, "there is no working copy any more");
+        return fail(ErrorKind::not_found, "the working copy no longer exists");
     if (!work) return tl::unexpected(work.error());
     const auto stored =
         TRY(executor::trees_of(objects_)

@@ -11,8 +11,8 @@ namespace ponk::agent {
 
 namespace {
 
-constexpr const char* advice =
-    "Write 'scratch: FOLDER' with a folder on a local disk of that machine into the target's file.";
+constexpr const char* advice = "Write 'scratch: FOLDER' in the target's .compute file, with a "
+                               "folder on a local disk of that machine.";
 
 bool is_on_network(const Path& folder)
 {
@@ -41,10 +41,10 @@ Result<> open_home(const Path& home)
     if (::statvfs(home.c_str(), &info) == 0) {
         if ((info.f_flag & ST_RDONLY) != 0)
             return tl::unexpected(
-                Error(ErrorKind::conflict, os::in_quotes(home) + " cannot be written to", advice));
+                Error(ErrorKind::conflict, os::in_quotes(home) + " is not writable", advice));
         if ((info.f_flag & ST_NOEXEC) != 0)
             return tl::unexpected(Error(ErrorKind::conflict,
-                                        "nothing may be executed from " + os::in_quotes(home) +
+                                        "programs cannot be executed from " + os::in_quotes(home) +
                                             " (mounted with noexec)",
                                         advice));
     }
@@ -63,7 +63,8 @@ Result<> HomeIdentity::check() const
     const auto now = os::read_file(home_ / "run.key", 4096);
     if (now && *now == key_) return {};
     return fail(ErrorKind::unavailable,
-                "ponk's folder {} on that machine is gone or another one: is its disk mounted?",
+                "ponk's folder {} on that machine is missing or was replaced: check that its disk "
+                "is mounted",
                 os::in_quotes(home_));
 }
 

@@ -98,10 +98,9 @@ int main(int argc, char** argv)
     }
     const std::string_view verb = argc == 4 ? argv[1] : "";
     if ((verb != "serve" && verb != "leave") || std::strcmp(argv[2], "--home") != 0) {
-        std::fputs(
-            "usage: ponk-agent serve|leave --home FOLDER\n"
-            "Carries out runs for a ponk on another machine. Started by ponk, never by hand.\n",
-            stderr);
+        std::fputs("usage: ponk-agent serve|leave --home FOLDER\nExecutes runs for a ponk on "
+                   "another machine. Started by ponk, not by hand.\n",
+                   stderr);
         return agent::misused;
     }
     ::signal(SIGPIPE, SIG_IGN);

@@ -204,7 +204,8 @@ protected:
         }
         const auto outage = executor().outage(spec.directory);
         ASSERT_TRUE(outage);
-        EXPECT_NE(outage->reason.find("is its disk mounted?"), std::string::npos) << outage->reason;
+        EXPECT_NE(outage->reason.find("check that its disk is mounted"), std::string::npos)
+            << outage->reason;
         EXPECT_FALSE(executor().cancel(spec.id.text(), spec.directory, 1s)) << "not heard";
     }
 };

@@ -55,7 +55,7 @@ Result<> Server::serve(const Json& hello)
         while (auto frame = TRY(parser.next())) {
             if (!greeted) {
                 if (frame->kind != FrameKind::hello)
-                    return fail(ErrorKind::damaged, "the daemon does not begin with a hello");
+                    return fail(ErrorKind::damaged, "the daemon did not send a hello first");
                 TRY(parse_hello(frame->head));
                 greeted = true;
                 continue;

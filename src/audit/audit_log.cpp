@@ -107,10 +107,9 @@ Result<> AuditLog::take_up()
     if (!noted || (!text && !files.empty())) {
         events.push_back(event("headless", "'audit.head' was not there or could not be read"));
     } else if (noted->number > head_.number) {
-        events.push_back(event("missing",
-                               fmt::format("records {} to {} were not there any more",
-                                           head_.number + 1,
-                                           noted->number)));
+        events.push_back(
+            event("missing",
+                  fmt::format("records {} to {} were missing", head_.number + 1, noted->number)));
         head_ = *noted;
     } else if (noted->number == head_.number && noted->hash != head_.hash) {
         events.push_back(event("missing", fmt::format("record {} was another one", head_.number)));

@@ -18,7 +18,7 @@ Result<> WorkBudget::check() const
     if (Clock::now() > deadline_.load(std::memory_order_relaxed)) {
         return tl::unexpected(
             Error(ErrorKind::timeout,
-                  "the request takes longer than one request may",
+                  "the request takes too long",
                   "Ask for less: a narrower filter, fewer keys, a smaller page."));
     }
     return {};
@@ -30,14 +30,14 @@ Result<> WorkBudget::charge_answer(std::size_t bytes) const
     if (total <= answer_limit_) {
         if (meter_ == nullptr || meter_->hold(total)) return check();
         return tl::unexpected(Error(ErrorKind::unavailable,
-                                    "too many large answers are being made at once",
+                                    "too many large answers are in progress",
                                     "Try again in a moment."));
     }
-    return tl::unexpected(Error(ErrorKind::invalid_argument,
-                                fmt::format("the answer would be larger than {}, the most that one "
-                                            "request is given",
-                                            byte_size_text(answer_limit_)),
-                                "Ask for less: a narrower filter, fewer keys, a smaller page."));
+    return tl::unexpected(
+        Error(ErrorKind::invalid_argument,
+              fmt::format("the answer would be larger than {}, the limit of one request",
+                          byte_size_text(answer_limit_)),
+              "Ask for less: a narrower filter, fewer keys, a smaller page."));
 }
 
 WorkScope::WorkScope(const WorkBudget* budget) noexcept : before_(current)

@@ -29,8 +29,8 @@ Error pass_to_az(char** argv)
         ::execv(candidate.c_str(), argv);
     }
     return {ErrorKind::not_found,
-            "no other 'az' is on PATH to hand this command to",
-            "ponk under this name serves 'az ml …' only."};
+            "no other 'az' is on PATH to run this command",
+            "Under the name 'az', ponk only runs 'az ml …'."};
 }
 
 }  // namespace ponk::cli

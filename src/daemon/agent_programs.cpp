@@ -49,10 +49,10 @@ Result<std::string> AgentPrograms::find(const std::string& processor) const
     if (bytes) return bytes;
     return tl::unexpected(
         Error(ErrorKind::unavailable,
-              fmt::format("this ponk has no program for machines with '{}' processors",
+              fmt::format("this ponk contains no program for machines with '{}' processors",
                           printable(processor)),
-              fmt::format("Build '{}' (preset agent-{}) or take it from a ponk of that machine's "
-                          "kind, and put it at {}.",
+              fmt::format("Build '{}' (preset agent-{}) or copy it from a ponk for that processor, "
+                          "and put it at {}.",
                           name,
                           printable(processor),
                           os::in_quotes(file))));

@@ -131,7 +131,7 @@ std::string wait_for_end(const Options& options,
         if (woken && *woken == 1) return "asked to stop";
         if (woken) home.silence();
         if (const auto failure = engine.context().history.failure())
-            return "the database cannot be used any more: " + failure->message();
+            return "the database can no longer be used: " + failure->message();
         const auto now = boot_milliseconds();
         const bool busy = engine.active_runs() > 0 || server.requests_served() != served;
         served = server.requests_served();

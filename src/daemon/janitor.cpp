@@ -24,7 +24,7 @@ Result<> collect_objects(const engine::Context& context, const std::stop_token& 
     const auto report = TRY(engine::collect_garbage(context, stop));
     if (report.unreadable.empty()) return {};
     return fail(ErrorKind::damaged,
-                "{} snapshots in {} cannot be read, so {} objects are kept that they may name: {}",
+                "{} snapshots in {} cannot be read, so {} objects that they may use are kept: {}",
                 report.unreadable.size(),
                 os::in_quotes(context.objects.root()),
                 report.kept_objects,

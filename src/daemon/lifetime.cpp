@@ -32,9 +32,9 @@ Error taken(int lock, const os::Path& home)
     }
     return {ErrorKind::conflict,
             fmt::format("another daemon (process {}) serves {}", *pid, os::in_quotes(home)),
-            fmt::format("'ponk daemon stop' ends it; where that does not find it, 'kill {}' does. "
-                        "Runs go on.",
-                        *pid)};
+            fmt::format(
+                "Run 'ponk daemon stop'. If that does not find it, run 'kill {}'. Runs continue.",
+                *pid)};
 }
 
 }  // namespace

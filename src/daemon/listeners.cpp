@@ -109,13 +109,13 @@ Result<std::vector<net::Listener>> listen_as_told(const ServeOptions& options,
     for (const auto& address : TRY(os::resolve_tcp(options.host, options.port))) {
         const bool own = address.is_loopback();
         if (!own && !tls && options.plain == ServeOptions::Plain::on_loopback) {
-            return tl::unexpected(Error(
-                ErrorKind::invalid_argument,
-                fmt::format("{} is reached from other machines, and without TLS everybody on the "
-                            "way can read the tokens",
-                            address.text()),
-                "Give '--tls-cert FILE --tls-key FILE', or '--insecure' where something else "
-                "protects the connection."));
+            return tl::unexpected(
+                Error(ErrorKind::invalid_argument,
+                      fmt::format("other machines can reach {}, and without TLS anybody on the "
+                                  "network path can read the tokens",
+                                  address.text()),
+                      "Use '--tls-cert FILE --tls-key FILE', or '--insecure' if something else "
+                      "protects the connection."));
         }
         listeners.push_back(
             {.socket = TRY(os::listen_tcp(address)),

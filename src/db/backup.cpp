@@ -144,7 +144,7 @@ Result<> integrity_check(Connection& connection)
     auto keys = TRY(connection.prepare("PRAGMA foreign_key_check"));
     if (!TRY(keys.step())) return {};
     return fail(ErrorKind::damaged,
-                "database {}: table '{}' refers to rows that are not there",
+                "database {}: table '{}' refers to missing rows",
                 os::in_quotes(connection.file()),
                 keys.text(0));
 }

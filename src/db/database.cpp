@@ -63,7 +63,7 @@ Result<FileState> Database::open_sound(Check check, std::chrono::milliseconds at
     }
     const auto state =
         TRY(migrate(writer, plan_.schema, [this, &writer](int /*version*/) -> Result<> {
-            TRY(backups_.add(writer).map_error(while_doing("make a backup before the upgrade")));
+            TRY(backups_.add(writer).map_error(while_doing("create a backup before the upgrade")));
             return {};
         }));
     if (check == Check::thorough && plan_.verify) TRY(plan_.verify(writer));
@@ -77,13 +77,14 @@ std::optional<Error> Database::find_obvious_damage() const
     };
     struct stat info {};
     const bool there = ::stat(file_.c_str(), &info) == 0;
-    if (there && !S_ISREG(info.st_mode)) return damaged("something that is no file has its name");
-    if (is_orphaned_log(file_)) return damaged("its write-ahead log is there without it");
-    if (ownership_.left() == Ownership::Left::damaged) return damaged("damage was met in use");
+    if (there && !S_ISREG(info.st_mode)) return damaged("it is not a file");
+    if (is_orphaned_log(file_)) return damaged("it is missing, but its write-ahead log exists");
+    if (ownership_.left() == Ownership::Left::damaged)
+        return damaged("damage was found while it was in use");
     const bool had_data = !ownership_.stamp().empty() && ownership_.stamp() != "none";
     const auto backups = backups_.list();
     const bool wanted = had_data || (backups && !backups->empty());
-    if (wanted && !there) return damaged("the file is gone");
+    if (wanted && !there) return damaged("the file is missing");
     if (wanted && info.st_size == 0) return damaged("the file is empty");
     return std::nullopt;
 }
@@ -101,10 +102,10 @@ Result<> Database::open_or_recover()
 {
     opening_.clean_stop = ownership_.left() == Ownership::Left::clean;
     if (const auto log = TRY(set_foreign_log_aside(file_)); !log.empty())
-        opening_.notice = fmt::format("a copy was put in the place of {}: the log of the database "
-                                      "that was there is kept as {}",
-                                      os::in_quotes(file_),
-                                      os::in_quotes(log));
+        opening_.notice =
+            fmt::format("{} was replaced by a copy: the log of the earlier database is kept as {}",
+                        os::in_quotes(file_),
+                        os::in_quotes(log));
     if (const auto damage = find_obvious_damage()) return recover(*damage);
     const auto state = open_sound(check_wanted(), plan_.check_at_most);
     if (!state && state.error().kind() == ErrorKind::damaged) return recover(state.error());
@@ -142,7 +143,7 @@ Result<> Database::recover(const Error& damage)
     }
     TRY(open_sound(Check::none, {}));
     opening_.outcome = Outcome::emptied;
-    opening_.notice = kept + "; there is no sound backup, so runs are read from their directories";
+    opening_.notice = kept + "; there is no intact backup, so runs are read from their directories";
     return {};
 }
 

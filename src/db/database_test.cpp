@@ -107,7 +107,7 @@ TEST_F(DatabaseTest, AFileThatIsNoDatabaseIsKeptAndReplacedByAnEmptyOne)
     auto database = open().value();
 
     EXPECT_TRUE(database->opening().outcome == Outcome::emptied);
-    EXPECT_THAT(database->opening().notice, HasSubstr("there is no sound backup"));
+    EXPECT_THAT(database->opening().notice, HasSubstr("there is no intact backup"));
     EXPECT_EQ(count(*database), 0);
     EXPECT_TRUE(std::filesystem::exists(database->opening().set_aside));
     EXPECT_TRUE(add(*database, "works"));
@@ -152,7 +152,7 @@ TEST_F(DatabaseTest, ABackupThatWasPutInItsPlaceAfterAKillIsNotMixedWithTheLogTh
     auto database = open().value();
 
     EXPECT_TRUE(database->opening().outcome == Outcome::opened) << database->opening().notice;
-    EXPECT_THAT(database->opening().notice, HasSubstr("a copy was put in the place of"));
+    EXPECT_THAT(database->opening().notice, HasSubstr("was replaced by a copy"));
     EXPECT_EQ(count(*database), 1);
     ASSERT_TRUE(add(*database, "after"));
     database.reset();
@@ -292,7 +292,7 @@ TEST_F(DatabaseTest, AnEmptyOrMissingFileIsDamageEvenWithoutABackup)
     auto database = open().value();
 
     EXPECT_TRUE(database->opening().outcome == Outcome::emptied);
-    EXPECT_THAT(database->opening().notice, HasSubstr("the file is gone"));
+    EXPECT_THAT(database->opening().notice, HasSubstr("the file is missing"));
     EXPECT_THAT(database->opening().notice, HasSubstr("nothing to keep"));
 }
 

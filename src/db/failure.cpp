@@ -49,7 +49,7 @@ Meaning meaning(sqlite3* connection, int code, const std::string& file)
     case SQLITE_LOCKED:
         return {unavailable,
                 "is locked by another program",
-                "End whatever else has " + file + " open and try again."};
+                "End the other program that has " + file + " open and try again."};
     case SQLITE_IOERR:
         return {unavailable,
                 "cannot be read or written: " + system_reason(connection, code),

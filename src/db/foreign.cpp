@@ -24,7 +24,8 @@ Result<Header> read_header(const Path& file)
     const auto fd = TRY(os::open_regular(file));
     const auto bytes = TRY(os::read_at(fd.get(), 0, header_size));
     if (!bytes.starts_with(magic) || bytes.size() < header_size)
-        return fail(ErrorKind::invalid_argument, "{} is no SQLite database", os::in_quotes(file));
+        return fail(
+            ErrorKind::invalid_argument, "{} is not a SQLite database", os::in_quotes(file));
     return Header{bytes[18] == 2 || bytes[19] == 2};
 }
 

@@ -17,7 +17,7 @@ Result<> check_owner(Connection& connection, const Schema& schema)
     return tl::unexpected(
         Error(ErrorKind::conflict,
               fmt::format("{} is a database of another program", os::in_quotes(connection.file())),
-              "Move it away, or set PONK_HOME to another folder."));
+              "Move the file away, or set PONK_HOME to another folder."));
 }
 
 Result<> step(Connection& connection, const Schema& schema, std::size_t version)
@@ -39,13 +39,13 @@ Result<FileState> migrate(Connection& connection,
     const auto last = static_cast<std::int64_t>(schema.migrations.size());
     const auto version = TRY(connection.query_integer("PRAGMA user_version"));
     if (version > last) {
-        return tl::unexpected(
-            Error(ErrorKind::unavailable,
-                  fmt::format("database {} has version {}, this ponk knows versions up to {}",
-                              os::in_quotes(connection.file()),
-                              version,
-                              last),
-                  "Use the newer ponk that wrote it, or set PONK_HOME to another folder."));
+        return tl::unexpected(Error(
+            ErrorKind::unavailable,
+            fmt::format("database {} has version {}, but this ponk supports versions up to {}",
+                        os::in_quotes(connection.file()),
+                        version,
+                        last),
+            "Use the newer ponk that wrote it, or set PONK_HOME to another folder."));
     }
     if (version == last) return FileState::current;
     if (version > 0) TRY(before(static_cast<int>(version)));

@@ -91,7 +91,7 @@ TEST_F(MigrationTest, RefusesAFileOfANewerVersionAndLeavesIt)
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().kind(), ErrorKind::unavailable);
     EXPECT_THAT(refused.error().message(),
-                HasSubstr("test.db' has version 2, this ponk knows versions up to 1"));
+                HasSubstr("test.db' has version 2, but this ponk supports versions up to 1"));
     EXPECT_TRUE(open({first, second}));
 }
 

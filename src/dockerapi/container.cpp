@@ -263,7 +263,7 @@ Result<std::vector<std::string>> changed_paths(const Engine& engine,
         net::until(deadline),
         std::move(stop));
     if (text.size() > longest)
-        return fail(ErrorKind::unavailable, "container '{}' changed too much to be told", name);
+        return fail(ErrorKind::unavailable, "container '{}' changed too much to be reported", name);
     TRY(Result<net::Reply>(asked));
     const auto list = TRY(parse_json(text).map_error(while_doing("the Docker engine's answer")));
     std::vector<std::string> paths;

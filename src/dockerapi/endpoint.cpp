@@ -18,7 +18,7 @@ namespace {
 // How messages about an engine that is not to be had begin; they may come from another machine, as
 // text.
 constexpr std::string_view absent = "no Docker engine: there is no socket ";
-constexpr std::string_view closed = "this user may not talk to the Docker engine at ";
+constexpr std::string_view closed = "this user has no access to the Docker engine at ";
 constexpr std::string_view silent = "no Docker engine listens at ";
 
 bool listens_at(const Path& path)
@@ -33,8 +33,8 @@ Result<Path> socket_of(const std::string& address, const std::string& named_by)
     if (address.starts_with(scheme)) return Path(address.substr(scheme.size()));
     return tl::unexpected(
         Error(ErrorKind::invalid_argument,
-              fmt::format("{} names '{}', which is no Unix socket", named_by, address),
-              "Attach that machine as a target: `ponk computetarget attach remotedocker …`."));
+              fmt::format("{} is '{}', which is not a Unix socket", named_by, address),
+              "Attach that machine as a target: 'ponk computetarget attach remotedocker …'."));
 }
 
 // The context's description is in a folder named by the digest of its name.
@@ -45,7 +45,7 @@ Result<Path> socket_of_context(const std::string& name, const Path& settings)
     if (!text) {
         return tl::unexpected(Error(ErrorKind::not_found,
                                     fmt::format("the Docker context '{}' does not exist", name),
-                                    "`docker context ls` lists them."));
+                                    "'docker context ls' lists the contexts."));
     }
     const auto meta = TRY(parse_json(*text).map_error(while_doing("{}", os::in_quotes(file))));
     return socket_of(meta["Endpoints"]["docker"].text("Host"),
@@ -80,18 +80,18 @@ Error explain_unreachable(const Path& socket, const Error& error)
     if (::stat(socket.c_str(), &info) != 0) {
         return {ErrorKind::unavailable,
                 fmt::format("{}{}", absent, place),
-                "Install Docker or Podman and start it, or name its socket in DOCKER_HOST."};
+                "Install Docker or Podman and start it, or set DOCKER_HOST to its socket."};
     }
     if (::access(socket.c_str(), W_OK) != 0) {
         return {ErrorKind::unavailable,
                 fmt::format("{}{}", closed, place),
-                "Run `sudo usermod -aG docker $USER` and log in again, or use a rootless engine."};
+                "Run 'sudo usermod -aG docker $USER' and log in again, or use a rootless engine."};
     }
     if (error.kind() == ErrorKind::unavailable &&
         error.message().find("broke") == std::string::npos) {
         return {ErrorKind::unavailable,
                 fmt::format("{}{}", silent, place),
-                "Start it (`sudo systemctl start docker`)."};
+                "Start it with 'sudo systemctl start docker'."};
     }
     return error;
 }

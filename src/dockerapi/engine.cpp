@@ -34,10 +34,9 @@ std::string advice_for(std::string_view message)
         return message.find(part) != std::string_view::npos;
     };
     if (says("no space left on device"))
-        return "Free space where the engine keeps its data (`docker system df` tells what is "
-               "used).";
+        return "Free space where the engine keeps its data ('docker system df' shows the usage).";
     if (says("pull access denied") || says("unauthorized") || says("no basic auth credentials"))
-        return "Check the image's name; for a private registry log in with `docker login`.";
+        return "Check the image's name; for a private registry log in with 'docker login'.";
     if (says("no such host") || says("connection refused") || says("i/o timeout"))
         return "The engine cannot reach the registry: check its network and proxy settings.";
     return {};
@@ -98,7 +97,7 @@ Result<Engine> Engine::connect(Path socket, Deadline deadline, std::stop_token s
     if (reply.status >= 400) return tl::unexpected(refused(reply));
     const auto body = TRY(parse_json(reply.body).map_error([&socket](const Error&) {
         return Error(ErrorKind::unavailable,
-                     fmt::format("what listens at {} is no Docker engine", os::in_quotes(socket)));
+                     fmt::format("the server at {} is not a Docker engine", os::in_quotes(socket)));
     }));
     Version version{.engine = body.text("Version"),
                     .api = body.text("ApiVersion"),
@@ -110,13 +109,13 @@ Result<Engine> Engine::connect(Path socket, Deadline deadline, std::stop_token s
             version.podman |= part.text("Name").starts_with("Podman");
     }
     if (order_of(version.api) < order_of(oldest_api)) {
-        return tl::unexpected(
-            Error(ErrorKind::unavailable,
-                  fmt::format("the Docker engine {} is too old: its API is {}, needed is {}",
-                              printable(version.engine),
-                              printable(version.api),
-                              oldest_api),
-                  "Update it to Docker 20.10 or newer."));
+        return tl::unexpected(Error(
+            ErrorKind::unavailable,
+            fmt::format("the Docker engine {} is too old: its API version is {}, ponk needs {}",
+                        printable(version.engine),
+                        printable(version.api),
+                        oldest_api),
+            "Update it to Docker 20.10 or newer."));
     }
     return Engine(std::move(socket), std::move(version));
 }

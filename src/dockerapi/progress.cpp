@@ -81,7 +81,7 @@ Result<> PullProgress::result() const
         Error(error_.find("not found") != std::string::npos || refused ? ErrorKind::not_found
                                                                        : ErrorKind::unavailable,
               printable(error_),
-              refused ? "Check the image's name; for a private registry log in with `docker login`."
+              refused ? "Check the image's name; for a private registry log in with 'docker login'."
                       : ""));
 }
 

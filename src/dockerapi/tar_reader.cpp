@@ -128,7 +128,7 @@ Result<> TarReader::read_header()
     }
     if (!has_its_checksum(header)) return damaged("a header without its checksum");
     auto size = number_at(header, 124, 12);
-    if (!size) return damaged("a size that is no number");
+    if (!size) return damaged("a size that is not a number");
     const char type = header[156];
     if (type == 'x' || type == 'g' || type == 'L' || type == 'K') {
         if (*size > longest_extra) return damaged("a name past 1 MiB");
@@ -155,7 +155,7 @@ Result<> TarReader::read_header()
             if (key == "linkpath") entry.link = value;
             if (key == "size") {
                 const auto number = parse_integer(value);
-                if (!number || *number < 0) return damaged("a size that is no number");
+                if (!number || *number < 0) return damaged("a size that is not a number");
                 size = static_cast<std::uint64_t>(*number);
             }
         }

@@ -215,11 +215,11 @@ namespace {
 Result<> refuse_clients_run(const model::Run& run)
 {
     if (run.target_type != model::client_target) return {};
-    return tl::unexpected(Error(ErrorKind::conflict,
-                                fmt::format("run '{}' belongs to a client of the tracking API, "
-                                            "which alone begins and ends it",
-                                            run.id.text()),
-                                "End the program that logs into it."));
+    return tl::unexpected(Error(
+        ErrorKind::conflict,
+        fmt::format("run '{}' belongs to a client of the tracking API: only the client can end it",
+                    run.id.text()),
+        "End the program that logs to it."));
 }
 
 }  // namespace

@@ -48,11 +48,10 @@ Error offer_substitutes(const Error& error, const Request& request)
         names.resize(most);
         names.emplace_back("…");
     }
-    return error.with_hint(
-        fmt::format("{}{}'--substitute' puts known replacements in the place of {}.",
-                    error.hint(),
-                    error.hint().empty() ? "" : " ",
-                    join(names, ", ")));
+    return error.with_hint(fmt::format("{}{}'--substitute' replaces {}.",
+                                       error.hint(),
+                                       error.hint().empty() ? "" : " ",
+                                       join(names, ", ")));
 }
 
 Result<Preparation> plan(const Settings& settings,
@@ -76,7 +75,7 @@ std::string build_reason(const Cache& cache,
     if (!last)
         return fmt::format("it is the first environment of this project on '{}'", request.target);
     const auto change = describe_change(*last, describe(preparation.spec));
-    return change.empty() ? "the one of the last run was removed" : change;
+    return change.empty() ? "the environment of the last run was removed" : change;
 }
 
 // The record when what it says is so; else why not.
@@ -153,7 +152,7 @@ public:
             TRY(make());
         }
         return fail(ErrorKind::conflict,
-                    "environment '{}' is removed by somebody as often as it is built",
+                    "environment '{}' is removed each time it is built",
                     preparation_.id);
     }
 
@@ -174,8 +173,8 @@ private:
                                         prepared.record.prefix);
         prepared.lease = std::move(lease);
         prepared.built = !reason_.empty();
-        prepared.reason = prepared.built ? "built because " + reason_
-                                         : "it was there: nothing that matters has changed";
+        prepared.reason =
+            prepared.built ? "built because " + reason_ : "reused: no relevant change";
         return prepared;
     }
 
@@ -184,21 +183,21 @@ private:
         const auto held = TRY(cache_.lock_for_change(
             preparation_.id,
             after(settings_.build_limit),
-            [this] { progress_("another process is at this environment; waiting for it"); },
+            [this] { progress_("waiting for another process that is building this environment"); },
             stop_));
         const auto found = TRY(look(cache_, preparation_, stop_));
         if (found.record) return {};
         if (auto adopted = TRY(preparation_.adopt(stop_))) {
             complete(adopted->record, request_, preparation_, adopted->lock);
-            adopted->record.reason = "it was found on the engine";
+            adopted->record.reason = "found on the engine";
             return cache_.publish(adopted->record, adopted->lock);
         }
         reason_ = build_reason(cache_, request_, preparation_, found.fault);
-        progress_("an environment is built: " + reason_);
+        progress_("building an environment: " + reason_);
         const auto& channels = preparation_.spec.packages.channels;
         if (std::find(channels.begin(), channels.end(), "defaults") != channels.end())
-            progress_("the channel 'defaults' is Anaconda's: its terms of service ask larger "
-                      "organisations for a licence; 'conda-forge' is free");
+            progress_("the channel 'defaults' belongs to Anaconda, whose terms of service require "
+                      "a licence for larger organisations; 'conda-forge' is free");
         auto result = build(held);
         if (!result) static_cast<void>(cache_.abandon(preparation_.id));
         return result.map_error(while_doing("build the environment"));
@@ -255,7 +254,7 @@ Result<Preparation> plan_prefix(const Settings& settings,
     preparation.id = key_of(preparation.spec);
     preparation.fault = [](const Record& record, const std::stop_token&) -> Result<std::string> {
         if (::access(record.interpreter.c_str(), X_OK) == 0) return std::string();
-        return fmt::format("its interpreter '{}' is gone", record.interpreter);
+        return fmt::format("its interpreter '{}' is missing", record.interpreter);
     };
     preparation.examine =
         [&settings,
@@ -319,12 +318,12 @@ Result<Outlook> check(const Settings& settings, const Request& request, std::sto
         outlook.interpreter = found.record->interpreter;
         outlook.builder = found.record->builder;
         outlook.choice = found.record->choice;
-        outlook.reason = "it is there";
+        outlook.reason = "its environment is already built";
         return outlook;
     }
     if (TRY(preparation->adopt(stop))) {
         outlook.ready = true;
-        outlook.reason = "it is on the engine";
+        outlook.reason = "its image is already on the engine";
         return outlook;
     }
     outlook.reason = build_reason(cache, request, *preparation, found.fault);

@@ -16,7 +16,7 @@ tl::unexpected<Error> no_environment(const std::string& id)
 {
     return tl::unexpected(Error(ErrorKind::not_found,
                                 fmt::format("there is no environment '{}'", printable(id)),
-                                "`ponk environment list` shows those that are."));
+                                "'ponk environment list' lists the environments."));
 }
 
 // As relays make them: the script could write any.
@@ -35,7 +35,7 @@ Result<> Executor::deliver(const std::string& /*job*/,
                            std::string answer)
 {
     if (!is_call_name(name))
-        return fail(ErrorKind::invalid_argument, "'{}' is no call of a script", printable(name));
+        return fail(ErrorKind::invalid_argument, "'{}' is not a call of a script", printable(name));
     // Whatever the script put in its place is not followed.
     if (::mkdir((directory / control::answers).c_str(), 0700) != 0 && errno != EEXIST)
         return fail_errno(errno, "make {}", os::in_quotes(directory / control::answers));

@@ -77,13 +77,13 @@ public:
     // What the target is and has, for people who set it up: docs/design/api.md, "A check".
     virtual Result<Json> facts(const FactsRequest& /*request*/, std::stop_token /*stop*/)
     {
-        return fail(ErrorKind::unavailable, "targets of this type cannot be looked at");
+        return fail(ErrorKind::unavailable, "targets of this type cannot be checked");
     }
 
     // The target's GPUs, who uses them and how much: docs/design/gpu.md, "GPUs for people".
     virtual Result<Json> gpus(const FactsRequest& /*request*/, std::stop_token /*stop*/)
     {
-        return fail(ErrorKind::unavailable, "GPUs of targets of this type cannot be looked at");
+        return fail(ErrorKind::unavailable, "GPUs of targets of this type cannot be listed");
     }
 
     // Removes the run's tree and control files from the target (our copy of the log stays).

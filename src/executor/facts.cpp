@@ -47,8 +47,8 @@ public:
         if (space && *space < little_space)
             warn(
                 fmt::format("only {} are free at {}", byte_size_text(*space), os::in_quotes(home_)),
-                "Free some space there, or write 'scratch: FOLDER' with a folder on a larger disk "
-                "into the target's file.");
+                "Free some space there, or write 'scratch: FOLDER' in the target's .compute file, "
+                "with a folder on a larger disk.");
     }
 
     void look_for_python(EngineNeed engine)
@@ -63,7 +63,7 @@ public:
         if (engine == EngineNeed::none)
             problem("error",
                     "neither 'python3' nor 'python' is found there",
-                    "Install Python, or name its file in 'pythonLocation'.");
+                    "Install Python, or set 'pythonLocation' to its path.");
     }
 
     void look_for_gpus()
@@ -132,9 +132,9 @@ private:
     void judge(const dockerapi::Version& version, const dockerapi::Info& info)
     {
         if (!info.live_restore && !version.podman)
-            warn("runs end when the engine is restarted or upgraded there (live-restore is off)",
-                 "Write {\"live-restore\": true} into /etc/docker/daemon.json and reload the "
-                 "engine.");
+            warn(
+                "runs end when the engine is restarted or upgraded there (live-restore is off)",
+                "Write {\"live-restore\": true} in /etc/docker/daemon.json and reload the engine.");
     }
 
     void problem(const char* severity, const std::string& what, const std::string& hint)

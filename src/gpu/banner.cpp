@@ -9,7 +9,7 @@ namespace {
 
 std::string or_unknown(std::string text)
 {
-    return text.empty() ? "not told by the driver" : text;
+    return text.empty() ? "not reported by the driver" : text;
 }
 
 std::string capability_text(const Device& device)

@@ -169,7 +169,8 @@ Result<Device> device_from(const Json& json)
 
 Result<Inventory> inventory_from(const Json& json)
 {
-    if (!json.is_object()) return fail(ErrorKind::damaged, "the GPUs are not told as an object");
+    if (!json.is_object())
+        return fail(ErrorKind::damaged, "the report of the GPUs is not an object");
     Inventory inventory{.way = json.text("way"),
                         .driver_version = json.text("driver_version"),
                         .cuda_version = json.text("cuda_version"),
@@ -185,7 +186,7 @@ Result<Inventory> inventory_from(const Json& json)
 
 Result<Sample> sample_from(const Json& json)
 {
-    if (!json.is_object()) return fail(ErrorKind::damaged, "a GPU sample is no object");
+    if (!json.is_object()) return fail(ErrorKind::damaged, "a GPU sample is not an object");
     Sample sample{.time = json.integer("time"), .devices = {}};
     for (const auto& device : list(json, "devices"))
         sample.devices.push_back(device_sample_from(device));

@@ -27,7 +27,7 @@ constexpr auto probe_patience = 20s;
 constexpr auto longest_silence = 30s;
 // A driver that is being loaded, or a process of it that was killed, is there a moment later.
 constexpr int most_probe_tries = 3;
-constexpr const char* nothing_here = "this machine has none that a driver knows";
+constexpr const char* nothing_here = "no driver on this machine reports one";
 
 std::vector<std::string> without_devices(std::vector<std::string> words)
 {
@@ -86,22 +86,22 @@ Result<> Keeper::keep()
     if (without && inventory_.problem)
         return go_without(Others::hidden,
                           gpu::Verdict::unknown,
-                          "the run goes without GPUs: " + inventory_.problem->message());
+                          "the run uses no GPUs: " + inventory_.problem->message());
     if (without)
         return go_without(Others::seen,
                           gpu::Verdict::not_requested,
-                          fmt::format("no GPU was asked for, and {}", nothing_here));
+                          fmt::format("no GPU was requested, and {}", nothing_here));
     const auto turn = TRY(take_gpus());
     if (turn == Turn::cancelled) {
         publish_end({.signal = SIGTERM, .cause = "cancel"},
-                    "the run was cancelled while it waited for GPUs");
+                    "the run was canceled while it waited for GPUs");
         report_.say("started");
         return {};
     }
     if (turn == Turn::without)
         return go_without(Others::hidden,
                           gpu::Verdict::not_requested,
-                          "no GPU could be had, and none was asked for: " + parent_has_them());
+                          "no GPU was requested, and none could be leased: " + parent_has_them());
     make_starter(Others::seen);
     TRY(start());
     report_.say("started");
@@ -140,8 +140,8 @@ Result<> Keeper::look_for_gpus()
     return tl::unexpected(Error(
         ErrorKind::not_found,
         fmt::format(
-            "GPUs were asked for ('{}'), but {}", options_.job.request.selection, nothing_here),
-        "'ponk gpu list' shows what each target has; '--gpus none' runs without."));
+            "GPUs were requested ('{}'), but {}", options_.job.request.selection, nothing_here),
+        "'ponk gpu list' lists the GPUs of each target; use '--gpus none' to run without."));
 }
 
 // Nobody asked for them: the run is what counts.
@@ -197,9 +197,9 @@ void Keeper::renew_leases()
         state_.set(
             "lease_problem",
             renewed ? fmt::format(
-                          "the lock file of '{}' was removed, and another run may have the GPU too",
+                          "the lock file of '{}' was removed, so another run may use the GPU too",
                           lease.uuid())
-                    : fmt::format("the lock file of '{}' cannot be looked at: {}",
+                    : fmt::format("the lock file of '{}' cannot be checked: {}",
                                   lease.uuid(),
                                   renewed.error().message()));
         write_state();

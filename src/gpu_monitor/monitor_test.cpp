@@ -55,7 +55,7 @@ TEST(Strangers, LostCardIsNamedWithWhatToDo)
     sample.devices[0].lost = "fallen off the bus";
     EXPECT_THAT(describe_strangers(card("GPU-a"), sample),
                 ElementsAre("GPU 0 (GPU-a) is lost (fallen off the bus): restart the machine, or "
-                            "ask for the others by UUID"));
+                            "request the others by UUID"));
 }
 
 TEST(Strangers, AScreenIsNone)

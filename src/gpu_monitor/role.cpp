@@ -82,8 +82,8 @@ bool is_wanted(int argc, const char* const* argv)
 int main(int argc, char** argv)
 {
     if (argc != 4 && argc != 5) {
-        std::fputs("usage: ponk-gpu-monitor DIRECTORY ENVIRONMENT REPORT [LEASE]\n"
-                   "Takes GPUs for one run. Started by ponk, never by hand.\n",
+        std::fputs("usage: ponk-gpu-monitor DIRECTORY ENVIRONMENT REPORT [LEASE]\nLeases GPUs for "
+                   "one run. Started by ponk, not by hand.\n",
                    stderr);
         return misused;
     }

@@ -53,7 +53,7 @@ public:
         return fail(ErrorKind::unavailable,
                     "supervisor: {}",
                     said->starts_with("error ") ? printable(said->substr(6))
-                                                : "it ended without a word");
+                                                : "it ended without a message");
     }
 
     void ask_to_end() override

@@ -53,11 +53,11 @@ std::vector<std::string> describe_strangers(const gpu::Device& device, const gpu
             if (!process.draws_only) say(describe(process));
         }
         if (!seen.lost.empty())
-            say(fmt::format("is lost ({}): restart the machine, or ask for the others by UUID",
+            say(fmt::format("is lost ({}): restart the machine, or request the others by UUID",
                             printable(seen.lost)));
         if (!anybody && seen.memory_used.value_or(0) > quiet_memory(device))
             say(fmt::format("is used: {} of its memory are held by a process that cannot be seen "
-                            "(one that died badly, or in another machine's container)",
+                            "(one that did not end cleanly, or one in a container)",
                             byte_size_text(*seen.memory_used)));
     }
     return out;

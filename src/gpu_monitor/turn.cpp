@@ -59,7 +59,7 @@ void Keeper::look_again_at_inventory()
 std::vector<std::string> Keeper::strangers_on(const gpu::Device& device)
 {
     ask_driver_in_queue();
-    if (!last_sample_) return {"the driver does not say who uses its GPUs: " + question_failed_};
+    if (!last_sample_) return {"the driver does not report who uses its GPUs: " + question_failed_};
     return describe_strangers(device, *last_sample_);
 }
 
@@ -89,7 +89,7 @@ Result<Keeper::Turn> Keeper::take_gpus()
     // A run without a lease would use what others hold.
     if (selection.kind == gpu::Selection::Kind::none)
         return fail(
-            ErrorKind::invalid_argument, "'{}' asks for no GPUs", printable(request.selection));
+            ErrorKind::invalid_argument, "'{}' requests no GPUs", printable(request.selection));
     TRY(gpu::LeaseFolder::candidates(selection, inventory_.devices));
     const auto since = boot_milliseconds();
     folder_ = TRY(gpu::LeaseFolder::open(options_.own_environment));
@@ -119,7 +119,7 @@ Result<Keeper::Turn> Keeper::wait_for_turn(const gpu::Ticket& ticket)
             return tl::unexpected(
                 Error(ErrorKind::conflict,
                       "the GPUs are busy: " + join(waiting_sentences(waiting), "; "),
-                      "Without '--no-wait' the run waits for its turn."));
+                      "Without '--no-wait' the run waits for the GPUs."));
         }
         tell_waiting(waiting);
         report_.say("queued");
@@ -137,17 +137,17 @@ bool Keeper::waits_for_parent(const gpu::Ticket& ticket) const
 
 std::string Keeper::parent_has_them() const
 {
-    return fmt::format("the run '{}', which submits this one, has the GPUs itself",
+    return fmt::format("the run '{}', which submits this run, holds the GPUs itself",
                        printable(parent_));
 }
 
 Result<Keeper::Turn> Keeper::refuse_nested() const
 {
     if (may_go_without()) return Turn::without;
-    return tl::unexpected(Error(ErrorKind::conflict,
-                                parent_has_them() + ": this one would wait for ever",
-                                "Submit it with '--async' or '--gpus none', or the outer one with "
-                                "fewer GPUs."));
+    return tl::unexpected(Error(
+        ErrorKind::conflict,
+        parent_has_them() + ": this run would wait forever",
+        "Submit this run with '--async' or '--gpus none', or the outer run with fewer GPUs."));
 }
 
 void Keeper::take(gpu::LeaseFolder::Outcome outcome)

@@ -86,13 +86,13 @@ Result<> ArtifactCopy::enter(os::Fd folder, std::string path)
     for (const auto& entry : TRY(os::list_directory(level.folder.get()))) {
         const auto inside = joined(level.path, entry.name);
         if (!store::ArtifactPath::is_name(entry.name)) {
-            leave_out(inside, "no artifact can be called so");
+            leave_out(inside, "this name is not allowed for artifacts");
         } else if (entry.type == DT_REG) {
             level.files.push_back(entry.name);
         } else if (entry.type == DT_DIR) {
             level.folders.push_back(entry.name);
         } else {
-            leave_out(inside, entry.type == DT_LNK ? "it is a link" : "it is no plain file");
+            leave_out(inside, entry.type == DT_LNK ? "it is a link" : "it is not a regular file");
         }
     }
     levels_.push_back(std::move(level));
@@ -117,7 +117,7 @@ Result<> ArtifactCopy::begin_file(const Level& level, const std::string& name)
     auto fd = os::open_beneath(level.folder.get(), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     os::FileStatus status;
     if (!fd || os::status_of(fd->get(), status) != 0 || !status.is_file()) {
-        leave_out(path, fd ? "it is no plain file" : fd.error().message());
+        leave_out(path, fd ? "it is not a regular file" : fd.error().message());
         return {};
     }
     ++report_.files.found;
@@ -131,7 +131,7 @@ Result<> ArtifactCopy::begin_file(const Level& level, const std::string& name)
     if (known.kind != Kind::absent) {
         ++report_.files.refused;
         report_.complain(shown(path),
-                         fmt::format("another '{}' is here already and is not overwritten",
+                         fmt::format("a different '{}' already exists and is not overwritten",
                                      printable(place.text())));
         return {};
     }

@@ -116,15 +116,13 @@ Files ArtifactPlaces::find(const std::string& text, const std::vector<std::strin
         text.substr(0, text.size() - (run == std::string::npos ? 0 : address.path.size() - run));
     if (const auto slash = shown.rfind('/'); run != std::string::npos && slash != std::string::npos)
         shown.resize(slash);
-    return {
-        {},
-        {},
-        proxied
-            ? "its files, if there are any, are with MLflow's server: --artifacts DIR names the "
-              "folder where that keeps them"
-            : fmt::format("its files, if there are any, stay in '{}': --artifacts DIR copies them "
-                          "from DIR",
-                          printable(shown))};
+    return {{},
+            {},
+            proxied ? "its files, if there are any, are on MLflow's server: use --artifacts DIR "
+                      "with the folder in which it keeps them"
+                    : fmt::format("its files, if there are any, are in '{}': use --artifacts DIR "
+                                  "to copy them from DIR",
+                                  printable(shown))};
 }
 
 }  // namespace ponk::importer

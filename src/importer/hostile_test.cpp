@@ -83,7 +83,7 @@ TEST_F(HostileTest, LinksAmongArtifactsAreLeftOutAndSaid)
     EXPECT_EQ(first_problem(report), "");
     EXPECT_EQ(report["files"].integer("added"), 1);
     EXPECT_THAT(to_json(report["left_out"]), HasSubstr("it is a link"));
-    EXPECT_THAT(to_json(report["left_out"]), HasSubstr("it is no plain file"));
+    EXPECT_THAT(to_json(report["left_out"]), HasSubstr("it is not a regular file"));
     EXPECT_FALSE(has_secret());
 }
 
@@ -124,7 +124,7 @@ TEST_F(HostileTest, ARunThatClaimsToBeAnotherIsRefused)
 
     const auto report = home_.imported(folder_);
 
-    EXPECT_THAT(first_problem(report), HasSubstr("it says that it is run"));
+    EXPECT_THAT(first_problem(report), HasSubstr("its content names another run"));
     EXPECT_EQ(report["runs"].integer("added"), 0);
 }
 
@@ -164,7 +164,7 @@ TEST_F(HostileTest, GarbageIsNoneOfTheFormats)
     for (const auto& text : {garbage, "{" + garbage, std::string(), std::string("hello\n")}) {
         const auto refused = home_.import({.path = write("garbage", text)});
         ASSERT_FALSE(refused);
-        EXPECT_THAT(refused.error().message(), HasSubstr("is nothing that can be imported"));
+        EXPECT_THAT(refused.error().message(), HasSubstr("cannot import"));
     }
     const auto report = home_.imported(write("garbage.jsonl", "{\"" + garbage));
     EXPECT_GT(report.integer("problem_count"), 0);

@@ -41,8 +41,8 @@ Error of_source(const Error& error)
     if (error.kind() != ErrorKind::damaged) return error;
     return Error(ErrorKind::invalid_argument,
                  error.message(),
-                 "It was not changed. A copy that is whole can be imported; what came before the "
-                 "damage is here.");
+                 "The source was not changed. Runs before the damage are imported; import an "
+                 "intact copy to get the rest.");
 }
 
 }  // namespace
@@ -200,7 +200,7 @@ Result<> Import::take(const std::string& where, ModelItem item)
     auto& model = item.copy.model;
     if (!is_model_id(model.id)) {
         ++report_.models.refused;
-        report_.complain(where, fmt::format("'{}' is no id of a model", printable(model.id)));
+        report_.complain(where, fmt::format("'{}' is not a model id", printable(model.id)));
         return {};
     }
     const auto told = model.location;

@@ -63,7 +63,7 @@ Result<> LineCursor::expect(char wanted)
 Result<> LineCursor::expect_end()
 {
     if (peek() == '\0' && at_ >= text_.size()) return {};
-    return wrong("the line goes on behind its end");
+    return wrong("unexpected text after the end of the line's value");
 }
 
 Result<> LineCursor::raw_string()

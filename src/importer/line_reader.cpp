@@ -22,7 +22,7 @@ Result<LineReader> LineReader::open(const os::Path& file, std::size_t longest)
     auto fd = TRY(os::open_regular(file));
     os::FileStatus status;
     if (const int problem = os::status_of(fd.get(), status); problem != 0)
-        return fail_errno(problem, "look at {}", os::in_quotes(file));
+        return fail_errno(problem, "check {}", os::in_quotes(file));
     return LineReader(file, std::move(fd), status.size, longest);
 }
 

@@ -90,7 +90,7 @@ Result<> read_metrics(LineCursor& in, store::PointsByKey& all)
         }));
         if (count && *count != static_cast<std::int64_t>(points.size()))
             return fail(ErrorKind::invalid_argument,
-                        "the metric '{}' has {} points and says that it has {}",
+                        "the metric '{}' has {} points, but its count is {}",
                         printable(key),
                         points.size(),
                         *count);

@@ -34,7 +34,7 @@ Result<MlflowSchema> MlflowSchema::read(db::Connection& database)
     for (const auto* table : {"experiments", "runs", "metrics", "params", "tags"}) {
         if (!schema.has(table))
             return fail(ErrorKind::invalid_argument,
-                        "{} is no database of MLflow: it has no table '{}'",
+                        "{} is not an MLflow database: it has no table '{}'",
                         os::in_quotes(database.file()),
                         table);
     }

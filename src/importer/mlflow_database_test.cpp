@@ -222,7 +222,7 @@ TEST_F(MlflowDatabaseTest, ImportingAgainAddsNothingAndCopiesFilesThatAreMissing
     write(name, "other");
     const auto third = home_.imported(file_);
     EXPECT_EQ(third["files"].integer("refused"), 1);
-    EXPECT_THAT(first_problem(third), HasSubstr("is here already and is not overwritten"));
+    EXPECT_THAT(first_problem(third), HasSubstr("already exists and is not overwritten"));
 }
 
 TEST_F(MlflowDatabaseTest, ARunThatWentOnThereIsRefusedHere)
@@ -251,7 +251,7 @@ TEST_F(MlflowDatabaseTest, FilesElsewhereComeOnlyFromTheFolderThatTheUserNames)
     const auto with = home_.import({.path = file_, .artifacts = place_.path() / "secret"}).value();
 
     EXPECT_EQ(without["files"].integer("found"), 0);
-    EXPECT_THAT(to_json(without["left_out"]), HasSubstr("--artifacts DIR copies them"));
+    EXPECT_THAT(to_json(without["left_out"]), HasSubstr("use --artifacts DIR to copy them"));
     EXPECT_EQ(with["files"].integer("added"), 1);
 }
 
@@ -262,7 +262,7 @@ TEST_F(MlflowDatabaseTest, IdsThatAreNoneAreNamed)
     const auto report = home_.imported(file_);
 
     EXPECT_EQ(report["runs"].integer("added"), 1);
-    EXPECT_THAT(first_problem(report), HasSubstr("is no id of a run"));
+    EXPECT_THAT(first_problem(report), HasSubstr("is not a run id"));
 }
 
 TEST_F(MlflowDatabaseTest, ADatabaseInUseIsReadAndNotHeldUp)

@@ -133,7 +133,7 @@ private:
         if (id.empty()) id = TRY(meta.text("run_uuid"));
         if (id != entry.id)
             return fail(ErrorKind::invalid_argument,
-                        "{}: it says that it is run '{}'",
+                        "{}: its content names another run, '{}'",
                         files_.shown(folder + "/meta.yaml"),
                         printable(id));
         const auto status = TRY(meta.text("status"));

@@ -126,7 +126,7 @@ TEST_F(MlflowFilesTest, ADamagedValueIsNamedByItsPlaceAndTheRunDoesNotCome)
     const auto report = home_.imported(folder_);
 
     EXPECT_EQ(report["runs"].integer("added"), 0);
-    EXPECT_THAT(first_problem(report), HasSubstr("metrics/deep/loss:2:4: 'half' is no number"));
+    EXPECT_THAT(first_problem(report), HasSubstr("metrics/deep/loss:2:4: 'half' is not a number"));
     EXPECT_FALSE(home_.tracking().get_run(run_a));
 }
 
@@ -145,7 +145,7 @@ TEST_F(MlflowFilesTest, AFolderAboveIsPointedOut)
     const auto refused = home_.import({.path = place_.path()});
 
     ASSERT_FALSE(refused);
-    EXPECT_THAT(refused.error().message(), HasSubstr("'mlruns' in it may be meant"));
+    EXPECT_THAT(refused.error().message(), HasSubstr("did you mean 'mlruns' in it?"));
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ Result<Item> MlflowModelFiles::read_model(const std::string& experiment, const s
     const auto meta = TRY(MetaFile::read(files_, folder + "/meta.yaml"));
     if (!is_model_id(id) || TRY(meta.text("model_id")) != id)
         return fail(ErrorKind::invalid_argument,
-                    "{}: it says that it is model '{}'",
+                    "{}: its content names another model, '{}'",
                     files_.shown(folder + "/meta.yaml"),
                     printable(TRY(meta.text("model_id"))));
     ModelItem item{experiment, {}};
@@ -152,7 +152,7 @@ Result<> MlflowModelFiles::read_version(const std::string& folder, store::Regist
     version.tags = TRY(files_.pairs(folder + "/tags"));
     if (version.version <= 0)
         return fail(ErrorKind::invalid_argument,
-                    "{}: it is no version",
+                    "{}: it is not a version",
                     files_.shown(folder + "/meta.yaml"));
     const auto status = TRY(meta.text("status"));
     if (!add_version(copy, std::move(version), status)) {

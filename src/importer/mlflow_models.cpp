@@ -50,7 +50,7 @@ Result<std::optional<Item>> MlflowModels::next(const ArtifactPlaces& places)
 Result<Item> MlflowModels::read_model(const std::string& id, const ArtifactPlaces& places)
 {
     if (!is_model_id(id))
-        return fail(ErrorKind::invalid_argument, "'{}' is no id of a model", printable(id));
+        return fail(ErrorKind::invalid_argument, "'{}' is not a model id", printable(id));
     auto row = TRY(database_.prepare(
         "SELECT experiment_id, name, artifact_location, creation_timestamp_ms,"
         " last_updated_timestamp_ms, status, lifecycle_stage, model_type, source_run_id"

@@ -46,7 +46,7 @@ Result<> read_series(const StoreFiles& files, const std::string& path, const OnM
         MetricLine read;
         const auto wrong = [&](std::string_view word, std::string_view wanted) {
             return fail(ErrorKind::invalid_argument,
-                        "{}:{}:{}: '{}' is no {}",
+                        "{}:{}:{}: '{}' is not a {}",
                         files.shown(path),
                         number,
                         word.data() - line.data() + 1,

@@ -45,7 +45,7 @@ Result<store::RunCopy> make_run(const TrackedFields& fields)
     const auto id = RunId::parse(fields.id);
     if (!id)
         return fail(ErrorKind::invalid_argument,
-                    "'{}' is no id of a run: 32 hexadecimal digits",
+                    "'{}' is not a run id (32 hexadecimal digits)",
                     printable(fields.id));
     run.id = *id;
     const auto state = state_of(fields.status);

@@ -26,11 +26,10 @@ constexpr std::array<std::pair<Format, const char*>, 4> words{{
 
 tl::unexpected<Error> unknown(const os::Path& path, std::string_view why)
 {
-    return tl::unexpected(Error(
-        ErrorKind::invalid_argument,
-        fmt::format("{} is nothing that can be imported: {}", os::in_quotes(path), why),
-        "Name a file of 'ponk history export', a table of runs, a database of MLflow, or a folder "
-        "'mlruns'."));
+    return tl::unexpected(Error(ErrorKind::invalid_argument,
+                                fmt::format("cannot import {}: {}", os::in_quotes(path), why),
+                                "Give a file of 'ponk history export', a table of runs, an MLflow "
+                                "database, or a folder 'mlruns'."));
 }
 
 Result<Format> recognise_folder(const os::Path& path)
@@ -45,7 +44,7 @@ Result<Format> recognise_folder(const os::Path& path)
     if (has_experiment) return Format::mlflow_files;
     for (const auto& entry : entries) {
         if (entry.name == "mlruns" || entry.name == "mlflow.db")
-            return unknown(path, fmt::format("'{}' in it may be meant", entry.name));
+            return unknown(path, fmt::format("did you mean '{}' in it?", entry.name));
     }
     return unknown(path, "no folder in it has a meta.yaml");
 }
@@ -89,20 +88,19 @@ Result<Format> recognise(const os::Path& path)
             return Format::mlflow_database;
         return tl::unexpected(Error(
             ErrorKind::invalid_argument,
-            fmt::format("{} is a history of ponk, and no export of one", os::in_quotes(path)),
-            "To go back to it: 'ponk daemon stop', then put it in the place of history/history.db "
-            "in ponk's folder. To add its runs to yours: put it there in an empty PONK_HOME, and "
-            "import what 'ponk history export --all-projects' writes there."));
+            fmt::format("{} is a history database of ponk, not an export", os::in_quotes(path)),
+            "To restore it: run 'ponk daemon stop', then replace history/history.db in ponk's "
+            "folder with it. To add its runs to yours: put it into an empty PONK_HOME, and import "
+            "the output of 'ponk history export --all-projects' there."));
     }
     if (begin.empty()) return unknown(path, "it is empty");
     if (begin.starts_with("\xff\xfe") || begin.starts_with("\xfe\xff"))
         return unknown(path, "it is UTF-16; save it as UTF-8");
     if (begins_object(trim(begin))) return Format::lines;
     if (is_table(trim(begin))) return Format::table;
-    return unknown(
-        path,
-        "it is neither SQLite nor JSON Lines, nor a table whose heading has columns such as "
-        "'name', 'params.lr' and 'metrics.loss'");
+    return unknown(path,
+                   "it is neither SQLite nor JSON Lines, nor a table with columns such as 'name', "
+                   "'params.lr' and 'metrics.loss'");
 }
 
 Result<std::unique_ptr<Source>>
@@ -114,7 +112,7 @@ open_source(const os::Path& path, Format format, const std::optional<os::Path>& 
         if (artifacts)
             return fail(
                 ErrorKind::invalid_argument,
-                "JSON Lines and tables name no files: '--artifacts' is for stores of MLflow");
+                "JSON Lines and tables have no files: '--artifacts' is only for MLflow stores");
         return format == Format::lines ? open_lines(path) : open_table(path);
     case Format::mlflow_database:
         return open_mlflow_database(path, artifacts);

@@ -59,7 +59,7 @@ Result<std::string> StoreFiles::read(const std::string& path, std::uint64_t limi
                             .map_error(while_doing("{}", shown(path))));
     os::FileStatus status;
     if (os::status_of(fd.get(), status) != 0 || !status.is_file())
-        return fail(ErrorKind::invalid_argument, "{}: it is no plain file", shown(path));
+        return fail(ErrorKind::invalid_argument, "{}: it is not a regular file", shown(path));
     std::string all;
     for (;;) {
         const auto more = TRY(os::read_at(fd.get(), all.size(), std::size_t{1} << 20));
@@ -94,7 +94,8 @@ Result<> StoreFiles::walk_level(const std::string& path,
             return fail(ErrorKind::invalid_argument,
                         "{}: it is {}",
                         shown(inside),
-                        entry.type == DT_LNK ? "a link, which is not followed" : "no plain file");
+                        entry.type == DT_LNK ? "a link, which is not followed"
+                                             : "not a regular file");
         }
     }
     return {};
@@ -124,7 +125,7 @@ Result<MetaFile> MetaFile::read(const StoreFiles& files, const std::string& path
     auto root = config::read_document(text, report, {.bytes = largest_meta});
     if (!root) {
         const auto& found = report.diagnostics();
-        if (found.empty()) return fail(ErrorKind::invalid_argument, "{}: no YAML", meta.shown_);
+        if (found.empty()) return fail(ErrorKind::invalid_argument, "{}: not YAML", meta.shown_);
         return fail(ErrorKind::invalid_argument,
                     "{}:{}:{}: {}",
                     meta.shown_,
@@ -133,7 +134,7 @@ Result<MetaFile> MetaFile::read(const StoreFiles& files, const std::string& path
                     found.front().message);
     }
     if (!root->is_map())
-        return fail(ErrorKind::invalid_argument, "{}:1:1: it is no map of keys", meta.shown_);
+        return fail(ErrorKind::invalid_argument, "{}:1:1: it is not a map of keys", meta.shown_);
     meta.root_ = std::move(*root);
     return meta;
 }

@@ -60,7 +60,7 @@ tl::unexpected<Error> wrong(std::size_t at, std::string_view what)
 Result<Cells> split_row(std::string_view text, char separator)
 {
     if (!is_utf8(text))
-        return fail(ErrorKind::invalid_argument, "it is no UTF-8: save the table as 'CSV UTF-8'");
+        return fail(ErrorKind::invalid_argument, "it is not UTF-8: save the table as 'CSV UTF-8'");
     Cells cells;
     for (std::size_t at = 0;; ++at) {
         auto& cell = cells.emplace_back();
@@ -68,15 +68,13 @@ Result<Cells> split_row(std::string_view text, char separator)
             const auto begin = at++;
             for (;; ++at) {
                 if (at >= text.size())
-                    return wrong(
-                        begin,
-                        "a quote is not closed up to the end of the file, which is in this row");
+                    return wrong(begin, "a quote that opens in this row is never closed");
                 if (text[at] == '"' && (at + 1 >= text.size() || text[at + 1] != '"')) break;
                 if (text[at] == '"') ++at;
                 cell += text[at];
             }
             if (++at < text.size() && text[at] != separator)
-                return wrong(at, "something follows a closed quote");
+                return wrong(at, "unexpected text after a closing quote");
         } else {
             const auto end = std::min(text.find(separator, at), text.size());
             cell = text.substr(at, end - at);

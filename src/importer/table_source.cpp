@@ -252,7 +252,7 @@ private:
         const auto time = parse_written_time(cell);
         if (!time)
             return fail(ErrorKind::invalid_argument,
-                        "'{}' in '{}' is no time such as 2026-01-31T12:00:00.000Z",
+                        "'{}' in '{}' is not a time such as 2026-01-31T12:00:00.000Z",
                         printable(cell),
                         column);
         return *time;
@@ -321,11 +321,10 @@ Result<std::unique_ptr<Source>> open_table(const os::Path& file)
             "'params.NAME', 'tags.NAME' and so on: 'ponk history export --format csv' writes them "
             "all."));
     if (has("key") && has("step") && has("value"))
-        return tl::unexpected(Error(
-            ErrorKind::invalid_argument,
-            fmt::format("{} is a table of points", os::in_quotes(file)),
-            "Tables of runs can be imported. Lines of 'ponk history export' hold runs with all "
-            "their points."));
+        return tl::unexpected(Error(ErrorKind::invalid_argument,
+                                    fmt::format("{} is a table of points", os::in_quotes(file)),
+                                    "Only tables of runs can be imported. Use the JSON Lines of "
+                                    "'ponk history export': they have runs with all points."));
     return std::make_unique<TableSource>(std::move(reader), file.stem().native());
 }
 

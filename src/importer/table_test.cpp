@@ -55,10 +55,11 @@ TEST_F(TableTest, ARowThatIsNoneSaysWhyAndTheNextOneIsRead)
     ASSERT_EQ(read.size(), 6U);
     EXPECT_THAT(read[1][0], HasSubstr("1 cells and the heading has 2"));
     EXPECT_THAT(read[2][0], HasSubstr("3 cells"));
-    EXPECT_THAT(read[3][0], HasSubstr("character 4: something follows a closed quote"));
+    EXPECT_THAT(read[3][0], HasSubstr("character 4: unexpected text after a closing quote"));
     EXPECT_EQ(read[4], (Cells{"3", "4"}));
-    EXPECT_THAT(rows("a\nf\xfcr\n")[1][0], HasSubstr("no UTF-8"));
-    EXPECT_THAT(read[5][0], HasSubstr("character 3: a quote is not closed"));
+    EXPECT_THAT(rows("a\nf\xfcr\n")[1][0], HasSubstr("not UTF-8"));
+    EXPECT_THAT(read[5][0],
+                HasSubstr("character 3: a quote that opens in this row is never closed"));
 }
 
 TEST_F(TableTest, ASpreadsheetBecomesRunsOnce)
@@ -221,9 +222,9 @@ TEST_F(TableTest, WhatIsWrongIsNamedWithItsLineAndTheRestComes)
     EXPECT_EQ(report.integer("problem_count"), 4);
     const auto said = to_json(report["problems"]);
     EXPECT_THAT(said, HasSubstr("t.csv:2"));
-    EXPECT_THAT(said, HasSubstr("'short' is no id of a run"));
+    EXPECT_THAT(said, HasSubstr("'short' is not a run id"));
     EXPECT_THAT(said, HasSubstr("unknown status 'Sleeping'"));
-    EXPECT_THAT(said, HasSubstr("'yesterday' in 'start_time_utc' is no time"));
+    EXPECT_THAT(said, HasSubstr("'yesterday' in 'start_time_utc' is not a time"));
     EXPECT_THAT(said, HasSubstr("t.csv:5"));
 }
 
@@ -235,8 +236,8 @@ TEST_F(TableTest, TablesThatCannotBeMeantAreRefused)
     };
     EXPECT_THAT(refusal("run_id,key,step,time,value\n"), HasSubstr("is a table of points"));
     EXPECT_THAT(refusal("params.a,params.a\n1,2\n"), HasSubstr("two columns 'params.a'"));
-    EXPECT_THAT(refusal("a,b\n1,2\n"), HasSubstr("nor a table whose heading has columns such as"));
-    EXPECT_THAT(refusal("params.a\r1\r2\r"), HasSubstr("nothing that can be imported"));
+    EXPECT_THAT(refusal("a,b\n1,2\n"), HasSubstr("nor a table with columns such as"));
+    EXPECT_THAT(refusal("params.a\r1\r2\r"), HasSubstr("cannot import"));
     const auto forced =
         home_.import({.path = write("t.csv", "a,b\n1,2\n"), .format = Format::table});
     ASSERT_FALSE(forced);

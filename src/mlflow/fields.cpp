@@ -64,7 +64,7 @@ Result<Json> object_of(const std::string& body)
         json = read_json(json->as_string());
     if (!json)
         return fail(ErrorKind::invalid_argument,
-                    "The body of the request is no JSON: {}",
+                    "The body of the request is not JSON: {}",
                     json.error().message());
     if (!json->is_object()) return Json(JsonObject());
     return json;

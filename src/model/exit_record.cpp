@@ -89,7 +89,7 @@ Result<> read_field(const NamedField& known, std::string_view value, ExitRecord&
         (known.name == "signal" && (*number < 0 || *number > 127)) ||
         (known.name == "log-length" && *number < 0)) {
         return fail(ErrorKind::damaged,
-                    "exit record: '{}' is no value for '{}'",
+                    "exit record: '{}' is not a value for '{}'",
                     printable(value),
                     known.name);
     }

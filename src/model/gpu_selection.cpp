@@ -15,11 +15,11 @@ constexpr std::size_t longest_name = 200;
 
 tl::unexpected<Error> no_selection(std::string_view text, const std::string& why)
 {
-    return tl::unexpected(
-        Error(ErrorKind::invalid_argument,
-              "'" + printable(text.substr(0, longest_name)) + "' asks for no GPUs: " + why,
-              "Write a number, 'all', 'none', or UUIDs as 'ponk gpu list' shows them, separated "
-              "by commas (their beginnings will do; '0,1' and '0,' are places in that list)."));
+    return tl::unexpected(Error(
+        ErrorKind::invalid_argument,
+        "'" + printable(text.substr(0, longest_name)) + "' is not a selection of GPUs: " + why,
+        "Write a number, 'all', 'none', or UUIDs as 'ponk gpu list' shows them, separated by "
+        "commas (the beginning of a UUID is enough; '0,1' and '0,' are indexes in that list)."));
 }
 
 bool is_name(std::string_view word)
@@ -44,10 +44,10 @@ std::string why_no_name(std::string_view word)
     static constexpr std::array switches{"true", "false", "yes", "no", "on", "off"};
     static constexpr std::array numbers{
         "one", "two", "three", "four", "five", "six", "seven", "eight"};
-    if (is_one_of(word, switches)) return "it says neither how many nor which";
+    if (is_one_of(word, switches)) return "it has neither a number nor a list";
     if (is_one_of(word, numbers)) return "write the number in digits";
     if (word.find_first_not_of("-.0123456789") == std::string_view::npos)
-        return "a number of GPUs is whole";
+        return "the number of GPUs must be a whole number";
     const auto near = nearest(word, {"all", "none"});
     return near ? fmt::format("did you mean '{}'?", *near) : std::string();
 }
@@ -85,7 +85,7 @@ Result<GpuSelection> parse_gpu_selection(std::string_view text)
     for (const auto& part : split(names, ',')) {
         const auto name = trim(part);
         if (!is_name(name))
-            return no_selection(text, "'" + printable(name.substr(0, 60)) + "' is no name");
+            return no_selection(text, "'" + printable(name.substr(0, 60)) + "' is not a name");
         selection.uuids.emplace_back(name);
     }
     if (selection.uuids.size() > static_cast<std::size_t>(most_gpus))

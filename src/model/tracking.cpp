@@ -38,7 +38,7 @@ Result<Tracking> parse_tracking(std::string_view text)
                       .tags = {},
                       .outputs = json.text("outputs")};
     if (tracking.run.empty() || tracking.token.empty())
-        return fail(ErrorKind::damaged, "file 'relay' names no run");
+        return fail(ErrorKind::damaged, "file 'relay' has no run");
     if (const auto& tags = json["tags"]; tags.is_array()) {
         for (const auto& tag : tags.as_array()) {
             if (tag.is_array() && tag.as_array().size() == 2 && tag.as_array()[0].is_string() &&

@@ -21,10 +21,8 @@ Result<Path> contained_path(const Path& root, const Path& relative)
     const auto path = (root / relative).lexically_normal();
     const auto named = (base / relative).lexically_normal();
     if (!is_below(root.lexically_normal(), path) && !is_below(base, named))
-        return fail(ErrorKind::invalid_argument,
-                    "{} lies outside {}",
-                    in_quotes(relative),
-                    in_quotes(root));
+        return fail(
+            ErrorKind::invalid_argument, "{} is outside {}", in_quotes(relative), in_quotes(root));
     const auto real = std::filesystem::canonical(path, problem);
     if (problem) return fail_errno(problem.value(), "{}", in_quotes(path));
     if (!is_below(base, real)) {

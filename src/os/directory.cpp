@@ -28,7 +28,7 @@ bool stays_inside(const Path& relative)
 
 tl::unexpected<Error> outside(const Path& relative)
 {
-    return fail(ErrorKind::invalid_argument, "{} leaves its folder", in_quotes(relative));
+    return fail(ErrorKind::invalid_argument, "{} is outside its folder", in_quotes(relative));
 }
 
 }  // namespace
@@ -107,9 +107,9 @@ Result<std::string> read_in_root(int root, const Path& path, std::uint64_t limit
 {
     const auto found = TRY(open_in_root(root, path, O_PATH));
     struct stat info {};
-    if (::fstat(found.get(), &info) != 0) return fail_errno(errno, "look at {}", in_quotes(path));
+    if (::fstat(found.get(), &info) != 0) return fail_errno(errno, "check {}", in_quotes(path));
     if (!S_ISREG(info.st_mode))
-        return fail(ErrorKind::invalid_argument, "{} is no plain file", in_quotes(path));
+        return fail(ErrorKind::invalid_argument, "{} is not a regular file", in_quotes(path));
     return read_file(fmt::format("/proc/self/fd/{}", found.get()), limit);
 }
 
@@ -159,9 +159,9 @@ Result<> make_directories(const Path& path, mode_t mode)
     if (errno == EEXIST) {
         struct stat info {};
         if (::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) return {};
-        return fail(ErrorKind::conflict, "{} is there and is no folder", in_quotes(path));
+        return fail(ErrorKind::conflict, "{} exists and is not a folder", in_quotes(path));
     }
-    return fail_errno(errno, "make folder {}", in_quotes(path));
+    return fail_errno(errno, "create folder {}", in_quotes(path));
 }
 
 Result<Path> make_temporary_directory(const Path& parent, std::string_view prefix)
@@ -169,7 +169,7 @@ Result<Path> make_temporary_directory(const Path& parent, std::string_view prefi
     for (;;) {
         auto path = parent / (std::string(prefix) + to_hex(random_bytes(6)));
         if (::mkdir(path.c_str(), 0700) == 0) return path;
-        if (errno != EEXIST) return fail_errno(errno, "make folder {}", in_quotes(path));
+        if (errno != EEXIST) return fail_errno(errno, "create folder {}", in_quotes(path));
     }
 }
 
@@ -208,7 +208,7 @@ Result<> remove_tree(const Path& path)
     struct stat info {};
     if (::lstat(path.c_str(), &info) != 0) {
         if (errno == ENOENT) return {};
-        return fail_errno(errno, "look at {}", in_quotes(path));
+        return fail_errno(errno, "check {}", in_quotes(path));
     }
     if (!S_ISDIR(info.st_mode)) {
         if (::unlink(path.c_str()) != 0) return fail_errno(errno, "remove {}", in_quotes(path));

@@ -16,7 +16,7 @@ void Fd::reset(int fd) noexcept
 Result<Pipe> make_pipe()
 {
     int ends[2] = {-1, -1};
-    if (::pipe2(ends, O_CLOEXEC) != 0) return fail_errno(errno, "make a pipe");
+    if (::pipe2(ends, O_CLOEXEC) != 0) return fail_errno(errno, "create a pipe");
     return Pipe{Fd(ends[0]), Fd(ends[1])};
 }
 

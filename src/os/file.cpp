@@ -33,7 +33,7 @@ Result<Fd> open_regular(const Path& path, Links links)
 {
     const int no_follow = links == Links::refuse ? O_NOFOLLOW : 0;
     const auto no_plain_file = [&] {
-        return fail(ErrorKind::invalid_argument, "{} is no plain file", in_quotes(path));
+        return fail(ErrorKind::invalid_argument, "{} is not a regular file", in_quotes(path));
     };
     struct stat info {};
     auto opened = open_file(path, O_RDONLY | O_NOCTTY | O_NONBLOCK | no_follow);
@@ -43,7 +43,7 @@ Result<Fd> open_regular(const Path& path, Links links)
         return opened;
     }
     auto file = std::move(*opened);
-    if (::fstat(file.get(), &info) != 0) return fail_errno(errno, "look at {}", in_quotes(path));
+    if (::fstat(file.get(), &info) != 0) return fail_errno(errno, "check {}", in_quotes(path));
     if (S_ISDIR(info.st_mode))
         return fail(ErrorKind::invalid_argument, "{} is a folder", in_quotes(path));
     if (!S_ISREG(info.st_mode)) return no_plain_file();
@@ -54,7 +54,7 @@ Result<std::string> read_file(const Path& path, std::uint64_t limit)
 {
     const auto file = TRY(open_regular(path));
     struct stat info {};
-    if (::fstat(file.get(), &info) != 0) return fail_errno(errno, "look at {}", in_quotes(path));
+    if (::fstat(file.get(), &info) != 0) return fail_errno(errno, "check {}", in_quotes(path));
     const auto too_large = [&] {
         return fail(ErrorKind::invalid_argument,
                     "{} is larger than the limit of {}",
@@ -174,8 +174,7 @@ Result<> publish_file(const Path& path, std::string_view bytes, mode_t mode)
 Result<std::uint64_t> free_space(const Path& path)
 {
     struct statvfs info {};
-    if (::statvfs(path.c_str(), &info) != 0)
-        return fail_errno(errno, "look at {}", in_quotes(path));
+    if (::statvfs(path.c_str(), &info) != 0) return fail_errno(errno, "check {}", in_quotes(path));
     return std::uint64_t{info.f_bavail} * info.f_frsize;
 }
 

@@ -46,14 +46,14 @@ tl::unexpected<Error> refuse(const std::string& what, const std::string& command
 {
     return tl::unexpected(Error(ErrorKind::conflict,
                                 what,
-                                "Look into it, then make it yours alone with \"" + command +
+                                "Check its content, then make it private with \"" + command +
                                     "\"; or set PONK_HOME to a folder of your own."));
 }
 
 tl::unexpected<Error> foreign(const Path& folder, uid_t owner)
 {
     return refuse(
-        fmt::format("{} belongs to another user (uid {}), who may have put anything there",
+        fmt::format("{} belongs to another user (uid {}), who may have changed its content",
                     in_quotes(folder),
                     owner),
         fmt::format("chown -R {} {}", user_name(), in_quotes(folder)));

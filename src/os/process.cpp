@@ -119,8 +119,9 @@ Result<Child> spawn(const Command& command)
     const auto& name = command.program.empty() ? command.argv.front() : command.program;
     const auto program = find_program(name, path_of(command));
     if (!program) {
-        return fail(
-            ErrorKind::not_found, "program '{}' is not there or not executable", printable(name));
+        return fail(ErrorKind::not_found,
+                    "program '{}' does not exist or is not executable",
+                    printable(name));
     }
     auto failure = TRY(make_pipe());
     // Descriptors for the child must not be overwritten while they are put in place.

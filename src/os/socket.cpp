@@ -49,7 +49,7 @@ Result<Fd> listen_unix(const Path& path)
 {
     const auto address = TRY(address_of(path));
     Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    if (!socket) return fail_errno(errno, "make a socket");
+    if (!socket) return fail_errno(errno, "create a socket");
     ::fchmod(socket.get(), 0600);  // the name gets these bits: nobody can connect in between
     const auto* generic = reinterpret_cast<const sockaddr*>(&address.value);
     if (::bind(socket.get(), generic, sizeof address.value) != 0)
@@ -63,7 +63,7 @@ Result<Fd> connect_unix(const Path& path)
 {
     const auto address = TRY(address_of(path));
     Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    if (!socket) return fail_errno(errno, "make a socket");
+    if (!socket) return fail_errno(errno, "create a socket");
     // A listener that hangs with a full queue would hold connect() up for ever.
     const timeval limit{.tv_sec = 5, .tv_usec = 0};
     ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);

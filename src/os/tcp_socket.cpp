@@ -103,7 +103,7 @@ Result<Fd> listen_tcp(const TcpAddress& address)
 {
     const int family = address.value.ss_family;
     Fd socket(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP));
-    if (!socket) return fail_errno(errno, "make a socket");
+    if (!socket) return fail_errno(errno, "create a socket");
     const int one = 1;
     // Connections of the daemon before us that linger do not hold the port.
     ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
@@ -111,7 +111,8 @@ Result<Fd> listen_tcp(const TcpAddress& address)
     if (::bind(socket.get(), generic(address), address.size) != 0 ||
         ::listen(socket.get(), 1024) != 0) {
         if (errno == EADDRINUSE)
-            return fail(ErrorKind::conflict, "somebody listens on {} already", address.text());
+            return fail(
+                ErrorKind::conflict, "another program already listens on {}", address.text());
         return fail_errno(errno, "listen on {}", address.text());
     }
     return socket;
@@ -130,7 +131,7 @@ Result<std::uint16_t> port_of(int socket)
 Result<Fd> connect_tcp(const TcpAddress& address)
 {
     Fd socket(::socket(address.value.ss_family, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_TCP));
-    if (!socket) return fail_errno(errno, "make a socket");
+    if (!socket) return fail_errno(errno, "create a socket");
     const timeval limit{.tv_sec = 5, .tv_usec = 0};
     ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
     if (::connect(socket.get(), generic(address), address.size) != 0)

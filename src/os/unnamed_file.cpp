@@ -40,7 +40,7 @@ Result<UnnamedFile> UnnamedFile::create(int folder, mode_t mode, Way way)
             if (fd >= 0) return UnnamedFile(folder, Fd(fd), {});
             if (errno == EINTR) continue;
             if (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT && errno != EINVAL)
-                return fail_errno(errno, "make a temporary file");
+                return fail_errno(errno, "create a temporary file");
             break;
         }
     }
@@ -52,7 +52,7 @@ Result<UnnamedFile> UnnamedFile::create(int folder, mode_t mode, Way way)
             ::fchmod(fd, mode);
             return UnnamedFile(folder, Fd(fd), std::move(name));
         }
-        if (errno != EEXIST && errno != EINTR) return fail_errno(errno, "make a temporary file");
+        if (errno != EEXIST && errno != EINTR) return fail_errno(errno, "create a temporary file");
     }
 }
 

@@ -30,7 +30,7 @@ Result<Format> parse_format(std::string_view name)
     }
     const auto near = nearest(name, names);
     return tl::unexpected(Error(ErrorKind::invalid_argument,
-                                fmt::format("'{}' is no output format", printable(name)),
+                                fmt::format("'{}' is not an output format", printable(name)),
                                 near ? fmt::format("Did you mean '{}'?", *near)
                                      : fmt::format("The formats are {}.", join(names, ", "))));
 }

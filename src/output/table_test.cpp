@@ -185,7 +185,7 @@ TEST(Formats, HaveNamesAndSuggestions)
 {
     EXPECT_EQ(parse_format("jsonc").value(), Format::jsonc);
     EXPECT_EQ(parse_format("YAML").value(), Format::yaml);
-    EXPECT_EQ(parse_format("tabel").error().message(), "'tabel' is no output format");
+    EXPECT_EQ(parse_format("tabel").error().message(), "'tabel' is not an output format");
     EXPECT_EQ(parse_format("tabel").error().hint(), "Did you mean 'table'?");
     EXPECT_EQ(parse_format("xml-rpc").error().hint(),
               "The formats are table, json, jsonc, tsv, yaml.");

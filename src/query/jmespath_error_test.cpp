@@ -157,7 +157,7 @@ TEST(JmespathErrors, AdviseOnUsualMistakes)
         Row{"a[?b > ]",
             "Put the whole query in single quotes: a shell runs `…` inside double quotes as a "
             "command."},
-        Row{"a & b", "'&' stands only before an argument of a function; the operator is '&&'."},
+        Row{"a & b", "'&' is allowed only before an argument of a function; the operator is '&&'."},
         Row{"run-id", "A name with '-' in it needs double quotes."},
         Row{"count(@)", "Did you mean 'length'?"},
         Row{"Sort_By(@, &a)", "Did you mean 'sort_by'?"},

@@ -136,7 +136,8 @@ private:
         auto value = parse_json(text_.substr(start, at_ - start));
         if (!value)
             return wrong(start,
-                         "the name in double quotes is no JSON text: " + value.error().message());
+                         "the name in double quotes is not a JSON string: " +
+                             value.error().message());
         return Token{TokenKind::quoted_identifier, 0, 0, std::move(*value)};
     }
 
@@ -155,7 +156,8 @@ private:
         auto value = parse_json(inner);
         if (!value) {
             auto as_text = parse_json('"' + inner + '"');
-            if (!as_text) return wrong(start, "the literal is no JSON: " + value.error().message());
+            if (!as_text)
+                return wrong(start, "the literal is not JSON: " + value.error().message());
             value = std::move(as_text);
         }
         return Token{TokenKind::literal, 0, 0, std::move(*value)};
@@ -169,7 +171,7 @@ private:
             at_ += text_[at_] == '\\' ? 2U : 1U;
         if (at_ >= text_.size()) {
             at_ = text_.size();
-            return wrong(start, fmt::format("{} never ends: {} is missing", what, quote));
+            return wrong(start, fmt::format("{} is not closed: {} is missing", what, quote));
         }
         ++at_;
         return text_.substr(start + 1, at_ - start - 2);
@@ -184,7 +186,7 @@ private:
         if (length > 1) hint = "A name with other letters than a-z needs double quotes.";
         if (character == "$" || character == "#" || character == "/" || character == "%")
             hint = "A name with special characters needs double quotes.";
-        return wrong(at_, fmt::format("'{}' means nothing here", printable(character)), hint);
+        return wrong(at_, fmt::format("unexpected '{}'", printable(character)), hint);
     }
 
     [[nodiscard]] tl::unexpected<Error>

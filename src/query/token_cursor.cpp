@@ -51,7 +51,7 @@ std::string TokenCursor::advice(const Token& token) const
     if (token.kind == TokenKind::number)
         return fmt::format("Write a number as a literal: `{}`.", token.value.as_integer());
     if (token.kind == TokenKind::reference)
-        return "'&' stands only before an argument of a function; the operator is '&&'.";
+        return "'&' is allowed only before an argument of a function; the operator is '&&'.";
     if (token.kind == TokenKind::identifier) {
         const auto word = lower(token.value.as_string());
         if (word == "and") return "Write '&&' for 'and'.";

@@ -40,11 +40,11 @@ open_folder(const model::Tracking& tracking, std::span<const std::string> segmen
     for (const auto& name : segments) {
         if (missing == Missing::make && ::mkdirat(folder.get(), name.c_str(), 0777) != 0 &&
             errno != EEXIST)
-            return fail_errno(errno, "make the folder '{}'", name);
+            return fail_errno(errno, "create the folder '{}'", name);
         os::Fd next(
             ::openat(folder.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
         if (!next && (errno == ENOTDIR || errno == ELOOP))
-            return fail(ErrorKind::invalid_argument, "Invalid path: '{}' is no folder", name);
+            return fail(ErrorKind::invalid_argument, "Invalid path: '{}' is not a folder", name);
         if (!next) return fail_errno(errno, "open the folder '{}'", name);
         folder = std::move(next);
     }
@@ -55,7 +55,7 @@ Result<os::Fd>
 open_parent(const model::Tracking& tracking, const ArtifactPlace& place, Missing missing)
 {
     if (place.segments.size() <= place.root)
-        return fail(ErrorKind::invalid_argument, "Invalid path: it names no file");
+        return fail(ErrorKind::invalid_argument, "Invalid path: it is not a file");
     return open_folder(
         tracking, std::span(place.segments).first(place.segments.size() - 1), missing);
 }
@@ -181,7 +181,7 @@ open_artifact(const model::Tracking& tracking, const ArtifactPlace& place, const
     struct stat info {};
     if (!out.file || ::fstat(out.file.get(), &info) != 0) return no_such(place);
     if (!S_ISREG(info.st_mode))
-        return fail(ErrorKind::invalid_argument, "Invalid path: it is no file");
+        return fail(ErrorKind::invalid_argument, "Invalid path: it is not a file");
     const auto size = static_cast<std::uint64_t>(info.st_size);
     out.size = size;
     out.head.type = "application/octet-stream";

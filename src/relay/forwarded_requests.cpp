@@ -44,7 +44,7 @@ Result<ForwardedAnswer> ForwardedRequests::ask(const ForwardedRequest& ask)
 {
     if (ask.body.size() > longest_body)
         return fail(ErrorKind::invalid_argument,
-                    "This call is too long to be passed on to the ponk daemon from inside a run");
+                    "This call is too long to be forwarded to the ponk daemon from a run");
     const auto name = to_hex(random_bytes(8));
     JsonObject record{{"ask", name}, {"method", ask.method}, {"target", ask.target}};
     for (const auto& [key, value] : {std::pair("type", ask.type),

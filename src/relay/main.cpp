@@ -86,8 +86,8 @@ int main(int argc, char** argv)
 {
     const auto descriptor = argc == 3 ? ponk::parse_integer(argv[2]) : std::nullopt;
     if (!descriptor) {
-        std::fputs("usage: ponk-relay DIRECTORY SOCKET\n"
-                   "Answers MLflow's clients of one run. Started by ponk, never by hand.\n",
+        std::fputs("usage: ponk-relay DIRECTORY SOCKET\nAnswers the MLflow clients of one run. "
+                   "Started by ponk, not by hand.\n",
                    stderr);
         return 2;
     }

@@ -236,8 +236,8 @@ private:
         if (!place && request_.method != "GET")
             return send(mlflow::refuse(403,
                                        "PERMISSION_DENIED",
-                                       "A run stores and removes files of its own, and of runs, "
-                                       "models and traces that it made"));
+                                       "A run may store and remove only its own files, and those "
+                                       "of runs, models and traces that it created"));
         if (!place) return is_list ? pass_on() : fetch_file();
         const auto& tracking = recorder_.tracking();
         if (request_.method == "PUT") return send_stored(store_artifact(tracking, *place, body_));

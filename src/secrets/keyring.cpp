@@ -41,8 +41,8 @@ Result<os::Output> tool(std::vector<std::string> arguments, std::string input, D
         return tl::unexpected(
             Error(ErrorKind::unavailable,
                   what,
-                  "Log in to the desktop or unlock its keyring, and try again. 'ponk daemon stop' "
-                  "makes the next command look for the keyring anew."));
+                  "Log in to the desktop or unlock its keyring, and try again. After 'ponk daemon "
+                  "stop', the next command looks for the keyring again."));
     }
     return output;
 }
@@ -111,7 +111,7 @@ Result<std::optional<std::string>> Keyring::find(const std::string& name,
     wipe(output.out);
     if (!value) {
         return fail(ErrorKind::damaged,
-                    "the desktop keyring holds something else under the name of secret '{}'",
+                    "the desktop keyring has something else under the name of secret '{}'",
                     name);
     }
     return value;

@@ -20,8 +20,8 @@ Result<> check_private(const os::Path& file)
     return tl::unexpected(
         Error(ErrorKind::conflict,
               fmt::format("{} opens your secrets and others can read it", os::in_quotes(file)),
-              fmt::format("If nobody did: chown {} {} && chmod 600 {}; else change the secrets "
-                          "where they are used, and remove them here with --purge.",
+              fmt::format("If nobody did, run: chown {} {} && chmod 600 {}. Otherwise change the "
+                          "secrets where they are used, and remove them here with --purge.",
                           ::geteuid(),
                           shell_word(file.native()),
                           shell_word(file.native()))));
@@ -38,8 +38,8 @@ Result<std::optional<SealingKey>> find_key(const os::Path& file)
     if (!bytes || bytes->size() != seal_key_size) {
         return tl::unexpected(
             Error(ErrorKind::damaged,
-                  fmt::format("{} is no key (64 hex digits)", os::in_quotes(file)),
-                  "Put it back from a backup; or move it away and set the secrets anew."));
+                  fmt::format("{} is not a key (64 hex digits)", os::in_quotes(file)),
+                  "Restore it from a backup, or move it away and set the secrets again."));
     }
     return std::optional(SealingKey{*bytes, sha256("ponk key id" + *bytes).text().substr(0, 16)});
 }
@@ -49,7 +49,7 @@ Result<SealingKey> find_or_make_key(const os::Path& file)
     if (auto known = TRY(find_key(file))) return *known;
     TRY(os::publish_file(file, to_hex(random_bytes(seal_key_size)) + "\n", 0600));
     auto made = TRY(find_key(file));
-    if (!made) return fail(ErrorKind::internal, "{} has gone", os::in_quotes(file));
+    if (!made) return fail(ErrorKind::internal, "{} is missing", os::in_quotes(file));
     return *made;
 }
 

@@ -101,7 +101,7 @@ reveal(const Path& folder, const Keyring& keyring, const std::string& name, cons
         if (value) return std::move(*value);
         return tl::unexpected(
             Error(ErrorKind::not_found,
-                  fmt::format("secret '{}' is not in the desktop keyring any more", name),
+                  fmt::format("secret '{}' is no longer in the desktop keyring", name),
                   fmt::format("If the keyring is locked, unlock it; else set the secret again with "
                               "'ponk secret set {}', or forget it with 'ponk secret remove --purge "
                               "{}'.",

@@ -15,7 +15,7 @@ public:
     Result<GitIndex> run()
     {
         if (bytes_.size() < header_size + hash_size_ || bytes_.substr(0, 4) != "DIRC")
-            return wrong("is no git index");
+            return wrong("is not a git index");
         version_ = number(4);
         const auto count = number(8);
         if (version_ < 2 || version_ > 4)

@@ -190,7 +190,7 @@ Result<> check_tree(const std::vector<ManifestEntry>& entries)
     for (const auto& entry : entries) {
         const auto quoted = printable(entry.path);
         if (!is_plain_path(entry.path))
-            return fail(ErrorKind::invalid_argument, "'{}' is no path inside a tree", quoted);
+            return fail(ErrorKind::invalid_argument, "'{}' is not a path inside a tree", quoted);
         if (previous && !before(*previous, entry))
             return fail(ErrorKind::invalid_argument, "'{}' is out of order or twice there", quoted);
         previous = &entry;

@@ -282,7 +282,7 @@ Result<Made> prepare(const os::Path& destination)
     if (::lstat(destination.c_str(), &info) == 0 && !S_ISDIR(info.st_mode)) {
         return tl::unexpected(Error(ErrorKind::conflict,
                                     os::in_quotes(destination) + " is " +
-                                        (S_ISLNK(info.st_mode) ? "a link" : "no folder"),
+                                        (S_ISLNK(info.st_mode) ? "a link" : "not a folder"),
                                     "Name a folder that does not exist yet, or an empty one."));
     }
     const auto names = TRY(os::list_directory(destination));

@@ -23,8 +23,8 @@ namespace {
 constexpr std::string_view store_header = "ponk store 1 ";
 constexpr std::size_t piece_size = std::size_t{1} << 20;
 constexpr std::size_t most_kept_entries = 200'000;  // of manifests; an entry has about 200 bytes
-constexpr std::string_view store_again = "Submit again from the project folder to store it anew, "
-                                         "and check the disk.";
+constexpr std::string_view store_again =
+    "Submit again from the project folder to store it again, and check the disk.";
 
 Digest digest_of(std::string_view bytes)
 {
@@ -141,7 +141,7 @@ Result<os::Fd> ObjectStore::open_object(const Digest& digest) const
         if (!file)
             file.reset(::openat(objects_.get(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
         if (file && os::status_of(file.get(), status) == 0 && !status.is_file())
-            return damaged(digest, file.get(), "it is no plain file");
+            return damaged(digest, file.get(), "it is not a regular file");
         if (problem != ENOENT) return fail_errno(problem, "open object '{}'", digest.text());
         if (attempt > 0 || !TRY(restore_from_trash(digest))) break;
     }

@@ -124,7 +124,7 @@ TEST_F(Objects, WhatIsNoFileIsPutAsideAndGivesWayToTheTrueOne)
         const auto read = store_.read(digest);
         ASSERT_FALSE(read);
         EXPECT_EQ(read.error().kind(), ErrorKind::damaged);
-        EXPECT_THAT(read.error().message(), testing::HasSubstr("no plain file"));
+        EXPECT_THAT(read.error().message(), testing::HasSubstr("not a regular file"));
         EXPECT_THAT(read.error().hint(), testing::HasSubstr("quarantine"));
 
         ASSERT_EQ(make(), 0);

@@ -22,7 +22,7 @@ bool consists_of(std::string_view text, std::string_view more)
 tl::unexpected<Error> no_address(std::string_view text)
 {
     return tl::unexpected(Error(ErrorKind::invalid_argument,
-                                fmt::format("'{}' is no address of a machine", printable(text)),
+                                fmt::format("'{}' is not an address of a machine", printable(text)),
                                 "Write 'host', 'host:port' or '[IPv6 address]:port', the port "
                                 "from 1 to 65535."));
 }

@@ -227,7 +227,7 @@ Result<os::Output> Connection::run(const std::string& script,
         return tl::unexpected(
             Error(ErrorKind::timeout,
                   fmt::format("'{}' did not finish a command in time", address().text()),
-                  "The machine may hang or be overloaded, or the network is gone."));
+                  "The machine may hang or be overloaded, or the network is down."));
     }
     if (output->exit.status() == broken) return tl::unexpected(error_from(address(), output->err));
     return output;

@@ -108,10 +108,10 @@ Error jump_error(const Address& address, std::string_view said)
                              "yet: 'ssh {}' by hand shows it and asks.",
                              address.host);
     if (has("Permission denied") || has("authentication failures"))
-        advice = fmt::format("The jump host did not let us in: name the key that opens it as "
-                             "'IdentityFile' in ~/.ssh/config, or load it ('ssh-add'); 'ssh {}' by "
-                             "hand must come through without a question.",
-                             address.host);
+        advice = fmt::format(
+            "The jump host refused the login: set its key as 'IdentityFile' in ~/.ssh/config, or "
+            "load the key with 'ssh-add'; 'ssh {}' must work without a question.",
+            address.host);
     if (has("open failed"))
         advice = fmt::format("The jump host was reached but not '{}' from there: is it on, and is "
                              "its name one that the jump host knows?",
@@ -124,9 +124,9 @@ Error jump_error(const Address& address, std::string_view said)
 std::string denied_text(const Address& address, std::string_view said)
 {
     const auto methods = offered_methods(said);
-    return fmt::format("'{}' did not let us in: user, password or key is not right{}",
+    return fmt::format("'{}' refused the login: the user, password or key is wrong{}",
                        address.text(),
-                       methods.empty() ? "" : fmt::format(" (it takes: {})", printable(methods)));
+                       methods.empty() ? "" : fmt::format(" (it accepts: {})", printable(methods)));
 }
 
 }  // namespace
@@ -215,7 +215,7 @@ Error error_of(Cause cause, const Address& address, std::string_view said, std::
                             address.host)};
     case Cause::unreachable:
         return {Kind::unavailable,
-                fmt::format("there is no way to '{}': {}", address.host, last_line(said)),
+                fmt::format("there is no route to '{}': {}", address.host, last_line(said)),
                 "Is the machine on, and are you in its network (VPN)?"};
     case Cause::timed_out:
         return {Kind::unavailable,
@@ -227,15 +227,15 @@ Error error_of(Cause cause, const Address& address, std::string_view said, std::
             fmt::format("the host key of '{}' is not the one that is known{}",
                         name,
                         keys_text(said, known)),
-            fmt::format("Somebody may be listening in, or the machine was set up anew. Ask its "
-                        "owner for the fingerprint; if the change is right, 'ponk "
+            fmt::format("Either the connection is intercepted, or the machine was reinstalled. Ask "
+                        "its owner for the fingerprint; if the change is right, 'ponk "
                         "computetarget check TARGET --fingerprint {}' accepts it.",
                         shown_fingerprint(said).empty() ? "SHA256:…" : shown_fingerprint(said))};
     case Cause::host_key_unknown:
         return {Kind::conflict,
                 fmt::format("the host key of '{}' is not known yet", name),
-                "'ponk computetarget attach' shows it and asks; '--fingerprint SHA256:…' says "
-                "which one to expect."};
+                "'ponk computetarget attach' shows the key and asks; '--fingerprint SHA256:…' sets "
+                "the expected key."};
     case Cause::denied:
         return {Kind::unavailable,
                 denied_text(address, said),
@@ -258,7 +258,7 @@ Error error_of(Cause cause, const Address& address, std::string_view said, std::
         return {Kind::unavailable,
                 fmt::format("'{}' closed the connection: {}", name, last_line(said)),
                 "The machine may be restarting, or its sshd limits connections; try again in a "
-                "minute, then look at its log ('journalctl -u ssh')."};
+                "minute, then check its log ('journalctl -u ssh')."};
     case Cause::no_client:
         return {Kind::unavailable,
                 "there is no 'ssh' on this machine",
@@ -275,7 +275,7 @@ Error error_of(Cause cause, const Address& address, std::string_view said, std::
             fmt::format("'{}' cannot be reached: {}",
                         name,
                         line.empty() ? "ssh ended without a word" : line),
-            fmt::format("'ssh -v {}' tells more.", address.host)};
+            fmt::format("Run 'ssh -v {}' for details.", address.host)};
 }
 
 }  // namespace ponk::ssh

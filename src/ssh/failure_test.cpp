@@ -82,7 +82,7 @@ TEST(SshFailure, SaysWhatTheBoxWouldTake)
               "publickey,password");
     EXPECT_EQ(offered_methods("no"), "");
     const Error error = error_from({"ann", "host"}, "ann@host: Permission denied (publickey).");
-    EXPECT_NE(error.message().find("(it takes: publickey)"), std::string::npos);
+    EXPECT_NE(error.message().find("(it accepts: publickey)"), std::string::npos);
 }
 
 TEST(SshFailure, ShowsUnknownWordsWithoutControlCharacters)

@@ -20,12 +20,12 @@ refuse() { printf 'ponk-agent: %s\n%s\n' "$1" "$2" >&2; exit 1; }
 owner_of() { set -- $(LC_ALL=C ls -ldn "$@" 2>/dev/null); rights=${1-} owner=${3-}; }
 require_owner() {
     [ "$owner" = "$u" ] || [ "$owner" = 0 ] ||
-        refuse "'$1' belongs to another user (uid $owner), who may have put anything there" \
+        refuse "'$1' belongs to another user (uid $owner), who may have changed its content" \
             "Name another folder as 'scratch:' in the target's file, or ask that user or the machine's owner to remove it."
 }
 require_ours() {
     owner_of "$1"
-    [ -n "$rights" ] || refuse "'$1' cannot be looked at" "Look at it on that machine: 'ls -ld'."
+    [ -n "$rights" ] || refuse "'$1' cannot be checked" "Check it on that machine: 'ls -ld'."
     require_owner "$1"
     owner_of -L "$1"
     [ -n "$rights" ] || refuse "'$1' is a link that leads nowhere" "Remove it on that machine."
@@ -33,7 +33,7 @@ require_ours() {
     case "$rights" in
     ?????w*|????????w*)
         refuse "'$1' can be written to by others ($rights)" \
-            "Look into it, then make it yours alone: 'chmod go-w' on that machine." ;;
+            "Check its content, then make it private: 'chmod go-w' on that machine." ;;
     esac
 }
 whole() { (unset CDPATH; cd -P -- "$1" 2>/dev/null && pwd -P); }
@@ -41,14 +41,14 @@ require_kept() {
     kept=${1:-/} top=$(whole "${HOME:-/}") || top=/
     while [ "$kept" != "$top" ]; do
         owner_of "$kept"
-        [ -n "$rights" ] || refuse "'$kept' cannot be looked at" "Look at it on that machine: 'ls -ld'."
+        [ -n "$rights" ] || refuse "'$kept' cannot be checked" "Check it on that machine: 'ls -ld'."
         [ "$owner" = "$u" ] || [ "$owner" = 0 ] ||
-            refuse "'$kept' belongs to another user (uid $owner), who can exchange what is in it" \
+            refuse "'$kept' belongs to another user (uid $owner), who can replace its content" \
                 "Name a folder as 'scratch:' in the target's file that lies in folders of yours or root's only."
         case "$rights" in
         ?????????[tT]*) ;;
         ?????w*|????????w*)
-            refuse "others can exchange what is in '$kept' ($rights)" \
+            refuse "others can replace the content of '$kept' ($rights)" \
                 "Make it a folder of your own ('chmod go-w' on that machine), or one like /tmp ('chmod +t')." ;;
         esac
         [ "$kept" != / ] || return 0
@@ -59,7 +59,7 @@ require_kept() {
     case "$rights" in
     ?????????[tT]*) ;;
     ????????w*)
-        refuse "everybody can exchange what is in '$kept' ($rights)" "Make it yours: 'chmod o-w' on that machine." ;;
+        refuse "everybody can replace the content of '$kept' ($rights)" "Make it private: 'chmod o-w' on that machine." ;;
     esac
 }
 require_home() {
@@ -67,7 +67,7 @@ require_home() {
     require_ours "$h"
     [ -L "$h" ] || return 0
     l=$h
-    h=$(whole "$h") || refuse "'$l' leads to no folder that can be entered" "Look at it on that machine: 'ls -ldL'."
+    h=$(whole "$h") || refuse "'$l' does not lead to a folder that can be entered" "Check it on that machine: 'ls -ldL'."
     require_kept "${h%/*}"
     require_ours "$h"
 }
@@ -93,7 +93,7 @@ if find_home; then
     require_kept "${h%/*}"
     if [ -e "$h" ] || [ -L "$h" ]; then require_home; fi
 elif [ -e "$d" ] || [ -L "$d" ]; then
-    refuse "'$d' is no folder that can be entered" "Look at it on that machine: 'ls -ldL'."
+    refuse "'$d' is not a folder that can be entered" "Check it on that machine: 'ls -ldL'."
 else
     h=$d/$n
 fi

@@ -72,7 +72,7 @@ TEST_F(HostHome, IsRefusedWhereEverybodyMayExchangeIt)
 {
     ASSERT_TRUE(os::make_directories(home_, 0700));
     ASSERT_EQ(::chmod(scratch_.c_str(), 0777), 0);
-    EXPECT_TRUE(refuses("others can exchange what is in"));
+    EXPECT_TRUE(refuses("others can replace the content of"));
     EXPECT_EQ(run(make_host_home() + "echo made").find("made"), std::string::npos);
 }
 
@@ -80,7 +80,7 @@ TEST_F(HostHome, IsRefusedWhereAGroupMayExchangeIt)
 {
     ASSERT_TRUE(os::make_directories(home_, 0700));
     ASSERT_EQ(::chmod(scratch_.c_str(), 0775), 0);
-    EXPECT_TRUE(refuses("others can exchange what is in"));
+    EXPECT_TRUE(refuses("others can replace the content of"));
     ASSERT_EQ(::chmod(scratch_.c_str(), 01775), 0);
     EXPECT_EQ(run(), found());
 }
@@ -93,7 +93,7 @@ TEST_F(HostHome, IsRefusedWhereAFolderFurtherUpIsOpen)
     EXPECT_EQ(run(), found());
     const auto above = scratch_.parent_path();
     ASSERT_EQ(::chmod(above.c_str(), 0777), 0);
-    EXPECT_TRUE(refuses("others can exchange what is in '" + above.string()));
+    EXPECT_TRUE(refuses("others can replace the content of '" + above.string()));
     ASSERT_TRUE(os::remove_tree(scratch_));
     EXPECT_EQ(run(make_host_home() + "echo made").find("made"), std::string::npos);
 }
@@ -117,9 +117,9 @@ TEST_F(HostHome, WhatLiesInTheHomeFolderNeedsNoTrustAboveIt)
     EXPECT_EQ(said("~/s"), fmt::format("<{}/s/ponk-{}>", user.string(), ::getuid()));
     EXPECT_EQ(said("t/u"), fmt::format("<{}/t/u/ponk-{}>", user.string(), ::getuid()));
     ASSERT_EQ(::chmod((user / "t").c_str(), 0770), 0);
-    EXPECT_NE(said("t/u").find("others can exchange"), std::string::npos);
+    EXPECT_NE(said("t/u").find("others can replace"), std::string::npos);
     ASSERT_EQ(::chmod(user.c_str(), 0777), 0);
-    EXPECT_NE(said("").find("everybody can exchange"), std::string::npos);
+    EXPECT_NE(said("").find("everybody can replace"), std::string::npos);
 }
 
 TEST_F(HostHome, ALinkOfOurOwnIsFollowed)
@@ -132,7 +132,7 @@ TEST_F(HostHome, ALinkOfOurOwnIsFollowed)
     EXPECT_TRUE(refuses("can be written to by others"));
     ASSERT_EQ(::chmod((disk / "ours").c_str(), 0700), 0);
     ASSERT_EQ(::chmod(disk.c_str(), 0777), 0);
-    EXPECT_TRUE(refuses("others can exchange what is in '" + disk.string()));
+    EXPECT_TRUE(refuses("others can replace the content of '" + disk.string()));
 }
 
 TEST_F(HostHome, LinksOnTheWayAreLeftOutOfItsName)
@@ -156,7 +156,7 @@ TEST_F(HostHome, IsRefusedInAFolderOfAnotherUser)
         ASSERT_EQ(::chown(above.c_str(), stranger, stranger), 0);
         for (const mode_t mode : {01777U, 0755U}) {
             ASSERT_EQ(::chmod(above.c_str(), mode), 0);
-            EXPECT_TRUE(refuses("belongs to another user (uid 54321), who can exchange"));
+            EXPECT_TRUE(refuses("belongs to another user (uid 54321), who can replace"));
         }
         ASSERT_TRUE(os::remove_tree(home_));
         EXPECT_EQ(run(make_host_home() + "echo made").find("made"), std::string::npos);

@@ -176,14 +176,14 @@ Result<HostKey> learn_matching_key(const Client& client,
     std::vector<std::string> shown;
     for (const auto& key : seen)
         shown.push_back(key.short_type() + " " + key.fingerprint);
-    return tl::unexpected(
-        Error(ErrorKind::conflict,
-              fmt::format("'{}' has no host key with the fingerprint '{}'; it shows {}",
-                          client.address().text(),
-                          fingerprint,
-                          join(shown, ", ")),
-              "Either the fingerprint is another machine's, or somebody is in between. On the "
-              "machine itself, 'ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub' shows it."));
+    return tl::unexpected(Error(
+        ErrorKind::conflict,
+        fmt::format("'{}' has no host key with the fingerprint '{}'; it shows {}",
+                    client.address().text(),
+                    fingerprint,
+                    join(shown, ", ")),
+        "Either the fingerprint belongs to another machine, or the connection is intercepted. On "
+        "the machine itself, 'ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub' prints it."));
 }
 
 Result<std::vector<KnownKey>> find_known_keys(const Client& client,
@@ -223,11 +223,10 @@ Error changed_key_error(const Client& client,
                                 file);
         if (file != client.folder().known_hosts().string()) foreign = file;
     }
-    std::string hint =
-        "Somebody may be listening in, or the machine was set up anew: ask its owner for the "
-        "fingerprint of the new key. If it is right, 'ponk computetarget check TARGET "
-        "--fingerprint " +
-        shown.fingerprint + "' accepts it.";
+    std::string hint = "Either the connection is intercepted, or the machine was reinstalled: ask "
+                       "its owner for the fingerprint of the new key. If it is right, 'ponk "
+                       "computetarget check TARGET --fingerprint " +
+                       shown.fingerprint + "' accepts it.";
     if (!foreign.empty())
         hint += fmt::format(" 'ssh-keygen -R {} -f {}' forgets the old key in your own file.",
                             shell_word(shown.name),

@@ -44,7 +44,7 @@ copy() {
 publish() {
     now=
     [ ! -e "$real" ] || now=$(cksum < "$real")
-    [ "$now" = "$before" ] || complain "somebody else changed '$real' at the same moment; try again"
+    [ "$now" = "$before" ] || complain "another program changed '$real' at the same moment; try again"
     mv -f "$kept" "$real"
     kept=
     if command -v restorecon >/dev/null 2>&1; then restorecon -F .ssh "$real" >/dev/null 2>&1 || :; fi
@@ -128,13 +128,13 @@ Result<std::string> make_key_pair(const Client& client, Deadline deadline, std::
             stop));
         if (output.exit.status() != 0) {
             return fail(
-                ErrorKind::internal, "ssh-keygen made no key: {}", printable(trim(output.err)));
+                ErrorKind::internal, "ssh-keygen created no key: {}", printable(trim(output.err)));
         }
     }
     const auto text = TRY(os::read_file(folder.public_key(), 16 << 10));
     const auto line = "restrict " + std::string(trim(text));
     if (blob_of(line).empty())
-        return fail(ErrorKind::damaged, "{} holds no key", os::in_quotes(folder.public_key()));
+        return fail(ErrorKind::damaged, "{} contains no key", os::in_quotes(folder.public_key()));
     return line;
 }
 
@@ -198,8 +198,8 @@ Result<KeyFile> inspect_key_file(const Client& client,
     return tl::unexpected(Error(
         ErrorKind::invalid_argument,
         rights ? fmt::format("private key {} can be read by others", os::in_quotes(file))
-               : fmt::format("{} is no private key that ssh can use", os::in_quotes(file)),
-        rights ? fmt::format("'chmod 600 {}' mends it.", shell_word(file.string()))
+               : fmt::format("{} is not a private key that ssh can use", os::in_quotes(file)),
+        rights ? fmt::format("Run 'chmod 600 {}'.", shell_word(file.string()))
                : "Name the private file, not the one ending in '.pub'; keys of PuTTY are converted "
                  "by 'puttygen FILE -O private-openssh'."));
 }

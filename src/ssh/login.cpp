@@ -49,11 +49,13 @@ Refusal not_asked(const Address& address, const std::string& question)
             : fmt::format("'{}' did not ask for the password but: '{}'",
                           address.text(),
                           printable(trim(question)));
-    return {Cause::other,
-            Error(ErrorKind::unavailable,
-                  what,
-                  "The password was not sent. Give '--private-key-file FILE' with a key that it "
-                  "knows, or load one into your agent ('ssh-add') and leave the password out.")};
+    return {
+        Cause::other,
+        Error(
+            ErrorKind::unavailable,
+            what,
+            "The password was not sent. Use '--private-key-file FILE' with a key that the machine "
+            "accepts, or load the key into your agent ('ssh-add') and omit the password.")};
 }
 
 }  // namespace
@@ -135,15 +137,16 @@ Result<> change_to_own_key(const Client& client, Deadline deadline, std::stop_to
     if (!works) {
         const auto removed = remove_key(before, line, after(std::chrono::seconds(30)), {});
         before.close();
-        Error error(ErrorKind::unavailable,
-                    fmt::format("'{}' does not take the key that was added to "
-                                "~/.ssh/authorized_keys: {}{}",
-                                client.address().text(),
-                                works.error().error.message(),
-                                removed ? "" : "; the key could not be removed again"),
-                    "Its sshd may read another file (AuthorizedKeysFile), refuse keys, or find the "
-                    "home folder too open; 'journalctl -u ssh' there tells. Give "
-                    "'--private-key-file' with a key that works instead.");
+        Error error(
+            ErrorKind::unavailable,
+            fmt::format(
+                "'{}' does not accept the key that was added to ~/.ssh/authorized_keys: {}{}",
+                client.address().text(),
+                works.error().error.message(),
+                removed ? "" : "; the key could not be removed again"),
+            "Its sshd may read another file (AuthorizedKeysFile), refuse keys, or reject the "
+            "permissions of the home folder; see 'journalctl -u ssh' there. Or use "
+            "'--private-key-file' with a key that works.");
         return tl::unexpected(std::move(error));
     }
     before.close();

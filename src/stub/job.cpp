@@ -88,7 +88,7 @@ const char* read_spec(Job& job)
         if (is("relay")) job.relay = entry.value;
         if (is("hold")) job.holds[holds++] = entry.value;
         if (is("arg")) job.argv[count++] = entry.value;
-        if (is("end")) return job.program && count > 0 ? nullptr : "file 'spec' names no program";
+        if (is("end")) return job.program && count > 0 ? nullptr : "file 'spec' has no program";
     }
     return "file 'spec' is cut off";
 }

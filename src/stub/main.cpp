@@ -87,7 +87,7 @@ void claim_run()
         [[maybe_unused]] const auto put = ::write(report, "claimed\n", 8);
         ::_exit(exit_claimed);
     }
-    if (::access("claim", F_OK) != 0) refuse("cannot make 'claim' in the run directory", errno);
+    if (::access("claim", F_OK) != 0) refuse("cannot create 'claim' in the run directory", errno);
 }
 
 // The note in a lock file names the run that has it, and who has a share reads the right one; a

@@ -105,7 +105,7 @@ void Supervisor::start_script()
     } else {
         code_ = 126;
         Line<1024> line;
-        line.add("cannot make a process: %s", std::strerror(errno));
+        line.add("cannot create a process: %s", std::strerror(errno));
         std::memcpy(failure_, line.text, line.size + 1);
     }
     ::close(ends[0]);

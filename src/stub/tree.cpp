@@ -217,11 +217,11 @@ OomCount count_oom_kills(const Group& group)
     char parent[400];
     OomCount count;
     std::snprintf(path, sizeof path, "%s/memory.events", group.path());
-    count = {group.path()[0] != '\0' ? value_after(path, "oom_kill") : -1, "own control group"};
+    count = {group.path()[0] != '\0' ? value_after(path, "oom_kill") : -1, "own cgroup"};
     if (count.kills >= 0) return count;
     if (own_group(parent, sizeof parent)) {
         std::snprintf(path, sizeof path, "%s/memory.events", parent);
-        count = {value_after(path, "oom_kill"), "control group"};
+        count = {value_after(path, "oom_kill"), "cgroup"};
         if (count.kills >= 0) return count;
     }
     char text[4096];
@@ -233,11 +233,11 @@ OomCount count_oom_kills(const Group& group)
                           "/sys/fs/cgroup/memory%.*s/memory.oom_control",
                           length,
                           line + 8);
-            count = {value_after(path, "oom_kill"), "control group (version 1)"};
+            count = {value_after(path, "oom_kill"), "cgroup (version 1)"};
             if (count.kills >= 0) return count;
             // In a container the hierarchy begins at its own group, whatever the path says.
             count = {value_after("/sys/fs/cgroup/memory/memory.oom_control", "oom_kill"),
-                     "control group of the container"};
+                     "cgroup of the container"};
             if (count.kills >= 0) return count;
         }
     }

@@ -29,7 +29,7 @@ def test_a_fifo_in_place_of_the_ignore_file_is_named(ponk):
 
     done = ponk.run("submit", "a.py", code=65)
 
-    assert b".amlignore' is no plain file" in done.stderr
+    assert b".amlignore' is not a regular file" in done.stderr
     ponk.run("daemon", "stop")
 
 

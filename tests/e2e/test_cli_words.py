@@ -63,7 +63,7 @@ def test_wrong_query_is_told_before_anything_is_done(ponk):
 ])
 def test_target_types_to_come_are_understood_and_refused(ponk, words):
     done = ponk.run(*words, code=68)
-    assert "not built into this version" in last_line(done)
+    assert "not supported by this version" in last_line(done)
     assert not (ponk.project / "aml_config").exists()
 
 
@@ -89,7 +89,7 @@ def test_machine_that_is_not_there_leaves_nothing_behind(ponk, words):
 ])
 def test_commands_to_come_are_known_and_refused(ponk, words, named):
     done = ponk.run(*words, code=68)
-    assert last_line(done) == f"ponk: error: '{named}' is not built into this version"
+    assert last_line(done) == f"ponk: error: '{named}' is not supported by this version"
 
 
 def test_attach_local_writes_both_files_once(ponk):
@@ -289,7 +289,7 @@ def test_target_of_a_type_to_come_is_refused_alike_everywhere(ponk, words):
     ponk.write("x.py", "")
     more = ["-c", "box", "x.py"] if words == ["submit"] else ["-c", "box"] if "prepare" in words else []
     done = ponk.run(*words, *more, code=68)
-    assert last_line(done) == "ponk: error: target 'box': targets of type 'slurm' are not built into this version"
+    assert last_line(done) == "ponk: error: target 'box': targets of type 'slurm' are not supported by this version"
 
 
 @pytest.mark.parametrize("words", [

@@ -70,13 +70,13 @@ def test_on_a_terminal_it_is_asked_once(ponk):
     ponk.write("x.py", SCRIPT)
     ponk.write("aml_config/local.runconfig", "Target: local\nFramework: Python\nEnvironmentVariables:\n  KEY: secret:token\n")
 
-    code, seen = on_a_terminal(ponk, "submit", "x.py", answers=[("Allow that", "n")])
+    code, seen = on_a_terminal(ponk, "submit", "x.py", answers=[("Allow this", "n")])
     assert code != 0 and "the secret 'token' (aml_config/local.runconfig:4)" in seen, seen
     assert ponk.json("runs") == []
-    code, seen = on_a_terminal(ponk, "submit", "x.py", answers=[("Allow that", "y")])
+    code, seen = on_a_terminal(ponk, "submit", "x.py", answers=[("Allow this", "y")])
     assert code == 0 and "12" in seen, seen
     code, seen = on_a_terminal(ponk, "submit", "x.py")
-    assert code == 0 and "Allow that" not in seen, seen
+    assert code == 0 and "Allow this" not in seen, seen
 
 
 @pytest.mark.parametrize("key, line, what", [
@@ -124,7 +124,7 @@ def test_an_id_that_is_a_path_is_none(ponk):
 
 def test_a_machine_that_was_never_attached_is_not_contacted(ponk):
     ponk.write("x.py", SCRIPT)
-    ponk.write("aml_config/box.compute", "type: remote\naddress: host.invalid:5022\nusername: ann\n")
+    ponk.write("aml_config/box.compute", "type: remote\naddress: box.invalid:5022\nusername: ann\n")
     ponk.write("aml_config/box.runconfig", "Target: box\nFramework: Python\n")
     for words in (("submit", "-c", "box", "x.py"), ("experiment", "prepare", "-c", "box"), ("computetarget", "check", "box"),
                   ("computetarget", "setup", "box")):
@@ -134,8 +134,8 @@ def test_a_machine_that_was_never_attached_is_not_contacted(ponk):
     assert not (ponk.home / "ssh").exists()
     [check] = [one for one in ponk.json("doctor") if one["name"] == "target 'box'"]
     assert check["status"] == "warn" and "never attached" in check["message"]
-    code, seen = on_a_terminal(ponk, "submit", "-c", "box", "x.py", answers=[("Attach it and log in there?", "n")])
-    assert code != 0 and "aml_config/box.compute:2 names the machine 'host.invalid', port 5022, user 'ann'" in seen, seen
+    code, seen = on_a_terminal(ponk, "submit", "-c", "box", "x.py", answers=[("Attach it and log in?", "n")])
+    assert code != 0 and "aml_config/box.compute:2 names the machine 'box.invalid', port 5022, user 'ann'" in seen, seen
     # The line does what it says: from here on it is the user's own request to reach it.
     assert "never attached" not in ponk.run("attach", "--from", "aml_config/box.compute", code=69).stderr.decode()
     for words in (("--from", "aml_config/box.compute", "--name", "x"), ("local", "--from", "aml_config/box.compute"), ("--from", "x.py")):

@@ -47,10 +47,10 @@ def test_why_the_daemon_cannot_start_is_told_once(ponk):
     done = ponk.run("runs", code=69)
 
     said = done.stderr.decode().splitlines()
-    assert said[-1] == f"ponk: error: the daemon could not start: '{ponk.home}/history' is there and is no folder"
-    assert sum("is no folder" in line for line in said) == 1
-    assert [line for line in said if line.startswith("ponk: hint: ")] == [f"ponk: hint: Its log is '{ponk.home}/daemon.log'."]
-    assert "is no folder" in (ponk.home / "daemon.log").read_text()
+    assert said[-1] == f"ponk: error: the daemon could not start: '{ponk.home}/history' exists and is not a folder"
+    assert sum("is not a folder" in line for line in said) == 1
+    assert [line for line in said if line.startswith("ponk: hint: ")] == [f"ponk: hint: See its log: '{ponk.home}/daemon.log'."]
+    assert "is not a folder" in (ponk.home / "daemon.log").read_text()
 
 
 def test_hint_of_the_daemon_reaches_the_user(ponk):
@@ -164,7 +164,7 @@ def test_file_in_place_of_the_socket_is_named(ponk):
 
     said = ponk.run("runs", code=73).stderr.decode()
 
-    assert f"'{ponk.home}/daemon.sock' is no socket" in said.splitlines()[-1] and "Move it away" in said
+    assert f"'{ponk.home}/daemon.sock' is not a socket" in said.splitlines()[-1] and "Move the file" in said
     assert (ponk.home / "daemon.sock").read_text() == "precious"
 
 
@@ -245,7 +245,7 @@ def test_home_that_cannot_be_written_is_told(stranger):
 
     said = done.stderr.decode().splitlines()
     assert done.returncode == 69, said
-    assert said[-1] == f"ponk: error: ponk's folder '{stranger.home}' cannot be written: Permission denied"
+    assert said[-1] == f"ponk: error: cannot write to ponk's folder '{stranger.home}': Permission denied"
     assert "ponk: hint: Set PONK_HOME to a folder that you can write to." in said
     assert list(stranger.home.iterdir()) == []
 

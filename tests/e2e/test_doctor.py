@@ -104,8 +104,8 @@ def test_run_configurations_are_tried(ponk):
 def test_the_whole_database_is_read_when_asked(ponk):
     assert "never checked" in checks_of(ponk)["database"]["message"]
     full = {check["name"]: check for check in ponk.json("doctor", "--full")}
-    assert full["database"]["status"] == "ok" and "checked as a whole on 20" in full["database"]["message"]
-    assert "checked as a whole on 20" in checks_of(ponk)["database"]["message"]
+    assert full["database"]["status"] == "ok" and "last complete check: 20" in full["database"]["message"]
+    assert "last complete check: 20" in checks_of(ponk)["database"]["message"]
 
 
 def test_an_unreadable_list_of_files_is_reported_with_its_run_and_stops_nothing(ponk):

@@ -59,7 +59,7 @@ def test_cancelled_run_leaves_with_77_whatever_its_script_does(ponk, script):
 
     _, said = follower.communicate(timeout=60)
     assert follower.returncode == 77, said
-    assert said.splitlines()[-1].startswith(b"ponk: error:") and b"cancelled" in said.splitlines()[-1]
+    assert said.splitlines()[-1].startswith(b"ponk: error:") and b"canceled" in said.splitlines()[-1]
 
 
 def test_script_that_does_not_exist_is_named(ponk):

@@ -152,7 +152,7 @@ for _ in range(1000): sys.stdout.write('x' * 9999 + '\\n')
 
     assert done.returncode != 0
     assert wait_for(lambda: ponk.json("history", "last")["status"] == "Failed")
-    assert any("disk that holds its log" in text for text in ponk.json("history", "last")["warnings"])
+    assert any("disk with its log" in text for text in ponk.json("history", "last")["warnings"])
 
 
 def test_outputs_that_do_not_fit_are_told_and_not_lost(ponk, disk, tmp_path):

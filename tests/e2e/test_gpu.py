@@ -40,7 +40,7 @@ def test_a_run_that_wants_no_gpu_sees_none_whatever_else_is_set(gpus, ponk):
     assert ponk.run("submit", "--gpus", "none", "show.py").stdout == hidden
     assert ponk.json("history", "info", "last")["gpu_verdict"] == "not-requested"
     done = ponk.run("submit", "--gpus", "none", "--env", "CUDA_VISIBLE_DEVICES=0", "show.py")
-    assert done.stdout == hidden and b"CUDA_VISIBLE_DEVICES='0' is not used" in done.stderr
+    assert done.stdout == hidden and b"CUDA_VISIBLE_DEVICES='0' is ignored" in done.stderr
     ponk.write("aml_config/without.runconfig", "Target: local\nFramework: Python\ngpu: none\nEnvironmentVariables:\n  HIP_VISIBLE_DEVICES: '0'\n")
     assert ponk.run("submit", "-c", "without", "show.py").stdout == hidden
     ponk.environment["CUDA_VISIBLE_DEVICES"] = "0"

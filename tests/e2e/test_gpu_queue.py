@@ -148,7 +148,7 @@ def test_a_run_inside_a_run_does_not_wait_for_its_own_parent(gpus, ponk):
     done = ponk.run("submit", "outer.py", timeout=60)
     assert b"inner sees ''" in done.stdout, "the card is not its own"
     done = ponk.run("submit", "outer.py", "--gpus", "1", code=None, timeout=60)
-    assert done.returncode != 0 and b"which submits this one, has the GPUs itself" in done.stdout, done.stdout
+    assert done.returncode != 0 and b"which submits this run, holds the GPUs itself" in done.stdout, done.stdout
 
 
 def test_a_run_inside_a_run_waits_for_cards_that_its_parent_does_not_have(gpus, ponk):
@@ -247,15 +247,15 @@ def test_a_queued_run_shows_its_place_to_everybody_and_leaves_a_true_record(gpus
     assert b"queued (1)" in ponk.run("history", "list", "-o", "table").stdout
     follow = subprocess.Popen([ponk.program, "logs", "--follow", second], cwd=ponk.project, env=ponk.environment,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert b"queued, place 1" in follow.stderr.readline()
+    assert b"queued, position 1" in follow.stderr.readline()
     ponk.run("experiment", "cancel", second)
     said = follow.communicate(timeout=30)[1]
-    assert b"ended before its script began: Canceled" in said, said
+    assert b"ended before its script started: Canceled" in said, said
     record = wait_for(ponk, second, "Canceled")
     assert record["start_time_utc"] is None and record["exit_code"] is None and record["duration_ms"] is None
     assert record["timings"]["queue"] > 0, record["timings"]
     for words in (["logs", second], ["logs", "--follow", second]):
-        assert b"ended before its script began: Canceled" in ponk.run(*words).stderr
+        assert b"ended before its script started: Canceled" in ponk.run(*words).stderr
     assert not {"position", "waiting"} & record["gpu_evidence"].keys(), record["gpu_evidence"]
     ponk.run("experiment", "cancel", first)
     wait_for(ponk, first, "Canceled")
@@ -313,10 +313,10 @@ def test_a_lock_that_cannot_be_looked_at_is_told_while_the_run_lasts(gpus, ponk)
     locks.chmod(0o755)
     told = ponk.home / "runs" / run / "gpu"
     for _ in range(100):
-        if "the lock file of 'GPU-0' cannot be looked at" in told.read_text():
+        if "the lock file of 'GPU-0' cannot be checked" in told.read_text():
             break
         time.sleep(0.1)
-    assert "the lock file of 'GPU-0' cannot be looked at" in told.read_text()
+    assert "the lock file of 'GPU-0' cannot be checked" in told.read_text()
     locks.chmod(0o1777)
     ponk.run("experiment", "cancel", run)
 

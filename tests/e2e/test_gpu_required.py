@@ -27,7 +27,7 @@ def test_a_driver_in_trouble_gives_nobody_the_gpus_of_others(gpus, ponk):
     gpus.write({"devices": [], "problem": {"kind": "unavailable", "message": "driver and library differ"}})
     done = ponk.run("submit", "show.py")
     record = ponk.json("history", "info", "last")
-    assert done.stdout == b"''\n" and b"goes without GPUs: driver and library differ" in done.stderr
+    assert done.stdout == b"''\n" and b"uses no GPUs: driver and library differ" in done.stderr
     assert record["gpu_verdict"] == "unknown" and "differ" in record["gpu_evidence"]["reason"]
     gpus.write({"devices": 1, "exit": 3})
     assert ponk.run("submit", "show.py").stdout == b"''\n"
@@ -82,7 +82,7 @@ def test_required_passes_only_what_touched_its_gpu(gpus, ponk):
     done = ponk.run("submit", "-c", "must", "short.py", code=None, timeout=40)
     record = ponk.json("history", "info", "last")
     assert record["gpu_verdict"] == "cpu-fallback" and record["status"] == "Failed" and done.returncode != 0
-    assert "'gpu: required' does not hold: no process of the run was seen" in record["error"]["message"]
+    assert "'gpu: required' is not met: no process of the run was seen" in record["error"]["message"]
     assert done.stdout == b"done\n" and record["exit_code"] == 0
     gpus.busy_with("short.py", utilisation=0.0)
     record = gpus.run("-c", "must", "short.py")
@@ -157,5 +157,5 @@ def test_required_ends_with_an_error_of_ponk(gpus, ponk):
     ponk.write("sleep.py", "import time; time.sleep(60)\n")
     done = ponk.run("submit", "-c", "must", "sleep.py", code=None, timeout=40)
     said = done.stderr.decode()
-    assert done.returncode == 72 and "\nponk: error: run " in said and "'gpu: required' does not hold" in said, said
+    assert done.returncode == 72 and "\nponk: error: run " in said and "'gpu: required' is not met" in said, said
     assert "\nponk: hint: " in said and said.count("touched a GPU in") == 1, said

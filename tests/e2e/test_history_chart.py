@@ -59,7 +59,7 @@ def test_odd_numbers_are_drawn_or_are_gaps(history):
         text = chart(history, "1", "-m", "odd", *options)
         assert "max" in text and all(len(line) <= 80 for line in text.splitlines()), text
     assert "5e-324" in chart(history, "1", "-m", "tiny") and "step 0" in chart(history, "1", "-m", "tiny")
-    assert "no value that can be drawn" in chart(history, "1", "-m", "word")
+    assert "no values to draw" in chart(history, "1", "-m", "word")
     assert "1e+308" in chart(history, "1", "-m", "odd", "--log")
 
 

@@ -83,7 +83,7 @@ def test_a_run_of_a_client_has_no_files_to_compare(history):
 
 
 def test_one_run_is_no_comparison(history):
-    assert b"two runs or more" in history.run("history", "compare", "1", code=64).stderr
+    assert b"two or more runs" in history.run("history", "compare", "1", code=64).stderr
 
 
 def test_columns_are_chosen_by_name(history):
@@ -103,7 +103,7 @@ def test_columns_go_with_filter_and_query(history):
     chosen = history.json("history", "list", "--columns", "no", "--query", "[?params.lr == '0.4']")
     assert chosen == [{"no": 4}]
     done = history.run("history", "list", "--columns", "no", "--query", "[].run_id", code=64)
-    assert b"--query leaves something else" in done.stderr
+    assert b"--query selects something else" in done.stderr
 
 
 @pytest.mark.parametrize("words, said, code", [
@@ -113,7 +113,7 @@ def test_columns_go_with_filter_and_query(history):
     (["--filter", "metrics.acuracy > 0.1"], "no run has a metric 'acuracy'; did you mean 'accuracy'?", 0),
     (["--filter", "tags.tem = 'x'"], "no run has a tag 'tem'; did you mean 'team'?", 0),
     (["--order-by", "metrics.los"], "no run has a metric 'los'; did you mean 'loss'?", 0),
-    (["--columns", "no,,loss"], "names nothing between two commas", 64),
+    (["--columns", "no,,loss"], "has an empty name between two commas", 64),
 ])
 def test_a_wrong_name_gets_a_suggestion(history, words, said, code):
     assert said in history.run("history", "list", *words, code=code).stderr.decode()

@@ -80,7 +80,7 @@ def test_times_are_compared_as_people_write_them(history):
     (["--filter", "metrics.a > 1 OR metrics.a < 0"], "filter at column 15: expected AND or the end", "Only AND joins"),
     (["--order-by", "metrics.a up"], "order_by at column 11: expected ASC, DESC or the end, but found 'up'", ""),
     (["--order-by", ""], "order_by at column 1: expected a name, but the text ends", ""),
-    (["--order-by", "start_time", "--order-by", "created"], "order_by[1]: 'created' is named twice", ""),
+    (["--order-by", "start_time", "--order-by", "created"], "order_by[1]: 'created' is given twice", ""),
 ])
 def test_mistakes_are_shown_with_their_place(ponk, words, message, hint):
     done = ponk.run("history", "list", *words, code=64)

@@ -29,11 +29,11 @@ def test_a_run_that_a_client_deleted_is_marked_and_comes_back(ponk):
     tracking.ask("POST", "runs/delete", {"run_id": run["run_id"]})
 
     assert ponk.json("history", "list") == []
-    assert "'--deleted' shows them" in ponk.run("history", "list", "-o", "table").stderr.decode()
+    assert "'--deleted' lists them" in ponk.run("history", "list", "-o", "table").stderr.decode()
     assert [one["run_id"] for one in ponk.json("history", "list", "--deleted")] == [run["run_id"]]
     assert "Completed (deleted)" in ponk.text("history", "list", "--hidden", "-o", "table")
     short = run["run_id"][-8:]
-    assert "'ponk history restore %s' brings it back" % short in ponk.text("history", "info", short, "-o", "table")
+    assert "'ponk history restore %s' restores it" % short in ponk.text("history", "info", short, "-o", "table")
 
     assert ponk.json("history", "restore", short)["restored"] == [run["run_id"]]
     assert [one["run_id"] for one in ponk.json("history", "list")] == [run["run_id"]]
@@ -48,7 +48,7 @@ def test_an_experiment_that_a_client_deleted_comes_back_with_a_run(ponk):
     experiment = tracking.ask("GET", "runs/get", {"run_id": run["run_id"]})["run"]["info"]["experiment_id"]
     tracking.ask("POST", "experiments/delete", {"experiment_id": experiment})
 
-    assert "'ponk history restore RUN' brings them back" in ponk.run("history", "list", "-o", "table").stderr.decode()
+    assert "'ponk history restore RUN' restores them" in ponk.run("history", "list", "-o", "table").stderr.decode()
     ponk.run("history", "restore", run["run_id"])
     found = tracking.ask("GET", "experiments/get", {"experiment_id": experiment})["experiment"]
     assert found["lifecycle_stage"] == "active"
@@ -80,7 +80,7 @@ def test_a_run_that_a_script_left_running_ends_with_it(ponk):
 def test_runs_that_a_script_made_are_named(ponk):
     ponk.write("train.py", MAKER)
     said = ponk.run("submit", "train.py").stderr.decode()
-    assert "its script made 2 runs: " in said and "(one)" in said and "(two)" in said, said
+    assert "child runs: " in said and "(one)" in said and "(two)" in said, said
     record = ponk.json("history", "info", "last")
     assert [one["name"] for one in record["child_runs"]] == ["two", "one"]
     assert {one["status"] for one in record["child_runs"]} == {"Completed"}
@@ -103,7 +103,7 @@ def test_a_copy_of_history_is_made_while_it_is_in_use_and_brought_back(ponk, tmp
     copy = tmp_path / "monday.db"
     assert ponk.json("history", "backup", copy)["size"] == copy.stat().st_size > 0
     assert copy.stat().st_mode & 0o077 == 0
-    assert "is there already" in ponk.run("history", "backup", copy, code=73).stderr.decode()
+    assert "already exists" in ponk.run("history", "backup", copy, code=73).stderr.decode()
     assert ponk.run("history", "backup", tmp_path / "none/x.db", code=None).returncode in (66, 69)
     ponk.run("history", "delete", run, "--yes")
     assert ponk.json("history", "list") == []
@@ -131,4 +131,4 @@ def test_a_copy_is_brought_back_after_a_kill(ponk, tmp_path):
     assert [one["run_id"] for one in ponk.json("history", "list", "-A")] == [run["run_id"]]
     assert [path.name for path in database.parent.glob("*damaged*")] == []
     refused = ponk.run("history", "import", copy, code=65).stderr.decode()
-    assert "is a history of ponk" in refused and "put it in the place of" in refused
+    assert "is a history database of ponk" in refused and "then replace history/history.db" in refused

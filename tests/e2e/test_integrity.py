@@ -267,4 +267,4 @@ def test_what_is_no_file_among_the_objects_ends_a_rerun_that_cannot_heal(ponk, k
 
     done = ponk.run("experiment", "rerun", "last", code=72, timeout=30)
 
-    assert b"no plain file" in done.stderr and b"hint:" in done.stderr
+    assert b"not a regular file" in done.stderr and b"hint:" in done.stderr

@@ -288,7 +288,7 @@ def test_tls_and_a_certificate_that_is_renewed(ponk):
     (["--host", "0.0.0.0"], 65, "without TLS"),
     (["--tls-cert", "none.pem", "--tls-key", "none.key"], 66, "none.pem"),
     (["--tls-cert", "none.pem"], 64, "belong together"),
-    (["--port", "70000"], 64, "is no port"),
+    (["--port", "70000"], 64, "is not a port"),
     (["--host", "no.such.name.invalid"], 66, "no.such.name.invalid"),
 ])
 def test_what_serve_refuses(ponk, words, code, said):

@@ -119,14 +119,14 @@ def test_asset_is_downloaded_where_it_is_wanted(ponk, tmp_path):
     # There already: kept, unless it may be replaced.
     (ponk.project / "model").write_text("mine")
     done = ponk.run("asset", "download", "best", code=73)
-    assert b"'model' is there already" in done.stderr and b"--overwrite" in done.stderr
+    assert b"'model' already exists" in done.stderr and b"--overwrite" in done.stderr
     assert (ponk.project / "model").read_text() == "mine"
     ponk.run("asset", "download", "best", "--overwrite")
     assert (ponk.project / "model").read_text() == "m"
     # A file where a folder is wanted, and the reverse.
     for folder in ("model", "model/below"):
         done = ponk.run("asset", "download", "best", "-d", folder, code=73)
-        assert b"'model' is no folder" in done.stderr and b"-d FOLDER" in done.stderr
+        assert b"'model' is not a folder" in done.stderr and b"-d FOLDER" in done.stderr
     (ponk.project / "taken/model").mkdir(parents=True)
     assert b"'taken/model' is a folder" in ponk.run("asset", "download", "best", "-d", "taken", "-f", code=73).stderr
     assert not list(ponk.project.rglob("*partial"))
@@ -138,9 +138,9 @@ def test_prepare_says_what_it_did_and_what_not(ponk):
     ponk.write("aml_config/local.compute", "type: local\npythonLocation: /usr/bin/python3\n")
     ponk.write("aml_config/conda_dependencies.yml", "name: x\ndependencies:\n  - python=3.11\n")
     done = ponk.run("experiment", "prepare", "-c", "local", "-o", "table")
-    assert b"/usr/bin/python3" in done.stdout and b"nothing was made" in done.stdout
+    assert b"/usr/bin/python3" in done.stdout and b"nothing was built" in done.stdout
     assert b"'aml_config/conda_dependencies.yml' is not used" in done.stderr
-    for kind, why in (("slurm", b"not built into this version"),
+    for kind, why in (("slurm", b"not supported by this version"),
                       ("batchai", b"switched off")):
         ponk.write("aml_config/far.compute", f"type: {kind}\naddress: h\nusername: u\n")
         done = ponk.run("experiment", "prepare", "-c", "local", "-t", "far", code=68)
@@ -159,7 +159,7 @@ def test_rerun_on_a_target_that_is_not_served_is_refused(ponk):
     done = ponk.run("experiment", "rerun", "last", code=68)
 
     said = done.stderr.decode().splitlines()
-    assert said[-1] == "ponk: error: target 'far': targets of type 'slurm' are not built into this version"
+    assert said[-1] == "ponk: error: target 'far': targets of type 'slurm' are not supported by this version"
     assert "ponk project restore" in said[-2] and "submit -t local" in said[-2]
     assert len(ponk.json("runs")) == 1
 

@@ -124,12 +124,12 @@ def make_sparse(path):
 
 
 ODD = {
-    "pipe": (os.mkfifo, b"no plain file"),
+    "pipe": (os.mkfifo, b"not a regular file"),
     "folder": (lambda p: p.mkdir(), b"is a folder"),
-    "socket": (make_socket, b"no plain file"),
+    "socket": (make_socket, b"not a regular file"),
     "loop": (lambda p: p.symlink_to(p.name), b"symbolic links"),
     "dangling link": (lambda p: p.symlink_to("nowhere"), b"No such file"),
-    "device": (lambda p: p.symlink_to("/dev/zero"), b"no plain file"),
+    "device": (lambda p: p.symlink_to("/dev/zero"), b"not a regular file"),
     "sparse": (make_sparse, b"larger than the limit"),
 }
 FILES = ["aml_config/local.runconfig", "aml_config/other.compute", "aml_config/conda_dependencies.yml",
@@ -237,7 +237,7 @@ def test_a_home_inside_the_project_is_never_part_of_a_snapshot(ponk, place):
     ponk.write("a.py", "import os\nprint(sorted(n for _, d, f in os.walk('.') for n in d + f))\n")
 
     done = ponk.run("submit", "a.py")
-    assert f"'{place}' holds ponk's own data and was left out".encode() in done.stderr
+    assert f"'{place}' contains ponk's own data and was left out".encode() in done.stderr
     for done in [done, ponk.run("submit", "a.py")]:
         assert b"run.key" not in done.stdout and b"k.secret" not in done.stdout
     ponk.run("experiment", "diagnostics", "last", "-d", ponk.project / "d.zip")
@@ -251,7 +251,7 @@ def test_the_home_itself_is_no_project(ponk):
 
     done = ponk.run("submit", "--project", ponk.home, "a.py", code=None)
 
-    assert done.returncode != 0 and b"holds ponk's own data" in done.stderr and b"a folder of its own" in done.stderr
+    assert done.returncode != 0 and b"contains ponk's own data" in done.stderr and b"another folder" in done.stderr
 
 
 # Rights of what is given back -----------------------------------------------------------------------------------------

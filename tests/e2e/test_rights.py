@@ -81,7 +81,7 @@ def test_a_supervisor_that_does_not_tell_the_end_is_told_of(ponk):
     finally:
         for name in ["stub", "guard"]:
             os.kill(pids[name], signal.SIGCONT)
-    assert len(told) == 1 and f"supervisor (process {pids['stub']}) has not written down how" in told[0]
+    assert len(told) == 1 and f"supervisor (process {pids['stub']}) has not recorded the result" in told[0]
     limit = time.monotonic() + 30
     while (status := ponk.json("experiment", "status", run)["status"]) != "Failed":
         assert time.monotonic() < limit, status

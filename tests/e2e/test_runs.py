@@ -220,9 +220,9 @@ def test_a_run_that_removed_its_folder_says_that_nothing_is_left(ponk):
 
     done = ponk.run("submit", "a.py", code=76)
 
-    assert b"are kept" not in done.stderr and b"went with its folder; 'ponk project restore" in done.stderr
+    assert b"are kept" not in done.stderr and b"were lost with its folder; 'ponk project restore" in done.stderr
     again = ponk.run("logs", "last", code=74)
-    assert again.stdout == b"" and b"is gone" in again.stderr.splitlines()[-1]
+    assert again.stdout == b"" and b"is missing" in again.stderr.splitlines()[-1]
 
 
 def test_a_run_that_never_began_has_no_log_to_miss(ponk):

@@ -134,4 +134,4 @@ def test_a_damaged_file_is_told_once_and_ends_nothing(ponk):
 def test_a_folder_outside_of_the_project_is_refused(ponk, folder):
     ponk.write("train.py", "")
     done = ponk.run("submit", "--tensorboard", folder, "train.py", code=None)
-    assert done.returncode != 0 and b"is not below the project's folder" in done.stderr
+    assert done.returncode != 0 and b"is not in the project's folder" in done.stderr

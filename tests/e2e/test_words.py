@@ -70,7 +70,7 @@ def test_run_is_named_by_its_number(ponk, tmp_path):
     assert ponk.json("experiment", "status", "1")["run_number"] == 1
     assert ponk.text("experiment", "rerun", "1") == "first\n"
     done = ponk.run("logs", "9", code=66)
-    assert "no run of number '9'" in said(done)
+    assert "no run with number '9'" in said(done)
     other = tmp_path / "other"
     other.mkdir()
     ponk.run("logs", "1", cwd=other, code=None)
@@ -111,7 +111,7 @@ def test_man_is_text_in_a_pipe_and_source_when_asked(ponk, tmp_path):
     assert ponk.text("man", "--roff", "experiment").startswith(".TH ponk\\-experiment 1")
     (tmp_path / "bin").mkdir()
     done = ponk.run("man", "experiment", env={"PATH": str(tmp_path / "bin")})
-    assert done.stdout.startswith(b"Usage: ") and "'man' is not here" in said(done)
+    assert done.stdout.startswith(b"Usage: ") and "'man' is not installed" in said(done)
 
 
 def test_interrupted_follower_says_that_the_run_goes_on(ponk):
@@ -123,7 +123,7 @@ def test_interrupted_follower_says_that_the_run_goes_on(ponk):
     follower.send_signal(signal.SIGINT)
     error = follower.communicate(timeout=30)[1].decode()
     assert follower.returncode == 79
-    assert error.splitlines()[-1].startswith(f"ponk: detached: run {run} goes on") and "ponk cancel" in error
+    assert error.splitlines()[-1].startswith(f"ponk: detached: run {run} continues") and "ponk cancel" in error
     assert ponk.json("experiment", "status", "last")["status"] == "Running"
     ponk.run("cancel", "last", "--grace", "1s", "--wait")
 
@@ -144,7 +144,7 @@ def test_grammar_of_2017_for_deleting_a_project_and_listing_configurations(ponk)
     names = json.loads(ponk.text("ml", "runconfigurations", "list", "-o", "json"))
     assert names == json.loads(ponk.text("runconfiguration", "list", "-o", "json"))
     done = ponk.run("project", "delete", "x", "-y", code=66)
-    assert "history knows no project 'x'" in said(done) and "ponk project list" in said(done)
+    assert "no project 'x' in the history" in said(done) and "ponk project list" in said(done)
 
 
 def test_runs_of_all_projects_name_the_project(ponk, tmp_path):
@@ -259,7 +259,7 @@ def test_folder_of_another_user_is_told_with_a_way_out(ponk):
 def test_script_of_another_language_is_refused_before_there_is_a_run(ponk, name, text, hint):
     ponk.write(name, text)
     done = ponk.run("submit", name, code=65)
-    assert f"script '{name}' is no Python program" in said(done) and hint in said(done)
+    assert f"script '{name}' is not a Python program" in said(done) and hint in said(done)
     assert ponk.json("runs") == []
     ponk.write("tool", "#!/usr/bin/env python3\nprint('ran')\n")
     assert ponk.run("submit", "tool").stdout == b"ran\n"

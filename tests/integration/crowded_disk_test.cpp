@@ -40,7 +40,7 @@ TEST_F(CrowdedDisk, WhatFindsNoRoomDoesNotTravelAndStaysThere)
 
     ASSERT_TRUE(status) << status.error().message();
     EXPECT_TRUE(status->exit) << "nobody waits for it for ever";
-    EXPECT_THAT(status->reason, testing::HasSubstr("where they still are"));
+    EXPECT_THAT(status->reason, testing::HasSubstr("the rest of the log and metrics stays"));
     EXPECT_THAT(heard, testing::ElementsAre("stage", "sync without bytes"))
         << "the machine must not hear that all is here";
 }

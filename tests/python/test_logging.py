@@ -156,8 +156,8 @@ def test_odd_names_steps_and_values_are_told(python, run):
         """)
     said = done.stderr.decode().splitlines()
     assert done.returncode == 0 and len(said) == 4, said
-    assert "the step of 'a' has more than 64 bits" in said[0] and "no whole number: 1.5 of 'a' is taken as 1" in said[1]
-    assert "None is left out: the value of 'a'" in said[2] and "cut behind 250 characters, and those that are equal then are one: 'nnn" in said[3]
+    assert "the step of 'a' has more than 64 bits" in said[0] and "the step 1.5 of 'a' is not a whole number: 1 is used" in said[1]
+    assert "the value of 'a' is None and is ignored" in said[2] and "truncated to 250 characters; names that are then equal count as one: 'nnn" in said[3]
     assert without_time(run.records()) == [
         {"metric": "huge", "value": "-Infinity", "step": 0}, {"metric": "a", "value": 2, "step": 1},
         {"metric": "n" * 251, "value": 3, "step": 0}, {"param": "p" * 300, "value": "x"}]
@@ -195,7 +195,7 @@ def test_trouble_is_said_once_of_each_kind_and_training_goes_on(python, run):
     assert done.returncode == 0 and done.stdout == b"trained\n"
     said = done.stderr.splitlines()
     assert len(said) == 2 and said[0].startswith(b"ponk: warning: log: "), said
-    assert said[1] == b"ponk: warning: log: ValueError: odd (not said again)"
+    assert said[1] == b"ponk: warning: log: ValueError: odd (shown once)"
 
 
 def test_a_full_disk_is_no_failure(python, run):
@@ -334,9 +334,9 @@ def test_parameters_that_change_or_are_too_long_are_said(python, run):
     assert done.returncode == 0
     said = sorted(done.stderr.splitlines())
     assert [line.split(b": ", 2)[2] for line in said] == [
-        b"log: a param without a name is left out (not said again)",
-        b"log: only the first 100000 characters of param 'long' are kept (not said again)",
-        b"log: parameter 'lr' was '0.1' and is now '0.2' (not said again)"]
+        b"log: a param without a name is ignored (shown once)",
+        b"log: only the first 100000 characters of param 'long' are kept (shown once)",
+        b"log: parameter 'lr' was '0.1' and is now '0.2' (shown once)"]
     values = {record["param"]: record["value"] for record in run.records()}
     assert values == {"lr": "0.2", "same": "1", "long": "x" * 100000}
 
@@ -366,7 +366,7 @@ def test_the_names_of_mlflow_and_files_made_of_values(python, run):
         ponk.log_figure(Figure(), "plain")
         ponk.log_figure(object(), "none")
         """)
-    assert done.returncode == 0 and done.stderr.count(b"\n") == 1 and b"'object' is no figure" in done.stderr
+    assert done.returncode == 0 and done.stderr.count(b"\n") == 1 and b"'object' is not a figure" in done.stderr
     records = without_time(run.records())
     assert records[:8] == [
         {"metric": "loss", "value": 0.5, "step": 3}, {"metric": "loss", "value": 0.25, "step": 4},

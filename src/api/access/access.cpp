@@ -38,9 +38,9 @@ Refusal unknown_caller(bool had_token)
 {
     return {401,
             Error(ErrorKind::invalid_argument,
-                  had_token ? "the token is not known, or has expired" : "a token is needed",
-                  "'ponk tracking env' prints the one of this machine; 'ponk token create' makes "
-                  "others."),
+                  had_token ? "the token is unknown or has expired" : "this request needs a token",
+                  "'ponk tracking env' prints the token of this machine; 'ponk token create' "
+                  "creates others."),
             {{"WWW-Authenticate", "Bearer realm=\"ponk\""}}};
 }
 
@@ -120,7 +120,7 @@ find_refusal(const Tokens* tokens, const net::Request& request, Permission neede
         !is_loopback_host(request.header("Host"))) {
         return forbidden("the host '" + printable(request.header("Host").substr(0, 100)) +
                              "' is not served here",
-                         "Ask for 'localhost' or '127.0.0.1'.");
+                         "Use 'localhost' or '127.0.0.1'.");
     }
     if (changes_something(request) && !is_own_page(request)) {
         return forbidden("a page of '" + printable(request.header("Origin").substr(0, 100)) +
@@ -133,11 +133,11 @@ find_refusal(const Tokens* tokens, const net::Request& request, Permission neede
     const auto role = known->role;
     if (caller != nullptr) *caller = {std::move(known->name), role};
     if (suffices(role, needed)) return std::nullopt;
-    return forbidden(fmt::format("this needs the role '{}'; the token has '{}'",
-                                 name_of(needed),
-                                 to_string(role)),
-                     fmt::format("'ponk token create --name NAME --role {}' makes one that may.",
-                                 name_of(needed)));
+    return forbidden(
+        fmt::format(
+            "this needs the role '{}'; the token has '{}'", name_of(needed), to_string(role)),
+        fmt::format("'ponk token create --name NAME --role {}' creates a token with this role.",
+                    name_of(needed)));
 }
 
 }  // namespace ponk::api

@@ -15,7 +15,7 @@ Result<EndpointNote> parse_endpoint_note(std::string_view text)
     const auto document = TRY(parse_json(text));
     const auto port = document.integer("port", -1);
     if (document.integer("version") != 1 || port < 0 || port > 65535)
-        return fail(ErrorKind::damaged, "no note about endpoints of version 1");
+        return fail(ErrorKind::damaged, "not a list of endpoints of version 1");
     return EndpointNote{static_cast<std::uint16_t>(port), document.boolean("pinned")};
 }
 

@@ -53,7 +53,7 @@ Result<Token> parse_token(const Json& entry)
     const auto expires = parse_utc(entry.text("expires"));
     if (!parse_digest(entry.text("sha256"), token.digest) || !created ||
         (!entry["expires"].is_null() && !expires))
-        return fail(ErrorKind::damaged, "token '{}' is not as it was written", token.name);
+        return fail(ErrorKind::damaged, "token '{}' is damaged", token.name);
     token.created = *created;
     token.expires = expires;
     return token;
@@ -105,7 +105,7 @@ Result<std::vector<Token>> parse_tokens(std::string_view text)
 {
     const auto document = TRY(parse_json(text));
     if (document.integer("version") != 1 || !document["tokens"].is_array())
-        return fail(ErrorKind::damaged, "no list of tokens of version 1");
+        return fail(ErrorKind::damaged, "not a list of tokens of version 1");
     std::vector<Token> tokens;
     for (const auto& entry : document["tokens"].as_array())
         tokens.push_back(TRY(parse_token(entry)));
@@ -126,10 +126,10 @@ Result<std::unique_ptr<Tokens>> Tokens::open(os::Path home)
     const os::Path aside = tokens->home_ / fmt::format("tokens.damaged-{}", wall_milliseconds());
     if (::rename(file.c_str(), aside.c_str()) != 0)
         return fail_errno(errno, "set {} aside", os::in_quotes(file));
-    tokens->notice_ = fmt::format("the list of tokens was damaged ({}) and is kept as {}: no token "
-                                  "made before works any more",
-                                  list.error().message(),
-                                  os::in_quotes(aside));
+    tokens->notice_ = fmt::format(
+        "the list of tokens was damaged ({}) and was moved to {}: earlier tokens no longer work",
+        list.error().message(),
+        os::in_quotes(aside));
     return tokens;
 }
 
@@ -138,9 +138,9 @@ Tokens::create(const std::string& name, Role role, std::optional<std::int64_t> e
 {
     TRY(check_name(name));
     if (name == local_name)
-        return fail(ErrorKind::invalid_argument, "the token '{}' is made by ponk itself", name);
+        return fail(ErrorKind::invalid_argument, "the token name '{}' is reserved for ponk", name);
     if (expires && *expires <= wall_milliseconds())
-        return fail(ErrorKind::invalid_argument, "a token that has expired already is of no use");
+        return fail(ErrorKind::invalid_argument, "the expiry time of the token is in the past");
     const std::lock_guard lock(changing_);
     return add(name, role, expires);
 }
@@ -152,8 +152,8 @@ Tokens::add(const std::string& name, Role role, std::optional<std::int64_t> expi
     const auto taken = [&name](const Token& token) { return token.name == name; };
     if (std::any_of(list.begin(), list.end(), taken)) {
         return tl::unexpected(Error(ErrorKind::conflict,
-                                    fmt::format("there is a token '{}' already", name),
-                                    "Remove that one first, or choose another name."));
+                                    fmt::format("a token '{}' already exists", name),
+                                    "Remove it first, or choose another name."));
     }
     if (list.size() >= most_tokens)
         return fail(ErrorKind::conflict, "there are {} tokens already", most_tokens);

@@ -224,15 +224,15 @@ net::Response forbidden(const net::Request& request, Permission needed)
             403,
             "PERMISSION_DENIED",
             "A run may log and register models, but not move aliases or stages, nor rename or "
-            "delete what others registered. Submit it with 'ponk submit --allow promote', or do "
-            "this outside of runs, where 'ponk tracking env' lets a client do it.");
+            "delete models of others. Submit the run with 'ponk submit --allow promote', or do "
+            "this outside of runs with a client set up by 'ponk tracking env'.");
     }
     return ponk::mlflow::refuse(
         403,
         "PERMISSION_DENIED",
         fmt::format(
-            "A run may not do this ({} /{}): it changes what it made itself and its own "
-            "versions of models. Outside of runs 'ponk tracking env' lets a client do more.",
+            "A run may not do this ({} /{}): it may change only its own objects and model "
+            "versions. Outside of runs, a client set up by 'ponk tracking env' may do more.",
             printable(request.method),
             printable(join(request.path, "/"))));
 }
@@ -256,7 +256,7 @@ net::Response too_long()
     return ponk::mlflow::refuse(
         501,
         ponk::mlflow::not_implemented,
-        "The answer is too long to be passed on into a run: ask for less, with 'max_results'");
+        "The answer is too long for a run: request less, with 'max_results'");
 }
 
 // A search is answered page by page, and clients go on from each: true when it now asks for fewer
@@ -289,7 +289,7 @@ std::string drained(net::Response response)
         if (step == net::BodySource::Step::end) return text_of(response, body);
         if (step != net::BodySource::Step::data)
             return text_of(ponk::mlflow::refuse(
-                Error(ErrorKind::damaged, "The file cannot be read to its end")));
+                Error(ErrorKind::damaged, "The file cannot be read completely")));
     }
 }
 

@@ -24,12 +24,11 @@ Result<ByteRange> range_of(const Call& call, std::uint64_t size)
 {
     auto range = ByteRange::of(call.request.header("Range"), size);
     if (range.kind == ByteRange::Kind::outside)
-        return fail(
-            ErrorKind::invalid_argument, "the range lies outside the file of {} bytes", size);
+        return fail(ErrorKind::invalid_argument, "the range is outside the file of {} bytes", size);
     if (const auto offset = call.request.parameter("offset")) {
         const auto from = parse_integer(*offset);
         if (!from || *from < 0 || static_cast<std::uint64_t>(*from) > size)
-            return fail(ErrorKind::invalid_argument, "'offset' must lie in the file");
+            return fail(ErrorKind::invalid_argument, "'offset' must be inside the file");
         range.from = static_cast<std::uint64_t>(*from);
         range.size = size - range.from;
     }

@@ -73,10 +73,11 @@ Result<net::Response> pin_daemon(const Services& services, const Call& /*call*/)
 {
     if (services.endpoints == nullptr || services.tokens == nullptr ||
         services.endpoints->uri().empty()) {
-        return tl::unexpected(Error(
-            ErrorKind::unavailable,
-            "the daemon has no port on this machine's loopback",
-            fmt::format("{} says why.", os::in_quotes(services.context().home / "daemon.log"))));
+        return tl::unexpected(
+            Error(ErrorKind::unavailable,
+                  "the daemon has no port on the loopback interface",
+                  fmt::format("See {} for the reason.",
+                              os::in_quotes(services.context().home / "daemon.log"))));
     }
     const auto token = TRY(services.tokens->local_token());
     TRY(services.endpoints->set_pin(Endpoints::Pin::yes));
@@ -104,10 +105,10 @@ Result<net::Response> back_up(const Services& services, const Call& call)
 {
     const os::Path file = TRY(body_of(call)).text("path");
     if (!file.is_absolute())
-        return fail(ErrorKind::invalid_argument, "'path' is the whole path of a new file");
+        return fail(ErrorKind::invalid_argument, "'path' must be the absolute path of a new file");
     std::error_code problem;
     if (std::filesystem::exists(std::filesystem::symlink_status(file, problem)))
-        return fail(ErrorKind::conflict, "{} is there already", os::in_quotes(file));
+        return fail(ErrorKind::conflict, "{} already exists", os::in_quotes(file));
     TRY(services.history().backup_to(file));
     const auto size = std::filesystem::file_size(file, problem);
     return net::json_response(JsonObject{{"path", file.native()},

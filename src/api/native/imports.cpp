@@ -30,7 +30,7 @@ Result<importer::Options> options_of(const Json& body)
         options.format = importer::parse_format(body.text("format"));
         if (!options.format)
             return fail(ErrorKind::invalid_argument,
-                        "'{}' is no format: jsonl, csv, mlflow-db, mlflow-files",
+                        "'{}' is not a format: use jsonl, csv, mlflow-db or mlflow-files",
                         printable(body.text("format")));
     }
     if (!body["artifacts"].is_null()) {
@@ -52,7 +52,7 @@ Result<importer::Options> options_of(const Json& body)
 Result<Imports*> imports_of(const Services& services)
 {
     if (services.imports == nullptr)
-        return fail(ErrorKind::unavailable, "this server takes no imports");
+        return fail(ErrorKind::unavailable, "this server does not support imports");
     return services.imports;
 }
 
@@ -81,7 +81,7 @@ Result<std::string> Imports::add(std::unique_ptr<importer::Import> import)
     });
     if (sessions->size() >= most_sessions)
         return fail(ErrorKind::unavailable,
-                    "{} imports are going on already: wait for one of them",
+                    "{} imports are already running: wait for one of them",
                     sessions->size());
     auto id = RunId::make().text();
     sessions->emplace(id, std::move(session));
@@ -121,7 +121,7 @@ Result<net::Response> step_import(const Services& services, const Call& call)
     const auto session = TRY(imports->get(id));
     const std::unique_lock lock(session->stepping, std::try_to_lock);
     if (!lock)
-        return fail(ErrorKind::conflict, "another request works on the import '{}'", printable(id));
+        return fail(ErrorKind::conflict, "another request is using the import '{}'", printable(id));
     const auto deadline = after(step_time);
     bool done = false;
     do {

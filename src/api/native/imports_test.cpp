@@ -57,7 +57,7 @@ TEST_F(ApiImports, WhatCannotBeImportedIsTheCallersMistake)
     EXPECT_EQ(refused({{"path", "/absent"}}).status, 404);
     const auto file = write("nothing\n").native();
     EXPECT_EQ(refused({{"path", file}}).status, 400);
-    EXPECT_THAT(refused({{"path", file}, {"format", "xml"}}).body, HasSubstr("is no format"));
+    EXPECT_THAT(refused({{"path", file}, {"format", "xml"}}).body, HasSubstr("is not a format"));
     EXPECT_EQ(refused({{"path", file}, {"artifacts", "x"}}).status, 400);
     EXPECT_EQ(refused({{"path", file}, {"format", "mlflow-db"}}).status, 400);
     EXPECT_EQ(refused({{"path", file}, {"format", "mlflow-files"}}).status / 100, 4);

@@ -246,7 +246,7 @@ Result<net::Response> show_log(const Services& services, const Call& call)
     const bool raw = call.request.parameter("raw").value_or("") == "1";
     if (raw && call.request.listener_kind != net::ListenerKind::unix_socket) {
         return fail(ErrorKind::invalid_argument,
-                    "a log with its secrets is given to the owner only, by the Unix socket");
+                    "only the owner can get a log with secrets, through the Unix socket");
     }
     const auto follow = call.request.parameter("follow").value_or("") == "1"
                             ? LogSource::Follow::yes

@@ -170,7 +170,7 @@ Result<net::Response> show_metrics(const Services& services, const Call& call)
             TRY(number_of(call.request, "from", std::numeric_limits<std::int64_t>::max()))) {
         if (!wanted.key || wanted.points)
             return fail(ErrorKind::invalid_argument,
-                        "'from' needs 'key' and goes without 'points'");
+                        "'from' needs 'key' and cannot be used with 'points'");
         wanted.from = static_cast<std::int64_t>(*from);
     }
     if (const auto limit = TRY(number_of(call.request, "limit", most_points))) wanted.keys = *limit;

@@ -15,13 +15,12 @@ Result<store::RunFilter> run_scope(const FindField& find)
     scope.target = find("target").value_or("");
     scope.gpu_verdict = find("gpu").value_or("");
     if (!scope.gpu_verdict.empty() && !gpu::parse_verdict(scope.gpu_verdict))
-        return fail(ErrorKind::invalid_argument,
-                    "'{}' is no verdict on GPUs",
-                    printable(scope.gpu_verdict));
+        return fail(
+            ErrorKind::invalid_argument, "'{}' is not a GPU verdict", printable(scope.gpu_verdict));
     if (const auto word = find("state")) {
         scope.state = model::parse_run_state(*word);
         if (!scope.state)
-            return fail(ErrorKind::invalid_argument, "'{}' is no state of a run", printable(*word));
+            return fail(ErrorKind::invalid_argument, "'{}' is not a run state", printable(*word));
     }
     if (find("hidden").value_or("") == "1") scope.hidden = store::RunFilter::Hidden::include;
     if (const auto deleted = find("deleted"))

@@ -28,13 +28,14 @@ Result<> check_versions(const Services& services, const RunId& id)
     const auto found = TRY(store::Registry(services.history()).search_versions(search));
     if (found.versions.empty()) return {};
     const auto& version = found.versions.front();
-    return tl::unexpected(Error(
-        ErrorKind::conflict,
-        fmt::format("run {} has the files of version {} of the model '{}'",
-                    id.text(),
-                    version.version,
-                    printable(version.name)),
-        "Delete its versions first. 'ponk history delete --force' leaves them without files."));
+    return tl::unexpected(
+        Error(ErrorKind::conflict,
+              fmt::format("run {} holds the files of version {} of the model '{}'",
+                          id.text(),
+                          version.version,
+                          printable(version.name)),
+              "Delete the model versions first, or use 'ponk history delete --force': the versions "
+              "then lose their files."));
 }
 
 Result<> delete_one(const Services& services, const RunId& id)

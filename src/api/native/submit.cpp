@@ -72,7 +72,7 @@ Result<engine::Submission> submission_of(const Json& body)
     for (const auto& right : TRY(words(body, "allow"))) {
         if (right != "promote")
             return fail(ErrorKind::invalid_argument,
-                        "'{}' is not a right that a run can have: promote",
+                        "'{}' is not a permission of a run; the only one is 'promote'",
                         printable(right));
         submission.may_promote = true;
     }

@@ -9,7 +9,7 @@ namespace {
 Result<Tokens*> tokens_of(const Services& services)
 {
     if (services.tokens == nullptr)
-        return fail(ErrorKind::unavailable, "this daemon keeps no tokens");
+        return fail(ErrorKind::unavailable, "this daemon does not support tokens");
     return services.tokens;
 }
 

@@ -9,7 +9,8 @@ namespace ponk::cli {
 
 Result<> be_daemon(const Entry& entry, const DaemonOptions& options)
 {
-    if (entry.run_daemon == nullptr) return fail(ErrorKind::internal, "this program has no daemon");
+    if (entry.run_daemon == nullptr)
+        return fail(ErrorKind::internal, "this program does not contain the daemon");
     TRY(make_home(options.home));
     // Secrets and the key of runs are in our memory: it is in no core file, and other processes of
     // the user, such as the scripts, cannot look into it.

@@ -39,10 +39,11 @@ Result<os::Path> Context::project() const
     if (problem) {
         return tl::unexpected(
             system_error(problem.value(), fmt::format("project folder {}", os::in_quotes(given)))
-                .with_hint("'--project PATH' names the project's folder."));
+                .with_hint("Use '--project PATH' to set the project's folder."));
     }
     if (!std::filesystem::is_directory(folder, problem)) {
-        return fail(ErrorKind::invalid_argument, "project {} is no folder", os::in_quotes(folder));
+        return fail(
+            ErrorKind::invalid_argument, "project {} is not a folder", os::in_quotes(folder));
     }
     return folder;
 }
@@ -89,10 +90,10 @@ Result<Json> Context::run(std::string_view name)
     if (name == "last") {
         id = TRY(project_id());
         if (id.empty()) {
-            return tl::unexpected(
-                Error(ErrorKind::not_found,
-                      fmt::format("project {} has no runs yet", os::in_quotes(TRY(project()))),
-                      "'ponk submit SCRIPT' makes the first one; -p names another project."));
+            return tl::unexpected(Error(
+                ErrorKind::not_found,
+                fmt::format("project {} has no runs yet", os::in_quotes(TRY(project()))),
+                "'ponk submit SCRIPT' starts the first one; use '-p PATH' for another project."));
         }
     }
     // The number of a run means one of this project.
@@ -116,8 +117,8 @@ void Context::point_to_enclosing_project()
             is_project = known && known->integer("runs") > 0;
         }
         if (!is_project) continue;
-        note("hint: this folder is taken for a project of its own; '--project {}' means the one "
-             "around it",
+        note("hint: ponk uses this folder as the project; use '--project {}' for the project that "
+             "contains it",
              above.string());
         return;
     }
@@ -180,7 +181,7 @@ tl::expected<std::string, Failure> run_name(const Invocation& words, std::string
     const auto option = words.value("run");
     const auto word = words.word(0);
     if (option && word && *option != *word) {
-        return fail_usage("two runs are named: '{}' and '--run {}'", *word, *option);
+        return fail_usage("two runs are given: '{}' and '--run {}'", *word, *option);
     }
     if (word) return *word;
     if (option) return *option;

@@ -29,10 +29,9 @@ Result<bool> is_ours(const os::Path& socket)
     if (::lstat(socket.c_str(), &info) != 0) {
         if (errno == ENOENT || errno == ENOTDIR) return false;
         return tl::unexpected(
-            system_error(errno, fmt::format("look at socket {}", os::in_quotes(socket)))
+            system_error(errno, fmt::format("check socket {}", os::in_quotes(socket)))
                 .with_hint(
-                    "ponk's own files must be in a folder that you may use: set PONK_HOME to "
-                    "one of your own."));
+                    "You have no access to ponk's folder: set PONK_HOME to a folder of your own."));
     }
     if (info.st_uid != ::geteuid()) {
         return tl::unexpected(Error(
@@ -42,9 +41,10 @@ Result<bool> is_ours(const os::Path& socket)
             "Set PONK_HOME to a folder of your own, or run ponk as that user."));
     }
     if (!S_ISSOCK(info.st_mode)) {
-        return tl::unexpected(Error(ErrorKind::conflict,
-                                    fmt::format("{} is no socket", os::in_quotes(socket)),
-                                    "Move it away; ponk's daemon needs that name."));
+        return tl::unexpected(
+            Error(ErrorKind::conflict,
+                  fmt::format("{} is not a socket", os::in_quotes(socket)),
+                  "Move the file to another place: ponk's daemon needs this name."));
     }
     return true;
 }
@@ -57,7 +57,7 @@ Error no_answer(const os::Path& socket)
                       "the daemon (process {}) at {} does not answer", *pid, os::in_quotes(socket))
                 : fmt::format("the daemon at {} does not answer", os::in_quotes(socket)),
             pid ? how_to_end_daemon(*pid)
-                : "Look for 'ponk daemon run' in the process list: ending it harms no run."};
+                : "Find 'ponk daemon run' in the process list and end it; runs are not affected."};
 }
 
 // The daemon's own words about itself, or nothing when nobody listens.
@@ -76,14 +76,15 @@ Result<std::optional<Json>> greet(net::Client& client, const os::Path& socket, m
 Result<> end_other(net::Client& client, const Json& about, const std::string& reason)
 {
     if (const Json& serves = about["serves"]; serves.is_array() && !serves.as_array().empty()) {
-        return tl::unexpected(Error(
-            ErrorKind::conflict,
-            fmt::format("'ponk serve' of version {}, process {}, serves {} from this history",
-                        printable(about.text("version")),
-                        about.integer("pid"),
-                        printable(serves.as_array().front().as_string())),
-            "End it first: Ctrl-C there, or 'ponk daemon stop'. A second server needs a history "
-            "of its own (PONK_HOME)."));
+        return tl::unexpected(
+            Error(ErrorKind::conflict,
+                  fmt::format(
+                      "'ponk serve' of version {} (process {}) already serves {} from this history",
+                      printable(about.text("version")),
+                      about.integer("pid"),
+                      printable(serves.as_array().front().as_string())),
+                  "Stop it first with Ctrl-C or 'ponk daemon stop'. A second server needs its own "
+                  "history (PONK_HOME)."));
     }
     const std::string body = to_json(JsonObject{{"reason", reason}});
     const auto pid = static_cast<pid_t>(about.integer("pid"));
@@ -139,8 +140,8 @@ Result<Daemon> Daemon::reach(const os::Path& home)
     if (!found) {
         return tl::unexpected(
             Error(ErrorKind::unavailable,
-                  "the daemon came up and went away again",
-                  fmt::format("Its log is {}.", os::in_quotes(home / "daemon.log"))));
+                  "the daemon started and stopped again",
+                  fmt::format("See its log: {}.", os::in_quotes(home / "daemon.log"))));
     }
     // What it had to mend is told by the command that started it, once.
     if (const auto notice = found->about().text("notice"); !notice.empty())
@@ -221,12 +222,11 @@ Result<Json> Daemon::send(std::string_view method,
     }
     if (!reply) {
         if (reply.error().kind() != ErrorKind::timeout) return tl::unexpected(reply.error());
-        return tl::unexpected(Error(ErrorKind::timeout,
-                                    fmt::format("the daemon gave no answer to {} {} within {} s",
-                                                method,
-                                                path,
-                                                limit.count() / 1000),
-                                    "It may still be at work; 'ponk daemon status' tells."));
+        return tl::unexpected(Error(
+            ErrorKind::timeout,
+            fmt::format(
+                "the daemon did not answer {} {} within {} s", method, path, limit.count() / 1000),
+            "It may still be working: check with 'ponk daemon status'."));
     }
     if (reply->status >= 400) return tl::unexpected(net::error_of(*reply));
     if (reply->body.empty()) return Json();

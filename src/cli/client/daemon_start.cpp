@@ -73,7 +73,7 @@ std::string last_line(const os::Path& log, std::uint64_t start)
 // `said` is what came through the descriptor instead of the word that all is well.
 Error why_not_started(const std::string& said, const os::Path& log, std::uint64_t log_start)
 {
-    const std::string log_hint = fmt::format("Its log is {}.", os::in_quotes(log));
+    const std::string log_hint = fmt::format("See its log: {}.", os::in_quotes(log));
     if (const auto told = parse_json(said); told && told->is_object()) {
         return {ErrorKind::unavailable,
                 "the daemon could not start: " + told->text("message"),
@@ -81,7 +81,7 @@ Error why_not_started(const std::string& said, const os::Path& log, std::uint64_
     }
     const std::string line = last_line(log, log_start);
     return {ErrorKind::unavailable,
-            line.empty() ? std::string("the daemon ended before it could serve")
+            line.empty() ? std::string("the daemon ended before it was ready")
                          : "the daemon could not start: " + line,
             log_hint};
 }
@@ -104,7 +104,7 @@ Result<std::string> read_until_closed(int fd, Deadline deadline)
 
 std::string how_to_end_daemon(pid_t pid)
 {
-    return fmt::format("'kill -9 {}' ends it and harms no run; then try again.", pid);
+    return fmt::format("Run 'kill -9 {}' to end it (runs are not affected), then try again.", pid);
 }
 
 Result<> make_home(const os::Path& home)
@@ -112,7 +112,7 @@ Result<> make_home(const os::Path& home)
     auto made = os::make_directories(home);
     if (!made) {
         return tl::unexpected(Error(made.error().kind(),
-                                    fmt::format("ponk's folder {} cannot be made: {}",
+                                    fmt::format("cannot create ponk's folder {}: {}",
                                                 os::in_quotes(home),
                                                 made.error().message()),
                                     "Set PONK_HOME to a folder that you can write to."));
@@ -121,7 +121,7 @@ Result<> make_home(const os::Path& home)
     if (::access(home.c_str(), R_OK | W_OK | X_OK) != 0) {
         return tl::unexpected(
             system_error(errno,
-                         fmt::format("ponk's folder {} cannot be written", os::in_quotes(home)))
+                         fmt::format("cannot write to ponk's folder {}", os::in_quotes(home)))
                 .with_hint("Set PONK_HOME to a folder that you can write to."));
     }
     return {};
@@ -142,10 +142,10 @@ Result<os::Fd> lock_start(const os::Path& home, Deadline deadline)
             return fail_errno(errno, "lock {}", os::in_quotes(home / "daemon.start.lock"));
         }
         if (Deadline::clock::now() >= deadline) {
-            return tl::unexpected(Error(
-                ErrorKind::timeout,
-                "another command has been starting the daemon for too long",
-                fmt::format("Look at {} for the reason.", os::in_quotes(home / "daemon.log"))));
+            return tl::unexpected(
+                Error(ErrorKind::timeout,
+                      "another command is starting the daemon and takes too long",
+                      fmt::format("See {} for the reason.", os::in_quotes(home / "daemon.log"))));
         }
         os::sleep_for(pause, {});
         pause = std::min(pause * 2, milliseconds(20));
@@ -176,10 +176,11 @@ Result<> start_daemon(const os::Path& home, Deadline deadline)
     const auto said = read_until_closed(ready.read.get(), deadline);
     if (said && *said == daemon_is_ready) return {};
     if (said) return tl::unexpected(why_not_started(*said, log, log_start));
-    return tl::unexpected(Error(
-        said.error().kind(),
-        fmt::format("the daemon (process {}) did not come up in time", child.pid),
-        fmt::format("It may still do so: try again, or look at its log {}.", os::in_quotes(log))));
+    return tl::unexpected(
+        Error(said.error().kind(),
+              fmt::format("the daemon (process {}) did not start in time", child.pid),
+              fmt::format("It may still be starting: try again, or see its log: {}.",
+                          os::in_quotes(log))));
 }
 
 std::string failure_for_starter(const Error& error)
@@ -196,7 +197,7 @@ Result<> wait_for_end(pid_t pid, Deadline deadline)
     auto waited = os::wait_readable(handle->get(), deadline, {});
     if (!waited) {
         return tl::unexpected(Error(waited.error().kind(),
-                                    fmt::format("the daemon (process {}) does not end", pid),
+                                    fmt::format("the daemon (process {}) does not stop", pid),
                                     how_to_end_daemon(pid)));
     }
     return {};

@@ -32,7 +32,7 @@ Result<os::Path> ponk_home()
     if (home.empty() || !home.is_absolute()) {
         return tl::unexpected(Error(ErrorKind::unavailable,
                                     "you have no home folder",
-                                    "Set PONK_HOME to a folder for ponk's own files."));
+                                    "Set PONK_HOME to a folder for ponk's files."));
     }
     return home / ".local/share/ponk";
 }

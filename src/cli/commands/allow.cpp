@@ -16,21 +16,22 @@ using config::ConsentKind;
 constexpr std::string_view kinds[] = {"secret", "docker-argument", "folder"};
 constexpr Option options[] = {
     {.name = "any-project", .help = "For every project, not only the one of this folder."},
-    {.name = "remove", .help = "Take it back."},
-    {.name = "all-projects", .help = "List what any project was allowed."},
+    {.name = "remove", .help = "Revoke a permission."},
+    {.name = "all-projects", .help = "List the permissions of all projects."},
 };
 constexpr Positional positionals[] = {
     {.name = "KIND",
-     .help = "secret, docker-argument or folder. If omitted: what is allowed is listed.",
+     .help = "secret, docker-argument or folder. If omitted, the permissions are listed.",
      .count = Positional::Count::optional,
      .complete = Complete::choice,
      .choices = kinds},
 };
 constexpr Example examples[] = {
-    {"ponk allow secret kaggle", "Runs of this project may use the secret 'kaggle'."},
-    {"ponk allow docker-argument --volume=/data:/data:ro", "Containers of this project see /data."},
-    {"ponk allow --remove secret kaggle", "Take it back."},
-    {"ponk allow", "What this project was allowed."},
+    {"ponk allow secret kaggle", "Allow runs of this project to use the secret 'kaggle'."},
+    {"ponk allow docker-argument --volume=/data:/data:ro",
+     "Allow containers of this project to mount /data."},
+    {"ponk allow --remove secret kaggle", "Revoke a permission."},
+    {"ponk allow", "List the permissions of this project."},
 };
 
 Outcome list(Context& context, const config::Consents& consents, const Invocation& words)
@@ -80,7 +81,7 @@ Outcome run(Context& context, const Invocation& words)
             "'{}' is none of {}", printable(*word), "secret, docker-argument, folder");
     const std::vector<std::string> rest(words.rest().begin(), words.rest().end());
     const auto things = TRY(as_usage(things_of(*kind, rest)));
-    if (things.empty()) return fail_usage("'ponk allow {}' needs a word more", *word);
+    if (things.empty()) return fail_usage("'ponk allow {}' needs another argument", *word);
     const std::string project = words.has("any-project")
                                     ? Consent::every_project
                                     : config::project_name_in_consents(TRY(context.project()));
@@ -105,7 +106,7 @@ Outcome run(Context& context, const Invocation& words)
 
 constinit const Command cmd_allow = {
     .path = "allow",
-    .summary = "Allow a project what its files ask for",
+    .summary = "Allow a project to use secrets, Docker arguments or folders",
     .description =
         "Files of a project may come from anybody, so some things that they ask for are asked "
         "about "

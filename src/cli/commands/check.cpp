@@ -7,30 +7,39 @@
 #include "config/project/config_file.hpp"
 #include "config/project/nearby.hpp"
 
+#include <algorithm>
+
 namespace ponk::cli {
 namespace {
 
 constexpr Option options[] = {
     {.name = "dump",
      .value = "FILE",
-     .help = "Print what this file says and what it was understood to mean.",
+     .help = "Print this file's content and how ponk interprets it.",
      .complete = Complete::file},
 };
 constexpr Positional positionals[] = {
     {.name = "FILE",
-     .help = "Files to look at. Default: all configuration files of the project.",
+     .help = "Files to check. Default: all configuration files of the project.",
      .count = Positional::Count::many,
      .complete = Complete::file},
 };
 constexpr Example examples[] = {
-    {"ponk check", "All problems of this project, with line and column."},
-    {"ponk check aml_config/docker.compute -o json", "One file, for an editor."},
-    {"ponk check --dump aml_config/docker.runconfig -o json", "What ponk understood."},
+    {"ponk check", "Show all problems of this project, with line and column."},
+    {"ponk check aml_config/docker.compute -o json", "Check one file, with output for an editor."},
+    {"ponk check --dump aml_config/docker.runconfig -o json", "Show how ponk interprets one file."},
 };
 
 int code_of(const config::Diagnostics& remarks)
 {
     return config::has_errors(remarks) ? exit_code::invalid : exit_code::success;
+}
+
+// "2 warnings".
+std::string count(const config::Diagnostics& remarks, config::Severity severity)
+{
+    const auto found = std::ranges::count(remarks, severity, &config::Diagnostic::severity);
+    return fmt::format("{} {}{}", found, config::to_string(severity), found == 1 ? "" : "s");
 }
 
 Outcome report(Context& context, const config::Diagnostics& remarks)
@@ -40,19 +49,15 @@ Outcome report(Context& context, const config::Diagnostics& remarks)
         return code_of(remarks);
     }
     std::string text;
-    std::size_t errors = 0;
     for (const config::Diagnostic& remark : remarks) {
         text += config::to_text(remark) + "\n";
         if (!remark.hint.empty()) text += "    " + remark.hint + "\n";
-        if (remark.severity == config::Severity::error) ++errors;
     }
     TRY(Context::print_text(text, Passing::text));
-    const std::size_t others = remarks.size() - errors;
-    context.note("{} error{}, {} other remark{}",
-                 errors,
-                 errors == 1 ? "" : "s",
-                 others,
-                 others == 1 ? "" : "s");
+    context.note("{}, {}, {}",
+                 count(remarks, config::Severity::error),
+                 count(remarks, config::Severity::warning),
+                 count(remarks, config::Severity::notice));
     return code_of(remarks);
 }
 
@@ -67,11 +72,11 @@ Outcome nothing_to_check(Context& context, const os::Path& folder)
                  os::in_quotes(folder),
                  std::filesystem::is_empty(folder, problem) ? "; the folder is empty" : "");
     if (!below.empty()) {
-        context.note("hint: the folder {} below it has some: '--project {}'",
+        context.note("hint: the folder {} has configuration files: use '--project {}'",
                      os::in_quotes(below),
                      shell_word(below));
     } else {
-        context.note("hint: scripts run here with the defaults; 'ponk project create' makes a "
+        context.note("hint: scripts run here with the defaults; 'ponk project create' creates a "
                      "folder with files to start from");
     }
     return exit_code::success;
@@ -92,7 +97,7 @@ Outcome dump(Context& context, const std::string& file)
 Outcome run(Context& context, const Invocation& words)
 {
     if (const auto file = words.value("dump")) {
-        if (!words.words().empty()) return fail_usage("'--dump' takes one file and no others");
+        if (!words.words().empty()) return fail_usage("'--dump' takes exactly one file");
         return dump(context, *file);
     }
     if (words.words().empty()) {
@@ -112,12 +117,12 @@ constinit const Command cmd_check = {
     .path = "check",
     .summary = "Check the project's configuration files",
     .description =
-        "Reads every .compute, .runconfig, conda, Spark and project file and says what is "
-        "wrong, where, and what was probably meant. Needs no daemon.",
+        "Reads every .compute, .runconfig, conda, Spark and project file and reports each problem: "
+        "what is wrong, where, and what was probably meant. Does not need the daemon.",
     .options = options,
     .positionals = positionals,
     .examples = examples,
-    .exits = "0 without errors (there may be warnings), 65 with errors.",
+    .exits = "0 if there are no errors (there may be warnings), 65 if there are.",
     .run = run,
 };
 

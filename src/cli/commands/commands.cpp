@@ -10,23 +10,23 @@ constexpr std::string_view runconfiguration_old_names[] = {"runconfigurations"};
 
 // In the order in which help shows them.
 constexpr Group all_groups[] = {
-    {.name = "experiment", .summary = "Run scripts and look after runs"},
-    {.name = "history", .summary = "Look at finished runs, compare them, get their files"},
-    {.name = "asset", .summary = "Files of runs that were given a name"},
-    {.name = "project", .summary = "Make, list and restore projects"},
+    {.name = "experiment", .summary = "Run scripts and manage runs"},
+    {.name = "history", .summary = "Inspect and compare runs, and get their files"},
+    {.name = "asset", .summary = "Named and versioned files of runs"},
+    {.name = "project", .summary = "Create, list and restore projects"},
     {.name = "project sample", .summary = "Samples that a project can start from"},
-    {.name = "computetarget", .summary = "Places where scripts run"},
+    {.name = "computetarget", .summary = "Machines and containers in which scripts run"},
     {.name = "runconfiguration",
      .aliases = runconfiguration_aliases,
      .old_names = runconfiguration_old_names,
-     .summary = "How scripts run"},
-    {.name = "environment", .summary = "Packages that were installed for runs"},
-    {.name = "gpu", .summary = "GPUs of the targets, and who uses them"},
+     .summary = "Configurations that say how scripts run"},
+    {.name = "environment", .summary = "Package environments built for runs"},
+    {.name = "gpu", .summary = "GPUs of the targets and their users"},
     {.name = "secret", .summary = "Passwords and tokens for runs"},
-    {.name = "tracking", .summary = "Point MLflow clients at this history"},
-    {.name = "token", .summary = "Who may use the tracking server"},
-    {.name = "audit", .summary = "Who did what through the server"},
-    {.name = "daemon", .summary = "The process behind the commands"},
+    {.name = "tracking", .summary = "Settings for MLflow clients"},
+    {.name = "token", .summary = "Access tokens for the tracking server"},
+    {.name = "audit", .summary = "The audit log of the tracking server"},
+    {.name = "daemon", .summary = "The background process of ponk"},
 };
 
 constexpr const Command* all_commands[] = {
@@ -109,16 +109,18 @@ constexpr Option all_global_options[] = {
      .help = "table, json, jsonc, tsv or yaml. Default: table on a terminal, json in a pipe.",
      .complete = Complete::choice,
      .choices = formats},
-    {.name = "query", .value = "JMESPATH", .help = "Select a part of the result."},
+    {.name = "query",
+     .value = "JMESPATH",
+     .help = "Select a part of the result with a JMESPath expression."},
     {.name = "project",
      .brief = "p",
      .value = "PATH",
      .help = "The project's folder. Default: the current folder.",
      .complete = Complete::folder},
-    {.name = "verbose", .help = "Say more on standard error."},
+    {.name = "verbose", .help = "Print more details to standard error."},
     {.name = "debug",
-     .help = "Say even more: each request to the daemon, how it was answered and in what time."},
-    {.name = "help", .brief = "h", .help = "Show help on the command."},
+     .help = "Print even more: each request to the daemon with its status and duration."},
+    {.name = "help", .brief = "h", .help = "Show the command's help."},
 };
 
 }  // namespace

@@ -28,32 +28,30 @@ inline constexpr Positional run = {
     .complete = Complete::run};
 
 // The predecessor named the run by an option and wanted the target as well.
-inline constexpr Option run_option = {.name = "run",
-                                      .brief = "r",
-                                      .value = "RUN",
-                                      .help = "The run, as an option (2017 form).",
-                                      .complete = Complete::run};
+inline constexpr Option run_option = {
+    .name = "run", .brief = "r", .value = "RUN", .help = "Same as RUN.", .complete = Complete::run};
 inline constexpr Option ignored_target = {.name = "target",
                                           .brief = "t",
                                           .value = "NAME",
-                                          .help = "Accepted as in 2017; the run id is enough.",
+                                          .help = "Ignored: the run id is enough.",
                                           .complete = Complete::target,
                                           .shown = Option::Shown::no};
 
 inline constexpr Positional environment = {.name = "ENVIRONMENT",
-                                           .help = "Its id, or the beginning of it.",
+                                           .help = "The environment's id, or the beginning of it.",
                                            .complete = Complete::environment};
-inline constexpr Option machine = {
-    .name = "machine",
-    .value = "ADDRESS",
-    .help = "The machine that has it, when several have one of that id; 'here' is this one."};
+inline constexpr Option machine = {.name = "machine",
+                                   .value = "ADDRESS",
+                                   .help =
+                                       "The machine that has the environment, if several machines "
+                                       "have one with this id; 'here' is this machine."};
 
 inline constexpr std::string_view sync_words[] = {"full", "normal"};
 inline constexpr Option sync = {
     .name = "sync",
     .value = "MODE",
-    .help = "full: what is answered is on the disk. normal: faster; a power cut may take the last "
-            "moments back, and damages nothing. Default: PONK_SYNC, else full.",
+    .help = "full: every confirmed change is on the disk. normal: faster; after a power cut the "
+            "last moments may be missing, but nothing is damaged. Default: PONK_SYNC, else full.",
     .complete = Complete::choice,
     .choices = sync_words};
 

@@ -18,14 +18,15 @@ constexpr std::string_view names[] = {"ponk", "az"};
 constexpr Option options[] = {
     {.name = "for",
      .value = "NAME",
-     .help = "The command that is completed: ponk, or az where that name is a link to ponk.",
+     .help = "The command to complete: ponk, or az if that name is a link to ponk.",
      .complete = Complete::choice,
      .choices = names},
 };
 constexpr Example examples[] = {
-    {"source <(ponk completion bash)", "For this shell; put it into ~/.bashrc to keep it."},
-    {"ponk completion zsh > ~/.zfunc/_ponk", "Into a folder of $fpath."},
-    {"ponk completion fish > ~/.config/fish/completions/ponk.fish", "For fish."},
+    {"source <(ponk completion bash)",
+     "Enable completion in this shell. Add the line to ~/.bashrc to keep it."},
+    {"ponk completion zsh > ~/.zfunc/_ponk", "Install it in a folder of $fpath."},
+    {"ponk completion fish > ~/.config/fish/completions/ponk.fish", "Install it for fish."},
 };
 
 Outcome run(Context& /*context*/, const Invocation& words)

@@ -24,7 +24,7 @@ Outcome run(Context& /*context*/, const Invocation& words)
 
 constinit const Command cmd_help = {
     .path = "help",
-    .summary = "Show help on a command",
+    .summary = "Show the help of a command",
     .positionals = positionals,
     .run = run,
 };

@@ -19,7 +19,7 @@ constexpr Option options[] = {
      .value = "FOLDER",
      .help = "Write all pages into this folder.",
      .complete = Complete::folder},
-    {.name = "roff", .help = "Print the page's source instead, for tools that read it."},
+    {.name = "roff", .help = "Print the source of the page instead."},
 };
 constexpr Positional positionals[] = {
     {.name = "NAME",
@@ -28,7 +28,7 @@ constexpr Positional positionals[] = {
      .complete = Complete::page},
 };
 constexpr Example examples[] = {
-    {"ponk man experiment", "Read the page of a group."},
+    {"ponk man experiment", "Show the page of a group."},
     {"ponk man --all-to ~/.local/share/man/man1", "Install all pages."},
 };
 
@@ -40,7 +40,7 @@ Outcome write_all_pages(Context& context, const os::Path& folder)
         TRY(os::replace_file(folder / (name + ".1"), man_page(name), 0644, os::Durable::no));
         ++count;
     }
-    context.note("{} pages written to {}", count, os::in_quotes(folder));
+    context.note("wrote {} pages to {}", count, os::in_quotes(folder));
     return exit_code::success;
 }
 
@@ -53,8 +53,8 @@ Outcome print_help(Context& context, const std::string& name)
     const auto parsed = parse(words);
     if (!parsed) return tl::unexpected(failure_of_parse(parsed.error()));
     TRY(Context::print_text(help_for_terminal(*parsed)));
-    context.note("the program 'man' is not here, so this is the help; '--roff' prints the page's "
-                 "source");
+    context.note("the program 'man' is not installed, so this is the help text; '--roff' prints "
+                 "the source of the page");
     return exit_code::success;
 }
 
@@ -66,7 +66,7 @@ Outcome run(Context& context, const Invocation& words)
         return tl::unexpected(
             Failure(Error(ErrorKind::not_found,
                           fmt::format("no page '{}'", printable(join(words.words(), " "))),
-                          "'ponk man' alone is the first page; it names the others.")));
+                          "'ponk man' shows the first page, which lists the others.")));
     }
     const std::string page = man_page(name);
     if (words.has("roff")) {
@@ -93,7 +93,7 @@ Outcome run(Context& context, const Invocation& words)
 constinit const Command cmd_man = {
     .path = "man",
     .summary = "Show a manual page",
-    .description = "Set by the program man: with a pager on a terminal, as plain text in a pipe.",
+    .description = "Uses the program 'man': with a pager on a terminal, as plain text in a pipe.",
     .options = options,
     .positionals = positionals,
     .examples = examples,

@@ -9,7 +9,7 @@ namespace ponk::cli::named {
 inline constexpr Option target_option = {.name = "name",
                                          .brief = "n",
                                          .value = "NAME",
-                                         .help = "The target, as an option (2017 form).",
+                                         .help = "Same as NAME.",
                                          .complete = Complete::target};
 inline constexpr Positional target = {.name = "NAME",
                                       .help = "Name of the target.",
@@ -18,8 +18,7 @@ inline constexpr Positional target = {.name = "NAME",
 inline constexpr Option configuration_option = {.name = "name",
                                                 .brief = "n",
                                                 .value = "NAME",
-                                                .help =
-                                                    "The configuration, as an option (2017 form).",
+                                                .help = "Same as NAME.",
                                                 .complete = Complete::configuration};
 inline constexpr Positional configuration = {.name = "NAME",
                                              .help = "Name of the run configuration.",

@@ -18,8 +18,9 @@ constexpr Positional positionals[] = {
      .complete = Complete::file},
 };
 constexpr Example examples[] = {
-    {"ponk query 'max_by(@, &loss).run_id' runs.json", "From a file."},
-    {"curl -s https://example.org/data.json | ponk query 'items[].name' -o tsv", "In a pipe."},
+    {"ponk query 'max_by(@, &loss).run_id' runs.json", "Query a file."},
+    {"curl -s https://example.org/data.json | ponk query 'items[].name' -o tsv",
+     "Query the output of another program."},
 };
 constexpr std::size_t most_bytes = std::size_t{1} << 30;
 
@@ -45,7 +46,7 @@ Result<std::string> read_document(const std::string& file)
         if (error.kind() != ErrorKind::not_found) return error;
         return Error(ErrorKind::not_found,
                      fmt::format("file {} does not exist", os::in_quotes(file)),
-                     "Name a JSON document that is there, or give it on standard input.");
+                     "Give an existing JSON file, or pass the document on standard input.");
     });
 }
 
@@ -72,11 +73,12 @@ Outcome run(Context& context, const Invocation& words)
 constinit const Command cmd_query = {
     .path = "query",
     .summary = "Apply a JMESPath expression to a JSON document",
-    .description =
-        "The language of --query, for any document. Prints JSON unless -o says otherwise.",
+    .description = "Applies the language of --query to any document. Prints JSON unless -o sets "
+                   "another format.",
     .positionals = positionals,
     .examples = examples,
-    .exits = "64 when the expression is wrong, 65 when the document is or does not fit it.",
+    .exits = "64 if the expression is invalid; 65 if the document is invalid or does not fit the "
+             "expression.",
     .run = run,
 };
 

@@ -63,7 +63,7 @@ tl::expected<ServedAddress, Failure> address_of(const Invocation& words)
     const auto text = words.value("port").value_or("5000");
     const auto port = parse_integer(text);
     if (!port || *port < 0 || *port > 65535)
-        return fail_usage("'--port {}' is no port", printable(text));
+        return fail_usage("'--port {}' is not a port", printable(text));
     address.port = static_cast<std::uint16_t>(*port);
     if (words.has("tls-cert") != words.has("tls-key"))
         return fail_usage("'--tls-cert' and '--tls-key' belong together");

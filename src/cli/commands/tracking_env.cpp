@@ -7,16 +7,16 @@ namespace ponk::cli {
 namespace {
 
 constexpr Example examples[] = {
-    {"eval \"$(ponk tracking env)\"", "From now on MLflow clients in this shell log here."},
-    {"ponk tracking env -o json", "The same for programs."},
-    {"eval \"$(ponk tracking env --plain)\"", "For a client that cannot be given a certificate."},
+    {"eval \"$(ponk tracking env)\"", "Make MLflow clients in this shell use ponk."},
+    {"ponk tracking env -o json", "Print the variables as JSON."},
+    {"eval \"$(ponk tracking env --plain)\"", "For a client that cannot use a certificate."},
 };
 
 constexpr Option options[] = {
     {.name = "plain",
      .help =
-         "HTTP without TLS, for clients that cannot be given a certificate. While the daemon is "
-         "down, another user of this machine who takes its port is sent the token then."},
+         "Use HTTP without TLS, for clients that cannot use a certificate. Risk: while the daemon "
+         "is down, another user of this machine can take its port and receive the token."},
 };
 
 struct Variable {
@@ -28,11 +28,10 @@ Result<std::vector<Variable>> variables_of(const Json& answer, bool plain)
 {
     const auto uri = answer.text(plain ? "plain_uri" : "tracking_uri");
     if (uri.empty()) {
-        return tl::unexpected(Error(ErrorKind::unavailable,
-                                    "the daemon has no certificate for its port, so clients could "
-                                    "not tell it from others",
-                                    "'daemon.log' in ponk's folder says why; '--plain' does "
-                                    "without."));
+        return tl::unexpected(
+            Error(ErrorKind::unavailable,
+                  "the daemon has no certificate, so clients could not verify it",
+                  "See 'daemon.log' in ponk's folder for the reason, or use '--plain'."));
     }
     std::vector<Variable> variables{{"MLFLOW_TRACKING_URI", uri},
                                     {"MLFLOW_TRACKING_TOKEN", answer.text("token")}};
@@ -76,18 +75,18 @@ Outcome run(Context& context, const Invocation& words)
 
 constinit const Command cmd_tracking_env = {
     .path = "tracking env",
-    .summary = "Print the variables that point MLflow clients at this history",
+    .summary = "Print the environment variables for MLflow clients",
     .description =
-        "Clients outside of runs, say notebooks; runs have them already. From then on the daemon "
-        "stays until 'ponk daemon stop', because such clients cannot start it. Its address is on "
-        "this machine's loopback and stays the same; the token is for this user and is kept in a "
-        "file of ponk's own folder. So is the daemon's certificate: clients that are given it send "
-        "the token to this daemon and to nobody else who may have its port. Programs other than "
-        "MLflow's may need it by another name: 'curl --cacert', CURL_CA_BUNDLE, "
-        "NODE_EXTRA_CA_CERTS.",
+        "For MLflow clients outside of runs, such as notebooks; runs have these variables already. "
+        "From now on the daemon keeps running until 'ponk daemon stop', because such clients "
+        "cannot start it. Its address is on the loopback interface and does not change. The token "
+        "is valid for this user and is stored in ponk's folder, as is the daemon's certificate: "
+        "clients that use the certificate send the token only to this daemon, even if another "
+        "program takes its port. Other programs may need the certificate in another way: 'curl "
+        "--cacert', CURL_CA_BUNDLE, NODE_EXTRA_CA_CERTS.",
     .options = options,
     .examples = examples,
-    .exits = "When it fails it prints 'false', so that the shell's eval fails, too.",
+    .exits = "On failure the command prints 'false', so that the shell's eval fails too.",
     .run = run,
 };
 

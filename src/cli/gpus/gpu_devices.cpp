@@ -40,7 +40,7 @@ tl::expected<GpuTargets, Failure> gpu_targets(const config::Project& project,
             // One line for each; 'ponk check' has them all.
             const auto& why = target.error().message();
             targets.skipped.push_back(fmt::format(
-                "{}: {}; 'ponk check' tells more", name, why.substr(0, why.find('\n'))));
+                "{}: {}; run 'ponk check' for details", name, why.substr(0, why.find('\n'))));
         } else if (const auto served = require_runs(*target->type); !served) {
             targets.skipped.push_back(fmt::format("{}: {}", name, served.error().error.message()));
         } else {

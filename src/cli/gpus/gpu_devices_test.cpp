@@ -77,7 +77,8 @@ TEST(GpuDevices, TargetsThatCannotBeAskedAreNamed)
     EXPECT_THAT(targets->names, testing::ElementsAre("host"));
     ASSERT_EQ(targets->skipped.size(), 2U);
     EXPECT_THAT(targets->skipped[0], testing::StartsWith("local: aml_config/local.compute:"));
-    EXPECT_THAT(targets->skipped[1], HasSubstr("spark: targets of type 'cluster' are not built"));
+    EXPECT_THAT(targets->skipped[1],
+                HasSubstr("spark: targets of type 'cluster' are not supported"));
 }
 
 }  // namespace

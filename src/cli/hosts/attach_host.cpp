@@ -29,7 +29,7 @@ given_or_asked(const Invocation& words, std::string_view option, std::string_vie
         return tl::unexpected(
             Failure(Error(ErrorKind::invalid_argument,
                           fmt::format("a machine reached by SSH needs '--{}'", option),
-                          "On a terminal it is asked for."),
+                          "On a terminal, ponk asks for it."),
                     exit_code::usage));
     }
     auto answer = TRY(ask_line(question));
@@ -70,10 +70,9 @@ tl::expected<Credentials, Failure> credentials_of(const Invocation& words)
         if (!given.fingerprint) {
             return tl::unexpected(
                 Failure(Error(ErrorKind::invalid_argument,
-                              fmt::format("'{}' is no fingerprint", printable(*text)),
-                              "It looks like 'SHA256:' with 43 characters behind it; on the "
-                              "machine, 'ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub' shows "
-                              "it."),
+                              fmt::format("'{}' is not a fingerprint", printable(*text)),
+                              "A fingerprint is 'SHA256:' and 43 characters. On the machine, "
+                              "'ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub' prints it."),
                         exit_code::usage));
         }
     }
@@ -125,10 +124,10 @@ Looked look_at(Context& context, const os::Path& project, const std::string& nam
     const auto facts = ask_facts(context, project, name);
     if (facts && *facts) return {**facts, is_ready(**facts)};
     if (facts) {
-        context.note("facts about '{}' are not available: this daemon cannot look at it", name);
+        context.note("details of '{}' are not available: this daemon cannot check it", name);
         return {};
     }
-    context.note("'{}' could not be looked at: {}", name, facts.error().message());
+    context.note("'{}' could not be checked: {}", name, facts.error().message());
     if (!facts.error().hint().empty()) context.note("hint: {}", facts.error().hint());
     return {Json(), false};
 }
@@ -139,11 +138,11 @@ void tell_next(Context& context, const config::ComputeTarget& target, const Look
     if (looked.ready) {
         context.note("next: ponk submit -c {} SCRIPT", target.name);
     } else if (config::uses_ssh(*target.type)) {
-        context.note("next: 'ponk computetarget setup {0}' fixes what it can, 'ponk computetarget "
-                     "check {0}' looks again",
+        context.note("next: 'ponk computetarget setup {0}' installs what is missing, 'ponk "
+                     "computetarget check {0}' checks again",
                      target.name);
     } else {
-        context.note("next: 'ponk computetarget check {}' looks again", target.name);
+        context.note("next: 'ponk computetarget check {}' checks again", target.name);
     }
 }
 
@@ -220,8 +219,8 @@ tl::expected<TargetFile, Failure> find_target_file(const Context& context, const
                           : (TRY(context.project()) / text).lexically_normal();
     const auto folder = file.parent_path();
     if (file.extension() != ".compute" || folder.filename() != "aml_config")
-        return fail_usage("'--from' needs a file of a project, such as aml_config/box.compute, not "
-                          "'{}'",
+        return fail_usage("'--from' needs a .compute file of a project, such as "
+                          "aml_config/gpu1.compute, not '{}'",
                           printable(text));
     return TargetFile{file, folder.parent_path(), file.stem().string()};
 }
@@ -237,7 +236,7 @@ Result<> require_free_name(const os::Path& project, const std::string& name)
         if (!std::filesystem::exists(taken, problem)) continue;
         return tl::unexpected(Error(
             ErrorKind::conflict,
-            fmt::format("{} is there already", os::in_quotes(taken)),
+            fmt::format("{} already exists", os::in_quotes(taken)),
             fmt::format("Choose another name, or remove both files: 'ponk computetarget detach {}' "
                         "and 'ponk runconfig delete {}'.",
                         name,
@@ -298,7 +297,7 @@ Outcome attach_from(Context& context, const Invocation& words, const std::string
     TRY(require_runs(target));
     if (!config::uses_ssh(*target.type)) {
         return context.done(
-            fmt::format("target '{}' is this machine: nothing needs to be attached", target.name),
+            fmt::format("target '{}' is this machine: there is nothing to attach", target.name),
             {{"name", target.name}, {"type", config::to_string(*target.type)}});
     }
     auto given = TRY(credentials_of(words));
@@ -307,7 +306,7 @@ Outcome attach_from(Context& context, const Invocation& words, const std::string
     TRY(login.keep(found.file));
     const Looked looked = look_at(context, found.project, target.name);
     tell_next(context, target, looked);
-    return context.done(fmt::format("target '{}' is attached{}: '{}', as {} says",
+    return context.done(fmt::format("target '{}' is attached{}: '{}', from {}",
                                     target.name,
                                     looked.ready ? "" : ", but not ready",
                                     login.client().address().text(),

@@ -32,7 +32,7 @@ found=
 for program in "$h"/bin/ponk-agent-* "$h"/bin/ponk-box-*; do
     [ ! -e "$program" ] || found=yes
 done
-if [ -z "$found" ]; then echo "'$h' is no folder of ponk" >&2; exit 4; fi
+if [ -z "$found" ]; then echo "'$h' is not a ponk folder" >&2; exit 4; fi
 printf 'folder %s\n' "$h"
 clear_out() {
     find "$1" -type d ! -perm -700 -exec chmod u+rwx {} + 2>/dev/null || :
@@ -49,7 +49,7 @@ take_leave() {
             return 0
         fi
     done
-    [ ! -d "$h/runs" ] || echo "stays containers and images of ponk, if there are any: nobody there can clear them"
+    [ ! -d "$h/runs" ] || echo "stays containers and images of ponk, if there are any: no program there can remove them"
 }
 take_leave
 others=
@@ -214,7 +214,7 @@ Result<> HostDetach::require_no_runs() const
     const auto runs = runs_there();
     // Who wants to leave need not have a daemon that works.
     if (!runs) {
-        context_->note("whether runs go on on '{}' is not known: {}",
+        context_->note("cannot find out whether runs are active on '{}': {}",
                        access_.address.text(),
                        runs.error().message());
         return {};
@@ -223,12 +223,12 @@ Result<> HostDetach::require_no_runs() const
     return tl::unexpected(
         Error(ErrorKind::conflict,
               fmt::format("{} on '{}': {}",
-                          runs->size() == 1 ? "a run goes on" : "runs go on",
+                          runs->size() == 1 ? "a run is active" : "runs are active",
                           access_.address.text(),
                           join(*runs, ", ")),
-              "Wait for it ('ponk experiment status RUN') or end it ('ponk experiment cancel "
-              "RUN'). With '--force' it goes on there, and its log and outputs come when the "
-              "machine is attached again."));
+              "Wait for it ('ponk experiment status RUN') or cancel it ('ponk experiment cancel "
+              "RUN'). With '--force' it continues there, and ponk collects its log and outputs "
+              "when the machine is attached again."));
 }
 
 JsonObject HostDetach::say()
@@ -240,11 +240,11 @@ JsonObject HostDetach::say()
     const bool shared = !settings->targets.empty();
     if (shared || request_.key == DetachRequest::Key::keep) {
         if (shared) {
-            context_->note("the way to '{}' stays: '{}' uses it, too",
+            context_->note("the key of '{}' is kept: target '{}' uses it too",
                            access_.address.text(),
                            settings->targets.front());
         } else {
-            context_->note("the key stays on '{}' and in {}",
+            context_->note("the key is kept on '{}' and in {}",
                            access_.address.text(),
                            os::in_quotes(folder.path()));
         }
@@ -267,12 +267,13 @@ void HostDetach::remove_key(const std::string& line)
                                     : Result<>(tl::unexpected(connection.error()));
     result_.set("key_removed", removed.has_value());
     if (removed) {
-        context_->note("the key made for '{}' was removed there and here", access_.address.text());
+        context_->note("the key for '{}' was removed there and here", access_.address.text());
         return;
     }
-    context_->note("the key stays on '{}': {}", access_.address.text(), removed.error().message());
-    context_->note("hint: its private half is deleted here, so it opens nothing any more; the "
-                   "line in ~/.ssh/authorized_keys there ends with '{}'",
+    context_->note(
+        "the key was not removed from '{}': {}", access_.address.text(), removed.error().message());
+    context_->note("hint: the private key is deleted here, so the key is useless; its line in "
+                   "~/.ssh/authorized_keys there ends with '{}'",
                    line.substr(line.find("ponk")));
 }
 
@@ -291,26 +292,26 @@ void HostDetach::remove_files()
         auto why = output ? printable(trim(output->err)) : output.error().message();
         constexpr std::string_view own = "ponk-agent: ";
         if (why.starts_with(own)) why.erase(0, own.size());
-        context_->note("files of ponk stay on '{}': {}", access_.address.text(), why);
+        context_->note("files of ponk are left on '{}': {}", access_.address.text(), why);
         return;
     }
     for (const auto& thing : removal.stays)
-        context_->note("on '{}' stays {}", access_.address.text(), thing);
+        context_->note("left on '{}': {}", access_.address.text(), thing);
     if (!removal.stays.empty())
-        context_->note("hint: ponk knows nothing of it any more; 'docker rm -f CONTAINER' and "
-                       "'docker rmi IMAGE' there remove it");
+        context_->note("hint: ponk no longer manages them; 'docker rm -f CONTAINER' and 'docker "
+                       "rmi IMAGE' there remove them");
     if (removal.others.empty()) return;
     const auto others = removal.others.size();
-    context_->note("'{}' stays on '{}': {} there {} not of this machine ('{}'{}); runs of this "
-                   "machine were removed from it",
+    context_->note("'{}' was kept on '{}': {} there {} not from this machine ('{}'{}); runs of "
+                   "this machine were removed",
                    removal.folder,
                    access_.address.text(),
                    others == 1 ? "a run" : fmt::format("{} runs", others),
                    others == 1 ? "is" : "are",
                    removal.others[0],
                    others == 1 ? "" : ", …");
-    context_->note("hint: another machine logs in as the same user, or history here forgot them; "
-                   "who knows that nobody needs them deletes the folder there");
+    context_->note("hint: another machine logs in as the same user, or these runs were deleted "
+                   "from the history here; delete the folder there if nobody needs it");
 }
 
 }  // namespace ponk::cli

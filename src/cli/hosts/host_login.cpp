@@ -34,31 +34,30 @@ Error refused_password(const ssh::Address& address, const ssh::Refusal& refusal)
     if (refusal.cause != ssh::Cause::denied) return refusal.error;
     if (!refusal.methods.empty() && !takes_passwords(refusal)) {
         return {ErrorKind::unavailable,
-                fmt::format("'{}' takes no passwords, only: {}",
+                fmt::format("'{}' does not accept passwords, only: {}",
                             address.text(),
                             printable(refusal.methods)),
-                "Give '--private-key-file FILE' with a key that it knows, or load one into your "
-                "agent ('ssh-add') and leave the password out."};
+                "Use '--private-key-file FILE' with a key that the machine accepts, or load the "
+                "key into your agent ('ssh-add') and omit the password."};
     }
     return {ErrorKind::unavailable,
-            fmt::format("'{}' does not take that password, or has no such user", address.text()),
-            "Check the user's name and the password; leave '--password' out to type it."};
+            fmt::format("'{}' does not accept the password, or has no such user", address.text()),
+            "Check the user name and the password; omit '--password' to type it."};
 }
 
 Error refused_key(const ssh::Address& address, const os::Path& file, const ssh::Refusal& refusal)
 {
     if (refusal.cause != ssh::Cause::denied) return refusal.error;
-    return {
-        ErrorKind::unavailable,
-        fmt::format("'{}' does not take the key {}, or has no such user",
-                    address.text(),
-                    os::in_quotes(file)),
-        fmt::format(
-            "Is its public part in ~/.ssh/authorized_keys there? 'ssh-copy-id -i {}{} {}' "
-            "puts it there with a password.",
-            shell_word(file.string()),
-            address.port ? fmt::format(" -p {}", *address.port) : "",
-            shell_word(address.user.empty() ? address.host : address.user + "@" + address.host))};
+    return {ErrorKind::unavailable,
+            fmt::format("'{}' does not accept the key {}, or has no such user",
+                        address.text(),
+                        os::in_quotes(file)),
+            fmt::format("Check that the public key is in ~/.ssh/authorized_keys there; "
+                        "'ssh-copy-id -i {}{} {}' adds it with a password.",
+                        shell_word(file.string()),
+                        address.port ? fmt::format(" -p {}", *address.port) : "",
+                        shell_word(address.user.empty() ? address.host
+                                                        : address.user + "@" + address.host))};
 }
 
 }  // namespace
@@ -114,8 +113,8 @@ void HostLogin::take_back()
                                  ? ssh::remove_key(*open, (*settings)->installed_key, soon(), {})
                                  : Result<>(fail(ErrorKind::unavailable, "not reached"));
         if (!removed) {
-            context_->note("the key that was just added to ~/.ssh/authorized_keys on '{}' stays "
-                           "there ({}); its line ends with 'ponk of …' and can be deleted",
+            context_->note("the key just added to ~/.ssh/authorized_keys on '{}' could not be "
+                           "removed ({}); its line ends with 'ponk of …' and can be deleted",
                            access_.address.text(),
                            removed.error().message());
         }
@@ -188,18 +187,19 @@ Result<> HostLogin::confirm_host_key(const std::optional<std::string>& fingerpri
 
 Result<> HostLogin::ask_about(const ssh::HostKey& key) const
 {
-    const auto shown = fmt::format(
-        "'{}' shows the {} host key {}", access_.address.text(), key.short_type(), key.fingerprint);
+    const auto shown = fmt::format("'{}' presents the {} host key {}",
+                                   access_.address.text(),
+                                   key.short_type(),
+                                   key.fingerprint);
     if (!has_terminal()) {
-        return tl::unexpected(
-            Error(ErrorKind::conflict,
-                  shown + ", which is not known yet",
-                  fmt::format("Compare it with what the machine's owner says, then add "
-                              "'--fingerprint {}'.",
-                              key.fingerprint)));
+        return tl::unexpected(Error(ErrorKind::conflict,
+                                    shown + ", which is not known yet",
+                                    fmt::format("Compare it with the fingerprint from the "
+                                                "machine's owner, then add '--fingerprint {}'.",
+                                                key.fingerprint)));
     }
     context_->note("{}", shown);
-    return confirm("Is that the machine you mean?");
+    return confirm("Accept this host key?");
 }
 
 Result<> HostLogin::with_key_file(Credentials& given)
@@ -217,7 +217,7 @@ Result<> HostLogin::with_key_file(Credentials& given)
             return tl::unexpected(
                 Error(ErrorKind::invalid_argument,
                       fmt::format("private key {} has a passphrase", os::in_quotes(given.key_file)),
-                      "Repeat this on a terminal, where it is asked for, or give "
+                      "Run this on a terminal, where ponk asks for it, or use "
                       "'--private-key-passphrase'."));
         }
         passphrase = ssh::Secret(
@@ -226,14 +226,14 @@ Result<> HostLogin::with_key_file(Credentials& given)
     const auto open = ssh::open_with_key_file(client_, std::move(passphrase), soon(), {});
     if (!open) return tl::unexpected(refused_key(access_.address, given.key_file, open.error()));
     if (kind == ssh::KeyFile::open && given.own_key == Credentials::OwnKey::when_needed) {
-        context_->note("runs reach '{}' with the key {} from now on",
+        context_->note("from now on, runs connect to '{}' with the key {}",
                        access_.address.text(),
                        os::in_quotes(given.key_file));
         return client_.folder().write_settings(settings);
     }
     if (kind == ssh::KeyFile::has_passphrase)
-        context_->note("your key has a passphrase, which nobody can type for a run at night: a key "
-                       "is made for this host and added there");
+        context_->note("your key has a passphrase, which runs cannot type: ponk creates a key for "
+                       "this host and adds it there");
     return change_to_own_key(client_);
 }
 
@@ -248,18 +248,19 @@ Result<> HostLogin::with_asked_password(const ssh::Refusal& why)
 {
     if (!has_terminal() || (!why.methods.empty() && !takes_passwords(why))) {
         Error error(ErrorKind::unavailable,
-                    fmt::format("none of your keys opens '{}'", access_.address.text()),
+                    fmt::format("'{}' accepts none of your keys", access_.address.text()),
                     takes_passwords(why)
-                        ? "Repeat this on a terminal, where the password is asked for and used "
-                          "once, or give '--private-key-file FILE'."
-                        : "It takes keys only: give '--private-key-file FILE', or load one into "
-                          "your agent with 'ssh-add'.");
+                        ? "Run this on a terminal, where ponk asks for the password and uses it "
+                          "once, or use '--private-key-file FILE'."
+                        : "The machine accepts only keys: use '--private-key-file FILE', or load a "
+                          "key into your agent with 'ssh-add'.");
         return tl::unexpected(std::move(error));
     }
     for (int tries = 1;; ++tries) {
         ssh::Secret password(TRY(read_secret(
             fmt::format("Password of '{}' (used once, to add a key)", access_.address.text()))));
-        if (password.text().empty()) return fail(ErrorKind::cancelled, "not done: no password");
+        if (password.text().empty())
+            return fail(ErrorKind::cancelled, "no password given: nothing was changed");
         const auto open = ssh::open_with_password(client_, host_, std::move(password), soon(), {});
         if (open) return change_to_own_key(client_);
         const auto error = refused_password(access_.address, open.error());
@@ -290,7 +291,7 @@ Result<> HostLogin::with_pasted_key()
     const auto line = TRY(ssh::make_key_pair(client_, soon(), {}));
     context_->note("add this line to ~/.ssh/authorized_keys on '{}':", access_.address.text());
     TRY(Context::print_text(line + "\n"));
-    TRY(ask_line("Press Enter when it is there"));
+    TRY(ask_line("Press Enter when the line is added"));
     auto settings = fresh_settings();
     settings.identity = ssh::Identity::own;
     settings.installed_key = line;
@@ -304,7 +305,7 @@ Result<> HostLogin::change_to_own_key(const ssh::Client& client)
 {
     TRY(ssh::change_to_own_key(client, soon(), {}));
     installed_ = true;
-    context_->note("a key made for this host was added to ~/.ssh/authorized_keys on '{}'",
+    context_->note("a new key for this host was added to ~/.ssh/authorized_keys on '{}'",
                    access_.address.text());
     return {};
 }

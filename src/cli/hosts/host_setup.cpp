@@ -151,11 +151,10 @@ Result<SetupPlan> plan_setup(const HostSurvey& survey, HostRole role)
     if (!survey.has_apt || !survey.is_debian) {
         return tl::unexpected(
             Error(ErrorKind::unavailable,
-                  fmt::format("the machine runs '{}', and only Debian and Ubuntu can be set up by "
-                              "ponk",
+                  fmt::format("the machine runs '{}', but ponk can set up only Debian and Ubuntu",
                               printable(survey.system)),
-                  "Install a Docker engine there by hand and let its user use it; 'ponk "
-                  "computetarget check' then says what is missing."));
+                  "Install a Docker engine there by hand and allow the user to use it; 'ponk "
+                  "computetarget check' then shows what is missing."));
     }
     SetupPlan plan;
     if (role == HostRole::containers && !survey.has_docker && !survey.docker_answers)
@@ -169,21 +168,22 @@ Result<SetupPlan> plan_setup(const HostSurvey& survey, HostRole role)
         if (!survey.live_restore)
             plan.steps.push_back({"live-restore",
                                   "set \"live-restore\": true in /etc/docker/daemon.json, so that "
-                                  "runs outlive a restart of the engine"});
+                                  "runs survive a restart of the engine"});
         if (!survey.docker_answers)
             plan.steps.push_back({"service", "start the service docker, now and at every boot"});
         if (!survey.is_root && !survey.in_docker_group)
-            plan.steps.push_back({"group",
-                                  fmt::format("add '{}' to the group docker, which makes it as "
-                                              "mighty as root there",
-                                              printable(survey.user))});
+            plan.steps.push_back(
+                {"group",
+                 fmt::format(
+                     "add '{}' to the group docker, which gives it the rights of root there",
+                     printable(survey.user))});
     }
     if (!plan.steps.empty() && !survey.is_root && survey.sudo == HostSurvey::Sudo::none) {
         return tl::unexpected(Error(
             ErrorKind::unavailable,
-            fmt::format("'{}' may not change that machine: it is not root and has no sudo",
+            fmt::format("'{}' cannot change the machine: it is not root and has no sudo",
                         printable(survey.user)),
-            "Attach it as a user with sudo, or ask its owner to: " +
+            "Attach the machine as a user with sudo, or ask its owner to do this: " +
                 [&] {
                     std::vector<std::string> says;
                     for (const auto& step : plan.steps)
@@ -220,10 +220,10 @@ Result<> run_setup(ssh::Connection& connection,
     if (code == wrong_password && way == std::string_view("asks")) {
         return tl::unexpected(
             Error(ErrorKind::unavailable,
-                  fmt::format("sudo on '{}' does not take that password, or '{}' may not use sudo",
+                  fmt::format("sudo on '{}' does not accept the password, or '{}' may not use sudo",
                               connection.address().text(),
                               printable(survey.user)),
-                  "Nothing was changed there."));
+                  "Nothing was changed on the machine."));
     }
     return tl::unexpected(Error(
         ErrorKind::unavailable,
@@ -232,7 +232,7 @@ Result<> run_setup(ssh::Connection& connection,
                     code,
                     printable(trim(output->out.substr(
                         output->out.size() - std::min<std::size_t>(output->out.size(), 300))))),
-        "The log has all of it; what was done stays done, and 'setup' can be repeated."));
+        "See the log. Completed steps are kept, and 'setup' can be repeated."));
 }
 
 }  // namespace ponk::cli

@@ -16,7 +16,7 @@ inline Outcome require_served(config::TargetType type,
     if (type == config::TargetType::local) return exit_code::success;
     const char* why = type == config::TargetType::batchai
                           ? "belong to a service that was switched off"
-                          : "are not built into this version";
+                          : "are not supported by this version";
     return tl::unexpected(Failure(
         Error(ErrorKind::unavailable,
               fmt::format("{}targets of type '{}' {}",

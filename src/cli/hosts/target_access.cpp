@@ -15,10 +15,10 @@ Result<ssh::Access> access_of(const os::Path& home, const config::ComputeTarget&
 {
     const auto where = fmt::format("target '{}'", printable(target.name));
     if (target.address->empty()) {
-        return tl::unexpected(Error(
-            ErrorKind::invalid_argument,
-            where + " has no 'address'",
-            fmt::format("Write the machine's name into aml_config/{}.compute.", target.name)));
+        return tl::unexpected(
+            Error(ErrorKind::invalid_argument,
+                  where + " has no 'address'",
+                  fmt::format("Set 'address' in aml_config/{}.compute.", target.name)));
     }
     ssh::Access access;
     access.home = home;
@@ -41,13 +41,13 @@ Result<> ensure_attached(Context& context, const config::ComputeTarget& target)
     if (attached) return {};
     if (!has_terminal()) return tl::unexpected(ssh::name_target(attached.error(), target.name));
     const auto& address = access.address;
-    TRY(confirm(fmt::format("{}:{} names the machine '{}', port {}, user '{}', which you never "
-                            "attached. Attach it and log in there?",
+    TRY(confirm(fmt::format("{}:{} names the machine '{}', port {}, user '{}', which is not "
+                            "attached yet. Attach it and log in?",
                             printable(target.file),
                             target.address.place.line,
                             address.host,
                             address.port.value_or(22),
-                            address.user.empty() ? "as ssh decides" : address.user)));
+                            address.user.empty() ? "from the ssh configuration" : address.user)));
     auto login = TRY(HostLogin::make(context, access));
     TRY(login.log_in({}));
     return login.keep(TRY(context.project()) / target.file);

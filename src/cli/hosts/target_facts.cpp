@@ -70,7 +70,7 @@ ask_facts(Context& context, const os::Path& project, const std::string& target)
 std::string facts_line(const Json& answer)
 {
     const Json& facts = answer["facts"];
-    if (!facts.is_object()) return "nothing is known about it";
+    if (!facts.is_object()) return "no details available";
     std::vector<std::string> machine;
     for (const char* key : {"system", "architecture"}) {
         if (!facts.text(key).empty()) machine.push_back(facts.text(key));

@@ -97,7 +97,7 @@ TEST(TargetFacts, DoctorTellsCardsOrWhyThereAreNone)
 TEST(TargetFacts, OddAnswersAreTakenAsTheyCome)
 {
     EXPECT_TRUE(problems_of(answer(R"({"problems": null})")).empty());
-    EXPECT_EQ(facts_line(answer(R"({})")), "nothing is known about it");
+    EXPECT_EQ(facts_line(answer(R"({})")), "no details available");
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ Result<> ask_for_consents(Context& context,
     config::Consents consents(TRY(context.home()));
     const auto asked = TRY(consents.missing(project, TRY(config::requests_of(resolved))));
     for (const auto& request : asked) {
-        TRY(confirm(fmt::format("Project {} asks for {}. Allow that, now and later?",
+        TRY(confirm(fmt::format("Project {} requests {}. Allow this from now on?",
                                 os::in_quotes(project),
                                 request.text())));
         TRY(consents.add({request.kind, config::project_name_in_consents(project), request.what}));

@@ -20,8 +20,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view conda_text =
-    R"(# Packages of the environments that ponk makes for this project (containers, remote machines).
-# Local runs use the Python that you have.
+    R"(# Packages of the environments that ponk builds for this project (containers, remote machines).
+# Local runs use your own Python.
 name: project_environment
 dependencies:
   - python=3.11
@@ -42,7 +42,7 @@ Result<> copy_file(const fs::directory_entry& entry, const os::Path& target)
     const os::Fd from = TRY(os::open_file(entry.path(), O_RDONLY));
     struct stat info {};
     if (::fstat(from.get(), &info) != 0)
-        return fail_errno(errno, "look at {}", os::in_quotes(entry.path()));
+        return fail_errno(errno, "read {}", os::in_quotes(entry.path()));
     const mode_t mode = (info.st_mode & 0100U) != 0 ? 0755 : 0644;
     const os::Fd to = TRY(os::open_file(target, O_WRONLY | O_CREAT | O_EXCL, mode));
     return os::copy_contents(from.get(), to.get());
@@ -120,7 +120,7 @@ Result<> clone_repository(const std::string& url, const os::Path& to)
         return tl::unexpected(Error(
             ErrorKind::unavailable,
             fmt::format("git could not clone '{}' (exit code {})", printable(url), ended.status()),
-            "git's own words above say why."));
+            "See the messages of git above."));
     }
     return {};
 }

@@ -19,8 +19,8 @@ Result<std::string> index_of(const os::Path& folder, std::string_view archive)
     if (!folder.empty()) return os::read_file(folder / index_name, std::uint64_t{4} << 20);
     if (archive.empty()) {
         return tl::unexpected(Error(ErrorKind::not_found,
-                                    "this program carries no samples",
-                                    "Set PONK_SAMPLES to the folder that holds them."));
+                                    "this program contains no samples",
+                                    "Set PONK_SAMPLES to the folder of the samples."));
     }
     for (const ZipEntry& entry : TRY(read_stored_zip(archive))) {
         if (entry.name == index_name) return std::string(entry.bytes);
@@ -65,7 +65,7 @@ Result<Sample> Gallery::find(const std::string& name) const
     return tl::unexpected(Error(ErrorKind::not_found,
                                 fmt::format("no sample '{}'", printable(name)),
                                 near ? fmt::format("Did you mean '{}'?", *near)
-                                     : "'ponk project sample list' lists them."));
+                                     : "'ponk project sample list' lists the samples."));
 }
 
 Result<> Gallery::copy(const Sample& sample, const os::Path& to) const

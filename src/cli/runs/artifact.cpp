@@ -55,15 +55,15 @@ fetch(Daemon& daemon, const std::string& run_id, const std::string& artifact, co
 Error is_there(const os::Path& path)
 {
     return {ErrorKind::conflict,
-            fmt::format("{} is there already", os::in_quotes(path)),
-            "'--overwrite' replaces it; '-d FOLDER' names another place."};
+            fmt::format("{} already exists", os::in_quotes(path)),
+            "Use '--overwrite' to replace it, or '-d FOLDER' for another folder."};
 }
 
 Error no_folder(const os::Path& path)
 {
     return {ErrorKind::conflict,
-            fmt::format("{} is no folder", os::in_quotes(path)),
-            "Name a folder, there already or new, with '-d FOLDER'."};
+            fmt::format("{} is not a folder", os::in_quotes(path)),
+            "Give an existing or new folder with '-d FOLDER'."};
 }
 
 // Opens the folder that the user named, made if need be.
@@ -102,10 +102,11 @@ Result<os::Fd> enter(int parent, const os::Path& name, const os::Path& path)
     struct stat info {};
     if (folder || ::fstatat(parent, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return folder;
     if (S_ISLNK(info.st_mode)) {
-        return tl::unexpected(Error(
-            ErrorKind::conflict,
-            fmt::format("{} is a link, and nothing is written through links", os::in_quotes(path)),
-            "Remove it, or name another folder with '-d FOLDER'."));
+        return tl::unexpected(
+            Error(ErrorKind::conflict,
+                  fmt::format("{} is a symbolic link; ponk does not write through links",
+                              os::in_quotes(path)),
+                  "Remove it, or give another folder with '-d FOLDER'."));
     }
     if (!S_ISDIR(info.st_mode)) return tl::unexpected(no_folder(path));
     return folder;
@@ -127,7 +128,7 @@ Result<Place> prepare(const os::Path& folder, const os::Path& name, Overwrite ov
     if (there && S_ISDIR(info.st_mode)) {
         return tl::unexpected(Error(ErrorKind::conflict,
                                     fmt::format("{} is a folder", os::in_quotes(path)),
-                                    "Name another folder with '-d FOLDER'."));
+                                    "Give another folder with '-d FOLDER'."));
     }
     if (there && overwrite == Overwrite::no) return tl::unexpected(is_there(path));
     return Place{std::move(parent), name.filename().native(), std::move(path)};

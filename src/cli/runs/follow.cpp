@@ -36,13 +36,13 @@ Result<Json> wait_until_ended(Daemon& daemon, const std::string& run, const std:
 Outcome
 leave(Context& context, Interrupts& interrupts, EventPrinter& events, const std::string& run)
 {
-    context.note("detaching, the run goes on; Ctrl-C again within 2 s cancels it");
+    context.note("detaching; the run continues. Press Ctrl-C again within 2 s to cancel it");
     if (!interrupts.again_within(seconds(2))) {
         events.stop();
         say_detached(context, run);
         return exit_code::detached;
     }
-    context.note("cancelling run {}", run);
+    context.note("canceling run {}", run);
     Daemon* daemon = TRY(context.daemon());
     TRY(daemon->send(
         "POST", "/runs/" + run + "/cancel", Json(JsonObject{}), Daemon::Repeat::when_broken));
@@ -87,8 +87,8 @@ bool ended_by_ponk(const Json& run)
 void say_detached(const Context& context, const std::string& run)
 {
     const std::string brief = run.substr(run.size() - std::min<std::size_t>(8, run.size()));
-    context.note("detached: run {} goes on; 'ponk logs --follow {}' re-attaches, 'ponk cancel {}' "
-                 "ends it",
+    context.note("detached: run {} continues; 'ponk logs --follow {}' follows it again, 'ponk "
+                 "cancel {}' cancels it",
                  run,
                  brief,
                  brief);
@@ -106,13 +106,13 @@ RunEnd end_of(const Json& run)
                      error.is_object() ? error.text("hint") : "");
     };
     if (status == "Lost") {
-        return {exit_code::lost,
-                ours(ErrorKind::damaged,
-                     fmt::format("run '{}' is lost: how it ended is not known", id))};
+        return {
+            exit_code::lost,
+            ours(ErrorKind::damaged, fmt::format("run '{}' is lost: its result is not known", id))};
     }
     if (status == "Canceled") {
         return {exit_code::cancelled,
-                ours(ErrorKind::cancelled, fmt::format("run '{}' was cancelled", id))};
+                ours(ErrorKind::cancelled, fmt::format("run '{}' was canceled", id))};
     }
     if (run["exit_code"].is_integer()) {
         const int code = static_cast<int>(run["exit_code"].as_integer());
@@ -166,7 +166,7 @@ void report_end(const Context& context, const Json& run)
     const std::string metrics = metrics_line(run);
     if (!metrics.empty()) context.note("metrics: {}", metrics);
     if (const std::string made = child_runs_text(run); !made.empty())
-        context.note("its script made {}", made);
+        context.note("child runs: {}", made);
     context.note("more: ponk history info {}", brief);
 }
 
@@ -181,7 +181,7 @@ Outcome cannot_follow(const Error& error, const std::string& run_id)
                       fmt::format("run '{}' is lost: ponk's folder was removed or replaced while "
                                   "it was running",
                                   run_id),
-                      "Its script may still be at work; nothing of it will be recorded."),
+                      "Its script may still be running; its results will not be recorded."),
                 exit_code::lost));
 }
 
@@ -207,7 +207,7 @@ tl::expected<Json, Failure> follow_preparation(Context& context, const std::stri
         }
         if (!interrupts.happened() || cancelled) continue;
         cancelled = true;
-        context.note("cancelling the build");
+        context.note("canceling the build");
         TRY(daemon->send("POST",
                          "/runs/" + run_id + "/cancel",
                          Json(JsonObject{{"grace_seconds", 0}}),

@@ -80,7 +80,7 @@ std::string device_text(const Json& device, const Json& seen, const std::string&
                                    device.text("uuid"));
     if (!seen.is_object()) return text;
     if (real(seen, "held_seconds") <= 0) {
-        text += is_measured(verdict) ? ": not used" : ": nothing seen";
+        text += is_measured(verdict) ? ": not used" : ": no data";
     } else {
         text += fmt::format(": busy {:.1f} s of {:.1f} s, {} at most",
                             real(seen, "worked_seconds"),
@@ -109,7 +109,7 @@ Json metrics_of(const Json& metrics, Whose whose)
 
 std::string waiting_text(const Json& gpu)
 {
-    std::string text = fmt::format("queued, place {}", gpu.integer("position", 1));
+    std::string text = fmt::format("queued, position {}", gpu.integer("position", 1));
     const Json& reasons = gpu["waiting"];
     if (!reasons.is_array()) return text;
     std::vector<std::string> parts;

@@ -47,7 +47,7 @@ TEST(GpuView, ColumnTellsTheVerdictOrHowFarItIs)
 
 TEST(GpuView, SentenceHasTheReasonOrWhatIsWaitedFor)
 {
-    EXPECT_EQ(gpu_sentence(queued), "queued, place 2: GPU 0 is ann's; GPU 1 too");
+    EXPECT_EQ(gpu_sentence(queued), "queued, position 2: GPU 0 is ann's; GPU 1 too");
     EXPECT_EQ(gpu_sentence(used), "confirmed: busy 9.0 s");
     const auto ended = parsed(R"({"gpu_verdict": "cpu-fallback", "gpu_evidence": {"phase": "ended",
         "reason": "nobody", "enforced": "nobody in 2 s"}})");
@@ -57,13 +57,13 @@ TEST(GpuView, SentenceHasTheReasonOrWhatIsWaitedFor)
 TEST(GpuView, ARunThatPonkEndedForItsGpusIsAFailureOfPonkAndNotOfTheScript)
 {
     const auto end = end_of(parsed(R"({"run_id": "5", "status": "Failed", "exit_code": 143,
-        "error": {"kind": "unavailable", "message": "'gpu: required' does not hold", "hint": "Mend."},
+        "error": {"kind": "unavailable", "message": "'gpu: required' is not met", "hint": "Fix it."},
         "gpu_evidence": {"phase": "ended", "enforced": "nobody in 2 s"}})"));
 
     EXPECT_EQ(end.code, exit_code::run_failed);
     ASSERT_TRUE(end.error);
-    EXPECT_EQ(end.error->message(), "run '5' failed: 'gpu: required' does not hold");
-    EXPECT_EQ(end.error->hint(), "Mend.");
+    EXPECT_EQ(end.error->message(), "run '5' failed: 'gpu: required' is not met");
+    EXPECT_EQ(end.error->hint(), "Fix it.");
     const auto other = end_of(parsed(R"({"run_id": "5", "status": "Failed", "exit_code": 3,
         "gpu_evidence": {"phase": "ended", "enforced": ""}})"));
     EXPECT_EQ(other.code, 3);
@@ -100,7 +100,7 @@ TEST(GpuView, RunTellsItsDevicesWithWhatWasSeenOfEach)
     auto unjudged = used;
     unjudged.as_object().set("gpu_verdict", "unknown");
     EXPECT_EQ(view_of_run(unjudged).rows.text("gpu 1"),
-              "NVIDIA H200 (140.4 GiB, GPU-2): nothing seen, 7.5 kJ");
+              "NVIDIA H200 (140.4 GiB, GPU-2): no data, 7.5 kJ");
     EXPECT_EQ(view_of_run(plain).rows.text("gpu_verdict"), "not-requested");
     auto early = plain;
     early.as_object().set("gpu_verdict", Json());

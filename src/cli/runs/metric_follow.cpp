@@ -62,7 +62,7 @@ public:
     {
         TRY(status(run));
         if (look.left_out > 0 && form_ != Form::board)
-            context_.note("{} earlier values are left out", look.left_out);
+            context_.note("{} earlier values are not shown", look.left_out);
         std::string text;
         for (const LoggedValue& value : look.values) {
             if (form_ == Form::board)
@@ -120,7 +120,7 @@ private:
 tl::expected<Printer::Form, Failure> form_of(const Context& context)
 {
     using enum output::Format;
-    if (context.has_query()) return fail_usage("--query needs the whole: it cannot --follow");
+    if (context.has_query()) return fail_usage("--query cannot be used with --follow");
     switch (context.asked_format().value_or(table)) {
     case json:
     case jsonc:
@@ -128,7 +128,7 @@ tl::expected<Printer::Form, Failure> form_of(const Context& context)
     case tsv:
         return Printer::Form::tabs;
     case yaml:
-        return fail_usage("--follow prints tables, tsv and json, not yaml");
+        return fail_usage("--follow supports the formats table, tsv and json, not yaml");
     case table:
         break;
     }
@@ -194,7 +194,7 @@ std::vector<std::string> MetricBoard::lines(const Json& run, const output::Termi
     std::vector<std::string> lines{output::shortened(
         title, terminal.width > 0 ? static_cast<std::size_t>(terminal.width) : 80, terminal)};
     if (rows_.empty()) {
-        lines.emplace_back("no metric yet");
+        lines.emplace_back("no metrics yet");
         return lines;
     }
     JsonArray rows;

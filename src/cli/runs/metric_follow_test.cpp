@@ -26,7 +26,7 @@ TEST(MetricFollow, BoardShowsTheLatestOfEachMetric)
                          .value();
     MetricBoard board;
     EXPECT_THAT(board.lines(run, {.width = 80}),
-                testing::ElementsAre("run 9be01c13 Running 5.0 s", "no metric yet"));
+                testing::ElementsAre("run 9be01c13 Running 5.0 s", "no metrics yet"));
     for (int step = 0; step < 300; ++step)
         board.add({"loss", step, 0, 1.0 / (step + 1)});
     board.add({"accuracy", 4, 0, "NaN"});

@@ -147,8 +147,8 @@ tl::expected<FieldName, Failure> alone(const std::string& word, const JsonArray&
                                   printable(word)),
                       suggest_name(word,
                                    all_names(runs),
-                                   "Names are metrics.NAME, params.NAME, tags.NAME and fields of "
-                                   "'ponk history last -o json'.")),
+                                   "Use metrics.NAME, params.NAME, tags.NAME, or a field of 'ponk "
+                                   "history last -o json'.")),
                 exit_code::usage));
 }
 
@@ -182,7 +182,8 @@ tl::expected<RunColumns, Failure> parse_columns(std::string_view text, const Jso
     RunColumns parsed;
     for (const std::string& word : words_of(text)) {
         if (word.empty())
-            return fail_usage("--columns '{}' names nothing between two commas", printable(text));
+            return fail_usage("--columns '{}' has an empty name between two commas",
+                              printable(text));
         if (std::ranges::count(parsed.columns, word, &RunColumn::title) > 0) continue;
         RunColumn column{word, {}};
         if (const auto name = qualified(word)) {

@@ -108,7 +108,7 @@ std::string brief_status(const Json& run)
     if (!run["deleted_utc"].is_null()) remarks.emplace_back("deleted");
     if (run["end_time_utc"].is_null()) {
         if (run["unreachable"].is_object()) remarks.emplace_back("unreachable");
-        if (run.boolean("cancel_requested")) remarks.emplace_back("cancel asked");
+        if (run.boolean("cancel_requested")) remarks.emplace_back("cancel requested");
     }
     return remarks.empty() ? status : fmt::format("{} ({})", status, join(remarks, ", "));
 }
@@ -128,7 +128,7 @@ std::string child_runs_text(const Json& run)
         parts.push_back(brief_id(one) + " (" + first_characters(printable(one.text("name")), 40) +
                         ")");
     }
-    return fmt::format("{} run{}: {}", runs.size(), runs.size() == 1 ? "" : "s", join(parts, ", "));
+    return join(parts, ", ") + (runs.size() > most ? fmt::format(" ({} in all)", runs.size()) : "");
 }
 
 std::string cancel_text(const Json& run)
@@ -136,13 +136,12 @@ std::string cancel_text(const Json& run)
     const std::string id = run.text("run_id");
     if (!run["end_time_utc"].is_null()) return fmt::format("run {} is {}", id, run.text("status"));
     const Json& outage = run["unreachable"];
-    if (!outage.is_object()) return fmt::format("run {} is being cancelled", id);
-    return fmt::format(
-        "run {} cannot be told yet: its machine is out of reach since {} ({}); it is "
-        "cancelled when the machine is back, unless it has ended by then",
-        id,
-        outage.text("since"),
-        printable(outage.text("reason")));
+    if (!outage.is_object()) return fmt::format("run {} is being canceled", id);
+    return fmt::format("run {} is not canceled yet: its machine is unreachable since {} ({}); ponk "
+                       "cancels the run when the machine is back, unless it has ended by then",
+                       id,
+                       outage.text("since"),
+                       printable(outage.text("reason")));
 }
 
 namespace {
@@ -296,14 +295,14 @@ View view_of_run(const Json& run)
     }
     if (const std::string deleted = run.text("deleted_utc"); !deleted.empty())
         rows.set("deleted",
-                 fmt::format("by a client, {}: 'ponk history restore {}' brings it back",
+                 fmt::format("by a client, {}; 'ponk history restore {}' restores it",
                              deleted,
                              brief_id(run)));
     if (run.boolean("cancel_requested") && run["end_time_utc"].is_null())
         rows.set("cancel_requested", true);
     if (const Json& outage = run["unreachable"]; outage.is_object())
         rows.set("unreachable",
-                 fmt::format("the target cannot be reached since {}: {}",
+                 fmt::format("the target is unreachable since {}: {}",
                              outage.text("since"),
                              outage.text("reason")));
     for (const std::string_view key : {"project_path", "experiment", "script_name"})
@@ -354,7 +353,8 @@ View view_of_run(const Json& run)
         }
         rows.set("timings", join(parts, ", "));
     }
-    if (std::string made = child_runs_text(run); !made.empty()) rows.set("made", std::move(made));
+    if (std::string made = child_runs_text(run); !made.empty())
+        rows.set("child_runs", std::move(made));
     add_gpu_rows(run, rows);
     add("attachments");
     return {.rows = std::move(rows), .columns = {}};

@@ -19,7 +19,7 @@ std::string brief_time(const std::string& utc, std::string_view now);
 // Its state, with what a reader should know of a run that is under way: "Running (unreachable)".
 std::string brief_status(const Json& run);
 
-// "2 runs: 4f1e22aa (trial 1), 77abc0de (trial 2)"; empty when its script made none.
+// "4f1e22aa (trial 1), 77abc0de (trial 2)"; empty when its script made none.
 std::string child_runs_text(const Json& run);
 // What is to be said after a request to cancel this run.
 std::string cancel_text(const Json& run);

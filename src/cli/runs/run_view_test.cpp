@@ -27,7 +27,7 @@ TEST(RunView, ListMarksRunsThatAreOutOfReachOrToBeCancelled)
 {
     const auto view = view_of_runs({running, away, ended});
     EXPECT_EQ(view.rows.as_array().at(0).text("status"), "Running");
-    EXPECT_EQ(view.rows.as_array().at(1).text("status"), "Running (unreachable, cancel asked)");
+    EXPECT_EQ(view.rows.as_array().at(1).text("status"), "Running (unreachable, cancel requested)");
     EXPECT_EQ(view.rows.as_array().at(2).text("status"), "Completed");
     EXPECT_EQ(view.exact.as_array().at(1).text("status"), "Running") << "for programs";
 }
@@ -52,7 +52,7 @@ TEST(RunView, RunsThatAScriptMadeAreNamed)
     const auto maker = parsed(R"({"run_id": "r6", "status": "Completed", "child_runs": [
         {"run_id": "00000000000000000000000077abc0de", "name": "trial 1"},
         {"run_id": "r7", "name": "t2"}]})");
-    EXPECT_EQ(view_of_run(maker).rows.text("made"), "2 runs: 77abc0de (trial 1), r7 (t2)");
+    EXPECT_EQ(view_of_run(maker).rows.text("child_runs"), "77abc0de (trial 1), r7 (t2)");
     EXPECT_EQ(child_runs_text(running), "");
 }
 
@@ -75,9 +75,9 @@ TEST(RunView, WhatToDoAboutAFailureIsShownToo)
 
 TEST(RunView, CancelOfARunOutOfReachDoesNotPretend)
 {
-    EXPECT_EQ(cancel_text(running), "run r1 is being cancelled");
+    EXPECT_EQ(cancel_text(running), "run r1 is being canceled");
     EXPECT_EQ(cancel_text(ended), "run r3 is Completed");
-    EXPECT_THAT(cancel_text(away), HasSubstr("run r2 cannot be told yet"));
+    EXPECT_THAT(cancel_text(away), HasSubstr("run r2 is not canceled yet"));
     EXPECT_THAT(cancel_text(away), HasSubstr("since 2026-01-02T03:04:05Z"));
     EXPECT_THAT(cancel_text(away), HasSubstr("no answer from 'ann@one'"));
 }

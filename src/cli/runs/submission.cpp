@@ -67,7 +67,7 @@ Result<std::string> script_in_project(const os::Path& project, const std::string
                   fmt::format("script {} is outside the project {}",
                               os::in_quotes(given),
                               os::in_quotes(project)),
-                  "Move it into the project's folder, or name that folder with '--project'."));
+                  "Move it into the project's folder, or give its folder with '--project'."));
     }
     return relative.string();
 }
@@ -113,7 +113,7 @@ Result<std::int64_t> parse_time_span(std::string_view text)
     const auto count = parse_integer(number);
     if (!count || *count <= 0 || *count > 100LL * 365 * 86400 / unit) {
         return tl::unexpected(Error(ErrorKind::invalid_argument,
-                                    fmt::format("'{}' is no span of time", printable(text)),
+                                    fmt::format("'{}' is not a duration", printable(text)),
                                     "Write seconds, or 90s, 30m, 12h, 7d."));
     }
     return *count * unit;
@@ -122,7 +122,7 @@ Result<std::int64_t> parse_time_span(std::string_view text)
 Outcome print_started(Context& context, const Json& run)
 {
     if (run["start_time_utc"].is_null() && run["end_time_utc"].is_null())
-        context.note("its script has not begun yet; 'ponk logs --follow {}' follows it",
+        context.note("the script has not started yet; 'ponk logs --follow {}' follows the run",
                      brief_id(run));
     if (context.asked_format() || context.has_query()) return context.print(run);
     TRY(Context::print_text(run.text("run_id") + "\n"));

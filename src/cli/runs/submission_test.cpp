@@ -64,7 +64,7 @@ TEST(RunEnd, the_scripts_code_is_ours_unless_ponk_failed)
     EXPECT_EQ(limited.code, exit_code::run_failed);
     EXPECT_THAT(limited.error->message(), HasSubstr("time limit of 5 s"));
     // Our reason for an end that the script's code tells already is no error of ours.
-    const JsonObject memory{{"kind", "unavailable"}, {"message", "for want of memory"}};
+    const JsonObject memory{{"kind", "unavailable"}, {"message", "out of memory"}};
     const RunEnd killed = end({{"status", "Failed"}, {"exit_code", 137}, {"error", memory}});
     EXPECT_EQ(killed.code, 137);
     EXPECT_FALSE(killed.error.has_value());

@@ -5,24 +5,24 @@ namespace ponk::cli {
 namespace {
 
 constexpr ExitCodeRow rows[] = {
-    {exit_code::success, "success", "done; for a followed run: the script ended with 0"},
+    {exit_code::success, "success", "success; for a followed run: the script ended with 0"},
     {exit_code::usage, "usage", "the command line is wrong: unknown command, option or value"},
     {exit_code::invalid, "invalid", "a configuration, file, expression or value is wrong"},
     {exit_code::not_found, "not-found", "no such run, project, target, configuration or file"},
-    {exit_code::not_built, "not-built", "documented, but this version cannot do it yet"},
+    {exit_code::not_built, "not-built", "documented, but this version does not support it yet"},
     {exit_code::unavailable, "unavailable", "the daemon or something it needs cannot be reached"},
-    {exit_code::internal, "internal", "a fault of ponk itself"},
+    {exit_code::internal, "internal", "an error in ponk itself"},
     {exit_code::run_failed,
      "run-failed",
      "the run failed: no exit code, time limit, or an error after the script"},
-    {exit_code::conflict, "conflict", "it is there already, or its state does not allow this"},
+    {exit_code::conflict, "conflict", "it already exists, or its state does not allow this"},
     {exit_code::damaged, "damaged", "stored data is damaged, or output could not be written"},
     {exit_code::timeout, "timeout", "no answer within the time allowed"},
-    {exit_code::lost, "lost", "the run is over and how it ended cannot be known"},
-    {exit_code::cancelled, "canceled", "the run was cancelled, or a question answered with no"},
+    {exit_code::lost, "lost", "the run has ended, and its result cannot be known"},
+    {exit_code::cancelled, "canceled", "the run was canceled, or a question was answered with no"},
     {exit_code::detached,
      "detached",
-     "Ctrl-C: we left, the run goes on; the last line is 'ponk: detached: …'"},
+     "Ctrl-C: the run continues; the last line is 'ponk: detached: …'"},
 };
 
 }  // namespace

@@ -109,7 +109,7 @@ std::string command_help(const Command& command, int width)
         wrap(out, command.description, 0, 0, width);
     }
     if (!command.positionals.empty()) {
-        section(out, "Words");
+        section(out, "Arguments");
         std::vector<Row> rows;
         for (const Positional& place : command.positionals) {
             rows.push_back({std::string(place.name), std::string(place.help)});
@@ -120,7 +120,7 @@ std::string command_help(const Command& command, int width)
         section(out, "Options");
         two_columns(out, rows, width);
     }
-    section(out, "Options of every command");
+    section(out, "Global options");
     two_columns(out, option_rows(global_options()), width);
     if (!command.examples.empty()) {
         section(out, "Examples");
@@ -150,7 +150,7 @@ std::string group_help(const Group& group, int width)
     }
     two_columns(out, rows, width);
     out += "\n";
-    wrap(out, fmt::format("'ponk {} COMMAND --help' says more.", group.name), 0, 0, width);
+    wrap(out, fmt::format("Run 'ponk {} COMMAND --help' for details.", group.name), 0, 0, width);
     return out;
 }
 
@@ -158,13 +158,12 @@ std::string overview(int width)
 {
     std::string out = "Usage: ponk COMMAND …\n\n";
     wrap(out,
-         "ponk is a workbench for machine-learning runs: it takes a script from your folder to "
-         "where "
-         "it runs, and keeps every log byte, metric and output.",
+         "ponk runs machine-learning scripts on this or another machine, and keeps every log, "
+         "metric and output.",
          0,
          0,
          width);
-    section(out, "Every day");
+    section(out, "Common commands");
     std::vector<Row> rows;
     for (const Command* command : commands()) {
         if (command->aliases.empty()) continue;
@@ -187,11 +186,11 @@ std::string overview(int width)
         rows.push_back({std::string(command->path), std::string(command->summary)});
     }
     two_columns(out, rows, width);
-    section(out, "Options of every command");
+    section(out, "Global options");
     two_columns(out, option_rows(global_options()), width);
     out += "\n";
     wrap(out,
-         "'ponk COMMAND --help' says more, 'ponk man' more still. Begin with 'ponk submit SCRIPT'.",
+         "Start with 'ponk submit SCRIPT'. Run 'ponk COMMAND --help' or 'ponk man' for details.",
          0,
          0,
          width);

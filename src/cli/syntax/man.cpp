@@ -73,12 +73,10 @@ void header(std::string& out, std::string_view page, std::string_view summary)
 void exit_codes(std::string& out)
 {
     out += ".SH EXIT STATUS\n";
-    out +=
-        roff("A followed run gives the script's own code, 128+n for signal n. ponk's own failures "
-             "end with the line 'ponk: error: …' and one of these codes; 79 is no failure and ends "
-             "with "
-             "'ponk: detached: …':") +
-        "\n";
+    out += roff("Commands that follow a run exit with the script's code, or 128+n for signal n. A "
+                "failure of ponk itself ends with the line 'ponk: error: …' and one of these "
+                "codes. Code 79 is not a failure; its last line is 'ponk: detached: …':") +
+           "\n";
     for (const ExitCodeRow& row : exit_code_table()) {
         tagged(out, std::to_string(row.code), fmt::format("{}: {}.", row.word, row.meaning));
     }
@@ -121,7 +119,7 @@ std::string group_page(const Group& group)
         out += ".SS " + roff(command->path.substr(head.size())) + "\n";
         describe(out, *command);
     }
-    out += ".SH OPTIONS OF EVERY COMMAND\n";
+    out += ".SH GLOBAL OPTIONS\n";
     options(out, global_options());
     exit_codes(out);
     out += ".SH SEE ALSO\n.BR ponk (1)\n";
@@ -134,7 +132,7 @@ std::string command_page(const Command& command)
     header(out, "ponk-" + std::string(command.path), command.summary);
     out += ".SH DESCRIPTION\n";
     describe(out, command);
-    out += ".SH OPTIONS OF EVERY COMMAND\n";
+    out += ".SH GLOBAL OPTIONS\n";
     options(out, global_options());
     exit_codes(out);
     out += ".SH SEE ALSO\n.BR ponk (1)\n";
@@ -144,15 +142,13 @@ std::string command_page(const Command& command)
 std::string main_page()
 {
     std::string out;
-    header(out, "ponk", "a workbench for machine-learning runs");
+    header(out, "ponk", "run machine-learning scripts and keep their results");
     out += ".SH SYNOPSIS\n.B ponk\n.I COMMAND\n[OPTIONS]\n.SH DESCRIPTION\n";
-    paragraphs(
-        out,
-        "ponk takes a training script from your folder to where it runs, and keeps every log "
-        "byte, metric and output.\n"
-        "'ponk ml X' is 'ponk X', so that commands of 2017 work with 'alias az=ponk'. Started "
-        "under the name az it serves 'az ml …' and hands everything else to the az behind it "
-        "on PATH.");
+    paragraphs(out,
+               "ponk runs machine-learning scripts on this or another machine, and keeps every "
+               "log, metric and output.\n'ponk ml X' is the same as 'ponk X', so that old 'az ml' "
+               "commands work with 'alias az=ponk'. Started under the name az, ponk runs 'az ml …' "
+               "itself and passes everything else to the next az on PATH.");
     out += ".SH COMMANDS\n";
     for (const Command* command : commands()) {
         if (command->shown == Command::Shown::no) continue;
@@ -161,15 +157,15 @@ std::string main_page()
             tag += fmt::format(", ponk {}", alias);
         tagged(out, tag, std::string(command->summary) + ".");
     }
-    out += ".SH OPTIONS OF EVERY COMMAND\n";
+    out += ".SH GLOBAL OPTIONS\n";
     options(out, global_options());
     exit_codes(out);
     out += ".SH ENVIRONMENT\n";
     tagged(out,
            "PONK_HOME",
-           "ponk's own files. Default: $XDG_DATA_HOME/ponk, else ~/.local/share/ponk.");
+           "Folder for ponk's files. Default: $XDG_DATA_HOME/ponk, else ~/.local/share/ponk.");
     tagged(out, "PONK_SAMPLES", "Folder of the samples.");
-    tagged(out, "NO_COLOR", "When set, no colours.");
+    tagged(out, "NO_COLOR", "If set, output has no colours.");
     tagged(out, "COLUMNS", "Width of tables.");
     out += ".SH SEE ALSO\n";
     std::vector<std::string> pages;

@@ -146,8 +146,8 @@ private:
     [[nodiscard]] static tl::unexpected<Error> not_built(const std::string& path)
     {
         return tl::unexpected(Error(ErrorKind::unavailable,
-                                    fmt::format("'ponk {}' is not built into this version", path),
-                                    "'ponk --help' lists what is."));
+                                    fmt::format("'ponk {}' is not supported by this version", path),
+                                    "'ponk --help' lists the commands of this version."));
     }
 
     [[nodiscard]] tl::unexpected<Error> no_such(const std::vector<std::string>& seen,
@@ -173,7 +173,7 @@ private:
     {
         return tl::unexpected(
             Error(ErrorKind::invalid_argument,
-                  fmt::format("option '{}' before a command", printable(word)),
+                  fmt::format("option '{}' comes before the command", printable(word)),
                   "Put it after the command; only global options may come first."));
     }
 
@@ -287,7 +287,7 @@ private:
                 return tl::unexpected(
                     Error(ErrorKind::invalid_argument,
                           fmt::format("option '{}' needs a value ({})", shown, option.value),
-                          fmt::format("A value that looks like an option is written '--{}=VALUE'.",
+                          fmt::format("If the value looks like an option, write '--{}=VALUE'.",
                                       option.name)));
             }
             value = words_[next_++];
@@ -363,7 +363,7 @@ private:
         }
         if (!many && result_.words_.size() > places.size()) {
             return fail(ErrorKind::invalid_argument,
-                        "'{}' does not know what to do with '{}'",
+                        "'{}' takes no argument '{}'",
                         result_.path,
                         printable(result_.words_[places.size()]));
         }

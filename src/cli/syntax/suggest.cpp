@@ -44,11 +44,11 @@ constexpr Renamed renamed[] = {
 
 // Groups of the predecessor that have no counterpart, and why.
 constexpr Renamed without_counterpart[] = {
-    {"account", "ponk needs no account: the command line alone is enough."},
+    {"account", "ponk needs no account."},
     {"workspace",
-     "ponk needs no workspace: a project is a folder, its history is on this machine."},
+     "ponk needs no workspace: a project is a folder, and its history is on this machine."},
     {"project update",
-     "A project is linked to no repository by command: ponk reads the git repository it lies in."},
+     "A project needs no link to a repository: ponk reads the git repository that contains it."},
     {"datasource", "Data sources are not part of ponk: scripts read their files themselves."},
     {"env", "Deployment is not part of ponk; 'ponk history promote' keeps a model by name."},
     {"model", "Deployment is not part of ponk; 'ponk history promote' keeps a model by name."},
@@ -135,7 +135,7 @@ std::string suggest_command(const std::vector<std::string>& words)
     }
     if (!two.empty()) {
         if (const auto now = renamed_to(two)) {
-            return fmt::format("'{}' is called 'ponk {}' today.", two, *now);
+            return fmt::format("Use 'ponk {}'.", *now);
         }
         if (const Group* group = find_group(words[0])) {
             // The group is right: only its verbs can have been meant.
@@ -152,7 +152,7 @@ std::string suggest_command(const std::vector<std::string>& words)
         if (const auto near = nearest_path({words[0], words[1]})) return did_you_mean(*near);
     }
     if (const auto now = renamed_to(words[0])) {
-        return fmt::format("'{}' is called 'ponk {}' today.", words[0], *now);
+        return fmt::format("Use 'ponk {}'.", *now);
     }
     if (const auto near = nearest_path({words[0]})) return did_you_mean(*near);
     // "submitt" of "experiment": the verb alone, without its group.

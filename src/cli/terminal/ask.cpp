@@ -108,13 +108,13 @@ Result<> confirm(std::string_view question)
     auto terminal = os::open_file("/dev/tty", O_RDWR);
     if (!terminal || ::isatty(STDIN_FILENO) != 1) {
         return tl::unexpected(Error(ErrorKind::invalid_argument,
-                                    fmt::format("not done: '{}' needs an answer", question),
-                                    "Add '--yes' to do it without being asked."));
+                                    fmt::format("confirmation needed: '{}'", question),
+                                    "Repeat the command with '--yes'."));
     }
     TRY(os::write_all(terminal->get(), fmt::format("{} [y/N] ", question)));
     const std::string answer = lower(trim(TRY(read_line(terminal->get()))));
     if (answer == "y" || answer == "yes") return {};
-    return fail(ErrorKind::cancelled, "not done, as you answered");
+    return fail(ErrorKind::cancelled, "nothing was changed");
 }
 
 bool has_terminal()
@@ -125,7 +125,8 @@ bool has_terminal()
 Result<std::string> ask_line(std::string_view prompt)
 {
     if (!has_terminal())
-        return fail(ErrorKind::invalid_argument, "there is no terminal to ask for '{}'", prompt);
+        return fail(
+            ErrorKind::invalid_argument, "cannot ask for '{}': there is no terminal", prompt);
     const os::Fd terminal = TRY(os::open_file("/dev/tty", O_RDWR));
     TRY(os::write_all(terminal.get(), fmt::format("{}: ", prompt)));
     return std::string(trim(TRY(read_line(terminal.get()))));
@@ -146,10 +147,11 @@ Result<std::string> read_secret(std::string_view prompt)
     TRY(os::write_all(terminal.get(), "\n"));
     if (signal != 0) {
         ::raise(signal);
-        return fail(ErrorKind::cancelled, "not done: interrupted");
+        return fail(ErrorKind::cancelled, "interrupted: nothing was changed");
     }
     // With signals off, Ctrl-C arrives as a byte.
-    if (text.find('\x03') != text.npos) return fail(ErrorKind::cancelled, "not done: interrupted");
+    if (text.find('\x03') != text.npos)
+        return fail(ErrorKind::cancelled, "interrupted: nothing was changed");
     return text;
 }
 

@@ -97,9 +97,9 @@ Result<std::vector<Consent>> Consents::list() const
     const Json json = TRY(parse_json(*text).map_error(damaged));
     if (json.integer("version") != file_version || !json["allowed"].is_array())
         return tl::unexpected(Error(ErrorKind::damaged,
-                                    os::in_quotes(file_) + " has a form that is not understood",
-                                    "A newer version wrote it, or it is damaged: move it away and "
-                                    "allow again what is asked for."));
+                                    os::in_quotes(file_) + " has an unknown format",
+                                    "A newer version wrote it, or it is damaged. Move the file "
+                                    "away, then allow what the project needs again."));
     for (const Json& entry : json["allowed"].as_array())
         consents.push_back(TRY(consent_from(entry).map_error(damaged)));
     return consents;
@@ -139,7 +139,7 @@ Result<> Consents::remove(const Consent& consent)
                                     fmt::format("{} is not allowed for '{}'",
                                                 Request{consent.kind, consent.what, {}}.text(),
                                                 printable(consent.project)),
-                                    "'ponk allow' lists what is."));
+                                    "'ponk allow' lists the permissions."));
     }
     return write(consents);
 }
@@ -179,10 +179,10 @@ Result<> Consents::require(const os::Path& project, std::vector<Request> request
         texts.push_back(request.text());
     return tl::unexpected(
         Error(ErrorKind::conflict,
-              fmt::format("project {} asks for what you have not allowed it: {}",
+              fmt::format("project {} needs a permission that you have not given: {}",
                           os::in_quotes(project),
                           join(texts, ", ")),
-              fmt::format("If you trust its code with that, run this in its folder: {}",
+              fmt::format("If you trust the project's code, run this in its folder: {}",
                           allowing_line(asked))));
 }
 

@@ -81,7 +81,7 @@ TEST_F(ConsentsTest, OneProjectIsNotAnother)
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().kind(), ErrorKind::conflict);
     EXPECT_EQ(refused.error().hint(),
-              "If you trust its code with that, run this in its folder: ponk allow secret TOKEN && "
+              "If you trust the project's code, run this in its folder: ponk allow secret TOKEN && "
               "ponk allow docker-argument --ipc=host");
 
     ASSERT_TRUE(consents_.add({ConsentKind::secret, name, "TOKEN", 1}));

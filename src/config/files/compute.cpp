@@ -173,9 +173,9 @@ private:
         if (port[0] != ':' || !number || *number < 1 || *number > 65535) {
             report_.error(address.place,
                           "wrong-value",
-                          fmt::format("'address' has no port number behind the colon in '{}'",
+                          fmt::format("'address' has no port number after the colon in '{}'",
                                       printable(*address)),
-                          "Write 'host' or 'host:port', the port from 1 to 65535.");
+                          "Write 'host' or 'host:port', with a port from 1 to 65535.");
             return;
         }
         target_.port = {static_cast<int>(*number), address.place};
@@ -215,8 +215,8 @@ private:
                                         key,
                                         to_string(*target_.type)),
                             std::string_view(key) == "address"
-                                ? "Write the machine's name or address behind 'address:'."
-                                : "Write your user name on that machine behind 'username:'.");
+                                ? "Write the machine's name or address after 'address:'."
+                                : "Write your user name on that machine after 'username:'.");
         }
         const auto& password = target_.password;
         if (!password.given() || password->empty() || is_access_placeholder(*password)) return;
@@ -224,13 +224,13 @@ private:
         if (password->starts_with("AzureMlSecret=")) {
             report_.notice(password.place,
                            "secret-gone",
-                           "the password is kept by a service that was switched off",
+                           "the password is stored in a service that was switched off",
                            "Use an SSH key, or store the password with 'ponk secret set NAME' and "
                            "write 'password: secret:NAME'.");
         } else {
             report_.warning(password.place,
                             "secret-in-file",
-                            "a password stands in this file in clear text",
+                            "this file contains a password in clear text",
                             "Store it with 'ponk secret set NAME', write 'password: secret:NAME', "
                             "and change it where it is used.");
         }
@@ -250,7 +250,7 @@ private:
             report_.error(target_.shm_size.place,
                           "wrong-value",
                           fmt::format("'shmSize' cannot be '{}'", printable(*target_.shm_size)),
-                          "Write a number with b, k, m or g, such as '1g'.");
+                          "Write a number followed by b, k, m or g, such as '1g'.");
         }
     }
 

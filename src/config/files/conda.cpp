@@ -37,7 +37,7 @@ private:
             report_.error(list.place,
                           "wrong-type",
                           fmt::format("'dependencies' needs a list, not {}", type_name(list)),
-                          "Each package stands on a line of its own that begins with '- '.");
+                          "Write each package on its own line, beginning with '- '.");
             return;
         }
         for (const auto& item : list.items) {
@@ -49,7 +49,7 @@ private:
                 report_.error(item.place,
                               "wrong-type",
                               "a package needs to be text, not a list",
-                              "Packages for pip stand below an item '- pip:'.");
+                              "Write packages for pip below an item '- pip:'.");
             }
         }
     }
@@ -61,9 +61,9 @@ private:
                 const bool near = same_ignoring_case(member.key, "pip");
                 report_.error(member.place,
                               near ? "wrong-case" : "unknown-key",
-                              fmt::format("a conda dependency list has no nested list '{}'",
+                              fmt::format("a conda dependency list cannot have a nested list '{}'",
                                           printable(member.key)),
-                              "Only 'pip:' may have a list of its own.");
+                              "Only 'pip:' may have a nested list.");
             } else if (member.value.is_list()) {
                 for (const auto& package : member.value.items)
                     read_pip(package);
@@ -81,7 +81,7 @@ private:
         report_.error(item.place,
                       "wrong-type",
                       fmt::format("a package for pip needs to be text, not {}", type_name(item)),
-                      item.is_map() ? "A text with ': ' in it must stand in quotes." : "");
+                      item.is_map() ? "Put a text that contains ': ' in quotes." : "");
     }
 
     void add(const Node& item, Installer installer, std::vector<Package>& list)
@@ -118,10 +118,10 @@ private:
         report_.notice(
             version.place,
             "python-old",
-            fmt::format("Python {} gets no security updates, and today's packages do not "
-                        "install on it",
-                        *version),
-            "Old conda channels still have it; for new work name 3.11 or newer.");
+            fmt::format(
+                "Python {} gets no security updates, and current packages do not install on it",
+                *version),
+            "Old conda channels still have it; for new work use 3.11 or newer.");
     }
 
     void check_wheels()
@@ -140,7 +140,7 @@ private:
                             "wheel-platform",
                             fmt::format("this wheel is for '{}'; containers and clusters run Linux",
                                         printable(tags.platform)),
-                            "Name the wheel whose file name ends in 'linux_x86_64.whl' or "
+                            "Use the wheel whose file name ends in 'linux_x86_64.whl' or "
                             "'manylinux…x86_64.whl'.");
         }
         if (environment_.python_version.given() &&
@@ -151,7 +151,7 @@ private:
                                         printable(tags.python),
                                         environment_.python_version.place.line,
                                         *environment_.python_version),
-                            "Name the wheel for that Python, or change the Python.");
+                            "Use the wheel for that Python, or change the Python version.");
         }
     }
 

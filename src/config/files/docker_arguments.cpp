@@ -51,7 +51,7 @@ Result<std::vector<DockerArgument>> parse_docker_arguments(const std::vector<std
         }
         if (equals == std::string::npos && i + 1 == words.size())
             return fail(ErrorKind::invalid_argument,
-                        "docker argument '{}' lacks its value",
+                        "docker argument '{}' needs a value",
                         printable(option));
         auto value = equals == std::string::npos ? words[++i] : words[i].substr(equals + 1);
         arguments.push_back({std::move(option), std::move(value)});

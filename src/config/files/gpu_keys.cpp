@@ -71,7 +71,7 @@ void read_gpu_keys(const SectionReader& reader, const GpuKeys& keys, Report& rep
                      "contradiction",
                      fmt::format("'gpu: required' and 'gpus: {}' contradict each other",
                                  printable(*keys.gpus)),
-                     "Ask for GPUs, or remove 'gpu: required'.");
+                     "Request GPUs with 'gpus', or remove 'gpu: required'.");
     } else if (selection->kind != model::GpuSelection::Kind::none && *keys.gpu == GpuPolicy::none) {
         report.error(
             place,

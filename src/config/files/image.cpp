@@ -62,7 +62,7 @@ void check_image(const Node& node, Report& report)
         report.error(node.place,
                      "image-name",
                      fmt::format("'{}' is not the name of an image", printable(image)),
-                     "It has the form 'repository:tag', without blanks.");
+                     "An image name has the form 'repository:tag', without spaces.");
         return;
     }
     if (const auto* gone = find_retired_image(image)) {
@@ -77,24 +77,25 @@ void check_gpu_agreement(const GpuAgreement& both, Report& report)
 {
     const auto gpu = both.image->empty() ? ImageGpu::no : gpu_of_image(*both.image);
     if (gpu == ImageGpu::yes && !*both.flag) {
-        report.warning(both.flag.given() ? both.flag.place : both.image.place,
-                       "gpu-image-without-flag",
-                       fmt::format("the image '{}' is for GPUs, but '{}' is not true: the run "
-                                   "would see no GPU",
-                                   printable(*both.image),
-                                   both.flag_key),
-                       fmt::format("Set '{}: true', or take an image without GPU.", both.flag_key));
+        report.warning(
+            both.flag.given() ? both.flag.place : both.image.place,
+            "gpu-image-without-flag",
+            fmt::format("the image '{}' is for GPUs, but '{}' is not true: the run "
+                        "would see no GPU",
+                        printable(*both.image),
+                        both.flag_key),
+            fmt::format("Set '{}: true', or use an image without GPU support.", both.flag_key));
     } else if (gpu == ImageGpu::no && *both.flag) {
         report.warning(both.image.given() ? both.image.place : both.flag.place,
                        "gpu-flag-without-image",
                        both.image->empty()
-                           ? fmt::format("'{}' is true, but no '{}' with GPU support is named",
+                           ? fmt::format("'{}' is true, but no '{}' with GPU support is set",
                                          both.flag_key,
                                          both.image_key)
                            : fmt::format("'{}' is true, but the image '{}' has no GPU support",
                                          both.flag_key,
                                          printable(*both.image)),
-                       "Name an image with CUDA libraries, or remove the flag.");
+                       "Use an image with CUDA libraries, or remove the flag.");
     }
 }
 

@@ -32,7 +32,7 @@ EntryParameter read_parameter(const Member& member, Report& report)
                      fmt::format("the parameter '{}' cannot have the type '{}'",
                                  printable(member.key),
                                  printable(*type)),
-                     fmt::format("It is one of: {}.", join(types, ", ")));
+                     fmt::format("Allowed: {}.", join(types, ", ")));
         return parameter;
     }
     parameter.type = *type;
@@ -60,10 +60,10 @@ void check_command(const EntryPoint& entry, Report& report)
         if (known) continue;
         report.warning(entry.command.place,
                        "unknown-parameter",
-                       fmt::format("the command uses '{{{}}}', which is no parameter of '{}'",
+                       fmt::format("the command uses '{{{}}}', which is not a parameter of '{}'",
                                    name,
                                    printable(entry.name)),
-                       "Add it below 'parameters', or give it with -P when running.");
+                       "Add it below 'parameters', or pass it with -P.");
     }
 }
 
@@ -78,7 +78,7 @@ EntryPoint read_entry(const Member& member, Report& report)
                      fmt::format("the entry point '{}' needs a map, not {}",
                                  printable(member.key),
                                  type_name(member.value)),
-                     "It has the keys 'command' and 'parameters'.");
+                     "An entry point has the keys 'command' and 'parameters'.");
         return entry;
     }
     const SectionReader reader(&member.value);

@@ -180,15 +180,15 @@ private:
         const auto file = printable(file_of(url));
         if (gone != nullptr || has_expired(url.substr(query))) {
             warn("signed-url",
-                 fmt::format("the signed address of '{}' is no longer honoured", file),
+                 fmt::format("the signed address of '{}' no longer works", file),
                  gone != nullptr ? std::string(gone->instead)
-                                 : "Name the package by its version on PyPI, or remove the line.");
+                                 : "Use a version from PyPI, or remove the line.");
             return;
         }
         warn("signed-url",
              fmt::format("the address of '{}' works only as long as its signature", file),
-             "Keep the file on an index of your own; whoever reads this line can use the "
-             "signature.");
+             "Keep the file on your own package index. Note that anyone who reads this line can "
+             "use the signature.");
     }
 
     // "se=2018-06-03T…": the day a shared access signature ends.
@@ -214,11 +214,12 @@ private:
         if (installer_ == Installer::conda) return warn_wheel_in_conda_list();
         // One that is named relative to the project travels with it.
         if (package_.text.find_first_of("/~") != 0 && !package_.text.starts_with("file:")) return;
-        report_.notice(package_.place,
-                       "local-path",
-                       fmt::format("'{}' must exist on the machine that builds the environment",
-                                   printable(package_.text)),
-                       "Keep the file in the project and name it relative to the project.");
+        report_.notice(
+            package_.place,
+            "local-path",
+            fmt::format("'{}' must exist on the machine that builds the environment",
+                        printable(package_.text)),
+            "Keep the file in the project, and write its path relative to the project's folder.");
     }
 
     // For what has one right answer, which need not be written down.
@@ -233,9 +234,9 @@ private:
     {
         if (package_.text.find('#') != std::string::npos) {
             warn("comment-without-blank",
-                 fmt::format("'#' without a blank before it is part of '{}', not a comment",
+                 fmt::format("'#' without a space before it is part of '{}', not a comment",
                              printable(package_.text)),
-                 "Put a blank before the '#'.");
+                 "Put a space before the '#'.");
         }
         if (is_standard_module(package_.name) && package_.version.empty()) {
             warn("stdlib-package",
@@ -261,7 +262,7 @@ private:
         const auto distribution = distribution_for_import(package_.name);
         if (!distribution.empty()) {
             warn("wrong-package-name",
-                 fmt::format("'{}' is the name for import; the package is called '{}'",
+                 fmt::format("'{}' is the import name; the package is called '{}'",
                              package_.name,
                              distribution),
                  with_offer(fmt::format("Write '{}'.", distribution)));
@@ -269,7 +270,7 @@ private:
         if (package_.version.size() > 1 && package_.version[0] == '=' &&
             package_.version[1] != '=') {
             warn("pip-single-equals",
-                 fmt::format("pip cannot read '{}': a version follows '=='",
+                 fmt::format("pip cannot read '{}': write versions with '=='",
                              printable(package_.text)),
                  with_offer(fmt::format("Write '{}={}'.",
                                         printable(package_.text.substr(0, package_.text.find('='))),

@@ -10,8 +10,7 @@ namespace ponk::config {
 namespace {
 
 constexpr std::string_view service_gone = "belonged to the service that was switched off in 2019";
-constexpr std::string_view remove_it =
-    "Remove it: ponk brings 'azureml.logging' into every run by itself.";
+constexpr std::string_view remove_it = "Remove it: ponk provides 'azureml.logging' in every run.";
 
 constexpr Retired packages[] = {
     {"tensorflow-gpu",
@@ -45,7 +44,7 @@ constexpr Retired packages[] = {
     {"azure-mgmt-batchai", service_gone, "Remove it.", Retired::nothing},
     {"azure",
      "refuses to be installed since version 5",
-     "Name the parts that you use, such as 'azure-storage-blob'."},
+     "Use the packages that you need, such as 'azure-storage-blob'."},
     {"azure-storage",
      "was split up in 2018",
      "Use 'azure-storage-blob', 'azure-storage-file-share' or 'azure-storage-queue'.",
@@ -58,11 +57,15 @@ constexpr Retired packages[] = {
     {"fix-yahoo-finance", "was renamed", "Use 'yfinance'.", "yfinance"},
     {"futures",
      "is the Python 2 copy of a standard module and does not install on Python 3",
-     "Remove it: 'concurrent.futures' is there.",
+     "Remove it: 'concurrent.futures' is part of Python 3.",
      Retired::nothing},
     {"ggplot", "is abandoned and fails with pandas newer than 0.24", "Use 'plotnine'.", "plotnine"},
     {"spark-sklearn", "is archived", "Use 'joblibspark'.", "joblibspark"},
-    {"h2o-pysparkling-2-2", "is for Spark 2.2 only", "Use the one for your Spark.", {}, true},
+    {"h2o-pysparkling-2-2",
+     "is for Spark 2.2 only",
+     "Use the package for your Spark version.",
+     {},
+     true},
     {"revoscalepy",
      "was never on PyPI and its server is gone",
      "Use 'scikit-learn'.",
@@ -78,14 +81,14 @@ constexpr Retired packages[] = {
 constexpr Retired images[] = {
     {"microsoft/mmlspark",
      "was removed from the registry",
-     "Name an image with Python (and CUDA for a GPU), or leave the key out: ponk then builds on "
-     "its default image."},
+     "Use an image with Python (and CUDA for a GPU), or remove the key: ponk then uses its default "
+     "image."},
     {"mcr.microsoft.com/azureml/base:0.",
-     "is a preview image of 2018 that is no longer kept",
-     "Name a current image with Python, or leave the key out."},
+     "is a preview image of 2018 that no longer exists",
+     "Use a current image with Python, or remove the key."},
     {"mcr.microsoft.com/azureml/base-gpu:0.",
-     "is a preview image of 2018 that is no longer kept",
-     "Name a current image with CUDA and Python."},
+     "is a preview image of 2018 that no longer exists",
+     "Use a current image with CUDA and Python."},
 };
 
 constexpr Retired hosts[] = {
@@ -125,7 +128,7 @@ constexpr Retired hosts[] = {
 
 constexpr Retired spark_packages[] = {
     {"com.microsoft.ml.spark:mmlspark",
-     "was renamed and is no longer where it was",
+     "was renamed and moved",
      "Use 'com.microsoft.azure:synapseml_2.12' with Spark 3."},
     {"com.microsoft:dprep", service_gone, "Remove it."},
     {"com.microsoft.azureml:azureml-sdk", service_gone, "Remove it."},

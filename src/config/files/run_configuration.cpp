@@ -131,25 +131,25 @@ void check_variable(const EnvironmentVariable& variable, Place name_place, Repor
                      "wrong-value",
                      fmt::format("'{}' cannot be the name of an environment variable",
                                  printable(variable.name)),
-                     "A name has letters, digits and underscores.");
+                     "Use only letters, digits and underscores.");
         return;
     }
     if (is_placeholder(variable.value)) {
         report.warning(variable.place,
                        "placeholder",
-                       fmt::format("'{}' still holds the placeholder '{}'",
+                       fmt::format("'{}' still contains the placeholder '{}'",
                                    variable.name,
                                    printable(variable.value)),
                        names_a_secret(variable.name)
                            ? "Store the value with 'ponk secret set NAME' and write 'secret:NAME'."
-                           : "Replace it by the real value.");
+                           : "Replace it with the real value.");
         return;
     }
     if (variable.value.empty() || variable.value.starts_with("secret:")) return;
     if (!names_a_secret(variable.name) && !looks_like_a_secret(variable.value)) return;
     report.warning(variable.place,
                    "secret-in-file",
-                   fmt::format("'{}' seems to hold a secret in clear text", variable.name),
+                   fmt::format("'{}' seems to contain a secret in clear text", variable.name),
                    "Store it with 'ponk secret set NAME' and write 'secret:NAME' here; change it "
                    "where it is used if this file was shared.");
 }
@@ -188,17 +188,16 @@ void read_project_path(const SectionReader& reader,
         report.warning(path.place,
                        "windows-path",
                        fmt::format("'{}' is written with backslashes", key),
-                       fmt::format("It is taken for '{}'; write slashes.", printable(*path)));
+                       fmt::format("ponk reads it as '{}'; use slashes.", printable(*path)));
     }
     if (path->starts_with('/') || path->starts_with("../") ||
         path->find("/../") != std::string::npos) {
-        report.warning(path.place,
-                       "outside-project",
-                       fmt::format("'{}' names '{}', which may lie outside the project",
-                                   key,
-                                   printable(*path)),
-                       "Name the file from the project's root, such as "
-                       "'aml_config/conda_dependencies.yml'.");
+        report.warning(
+            path.place,
+            "outside-project",
+            fmt::format("'{}' names '{}', which may be outside the project", key, printable(*path)),
+            "Write the path relative to the project's folder, such as "
+            "'aml_config/conda_dependencies.yml'.");
     }
     out = std::move(path);
 }

@@ -30,7 +30,7 @@ void read_target(const SectionReader& reader,
     if (report.has_errors()) return;
     report.warning(empty != nullptr ? empty->place : root.place,
                    "missing-key",
-                   "the run configuration names no 'Target'; it runs on 'local'",
+                   "the run configuration has no 'Target'; 'local' is used",
                    "Add a line such as 'Target: local'.");
     configuration.target = std::string("local");
 }

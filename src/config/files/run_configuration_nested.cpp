@@ -31,13 +31,13 @@ void read_docker(const SectionReader& reader, RunConfiguration& configuration, R
         report.error(docker.shm_size.place,
                      "wrong-value",
                      fmt::format("'shmSize' cannot be '{}'", printable(*docker.shm_size)),
-                     "Write a number with b, k, m or g, such as '1g'.");
+                     "Write a number followed by b, k, m or g, such as '1g'.");
     }
     if (!docker.registry_password->empty() && !docker.registry_password->starts_with("secret:") &&
         !is_access_placeholder(*docker.registry_password)) {
         report.warning(docker.registry_password.place,
                        "secret-in-file",
-                       "a password stands in this file in clear text",
+                       "this file contains a password in clear text",
                        "Store it with 'ponk secret set NAME' and write 'secret:NAME'.");
     }
     configuration.docker = std::move(docker);
@@ -52,7 +52,7 @@ void read_counts(const SectionReader& reader, RunConfiguration& configuration, R
     for (const auto& [key, value] : {std::pair("nodeCount", &configuration.node_count),
                                      {"processCountPerNode", &configuration.processes_per_node}}) {
         if (**value >= 1) continue;
-        report.error(value->place, "wrong-value", fmt::format("'{}' is at least 1", key));
+        report.error(value->place, "wrong-value", fmt::format("'{}' must be at least 1", key));
     }
     if (*configuration.max_run_duration_seconds < 0) {
         report.error(configuration.max_run_duration_seconds.place,

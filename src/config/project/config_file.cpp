@@ -98,7 +98,7 @@ void report_unreadable(const Error& error, Report& report)
                  "unreadable",
                  error.message(),
                  error.hint().empty() && error.kind() == ErrorKind::not_found
-                     ? "Name files that are there, seen from this folder."
+                     ? "Give existing files, relative to this folder."
                      : error.hint());
 }
 
@@ -132,7 +132,7 @@ Meaning read_base_dependencies(const Node& root, Report& report)
     report.notice(root.place,
                   "forerunner",
                   "this file belongs to a private build of spring 2017 and is not used",
-                  "The base image stands in the .compute file ('baseDockerImage').");
+                  "Set the base image in the .compute file ('baseDockerImage').");
     const auto values = values_by(base_dependencies_schema(), root);
     return {"base_dependencies", values, values};
 }
@@ -207,9 +207,9 @@ FileDump dump_file(const os::Path& file, const std::string& shown)
         if (kind == FileKind::unknown) {
             report.error({},
                          "unknown-file",
-                         "this is not a configuration file that ponk knows",
-                         "It knows .compute, .runconfig, conda and Spark dependencies, .amlignore, "
-                         "project.json and MLproject.");
+                         "unknown kind of configuration file",
+                         "ponk reads .compute, .runconfig, conda and Spark dependencies, "
+                         ".amlignore, project.json and MLproject.");
         } else if (root) {
             const auto read = read_kind(kind, *root, file, report);
             if (!report.has_errors()) {

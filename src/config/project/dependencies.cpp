@@ -43,7 +43,7 @@ void report_missing(const RunConfiguration& run,
     report.error(file.place,
                  "missing-file",
                  fmt::format("the {} '{}' does not exist", what, printable(*file)),
-                 "The name counts from the project's root.");
+                 "The path must be relative to the project's folder.");
     const auto remarks = report.take();
     diagnostics.insert(diagnostics.end(), remarks.begin(), remarks.end());
 }
@@ -54,10 +54,10 @@ void tell_about_null(const RunConfiguration& run, Diagnostics& diagnostics)
     Report report(run.file);
     report.notice(*run.conda_file_said_null,
                   "null-conda-file",
-                  fmt::format("null means the default conda file '{}', which is there",
+                  fmt::format("null means the default conda file '{}', which exists",
                               *run.conda_dependencies_file),
-                  "Name it to say so. Who wants no environment writes 'ManagedEnvironment: false' "
-                  "('userManagedDependencies: true' in nested files).");
+                  "To use it, write its name. To use no environment, write 'ManagedEnvironment: "
+                  "false' ('userManagedDependencies: true' in nested files).");
     const auto remarks = report.take();
     diagnostics.insert(diagnostics.end(), remarks.begin(), remarks.end());
 }
@@ -90,7 +90,7 @@ void check_gpu_packages(const CondaEnvironment& environment,
                                        "'nvidiaDocker: true'",
                                        printable(package->name),
                                        printable(target.name)),
-                           "Set the flag, or name the package for CPUs.");
+                           "Set the flag, or use the package for CPUs.");
         }
         return;
     }
@@ -103,8 +103,8 @@ void check_gpu_packages(const CondaEnvironment& environment,
                                    printable(package->name),
                                    printable(target.name)),
                        package->name == "tensorflow"
-                           ? "Name 'tensorflow[and-cuda]' of version 2, or another GPU build."
-                           : "Name the package built for GPUs.");
+                           ? "Use 'tensorflow[and-cuda]' of version 2, or another GPU build."
+                           : "Use the package built for GPUs.");
     }
 }
 

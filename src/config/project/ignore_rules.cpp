@@ -64,8 +64,7 @@ Result<IgnoreRules> IgnoreRules::load(const os::Path& project)
             return tl::unexpected(
                 Error(ErrorKind::invalid_argument,
                       os::in_quotes(project / name) + " is a link to a file that does not exist",
-                      "Without it files would be stored that it keeps out; mend it or remove "
-                      "it."));
+                      "Without it files would be stored that it keeps out; fix it or remove it."));
         }
         if (!text) continue;
         rules.add_lines(*text);

@@ -75,11 +75,10 @@ Result<Project> open_project(const os::Path& folder)
     if (std::filesystem::is_directory(project.config_folder(), error)) {
         entries = TRY(os::list_directory(project.config_folder()));
     } else if (has_name(project.config_folder())) {
-        return tl::unexpected(Error(ErrorKind::invalid_argument,
-                                    os::in_quotes(project.config_folder()) +
-                                        " is there, but is no folder that can be read",
-                                    "Configuration files are read from there; mend it or remove "
-                                    "it."));
+        return tl::unexpected(
+            Error(ErrorKind::invalid_argument,
+                  os::in_quotes(project.config_folder()) + " exists, but is not a readable folder",
+                  "ponk reads configuration files from there: fix it or remove it."));
     }
     project.targets = names_with(entries, ".compute");
     project.run_configurations = names_with(entries, ".runconfig");

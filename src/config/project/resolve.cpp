@@ -32,7 +32,7 @@ suggestion(const std::string& name, const std::vector<std::string>& names, const
 {
     const auto near = nearest(name, names);
     return (near ? fmt::format("Did you mean '{}'? ", printable(*near)) : std::string()) +
-           fmt::format("The {} here are {}.", plural, quoted_list(names));
+           fmt::format("Existing {}: {}.", plural, quoted_list(names));
 }
 
 }  // namespace
@@ -85,8 +85,8 @@ void report_dangling_target(const Project& project,
                  fmt::format("the target '{}' has no file '{}'",
                              printable(*run.target),
                              printable(shown_name(*run.target, ".compute"))),
-                 in_cloud ? "It was compute of the cloud service. Attach a machine of yours with "
-                            "'ponk computetarget attach' and name it here."
+                 in_cloud ? "It was a compute resource of the cloud service. Attach your own "
+                            "machine with 'ponk computetarget attach', and write its name here."
                           : suggestion(*run.target, project.targets, "targets"));
     const auto remarks = report.take();
     diagnostics.insert(diagnostics.end(), remarks.begin(), remarks.end());
@@ -142,7 +142,7 @@ std::optional<Diagnostic> gpu_contradiction(const RunConfiguration& run,
                  fmt::format("'gpus: {}' contradicts 'gpu: required' of '{}'",
                              printable(*target.gpus),
                              run.gpu.given() ? run.file : target.file),
-                 "Ask for GPUs, or remove 'gpu: required'.");
+                 "Request GPUs with 'gpus', or remove 'gpu: required'.");
     return report.take().front();
 }
 
@@ -173,16 +173,16 @@ tl::unexpected<Error> no_such_run_configuration(const Project& project, const st
                             printable(shown_name(name, ".runconfig"))));
     if (contains(project.targets, name)) {
         return tl::unexpected(error.with_hint(
-            fmt::format("There is a target of that name. Make a run configuration for it: 'ponk "
-                        "runconfiguration create -n {0} -t {0}'.",
+            fmt::format("There is a target with this name. Create a run configuration for it: "
+                        "'ponk runconfiguration create -n {0} -t {0}'.",
                         shell_word(name))));
     }
     const auto below = folder_with_configuration(project.root, name + ".runconfig");
     if (!below.empty()) {
-        return tl::unexpected(error.with_hint(
-            fmt::format("The folder {} has it: go there, or name it with '--project {}'.",
-                        os::in_quotes(below),
-                        shell_word(below))));
+        return tl::unexpected(
+            error.with_hint(fmt::format("The folder {} has it: go there, or use '--project {}'.",
+                                        os::in_quotes(below),
+                                        shell_word(below))));
     }
     return tl::unexpected(
         error.with_hint(suggestion(name, project.run_configurations, "run configurations")));

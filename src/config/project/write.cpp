@@ -134,7 +134,7 @@ Result<os::Path> publish(const os::Path& project,
     if (written.error().kind() == ErrorKind::conflict) {
         return tl::unexpected(
             Error(ErrorKind::conflict,
-                  fmt::format("the {} file {} is there already", what, os::in_quotes(path)),
+                  fmt::format("the {} file {} already exists", what, os::in_quotes(path)),
                   "Choose another name, or remove the file first."));
     }
     return tl::unexpected(written.error());
@@ -153,7 +153,7 @@ Result<> check_name(std::string_view what, std::string_view name)
     return tl::unexpected(
         Error(ErrorKind::invalid_argument,
               fmt::format("'{}' cannot be the name of a {}", printable(name), what),
-              "A name has letters, digits, '_', '-' and '.' inside, 64 characters at most."));
+              "Use at most 64 letters, digits, '_' and '-'; '.' only inside."));
 }
 
 Result<> require_own_folder(const os::Path& project, std::string_view name)

@@ -78,7 +78,7 @@ void report_unknown_key(const Schema& schema, const Node& map, const Member& mem
                      "wrong-case",
                      fmt::format("the key must be written '{}', not '{}'", key.name, shown),
                      map.find(key.name) != nullptr
-                         ? fmt::format("'{}' is there too: keep one of them.", key.name)
+                         ? fmt::format("'{}' exists too: keep one of them.", key.name)
                          : fmt::format("Write '{}'.", key.name));
         return;
     }

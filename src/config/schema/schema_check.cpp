@@ -212,7 +212,7 @@ private:
         if (access ? is_access_placeholder(value.text) : is_placeholder(value.text)) {
             report_.warning(value.place,
                             "placeholder",
-                            fmt::format("'{}' still holds the placeholder '{}'",
+                            fmt::format("'{}' still contains the placeholder '{}'",
                                         key.name,
                                         printable(value.text)),
                             fmt::format("Write {} in its place.", real_value(key)));
@@ -231,13 +231,13 @@ private:
         const bool after = value.text.back() != bare.back();
         report_.warning(value.place,
                         "trailing-blank",
-                        fmt::format("'{}' is '{}', with blanks {}",
+                        fmt::format("'{}' is '{}', with spaces {}",
                                     key.name,
                                     printable(value.text),
                                     before && after ? "around it"
                                     : before        ? "before it"
                                                     : "at its end"),
-                        fmt::format("It is taken for '{0}'; write '{0}'.", printable(bare)));
+                        fmt::format("ponk reads it as '{0}'; write '{0}'.", printable(bare)));
     }
 
     void check_word(const Key& key, const Node& value)
@@ -251,7 +251,7 @@ private:
                 value.place,
                 "wrong-case",
                 fmt::format("'{}' must be written '{}', not '{}'", key.name, word, printable(text)),
-                fmt::format("It is taken for '{0}'; write '{0}'.", word));
+                fmt::format("ponk reads it as '{0}'; write '{0}'.", word));
             return;
         }
         const auto near = nearest(text, words);
@@ -259,7 +259,7 @@ private:
                       "wrong-value",
                       fmt::format("'{}' cannot be '{}'", key.name, printable(text)),
                       near ? fmt::format("Did you mean '{}'?", *near)
-                           : fmt::format("It is one of: {}.", join(words, ", ")));
+                           : fmt::format("Allowed: {}.", join(words, ", ")));
     }
 
     void check_boolean(const Key& key, const Node& value)
@@ -272,7 +272,7 @@ private:
             value.place,
             "yaml-1.1-boolean",
             fmt::format("'{}' is '{}', which is text in YAML 1.2", key.name, printable(value.text)),
-            fmt::format("It is taken for {0}, as in 2017; write {0}.",
+            fmt::format("ponk reads it as {0}, as the original service did; write {0}.",
                         *boolean ? "true" : "false"));
     }
 

@@ -74,10 +74,7 @@ namespace {
 bool check_characters(std::string_view text, const TextPlaces& places, Report& report)
 {
     if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) {
-        report.error({1, 1},
-                     "encoding",
-                     "the file is UTF-16",
-                     "Save it as UTF-8: that is what every reader of YAML and JSON expects.");
+        report.error({1, 1}, "encoding", "the file is UTF-16", "Save the file as UTF-8.");
         return false;
     }
     for (std::size_t i = 0; i < text.size();) {
@@ -166,7 +163,7 @@ read_document(std::string_view text, Report& report, const DocumentLimits& limit
     if (text.size() > limits.bytes) {
         report.error({},
                      "too-large",
-                     fmt::format("the file has {}, more than the {} that a configuration may have",
+                     fmt::format("the file has {}; a configuration file may have at most {}",
                                  byte_size_text(text.size()),
                                  byte_size_text(limits.bytes)));
         return std::nullopt;

@@ -55,7 +55,7 @@ private:
         }
         refuse("json-syntax",
                fmt::format("expected {}, found '{}'", expected, found_here()),
-               "Text in JSON stands in double quotes.");
+               "Write text in double quotes.");
         problem_.may_be_yaml = true;
         return false;
     }
@@ -119,7 +119,7 @@ private:
         if (!fresh) {
             at_ = start;
             return refuse("duplicate-key",
-                          fmt::format("key '{}' is here a second time; the first is on line {}",
+                          fmt::format("duplicate key '{}'; the first is on line {}",
                                       printable(member.key),
                                       first->second.line),
                           "Keep one of the two.");
@@ -162,10 +162,10 @@ private:
         if (peek() == '.' && !last_literal_.empty()) {
             return refuse(
                 "json-syntax",
-                fmt::format("'{0}.' is no value: expected ',' or '{1}' after '{0}'",
+                fmt::format("'{0}.' is not a value: expected ',' or '{1}' after '{0}'",
                             last_literal_,
                             closing),
-                fmt::format("Write '{},', with a comma in place of the full stop.", last_literal_));
+                fmt::format("Write '{},', with a comma instead of the full stop.", last_literal_));
         }
         refuse("json-syntax",
                fmt::format("expected ',' or '{}', found '{}'", closing, found_here()),
@@ -229,7 +229,7 @@ private:
                 continue;
             }
             if (c == '\n' || c == '\r') break;
-            if (c < 0x20) return refuse("json-syntax", "a control character stands in a text");
+            if (c < 0x20) return refuse("json-syntax", "control character in a text");
             out += text_[at_++];
         }
         at_ = start;
@@ -245,8 +245,8 @@ private:
         const std::size_t index = letters.find(letter);
         if (letter == '\0' || index == std::string_view::npos) {
             return refuse("json-syntax",
-                          fmt::format("'\\{}' is no escape", printable({&letter, 1})),
-                          "A backslash in a path is written twice, or as a slash.");
+                          fmt::format("'\\{}' is not an escape sequence", printable({&letter, 1})),
+                          "In a path, write each backslash twice, or use slashes.");
         }
         out += meanings[index];
         at_ += 2;
@@ -274,7 +274,7 @@ private:
             }
         }
         if (*code >= 0xD800 && *code < 0xE000) {
-            return refuse("json-syntax", "half of a surrogate pair stands alone");
+            return refuse("json-syntax", "lone surrogate: half of a surrogate pair");
         }
         append_utf8(out, *code);
         at_ += length;

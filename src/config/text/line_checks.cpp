@@ -49,11 +49,10 @@ void report_tab(std::size_t line, std::uint32_t column, Report& report)
     report.error({static_cast<std::uint32_t>(line), column},
                  "tab-indentation",
                  "a tab indents this line; YAML allows spaces only",
-                 "Replace the tab by the spaces that the lines around it have.");
+                 "Replace the tab with as many spaces as the lines around it have.");
 }
 
-constexpr const char* ellipsis_hint =
-    "It stands for left-out lines in a document: remove the line.";
+constexpr const char* ellipsis_hint = "It marks omitted lines in documentation: remove the line.";
 
 // An ellipsis that is more than the end of the file.
 bool spoils(const TextPlaces& places, std::size_t line)
@@ -81,12 +80,12 @@ bool report_conflict_markers(const TextPlaces& places, Report& report)
         }
         covered = std::max(covered, end);
         found = true;
-        report.error({static_cast<std::uint32_t>(i), 1},
-                     "conflict-marker",
-                     end > i ? fmt::format("unresolved merge conflict, lines {} to {}", i, end)
-                             : std::string("a conflict marker of an unresolved merge"),
-                     "Keep one side of it and remove the lines with '<<<<<<<', '=======' and "
-                     "'>>>>>>>'.");
+        report.error(
+            {static_cast<std::uint32_t>(i), 1},
+            "conflict-marker",
+            end > i ? fmt::format("unresolved merge conflict, lines {} to {}", i, end)
+                    : std::string("a conflict marker of an unresolved merge"),
+            "Keep one side, and remove the lines with '<<<<<<<', '=======' and '>>>>>>>'.");
     }
     return found;
 }
@@ -207,8 +206,8 @@ void explain_syntax(const TextPlaces& places, YamlProblem& problem)
         if (column == 0) continue;
         problem = {{static_cast<std::uint32_t>(i), column},
                    "missing-blank",
-                   "':' must be followed by a blank",
-                   "Write 'key: value', with a blank after the colon."};
+                   "':' must be followed by a space",
+                   "Write 'key: value', with a space after the colon."};
         return;
     }
     if (explain_empty_item(places, problem)) return;
@@ -217,11 +216,11 @@ void explain_syntax(const TextPlaces& places, YamlProblem& problem)
     if (content.starts_with("- ")) {
         problem = {{problem.place.line, first_column(line)},
                    "list-indentation",
-                   "this list item stands at another depth than the list before it",
+                   "this list item has a different indentation than the list before it",
                    "Indent it like the other items of its list."};
         return;
     }
-    problem.hint = "Compare indentation, quotes and brackets with the lines around.";
+    problem.hint = "Compare indentation, quotes and brackets with the lines around it.";
 }
 
 }  // namespace ponk::config

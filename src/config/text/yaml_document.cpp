@@ -191,7 +191,7 @@ private:
         return refuse(last_place_,
                       "complex-key",
                       "a list or a map cannot be a key",
-                      "Keys are words. Text in braces must stand in quotes.");
+                      "A key must be text. Put text with braces in quotes.");
     }
 
     bool check_tag(fy_event* event, bool& is_text)
@@ -212,7 +212,7 @@ private:
         return refuse(mark != nullptr ? places_.place(mark->input_pos) : last_place_,
                       "tag",
                       fmt::format("the tag '{}' is not allowed here", printable(name)),
-                      "Remove it: a configuration file holds plain values only.");
+                      "Remove it: configuration files contain only plain values.");
     }
 
     bool take_scalar(fy_event* event)
@@ -291,14 +291,14 @@ private:
                           fmt::format("more than {} aliases ('*{}' is one too many)",
                                       limits_.aliases,
                                       printable(name)),
-                          "Write the values out.");
+                          "Write the values instead of the aliases.");
         }
         const auto found = anchors_.find(name);
         if (found == anchors_.end()) {
             return refuse(last_place_,
                           "unknown-alias",
-                          fmt::format("nothing before this has the anchor '&{}'", printable(name)),
-                          "Text that begins with '*' must stand in quotes.");
+                          fmt::format("no earlier value has the anchor '&{}'", printable(name)),
+                          "Put text that begins with '*' in quotes.");
         }
         const Anchored& source = found->second;
         if (waits_for_key() && !source.node.is_scalar()) return refuse_key();
@@ -318,7 +318,7 @@ private:
                       "too-many-nodes",
                       fmt::format("with its aliases replaced the document has more than {} values",
                                   limits_.nodes),
-                      "Aliases of aliases grow without end: write the values out.");
+                      "Write the values instead of aliases of aliases.");
     }
 
     static std::string anchor_of(fy_event* event)
@@ -394,13 +394,13 @@ private:
             return refuse(key.place,
                           "merge-key",
                           "'<<' does not merge maps in YAML 1.2",
-                          "Write the lines out.");
+                          "Write the lines instead.");
         }
         const auto [first, fresh] = parent.seen.emplace(key.text, key.place.line);
         if (!fresh) {
             return refuse(key.place,
                           "duplicate-key",
-                          fmt::format("key '{}' is here a second time; the first is on line {}",
+                          fmt::format("duplicate key '{}'; the first is on line {}",
                                       printable(key.text),
                                       first->second),
                           "Keep one of the two.");

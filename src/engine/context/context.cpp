@@ -9,8 +9,8 @@ Result<executor::Executor*> Context::executor(const std::string& type) const
     if (found == executors.end()) {
         return tl::unexpected(
             Error(ErrorKind::unavailable,
-                  "targets of type '" + type + "' are not built into this version",
-                  "Submit it to the target 'local'."));
+                  "targets of type '" + type + "' are not supported by this version",
+                  "Use the target 'local' instead."));
     }
     return found->second.get();
 }

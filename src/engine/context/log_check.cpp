@@ -18,11 +18,9 @@ constexpr std::size_t most_known = 1000;
 
 Error damage(const LogFile& log, const std::string& what)
 {
-    return {
-        ErrorKind::damaged,
-        fmt::format("the log of run '{}' {}", log.id.text(), what),
-        "What the run printed cannot be had from ponk any more; 'ponk experiment rerun' repeats "
-        "it."};
+    return {ErrorKind::damaged,
+            fmt::format("the log of run '{}' {}", log.id.text(), what),
+            "The original log is lost; 'ponk experiment rerun' repeats the run."};
 }
 
 Result<Digest> digest_of(int fd, const std::stop_token& stop)
@@ -77,22 +75,20 @@ Result<std::optional<Error>> find_log_damage(const LogFile& log,
     const auto file = os::open_regular(log.path, os::Links::refuse);
     if (!file && promise.length == 0) return std::nullopt;
     if (!file) {
-        return damage(log,
-                      fmt::format("is gone: it had {} bytes when the run ended", promise.length));
+        return damage(
+            log, fmt::format("is missing: it had {} bytes when the run ended", promise.length));
     }
     os::FileStatus status;
     if (const int failed = os::status_of(file->get(), status); failed != 0)
-        return fail_errno(failed, "look at {}", os::in_quotes(log.path));
+        return fail_errno(failed, "check {}", os::in_quotes(log.path));
     if (status.size < promise.length) {
-        return damage(log,
-                      fmt::format("was cut: {} of the {} bytes that it had are left",
-                                  status.size,
-                                  promise.length));
+        return damage(
+            log,
+            fmt::format("was truncated: {} of its {} bytes are left", status.size, promise.length));
     }
     if (status.size > promise.length) {
         return damage(log,
-                      fmt::format("was added to after the run had ended: it has {} bytes, and had "
-                                  "{}",
+                      fmt::format("grew after the run had ended: it has {} bytes, and had {}",
                                   status.size,
                                   promise.length));
     }
@@ -106,7 +102,7 @@ Result<std::optional<Error>> find_log_damage(const LogFile& log,
         digests.remember(log.id, status, *digest);
     }
     if (digest->text() == promise.sha256) return std::nullopt;
-    return damage(log, "was changed: its bytes have another checksum than when the run ended");
+    return damage(log, "was changed: its checksum differs from the one at the run's end");
 }
 
 Result<std::optional<Error>> find_log_damage(const LogFile& log,
@@ -123,7 +119,7 @@ Result<std::optional<Error>> find_log_damage(const LogFile& log,
     // Before the script begins there is none to lose.
     if (run.state == model::RunState::lost && run.started != 0 &&
         !os::open_regular(log.path, os::Links::refuse))
-        return damage(log, "is gone");
+        return damage(log, "is missing");
     return std::nullopt;
 }
 

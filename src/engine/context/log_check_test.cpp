@@ -39,26 +39,25 @@ TEST_F(LogCheck, ALogAsItWasIsWhole)
 TEST_F(LogCheck, OneThatWasCutAddedToOrChangedIsNamedSo)
 {
     write("hel");
-    EXPECT_EQ(damage(LogDepth::known), "was cut: 3 of the 6 bytes that it had are left");
+    EXPECT_EQ(damage(LogDepth::known), "was truncated: 3 of its 6 bytes are left");
     write("hello\nmore");
-    EXPECT_EQ(damage(LogDepth::known),
-              "was added to after the run had ended: it has 10 bytes, and had 6");
+    EXPECT_EQ(damage(LogDepth::known), "grew after the run had ended: it has 10 bytes, and had 6");
     write("Jello\n");
     EXPECT_EQ(damage(LogDepth::known), "none") << "the length alone does not tell";
-    EXPECT_EQ(damage(), "was changed: its bytes have another checksum than when the run ended");
+    EXPECT_EQ(damage(), "was changed: its checksum differs from the one at the run's end");
     EXPECT_EQ(damage(LogDepth::known),
-              "was changed: its bytes have another checksum than when the run ended");
+              "was changed: its checksum differs from the one at the run's end");
 }
 
 TEST_F(LogCheck, WhatIsNoPlainFileIsGone)
 {
     std::filesystem::remove(log_.path);
-    EXPECT_EQ(damage(), "is gone: it had 6 bytes when the run ended");
+    EXPECT_EQ(damage(), "is missing: it had 6 bytes when the run ended");
     ASSERT_EQ(::mkfifo(log_.path.c_str(), 0600), 0);
-    EXPECT_EQ(damage(), "is gone: it had 6 bytes when the run ended");
+    EXPECT_EQ(damage(), "is missing: it had 6 bytes when the run ended");
     std::filesystem::remove(log_.path);
     std::filesystem::create_symlink("/etc/hostname", log_.path);
-    EXPECT_EQ(damage(), "is gone: it had 6 bytes when the run ended");
+    EXPECT_EQ(damage(), "is missing: it had 6 bytes when the run ended");
     promise_.length = 0;
     EXPECT_EQ(damage(), "none") << "nothing was there to lose";
 }

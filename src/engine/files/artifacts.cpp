@@ -90,7 +90,7 @@ Result<Artifact> follow_link(const Context& context, const model::Run& run, cons
         return Artifact{std::string(prefix) + entry->path, entry->size, digest, ""};
     }
     return fail(ErrorKind::not_found,
-                "'{}' is a link to '{}', which is no file among the outputs of the run",
+                "'{}' is a link to '{}', which is not a file in the run's outputs",
                 printable(from.path),
                 printable(from.link));
 }
@@ -121,7 +121,7 @@ ArtifactList list_artifacts(const Context& context, const model::Run& run)
         list.artifacts.push_back({std::move(path), size, "", "", Artifact::Origin::client});
     if (files->problem()) {
         list.problems.push_back(files->problem()->with_hint(
-            "While its working copy is there, 'ponk experiment return " + run.id.brief() +
+            "While the run's working copy exists, 'ponk experiment return " + run.id.brief() +
             "' copies the outputs from it."));
     }
     if (files->outputs()) add_outputs(*files->outputs(), hidden, list);
@@ -145,7 +145,7 @@ find_artifact(const Context& context, const model::Run& run, const std::string& 
         Error(ErrorKind::not_found,
               "run '" + run.id.text() + "' has no artifact '" + printable(path) + "'",
               close ? "Did you mean '" + *close + "'?"
-                    : "'ponk history info -r " + run.id.brief() + "' lists what there is."));
+                    : "'ponk history info -r " + run.id.brief() + "' lists the artifacts."));
 }
 
 Result<OpenFile>
@@ -164,7 +164,7 @@ open_artifact(const Context& context, const model::Run& run, const std::string& 
                             : nullptr;
     if (entry) return files.open_output(*entry);
     return fail(ErrorKind::not_found,
-                "'{}' is no file of run '{}' that can be read here",
+                "'{}' is not a readable file of run '{}'",
                 printable(artifact.path),
                 run.id.text());
 }
@@ -176,15 +176,14 @@ Result<Digest> snapshot_of(const model::Run& run)
     if (run.imported != 0) {
         return tl::unexpected(
             Error(ErrorKind::not_found,
-                  fmt::format("run '{}' was imported, and its snapshot did not come with it",
-                              run.id.text()),
-                  fmt::format("It is in the history of machine '{}'. What it logged is here: "
-                              "'ponk history info -r {}'.",
+                  fmt::format("run '{}' was imported without its snapshot", run.id.text()),
+                  fmt::format("The snapshot is on machine '{}'. 'ponk history info -r {}' shows "
+                              "what the run logged.",
                               printable(run.host),
                               run.id.brief())));
     }
     return fail(ErrorKind::not_found,
-                "run '{}' ended before its snapshot was taken, so there is none",
+                "run '{}' has no snapshot: it ended before the snapshot was taken",
                 run.id.text());
 }
 

@@ -127,7 +127,7 @@ Result<> add_project(ZipFile& zip,
         if (!streamed && !is_about_the_store(streamed.error())) return streamed;
         if (!streamed)
             problems.push_back("'project/" + printable(entry.path) +
-                               "' is not whole: " + streamed.error().message());
+                               "' is incomplete: " + streamed.error().message());
         TRY(zip.write(hider.finish()));
         TRY(zip.end());
     }
@@ -159,8 +159,7 @@ write_diagnostics(const Context& context, const model::Run& run, const Path& des
 {
     if (run.target_type == model::client_target) {
         return fail(ErrorKind::conflict,
-                    "run '{}' belongs to a client of the tracking API: nothing of it but its "
-                    "record is here",
+                    "run '{}' belongs to a client of the tracking API: ponk has only its record",
                     run.id.text());
     }
     const auto plan = TRY(plan_from_json(run.configuration));
@@ -175,7 +174,7 @@ write_diagnostics(const Context& context, const model::Run& run, const Path& des
     Diagnostics done{path, {}};
     std::string story;
     const auto events = context.history.events(run.id, 0, 100'000);
-    if (!events) done.problems.push_back("the run's story: " + events.error().message());
+    if (!events) done.problems.push_back("the run's events: " + events.error().message());
     for (const auto& event : events.value_or(std::vector<store::Event>()))
         story += utc_text(event.time) + " " + event.kind + " " + event.text + "\n";
     TRY(zip.add("control_log.txt", hide(patterns, story)));

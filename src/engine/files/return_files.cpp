@@ -88,7 +88,7 @@ private:
         const mode_t asked = (info.st_mode & S_IXUSR) != 0 ? 0777 : 0666;
         auto done = os::copy_contents(source.get(), target.get());
         if (done && ::fchmod(target.get(), asked & ~umask_) != 0)
-            done = fail_errno(errno, "set its rights");
+            done = fail_errno(errno, "set its permissions");
         if (done) done = publish(parent.get(), partial, path);
         if (!done) ::unlinkat(parent.get(), partial.c_str(), 0);
         return done;
@@ -109,7 +109,7 @@ private:
             report.copied.push_back(path.native());
             return {};
         }
-        if (problem != EEXIST && errno != EEXIST) return fail_errno(problem, "give it its name");
+        if (problem != EEXIST && errno != EEXIST) return fail_errno(problem, "rename it");
         ::unlinkat(parent, partial.c_str(), 0);
         report.skipped.push_back(path.native());
         return {};
@@ -155,7 +155,7 @@ private:
                 [[maybe_unused]] const int changed =
                     ::fchmodat(above.get(), part.c_str(), 0777 & ~umask_, 0);
             } else if (errno != EEXIST) {
-                return fail_errno(errno, "make folder {}", os::in_quotes(parent / part));
+                return fail_errno(errno, "create folder {}", os::in_quotes(parent / part));
             }
             parent /= part;
         }
@@ -187,12 +187,13 @@ public:
             return source;
         const bool gone = fetched ? !*fetched : fetched.error().kind() == ErrorKind::not_found;
         if (gone) {
-            return tl::unexpected(Error(
-                ErrorKind::not_found,
-                "the working copy of run '" + run.id.text() + "' is gone",
-                "'ponk history download' gets its outputs, 'ponk project restore' its snapshot."));
+            return tl::unexpected(
+                Error(ErrorKind::not_found,
+                      "the working copy of run '" + run.id.text() + "' no longer exists",
+                      "'ponk history download' gets its outputs, 'ponk project restore' the files "
+                      "of its snapshot."));
         }
-        if (!fetched) return tl::unexpected(fetched.error().within("bring the working copy"));
+        if (!fetched) return tl::unexpected(fetched.error().within("copy the working copy"));
         source.folder_ = directory / ("returned-" + to_hex(random_bytes(4)));
         source.ours_ = true;
         TRY(snapshot::materialise(context.objects, **fetched, source.folder_));

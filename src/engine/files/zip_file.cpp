@@ -69,7 +69,7 @@ Result<> ZipFile::begin(const std::string& name)
                                                is_utf8(name) ? utf8_names : 0,
                                                1);
     if (done != ZIP_OK)
-        return fail(ErrorKind::unavailable, "write {}: no room", os::in_quotes(path_));
+        return fail(ErrorKind::unavailable, "write {}: no space left", os::in_quotes(path_));
     return {};
 }
 
@@ -108,7 +108,7 @@ Result<> ZipFile::finish()
     if (problem == EEXIST) {
         return tl::unexpected(Error(ErrorKind::conflict,
                                     os::in_quotes(path_) + " exists already",
-                                    "Remove it, or name another file."));
+                                    "Remove it, or choose another file."));
     }
     if (problem != 0) return fail_errno(problem, "write {}", os::in_quotes(path_));
     return {};

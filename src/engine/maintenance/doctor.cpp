@@ -17,7 +17,7 @@ namespace ponk::engine {
 namespace {
 
 constexpr const char* damage_hint =
-    "Go on: the next command starts a daemon that sets the file aside and uses the newest backup.";
+    "The next command starts a daemon that sets the file aside and restores the newest backup.";
 constexpr std::uint64_t little_space = std::uint64_t{2} << 30;
 
 Check disk(const Path& home)
@@ -41,7 +41,7 @@ Check file_system(const Path& home)
     if (::statfs(home.c_str(), &info) != 0)
         return {"file system",
                 "warn",
-                os::in_quotes(home) + " cannot be asked",
+                os::in_quotes(home) + " cannot be checked",
                 "Set PONK_HOME to a folder on a local disk."};
     constexpr long nfs = 0x6969;
     constexpr long smb = 0x517b;
@@ -61,7 +61,7 @@ Check unchecked(const store::History& history)
     return {"database",
             "warn",
             history.opening().notice,
-            "It takes minutes where the history is large; everything goes on meanwhile."};
+            "The check takes minutes if the history is large; other commands work meanwhile."};
 }
 
 // Damage ends the daemon; the next one sets the file aside and begins with the newest sound backup.
@@ -81,12 +81,11 @@ Check database(store::History& history, Depth depth)
         return {"database",
                 "warn",
                 opening.notice,
-                "Look through 'ponk history list --all-projects': what is missing was not in the "
-                "backup."};
+                "Check 'ponk history list --all-projects': what is missing was not in the backup."};
     }
     const auto sizes = history.sizes();
-    const auto when = checked == 0 ? "never checked as a whole"
-                                   : "checked as a whole on " + utc_text(checked).substr(0, 10);
+    const auto when = checked == 0 ? "never checked completely"
+                                   : "last complete check: " + utc_text(checked).substr(0, 10);
     return {"database", "ok", byte_size_text(sizes.database + sizes.log) + ", " + when, ""};
 }
 
@@ -114,30 +113,29 @@ Check snapshots(const Context& context)
         return {"snapshots",
                 "warn",
                 noted.error().message(),
-                "Give the folder 'store' of ponk's folder back to yourself."};
+                "Make yourself the owner of 'store' in ponk's folder again."};
     if (noted->empty())
-        return {"snapshots", "ok", "all that garbage collection read are whole", ""};
+        return {"snapshots", "ok", "all manifests that garbage collection read are intact", ""};
     const auto first = noted->front().text();
     const auto run = run_with(context.history, first);
     return {"snapshots",
             "fail",
             fmt::format("{} cannot be read: '{}'{}",
-                        noted->size() == 1 ? std::string("one list of files")
-                                           : fmt::format("{} lists of files", noted->size()),
+                        noted->size() == 1 ? std::string("one manifest")
+                                           : fmt::format("{} manifests", noted->size()),
                         first,
                         run.empty() ? "" : " of run '" + run + "'"),
-            "Files that it may name are kept, also those that nobody needs. Bring the folder "
-            "'store' back from a backup, submit the same files again, or delete the project of "
-            "that run."};
+            "Unused files are not deleted while it is unreadable. Restore the folder 'store' from "
+            "a backup, submit the same files again, or delete the project of that run."};
 }
 
 Check keyring(const Path& home)
 {
     if (secrets::Keyring::is_there())
-        return {"secrets", "ok", "new ones are kept in the desktop's keyring", ""};
+        return {"secrets", "ok", "new secrets are stored in the desktop's keyring", ""};
     return {"secrets",
             "ok",
-            "no desktop keyring answers: new ones are kept sealed below " +
+            "no desktop keyring answers: new secrets are stored encrypted in " +
                 os::in_quotes(home / "secrets"),
             ""};
 }
@@ -148,7 +146,7 @@ Check open_files()
     ::getrlimit(RLIMIT_NOFILE, &limit);
     const auto text = fmt::format("up to {} open files", limit.rlim_cur);
     if (limit.rlim_cur < 1024)
-        return {"open files", "warn", text, "Raise it with 'ulimit -n 4096'."};
+        return {"open files", "warn", text, "Raise the limit with 'ulimit -n 4096'."};
     return {"open files", "ok", text, ""};
 }
 

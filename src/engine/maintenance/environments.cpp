@@ -82,10 +82,10 @@ Error several(const std::vector<FoundEnvironment>& found, const std::string& nam
     if (alike)
         return {ErrorKind::conflict,
                 fmt::format("{} machines have environment '{}'", found.size(), printable(name)),
-                fmt::format("Say which is meant: {}.", one_of(std::move(machines)))};
+                fmt::format("Use one of: {}.", one_of(std::move(machines)))};
     return {ErrorKind::conflict,
-            fmt::format("'{}' is the beginning of {} environments", printable(name), found.size()),
-            fmt::format("Write more of it: {}.", one_of(std::move(ids)))};
+            fmt::format("'{}' matches {} environments", printable(name), found.size()),
+            fmt::format("Use more characters: {}.", one_of(std::move(ids)))};
 }
 
 }  // namespace
@@ -123,8 +123,8 @@ Result<FoundEnvironment> choose_environment(std::vector<FoundEnvironment> found,
         if (!machine.empty()) message += fmt::format(" on machine '{}'", printable(machine));
         for (const auto& problem : problems)
             message += "; " + problem;
-        return tl::unexpected(
-            Error(ErrorKind::not_found, message, "`ponk environment list` shows those that are."));
+        return tl::unexpected(Error(
+            ErrorKind::not_found, message, "'ponk environment list' lists the environments."));
     }
     if (found.size() > 1) return tl::unexpected(several(found, name));
     return std::move(found.front());

@@ -24,7 +24,7 @@ TEST(Environments, OneIdOnSeveralMachinesIsToldApartByTheMachine)
     EXPECT_EQ(several.error().kind(), ErrorKind::conflict);
     EXPECT_EQ(several.error().message(), "3 machines have environment '4f1e00'");
     EXPECT_EQ(several.error().hint(),
-              "Say which is meant: '--machine ann@one', '--machine bob@two:5022' or "
+              "Use one of: '--machine ann@one', '--machine bob@two:5022' or "
               "'--machine here'.");
     for (const auto& [machine, expected] :
          {std::pair{"ann@one", "ann@one"}, {"bob@two:5022", "bob@two:5022"}, {"here", ""}}) {
@@ -40,8 +40,8 @@ TEST(Environments, BeginningOfSeveralNamesEachIdOnce)
     const auto several = choose_environment(
         {made("4f1e00"), made("4f1e00", "ann@one"), made("4f22aa"), made("99")}, "4f", "", {});
     ASSERT_FALSE(several);
-    EXPECT_EQ(several.error().message(), "'4f' is the beginning of 3 environments");
-    EXPECT_EQ(several.error().hint(), "Write more of it: '4f1e00' or '4f22aa'.");
+    EXPECT_EQ(several.error().message(), "'4f' matches 3 environments");
+    EXPECT_EQ(several.error().hint(), "Use more characters: '4f1e00' or '4f22aa'.");
 }
 
 TEST(Environments, AbsentOneTellsOfMachinesThatCouldNotBeAsked)

@@ -19,8 +19,8 @@ Result<std::optional<ContainerPlan>> container_plan(const config::ResolvedConfig
                        .shm_size = *target.shm_size};
     if (plan.image.empty()) {
         plan.image = ContainerPlan::default_image;
-        notices.push_back(fmt::format("the target '{}' names no image; '{}' is used\n  Write "
-                                      "'baseDockerImage: NAME' into '{}' to choose one.",
+        notices.push_back(fmt::format("target '{}' sets no image; '{}' is used\n  To choose "
+                                      "another, write 'baseDockerImage: NAME' in '{}'.",
                                       target.name,
                                       plan.image,
                                       target.file));

@@ -19,7 +19,7 @@ Result<std::map<std::string, std::string>> parameters_of(const std::vector<std::
         if (words[i] != "-P" && words[i] != "--param-list") {
             return tl::unexpected(
                 Error(ErrorKind::invalid_argument,
-                      "'" + printable(words[i]) + "' is no parameter of an MLproject",
+                      "'" + printable(words[i]) + "' is not a parameter of the MLproject",
                       "Give parameters as -P name=value."));
         }
         const auto equals = i + 1 < words.size() ? words[i + 1].find('=') : std::string::npos;

@@ -61,7 +61,7 @@ tl::unexpected<Error> hidden(const std::string& value)
               fmt::format("'gpu: required', but the variable {} is '{}', which hides every GPU",
                           shell_variable,
                           printable(value)),
-              "Leave the variable out: ponk sets it to the GPUs that the run gets."));
+              "Remove the variable: ponk sets it to the GPUs that the run gets."));
 }
 
 // A run that is given no device by its own configuration need not be started to fail.
@@ -79,10 +79,10 @@ void tell_hidden(const Variables& variables, std::vector<std::string>& notices)
 {
     for (const auto& [name, value] : variables) {
         if (executor::chooses_devices(name))
-            notices.push_back(fmt::format("{}='{}' is not used: the run asks for no GPU, and every "
-                                          "GPU is hidden from it",
-                                          name,
-                                          printable(value)));
+            notices.push_back(fmt::format(
+                "{}='{}' is ignored: the run requests no GPU, so ponk hides every GPU from it",
+                name,
+                printable(value)));
     }
 }
 
@@ -100,7 +100,7 @@ Result<std::string> asked_for(const config::ResolvedConfiguration& resolved,
                       fmt::format("'--gpus {}' contradicts 'gpu: required' of '{}'",
                                   printable(*submission.gpus),
                                   resolved.run.gpu.given() ? resolved.run.file : target.file),
-                      "Ask for GPUs, or remove 'gpu: required'."));
+                      "Request GPUs with 'gpus', or remove 'gpu: required'."));
         return selection;
     }
     if (const auto remark = config::gpu_contradiction(resolved.run, target))
@@ -144,10 +144,10 @@ Result<GpuRequest> gpu_plan(const config::ResolvedConfiguration& resolved,
     if (!chosen->empty()) return request;
     const auto value = os::variable(submission.launch_context.environment, shell_variable);
     if (required) return hidden(value);
-    notices.push_back(fmt::format("{} is '{}' in this shell, which hides every GPU: the run takes "
-                                  "none",
-                                  shell_variable,
-                                  printable(value)));
+    notices.push_back(
+        fmt::format("{} is '{}' in this shell, which hides every GPU: the run uses none",
+                    shell_variable,
+                    printable(value)));
     return request;
 }
 

@@ -117,7 +117,7 @@ TEST_F(GpuPlans, NoneIsKeptWithThePlanAndVariablesAgainstItAreTold)
     wanted.variables = {{"CUDA_VISIBLE_DEVICES", "0"}};
     const auto report = make_plan(wanted).value();
     EXPECT_TRUE(report.plan.gpu.hides_all());
-    EXPECT_THAT(report.notices, Contains(HasSubstr("CUDA_VISIBLE_DEVICES='0' is not used")));
+    EXPECT_THAT(report.notices, Contains(HasSubstr("CUDA_VISIBLE_DEVICES='0' is ignored")));
     EXPECT_TRUE(plan_from_json(to_json(report.plan))->gpu.hides_all())
         << "for a daemon that restarts";
 

@@ -15,8 +15,8 @@ Result<std::optional<HostPlan>> host_plan(const config::ComputeTarget& target,
         return std::nullopt;
     if (target.address->empty()) {
         return tl::unexpected(Error(ErrorKind::invalid_argument,
-                                    fmt::format("target '{}' names no machine", target.name),
-                                    fmt::format("Write 'address: HOST' into '{}'.", target.file)));
+                                    fmt::format("target '{}' has no address", target.name),
+                                    fmt::format("Write 'address: HOST' in '{}'.", target.file)));
     }
     HostPlan plan{.address = *target.address,
                   .port = target.port.given() ? *target.port : 0,

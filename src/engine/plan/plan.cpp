@@ -31,7 +31,7 @@ Result<Path> real_path(const Path& folder)
         return tl::unexpected(
             Error(ErrorKind::not_found,
                   "project folder " + os::in_quotes(folder) + ": " + problem.message(),
-                  "Go to the project's folder, or name it with --project."));
+                  "Go to the project's folder, or set it with '--project PATH'."));
     }
     return path;
 }
@@ -48,9 +48,9 @@ std::string expand_home(const std::string& path, const std::vector<std::string>&
 // The script as it is named in the snapshot: relative, inside, there, and not ignored.
 Result<std::string> resolve_script(const Path& project, const std::string& script)
 {
-    const auto hint = "Name a script of the project, relative to " + os::in_quotes(project) + ".";
+    const auto hint = "Give a script of the project, relative to " + os::in_quotes(project) + ".";
     if (script.find('\0') != std::string::npos)
-        return fail(ErrorKind::invalid_argument, "the script's name holds a zero byte");
+        return fail(ErrorKind::invalid_argument, "the script's name contains a zero byte");
     auto path = Path(script);
     if (path.is_absolute()) {
         path = path.lexically_relative(project);
@@ -59,7 +59,7 @@ Result<std::string> resolve_script(const Path& project, const std::string& scrip
     }
     if (path.empty() || *path.begin() == "..") {
         return tl::unexpected(Error(ErrorKind::invalid_argument,
-                                    "script " + os::in_quotes(script) + " lies outside the project",
+                                    "script " + os::in_quotes(script) + " is outside the project",
                                     hint));
     }
     std::error_code problem;
@@ -76,17 +76,18 @@ Result<std::string> resolve_script(const Path& project, const std::string& scrip
                                     close ? "Did you mean '" + *close + "'?" : hint));
     }
     if (!std::filesystem::is_regular_file(status)) {
-        return tl::unexpected(Error(
-            ErrorKind::invalid_argument, "script " + os::in_quotes(script) + " is no file", hint));
+        return tl::unexpected(Error(ErrorKind::invalid_argument,
+                                    "script " + os::in_quotes(script) + " is not a file",
+                                    hint));
     }
     const auto real = std::filesystem::canonical(project / path, problem);
     const auto inside = real.lexically_relative(project);
     if (problem || inside.empty() || *inside.begin() == "..") {
-        return tl::unexpected(Error(ErrorKind::invalid_argument,
-                                    "script " + os::in_quotes(script) + " is a link to " +
-                                        os::in_quotes(real) + ", outside the project",
-                                    "What a run executes is stored with it: copy the script into "
-                                    "the project."));
+        return tl::unexpected(
+            Error(ErrorKind::invalid_argument,
+                  "script " + os::in_quotes(script) + " is a link to " + os::in_quotes(real) +
+                      ", outside the project",
+                  "ponk stores the script with the run: copy it into the project."));
     }
     const auto rules = TRY(config::IgnoreRules::load(project));
     if (rules.ignores(path.native(), false)) {
@@ -136,8 +137,8 @@ Result<> resolve_arguments(Plan& plan,
         return {};
     }
     return tl::unexpected(Error(ErrorKind::invalid_argument,
-                                "no script was named",
-                                "Write it after the options: ponk experiment submit -c " +
+                                "no script given",
+                                "Put it after the options: ponk experiment submit -c " +
                                     submission.run_configuration + " train.py"));
 }
 
@@ -153,25 +154,23 @@ Result<std::string> resolve_conda_file(const Path& project,
     if (std::filesystem::is_regular_file(project / file)) {
         const auto inside = os::contained_path(project, file);
         if (inside) return inside->lexically_relative(project).native();
-        return tl::unexpected(Error(ErrorKind::invalid_argument,
-                                    "conda file " + inside.error().message(),
-                                    "What a run is made of is stored with it: copy the file into "
-                                    "the project."));
+        return tl::unexpected(
+            Error(ErrorKind::invalid_argument,
+                  "conda file " + inside.error().message(),
+                  "ponk stores the file with the run: copy it into the project."));
     }
     // With a name that is no file, the run would silently do without the packages it needs.
     if (config::has_name(project / file)) {
         return tl::unexpected(Error(ErrorKind::invalid_argument,
-                                    "conda file " + os::in_quotes(file) +
-                                        " is no file that can be "
-                                        "read",
-                                    "'ponk check' says what it is."));
+                                    "conda file " + os::in_quotes(file) + " is not a readable file",
+                                    "Run 'ponk check' for details."));
     }
     // Every run configuration names the usual one, in projects without packages too.
     const bool usual = file == config::default_conda_file;
     if (!named && (usual || !configuration.conda_dependencies_file.given())) return std::string();
     return tl::unexpected(Error(ErrorKind::not_found,
                                 "conda file " + os::in_quotes(file) + " does not exist",
-                                "Name a file of the project, relative to its folder."));
+                                "Give a file of the project, relative to its folder."));
 }
 
 void resolve_variables(Plan& plan,
@@ -283,8 +282,8 @@ Result<PlanReport> make_plan(const Submission& submission)
         plan.conda_file = TRY(resolve_conda_file(key.path, submission, configuration));
         if (plan.conda_file.empty() && *target.type == config::TargetType::local)
             report.notices.push_back(
-                fmt::format("'{}' asks for a managed environment, but names no conda file that is "
-                            "there: the packages of your own Python are used",
+                fmt::format("'{}' requests a managed environment, but names no existing conda "
+                            "file: the packages of your own Python are used",
                             configuration.file));
     }
     if (!plan.container || plan.container->tree_mounted)
@@ -294,9 +293,9 @@ Result<PlanReport> make_plan(const Submission& submission)
     if (!plan.tensorboard.empty() && !executor::is_event_folder(plan.tensorboard)) {
         return tl::unexpected(
             Error(ErrorKind::invalid_argument,
-                  fmt::format("the folder for TensorBoard {} is not below the project's folder",
+                  fmt::format("the TensorBoard folder {} is not in the project's folder",
                               os::in_quotes(plan.tensorboard)),
-                  "Name it from the project's root, such as 'logs/tb'."));
+                  "Write it relative to the project's folder, such as 'logs/tb'."));
     }
     plan.time_limit_seconds =
         submission.time_limit_seconds.value_or(*configuration.max_run_duration_seconds);

@@ -24,8 +24,8 @@ Result<> require_file(const Path& project, const std::string& kind, const std::s
     return tl::unexpected(Error(
         there ? ErrorKind::invalid_argument : ErrorKind::not_found,
         fmt::format(
-            "{} file {} {}", kind, os::in_quotes(file), there ? "is no file" : "does not exist"),
-        "Name a file of the project, relative to its folder."));
+            "{} file {} {}", kind, os::in_quotes(file), there ? "is not a file" : "does not exist"),
+        "Give a file of the project, relative to its folder."));
 }
 
 // The PATH that the run will have; nothing where its own variables decide.
@@ -97,12 +97,12 @@ Result<> check_language(const PlanReport& report)
     if (!foreign) return {};
     return tl::unexpected(Error(
         ErrorKind::invalid_argument,
-        fmt::format("script {} is no Python program{}",
+        fmt::format("script {} is not a Python program{}",
                     os::in_quotes(plan.script),
                     line.empty() ? "" : fmt::format(": it begins with '{}'", printable(line))),
         extension == ".ipynb"
-            ? "Export the notebook: 'jupyter nbconvert --to script' makes a Python file."
-            : fmt::format("Start it from a Python script, or by an entry point of an MLproject "
+            ? "Export the notebook: 'jupyter nbconvert --to script' writes a Python file."
+            : fmt::format("Start it from a Python script, or with an entry point of an MLproject "
                           "file: 'command: \"sh {}\"'.",
                           printable(plan.script))));
 }
@@ -116,11 +116,10 @@ Result<> check_named_files(const Submission& submission, PlanReport& report)
     if (!submission.spark_dependencies.empty()) {
         TRY(require_file(report.project, "Spark dependencies", submission.spark_dependencies));
         if (plan.framework != "PySpark" || !plan.command.empty())
-            report.notices.push_back(
-                fmt::format("Spark dependencies file {} is not used: run configuration '{}' runs "
-                            "without Spark",
-                            os::in_quotes(submission.spark_dependencies),
-                            printable(plan.run_configuration)));
+            report.notices.push_back(fmt::format(
+                "Spark dependencies file {} is not used: run configuration '{}' does not use Spark",
+                os::in_quotes(submission.spark_dependencies),
+                printable(plan.run_configuration)));
     }
     return {};
 }
@@ -150,8 +149,8 @@ void note_unused_conda_file(const Submission& submission,
                               : run.schema == config::RunSchema::built_in ? "a run configuration"
                                                                           : os::in_quotes(run.file);
     report.notices.push_back(
-        fmt::format("conda file {} is not used: on target '{}' the script runs with the packages "
-                    "that its Python has ('{}' in {} has them installed)",
+        fmt::format("conda file {} is not used: on target '{}' the script uses the packages of its "
+                    "Python ('{}' in {} installs them)",
                     os::in_quotes(file),
                     printable(report.plan.target),
                     word,
@@ -171,17 +170,17 @@ Result<> check_interpreter(const Submission& submission,
     if (why.empty()) return {};
     const bool by_run = !resolved.run.interpreter_path->empty();
     const auto& given = by_run ? resolved.run.interpreter_path : resolved.target.python_location;
-    return tl::unexpected(Error(
-        ErrorKind::not_found,
-        fmt::format("{}:{}:{}: python '{}' {}",
-                    by_run ? resolved.run.file : resolved.target.file,
-                    given.place.line,
-                    given.place.column,
-                    printable(*given),
-                    why),
-        fmt::format("Set '{}' to the path of a python program, or leave it out to use the one on "
-                    "PATH.",
-                    by_run ? "interpreterPath" : "pythonLocation")));
+    return tl::unexpected(
+        Error(ErrorKind::not_found,
+              fmt::format("{}:{}:{}: python '{}' {}",
+                          by_run ? resolved.run.file : resolved.target.file,
+                          given.place.line,
+                          given.place.column,
+                          printable(*given),
+                          why),
+              fmt::format(
+                  "Set '{}' to the path of a Python program, or remove it to use the one on PATH.",
+                  by_run ? "interpreterPath" : "pythonLocation")));
 }
 
 }  // namespace ponk::engine

@@ -18,11 +18,11 @@ Result<std::vector<std::string>> words_from_json(const Json& value, std::string_
 {
     std::vector<std::string> words;
     if (value.is_null()) return words;
-    if (!value.is_array()) return fail(ErrorKind::damaged, "stored plan: '{}' is no list", what);
+    if (!value.is_array()) return fail(ErrorKind::damaged, "stored plan: '{}' is not a list", what);
     for (const auto& item : value.as_array()) {
         if (!item.is_string())
             return fail(
-                ErrorKind::damaged, "stored plan: '{}' holds something else than text", what);
+                ErrorKind::damaged, "stored plan: '{}' contains something other than text", what);
         words.push_back(item.as_string());
     }
     return words;

@@ -178,7 +178,7 @@ TEST_F(Plans, NoScriptAtAllSaysHowToNameOne)
     const auto report = make_plan(submission(std::nullopt));
 
     ASSERT_FALSE(report);
-    EXPECT_EQ(report.error().message(), "no script was named");
+    EXPECT_EQ(report.error().message(), "no script given");
 }
 
 TEST_F(Plans, SparkDependenciesBecomeOptions)

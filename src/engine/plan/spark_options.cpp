@@ -51,7 +51,7 @@ Result<std::vector<std::string>> spark_options(const os::Path& project,
         return tl::unexpected(
             Error(ErrorKind::not_found,
                   "Spark dependencies file '" + printable(name) + "' does not exist",
-                  "Make it, or take its name out of the run configuration."));
+                  "Create it, or remove its name from the run configuration."));
     }
     config::Report report(name);
     const auto root = config::read_document(*text, report);

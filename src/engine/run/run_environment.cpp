@@ -15,12 +15,14 @@ constexpr std::uint64_t lock_limit = std::uint64_t{64} << 20;
 Result<std::string> read_lock(const os::Path& file, const std::string& digest)
 {
     const auto text = TRY(os::read_file_if_any(file, lock_limit));
-    const char* why = !text ? "is gone" : sha256(*text).text() != digest ? "was changed" : nullptr;
+    const char* why = !text                            ? "is missing"
+                      : sha256(*text).text() != digest ? "was changed"
+                                                       : nullptr;
     if (why == nullptr) return std::move(*text);
     return tl::unexpected(
         Error(text ? ErrorKind::damaged : ErrorKind::not_found,
               fmt::format("the list of packages {} {}", os::in_quotes(file), why),
-              "So exactly that environment cannot be made again; submit the script anew."));
+              "So exactly the same environment cannot be built again; submit the script again."));
 }
 
 }  // namespace

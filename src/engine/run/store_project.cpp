@@ -52,8 +52,8 @@ Result<snapshot::SnapshotReport> store_project(const Context& context,
 {
     if (is_home(project)) {
         return tl::unexpected(Error(ErrorKind::invalid_argument,
-                                    os::in_quotes(project) + " holds ponk's own data",
-                                    "Put the script into a folder of its own."));
+                                    os::in_quotes(project) + " contains ponk's own data",
+                                    "Put the script into another folder."));
     }
     const auto rules = TRY(config::IgnoreRules::load(project));
     Synced<std::set<std::string>> homes;
@@ -86,7 +86,7 @@ Result<snapshot::SnapshotReport> store_project(const Context& context,
     auto report = TRY(snapshot::take_snapshot(context.objects, options));
     for (const auto& home : *homes.lock())
         report.notices.push_back("'" + printable(home) +
-                                 "' holds ponk's own data and was left out");
+                                 "' contains ponk's own data and was left out");
     return report;
 }
 

@@ -134,7 +134,7 @@ Result<> Supervisor::wait_for_launch_context(std::stop_token stop)
         if (stop.stop_requested()) return fail(ErrorKind::cancelled, "the daemon stops");
         if (cancel_requested()) {
             if (run_.state >= RunState::queued) TRY(withdraw_launch(stop));
-            return fail(ErrorKind::cancelled, "cancelled before it had begun");
+            return fail(ErrorKind::cancelled, "canceled before it started");
         }
         if (requests_.lock()->launch_context) return {};
         const int fds[] = {bell_.fd()};
@@ -146,7 +146,7 @@ Result<> Supervisor::wait_for_launch_context(std::stop_token stop)
     if (run_.state >= RunState::queued) TRY(withdraw_launch(stop));
     return tl::unexpected(
         Error(ErrorKind::unavailable,
-              "the daemon was stopped before the run had begun; nothing was executed",
+              "the daemon was stopped before the run started; nothing was executed",
               "Submit it again."));
 }
 
@@ -183,8 +183,7 @@ bool Supervisor::wait_for_room(const Error& problem, Reserved reserved)
 {
     if (reserved == Reserved::give) context_.reserve().release();
     if (++waits_for_room_ == 2)  // the reserve was not enough
-        tell("notice",
-             "what became of the run is recorded as soon as it can be: " + problem.message());
+        tell("notice", "the run's result is recorded as soon as possible: " + problem.message());
     return os::sleep_for(waits_for_room_ > 1 ? 1000ms : 1ms, stop_);
 }
 
@@ -224,7 +223,7 @@ void Supervisor::end_what_it_made(RunState state, std::int64_t ended)
 {
     const auto done = end_child_runs(context_, run_.id, state, ended);
     if (!done)
-        tell("notice", "the end of runs that it made is not recorded: " + done.error().message());
+        tell("notice", "the end of its child runs is not recorded: " + done.error().message());
 }
 
 // Another try whenever it matters: a keyring that was locked may be open by now.
@@ -285,7 +284,8 @@ bool Supervisor::tell_outage()
     if (outage && unreachable_since_ == 0) {
         unreachable_since_ = outage->since;
         tell("notice",
-             "the target cannot be reached; what it has begun goes on there: " + outage->reason);
+             "the target cannot be reached; work that was started there continues: " +
+                 outage->reason);
     }
     return outage.has_value();
 }
@@ -295,12 +295,12 @@ void Supervisor::note_reached()
     if (unreachable_since_ == 0 || executor().outage(directory())) return;
     const auto span = std::max<std::int64_t>(0, wall_milliseconds() - unreachable_since_);
     unreachable_since_ = 0;
-    tell("notice", "the target is reached again, after " + brief_duration_text(span));
+    tell("notice", "the target is reachable again, after " + brief_duration_text(span));
 }
 
 Result<> Supervisor::launch(const Plan& plan, std::stop_token stop)
 {
-    if (cancel_requested()) return fail(ErrorKind::cancelled, "cancelled before it had begun");
+    if (cancel_requested()) return fail(ErrorKind::cancelled, "canceled before it started");
     auto spec = TRY(job_spec(plan));
     secrets_ = TRY(RunSecrets::load(context_, plan));
     const auto begin = boot_milliseconds();

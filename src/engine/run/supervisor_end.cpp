@@ -37,19 +37,20 @@ Json evidence_of(const model::ExitRecord& exit)
 Error out_of_memory(const model::ExitRecord& exit, const Json& environment)
 {
     const auto limit = environment.integer("memory_limit");
-    const auto evidence = "\nEvidence: " + exit.oom_evidence + ".";
+    const auto evidence = "\nSource: OOM kills counted by the " + exit.oom_evidence + ".";
     if (limit <= 0) {
         return {ErrorKind::unavailable,
-                "the kernel ended the script for want of memory",
-                "Make it need less (smaller batches, fewer workers), or take a machine with more." +
+                "the kernel killed the script: out of memory",
+                "Reduce its memory use (smaller batches, fewer workers), or use a machine with "
+                "more memory." +
                     evidence};
     }
     return {ErrorKind::unavailable,
-            fmt::format("the kernel ended the script for want of memory: its container may use {}",
+            fmt::format("the kernel killed the script: out of memory (the container's limit is {})",
                         byte_size_text(static_cast<std::uint64_t>(limit))),
-            "Another limit is '--memory=SIZE' among 'environment.docker.arguments' of the run "
-            "configuration (without it: the machine's memory less a tenth; 0: none). Or make the "
-            "script need less: smaller batches, fewer workers." +
+            "Set another limit with '--memory=SIZE' in 'environment.docker.arguments' of the run "
+            "configuration (default: 90 % of the machine's memory; 0: no limit). Or reduce the "
+            "script's memory use: smaller batches, fewer workers." +
                 evidence};
 }
 
@@ -69,9 +70,9 @@ reason_of(const model::ExitRecord& exit, const Plan& plan, const Json& environme
     }
     if (exit.cause == "terminated") {
         return Error(ErrorKind::unavailable,
-                     "the run was told to end from outside ponk (its supervisor got SIGTERM)",
-                     "A machine that shuts down or a container engine that restarts does that; "
-                     "submit it again with `ponk experiment rerun`.");
+                     "the run was ended from outside ponk (its supervisor got SIGTERM)",
+                     "This happens when a machine shuts down or a container engine restarts; 'ponk "
+                     "experiment rerun' repeats the run.");
     }
     if (exit.signal == 9 && exit.oom_kills > 0) return out_of_memory(exit, environment);
     return std::nullopt;
@@ -91,8 +92,8 @@ std::string what_is_left(const Context& context, const model::Run& run)
     std::error_code problem;
     if (run.started == 0 && std::filesystem::exists(context.run_directory(run.id), problem))
         return "'ponk experiment rerun " + run.id.brief() + "' repeats it.";
-    return "Its log and outputs went with its folder; 'ponk project restore " + run.id.brief() +
-           "' gets the files that it was started with.";
+    return "Its log and outputs were lost with its folder; 'ponk project restore " +
+           run.id.brief() + "' restores the files that it was started with.";
 }
 
 }  // namespace
@@ -151,11 +152,12 @@ Result<executor::Notices> Supervisor::read_last_metrics(const Plan& plan,
     }
     auto notices = journals.findings();
     if (enough) {
-        notices.push_back(fmt::format("{} of its metric journals were not read to their end, {}; "
+        notices.push_back(fmt::format("{} of its metric journals were not read completely, {}; "
                                       "they are still in the run's folder",
                                       journals.left(),
-                                      requests_.lock()->cancels != cancels ? "as it was cancelled"
-                                                                           : "it took too long"));
+                                      requests_.lock()->cancels != cancels
+                                          ? "because it was canceled"
+                                          : "because it took too long"));
     }
     return notices;
 }
@@ -167,8 +169,8 @@ void Supervisor::check_log(const model::ExitRecord& exit, executor::Notices& not
         context_.log_of(run_.id), log_promise(exit), LogDepth::cheap, *context_.log_digests, stop_);
     if (damage && *damage) notices.push_back((*damage)->message());
     if (exit.log_sha256.empty() && exit.log_length > 0) {
-        notices.emplace_back("its log has bytes that were never written, more than can be looked "
-                             "at: they are not shown, and it has no checksum");
+        notices.emplace_back("its log has holes that are too large to read: they are not shown, "
+                             "and the log has no checksum");
     }
 }
 
@@ -210,9 +212,8 @@ Result<> Supervisor::finalize(const executor::JobStatus& status,
     for (auto& notice : about_metrics)
         notices.push_back(secrets_ ? secrets_->hide(notice) : notice);
     if (status.exit && status.exit->disk_full > 0)
-        notices.emplace_back(
-            "the disk that holds its log, on the machine where it ran, was full: what "
-            "it said last may be missing, and may be why it ended");
+        notices.emplace_back("the disk with its log was full on the machine where it ran: the end "
+                             "of the log may be missing, and this may be why the run ended");
     if (status.exit) check_log(*status.exit, notices);
     change.warnings = tell_warnings(std::move(notices));
     change.timings["collect"] = boot_milliseconds() - begin;

@@ -60,7 +60,7 @@ Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
             }
             if (status.error().message() != last_problem) {
                 last_problem = status.error().message();
-                tell("notice", "cannot ask the target now: " + last_problem);
+                tell("notice", "cannot reach the target now: " + last_problem);
             }
             if (!os::sleep_for(1s, stop)) continue;
             continue;
@@ -72,7 +72,7 @@ Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
         if ((is_unknown || (seen.phase == JobPhase::running && !seen.reason.empty())) &&
             seen.reason != last_problem) {
             last_problem = seen.reason;
-            tell("notice", (is_unknown ? "cannot ask the target now: " : "") + last_problem);
+            tell("notice", (is_unknown ? "cannot reach the target now: " : "") + last_problem);
         }
         if (seen.phase == JobPhase::ended || seen.phase == JobPhase::lost)
             return finalize(seen, plan, journals, stop);
@@ -137,7 +137,7 @@ void Supervisor::try_to_cancel(Cancelling& cancelling, std::chrono::seconds grac
     cancelling.pause = std::min<std::chrono::milliseconds>(cancelling.pause * 2, longest_pause);
     if (tell_outage() || sent.error().message() == cancelling.problem) return;
     cancelling.problem = sent.error().message();
-    tell("notice", "it cannot be cancelled now, which is tried again: " + cancelling.problem);
+    tell("notice", "it cannot be canceled now; ponk tries again: " + cancelling.problem);
 }
 
 // What cannot be told is not heard: the script is told that nobody answered.

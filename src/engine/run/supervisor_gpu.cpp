@@ -99,9 +99,9 @@ std::optional<Error> Supervisor::broken_gpu_requirement(const Plan& plan) const
 {
     if (plan.gpu.need != executor::GpuRequest::Need::required) return std::nullopt;
     const auto gpu = final_gpu();
-    std::string what = "'gpu: required' does not hold: ";
+    std::string what = "'gpu: required' is not met: ";
     if (const auto why = gpu.text("enforced"); !why.empty()) {
-        what = "the run was ended because " + what + why;
+        what = "the run was ended: " + what + why;
     } else {
         const auto verdict = gpu::parse_verdict(gpu.text("verdict"));
         if (verdict == gpu::Verdict::confirmed || verdict == gpu::Verdict::idle)
@@ -109,11 +109,11 @@ std::optional<Error> Supervisor::broken_gpu_requirement(const Plan& plan) const
         const bool measured =
             verdict == gpu::Verdict::cpu_fallback || verdict == gpu::Verdict::lost;
         what += measured ? "" : "whether the run used its GPUs could not be measured: ";
-        what += gpu.is_null() ? "nothing was told of them" : gpu.text("reason");
+        what += gpu.is_null() ? "no data about them" : gpu.text("reason");
     }
     return Error(ErrorKind::unavailable,
                  std::move(what),
-                 "Mend what it names, or write 'gpu: auto' to let it run without.");
+                 "Fix this problem, or write 'gpu: auto' to allow runs without a GPU.");
 }
 
 }  // namespace ponk::engine

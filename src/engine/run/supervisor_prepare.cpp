@@ -99,7 +99,7 @@ Result<> Supervisor::prepare(const Plan& plan, std::stop_token stop)
     }
     change.timings["queue"] = std::max<std::int64_t>(waited, 0);
     if (stop.stop_requested() || cancel_requested())
-        return fail(ErrorKind::cancelled, "cancelled before it had begun");
+        return fail(ErrorKind::cancelled, "canceled before it started");
     return move_to(RunState::starting, change);
 }
 

@@ -235,31 +235,30 @@ executor::Notices JournalReader::findings() const
                                   damage_.bytes));
     }
     if (cut_names_) {
-        out.push_back(fmt::format("names of metrics, parameters or tags were cut behind {} "
-                                  "characters",
-                                  model::longest_logged_name));
+        out.push_back(
+            fmt::format("names of metrics, parameters or tags were truncated to {} characters",
+                        model::longest_logged_name));
     }
     if (cut_values_) {
-        out.push_back(fmt::format("values of parameters or tags, or texts, were cut behind {} "
-                                  "characters",
-                                  model::limits::logged_text));
+        out.push_back(
+            fmt::format("values of parameters or tags, or texts, were truncated to {} characters",
+                        model::limits::logged_text));
     }
     if (too_many_tags_) {
         out.push_back(fmt::format("it logged more than {} parameters and tags, or more than {} of "
-                                  "them: the others were left out",
+                                  "them: the rest is not stored",
                                   model::limits::tags,
                                   byte_size_text(model::limits::all_tags)));
     }
     if (!found_.cut.empty()) {
-        out.push_back(
-            fmt::format("metric journal '{}' has {} or more: what lies behind was not read",
-                        found_.cut,
-                        byte_size_text(executor::Journals::longest)));
+        out.push_back(fmt::format("metric journal '{}' has {} or more: the rest was not read",
+                                  found_.cut,
+                                  byte_size_text(executor::Journals::longest)));
     }
     if (found_.left_out > 0) {
-        out.push_back(fmt::format("it has more metric journals than ponk reads: those after the "
-                                  "first {} by name were left out",
-                                  found_.files.size()));
+        out.push_back(
+            fmt::format("it has too many metric journals: ponk read only the first {} by name",
+                        found_.files.size()));
     }
     return out;
 }

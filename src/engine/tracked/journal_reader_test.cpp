@@ -92,7 +92,7 @@ TEST_F(JournalReaders, OnlyThoseBeyondTheLimitAreToldToBeLeftOut)
     JournalReader more(context_, run);
     read_all(more);
     ASSERT_EQ(more.findings().size(), 1U);
-    EXPECT_NE(more.findings().front().find("more metric journals"), std::string::npos);
+    EXPECT_NE(more.findings().front().find("too many metric journals"), std::string::npos);
 }
 
 TEST_F(JournalReaders, LongNamesAreCutAndTold)

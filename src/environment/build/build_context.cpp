@@ -67,7 +67,7 @@ std::function<Result<>(std::string& out)> BuildContextFiles::source() const
                     state->file.get(), state->offset, std::min<std::uint64_t>(left, piece)));
                 if (bytes.empty() && left > 0)
                     return fail(ErrorKind::conflict,
-                                "{} became shorter while it was sent",
+                                "{} was truncated while it was sent",
                                 os::in_quotes(items_[state->item].file));
                 out += bytes;
                 state->offset += bytes.size();

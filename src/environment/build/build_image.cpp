@@ -174,21 +174,18 @@ Error explain_build_failure(const Error& error, const Redactor& redactor)
     const auto output = newline == std::string::npos ? std::string() : text.substr(newline + 1);
     // The engine names the command of the step; why it failed is in what the step printed.
     if (const auto told = telling_line(output); !told.empty())
-        text = fmt::format("a step of the image's build failed: {}\n{}\n{}",
-                           told,
-                           output,
-                           text.substr(0, newline));
+        text = fmt::format(
+            "a build step of the image failed: {}\n{}\n{}", told, output, text.substr(0, newline));
     auto hint = error.hint().empty() ? advice_for(text) : error.hint();
-    constexpr const char* other_network =
-        "'buildNetwork: host' in the .compute file (or PONK_BUILD_NETWORK=host) uses the machine's "
-        "own.";
+    constexpr const char* other_network = "'buildNetwork: host' in the .compute file (or "
+                                          "PONK_BUILD_NETWORK=host) uses the machine's network.";
     const auto lowered = lower(text);
     if (hint.starts_with("The package index cannot be reached"))
-        hint += fmt::format(" In an image's build the network can be another: {}", other_network);
+        hint += fmt::format(" Image builds may use a different network: {}", other_network);
     else if (lowered.find("network") != std::string::npos &&
              lowered.find("not found") != std::string::npos &&
              kind_of_failure(output) == ErrorKind::unavailable)
-        hint = fmt::format("The engine has no such network for builds: {}", other_network);
+        hint = fmt::format("The engine has no such build network: {}", other_network);
     const auto kind =
         error.kind() == ErrorKind::unavailable ? kind_of_failure(output) : error.kind();
     return {kind, std::move(text), std::move(hint)};
@@ -219,18 +216,17 @@ Result<ImagePlan> choose_image_way(const PackageRequest& packages,
         if (packages.needs_conda() || !python.has_venv || !fits(python.version, packages.python))
             continue;
         plan.python = python;
-        plan.reason = fmt::format("only Python and pip packages are asked for, and the image's {} "
-                                  "is {}",
-                                  python.program,
-                                  python.version);
+        plan.reason =
+            fmt::format("only Python and pip packages are required, and the image's {} is {}",
+                        python.program,
+                        python.version);
         return plan;
     }
-    const auto why =
-        packages.needs_conda()
-            ? fmt::format("conda packages are asked for ('{}')", packages.conda.front())
-            : fmt::format("Python '{}' is asked for; the image has {}",
-                          packages.python.empty() ? "any with venv" : packages.python,
-                          seen.empty() ? "none" : join(seen, ", "));
+    const auto why = packages.needs_conda()
+                         ? fmt::format("conda packages are required ('{}')", packages.conda.front())
+                         : fmt::format("Python '{}' is asked for; the image has {}",
+                                       packages.python.empty() ? "any with venv" : packages.python,
+                                       seen.empty() ? "none" : join(seen, ", "));
     const bool local_channel = uses_local_channel(packages);
     if (!facts.conda.empty() && !local_channel) {
         plan.way = ImageWay::conda;

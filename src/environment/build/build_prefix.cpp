@@ -136,7 +136,7 @@ Result<> check_against(const Lock& built, const Lock& wanted)
     for (const auto& text : names(wanted)) {
         if (std::find(have.begin(), have.end(), text) == have.end())
             return fail(ErrorKind::unavailable,
-                        "the environment lacks '{}', which its lock lists",
+                        "the environment lacks '{}', which is in its lock",
                         trim(text));
     }
     if (have.size() != wanted.packages.size())
@@ -180,11 +180,11 @@ Result<> check_space(const Path& folder, std::uint64_t needed)
     if (free >= needed) return {};
     return tl::unexpected(
         Error(ErrorKind::unavailable,
-              fmt::format("{} are free in {}, and this environment may need {}",
+              fmt::format("only {} are free in {}, but this environment may need {}",
                           byte_size_text(free),
                           os::in_quotes(folder),
                           byte_size_text(needed)),
-              "Remove environments (`ponk environment list` tells their sizes) or set PONK_HOME "
+              "Remove environments ('ponk environment list' shows their sizes), or set PONK_HOME "
               "to another disk; PONK_ENV_FREE_SPACE sets the limit in bytes."));
 }
 
@@ -203,7 +203,7 @@ Result<BuiltPrefix> build_prefix(const EnvironmentSpec& spec,
     const auto interpreter = prefix / "bin" / "python";
     if (::access(interpreter.c_str(), X_OK) != 0) {
         return fail(ErrorKind::unavailable,
-                    "{} made an environment without an interpreter {}",
+                    "{} built an environment without an interpreter {}",
                     to_string(plan.builder),
                     os::in_quotes(interpreter));
     }

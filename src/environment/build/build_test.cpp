@@ -80,7 +80,7 @@ TEST_F(ChoiceTest, PipAloneNeedsNoCondaEvenWhereItIs)
     strange.pip.push_back({.text = "--pre", .is_option = true});
     const auto plan = choose(strange).value();
     EXPECT_EQ(plan.builder, Builder::venv);
-    EXPECT_THAT(plan.reason, HasSubstr("'--pre' is its own"));
+    EXPECT_THAT(plan.reason, HasSubstr("'--pre' works only with pip"));
 }
 
 TEST_F(ChoiceTest, TheInterpreterWhoseNameHasTheVersionGoesFirst)

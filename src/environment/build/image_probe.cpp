@@ -104,7 +104,7 @@ Result<ImageFacts> probe_image(const dockerapi::Engine& engine,
                                const std::string& series,
                                std::stop_token stop)
 {
-    const auto what = while_doing("look into the image '{}'", printable(image));
+    const auto what = while_doing("inspect the image '{}'", printable(image));
     dockerapi::ContainerSpec spec;
     spec.name = "ponk-probe-" + to_hex(random_bytes(8));
     spec.image = image;
@@ -125,7 +125,7 @@ Result<ImageFacts> probe_image(const dockerapi::Engine& engine,
         if (Deadline::clock::now() > deadline)
             return fail(ErrorKind::timeout, "a shell in the image '{}' does not end", image);
         if (!os::sleep_for(20ms, stop))
-            return fail(ErrorKind::cancelled, "stopped while looking into '{}'", image);
+            return fail(ErrorKind::cancelled, "stopped while inspecting '{}'", image);
     }
     return parse_probe(TRY(tail_of_log(engine, spec.name, after(patience), stop)));
 }

@@ -29,31 +29,33 @@ Result<dockerapi::Image>
 provide_base(const ImageRequest& request, const Progress& progress, const std::stop_token& stop)
 {
     if (request.base.empty() || request.base.find_first_of(" \t\r\n") != std::string::npos) {
-        return tl::unexpected(Error(ErrorKind::invalid_argument,
-                                    fmt::format("'{}' names no image", printable(request.base)),
-                                    "Name one in 'baseDockerImage' of the .compute file."));
+        return tl::unexpected(
+            Error(ErrorKind::invalid_argument,
+                  fmt::format("'{}' is not an image name", printable(request.base)),
+                  "Set 'baseDockerImage' in the .compute file."));
     }
     auto image = TRY(find_image(request.engine, request.base, after(patience), stop));
     if (!image && !progress) {
         return tl::unexpected(
             Error(ErrorKind::not_found,
-                  fmt::format("the image '{}' is not there yet", printable(request.base)),
-                  "A build would pull it."));
+                  fmt::format("the image '{}' is not on the engine yet", printable(request.base)),
+                  "The build pulls it."));
     }
     if (!image) {
         progress(fmt::format("pulling the image '{}'", printable(request.base)));
         TRY(pull_image(request.engine, request.base, request.login, progress, stop));
         image = TRY(find_image(request.engine, request.base, after(patience), stop));
     }
-    if (!image) return fail(ErrorKind::not_found, "image '{}' is gone again", request.base);
+    if (!image) return fail(ErrorKind::not_found, "image '{}' was removed again", request.base);
     const auto& machine = request.engine.version().architecture;
     if (!image->architecture.empty() && image->architecture != machine) {
-        return tl::unexpected(Error(ErrorKind::invalid_argument,
-                                    fmt::format("image '{}' is for {}, the engine's machine is {}",
-                                                printable(request.base),
-                                                printable(image->architecture),
-                                                printable(machine)),
-                                    "Name an image for this processor in 'baseDockerImage'."));
+        return tl::unexpected(
+            Error(ErrorKind::invalid_argument,
+                  fmt::format("image '{}' is for {}, but the engine's machine is {}",
+                              printable(request.base),
+                              printable(image->architecture),
+                              printable(machine)),
+                  "Set 'baseDockerImage' to an image for this processor."));
     }
     return std::move(*image);
 }
@@ -99,10 +101,10 @@ Result<> check_engine_space(const ImageFacts& facts, std::uint64_t needed)
     if (facts.free_space == 0 || facts.free_space >= needed) return {};
     return tl::unexpected(
         Error(ErrorKind::unavailable,
-              fmt::format("{} are free on the engine's disk, and this environment may need {}",
+              fmt::format("only {} are free on the engine's disk, but this environment may need {}",
                           byte_size_text(facts.free_space),
                           byte_size_text(needed)),
-              "Remove images that are not needed (`docker system df`, `ponk environment list`); "
+              "Remove unused images (see 'docker system df' and 'ponk environment list'); "
               "PONK_ENV_FREE_SPACE sets the limit in bytes."));
 }
 
@@ -157,7 +159,8 @@ Result<Built> build(const EnvironmentSpec& spec,
                                  .lock = lock},
                                 context));
     auto image = TRY(find_built(request.engine, key_of(spec), context.stop));
-    if (!image) return fail(ErrorKind::unavailable, "the engine lost the image it has built");
+    if (!image)
+        return fail(ErrorKind::unavailable, "the engine no longer has the image that it built");
     Built built;
     built.record = record_of(*image, base, engine_id, request);
     built.record.builder = plan.builder();

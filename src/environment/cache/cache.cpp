@@ -83,20 +83,21 @@ Result<Record> Cache::get(std::string_view name) const
     if (found.empty() || name.empty()) {
         return tl::unexpected(Error(ErrorKind::not_found,
                                     fmt::format("there is no environment '{}'", shown),
-                                    "`ponk environment list` shows those that are."));
+                                    "'ponk environment list' lists the environments."));
     }
     if (found.size() > 1) {
         return tl::unexpected(
             Error(ErrorKind::conflict,
-                  fmt::format("'{}' is the beginning of {} environments", shown, found.size()),
-                  fmt::format("Write more of it: '{}' or '{}'.", found[0].id, found[1].id)));
+                  fmt::format("'{}' matches {} environments", shown, found.size()),
+                  fmt::format("Use more characters: '{}' or '{}'.", found[0].id, found[1].id)));
     }
     return std::move(found.front());
 }
 
 Result<Lock> Cache::lock_of(const std::string& id) const
 {
-    if (!is_id(id)) return fail(ErrorKind::not_found, "'{}' is no environment", printable(id));
+    if (!is_id(id))
+        return fail(ErrorKind::not_found, "'{}' is not an environment id", printable(id));
     const auto text = TRY(os::read_file(folder(id) / lock_file, record_limit));
     return parse_lock(text).map_error(while_doing("environment '{}'", id));
 }

@@ -38,8 +38,8 @@ Result<> add_folder(int folder, const Path& shown, Walk& walk)
 
 std::string still_held(const Record& record, const std::vector<std::string>& holders)
 {
-    return fmt::format("environment '{}' stays: container '{}'{} ended but keeps its layers; "
-                       "'ponk experiment clean RUN' removes that of a run",
+    return fmt::format("environment '{}' is kept: stopped container '{}'{} uses its layers; 'ponk "
+                       "experiment clean RUN' removes the container of a run",
                        record.id,
                        printable(holders.front()),
                        holders.size() == 1 ? "" : fmt::format(" and {} more", holders.size() - 1));

@@ -42,7 +42,7 @@ Result<Record> parse_record(std::string_view text)
     const auto form = document.text("form");
     if (document.integer("format") != format_version || !is_key(document.text("key")) ||
         (form != "prefix" && form != "image"))
-        return fail(ErrorKind::damaged, "this is no record of format {}", format_version);
+        return fail(ErrorKind::damaged, "this is not a record of format {}", format_version);
     return Record{.id = document.text("id"),
                   .key = document.text("key"),
                   .form = form == "image" ? Form::image : Form::prefix,

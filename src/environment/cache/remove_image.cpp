@@ -24,11 +24,11 @@ bool is_step_of_ours(const dockerapi::BuildCacheEntry& entry)
 Error other_engine(const Record& record)
 {
     return {ErrorKind::unavailable,
-            fmt::format("the engine of target '{}' that has the image of environment '{}' is not "
-                        "at '{}' any more",
-                        printable(record.target),
-                        record.id,
-                        printable(record.socket)),
+            fmt::format(
+                "the engine of target '{}' with the image of environment '{}' is no longer at '{}'",
+                printable(record.target),
+                record.id,
+                printable(record.socket)),
             "Start it, or connect to its machine, and try again."};
 }
 
@@ -64,7 +64,7 @@ Cache::RemoveImage image_remover()
         if (!users.empty()) {
             return tl::unexpected(
                 Error(ErrorKind::conflict,
-                      fmt::format("environment '{}' is in use: container '{}' is made of its image",
+                      fmt::format("environment '{}' is in use: container '{}' uses its image",
                                   record.id,
                                   users.front()),
                       "Wait for the run, or cancel it."));

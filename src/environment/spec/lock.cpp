@@ -60,7 +60,7 @@ Result<> check_package(const LockedPackage& package)
         fine = fine && is_hex(digest, 64);
     if (fine) return {};
     return fail(ErrorKind::damaged,
-                "the lock's package '{}' '{}' cannot be one",
+                "the lock has an invalid package '{}' '{}'",
                 printable(package.name),
                 printable(package.version));
 }
@@ -92,11 +92,10 @@ Result<std::string> requirement(const LockedPackage& package, const PackageReque
     if (line == nullptr) {
         return tl::unexpected(
             Error(ErrorKind::not_found,
-                  fmt::format("the lock has '{}' from '{}', which no line of the dependency file "
-                              "names",
+                  fmt::format("the lock has '{}' from '{}', which is not in the dependency file",
                               package.name,
                               package.source),
-                  "Put the line back, or prepare without the lock."));
+                  "Restore the line, or prepare without the lock."));
     }
     if (line->file) return fmt::format("{} @ file://{}", package.name, line->file->path.string());
     if (line->text.find(" @ ") != std::string::npos) return line->text;
@@ -111,9 +110,10 @@ Result<Lock> parse_lock(std::string_view text)
         return Error(ErrorKind::damaged, "the lock cannot be read: " + error.message());
     }));
     if (document.integer("format") != format_version || !document["packages"].is_array()) {
-        return tl::unexpected(Error(ErrorKind::damaged,
-                                    fmt::format("this is no lock of format {}", format_version),
-                                    "Use the version of ponk that wrote it, or prepare anew."));
+        return tl::unexpected(
+            Error(ErrorKind::damaged,
+                  fmt::format("this is not a lock of format {}", format_version),
+                  "Use the version of ponk that wrote it, or prepare again without the lock."));
     }
     Lock lock{.platform = document.text("platform"), .python = document.text("python")};
     const auto& items = document["packages"].as_array();

@@ -61,7 +61,7 @@ TEST(Record, ItsTextIsTheOneThatWasPublished)
                   .form = Form::image,
                   .target = "docker",
                   .builder = "conda in the image",
-                  .choice = "conda packages are asked for",
+                  .choice = "conda packages are required",
                   .reason = "the pip list changed: +six",
                   .interpreter = "/opt/ponk/env/bin/python",
                   .prefix = "/opt/ponk/env",

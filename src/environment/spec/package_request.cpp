@@ -131,14 +131,15 @@ private:
             return error
                 .within(
                     fmt::format("{}: '{}'", at(package), printable(without_secrets(package.text))))
-                .with_hint("Keep the file in the project and name it relative to the project.");
+                .with_hint("Keep the file in the project, and write its path relative to the "
+                           "project's folder.");
         }
         return {ErrorKind::invalid_argument,
-                fmt::format("{}: '{}' reaches outside the project",
+                fmt::format("{}: '{}' is outside the project",
                             at(package),
                             printable(without_secrets(package.text))),
-                "Copy what it names into the project. A folder of packages or an index on the "
-                "machine that builds is named by PIP_FIND_LINKS or PIP_INDEX_URL there."};
+                "Copy the file into the project. For a folder of packages or an index, set "
+                "PIP_FIND_LINKS or PIP_INDEX_URL on the machine that builds."};
     }
 
     Result<> add_conda(const Package& package, std::vector<Package>& with_python)
@@ -185,7 +186,7 @@ private:
             return tl::unexpected(
                 Error(ErrorKind::invalid_argument,
                       fmt::format("{}: pip cannot read '{}'", at(package), printable(package.text)),
-                      "A version follows '=='."));
+                      "Write versions with '=='."));
         }
         packages_.pip.push_back({package.text, package.name});
         return {};
@@ -196,13 +197,13 @@ private:
         const auto& text = package.text;
         if (is_option(text, "--requirement", "-r")) return include(package, folder, depth);
         if (is_option(text, "--editable", "-e") || is_option(text, "--constraint", "-c")) {
-            return tl::unexpected(Error(
-                ErrorKind::invalid_argument,
-                fmt::format("{}: '{}' is not served in an environment that is built and shared",
-                            at(package),
-                            printable(without_secrets(text))),
-                "Scripts import the project's own folders without it; for a package build a "
-                "wheel, for constraints write the versions into the list."));
+            return tl::unexpected(
+                Error(ErrorKind::invalid_argument,
+                      fmt::format("{}: '{}' is not supported in a shared environment",
+                                  at(package),
+                                  printable(without_secrets(text))),
+                      "Scripts can import the project's folders without it. For a package, build a "
+                      "wheel; for constraints, write the versions in the list."));
         }
         PipLine line{text, {}, true, {}};
         // A folder of wheels may be named relative to the project.
@@ -229,12 +230,11 @@ private:
         const Path path = TRY(inside(package, folder, name));
         std::error_code problem;
         if (std::filesystem::is_directory(path, problem)) {
-            return tl::unexpected(Error(ErrorKind::invalid_argument,
-                                        fmt::format("{}: '{}' is a folder, not a wheel",
-                                                    at(package),
-                                                    printable(package.text)),
-                                        "Build a wheel of it (`pip wheel --no-deps FOLDER`) and "
-                                        "name that."));
+            return tl::unexpected(Error(
+                ErrorKind::invalid_argument,
+                fmt::format(
+                    "{}: '{}' is a folder, not a wheel", at(package), printable(package.text)),
+                "Build a wheel with 'pip wheel --no-deps FOLDER', and use the wheel."));
         }
         auto digest = digest_of(path);
         if (!digest) return tl::unexpected(refusal(package, digest.error()));
@@ -245,7 +245,8 @@ private:
     Result<> include(const Package& package, const Path& folder, std::size_t depth)
     {
         if (depth >= deepest_inclusion)
-            return fail(ErrorKind::invalid_argument, "{}: files name each other", at(package));
+            return fail(
+                ErrorKind::invalid_argument, "{}: the files include each other", at(package));
         const Path path = TRY(inside(package, folder, option_value(package.text)));
         const auto text = TRY(os::read_file(path, std::uint64_t{4} << 20)
                                   .map_error(while_doing("{}: '{}'", at(package), package.text)));

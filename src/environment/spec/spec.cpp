@@ -159,10 +159,10 @@ std::string describe_change(const Json& before, const Json& after)
         const auto words = difference(before[key], after[key]);
         if (!words.empty()) parts.push_back(fmt::format("{}: {}", what, words));
     }
-    const auto texts = {std::pair{"python", "the Python asked for changed"},
-                        std::pair{"base", "what it stands on changed"},
+    const auto texts = {std::pair{"python", "the requested Python changed"},
+                        std::pair{"base", "the base changed"},
                         std::pair{"platform", "the platform changed"},
-                        std::pair{"form", "the form changed"}};
+                        std::pair{"form", "the kind of environment changed"}};
     for (const auto& [key, what] : texts) {
         const auto old_text = before.text(key);
         const auto new_text = after.text(key);

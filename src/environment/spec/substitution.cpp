@@ -54,12 +54,12 @@ std::optional<Answer> answer_for_pip_name(const Package& package)
     const auto distribution = config::distribution_for_import(package.name);
     if (!distribution.empty()) {
         return Answer{std::string(distribution),
-                      fmt::format("'{}' is the name for import", package.name)};
+                      fmt::format("'{}' is the import name", package.name)};
     }
     if (single) {
         const auto equals = package.text.find('=');
         return Answer{package.text.substr(0, equals) + "=" + package.text.substr(equals),
-                      "in pip's list a version follows '=='"};
+                      "pip needs '==' before a version"};
     }
     return std::nullopt;
 }
@@ -71,7 +71,7 @@ void leave_out_cuda(Answer& answer)
     const auto at = answer.to.find(extra);
     if (at == std::string::npos) return;
     answer.to.erase(at, extra.size());
-    answer.why += ", and this target gives no GPU";
+    answer.why += ", and this target has no GPU";
 }
 
 std::optional<Answer> answer_for(const Package& package, Installer installer)
@@ -115,7 +115,7 @@ void replace_old_python(config::CondaEnvironment& environment, std::vector<Subst
         done.push_back({package.place,
                         package.text,
                         "python",
-                        fmt::format("today's packages do not install on Python {}", version)});
+                        fmt::format("current packages do not install on Python {}", version)});
         package = config::parse_package("python", package.place, Installer::conda);
     }
     environment.python_version = {};
@@ -127,7 +127,7 @@ std::string to_text(const Substitution& substitution, const std::string& file)
 {
     const auto from = printable(substitution.from);
     const auto change = substitution.to.empty()
-                            ? fmt::format("'{}' is left out", from)
+                            ? fmt::format("'{}' is removed", from)
                             : fmt::format("'{}' instead of '{}'", substitution.to, from);
     return fmt::format("{}:{}:{}: {}: {}",
                        file,

@@ -67,8 +67,8 @@ Result<std::string> pixi_manifest(const PackageRequest& packages, const std::str
             version.find('=', version.find_first_not_of("=<>!~")) != std::string::npos) {
             return tl::unexpected(
                 Error(ErrorKind::invalid_argument,
-                      fmt::format("'{}' names a build, which is not passed on to pixi", spec),
-                      "Name the version only, or put micromamba or conda on PATH."));
+                      fmt::format("'{}' names a build, which pixi does not support", spec),
+                      "Write only the version, or put micromamba or conda on PATH."));
         }
         // "=3.5.2" means the version and everything below it.
         if (version.starts_with('=') && !version.starts_with("=="))
@@ -91,9 +91,10 @@ Result<> create_by_conda_tool(const CondaTool& tool,
                               const BuildContext& context)
 {
     if (tool.builder == Builder::pixi && lock) {
-        return tl::unexpected(Error(ErrorKind::invalid_argument,
-                                    "pixi cannot build from a lock of ours",
-                                    "Put micromamba or conda on PATH, or name it in PONK_CONDA."));
+        return tl::unexpected(
+            Error(ErrorKind::invalid_argument,
+                  "pixi cannot build from a lock of ponk",
+                  "Put micromamba or conda on PATH, or set PONK_CONDA to its path."));
     }
     if (tool.builder == Builder::pixi) return create_by_pixi(tool, spec, prefix, context);
     const auto program = tool.program.string();

@@ -16,11 +16,10 @@ Result<ToolAddress> parse_tool_address(const std::string& text)
     Digest digest;
     if (mark == std::string::npos ||
         !parse_digest(std::string_view(text).substr(mark + 8), digest)) {
-        return tl::unexpected(
-            Error(ErrorKind::invalid_argument,
-                  fmt::format("PONK_CONDA names '{}' without its checksum",
-                              printable(without_secrets(text))),
-                  "Write the address with '#sha256=' and 64 hex digits behind it."));
+        return tl::unexpected(Error(
+            ErrorKind::invalid_argument,
+            fmt::format("PONK_CONDA is '{}', without a checksum", printable(without_secrets(text))),
+            "Add '#sha256=' and 64 hex digits to the address."));
     }
     ToolAddress address{text.substr(0, mark), digest.text(), "conda"};
     const auto path = lower(address.url.substr(0, address.url.find('?')));
@@ -53,7 +52,7 @@ fetch_tool(const ToolAddress& address, const Python& carrier, const BuildContext
                 {"PONK_FETCH_ADDRESS=" + address.url})
             .map_error([&](const Error& error) {
                 return Error(error.kind(),
-                             fmt::format("fetch '{}', which PONK_CONDA names: {}",
+                             fmt::format("fetch '{}' of PONK_CONDA: {}",
                                          without_secrets(address.url),
                                          redactor.clean(error.message())),
                              error.hint());

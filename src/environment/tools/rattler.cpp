@@ -36,10 +36,10 @@ Error not_installed(const Error& error)
 {
     return Error(
         ErrorKind::unavailable,
-        fmt::format("py-rattler {}, which would install conda packages, cannot be had: {}",
+        fmt::format("cannot install py-rattler {}, which installs conda packages: {}",
                     rattler_version,
                     error.message()),
-        "Install micromamba or conda and put it on PATH (or name it in PONK_CONDA); with a "
+        "Install micromamba or conda and put it on PATH (or set PONK_CONDA to its path). With a "
         "wheel of py-rattler in a folder, PIP_FIND_LINKS and PIP_NO_INDEX=1 work too.");
 }
 
@@ -68,7 +68,7 @@ Result<Path> provide_rattler(const Python& carrier, const BuildContext& context)
     const auto lock = TRY(os::FileLock::take(
         tools / "rattler.lock", os::FileLock::Kind::exclusive, context.deadline, context.stop));
     if (works(interpreter)) return interpreter;
-    context.progress(fmt::format("installing py-rattler {} for our own use", rattler_version));
+    context.progress(fmt::format("installing py-rattler {} for ponk", rattler_version));
     TRY(os::remove_tree(folder));
     std::string line = fmt::format("py-rattler=={}", rattler_version);
     for (const auto* digest : rattler_digests)

@@ -60,7 +60,7 @@ TEST(TellingLine, FailedStepOfAnImageSaysWhyAndNotOnlyWhichCommand)
             unknown_to_pip);
     const auto told = explain_build_failure(error, {});
     EXPECT_THAT(told.message(),
-                StartsWith("a step of the image's build failed: No matching distribution found for "
+                StartsWith("a build step of the image failed: No matching distribution found for "
                            "nosuch==9\n"));
     EXPECT_THAT(told.message(), HasSubstr("executor failed running"));
     EXPECT_EQ(told.kind(), ErrorKind::invalid_argument);

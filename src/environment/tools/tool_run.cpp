@@ -155,28 +155,28 @@ std::string advice_for(std::string_view output)
         return text.find(part) != std::string::npos;
     };
     if (says("no space left on device") || says("disk quota exceeded"))
-        return "Free disk space; `ponk environment list` tells what environments take.";
+        return "Free disk space; 'ponk environment list' shows the sizes of environments.";
     if (says("externally-managed-environment"))
-        return "Name an interpreter whose venv module works in 'pythonLocation'.";
+        return "Set 'pythonLocation' to an interpreter whose venv module works.";
     if (says("certificate verify failed") || says("unknownissuer") || says("self-signed"))
         return "Set SSL_CERT_FILE to the bundle with your company's certificate and try again.";
     if (says("no solution found") || says("conflicting dependencies") ||
         says("no set of packages") || says("resolutionimpossible") || says("unsatisfiable"))
-        return "Loosen the versions that contradict each other.";
+        return "Relax the versions that contradict each other.";
     if (says("could not find a version that satisfies") || says("no matching distribution") ||
         says("was not found in the package registry") || says("no candidates were found"))
-        return "Check the package's name and version; some of 2017 are gone or need an older "
-               "Python (`ponk check` tells which).";
+        return "Check the package's name and version. Some old packages no longer exist or need an "
+               "older Python: 'ponk check' shows which.";
     if (says("temporary failure in name resolution") || says("connection refused") ||
         says("network is unreachable") || says("failed to establish a new connection") ||
         says("error sending request") || says("dns error") || says("failed to fetch"))
-        return "The package index cannot be reached: check the network and HTTPS_PROXY, or name "
-               "an index, a wheel folder or a channel that can.";
+        return "The package index cannot be reached: check the network and HTTPS_PROXY, or use "
+               "another index, wheel folder or channel.";
     if (says("401 ") || says("403 ") || says("unauthorized") || says("forbidden"))
-        return "The index refuses: check the token or signature in its address.";
+        return "The index refuses access: check the token or signature in its address.";
     if (says("gcc") || says("python.h") || says("failed building wheel") || says("failed to build"))
-        return "A package is built from source and cannot be: name a version that has a wheel for "
-               "this Python, or install a compiler.";
+        return "A package has to be built from source, which failed: use a version that has a "
+               "wheel for this Python, or install a compiler.";
     return {};
 }
 

@@ -77,7 +77,7 @@ BuildPlan plan_venv(const PackageRequest& packages, const Python& python, const 
 {
     BuildPlan plan;
     plan.python = python;
-    const auto fit = fmt::format("only Python and pip packages are asked for, and {} is {}",
+    const auto fit = fmt::format("only Python and pip packages are required, and {} is {}",
                                  python.program.string(),
                                  python.version);
     const auto uv = os::find_program("uv", search_path(settings));
@@ -90,7 +90,7 @@ BuildPlan plan_venv(const PackageRequest& packages, const Python& python, const 
         plan.reason = fit;
     } else if (uv) {
         plan.reason = fmt::format(
-            "{}; pip itself, because '{}' is its own", fit, strange->text.substr(0, 40));
+            "{}; pip is used, because '{}' works only with pip", fit, strange->text.substr(0, 40));
     } else {
         plan.reason = fit + "; uv is not installed";
     }
@@ -212,8 +212,8 @@ Result<BuildPlan> choose_builder(const PackageRequest& packages,
     }
     BuildPlan plan;
     plan.reason = packages.needs_conda()
-                      ? fmt::format("conda packages are asked for ('{}')", packages.conda.front())
-                      : fmt::format("Python '{}' is asked for; at hand: {}",
+                      ? fmt::format("conda packages are required ('{}')", packages.conda.front())
+                      : fmt::format("Python '{}' is required; available: {}",
                                     packages.python.empty() ? "any with venv" : packages.python,
                                     names_of(pythons));
     const bool fetched = settings.conda_program.find("://") != std::string::npos;
@@ -232,19 +232,19 @@ Result<BuildPlan> choose_builder(const PackageRequest& packages,
         if (fetched) {
             plan.builder = Builder::conda;
             plan.address = settings.conda_program;
-            plan.reason += "; PONK_CONDA says where a tool for them is";
+            plan.reason += "; PONK_CONDA sets the conda tool";
             return plan;
         }
         plan.builder = Builder::rattler;
-        plan.reason += "; no conda tool is on PATH, so py-rattler does it";
+        plan.reason += "; no conda tool is on PATH, so py-rattler is used";
         return plan;
     }
-    return tl::unexpected(Error(
-        ErrorKind::unavailable,
-        fmt::format("{}, and nothing here can install conda packages", plan.reason),
-        fmt::format("Install micromamba or conda and put it on PATH (or name it in PONK_CONDA), or "
-                    "install a Python of at least {} with its venv module.",
-                    oldest_for_rattler)));
+    return tl::unexpected(
+        Error(ErrorKind::unavailable,
+              fmt::format("{}, but no tool here can install conda packages", plan.reason),
+              fmt::format("Install micromamba or conda and put it on PATH (or set PONK_CONDA to "
+                          "its path), or install Python {} or newer with its venv module.",
+                          oldest_for_rattler)));
 }
 
 }  // namespace ponk::environment

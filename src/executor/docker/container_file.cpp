@@ -59,7 +59,7 @@ Result<ContainerSpec> container_from(const Json& json)
                        .memory = json.integer("memory"),
                        .process_limit = json.integer("process_limit"),
                        .host_settings = {}};
-    const auto damaged = [] { return fail(ErrorKind::damaged, "a container that is none"); };
+    const auto damaged = [] { return fail(ErrorKind::damaged, "not a container record"); };
     if (spec.name.empty() || spec.image.empty() || !json["labels"].is_array() ||
         !json["mounts"].is_array() || !json["host_settings"].is_object())
         return damaged();

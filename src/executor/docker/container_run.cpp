@@ -24,13 +24,13 @@ JobStatus lost(JobStatus status, std::string reason)
 std::string evidence(const dockerapi::Container& container, const std::string& log)
 {
     auto text =
-        fmt::format("its container ended with code {} and left no record", container.exit_code);
-    if (container.oom_killed) text += "; the kernel killed a process of it for lack of memory";
+        fmt::format("its container exited with code {} without a record", container.exit_code);
+    if (container.oom_killed) text += "; the kernel killed one of its processes: out of memory";
     if (container.exit_code == 137 && !container.oom_killed)
         text += "; it was killed, by hand or by a restart of the engine";
     if (container.exit_code == 255) text += "; the machine may have been restarted";
     if (!container.error.empty()) text += "; the engine says: " + printable(container.error);
-    if (const auto said = trim(log); !said.empty()) text += "; it said: " + printable(said);
+    if (const auto said = trim(log); !said.empty()) text += "; its output: " + printable(said);
     return text;
 }
 
@@ -63,7 +63,7 @@ JobStatus ContainerRun::ask_engine(JobStatus status, std::stop_token stop) const
     const auto note = notes_.find(container_);
     if (!note) return unknown(note.error());
     if (!*note) return status;  // never given to an engine
-    const auto asking = while_doing("ask the engine at {}", os::in_quotes((*note)->socket));
+    const auto asking = while_doing("contact the engine at {}", os::in_quotes((*note)->socket));
     const auto engine = dockerapi::Engine::connect((*note)->socket, after(20s), stop);
     if (!engine) return unknown(asking(engine.error()));
     const auto container = find_container(*engine, container_, after(20s), stop);

@@ -39,7 +39,7 @@ Result<Owner> owner_of(const dockerapi::ContainerSpec& container)
     const auto user = parse_integer(ids.front());
     const auto group = parse_integer(ids.back());
     if (ids.size() != 2 || !user || !group)
-        return fail(ErrorKind::internal, "container '{}' runs as nobody known", container.name);
+        return fail(ErrorKind::internal, "container '{}' runs as an unknown user", container.name);
     return Owner{static_cast<uid_t>(*user), static_cast<gid_t>(*group)};
 }
 
@@ -103,8 +103,7 @@ private:
         const auto bytes =
             TRY(os::read_at(file_.get(), size_ - left_, std::min<std::uint64_t>(piece, left_)));
         if (bytes.empty() && left_ > 0)
-            return fail(ErrorKind::damaged,
-                        "a file of the run's tree became shorter while it was copied");
+            return fail(ErrorKind::damaged, "a file of the run was truncated while it was copied");
         out += bytes;
         left_ -= bytes.size();
         if (left_ > 0) return {};
@@ -253,7 +252,8 @@ Result<CopiedTree> copy_tree_home(const dockerapi::Engine& engine,
     const bool there = TRY(unpack(engine, container, layout::tree, unpacker, std::move(stop))
                                .map_error(while_doing("copy the tree out of the container")));
     if (!there)
-        return fail(ErrorKind::not_found, "the container of the run, which has its files, is gone");
+        return fail(ErrorKind::not_found,
+                    "the run's container, which has its files, no longer exists");
     return tree;
 }
 

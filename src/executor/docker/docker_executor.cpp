@@ -123,8 +123,9 @@ public:
         auto prepared = held_.take(spec.id);
         if (const auto there = TRY(find_container(engine, name, after(patience), stop))) {
             if (there->label(layout::run_label) != name)
-                return fail(
-                    ErrorKind::conflict, "a container '{}' of somebody else is there", name);
+                return fail(ErrorKind::conflict,
+                            "a container '{}' already exists and does not belong to this run",
+                            name);
             // One that was started, or ended, is the run: starting it again would be a second one.
             if (there->status != "created") {
                 static_cast<void>(note(spec, engine, ContainerNote::Stage::started));
@@ -234,7 +235,7 @@ public:
             left_out = TRY(copy_outputs_home(TRY(engine), job, directory, stop));
             // Nobody could look at them before.
             if (!TRY(EventReaders::read_all(directory, stop)))
-                left_out.emplace_back("its TensorBoard files were not read to their end");
+                left_out.emplace_back("its TensorBoard files were not read completely");
         }
         auto collected = TRY(collect_outputs(options_.trees, directory, before, stop));
         collected.notices.insert(collected.notices.begin(), left_out.begin(), left_out.end());
@@ -251,7 +252,7 @@ public:
             TRY(is_at_work(engine, job, directory, stop))) {
             return tl::unexpected(Error(ErrorKind::conflict,
                                         "the run's files are in its container ('sharedVolumes: "
-                                        "false'), and are copied when it has ended",
+                                        "false') and are copied after its end",
                                         "Wait for its end, or cancel it."));
         }
         const auto tree = TRY(copy_tree_home(engine, job, directory, stop));
@@ -308,7 +309,7 @@ private:
         const auto note = TRY(notes_.find(job));
         if (!note) return {};  // it was never launched
         const auto deadline = after(signal_patience);
-        const auto asking = while_doing("ask the engine at {}", os::in_quotes(note->socket));
+        const auto asking = while_doing("contact the engine at {}", os::in_quotes(note->socket));
         const auto engine = TRY(Engine::connect(note->socket, deadline, {}).map_error(asking));
         return signal_container(engine, job, "TERM", deadline).map_error(asking);
     }

@@ -127,7 +127,7 @@ TEST_P(DockerExecutor, AContainerKilledFromOutsideIsLostWithTheEvidence)
 
     ASSERT_TRUE(signal_container(engine(), spec.id.text(), "KILL", after(10s)));
 
-    EXPECT_THAT(follow(spec, JobPhase::lost).reason, HasSubstr("code 137 and left no record"));
+    EXPECT_THAT(follow(spec, JobPhase::lost).reason, HasSubstr("code 137 without a record"));
 }
 
 TEST_P(DockerExecutor, AScriptThatTakesItsTracesAwayIsFollowedByTheEngine)
@@ -142,7 +142,7 @@ TEST_P(DockerExecutor, AScriptThatTakesItsTracesAwayIsFollowedByTheEngine)
 
     ASSERT_TRUE(signal_container(engine(), spec.id.text(), "KILL", after(10s)));
 
-    EXPECT_THAT(follow(spec, JobPhase::lost).reason, HasSubstr("code 137 and left no record"));
+    EXPECT_THAT(follow(spec, JobPhase::lost).reason, HasSubstr("code 137 without a record"));
 }
 
 TEST_P(DockerExecutor, AScriptThatTookItsTracesAwayCanBeCancelledAndCleaned)

@@ -20,7 +20,7 @@ using dockerapi::Mount;
 tl::unexpected<Error> wrong(const std::string& option, const std::string& value)
 {
     return fail(ErrorKind::invalid_argument,
-                "docker argument '{}' does not understand '{}'",
+                "docker argument '{}' cannot be '{}'",
                 option,
                 printable(value));
 }
@@ -195,16 +195,16 @@ Error refused(const std::string& option)
         if (option == own)
             return {ErrorKind::invalid_argument,
                     fmt::format("docker argument '{}' cannot be used for a run", option),
-                    "Remove it: the run decides this itself, or could not be kept safe with it."};
+                    "Remove it: ponk sets this itself, or it would make runs unsafe."};
     }
     std::vector<std::string> names;
     for (const auto& [name, apply] : valued_options())
         names.push_back(name);
     const auto close = nearest(option, names);
     return {ErrorKind::invalid_argument,
-            fmt::format("docker argument '{}' is not known", printable(option)),
+            fmt::format("unknown docker argument '{}'", printable(option)),
             close ? fmt::format("Did you mean '{}'?", *close)
-                  : fmt::format("Known are {}.", join(names, ", "))};
+                  : fmt::format("Supported: {}.", join(names, ", "))};
 }
 
 }  // namespace
@@ -221,8 +221,9 @@ Result<std::int64_t> parse_byte_size(std::string_view text)
     const auto at = unit.size() == 1 ? units.find(unit) : std::string_view::npos;
     const auto factor = unit.empty() ? 1.0 : std::pow(1024.0, static_cast<double>(at) + 1);
     if (!number || (!unit.empty() && at == std::string_view::npos) || *number * factor > 9e18) {
-        return fail(
-            ErrorKind::invalid_argument, "'{}' is no size such as '2g' or '512m'", printable(text));
+        return fail(ErrorKind::invalid_argument,
+                    "'{}' is not a size such as '2g' or '512m'",
+                    printable(text));
     }
     return static_cast<std::int64_t>(*number * factor);
 }

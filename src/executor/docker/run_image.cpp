@@ -12,18 +12,18 @@ namespace {
 EnvironmentRemark will_be_pulled(const std::string& name)
 {
     return {"note",
-            fmt::format("the image '{}' is not there yet", printable(name)),
-            "It is pulled first."};
+            fmt::format("the image '{}' is not on the engine yet", printable(name)),
+            "The run pulls it first."};
 }
 
 Error gone_since(const JobSpec& spec)
 {
     return {ErrorKind::not_found,
-            fmt::format("the image '{}' that '{}' was in the earlier run is not on this engine any "
-                        "more, and no registry knows it",
+            fmt::format("the image '{}', which was '{}' in the earlier run, is no longer on this "
+                        "engine or in a registry",
                         printable(spec.container.pinned),
                         printable(spec.container.image)),
-            "Submit the script anew to run it with the image of that name as it is now."};
+            "Submit the script again to use the current image of that name."};
 }
 
 }  // namespace
@@ -65,16 +65,17 @@ usable_image(const Engine& engine, const std::string& name, const std::stop_toke
     auto image = TRY(find_image(engine, name, after(patience), stop));
     if (!image) {
         return tl::unexpected(Error(ErrorKind::not_found,
-                                    fmt::format("image '{}' is gone", printable(name)),
-                                    "Submit again: it is then pulled anew."));
+                                    fmt::format("image '{}' no longer exists", printable(name)),
+                                    "Submit the run again: ponk then pulls the image again."));
     }
     if (!image->architecture.empty() && image->architecture != engine.version().architecture) {
-        return tl::unexpected(Error(ErrorKind::invalid_argument,
-                                    fmt::format("image '{}' is for {}, the engine's machine is {}",
-                                                printable(name),
-                                                printable(image->architecture),
-                                                printable(engine.version().architecture)),
-                                    "Name an image for this processor in 'baseDockerImage'."));
+        return tl::unexpected(
+            Error(ErrorKind::invalid_argument,
+                  fmt::format("image '{}' is for {}, but the engine's machine is {}",
+                              printable(name),
+                              printable(image->architecture),
+                              printable(engine.version().architecture)),
+                  "Set 'baseDockerImage' to an image for this processor."));
     }
     return std::move(*image);
 }
@@ -98,7 +99,7 @@ examine_image(const Engine& engine, const JobSpec& spec, const std::stop_token& 
     Examination out;
     out.image = wanted_image(spec);
     if (!TRY(find_image(engine, out.image, after(patience), stop))) {
-        out.reason = fmt::format("the image '{}' is not there yet", printable(out.image));
+        out.reason = fmt::format("the image '{}' is not on the engine yet", printable(out.image));
         out.remarks.push_back(will_be_pulled(out.image));
         return out;
     }
@@ -108,7 +109,7 @@ examine_image(const Engine& engine, const JobSpec& spec, const std::stop_token& 
         return out;
     }
     out.ready = true;
-    out.reason = "the image is there and nothing else is asked for";
+    out.reason = "its image is present, and nothing else is required";
     return out;
 }
 

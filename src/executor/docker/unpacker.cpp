@@ -36,14 +36,14 @@ Result<> Unpacker::begin(const TarEntry& entry)
     const Path path = Path(entry.path).relative_path().lexically_normal();
     if (path.empty() || *path.begin() == "..")
         return fail(
-            ErrorKind::damaged, "the archive names {} outside its folder", os::in_quotes(path));
+            ErrorKind::damaged, "the archive contains {}, outside its folder", os::in_quotes(path));
     if (entry.kind == TarEntry::Kind::folder) return make_folder(path);
     if (entry.kind == TarEntry::Kind::other) return take_other(entry, path);
     const auto parent = TRY(parent_of(path));
     const auto name = path.filename().string();
     if (entry.kind == TarEntry::Kind::link) {
         if (::symlinkat(entry.link.c_str(), parent.get(), name.c_str()) != 0 && errno != EEXIST)
-            return fail_errno(errno, "make the link {}", os::in_quotes(path));
+            return fail_errno(errno, "create the link {}", os::in_quotes(path));
     } else if (entry.kind == TarEntry::Kind::file) {
         file_ = TRY(os::open_beneath(
             root_.get(), path, O_WRONLY | O_CREAT | O_EXCL, (entry.mode & 0777U) | 0600U));
@@ -82,7 +82,7 @@ Result<> Unpacker::make_folder(const Path& path)
     const Path folder = name;
     const auto parent = TRY(parent_of(folder));
     if (::mkdirat(parent.get(), folder.filename().c_str(), 0700) != 0 && errno != EEXIST)
-        return fail_errno(errno, "make the folder {}", os::in_quotes(folder));
+        return fail_errno(errno, "create the folder {}", os::in_quotes(folder));
     return {};
 }
 
@@ -91,11 +91,11 @@ std::vector<std::string> Unpacker::left_out(const std::vector<std::string>& ther
     std::vector<std::string> out;
     for (const auto& name : others_) {
         if (out.size() == most_told) {
-            out.push_back("more of the outputs are no files, folders or links and were left out");
+            out.push_back("more outputs are not files, folders or links and were left out");
             break;
         }
         out.push_back(os::in_quotes(name) +
-                      " is no file, folder or link (a pipe or a device) and was left out");
+                      " is not a file, folder or link (but a pipe or a device) and was left out");
     }
     // Not all of them are known by name: nobody can tell what the others are.
     if (others_.size() == most_remembered) return out;

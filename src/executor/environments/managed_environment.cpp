@@ -50,8 +50,8 @@ Error not_prepared(const EnvironmentRequest& request, const environment::Outlook
                         request.file,
                         request.target,
                         outlook.reason),
-            "Prepare it with `ponk experiment prepare`, or write 'PrepareEnvironment: true' into "
-            "the run configuration."};
+            "Build it with 'ponk experiment prepare', or write 'PrepareEnvironment: true' in the "
+            "run configuration."};
 }
 
 EnvironmentEntry entry_of(const environment::Entry& entry)
@@ -226,10 +226,10 @@ Result<EnvironmentList> EnvironmentShelf::list(const std::stop_token& stop) cons
             const auto used = in_use_(entry.record, stop);
             entry.in_use = used.value_or(false);
             if (!used)
-                list.problems.push_back(fmt::format("whether environment '{}' is in use is not "
-                                                    "known: {}",
-                                                    entry.record.id,
-                                                    used.error().message()));
+                list.problems.push_back(
+                    fmt::format("cannot find out whether environment '{}' is in use: {}",
+                                entry.record.id,
+                                used.error().message()));
         }
         list.entries.push_back(entry_of(entry));
     }

@@ -120,7 +120,7 @@ Result<os::Fd> open_event_file(const Path& directory, const EventFile& file)
         TRY(os::open_beneath(work.fd(), file.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     os::FileStatus status;
     if (os::status_of(fd.get(), status) != 0 || !status.is_file())
-        return fail(ErrorKind::not_found, "{} is no file", os::in_quotes(file.path));
+        return fail(ErrorKind::not_found, "{} is not a file", os::in_quotes(file.path));
     return fd;
 }
 

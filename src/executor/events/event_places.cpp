@@ -44,7 +44,7 @@ Result<EventPlaces> read_places_of(int file)
 {
     os::FileStatus status;
     if (const int problem = os::status_of(file, status); problem != 0)
-        return fail_errno(problem, "look at '{}'", file_name);
+        return fail_errno(problem, "check '{}'", file_name);
     EventPlaces places;
     places.length = status.size;
     for (std::uint64_t offset = 0; offset < std::min(status.size, Journals::longest);) {
@@ -102,7 +102,7 @@ Result<std::optional<EventJournal>> EventJournal::open(const Path& directory)
     if (!file) return fail_errno(errno, "open '{}'", file_name);
     os::FileStatus status;
     if (os::status_of(file.get(), status) != 0 || !status.is_file())
-        return fail(ErrorKind::conflict, "'{}' is no file", file_name);
+        return fail(ErrorKind::conflict, "'{}' is not a file", file_name);
     struct flock whole {};
     whole.l_type = F_WRLCK;
     if (::fcntl(file.get(), F_OFD_SETLK, &whole) != 0) {
@@ -116,7 +116,7 @@ Result<std::uint64_t> EventJournal::length() const
 {
     os::FileStatus status;
     if (const int problem = os::status_of(file_.get(), status); problem != 0)
-        return fail_errno(problem, "look at '{}'", file_name);
+        return fail_errno(problem, "check '{}'", file_name);
     return status.size;
 }
 
@@ -150,13 +150,12 @@ Notices event_file_notices(const Path& directory)
             ++more;
             continue;
         }
-        notices.push_back(fmt::format("TensorBoard file {}: {}; what lies behind was not read",
+        notices.push_back(fmt::format("TensorBoard file {}: {}; the rest was not read",
                                       os::in_quotes(place.path),
                                       printable(place.damage)));
     }
     if (more > 0)
-        notices.push_back(
-            fmt::format("{} more TensorBoard files were not read to their end", more));
+        notices.push_back(fmt::format("{} more TensorBoard files were not read completely", more));
     return notices;
 }
 

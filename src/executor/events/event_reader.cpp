@@ -231,9 +231,8 @@ Result<> EventReaders::follow(const Path& directory, JobStatus& status, const st
     const bool over = status.phase == JobPhase::ended || status.phase == JobPhase::lost;
     if (over) {
         if (!TRY(read_all(directory, stop)) && status.reason.empty())
-            status.reason =
-                "its TensorBoard files were not read to their end: it took too long, or the "
-                "disk is full";
+            status.reason = "its TensorBoard files were not read completely: it took too long, or "
+                            "the disk is full";
         followers_.lock()->erase(directory.string());
         read_lengths(directory, status);
         return {};

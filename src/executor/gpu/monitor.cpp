@@ -117,7 +117,7 @@ Result<> start_monitor(const MonitorStart& start, const Adopt& adopt, std::stop_
     if (said == "queued" || said == "started" || said == "claimed") return {};
     if (said.starts_with("error ")) return tl::unexpected(refusal(said.substr(6)));
     return fail(ErrorKind::unavailable,
-                "the process that takes GPUs for the run ended without a word");
+                "the process that leases GPUs for the run ended without a message");
 }
 
 bool is_monitor_alive(const Path& directory)
@@ -167,8 +167,8 @@ Result<> add_monitor_state(const SealedFiles& files, const Path& directory, JobS
         if (TRY(read_exit(files, directory, status)) || TRY(read_processes(files, directory)))
             return {};
         status.phase = JobPhase::lost;
-        status.reason = "the process that took GPUs for the run was killed before the script "
-                        "began; nothing was executed";
+        status.reason = "the process that leased GPUs for the run was killed before the script "
+                        "started; nothing was executed";
     }
     if (status.phase != JobPhase::ended || !alive || phase == "ended") return {};
     if (wall_milliseconds() - status.exit->ended < verdict_patience_ms) {

@@ -101,7 +101,7 @@ public:
             if (!TRY(withdraw_claim(spec.directory))) return job;
         }
         return fail(ErrorKind::unavailable,
-                    "the supervisor {} is killed again and again before it can start the script",
+                    "the supervisor {} is killed repeatedly before it can start the script",
                     os::in_quotes(stub_));
     }
 
@@ -121,7 +121,7 @@ public:
             TRY(add_monitor_state(files_of(job, directory), directory, status));
             // A script can remove its own folder before we have seen who it is.
             if (status.phase == JobPhase::starting && !is_there(directory))
-                return fail(ErrorKind::not_found, "{} is not there", os::in_quotes(directory));
+                return fail(ErrorKind::not_found, "{} does not exist", os::in_quotes(directory));
             TRY(events_.follow(directory, status, stop));
             if (status.phase == JobPhase::ended || status.phase == JobPhase::lost)
                 forget(directory, *run);

@@ -121,7 +121,7 @@ TEST_P(LocalExecutor, AClaimWhoseOwnerDiedEarlyIsTakenOver)
     ASSERT_TRUE(target_.executor->stage(spec, [](const std::string&) {}, {}));
     ASSERT_TRUE(os::make_directories(spec.directory / control::claim));
     EXPECT_EQ(follow(spec, JobPhase::lost).reason,
-              "the supervisor was killed before the script began");
+              "the supervisor was killed before the script started");
 
     start(spec);
 

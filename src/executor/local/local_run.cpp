@@ -47,11 +47,11 @@ Result<JobStatus> LocalRun::look()
     if (TRY(read_exit(files_, directory_, status))) return status;
     if (files_.is_taken(control::pid) || files_.is_taken(control::exit)) {
         return lost(std::move(status),
-                    "files in the run's folder were changed by someone else, so how the script "
-                    "ended cannot be known");
+                    "another program changed files in the run's folder, so the result of the "
+                    "script cannot be known");
     }
     if (is_there(directory_ / control::claim))
-        return lost(std::move(status), "the supervisor was killed before the script began");
+        return lost(std::move(status), "the supervisor was killed before the script started");
     return status;  // nobody ever began it
 }
 
@@ -97,11 +97,11 @@ void LocalRun::tell_late_record(JobStatus& status)
     const auto now = Deadline::clock::now();
     if (!record_due_) record_due_ = now + record_patience;
     if (now < *record_due_) return;
-    status.reason = fmt::format("the script has ended, but its supervisor (process {}) has not "
-                                "written down how: is {} on a "
-                                "full or read-only disk, or is that process stopped?",
-                                (lives(stub_) ? processes_->stub : processes_->guard).pid,
-                                os::in_quotes(directory_));
+    status.reason = fmt::format(
+        "the script has ended, but its supervisor (process {}) has not recorded the result: check "
+        "whether {} is on a full or read-only disk, or the process is stopped",
+        (lives(stub_) ? processes_->stub : processes_->guard).pid,
+        os::in_quotes(directory_));
 }
 
 LocalRun::Wake LocalRun::next_wake()

@@ -33,14 +33,14 @@ Result<Examination> examine_own_python(const JobSpec& spec, std::stop_token stop
     out.version = trim(asked.out);
     out.ready = asked.exit.status() == 0 && !out.version.empty();
     if (out.ready) {
-        out.reason = "the packages of this target are yours to install";
+        out.reason = "you install the packages of this target yourself";
         return out;
     }
     out.reason = fmt::format("'{}' does not start", printable(out.interpreter));
     out.remarks.push_back(
         {"error",
          fmt::format("{}: {}", out.reason, printable(trim(asked.err))),
-         "Set 'pythonLocation' of the target to the path of a python program that works."});
+         "Set 'pythonLocation' of the target to the path of a working Python program."});
     return out;
 }
 

@@ -142,8 +142,8 @@ Result<StandIn::Progress> StandIn::step()
     // Empty now; the supervisor would have removed it.
     if (!processes_.cgroup.empty()) ::rmdir(processes_.cgroup.c_str());
     if (!exit_) {
-        reason_ = "the supervisor was killed while nobody else was watching, so the script's exit "
-                  "code cannot be known";
+        reason_ = "the supervisor was killed while no other process watched the script, so its "
+                  "exit code cannot be known";
         return Progress::unknown;
     }
     if (!TRY(hash_log())) {

@@ -48,11 +48,10 @@ AgentCalls::reach(const Path& directory, const HostAddress& host, const std::sto
     const auto given = os::read_file(directory / mark::launched, 4096);
     if (!given || trim(*given).empty() || trim(*given) == connection->hello().identity)
         return connection;
-    const auto reason =
-        fmt::format("'{}': ponk's folder '{}' there is another one than the run was given to: "
-                    "is its disk mounted?",
-                    name_of(host),
-                    printable(connection->hello().home));
+    const auto reason = fmt::format("'{}': ponk's folder '{}' there is not the one that has the "
+                                    "run: check that its disk is mounted",
+                                    name_of(host),
+                                    printable(connection->hello().home));
     note_missing(directory, host, reason);
     return fail(ErrorKind::unavailable, "{}", reason);
 }

@@ -21,7 +21,7 @@ inline Progress bounded(Progress progress)
         if (before + size <= most_bytes) {
             progress(line);
         } else if (before <= most_bytes) {
-            progress("more is said there than can be shown");
+            progress("more output there than can be shown");
         }
     };
 }

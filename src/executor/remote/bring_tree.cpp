@@ -84,7 +84,7 @@ Result<Answer> bring_through(const Options& options,
                 .map_error(while_doing("send the project")));
     }
     return fail(ErrorKind::unavailable,
-                "objects that were sent to the machine are gone again at once");
+                "objects that were sent to the machine were removed there at once");
 }
 
 }  // namespace

@@ -43,17 +43,15 @@ Result<> note_rest(const Path& directory, bool rest)
 std::string what_stays_there(const std::string& host, bool crowded, const Json& end)
 {
     if (crowded) {
-        return fmt::format("less than {} are left on the disk of this machine: no more of the log "
-                           "and the metrics is fetched from '{}', where they still are",
+        return fmt::format("less than {} are left on the disk of this machine: the rest of the log "
+                           "and metrics stays on '{}'",
                            byte_size_text(reserve),
                            host);
     }
     const auto journals = end.integer("left_out");
     if (journals <= 0) return "";
     return fmt::format(
-        "metric journals that are too many or too long to be fetched stay on '{}': {} of them",
-        host,
-        journals);
+        "{1} metric journals are too many or too long to fetch, and stay on '{0}'", host, journals);
 }
 
 }  // namespace
@@ -90,7 +88,7 @@ Result<JobStatus> FollowRun::once(const std::string& job,
     if (!asked && asked.error().kind() == ErrorKind::not_found &&
         is_there(directory / mark::launched) && !calls_.outage(directory, host)) {
         JobStatus gone{.phase = JobPhase::lost};
-        gone.reason = fmt::format("'{}': the run's folder there is gone", name_of(host));
+        gone.reason = fmt::format("'{}': the run's folder there no longer exists", name_of(host));
         read_lengths(directory, gone);
         return gone;
     }

@@ -28,7 +28,9 @@ Json to_json(const std::vector<ObjectPart>& parts)
 
 Result<std::vector<ObjectPart>> parse_parts(const Json& list)
 {
-    const auto wrong = [] { return fail(ErrorKind::damaged, "a message: 'parts' holds no parts"); };
+    const auto wrong = [] {
+        return fail(ErrorKind::damaged, "a message: 'parts' is not a list of parts");
+    };
     std::vector<ObjectPart> out;
     if (!list.is_array() || list.as_array().size() > most_digests) return wrong();
     for (const auto& item : list.as_array()) {

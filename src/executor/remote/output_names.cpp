@@ -36,7 +36,7 @@ Result<ByInode> make_likeness(const snapshot::Manifest& manifest, int root)
                 TRY(os::open_beneath(root, entry.path, O_WRONLY | O_CREAT | O_EXCL, 0600));
             os::FileStatus status;
             if (const int failed = os::status_of(file.get(), status); failed != 0)
-                return fail_errno(failed, "look at {}", os::in_quotes(entry.path));
+                return fail_errno(failed, "check {}", os::in_quotes(entry.path));
             files.emplace(status.inode, &entry);
         }
     }
@@ -68,7 +68,7 @@ public:
             } else {
                 os::FileStatus status;
                 if (const int failed = os::status_at(AT_FDCWD, path.c_str(), status); failed != 0)
-                    return fail_errno(failed, "look at {}", os::in_quotes(path));
+                    return fail_errno(failed, "check {}", os::in_quotes(path));
                 const auto known = files_.find(status.inode);
                 if (known == files_.end()) continue;
                 auto same = *known->second;

@@ -158,7 +158,7 @@ public:
                     }));
         Digest id;
         if (!parse_digest(answer.head.text("tree"), id))
-            return fail(ErrorKind::damaged, "'{}' names no tree", name_of(host));
+            return fail(ErrorKind::damaged, "'{}' is not a snapshot", name_of(host));
         TRY(fetch_tree(*connection, options_.objects, id, {}, stop));
         return id;
     }
@@ -220,7 +220,8 @@ public:
         TRY(calls_.ask(TRY(host), calls_.about("clean", job), after(5min), {})
                 .map_error([](const Error& error) {
                     return error.kind() == ErrorKind::unavailable && error.hint().empty()
-                               ? error.with_hint("Its files there stay until you clean it again.")
+                               ? error.with_hint("Its files there are kept until you run 'ponk "
+                                                 "experiment clean' again.")
                                : error;
                 }));
         silent_.clear(directory);

@@ -169,7 +169,7 @@ Result<> apply_increment(const Path& directory, const Increment& increment)
         const auto have = size_of(path);
         if (have < file.offset) {
             return fail(ErrorKind::damaged,
-                        "our copy of '{}' has {} bytes, the host goes on from {}",
+                        "our copy of '{}' has {} bytes, but the host continues from {}",
                         printable(file.name),
                         have,
                         file.offset);
@@ -219,14 +219,14 @@ Result<std::vector<GrowingFile>> parse_growing_files(const Json& list)
 {
     std::vector<GrowingFile> out;
     if (!list.is_array() || list.as_array().size() > most_files)
-        return fail(ErrorKind::damaged, "a message: 'files' is no list");
+        return fail(ErrorKind::damaged, "a message: 'files' is not a list");
     for (const auto& item : list.as_array()) {
         const auto number = [&item](std::size_t at) {
             return item.as_array()[at].is_integer() && item.as_array()[at].as_integer() >= 0;
         };
         const bool good = item.is_array() && item.as_array().size() == 4 &&
                           item.as_array()[0].is_string() && number(1) && number(2) && number(3);
-        if (!good) return fail(ErrorKind::damaged, "a message: 'files' holds no files");
+        if (!good) return fail(ErrorKind::damaged, "a message: 'files' is not a list of files");
         const auto value = [&item](std::size_t at) {
             return static_cast<std::uint64_t>(item.as_array()[at].as_integer());
         };

@@ -130,7 +130,7 @@ Result<RunProcesses> parse_processes(std::string_view text)
         if (words[0] == "started-boot") out.started_boot = number_or_zero(words[1]);
     }
     out.stub.boot_id = out.guard.boot_id = out.main.boot_id = boot;
-    if (out.main.pid <= 0) return fail(ErrorKind::damaged, "file 'pid' names no process");
+    if (out.main.pid <= 0) return fail(ErrorKind::damaged, "file 'pid' has no process id");
     return out;
 }
 

@@ -36,8 +36,7 @@ Result<std::optional<std::string>> read_own(const Path& path)
         return tl::unexpected(file.error());
     }
     struct stat info {};
-    if (::fstat(file->get(), &info) != 0)
-        return fail_errno(errno, "look at {}", os::in_quotes(path));
+    if (::fstat(file->get(), &info) != 0) return fail_errno(errno, "check {}", os::in_quotes(path));
     if (static_cast<std::uint64_t>(info.st_size) > size_limit) return std::nullopt;
     return TRY(os::read_at(file->get(), 0, static_cast<std::size_t>(info.st_size)));
 }
@@ -61,8 +60,8 @@ Result<RunKeys> RunKeys::load(const Path& file)
     if (!is_key(trim(*text))) {
         return tl::unexpected(Error(
             ErrorKind::damaged,
-            fmt::format("{} is no key (64 hex digits)", os::in_quotes(file)),
-            "Put it back from a backup. Or remove it: runs that have not ended will be lost."));
+            fmt::format("{} is not a key (64 hex digits)", os::in_quotes(file)),
+            "Restore it from a backup, or remove it: runs that have not ended are then lost."));
     }
     return RunKeys(std::string(trim(*text)));
 }

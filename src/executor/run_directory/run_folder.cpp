@@ -29,7 +29,7 @@ Result<os::Fd> step(int at, const std::string& name)
         return fail(ErrorKind::conflict,
                     "{} is {}",
                     os::in_quotes(name),
-                    S_ISLNK(info.st_mode) ? "a link, which is not followed" : "no folder");
+                    S_ISLNK(info.st_mode) ? "a link, which is not followed" : "not a folder");
     }
     struct stat info {};
     if (::fstat(next.get(), &info) == 0 && info.st_uid == ::geteuid() &&

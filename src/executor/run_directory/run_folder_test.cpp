@@ -51,7 +51,7 @@ TEST_F(RunFolders, NoLinkOnTheWayIsFollowed)
     EXPECT_TRUE(RunFolder::open(run_, "work/outputs"));
     EXPECT_EQ(RunFolder::open(run_, "work/none").error().kind(), ErrorKind::not_found);
     EXPECT_THAT(RunFolder::open(run_, "work/outputs/model").error().message(),
-                HasSubstr("'model' is no folder"));
+                HasSubstr("'model' is not a folder"));
     swap("work", thesis_);
 
     for (const char* way : {"work", "work/outputs"}) {

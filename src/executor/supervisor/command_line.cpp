@@ -27,7 +27,7 @@ Error unusable(const std::string& interpreter, const Path& file)
                                               : "is not executable";
     return {there ? ErrorKind::invalid_argument : ErrorKind::not_found,
             fmt::format("python '{}' {}", printable(interpreter), why),
-            "Set 'pythonLocation' of the target to the path of a python program."};
+            "Set 'pythonLocation' of the target to the path of a Python program."};
 }
 
 // `pythonLocation` is a path, or a name to be looked up.
@@ -43,7 +43,7 @@ given_interpreter(const std::string& interpreter, const Path& tree, const std::s
     return tl::unexpected(
         Error(ErrorKind::not_found,
               fmt::format("python '{}' is not on PATH", printable(interpreter)),
-              "Set 'pythonLocation' of the target to the path of a python program."));
+              "Set 'pythonLocation' of the target to the path of a Python program."));
 }
 
 // The spark-submit inside the interpreter's own pyspark package.
@@ -80,10 +80,10 @@ Result<CommandLine> spark_command_line(const JobSpec& spec,
             Error(ErrorKind::not_found,
                   fmt::format("'spark-submit' is not on PATH and {} has no package 'pyspark'",
                               os::in_quotes(interpreter)),
-                  fmt::format("Install it ({} -m pip install pyspark; it needs Java), or write "
-                              "'Framework: Python' into the run configuration if the script does "
-                              "not use Spark.",
-                              shell_word(interpreter.string()))));
+                  fmt::format(
+                      "Install it ({} -m pip install pyspark; it needs Java), or write 'Framework: "
+                      "Python' in the run configuration if the script does not use Spark.",
+                      shell_word(interpreter.string()))));
     }
     CommandLine line{*submit, {submit->string()}, {}};
     line.argv.insert(line.argv.end(), spec.spark_options.begin(), spec.spark_options.end());
@@ -105,8 +105,8 @@ Result<CommandLine> own_command(const JobSpec& spec, const Path& tree, const std
             Error(ErrorKind::not_found,
                   fmt::format("program '{}' is {}",
                               printable(name),
-                              is_path ? "not there or not executable" : "not on PATH"),
-                  "Install it, or name its path."));
+                              is_path ? "missing or not executable" : "not on PATH"),
+                  "Install it, or write its path."));
     }
     return CommandLine{*program, spec.command, {}};
 }
@@ -120,7 +120,7 @@ Result<> check_script(const JobSpec& spec, const Path& tree)
     return tl::unexpected(
         Error(ErrorKind::not_found,
               fmt::format("script '{}' is not in the project", printable(spec.script)),
-              "Name a file of the project folder, relative to it, that no ignore file excludes."));
+              "Give a file of the project, relative to its folder, that no ignore file excludes."));
 }
 
 std::string script_word(const JobSpec& spec)
@@ -158,7 +158,7 @@ Result<CommandLine> command_line(const JobSpec& spec,
     } else {
         return tl::unexpected(
             Error(ErrorKind::invalid_argument,
-                  fmt::format("framework '{}' is not known", printable(spec.framework)),
+                  fmt::format("unknown framework '{}'", printable(spec.framework)),
                   "Write 'Framework: Python' or 'Framework: PySpark'."));
     }
     line.argv.insert(line.argv.end(), spec.arguments.begin(), spec.arguments.end());

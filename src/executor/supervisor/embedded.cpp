@@ -42,7 +42,7 @@ Result<std::string_view> stub_binary(std::string_view processor)
     if (!binary.empty()) return binary;
     return tl::unexpected(
         Error(ErrorKind::unavailable,
-              fmt::format("this ponk has no supervisor for '{}' machines", processor),
+              fmt::format("this ponk contains no supervisor for '{}' machines", processor),
               fmt::format("Build ponk where '{}-linux-gnu-g++' is installed.", processor)));
 }
 

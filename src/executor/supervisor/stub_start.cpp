@@ -36,7 +36,7 @@ Result<std::string> read_report(const os::Fd& from, std::stop_token stop)
         TRY(os::wait_readable(from.get(), deadline, stop));
         char block[1024];
         const auto got = ::read(from.get(), block, sizeof block);
-        if (got < 0 && errno != EINTR) return fail_errno(errno, "hear from the supervisor");
+        if (got < 0 && errno != EINTR) return fail_errno(errno, "read the supervisor's answer");
         if (got == 0) break;
         said.append(block, static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
     }

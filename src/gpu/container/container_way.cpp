@@ -90,7 +90,7 @@ JsonArray request_of(const char* driver, const std::vector<std::string>& ids)
 ContainerGpus by_request(const ContainerQuestion& question, const Toolkit& toolkit)
 {
     ContainerGpus gpus{.way = "device-request",
-                       .reason = "The engine's machine has NVIDIA's hook for containers, toolkit " +
+                       .reason = "The engine's machine has NVIDIA's container hook, toolkit " +
                                  toolkit.text + "."};
     gpus.host_settings.set("DeviceRequests", request_of("", uuids_of(question.devices)));
     return gpus;
@@ -99,7 +99,7 @@ ContainerGpus by_request(const ContainerQuestion& question, const Toolkit& toolk
 ContainerGpus by_cdi(const std::vector<std::string>& names, const Toolkit& toolkit)
 {
     ContainerGpus gpus{.way = "cdi",
-                       .reason = "The engine has descriptions (CDI) of these GPUs, toolkit " +
+                       .reason = "The engine has CDI descriptions of these GPUs, toolkit " +
                                  toolkit.text + "."};
     gpus.host_settings.set("DeviceRequests", request_of("cdi", names));
     return gpus;
@@ -118,16 +118,17 @@ ToolkitOffer ask_toolkit(const ContainerQuestion& question)
     const auto toolkit = find_toolkit(question.search.ask);
     if (!toolkit)
         return {.gpus = std::nullopt,
-                .refusal = "The version of NVIDIA's container toolkit cannot be told (neither "
-                           "'nvidia-ctk' nor 'nvidia-container-cli' says it), so it is not used."};
+                .refusal =
+                    "The version of NVIDIA's container toolkit is unknown (neither 'nvidia-ctk' "
+                    "nor 'nvidia-container-cli' reports it), so the toolkit is not used."};
     if (const auto holes = holes_of(*toolkit); !holes.empty())
         return {.gpus = std::nullopt,
-                .refusal = fmt::format("NVIDIA's container toolkit {} lets an image break out of "
-                                       "its container ({}), so it is not used; update it to {} or "
-                                       "newer.",
-                                       toolkit->text,
-                                       holes,
-                                       sound_toolkit)};
+                .refusal = fmt::format(
+                    "NVIDIA's container toolkit {} allows an image to break out of its container "
+                    "({}), so the toolkit is not used; update it to {} or newer.",
+                    toolkit->text,
+                    holes,
+                    sound_toolkit)};
     if (runtime) return {.gpus = by_runtime(question, *toolkit), .refusal = {}};
     if (hook) return {.gpus = by_request(question, *toolkit), .refusal = {}};
     return {.gpus = by_cdi(*names, *toolkit), .refusal = {}};
@@ -151,8 +152,8 @@ void add_nodes(const ContainerQuestion& question, const DriverFiles& files, Cont
                 groups.push_back(group);
             if (question.info.rootless)
                 gpus.warnings.push_back(fmt::format(
-                    "The engine is rootless, and '{}' is not open to all: the run may not see the "
-                    "GPU. An administrator allows it with: chmod a+rw {}",
+                    "The engine is rootless, and not all users may open '{}': the run may not see "
+                    "the GPU. An administrator can allow it with: chmod a+rw {}",
                     printable(file),
                     shell_word(file)));
         }

@@ -94,8 +94,8 @@ Result<> add_device(const DriverSearch& search, const Device& device, DriverFile
                                         fmt::format("GPU '{}' has no device file '{}'",
                                                     printable(device.uuid),
                                                     printable(node)),
-                                        "'nvidia-smi' or 'nvidia-modprobe -u -c=0', run once as "
-                                        "root, makes the files of NVIDIA's driver."));
+                                        "Run 'nvidia-smi' or 'nvidia-modprobe -u -c=0' once as "
+                                        "root: it creates the device files of NVIDIA's driver."));
         add_node(files, node);
     }
     if (!device.card.empty()) add_capabilities(search, device, files);
@@ -113,14 +113,15 @@ Result<> add_nvidia(const DriverSearch& search, DriverFiles& files)
         return tl::unexpected(
             Error(ErrorKind::not_found,
                   "NVIDIA's driver has no device file '/dev/nvidiactl' on this machine",
-                  "Is its kernel module loaded? 'nvidia-smi', run once as root, makes the files."));
+                  "Check that its kernel module is loaded. Run 'nvidia-smi' once as root: it "
+                  "creates the files."));
     }
     for (const auto* node :
          {"/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/dev/nvidia-modeset"})
         add_node_if_any(search, files, node);
     if (!is_there(search.root / "dev/nvidia-uvm") && !is_there(search.root / "dev/dxg"))
-        files.remarks.emplace_back("'/dev/nvidia-uvm' is missing, so CUDA will not start; "
-                                   "'nvidia-modprobe -u -c=0', run once as root, makes it.");
+        files.remarks.emplace_back("'/dev/nvidia-uvm' is missing, so CUDA will not start; run "
+                                   "'nvidia-modprobe -u -c=0' once as root to create it.");
     TRY(find_driver_libraries(search, files));
     for (const auto* folder :
          {"usr/bin", "usr/local/bin", "usr/local/nvidia/bin", "usr/lib/wsl/lib"}) {

@@ -82,7 +82,7 @@ TEST(DriverFiles, OfTheLoadedVersionComeBeforeOthers)
     machine.cache += "\tlibcuda.so.1 (libc6,x86-64) => /usr/local/cuda/compat/libcuda.so.1\n";
     const auto other = find_driver_files({MadeMachine::card(0)}, machine.search()).value();
     EXPECT_EQ(source_of(other, "libcuda.so.1"), "libcuda.so.999.1");
-    EXPECT_THAT(other.remarks, Contains(HasSubstr("not named after the loaded driver")));
+    EXPECT_THAT(other.remarks, Contains(HasSubstr("does not belong to the loaded driver")));
 
     machine.driver_library("libcuda", "1");
     const auto files = find_driver_files({MadeMachine::card(0)}, machine.search()).value();
@@ -98,7 +98,7 @@ TEST(DriverFiles, ForAnotherProcessorAreNamedAndNotUsed)
     const auto none = find_driver_files({MadeMachine::card(0)}, machine.search());
     ASSERT_FALSE(none);
     EXPECT_EQ(none.error().kind(), ErrorKind::not_found);
-    EXPECT_THAT(none.error().message(), HasSubstr("no library for this processor"));
+    EXPECT_THAT(none.error().message(), HasSubstr("not a library for this processor"));
 
     machine.library("usr/lib/libcuda.so.1");
     EXPECT_TRUE(find_driver_files({MadeMachine::card(0)}, machine.search()));

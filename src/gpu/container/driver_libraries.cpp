@@ -126,7 +126,7 @@ Choice choose(const Library& library,
         if (failed) continue;
         if (!is_for_us(real)) {
             if (choice.remark.empty() && !choice.file)
-                choice.remark = fmt::format("{} is no library for this processor.",
+                choice.remark = fmt::format("{} is not a library for this processor.",
                                             os::in_quotes(candidate.source));
             continue;
         }
@@ -135,7 +135,7 @@ Choice choose(const Library& library,
             return {.file = std::move(file), .remark = {}};
         // Beside the driver's own there may be copies of other releases (CUDA's "compat").
         if (choice.file) continue;
-        choice.remark = fmt::format("{} is not named after the loaded driver, {}.",
+        choice.remark = fmt::format("{} does not belong to the loaded driver, {}.",
                                     os::in_quotes(real),
                                     printable(version));
         choice.file = std::move(file);

@@ -29,7 +29,7 @@ Result<std::string> lock_name(const std::string& uuid)
                      });
     if (!fit)
         return fail(ErrorKind::invalid_argument,
-                    "'{}' is no name of a GPU",
+                    "'{}' is not the name of a GPU",
                     printable(std::string_view(uuid).substr(0, 200)));
     return uuid + ".lock";
 }
@@ -67,7 +67,7 @@ std::string sentence(const Device& wanted, const Device& held, const Owner& owne
                            shown(wanted),
                            held.uuid == wanted.card ? "its card" : "its part " + held.uuid);
     if (owner.user.empty()) return text;
-    text += owner.is_present ? " by " : "; the last who noted it was ";
+    text += owner.is_present ? " by " : "; its last known user was ";
     text += owner.user;
     if (!owner.run.empty()) text += " for run " + owner.run;
     if (owner.since > 0) text += " since " + utc_text(owner.since);
@@ -109,7 +109,7 @@ Result<LeaseFolder> LeaseFolder::open(const std::vector<std::string>& environmen
     if (path.empty()) path = lock_folder_of_machine("/");
     if (!path.is_absolute())
         return fail(ErrorKind::invalid_argument,
-                    "PONK_GPU_LOCKS is {}, and must be a whole path",
+                    "PONK_GPU_LOCKS is {}, but must be an absolute path",
                     os::in_quotes(path));
     TRY(make_lock_folder(path));
     return LeaseFolder(std::move(path));
@@ -143,9 +143,8 @@ Result<std::optional<Lease>> LeaseFolder::take_one(int folder,
         lease.file_ = path / name;
         return std::optional<Lease>(std::move(lease));
     }
-    return fail(ErrorKind::conflict,
-                "the lock file {} is replaced again and again",
-                os::in_quotes(path / name));
+    return fail(
+        ErrorKind::conflict, "the lock file {} is replaced repeatedly", os::in_quotes(path / name));
 }
 
 Result<LeaseFolder::Outcome> LeaseFolder::try_take(const Ticket& ticket,

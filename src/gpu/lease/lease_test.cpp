@@ -240,7 +240,7 @@ TEST_P(Leases, SpoiltLockFileIsOneGpuLess)
     ASSERT_TRUE(none.waiting);
     EXPECT_THAT(none.waiting->reasons,
                 ElementsAre(HasSubstr("GPU 0 (GPU-0) cannot be leased: the lock file "
-                                      "'GPU-0.lock' is known by several names"),
+                                      "'GPU-0.lock' is a file with several names"),
                             HasSubstr("GPU 1 (GPU-1) cannot be leased")));
     ASSERT_EQ(::unlink((folder.path() / "x").c_str()), 0);
     EXPECT_EQ(take_now("GPU-0").leases.size(), 1U);
@@ -268,7 +268,7 @@ TEST_P(Leases, HolderWhoseNoteIsOfADeadProcessIsNotNamedAsTheOne)
     const auto held = folder.try_take(ticket, gone, all, {}).value();
     ASSERT_EQ(held.leases.size(), 1U);
     EXPECT_FALSE(folder.holder("GPU-0").value()->is_present);
-    EXPECT_THAT(take_now("GPU-0").waiting->reasons[0], HasSubstr("the last who noted it was"));
+    EXPECT_THAT(take_now("GPU-0").waiting->reasons[0], HasSubstr("its last known user was"));
 }
 
 // By a user to whom /proc shows nobody else's processes, as with 'hidepid'. (That option itself

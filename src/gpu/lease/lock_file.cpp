@@ -39,7 +39,7 @@ Result<> make_folder(const Path& path)
     auto temporary = path;
     temporary += ".tmp-" + to_hex(random_bytes(6));
     if (::mkdir(temporary.c_str(), 0700) != 0)
-        return fail_errno(errno, "make the folder {}", os::in_quotes(path));
+        return fail_errno(errno, "create the folder {}", os::in_quotes(path));
     int failed = ::chmod(temporary.c_str(), for_everybody) != 0 ? errno : 0;
     if (failed == 0 &&
         ::renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) != 0)
@@ -52,7 +52,7 @@ Result<> make_folder(const Path& path)
         (::mkdir(path.c_str(), 0700) == 0 ? ::chmod(path.c_str(), for_everybody) == 0
                                           : errno == EEXIST))
         return {};
-    return fail_errno(failed, "make the folder {}", os::in_quotes(path));
+    return fail_errno(failed, "create the folder {}", os::in_quotes(path));
 }
 
 }  // namespace
@@ -72,22 +72,22 @@ Result<os::Fd> open_lock_folder(const Path& path)
         return tl::unexpected(
             Error(ErrorKind::conflict,
                   "the folder for GPU locks, " + os::in_quotes(path) + ", is a link",
-                  "Whoever made the link, or the administrator, removes it."));
+                  "Ask its owner or the administrator to remove it."));
     }
     auto folder = TRY(os::open_file(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
                           .map_error(while_doing("the folder for GPU locks")));
     if (::fstat(folder.get(), &info) != 0)
-        return fail_errno(errno, "look at {}", os::in_quotes(path));
+        return fail_errno(errno, "check {}", os::in_quotes(path));
     if (!is_open_to_all(info)) {
-        return tl::unexpected(
-            Error(ErrorKind::conflict,
-                  fmt::format("the folder for GPU locks, {}, has mode {:o}, so not all users of "
-                              "this machine can hold locks in it",
-                              os::in_quotes(path),
-                              info.st_mode & 07777U),
-                  fmt::format("Its owner (user id {}) or the administrator runs: chmod 1777 {}",
-                              info.st_uid,
-                              shell_word(path.native()))));
+        return tl::unexpected(Error(
+            ErrorKind::conflict,
+            fmt::format("the folder for GPU locks, {}, has mode {:o}, so not all users of this "
+                        "machine can use it",
+                        os::in_quotes(path),
+                        info.st_mode & 07777U),
+            fmt::format("Ask its owner (user id {}) or the administrator to run: chmod 1777 {}",
+                        info.st_uid,
+                        shell_word(path.native()))));
     }
     return folder;
 }
@@ -109,21 +109,21 @@ Result<std::optional<os::Fd>> find_lock_file(int folder, const std::string& name
         if (errno == ENOENT) return std::optional<os::Fd>();
         auto error = system_error(errno, "open the lock file " + os::in_quotes(name));
         return tl::unexpected(
-            error.with_hint("Whoever made it, or the administrator, gives it mode 1666."));
+            error.with_hint("Ask its owner or the administrator to set its mode to 1666."));
     }
     struct stat info {};
-    if (::fstat(file.get(), &info) != 0)
-        return fail_errno(errno, "look at {}", os::in_quotes(name));
+    if (::fstat(file.get(), &info) != 0) return fail_errno(errno, "check {}", os::in_quotes(name));
     if (info.st_nlink == 0) return std::optional<os::Fd>();
     if (!S_ISREG(info.st_mode) || info.st_nlink != 1) {
         return tl::unexpected(
             Error(ErrorKind::conflict,
                   fmt::format("the lock file {} is {}",
                               os::in_quotes(name),
-                              S_ISREG(info.st_mode) ? "known by several names" : "no plain file"),
+                              S_ISREG(info.st_mode) ? "a file with several names (hard links)"
+                                                    : "not a regular file"),
                   S_ISREG(info.st_mode)
-                      ? std::string("The administrator removes the other name.")
-                      : fmt::format("Its owner (user id {}) or the administrator removes it.",
+                      ? std::string("Ask the administrator to remove the other name.")
+                      : fmt::format("Ask its owner (user id {}) or the administrator to remove it.",
                                     info.st_uid)));
     }
     return std::optional<os::Fd>(std::move(file));
@@ -139,8 +139,7 @@ Result<os::Fd> open_lock_file(int folder, const std::string& name)
             return fail_errno(errno, "open {} to all users", os::in_quotes(name));
         TRY(made.link_as(name));
     }
-    return fail(
-        ErrorKind::conflict, "the lock file {} is removed again and again", os::in_quotes(name));
+    return fail(ErrorKind::conflict, "the lock file {} is removed repeatedly", os::in_quotes(name));
 }
 
 Result<bool> try_lock(int fd, LockKind kind)

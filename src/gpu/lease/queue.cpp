@@ -198,7 +198,7 @@ Result<Ticket> LeaseFolder::queue(const Selection& selection, const Owner& owner
 {
     const auto text = to_text(LeaseNote{.owner = owner, .selection = selection});
     if (text.size() > lease_note_limit)
-        return fail(ErrorKind::invalid_argument, "too many GPUs are named");
+        return fail(ErrorKind::invalid_argument, "too many GPUs are requested");
     const auto folder = TRY(open_lock_folder(path_));
     const auto queueing = [&]() -> Result<Ticket> {
         // Ready and locked before it has a name.

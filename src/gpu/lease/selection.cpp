@@ -30,9 +30,10 @@ tl::unexpected<Error> not_there(const std::string& name, const std::vector<Devic
         known.push_back(device.uuid);
     return tl::unexpected(Error(ErrorKind::not_found,
                                 "there is no GPU '" + printable(name) + "' on this machine",
-                                known.empty() ? "No GPU was found here; 'ponk gpu list' says why."
-                                              : "It has " + printable(join(known, ", ")) +
-                                                    ". A number, 'all' or 'none' will do, too."));
+                                known.empty()
+                                    ? "No GPU was found here; 'ponk gpu list' shows the reason."
+                                    : "It has " + printable(join(known, ", ")) +
+                                          ". You can also use a number, 'all' or 'none'."));
 }
 
 // A UUID, its unique beginning, or a place in the list. Cards in MIG mode are not listed, but have
@@ -54,13 +55,13 @@ Result<std::string> find_named(const std::string& name, const std::vector<Device
     if (found.empty()) return not_there(name, all);
     if (found.size() == 1) return *found.begin();
     return tl::unexpected(Error(ErrorKind::invalid_argument,
-                                fmt::format("'{}' is the beginning of {} GPUs: '{}', '{}'{}",
+                                fmt::format("'{}' matches {} GPUs: '{}', '{}'{}",
                                             printable(name),
                                             found.size(),
                                             *found.begin(),
                                             *std::next(found.begin()),
                                             found.size() > 2 ? "…" : ""),
-                                "Write more of the UUID."));
+                                "Use more characters of the UUID."));
 }
 
 // The device of that name; the name of a card that is not listed means all its instances.
@@ -84,11 +85,11 @@ Result<std::vector<Device>> find_all_named(const std::vector<std::string>& names
                 if (other.uuid == device.uuid)
                     return tl::unexpected(
                         Error(ErrorKind::invalid_argument,
-                              fmt::format("GPU '{}' is asked for twice", device.uuid),
-                              "Name each GPU once; 'ponk gpu list' shows them all."));
+                              fmt::format("GPU '{}' is requested twice", device.uuid),
+                              "Request each GPU once; 'ponk gpu list' lists all GPUs."));
                 if (other.card == device.uuid || device.card == other.uuid)
                     return fail(ErrorKind::invalid_argument,
-                                "GPU '{}' is asked for together with a part of it, '{}'",
+                                "GPU '{}' is requested together with a part of it, '{}'",
                                 other.card == device.uuid ? device.uuid : other.uuid,
                                 other.card == device.uuid ? other.uuid : device.uuid);
             }
@@ -111,14 +112,14 @@ Result<std::vector<Device>> LeaseFolder::candidates(const Selection& selection,
     });
     if (selection.kind == Selection::Kind::all && usable.empty())
         return tl::unexpected(Error(ErrorKind::not_found,
-                                    "all GPUs of this machine are asked for, and it has none",
-                                    "'ponk gpu list' says why none was found."));
+                                    "all GPUs of this machine are requested, but it has none",
+                                    "'ponk gpu list' shows why none was found."));
     if (selection.kind == Selection::Kind::count && selection.count > usable.size())
         return tl::unexpected(Error(
             ErrorKind::invalid_argument,
             fmt::format(
-                "{} GPUs are asked for, and this machine has {}", selection.count, usable.size()),
-            fmt::format("Ask for {} at most, or choose another target.",
+                "{} GPUs are requested, but this machine has {}", selection.count, usable.size()),
+            fmt::format("Request at most {}, or choose another target.",
                         usable.empty() ? "none" : std::to_string(usable.size()))));
     return usable;
 }

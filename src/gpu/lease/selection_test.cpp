@@ -46,7 +46,7 @@ TEST(Selection, WhatTheMachineDoesNotHaveIsNamed)
     EXPECT_THAT(error("GPU-a").message(), HasSubstr("beginning of 2"));
     EXPECT_THAT(error("GPU-aa,0").message(), HasSubstr("twice"));
     EXPECT_THAT(error("GPU-aa,0").hint(), HasSubstr("once"));
-    EXPECT_THAT(error("x").hint(), HasSubstr("A number, 'all' or 'none'"));
+    EXPECT_THAT(error("x").hint(), HasSubstr("a number, 'all' or 'none'"));
     EXPECT_EQ(LeaseFolder::candidates(parse_gpu_selection("all").value(), {}).error().kind(),
               ErrorKind::not_found);
 }
@@ -70,7 +70,7 @@ TEST(Selection, InstancesStandForTheirCard)
                 HasSubstr("beginning of 2"));
     EXPECT_THAT(
         LeaseFolder::candidates(parse_gpu_selection("MIG-1,GPU-1").value(), all).error().message(),
-        HasSubstr("'MIG-1' is asked for twice"));
+        HasSubstr("'MIG-1' is requested twice"));
 }
 
 }  // namespace

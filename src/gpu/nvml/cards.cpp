@@ -71,11 +71,10 @@ void add_devices(Machine& machine, unsigned number)
                         number,
                         card.name,
                         card.uuid);
-    machine.problem.advise(
-        "Make some with 'sudo nvidia-smi mig -i %u -cgi PROFILE -C', or end that "
-        "mode with 'sudo nvidia-smi -i %u -mig 0'.",
-        number,
-        number);
+    machine.problem.advise("Create instances with 'sudo nvidia-smi mig -i %u -cgi PROFILE -C', or "
+                           "disable MIG with 'sudo nvidia-smi -i %u -mig 0'.",
+                           number,
+                           number);
 }
 
 // The devices of the last time, whose counters go on where they are listed again.
@@ -259,9 +258,9 @@ void enumerate(Machine& machine)
             "unavailable", "GPU %u cannot be used: %s", i, status_text(library, status));
         machine.problem.advise(
             status == no_permission
-                ? "Look at 'ls -l /dev/nvidia*': this user may not open its file."
-                : "'sudo dmesg | grep -i xid' shows what happened; a lost card "
-                  "comes back with a restart of the machine.");
+                ? "Check 'ls -l /dev/nvidia*': this user may not open the device file."
+                : "'sudo dmesg | grep -i xid' shows what happened; restart the machine to use a "
+                  "lost GPU again.");
     }
     take_cards(machine, found, usable);
     for (unsigned i = 0; i < machine.card_count; ++i)
@@ -269,7 +268,7 @@ void enumerate(Machine& machine)
     take_counters_over(machine);
     if (machine.device_count == 0 && !machine.problem.kind) {
         machine.problem.say("unavailable", "the NVIDIA driver %s finds no GPU", machine.driver);
-        machine.problem.advise("'lspci | grep -i nvidia' shows whether the machine sees one, 'sudo "
+        machine.problem.advise("'lspci | grep -i nvidia' shows whether the machine has one, 'sudo "
                                "dmesg | grep -i nvrm' why the driver does not use it.");
     }
 }

@@ -160,26 +160,27 @@ void explain(const Library& library, int status, Problem& problem)
             "the NVIDIA driver was changed while its old kernel module (%s) is still loaded",
             version);
         problem.advise(
-            "Restart the machine, or load the new one when nothing uses a GPU: 'sudo "
-            "rmmod nvidia_uvm nvidia_drm nvidia_modeset nvidia && sudo modprobe nvidia'.");
+            "Restart the machine, or load the new module while no program uses a GPU: 'sudo rmmod "
+            "nvidia_uvm nvidia_drm nvidia_modeset nvidia && sudo modprobe nvidia'.");
         return;
     case driver_not_loaded:
         problem.say("unavailable",
                     "the NVIDIA driver is installed, but its kernel module is not loaded");
-        problem.advise("Run 'sudo modprobe nvidia'. When there is none for this kernel (after an "
-                       "upgrade of it), install the driver again.");
+        problem.advise("Run 'sudo modprobe nvidia'. If there is no module for this kernel (after a "
+                       "kernel upgrade), install the driver again.");
         return;
     case no_permission:
     case operating_system:
         problem.say(
             "unavailable", "the NVIDIA driver refuses this user: %s", status_text(library, status));
-        problem.advise("Look at 'ls -l /dev/nvidia*': join the group that may use these files, or "
-                       "let the administrator open them.");
+        problem.advise("Check 'ls -l /dev/nvidia*': join the group that may use these files, or "
+                       "ask the administrator to allow access.");
         return;
     default:
         problem.say(
             "unavailable", "the NVIDIA driver does not start: %s", status_text(library, status));
-        problem.advise("Try 'nvidia-smi'; 'sudo dmesg | grep -i nvrm' shows what the driver says.");
+        problem.advise(
+            "Try 'nvidia-smi'; 'sudo dmesg | grep -i nvrm' shows messages of the driver.");
     }
 }
 
@@ -218,7 +219,7 @@ bool load(Library& library, Problem& problem)
     void* at = open_library(reason, sizeof reason);
     if (!at) {
         problem.say("not_found", "the NVIDIA driver's library cannot be loaded: %s", reason);
-        problem.advise("Install the package that has '%s' (libnvidia-ml1, libnvidia-compute-NNN, "
+        problem.advise("Install the package with '%s' (libnvidia-ml1, libnvidia-compute-NNN, "
                        "nvidia-driver-libs) in the driver's version.",
                        library_name);
         return false;
@@ -227,7 +228,7 @@ bool load(Library& library, Problem& problem)
     find_figures(at, library);
     if (!library.init || !library.count || !library.by_index || !library.uuid) {
         problem.say("not_found", "'%s' is too old or not NVIDIA's", library_name);
-        problem.advise("Install a driver of this decade.");
+        problem.advise("Install a current driver.");
         return false;
     }
     const int status = library.init();

@@ -67,11 +67,10 @@ ChildProbe::ask(const std::string& request, Deadline deadline, const std::stop_t
     auto line = ask_once(request, deadline, stop);
     if (line && !*line) line = ask_once(request, deadline, stop);
     if (!line && line.error().kind() == ErrorKind::timeout)
-        return tl::unexpected(
-            Error(ErrorKind::unavailable,
-                  "the GPU driver did not answer in time",
-                  "Try 'nvidia-smi' or 'rocm-smi' there; when that hangs too, the driver needs a "
-                  "restart of the machine ('sudo dmesg' may show why)."));
+        return tl::unexpected(Error(ErrorKind::unavailable,
+                                    "the GPU driver did not answer in time",
+                                    "Try 'nvidia-smi' or 'rocm-smi' there. If it hangs too, "
+                                    "restart the machine ('sudo dmesg' may show the reason)."));
     const auto answer = TRY(line);
     if (!answer)
         return fail(ErrorKind::unavailable,
@@ -82,7 +81,7 @@ ChildProbe::ask(const std::string& request, Deadline deadline, const std::stop_t
     if (json && json->is_object() && json->text("error").empty()) return json;
     child_.kill();
     return fail(ErrorKind::damaged,
-                "{} does not speak the probe protocol: it answered '{}'",
+                "{} does not follow the probe protocol: it answered '{}'",
                 os::in_quotes(program_),
                 printable(answer->substr(0, 200)));
 }

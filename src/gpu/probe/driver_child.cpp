@@ -22,9 +22,8 @@ Result<> DriverChild::start(const std::vector<std::string>& words,
         if (!os::find_exit(stuck_.pidfd.get()))
             return tl::unexpected(
                 Error(ErrorKind::unavailable,
-                      "the GPU driver does not answer, nor does it let go of who asked it",
-                      "'sudo dmesg' may show why; such a driver mostly needs a restart of the "
-                      "machine."));
+                      "the GPU driver does not answer and blocks the process that asked it",
+                      "'sudo dmesg' may show the reason; usually the machine must be restarted."));
         os::reap(stuck_.pidfd.get());
         stuck_ = os::Child();
     }

@@ -25,8 +25,9 @@ Result<Path> install_nvml_program(const Path& lib)
     const auto processor = os::own_processor();
     const auto program = nvml_program(processor);
     if (program.empty())
-        return fail(
-            ErrorKind::unavailable, "this ponk has no 'ponk-nvml' for '{}' machines", processor);
+        return fail(ErrorKind::unavailable,
+                    "this ponk contains no 'ponk-nvml' for '{}' machines",
+                    processor);
     return os::install_program(lib, "ponk-nvml", program);
 }
 

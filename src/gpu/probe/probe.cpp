@@ -63,7 +63,7 @@ std::optional<Error> card_without_driver(const Path& root)
             continue;
         return Error(
             ErrorKind::unavailable,
-            fmt::format("there is an NVIDIA GPU at {}, but no driver of NVIDIA",
+            fmt::format("there is an NVIDIA GPU at {}, but no NVIDIA driver",
                         printable(entry.name)),
             "Install NVIDIA's driver (on Debian and Ubuntu: 'nvidia-driver'), then restart "
             "the machine.");

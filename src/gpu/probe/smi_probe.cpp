@@ -17,14 +17,14 @@ Error explain(int status, const std::string& text)
     const auto line = printable(trim(text.substr(0, text.find('\n'))).substr(0, 300));
     const auto message =
         fmt::format("'nvidia-smi' failed with code {}{}{}", status, line.empty() ? "" : ": ", line);
-    const char* hint = "Try 'nvidia-smi'; 'sudo dmesg | grep -i nvrm' shows what the driver says.";
-    if (status == 4)
-        hint = "Look at 'ls -l /dev/nvidia*': join the group that may use these files.";
+    const char* hint =
+        "Try 'nvidia-smi'; 'sudo dmesg | grep -i nvrm' shows messages of the driver.";
+    if (status == 4) hint = "Check 'ls -l /dev/nvidia*': join the group that may use these files.";
     if (status == 9)
         hint = "Run 'sudo modprobe nvidia', or install the driver again after an upgrade of the "
                "kernel.";
     if (status == 12) hint = "Install the driver's libraries in the version of its kernel module.";
-    if (status == 15) hint = "A card is lost: restart the machine to get it back.";
+    if (status == 15) hint = "A GPU is lost: restart the machine to use it again.";
     if (status == 18 || text.find("mismatch") != std::string::npos)
         hint = "The driver was changed while its old kernel module is loaded: restart the machine.";
     return {ErrorKind::unavailable, message, hint};
@@ -49,10 +49,9 @@ SmiProbe::run(const std::vector<std::string>& words, Deadline deadline, const st
         const auto more = child_.read(said.text, deadline, stop);
         if (!more || said.text.size() > longest_report) child_.kill();
         if (!more && more.error().kind() == ErrorKind::timeout)
-            return tl::unexpected(Error(
-                ErrorKind::unavailable,
-                "'nvidia-smi' did not answer in time",
-                "When it hangs in a terminal too, the driver needs a restart of the machine."));
+            return tl::unexpected(Error(ErrorKind::unavailable,
+                                        "'nvidia-smi' did not answer in time",
+                                        "If it hangs in a terminal too, restart the machine."));
         if (!TRY(more)) break;
         if (said.text.size() > longest_report)
             return fail(ErrorKind::damaged, "'nvidia-smi' does not stop writing");
@@ -88,7 +87,7 @@ Result<Inventory> SmiProbe::inventory(Deadline deadline, std::stop_token stop)
         report.inventory.problem =
             Error(ErrorKind::unavailable,
                   fmt::format("the NVIDIA driver {} finds no GPU", report.inventory.driver_version),
-                  "'lspci | grep -i nvidia' shows whether the machine sees one.");
+                  "'lspci | grep -i nvidia' shows whether the machine has one.");
     return report.inventory;
 }
 

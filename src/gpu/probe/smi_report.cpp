@@ -160,8 +160,8 @@ void add_instances(const XmlElement& gpu,
               fmt::format("the GPU '{}' ({}) is in MIG mode and has no instances",
                           printable(card.name),
                           printable(card.uuid)),
-              "Make some with 'sudo nvidia-smi mig -cgi PROFILE -C', or end that mode with 'sudo "
-              "nvidia-smi -mig 0'.");
+              "Create instances with 'sudo nvidia-smi mig -cgi PROFILE -C', or disable MIG with "
+              "'sudo nvidia-smi -mig 0'.");
 }
 
 }  // namespace
@@ -201,7 +201,7 @@ Result<SmiReport> parse_smi_report(std::string_view xml, const std::vector<SmiIn
 {
     const auto root = TRY(parse_xml(xml));
     if (root.name != "nvidia_smi_log")
-        return fail(ErrorKind::damaged, "'{}' is no report of nvidia-smi", printable(root.name));
+        return fail(ErrorKind::damaged, "'{}' is not a report of nvidia-smi", printable(root.name));
     SmiReport report;
     report.inventory.way = "nvidia-smi";
     report.inventory.driver_version = root.text_at("driver_version");

@@ -35,7 +35,7 @@ public:
 private:
     [[nodiscard]] tl::unexpected<Error> bad(const char* what) const
     {
-        return fail(ErrorKind::damaged, "no XML at byte {}: {}", at_, what);
+        return fail(ErrorKind::damaged, "invalid XML at byte {}: {}", at_, what);
     }
 
     Result<> skip_past(std::string_view end)

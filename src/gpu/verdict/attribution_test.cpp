@@ -116,7 +116,7 @@ TEST(Attribution, WorkIsTakenBackWhenTheDriverTellsLateWhoseItWas)
     watch.sample({with_sm(seen(0.5, {process(own_pid), gone}), 0)}, 250);
 
     EXPECT_EQ(watch.first().worked_seconds, 0);
-    EXPECT_VERDICT(watch, "idle", "processes of others");
+    EXPECT_VERDICT(watch, "idle", "other processes");
 }
 
 // Drivers in a container list the processes of the own namespace only.

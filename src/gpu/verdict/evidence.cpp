@@ -111,7 +111,7 @@ Json to_json(const Evidence& evidence)
 
 Result<Evidence> evidence_from(const Json& json)
 {
-    if (!json.is_object()) return fail(ErrorKind::damaged, "the evidence of GPUs is no object");
+    if (!json.is_object()) return fail(ErrorKind::damaged, "the GPU evidence is not an object");
     Evidence evidence;
     evidence.samples = json.integer("samples");
     evidence.failures = json.integer("failures");

@@ -206,12 +206,12 @@ void find_library_trouble(const std::vector<const Process*>& workers,
                                          process->cuda.driver_version == leased.driver_version);
             out.push_back(
                 {"cuda-newer-than-driver",
-                 fmt::format("process {} has loaded CUDA {}, but driver {} serves CUDA {} "
-                             "at most",
-                             process->pid,
-                             *process->cuda.runtime_major,
-                             leased.driver_version,
-                             leased.cuda_version),
+                 fmt::format(
+                     "process {} has loaded CUDA {}, but driver {} supports CUDA {} at most",
+                     process->pid,
+                     *process->cuda.runtime_major,
+                     leased.driver_version,
+                     leased.cuda_version),
                  own_library,
                  process->pid});
         }
@@ -220,14 +220,15 @@ void find_library_trouble(const std::vector<const Process*>& workers,
                 return build.gpu == Gpu::yes;
             });
         if (gpu_build != process->builds.end() && !driver_loaded)
-            out.push_back({"driver-library-not-loaded",
-                           fmt::format("{} of process {} could use a GPU, but the driver's library "
-                                       "libcuda.so.1 was not loaded: it was not asked for, or is "
-                                       "not found there",
-                                       gpu_build->name,
-                                       process->pid),
-                           false,
-                           process->pid});
+            out.push_back(
+                {"driver-library-not-loaded",
+                 fmt::format(
+                     "{} of process {} could use a GPU, but the driver's library libcuda.so.1 was "
+                     "not loaded: the program did not request it, or it was not found",
+                     gpu_build->name,
+                     process->pid),
+                 false,
+                 process->pid});
     }
 }
 
@@ -260,7 +261,7 @@ void find_node_trouble(const std::vector<const Process*>& workers,
         if (!file || ::fstat(file->get(), &status) != 0) {
             if (!file && file.error().kind() == ErrorKind::not_found)
                 out.push_back({"node-missing",
-                               fmt::format("'{}' is not there for process {}", node, process.pid),
+                               fmt::format("process {1} cannot see '{0}'", node, process.pid),
                                false,
                                process.pid});
         } else if (who && !may_open(status, *who)) {

@@ -156,7 +156,8 @@ std::optional<FrameworkBuild> find_tensorflow(const std::vector<std::string>& ma
     const bool cpu = !general && has("tensorflow_cpu");
     if (cuda) {
         build.gpu = *cuda || rocm.value_or(false) ? Gpu::yes : Gpu::no;
-        build.because = cpu ? "it is the package 'tensorflow-cpu'" : "its build_info.py says so";
+        build.because =
+            cpu ? "it is the package 'tensorflow-cpu'" : "according to its build_info.py";
     } else if (cpu) {
         build.gpu = Gpu::no;
         build.because = "it is the package 'tensorflow-cpu'";

@@ -220,7 +220,7 @@ TEST_F(Fallback, CudaNewerThanTheDriverIsCertainOnceTheDriversOwnLibraryIsLoaded
 {
     put_process(10, "torch-cuda-driver");
     EXPECT_THAT(codes(), ElementsAre("certain cuda-newer-than-driver"));
-    EXPECT_THAT(found()[0].sentence, HasSubstr("CUDA 14, but driver 580.65.06 serves CUDA 13.0"));
+    EXPECT_THAT(found()[0].sentence, HasSubstr("CUDA 14, but driver 580.65.06 supports CUDA 13.0"));
 
     leased_.driver_version = "570.1";  // a newer library was put beside an older driver
     EXPECT_THAT(codes(), ElementsAre("cuda-newer-than-driver"));

@@ -131,13 +131,13 @@ std::string worked_text(const Sum& sum)
 std::string shared_text(const Evidence& evidence)
 {
     const auto shared = names(evidence, [](const auto& device) { return device.shared; });
-    return shared.empty() ? "" : fmt::format("; processes of others were on {} too", shared);
+    return shared.empty() ? "" : fmt::format("; other processes were on {} too", shared);
 }
 
 std::string not_counted_text(const Sum& sum)
 {
     if (sum.not_counted < least_worked) return "";
-    return fmt::format("; {} of activity were not counted: they may be another's",
+    return fmt::format("; {} of activity were not counted: they may belong to another process",
                        seconds_text(sum.not_counted));
 }
 
@@ -152,7 +152,7 @@ Judgement lost(const Evidence& evidence)
     }
     const auto all = sum(evidence, was_held);
     auto reason = join(sentences, "; ");
-    reason += all.devices == 0 ? "; no process of the run had been seen on it"
+    reason += all.devices == 0 ? "; no process of the run was seen on it"
                                : fmt::format("; until then processes of the run {}, {}",
                                              held_text(all),
                                              worked_text(all));
@@ -187,7 +187,7 @@ Judgement held(const Evidence& evidence)
     const auto blind = names(evidence, is_blind);
     const auto all = sum(evidence, was_held);
     if (blind.empty()) {
-        auto reason = fmt::format("processes of the run {} on {}, but were hardly at work: {}",
+        auto reason = fmt::format("processes of the run {} on {}, but were hardly active: {}",
                                   held_text(all),
                                   names(evidence, was_held),
                                   worked_text(all));
@@ -202,11 +202,12 @@ Judgement held(const Evidence& evidence)
             return is_blind(device) && device.shared;
         });
     if (brief)
-        reason += "but were seen once only, too briefly to measure their work";
+        reason += "but were seen only once, too briefly to measure their work";
     else if (shared)
-        reason += "but so did processes of others, and the driver does not tell whose work it was";
+        reason +=
+            "but so did other processes, and the driver does not report which of them was active";
     else
-        reason += "but the driver does not tell how much they worked there";
+        reason += "but the driver does not report their activity";
     return {Verdict::unknown, reason + not_counted_text(all)};
 }
 
@@ -218,8 +219,8 @@ std::optional<std::string> why_unseen(const Evidence& evidence)
     for (std::size_t i = 0; i < evidence.devices.size(); ++i) {
         const auto& device = evidence.devices[i];
         if (was_used_by_unseen(device, evidence.seconds))
-            return fmt::format("{} was busy {} and had {} more in use, but the driver did not tell "
-                               "whose processes these were",
+            return fmt::format("{} was busy {} and had {} more in use, but the driver did not "
+                               "report which processes used it",
                                name_of(evidence, i),
                                seconds_text(device.unattributed_seconds),
                                byte_size_text(device.unattributed_memory));
@@ -229,14 +230,14 @@ std::optional<std::string> why_unseen(const Evidence& evidence)
                            evidence.samples,
                            evidence.samples + evidence.failures);
     if (evidence.samples < least_samples || evidence.seconds < least_watched)
-        return fmt::format("too little was seen: {} sample{} over {}",
+        return fmt::format("too few samples: {} sample{} over {}",
                            evidence.samples,
                            evidence.samples == 1 ? "" : "s",
                            seconds_text(evidence.seconds));
     if (const auto unseen =
             names(evidence, [](const auto& device) { return device.samples < least_samples; });
         !unseen.empty())
-        return fmt::format("the driver told nothing of {}", unseen);
+        return fmt::format("the driver reported nothing about {}", unseen);
     return std::nullopt;
 }
 

@@ -55,7 +55,7 @@ TEST(Verdict, AllocatingAndWaitingIsIdle)
     watch.samples(3, seen(0.0)).samples(1, seen(0.2, {process(own_pid)}));
     watch.samples(60, seen(0.0, {process(own_pid)}));
 
-    EXPECT_VERDICT(watch, "idle", "hardly at work: busy 0.20 s of 61.0 s (0.3 %)");
+    EXPECT_VERDICT(watch, "idle", "hardly active: busy 0.20 s of 61.0 s (0.3 %)");
 }
 
 TEST(Verdict, NobodyOnTheDeviceIsAFallbackWithWhatWasFound)
@@ -82,15 +82,15 @@ TEST(Verdict, WorkOfOthersIsNeverTheRuns)
 {
     Watch absent;
     absent.samples(30, seen(1.0, {process(other_pid, 1.0)}));
-    EXPECT_VERDICT(absent, "cpu-fallback", "processes of others were on 'NVIDIA H200' too");
+    EXPECT_VERDICT(absent, "cpu-fallback", "other processes were on 'NVIDIA H200' too");
 
     Watch idle;
     idle.samples(30, seen(1.0, {process(other_pid, 1.0), process(own_pid, 0.0)}));
-    EXPECT_VERDICT(idle, "idle", "processes of others");
+    EXPECT_VERDICT(idle, "idle", "other processes");
 
     Watch untold;
     untold.samples(30, seen(1.0, {process(other_pid), process(own_pid)}));
-    EXPECT_VERDICT(untold, "unknown", "does not tell whose work it was");
+    EXPECT_VERDICT(untold, "unknown", "does not report which of them was active");
 
     Watch worked;
     worked.samples(30, seen(1.0, {process(other_pid, 0.5), process(own_pid, 0.5)}));
@@ -113,7 +113,7 @@ TEST(Verdict, WorkThatTheDriverHidesIsUnknownNotAFallback)
 {
     Watch busy;
     busy.samples(30, seen(0.7));
-    EXPECT_VERDICT(busy, "unknown", "did not tell whose processes");
+    EXPECT_VERDICT(busy, "unknown", "did not report which processes");
 
     Watch holding;
     auto empty = seen(0.0);
@@ -133,7 +133,7 @@ TEST(Verdict, ProcessesThatAreNotSeenHereMayBeTheRuns)
 
     Watch waiting;
     waiting.samples(30, seen(0.0, {process(unseen_pid)}));
-    EXPECT_VERDICT(waiting, "unknown", "did not tell whose processes");
+    EXPECT_VERDICT(waiting, "unknown", "did not report which processes");
 
     Watch beside;
     beside.samples(30, seen(1.0, {process(unseen_pid, 0.9), process(own_pid, 0.0)}));
@@ -150,14 +150,14 @@ TEST(Verdict, ActivityThatIsNotToldIsUnknownNotIdle)
     Watch watch;
     watch.samples(30, seen(std::nullopt, {process(own_pid)}));
 
-    EXPECT_VERDICT(watch, "unknown", "does not tell how much they worked");
+    EXPECT_VERDICT(watch, "unknown", "does not report their activity");
 }
 
 TEST(Verdict, ShortRunsAreNotGuessed)
 {
     EXPECT_VERDICT(Watch(), "unknown", "0 samples");
     EXPECT_VERDICT(Watch().samples(1, seen(0.0)), "unknown", "1 sample over");
-    EXPECT_VERDICT(Watch().samples(1, seen(0.9, {process(own_pid)})), "unknown", "seen once only");
+    EXPECT_VERDICT(Watch().samples(1, seen(0.9, {process(own_pid)})), "unknown", "seen only once");
     EXPECT_VERDICT(
         Watch().samples(1, seen(0.0)).sample({seen(0.0)}, 300), "unknown", "over 0.30 s");
     auto quick = seen(0.5, {process(own_pid)});
@@ -258,7 +258,7 @@ TEST(Verdict, DeviceThatWasNeverToldOfForbidsToSpeakOfAFallback)
     for (int i = 0; i < 9; ++i)
         watch.sample({seen(0.0)});
 
-    EXPECT_VERDICT(watch, "unknown", "told nothing of GPU 1");
+    EXPECT_VERDICT(watch, "unknown", "reported nothing about GPU 1");
 }
 
 TEST(Verdict, ClocksAndCountersThatJumpAddNothing)

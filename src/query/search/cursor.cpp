@@ -88,9 +88,9 @@ tl::unexpected<Error> Cursor::no_name() const
     std::string hint;
     const auto kind = peek().kind;
     if (kind == TokenKind::left_paren)
-        hint = "Comparisons stand without parentheses: all of them must hold.";
+        hint = "Parentheses are not supported: all comparisons must be true.";
     if (kind == TokenKind::number || kind == TokenKind::text)
-        hint = "The name stands on the left side, the value on the right.";
+        hint = "Write the name on the left side and the value on the right.";
     return unexpected("a name", std::move(hint));
 }
 
@@ -104,7 +104,7 @@ tl::unexpected<Error> Cursor::no_entity(const Grammar& grammar, const Token& tok
     }
     const auto meant = nearest(token.text, words);
     return wrong(token.at,
-                 fmt::format("'{}' is nothing that {} have", printable(token.text), grammar.things),
+                 fmt::format("{1} have no '{0}'", printable(token.text), grammar.things),
                  meant ? fmt::format("Did you mean '{}'?", *meant)
                        : fmt::format("Names begin with one of: {}.", list_of(first)));
 }
@@ -116,14 +116,14 @@ tl::unexpected<Error> Cursor::no_key(const Family& family,
 {
     const auto at = token.rest ? token.rest_at : token.at;
     if (family.keys.empty())
-        return wrong(token.at, fmt::format("'{}' is nothing to order by", family.words.front()));
+        return wrong(token.at, fmt::format("cannot order by '{}'", family.words.front()));
     if (is_keyword(token, "NOT"))
         return unexpected("a name", "Write the opposite comparison instead.");
     const auto& after = tokens_[next_ + 1];
     if (after.kind == TokenKind::name &&
         find_key(family, fmt::format("{} {}", name, after.text), purpose))
         return wrong(at,
-                     fmt::format("a name with a blank must stand in backticks"),
+                     fmt::format("put a name with a space in backticks"),
                      fmt::format("Write `{} {}`.", name, after.text));
     const auto keys = known_keys(family, purpose);
     const auto meant = nearest(name, keys);
@@ -133,7 +133,7 @@ tl::unexpected<Error> Cursor::no_key(const Family& family,
                              printable(name),
                              purpose == Purpose::filter ? "compare" : "order by"),
                  meant ? fmt::format("Did you mean '{}'?", *meant)
-                       : fmt::format("There are: {}. Values that a script logs are metrics.NAME, "
+                       : fmt::format("Allowed: {}. Values that a script logs are metrics.NAME, "
                                      "params.NAME and tags.NAME.",
                                      list_of(keys)));
 }

@@ -71,8 +71,8 @@ private:
         if (!has(name.key->operators, op))
             return cursor_.wrong(
                 op_at,
-                fmt::format("'{}' cannot be compared by {}", printable(name.text), to_string(op)),
-                fmt::format("It can by: {}.", names_of(name.key->operators)));
+                fmt::format("'{}' cannot be compared with {}", printable(name.text), to_string(op)),
+                fmt::format("Allowed here: {}.", names_of(name.key->operators)));
         auto compared = TRY(value(name, op));
         return Comparison{name.family->entity, name.name, op, std::move(compared)};
     }
@@ -84,7 +84,7 @@ private:
         if (cursor_.take_keyword("IN")) return Operator::in;
         if (cursor_.take_keyword("NOT")) {
             if (cursor_.take_keyword("IN")) return Operator::not_in;
-            return cursor_.unexpected("IN behind NOT");
+            return cursor_.unexpected("IN after NOT");
         }
         if (cursor_.take_keyword("IS")) {
             const bool negated = cursor_.take_keyword("NOT");
@@ -103,9 +103,9 @@ private:
         if (written == "==") hint = "Equal is '='.";
         if (written == "<>") hint = "Not equal is '!='.";
         if (token.kind == TokenKind::number)
-            hint = "A key with other characters than letters, digits, '_' and '.' stands in "
-                   "backticks.";
-        return cursor_.unexpected(fmt::format("an operator behind '{}' ({})",
+            hint =
+                "Put a key with other characters than letters, digits, '_' and '.' in backticks.";
+        return cursor_.unexpected(fmt::format("an operator after '{}' ({})",
                                               printable(name.text),
                                               names_of(name.key->operators)),
                                   std::move(hint));
@@ -198,9 +198,9 @@ private:
         const std::vector<std::string> words(known.begin(), known.end());
         const auto meant = nearest(text, words);
         return cursor_.wrong(at,
-                             fmt::format("'{}' is no {}", printable(text), name.name),
+                             fmt::format("'{}' is not a {}", printable(text), name.name),
                              meant ? fmt::format("Did you mean '{}'?", *meant)
-                                   : fmt::format("There are: {}.", join(words, ", ")));
+                                   : fmt::format("Allowed: {}.", join(words, ", ")));
     }
 
     [[nodiscard]] tl::unexpected<Error> not_joined() const
@@ -230,7 +230,7 @@ Result<OrderKey> parse_entry(const Grammar& grammar, std::string_view label, std
     if (!cursor.at_end()) {
         const bool next = cursor.peek().kind == TokenKind::comma;
         return cursor.unexpected("ASC, DESC or the end",
-                                 next ? "Each key is an entry of its own." : "");
+                                 next ? "Write each key as a separate entry." : "");
     }
     return OrderKey{name.family->entity, std::move(name.name), direction};
 }
@@ -273,7 +273,7 @@ Result<std::vector<OrderKey>> parse_order_by(const Grammar& grammar,
         };
         if (std::any_of(keys.begin(), keys.end(), same))
             return fail(ErrorKind::invalid_argument,
-                        "{}: '{}' is named twice",
+                        "{}: '{}' is given twice",
                         label,
                         printable(trim(entry)));
         keys.push_back(std::move(key));

@@ -131,7 +131,7 @@ private:
         if (quote_of(here()) != Quote::none) {
             const auto key = TRY(quoted());
             if (is_word(rest()) || here() == '.' || quote_of(here()) != Quote::none)
-                return wrong(at_, "nothing may stand directly behind a key in quotes");
+                return wrong(at_, "unexpected text directly after a key in quotes");
             return key;
         }
         while (!word().empty() && here() == '.')
@@ -139,8 +139,8 @@ private:
         if (at_ == start || text_[at_ - 1] == '.')
             return wrong(at_,
                          "a name must follow the '.'",
-                         "No blank stands around the dot; a key with other characters than "
-                         "letters, digits, '_' and '.' stands in backticks.");
+                         "Write no spaces around the dot; put a key with other characters than "
+                         "letters, digits, '_' and '.' in backticks.");
         return text_.substr(start, at_ - start);
     }
 
@@ -152,7 +152,7 @@ private:
         if (here() == '.' && (is_word(text_.substr(at_ + 1)) || quote_of(here(1)) != Quote::none))
             return wrong(
                 start,
-                fmt::format("'{}' cannot stand in such quotes before a '.'", printable(token.text)),
+                fmt::format("'{}' cannot be in such quotes before a '.'", printable(token.text)),
                 "Write it without quotes or in backticks.");
         return token;
     }
@@ -164,10 +164,11 @@ private:
         const char quote = text_[at_++];
         const auto end = text_.find(quote, at_);
         if (end == std::string_view::npos)
-            return wrong(start, fmt::format("what begins here never ends: {} is missing", quote));
+            return wrong(start,
+                         fmt::format("what begins here is not closed: {} is missing", quote));
         const auto inner = text_.substr(at_, end - at_);
         if (inner.find('\0') != std::string_view::npos)
-            return wrong(start, "a zero byte cannot be looked for");
+            return wrong(start, "cannot search for a zero byte");
         at_ = end + 1;
         return inner;
     }
@@ -183,9 +184,9 @@ private:
             ++at_;
         const auto written = text_.substr(start, at_ - start);
         if (problem == std::errc::result_out_of_range)
-            return wrong(start, fmt::format("'{}' has no place in a 64-bit number", written));
+            return wrong(start, fmt::format("'{}' does not fit in 64 bits", written));
         if (problem != std::errc() || stop != text_.data() + at_)
-            return wrong(start, fmt::format("'{}' is no number", printable(written)));
+            return wrong(start, fmt::format("'{}' is not a number", printable(written)));
         return token;
     }
 
@@ -193,13 +194,13 @@ private:
     {
         const auto length = std::max<std::size_t>(utf8_sequence(rest()), 1);
         const auto character = text_.substr(at_, length);
-        std::string hint = "A key with other characters than letters, digits, '_' and '.' stands "
-                           "in backticks: metrics.`a-b`.";
+        std::string hint = "Put a key with other characters than letters, digits, '_' and '.' in "
+                           "backticks: metrics.`a-b`.";
         if (character == ";") hint = "One filter has no end mark.";
         if (character == "*") hint = "Wildcards are '%' and '_', with LIKE.";
         if (rest().starts_with("--") || rest().starts_with("/*"))
-            hint = "There are no comments here.";
-        return wrong(at_, fmt::format("'{}' means nothing here", printable(character)), hint);
+            hint = "Comments are not allowed here.";
+        return wrong(at_, fmt::format("unexpected '{}'", printable(character)), hint);
     }
 
     [[nodiscard]] tl::unexpected<Error>

@@ -57,8 +57,8 @@ TEST(OrderBy, RefusesWhatIsNoOrder)
 TEST(OrderBy, NamesNothingTwice)
 {
     EXPECT_EQ(shown(runs, {"metrics.m", "metric.`m` DESC"}),
-              "order_by[1]: 'metric.`m` DESC' is named twice");
-    EXPECT_EQ(shown(runs, {"start_time", "created"}), "order_by[1]: 'created' is named twice");
+              "order_by[1]: 'metric.`m` DESC' is given twice");
+    EXPECT_EQ(shown(runs, {"start_time", "created"}), "order_by[1]: 'created' is given twice");
     EXPECT_EQ(shown(runs, {"params.m", "metrics.m"}), "params.m ASC, metrics.m ASC");
 }
 
@@ -66,8 +66,7 @@ TEST(OrderBy, HasTheKeysOfItsKind)
 {
     EXPECT_EQ(shown(experiments, {"experiment_id", "name DESC", "attribute.last_update_time"}),
               "experiment_id ASC, name DESC, last_update_time ASC");
-    EXPECT_EQ(shown(experiments, {"tags.x"}),
-              "order_by at column 1: 'tags' is nothing to order by");
+    EXPECT_EQ(shown(experiments, {"tags.x"}), "order_by at column 1: cannot order by 'tags'");
     EXPECT_EQ(shown(logged_models, {"metrics.m DESC", "creation_timestamp"}),
               "metrics.m DESC, creation_timestamp_ms ASC");
     EXPECT_EQ(shown(registered_models, {"timestamp", "name"}),

@@ -90,7 +90,7 @@ Result<> add_tags(db::Connection& connection,
         if (found == known.tags.end()) {
             missing.push_back(tag);
         } else if (found->second != tag.second) {
-            place.notes.push_back(fmt::format("the tag '{}' of experiment '{}' stays as it is here",
+            place.notes.push_back(fmt::format("the tag '{}' of experiment '{}' is not changed",
                                               printable(tag.first),
                                               printable(known.name)));
         }
@@ -130,7 +130,7 @@ tl::unexpected<Error> other_content(std::string_view thing, const std::string& d
     return tl::unexpected(
         Error(ErrorKind::conflict,
               fmt::format("{}, with other content: {}", thing, difference),
-              "Nothing is overwritten: delete the one that is here, or keep it."));
+              "Nothing is overwritten: delete the existing one first, or keep it."));
 }
 
 Result<Outcome> check_run(db::Connection& connection, const StoredCopy& stored, const RunCopy& copy)
@@ -138,7 +138,7 @@ Result<Outcome> check_run(db::Connection& connection, const StoredCopy& stored, 
     const auto difference = TRY(find_difference(connection, stored, copy));
     if (!difference) return Outcome::same;
     const auto experiment = TRY(read_experiment_copy(connection, stored.experiment));
-    return other_content(fmt::format("run '{}' is here already, as '{}' of experiment '{}'",
+    return other_content(fmt::format("run '{}' already exists, as '{}' of experiment '{}'",
                                      copy.run.id.text(),
                                      printable(stored.copy.run.name),
                                      printable(experiment.name)),
@@ -187,8 +187,8 @@ Result<Outcome> Copies::put(const ModelCopy& copy, std::size_t& metrics_left_out
         if (const auto stored = TRY(find_model_copy(connection, copy.model.id))) {
             const auto difference = find_difference(*stored, copy);
             if (!difference) return Outcome::same;
-            return other_content(
-                fmt::format("model '{}' is here already", printable(copy.model.id)), *difference);
+            return other_content(fmt::format("model '{}' already exists", printable(copy.model.id)),
+                                 *difference);
         }
         if (mode_ == Mode::store) TRY(insert_model_copy(connection, copy, metrics_left_out));
         return Outcome::added;
@@ -202,7 +202,7 @@ Result<Outcome> Copies::put(const RegisteredCopy& copy)
             const auto difference = find_difference(*stored, copy);
             if (!difference) return Outcome::same;
             return other_content(
-                fmt::format("registered model '{}' is here already", printable(copy.model.name)),
+                fmt::format("registered model '{}' already exists", printable(copy.model.name)),
                 *difference);
         }
         if (mode_ == Mode::store) TRY(insert_registered_copy(connection, copy));

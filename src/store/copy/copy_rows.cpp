@@ -24,7 +24,7 @@ usual_location(db::Connection& connection, std::int64_t experiment, const std::s
     auto statement = TRY(connection.prepare("SELECT location FROM project WHERE row = ?"));
     statement.bind(experiment);
     if (!TRY(statement.step()))
-        return fail(ErrorKind::internal, "experiment {} is gone", experiment);
+        return fail(ErrorKind::internal, "experiment {} no longer exists", experiment);
     return below_location(artifact_location(experiment, statement.text(0)),
                           fmt::format("models/{}/artifacts", model));
 }

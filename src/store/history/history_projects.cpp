@@ -126,7 +126,7 @@ Result<std::int64_t> get_project_row(db::Connection& connection, const std::stri
     if (TRY(statement.step())) return statement.integer(0);
     return tl::unexpected(Error(ErrorKind::not_found,
                                 fmt::format("there is no project '{}' in history", printable(id)),
-                                "'ponk project list' shows those there are."));
+                                "'ponk project list' lists the projects."));
 }
 
 Result<> History::put_project(const Project& project)
@@ -189,8 +189,7 @@ Result<> History::delete_project(const std::string& id)
         const auto row = TRY(get_project_row(writer, id));
         TRY(refuse_while_active(writer, row, id));
         if (row == default_experiment) {
-            return fail(ErrorKind::conflict,
-                        "the experiment 'Default' is always there and cannot be deleted");
+            return fail(ErrorKind::conflict, "the experiment 'Default' cannot be deleted");
         }
         auto note = TRY(writer.prepare(
             "INSERT INTO setting(name, value) VALUES(?1, ?2) ON CONFLICT(name) DO UPDATE"

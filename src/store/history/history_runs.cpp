@@ -147,7 +147,7 @@ Result<> History::delete_run(const RunId& id)
                                                     id.text(),
                                                     promoted.integer(1),
                                                     promoted.text(0)),
-                                        "An asset lives in its run: keep the run."));
+                                        "The asset uses the files of this run: keep the run."));
         }
         auto remove = TRY(writer.prepare("DELETE FROM run WHERE row = ?"));
         return remove.bind(stored.row).run();

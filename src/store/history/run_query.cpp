@@ -69,30 +69,30 @@ Error ambiguous(std::string_view text, const std::vector<Candidate>& found)
             "{} ({}, {})", candidate.id.text(), printable(candidate.script), candidate.state));
     }
     return {ErrorKind::conflict,
-            fmt::format("'{}' fits several runs: {}", text, join(named, ", ")),
-            "Give more digits of the one that is meant."};
+            fmt::format("'{}' matches several runs: {}", text, join(named, ", ")),
+            "Give more digits of the run id."};
 }
 
 Error no_run(std::string_view text)
 {
     return {ErrorKind::not_found,
             fmt::format("there is no run '{}'", printable(text)),
-            "'ponk history list' shows the runs there are."};
+            "'ponk history list' lists the runs."};
 }
 
 Error too_short(const std::string& text, std::string_view project)
 {
     if (!project.empty() && parse_integer(text)) {
         return {ErrorKind::not_found,
-                fmt::format("this project has no run of number '{}'", text),
-                "'ponk runs' shows the numbers, and ids that are known everywhere."};
+                fmt::format("this project has no run with number '{}'", text),
+                "'ponk runs' shows the numbers and ids of the runs."};
     }
     return {ErrorKind::invalid_argument,
             fmt::format("'{}' is too short for a run: give {} digits or more of its beginning or "
                         "end, or its number",
                         text,
                         shortest_part),
-            "'ponk runs' shows the runs there are."};
+            "'ponk runs' lists the runs."};
 }
 
 Result<bool> is_known(db::Connection& reader, const std::string& whole)
@@ -147,7 +147,7 @@ Result<RunId> History::resolve_run(std::string_view text, std::string_view proje
         if (found) return *found;
         return tl::unexpected(
             Error(ErrorKind::not_found,
-                  project.empty() ? "there is no run yet" : "this project has no run yet",
+                  project.empty() ? "there are no runs yet" : "this project has no runs yet",
                   "Start one: ponk experiment submit SCRIPT"));
     });
 }

@@ -77,7 +77,7 @@ public:
                 stretch.chunk = TRY(read_chunk(connection_, stretch.chunks[0].row, decoder_));
             if (place < stretch.chunk->size()) return OrderedPoint(*stretch.chunk, place);
         }
-        return fail(ErrorKind::damaged, "a chunk has less points than it says");
+        return fail(ErrorKind::damaged, "a chunk has fewer points than its header");
     }
 
 private:

@@ -218,11 +218,11 @@ TEST_F(RunSearchTest, AWordOfAnotherOrderIsNoPage)
     const auto word = history_->search_runs(search).value().next;
     for (const auto& bad : {word.substr(1), word + "AAAA", std::string("x"), std::string("e30=")}) {
         search.page = bad;
-        EXPECT_EQ(names(search), "the page token is none that this search gave") << bad;
+        EXPECT_EQ(names(search), "the page token does not belong to this search") << bad;
     }
     auto other = search_for("", {"metrics.m DESC"});
     other.page = word;
-    EXPECT_EQ(names(other), "the page token is none that this search gave");
+    EXPECT_EQ(names(other), "the page token does not belong to this search");
 }
 
 TEST_F(RunSearchTest, TheScopeBoundsTheSearch)

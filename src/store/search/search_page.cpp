@@ -89,8 +89,8 @@ Result<Marks> parse_page_word(const std::vector<OrderColumn>& columns, std::stri
     auto marks = read_word(columns, word);
     if (!marks)
         return tl::unexpected(Error(ErrorKind::invalid_argument,
-                                    "the page token is none that this search gave",
-                                    "Ask for the first page again, without a token."));
+                                    "the page token does not belong to this search",
+                                    "Request the first page again, without a token."));
     return std::move(*marks);
 }
 

@@ -57,7 +57,7 @@ Result<os::Fd> make_and_enter(int parent, const std::string& name)
         // Its name outlives a power cut once the folder above is flushed.
         if (::fsync(parent) != 0) return fail_errno(errno, "flush a folder");
     } else if (errno != EEXIST) {
-        return fail_errno(errno, "make folder '{}'", printable(name));
+        return fail_errno(errno, "create folder '{}'", printable(name));
     }
     return enter(parent, name);
 }
@@ -65,7 +65,7 @@ Result<os::Fd> make_and_enter(int parent, const std::string& name)
 tl::unexpected<Error> in_the_way(const std::string& name)
 {
     return fail(ErrorKind::invalid_argument,
-                "Invalid path: '{}' is there already and is of another kind",
+                "Invalid path: '{}' already exists and is of another kind",
                 printable(name));
 }
 
@@ -222,7 +222,7 @@ Result<ArtifactFolder::Found> ArtifactFolder::find(const ArtifactPath& path) con
     }
     os::FileStatus status;
     if (const int problem = os::status_of(file.get(), status))
-        return fail_errno(problem, "look at '{}'", printable(path.text()));
+        return fail_errno(problem, "check '{}'", printable(path.text()));
     if (status.is_folder()) found.kind = Found::Kind::folder;
     if (!status.is_file()) return found;
     found.kind = Found::Kind::file;
@@ -275,7 +275,7 @@ Result<> ArtifactFolder::remove(const ArtifactPath& path) const
     os::FileStatus status;
     const int problem = os::status_at(parent.get(), path.name().c_str(), status);
     if (is_absent(problem)) return {};
-    if (problem != 0) return fail_errno(problem, "look at '{}'", printable(path.text()));
+    if (problem != 0) return fail_errno(problem, "check '{}'", printable(path.text()));
     if (!status.is_folder()) {
         if (::unlinkat(parent.get(), path.name().c_str(), 0) != 0 && errno != ENOENT)
             return fail_errno(errno, "remove '{}'", printable(path.text()));

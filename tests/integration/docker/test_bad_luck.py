@@ -142,7 +142,7 @@ def test_user_who_may_not_use_the_engine(bad, engine, tmp_path_factory):
     finally:
         os.chmod(engine.folder, folder_of_engine)
     said = done.stderr.decode()
-    assert done.returncode == 72 and "this user may not talk to the Docker engine" in said, said
+    assert done.returncode == 72 and "this user has no access to the Docker engine" in said, said
     assert "usermod -aG docker" in said
 
 

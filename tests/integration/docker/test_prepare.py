@@ -150,8 +150,8 @@ def test_rerun_wants_the_very_image_and_says_so_when_it_is_gone(docker, engine):
     engine.docker("rm", "-f", *engine.docker("ps", "-aq").split())
     engine.docker("rmi", "-f", "kept:first")
     gone = docker.run("experiment", "rerun", first["run_id"], code=72)
-    assert b"that 'moving:1' was in the earlier run is not on this engine any more" in gone.stderr
-    assert b"Submit the script anew" in gone.stderr
+    assert b"which was 'moving:1' in the earlier run, is no longer on this engine" in gone.stderr
+    assert b"Submit the script again" in gone.stderr
 
 
 @pytest.mark.full

@@ -48,7 +48,7 @@ def test_pip_packages_go_on_top(conda_bench, channel):
 def test_a_python_that_is_not_at_hand_comes_from_conda(conda_bench, channel):
     conda_bench.conda("channels: [\"%s\"]\ndependencies:\n  - python=3.6.2\n  - pip:\n    - six\n" % channel)
     answer = conda_bench.prepare()
-    assert versions(answer)["python"] == "3.6.2" and "at hand: " in answer["record"]["choice"]
+    assert versions(answer)["python"] == "3.6.2" and "available: " in answer["record"]["choice"]
 
 
 def test_a_conflict_is_explained(conda_bench, channel):

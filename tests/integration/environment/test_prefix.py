@@ -228,5 +228,5 @@ def test_an_environment_whose_interpreter_went_is_built_anew(offline):
     answer = offline.prepare()
     os.unlink(answer["record"]["interpreter"])
     again = offline.prepare()
-    assert again["built"] and "is gone" in again["reason"]
+    assert again["built"] and "is missing" in again["reason"]
     assert subprocess.run([again["record"]["interpreter"], "-c", "import tinytool"]).returncode == 0

@@ -61,7 +61,7 @@ def test_detach_names_the_container_that_keeps_an_image(away, machine, engine):
         engine.docker("rm", "-f", "keeper")
 
     assert json.loads(done.stdout)["files_removed"] is False, done.stderr
-    assert b"stays image" in done.stderr and b"container 'keeper' keeps its layers" in done.stderr, done.stderr
+    assert b": image" in done.stderr and b"container 'keeper' keeps its layers" in done.stderr, done.stderr
 
 
 def test_detach_names_the_container_that_stays(away, machine, engine):

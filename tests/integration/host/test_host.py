@@ -132,8 +132,8 @@ def test_machine_that_is_away_is_a_flag_and_cancel_waits_for_it(away, machine):
         assert "cannot be reached" in away.text("experiment", "status", run["run_id"], "-o", "table")
         assert "Running (unreachable)" in away.text("runs", "-o", "table")
         told = away.text("cancel", run["run_id"], "-o", "table")
-        assert "cannot be told yet" in told and machine.address in told
-        assert "(unreachable, cancel asked)" in away.text("runs", "-o", "table")
+        assert "is not canceled yet" in told and machine.address in told
+        assert "(unreachable, cancel requested)" in away.text("runs", "-o", "table")
         assert away.json("history", "info", "last")["status"] == "Running"
     finally:
         machine.network.mend()
@@ -247,7 +247,7 @@ def test_return_brings_files_that_are_no_outputs(away, machine, configuration):
     run = away.json("history", "info", "last")
     assert not list((away.home / "runs" / run["run_id"]).glob("returned-*"))
     away.run("experiment", "clean", run["run_id"])
-    assert b"is gone" in away.run("experiment", "return", run["run_id"], code=66).stderr
+    assert b"no longer exists" in away.run("experiment", "return", run["run_id"], code=66).stderr
 
 
 def test_check_tells_what_the_machine_is_and_has(away, machine, engine):

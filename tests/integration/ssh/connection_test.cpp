@@ -190,7 +190,7 @@ TEST_F(SshConnection, AKeyThatTheBoxDoesNotKnowIsDenied)
     const auto denied = connection_->connect(soon(), {});
 
     ASSERT_FALSE(denied);
-    EXPECT_NE(denied.error().message().find("did not let us in"), std::string::npos);
+    EXPECT_NE(denied.error().message().find("refused the login"), std::string::npos);
 }
 
 }  // namespace

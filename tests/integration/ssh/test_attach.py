@@ -114,7 +114,7 @@ def test_a_machine_that_a_file_names_is_attached_by_that_file(ponk, sshd, host_u
     assert b"never attached" in ponk.run("computetarget", "check", "lab", code=69).stderr
     # On a terminal the same is one question more than an attach has.
     code, shown = ponk.type("computetarget", "check", "lab", answers=[
-        ("which you never attached. Attach it and log in there? [y/N]", "y"), ("you mean? [y/N]", "y"), ("Password of", PASSWORD)])
+        ("which is not attached yet. Attach it and log in? [y/N]", "y"), ("host key? [y/N]", "y"), ("Password of", PASSWORD)])
     assert code == 0 and f"aml_config/lab.compute:2 names the machine '127.0.0.1', port {sshd.port}" in shown, shown
     ponk.run("computetarget", "check", "lab")
 
@@ -132,7 +132,7 @@ def test_engine_of_this_machine_is_attached_by_both_names(ponk):
 def test_wrong_password_leaves_nothing_behind(ponk, attach, host_user):
     done = attach("--password", "wrong-" + PASSWORD, code=69)
 
-    assert b"does not take that password" in done.stderr and b"hint:" in done.stderr
+    assert b"does not accept the password" in done.stderr and b"hint:" in done.stderr
     assert nothing_left(ponk) and host_user.authorized == ""
 
 
@@ -218,7 +218,7 @@ def test_key_that_differs_from_the_users_own_entry_is_refused(ponk, attach, sshd
     ("no-such-machine.invalid", b"no machine is called", 69),
     ("-oProxyCommand=touch${{IFS}}x", b"", 64),
     ("127.0.0.1;reboot", b"cannot be the name of a machine", 64),
-    ("127.0.0.1:70000", b"is no address", 64),
+    ("127.0.0.1:70000", b"is not an address", 64),
 ])
 def test_places_that_are_none(ponk, address, words, code):
     done = ponk.run("attach", "remote", "-n", "box", f"--address={address.format(free=hosts.free_port())}", "-u", "ann", "-w", "x",
@@ -235,7 +235,7 @@ def test_machine_that_takes_keys_only_says_so(ponk, host_user):
     finally:
         server.remove()
 
-    assert b"takes no passwords, only: publickey" in done.stderr and b"--private-key-file" in done.stderr
+    assert b"does not accept passwords, only: publickey" in done.stderr and b"--private-key-file" in done.stderr
     assert nothing_left(ponk)
 
 
@@ -262,7 +262,7 @@ def test_machine_that_does_not_read_authorized_keys_gets_its_key_taken_away(ponk
     finally:
         server.remove()
 
-    assert b"does not take the key that was added" in done.stderr and b"AuthorizedKeysFile" in done.stderr
+    assert b"does not accept the key that was added" in done.stderr and b"AuthorizedKeysFile" in done.stderr
     assert host_user.authorized.strip() == "" and nothing_left(ponk)
 
 
@@ -286,7 +286,7 @@ def test_key_made_for_the_host_is_added_with_the_agents(ponk, attach, me, host_u
     assert len(host_user.authorized.splitlines()) == 2
     assert '"identity": "own"' in (folder_of(ponk) / "settings.json").read_text()
     close_master(ponk)
-    assert b"not let us in" not in ponk.run("computetarget", "check", "box", code=None).stderr
+    assert b"refused the login" not in ponk.run("computetarget", "check", "box", code=None).stderr
 
 
 def test_private_key_without_passphrase_is_used_itself(ponk, attach, me, host_user):
@@ -296,7 +296,7 @@ def test_private_key_without_passphrase_is_used_itself(ponk, attach, me, host_us
 
     assert len(host_user.authorized.splitlines()) == 1
     close_master(ponk)
-    assert b"not let us in" not in ponk.run("computetarget", "check", "box", code=None).stderr
+    assert b"refused the login" not in ponk.run("computetarget", "check", "box", code=None).stderr
 
 
 @pytest.mark.full
@@ -316,7 +316,7 @@ def test_private_key_with_passphrase_is_asked_for_or_given(ponk, attach, me, hos
 def test_file_that_is_no_key_is_named(ponk, attach, me):
     text = me.write("notes.txt", "hello")
 
-    assert b"is no private key" in attach("--private-key-file", text, code=65).stderr
+    assert b"is not a private key" in attach("--private-key-file", text, code=65).stderr
     assert b"notes2.txt" in attach("--private-key-file", me.home / "notes2.txt", code=66).stderr
     assert nothing_left(ponk)
 
@@ -342,7 +342,7 @@ def test_everything_that_is_missing_is_asked_for_on_a_terminal(ponk, sshd, host_
 def test_no_to_the_host_key_leaves_nothing_behind(ponk, attach):
     code, shown = attach("--password", PASSWORD, fingerprint=False, run=ponk.type, answers=[("[y/N]", "n")])
 
-    assert code == 77 and "not done" in shown and nothing_left(ponk)
+    assert code == 77 and "nothing was changed" in shown and nothing_left(ponk)
 
 
 def test_broken_config_of_the_user_is_told_as_ssh_tells_it(ponk, me):
@@ -429,7 +429,7 @@ def test_settings_of_the_users_own_sessions_do_not_count_for_ours(ponk, attach, 
 
     assert len(host_user.authorized.splitlines()) == 1
     close_master(ponk)
-    assert b"not let us in" not in ponk.run("computetarget", "check", "box", code=None).stderr
+    assert b"refused the login" not in ponk.run("computetarget", "check", "box", code=None).stderr
     ponk.run("computetarget", "detach", "box")
     assert host_user.authorized == ""
 
@@ -459,7 +459,7 @@ def test_start_file_that_ends_the_shell_is_told(ponk, attach, host_user):
 def test_name_that_is_taken_is_told_before_anybody_is_asked(ponk, attach, host_user):
     attach("--password", PASSWORD)
 
-    assert b"is there already" in attach("--password", "whatever", code=73).stderr
+    assert b"already exists" in attach("--password", "whatever", code=73).stderr
     assert len(host_user.authorized.splitlines()) == 1
 
 

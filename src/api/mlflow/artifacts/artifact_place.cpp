@@ -281,7 +281,7 @@ Result<> remove_place(const Services& services, const ArtifactPlace& place)
         // Of others, what is there now came after we looked.
         if (files.has_collected() && (files.open(place.inside) || TRY(files.list(place.inside)))) {
             return fail(ErrorKind::invalid_argument,
-                        "'{}' is one of the run's outputs and stays as long as the run",
+                        "'{}' is an output of the run and cannot be deleted before the run",
                         printable(place.inside.text()));
         }
     }

@@ -63,7 +63,7 @@ private:
         auto place = TRY(upload_.find());
         TRY(check_writable(place));
         if (place.inside.is_root())
-            return fail(ErrorKind::invalid_argument, "Invalid path: it names no file");
+            return fail(ErrorKind::invalid_argument, "Invalid path: it is not a file");
         return place;
     }
 

@@ -59,7 +59,7 @@ file_answer(const net::Request& request, engine::OpenFile file, const std::strin
         auto refused =
             ponk::mlflow::refuse(416,
                                  "INVALID_PARAMETER_VALUE",
-                                 fmt::format("The range lies outside the file of {} bytes", size));
+                                 fmt::format("The range is outside the file of {} bytes", size));
         refused.headers.emplace_back("Content-Range", range.text(size));
         return refused;
     }

@@ -88,7 +88,7 @@ TEST_F(MlflowLog, WhatIsMissingIsNamed)
     EXPECT_EQ(batch(R"("params": [{"value": "a"}])"), missing + "'params[0].key'.");
     EXPECT_EQ(batch(R"("tags": [{"key": "a"}, {"value": "a"}])"), missing + "'tags[1].key'.");
     EXPECT_THAT(refusal(post("runs/log-batch", "not json")),
-                StartsWith("400 INVALID_PARAMETER_VALUE: The body of the request is no JSON"));
+                StartsWith("400 INVALID_PARAMETER_VALUE: The body of the request is not JSON"));
     EXPECT_EQ(refusal(post("runs/log-metric", "")), missing + "'run_id'" + closing);
 }
 

@@ -24,9 +24,10 @@ Result<AssetLink> read_asset_link(const os::Path& file)
     if (run.empty() || artifact.empty()) {
         return tl::unexpected(
             Error(ErrorKind::invalid_argument,
-                  fmt::format("asset link {} names no file of a run of ponk", os::in_quotes(file)),
-                  "Links of the service that was switched off in 2019 cannot be followed; promote "
-                  "the file again from a run."));
+                  fmt::format("asset link {} does not point to a file of a ponk run",
+                              os::in_quotes(file)),
+                  "Links of the service that was switched off in 2019 no longer work: promote the "
+                  "file again from a run with 'ponk history promote'."));
     }
     TRY(RunId::parse(run).map_error(while_doing("asset link {}", os::in_quotes(file))));
     return AssetLink{

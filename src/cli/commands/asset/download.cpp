@@ -13,15 +13,17 @@ constexpr Option options[] = {
     {.name = "link-file",
      .brief = "l",
      .value = "FILE",
-     .help = "The link: assets/NAME.link.",
+     .help = "The asset's link file: assets/NAME.link.",
      .complete = Complete::file},
     {.name = "output-directory",
      .brief = "d",
      .value = "FOLDER",
-     .help = "Folder for the file, made if need be. Default: the current folder.",
+     .help = "Folder to write to; created if missing. Default: the current folder.",
      .complete = Complete::folder},
-    {.name = "version", .value = "N", .help = "This version of NAME. Default: the link's."},
-    {.name = "overwrite", .brief = "f", .help = "Replace a file that is there already."},
+    {.name = "version",
+     .value = "N",
+     .help = "Version of NAME to download. Default: the version of the link file."},
+    {.name = "overwrite", .brief = "f", .help = "Replace an existing file."},
 };
 constexpr Positional positionals[] = {
     {.name = "NAME",
@@ -29,16 +31,17 @@ constexpr Positional positionals[] = {
      .count = Positional::Count::optional},
 };
 constexpr Example examples[] = {
-    {"ponk asset download -l assets/model.pkl.link -d .", "As in 2017."},
-    {"ponk asset download model.pkl", "By its name."},
-    {"ponk asset download model.pkl --version 2", "An earlier version."},
+    {"ponk asset download -l assets/model.pkl.link -d .", "Download the file of a link."},
+    {"ponk asset download model.pkl", "Download the newest version by name."},
+    {"ponk asset download model.pkl --version 2", "Download an earlier version."},
 };
 
 tl::expected<AssetLink, Failure>
 version_of(Context& context, const std::string& name, const std::string& version)
 {
     const auto wanted = parse_integer(version);
-    if (!wanted || *wanted < 1) return fail_usage("'--version {}' is no version", version);
+    if (!wanted || *wanted < 1)
+        return fail_usage("'--version {}' is not a version number", version);
     std::vector<std::string> known;
     for (const Json& asset : TRY(asset_versions(context, name))) {
         if (asset.integer("version") == *wanted) {
@@ -48,7 +51,7 @@ version_of(Context& context, const std::string& name, const std::string& version
     }
     return tl::unexpected(Failure(Error(ErrorKind::not_found,
                                         fmt::format("asset '{}' has no version {}", name, *wanted),
-                                        "There are: " + join(known, ", ") + ".")));
+                                        "Existing versions: " + join(known, ", ") + ".")));
 }
 
 tl::expected<AssetLink, Failure> chosen_asset(Context& context, const Invocation& words)
@@ -67,10 +70,10 @@ tl::expected<AssetLink, Failure> chosen_asset(Context& context, const Invocation
 Outcome run(Context& context, const Invocation& words)
 {
     if (words.has("link-file") && words.has("version")) {
-        return fail_usage("a link names its version: '--version' goes with NAME");
+        return fail_usage("'--version' needs NAME: a link file already has a version");
     }
     if (words.has("link-file") == words.word(0).has_value()) {
-        return fail_usage("'asset download' needs NAME or '--link-file'");
+        return fail_usage("'asset download' needs NAME or '--link-file FILE'");
     }
     const AssetLink link = TRY(chosen_asset(context, words));
     const os::Path folder = words.value("output-directory").value_or(".");
@@ -89,8 +92,9 @@ Outcome run(Context& context, const Invocation& words)
 
 constinit const Command cmd_asset_download = {
     .path = "asset download",
-    .summary = "Download the file that an asset stands for",
-    .description = "Writes the file under its own name, without the folders it had in its run.",
+    .summary = "Download the file of an asset",
+    .description =
+        "Writes the file under its own name, without the folders that contained it in the run.",
     .options = options,
     .positionals = positionals,
     .examples = examples,

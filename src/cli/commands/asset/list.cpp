@@ -9,11 +9,11 @@ namespace ponk::cli {
 namespace {
 
 constexpr Option options[] = {
-    {.name = "name", .brief = "n", .value = "NAME", .help = "All versions of this asset."},
+    {.name = "name", .brief = "n", .value = "NAME", .help = "List all versions of this asset."},
 };
 constexpr Example examples[] = {
-    {"ponk asset list", "The newest version of each."},
-    {"ponk asset list --name model.pkl", "Every version, with the run that it came from."},
+    {"ponk asset list", "List the newest version of each asset."},
+    {"ponk asset list --name model.pkl", "List every version and the run that it came from."},
 };
 
 Outcome run(Context& context, const Invocation& words)
@@ -52,7 +52,7 @@ Outcome run(Context& context, const Invocation& words)
 
 constinit const Command cmd_asset_list = {
     .path = "asset list",
-    .summary = "List the project's assets: promoted files of runs",
+    .summary = "List the project's assets (promoted files of runs)",
     .options = options,
     .examples = examples,
     .run = run,

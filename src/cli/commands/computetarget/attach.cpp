@@ -23,41 +23,47 @@ constexpr std::string_view types[] = {"local",
 constexpr Option options[] = {
     {.name = "from",
      .value = "FILE",
-     .help = "A .compute file of the project: log in to the machine that it names, and use it from "
-             "then on. The file stays as it is.",
+     .help = "Attach the machine that this .compute file of the project names. The file is not "
+             "changed.",
      .complete = Complete::file},
     {.name = "name", .brief = "n", .value = "NAME", .help = "Name of the target."},
     {.name = "type",
      .brief = "t",
      .value = "TYPE",
-     .help = "The type, as an option (form of autumn 2017).",
+     .help = "Same as TYPE.",
      .complete = Complete::choice,
      .choices = types},
-    {.name = "cluster", .help = "'--type cluster', as in spring 2017.", .shown = Option::Shown::no},
-    {.name = "address", .brief = "a", .value = "HOST[:PORT]", .help = "Machine to reach by SSH."},
+    {.name = "cluster", .help = "Same as '--type cluster'.", .shown = Option::Shown::no},
+    {.name = "address",
+     .brief = "a",
+     .value = "HOST[:PORT]",
+     .help = "Host name or address to connect to by SSH."},
     {.name = "username",
      .brief = "u",
      .value = "USER",
-     .help = "User there. Default: as ~/.ssh/config says."},
+     .help = "User name on the machine. Default: from ~/.ssh/config."},
     {.name = "password",
      .brief = "w",
      .value = "TEXT",
-     .help = "Password there, used once to add a key. Other users may see a command line: leave it "
-             "out to be asked."},
+     .help = "Password on the machine, used once to add a key. Other users can see command lines: "
+             "omit it and ponk asks for it."},
     {.name = "use-azureml-ssh-key",
      .brief = "k",
-     .help = "Make a key for this machine and add it there with your own key or agent."},
+     .help =
+         "Create a key for this machine, and add it to the machine with your own key or agent."},
     {.name = "private-key-file",
      .value = "FILE",
-     .help = "Private key that opens it.",
+     .help = "Private key to log in with.",
      .complete = Complete::file},
-    {.name = "private-key-passphrase", .value = "TEXT", .help = "Its passphrase."},
+    {.name = "private-key-passphrase", .value = "TEXT", .help = "Passphrase of the private key."},
     {.name = "fingerprint",
      .value = "SHA256:…",
-     .help =
-         "Fingerprint of the host key to expect; without it a new key is shown and asked about."},
+     .help = "Expected fingerprint of the host key. Without it, ponk shows a new key and asks "
+             "whether to accept it."},
     {.name = "image", .value = "IMAGE", .help = "Image for containers (baseDockerImage)."},
-    {.name = "hide-password", .help = "Always so.", .shown = Option::Shown::no},
+    {.name = "hide-password",
+     .help = "Ignored: the password is never shown.",
+     .shown = Option::Shown::no},
     {.name = "python",
      .value = "PATH",
      .help = "Interpreter of a local or remote target (pythonLocation).",
@@ -73,16 +79,18 @@ constexpr Positional positionals[] = {
 };
 constexpr std::string_view aliases[] = {"attach"};
 constexpr Example examples[] = {
-    {"ponk attach local --name py39 --python /opt/py39/bin/python", "Another interpreter here."},
+    {"ponk attach local --name py39 --python /opt/py39/bin/python",
+     "Use another Python interpreter on this machine."},
     {"ponk computetarget attach remotedocker --name gpu1 --address HOST --username USER",
-     "The form of December 2017."},
+     "Run in containers on another machine."},
     {"ponk computetarget attach --name gpu1 --address HOST --username USER --type remotedocker",
-     "The form of September 2017."},
+     "The same, with the type as an option."},
     {"ponk attach remote --name lab --address alias-of-ssh-config",
-     "A machine without Docker, by its name in ~/.ssh/config."},
-    {"ponk attach --from aml_config/box.compute",
-     "A machine that a project from elsewhere names: none is contacted before that."},
-    {"ponk attach docker --name docker --image python:3.11-slim", "The engine on this machine."},
+     "Run on a machine without Docker, by its name in ~/.ssh/config."},
+    {"ponk attach --from aml_config/gpu1.compute",
+     "Attach a machine that a cloned project names. ponk does not contact it before that."},
+    {"ponk attach docker --name docker --image python:3.11-slim",
+     "Run in containers on this machine."},
 };
 
 // The one type that the different grammars name.
@@ -100,7 +108,7 @@ Result<std::string> type_of(const Invocation& words)
     const std::string type = named[0];
     if (std::ranges::any_of(named, [&](const std::string& other) { return other != type; })) {
         return fail(
-            ErrorKind::invalid_argument, "two types are named: '{}' and '{}'", named[0], named[1]);
+            ErrorKind::invalid_argument, "two types are given: '{}' and '{}'", named[0], named[1]);
     }
     return type;
 }
@@ -136,13 +144,15 @@ Outcome check_options(const Invocation& words, config::TargetType type)
     const char* word = config::to_string(type);
     if (!config::uses_ssh(type)) {
         for (const std::string_view foreign : ssh_options) {
-            if (words.has(foreign)) return fail_usage("a {} target has no '--{}'", word, foreign);
+            if (words.has(foreign))
+                return fail_usage("'--{1}' cannot be used with a {0} target", word, foreign);
         }
     }
     if (!config::uses_docker(type) && words.has("image"))
-        return fail_usage("a {} target has no '--image'", word);
+        return fail_usage("'--image' cannot be used with a {} target", word);
     if (config::uses_docker(type) && words.has("python"))
-        return fail_usage("a {} target has no '--python': its image has one", word);
+        return fail_usage(
+            "'--python' cannot be used with a {} target: it uses the Python of its image", word);
     return exit_code::success;
 }
 
@@ -153,9 +163,10 @@ Outcome run_from(Context& context, const Invocation& words, const std::string& f
 {
     for (const std::string_view option : described_options) {
         if (words.has(option))
-            return fail_usage("'--from' takes no '--{}': its file says it", option);
+            return fail_usage("'--from' cannot be used with '--{}': the file decides it", option);
     }
-    if (words.word(0)) return fail_usage("'--from' takes no type: its file says it");
+    if (words.word(0))
+        return fail_usage("'--from' cannot be used with a type: the file decides it");
     return attach_from(context, words, file);
 }
 
@@ -171,7 +182,7 @@ Outcome run(Context& context, const Invocation& words)
     }
     using config::TargetType;
     const auto type = config::target_type_from(*word);
-    if (!type) return fail_usage("there is no type '{}' of targets", printable(*word));
+    if (!type) return fail_usage("unknown target type '{}'", printable(*word));
     TRY(check_options(words, *type));
     config::ComputeTarget target = config::built_in_local();
     target.name = name;
@@ -182,9 +193,9 @@ Outcome run(Context& context, const Invocation& words)
         return attach_host(context, words, std::move(target));
     return tl::unexpected(
         Failure(Error(ErrorKind::unavailable,
-                      fmt::format("targets of type '{}' are not built into this version", *word),
-                      "Nothing was written and no password was kept. The types local, localdocker, "
-                      "remotedocker and remote work today."),
+                      fmt::format("targets of type '{}' are not supported by this version", *word),
+                      "Nothing was written, and no password was kept. This version supports local, "
+                      "localdocker, remotedocker and remote."),
                 exit_code::not_built));
 }
 
@@ -193,35 +204,32 @@ Outcome run(Context& context, const Invocation& words)
 constinit const Command cmd_computetarget_attach = {
     .path = "computetarget attach",
     .aliases = aliases,
-    .summary = "Attach a place where scripts run",
+    .summary = "Attach a machine or container engine as a compute target",
     .description =
-        "Writes aml_config/NAME.compute and aml_config/NAME.runconfig, looks at the machine and "
-        "says "
-        "the next command. Both grammars of the predecessor are understood: 'attach TYPE --name …' "
-        "and 'attach --name … --type TYPE'. A machine reached by SSH shows its host key, which is "
-        "asked about once or compared with '--fingerprint'. A password is used once, to add a key "
-        "made for that machine to its ~/.ssh/authorized_keys, and is kept nowhere. Your own keys, "
-        "agent and ~/.ssh/config work as they do for ssh. When it fails, nothing is left behind.\n"
-        "A machine that only a file of the project names, a cloned one for example, is not "
-        "contacted by any command: 'attach --from FILE' attaches it.\n"
-        "NAME.compute is yours to edit. Its keys: 'baseDockerImage' (the image that environments "
-        "are built on), 'sharedVolumes' (false: the project is copied into the container and "
-        "back), "
-        "'shmSize' (/dev/shm of the container: 512m, 1g), 'nvidiaDocker' (true: containers get "
-        "GPUs), 'gpus' (how many, all, none, or which), 'gpu' (auto, required, none), 'gpuGrace', "
-        "'shared' (true: others use the machine too), 'buildNetwork' (network of the steps that "
-        "build an image: host, none, or a network's name), 'scratch' (a folder of the machine for "
-        "runs and environments instead of ~/.ponk), 'nativeSharedDirectory' (where the folder that "
-        "outlives runs is), 'pythonLocation' (interpreter of a local or remote target), "
-        "'userManagedEnvironment' (false on a remote target: packages are installed there), "
-        "'address', 'username', 'privateKey'. 'ponk check' tells what it makes of them.",
+        "Writes aml_config/NAME.compute and aml_config/NAME.runconfig, checks the machine and "
+        "prints the next command. Both 'attach TYPE --name …' and 'attach --name … --type TYPE' "
+        "work.\nFor a machine reached by SSH, ponk shows the host key and asks once whether to "
+        "accept it, or compares it with '--fingerprint'. A password is used once, to add a new key "
+        "to ~/.ssh/authorized_keys on the machine, and is not stored. Your own keys, agent and "
+        "~/.ssh/config work as they do for ssh. If a step fails, nothing is left behind.\nNo "
+        "command contacts a machine that only a file of the project names, for example in a cloned "
+        "project: 'attach --from FILE' attaches it.\nYou can edit NAME.compute. Its keys: "
+        "'baseDockerImage' (base image of the environments), 'sharedVolumes' (false: the project "
+        "is copied into the container and back), 'shmSize' (size of /dev/shm in the container: "
+        "512m, 1g), 'nvidiaDocker' (true: containers get GPUs), 'gpus' (a number, all, none, or a "
+        "list), 'gpu' (auto, required, none), 'gpuGrace', 'shared' (true: other people use the "
+        "machine too), 'buildNetwork' (network for building images: host, none, or a network's "
+        "name), 'scratch' (folder on the machine for runs and environments instead of ~/.ponk), "
+        "'nativeSharedDirectory' (the folder shared by the project's runs), 'pythonLocation' "
+        "(interpreter of a local or remote target), 'userManagedEnvironment' (false on a remote "
+        "target: ponk installs packages there), 'address', 'username', 'privateKey'. 'ponk check' "
+        "shows how ponk interprets them.",
     .options = options,
     .positionals = positionals,
     .examples = examples,
-    .exits =
-        "68 for a type that this version cannot serve; 69 when the machine cannot be reached or "
-        "does not let us in; 73 when the target is there already or the host key is not the "
-        "known one.",
+    .exits = "68 if this version does not support the type; 69 if the machine cannot be reached or "
+             "refuses the login; 73 if the target already exists or the host key differs from the "
+             "known one.",
     .run = run,
 };
 

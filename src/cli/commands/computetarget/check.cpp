@@ -15,16 +15,17 @@
 namespace ponk::cli {
 namespace {
 
-constexpr Option options[] = {
-    named::target_option,
-    {.name = "fingerprint",
-     .value = "SHA256:…",
-     .help = "Accept this host key from now on, when the machine shows it: after it was set up "
-             "anew."}};
+constexpr Option options[] = {named::target_option,
+                              {.name = "fingerprint",
+                               .value = "SHA256:…",
+                               .help = "Accept this host key from now on, if the machine presents "
+                                       "it. Use this after the machine was reinstalled."}};
 constexpr Positional positionals[] = {named::target};
 constexpr Example examples[] = {
-    {"ponk computetarget check box", "Can runs be sent to it, and what would be better?"},
-    {"ponk computetarget check gpu1 --fingerprint SHA256:…", "It was set up anew; its files stay."},
+    {"ponk computetarget check gpu1",
+     "Check whether runs can use the target, and what to improve."},
+    {"ponk computetarget check gpu1 --fingerprint SHA256:…",
+     "Accept the new host key of a reinstalled machine."},
 };
 
 Outcome
@@ -42,9 +43,9 @@ check_local(Context& context, const config::Project& project, const config::Comp
                                     target.name,
                                     printable(python.program.string()),
                                     started ? printable(python.version)
-                                            : "not started: only submit and prepare start a "
-                                              "program that the project names or has",
-                                    gpus ? gpus_line(*gpus) : "GPUs could not be looked at"),
+                                            : "not started: only 'submit' and 'prepare' start "
+                                              "programs that come from the project",
+                                    gpus ? gpus_line(*gpus) : "GPUs could not be checked"),
                         {{"name", target.name},
                          {"works", true},
                          {"interpreter", python.program.string()},
@@ -57,7 +58,7 @@ Outcome
 accept_host_key(Context& context, const config::ComputeTarget& target, const std::string& text)
 {
     const auto fingerprint = ssh::parse_fingerprint(text);
-    if (!fingerprint) return fail_usage("'{}' is no fingerprint", printable(text));
+    if (!fingerprint) return fail_usage("'{}' is not a fingerprint", printable(text));
     TRY(ensure_attached(context, target));
     auto client = TRY(ssh::make_client(TRY(access_of(TRY(context.home()), target))));
     const auto limit = std::chrono::seconds(60);
@@ -79,7 +80,7 @@ Outcome run(Context& context, const Invocation& words)
         TRY(config::load_target(project, TRY(named::name_of(words))));
     TRY(require_runs(target));
     if (words.has("fingerprint") && !config::uses_ssh(*target.type))
-        return fail_usage("target '{}' is not reached by SSH: it has no host key", target.name);
+        return fail_usage("target '{}' has no host key: it does not use SSH", target.name);
     if (*target.type == config::TargetType::local) return check_local(context, project, target);
     if (const auto text = words.value("fingerprint")) TRY(accept_host_key(context, target, *text));
     // From here first: what keeps us out has more to say here, where somebody can answer.
@@ -110,17 +111,16 @@ Outcome run(Context& context, const Invocation& words)
 
 constinit const Command cmd_computetarget_check = {
     .path = "computetarget check",
-    .summary = "Try whether a compute target works",
-    .description = "Looks at the machine: how it is reached, its architecture, container engine "
-                   "(version, API, "
-                   "rights, rootless, live-restore), GPU driver and runtimes, Python, free disk. "
-                   "Every problem "
-                   "comes with the next step; nothing is changed but the host key that "
-                   "'--fingerprint' accepts.",
+    .summary = "Check whether a compute target works",
+    .description = "Checks the machine: connection, architecture, container engine (version, API, "
+                   "rights, rootless, live-restore), GPU driver and runtimes, Python and free disk "
+                   "space. Each problem is shown with the next step. Nothing is changed, except "
+                   "that '--fingerprint' stores a host key.",
     .options = options,
     .positionals = positionals,
     .examples = examples,
-    .exits = "0 when it works, 65 when something must be mended first, 69 when it is not reached.",
+    .exits = "0 if the target works, 65 if something must be fixed first, 69 if the target cannot "
+             "be reached.",
     .run = run,
 };
 

@@ -20,18 +20,18 @@ namespace {
 constexpr Option options[] = {
     named::target_option,
     {.name = "keep-key",
-     .help = "Leave the key on the machine and here, for the next 'attach' without a password."},
+     .help = "Keep the key on the machine and here, so that the next 'attach' needs no password."},
     {.name = "remove-files",
-     .help = "Remove ponk's folder on the machine, too, with its containers and images: runs there "
-             "that are not collected are lost. Where other machines use it, only this machine's "
-             "runs go."},
-    {.name = "force", .help = "Also while runs go on there."},
+     .help = "Also remove ponk's folder, containers and images on the machine. Runs there that are "
+             "not collected yet are lost. If other machines use the folder, only the runs of this "
+             "machine are removed."},
+    {.name = "force", .help = "Detach even while runs are active there."},
     {.name = "yes", .brief = "y", .help = "Do not ask."},
 };
 constexpr Positional positionals[] = {named::target};
 constexpr Example examples[] = {
-    {"ponk computetarget detach box", "Forget it; the key made for it is removed there and here."},
-    {"ponk computetarget detach gpu1 --remove-files", "Leave nothing on it."},
+    {"ponk computetarget detach gpu1", "Detach the target; its key is removed there and here."},
+    {"ponk computetarget detach gpu1 --remove-files", "Also remove ponk's files on the machine."},
 };
 
 Failure absent(const os::Path& folder, const std::string& name)
@@ -39,7 +39,7 @@ Failure absent(const os::Path& folder, const std::string& name)
     if (name == "local") {
         return Failure(Error(ErrorKind::conflict,
                              "target 'local' is built in and cannot be detached",
-                             "An aml_config/local.compute of your own would replace it."));
+                             "To change it, write your own aml_config/local.compute."));
     }
     const auto project = config::open_project(folder);
     return Failure(Error(ErrorKind::not_found,
@@ -86,7 +86,7 @@ Outcome run(Context& context, const Invocation& words)
     const auto target = project ? config::load_target(*project, name)
                                 : Result<config::ComputeTarget>(tl::unexpected(project.error()));
     if (words.has("remove-files") && !words.has("yes"))
-        TRY(confirm(fmt::format("Remove all that ponk has on the machine of '{}'?", name)));
+        TRY(confirm(fmt::format("Remove all files of ponk on the machine of '{}'?", name)));
     auto detach = TRY(prepare_detach(context, words, target, compute));
     if (::unlink(compute.c_str()) != 0) {
         return tl::unexpected(Failure(
@@ -100,10 +100,7 @@ Outcome run(Context& context, const Invocation& words)
     }
     const bool left = std::filesystem::exists(folder / (name + ".runconfig"), problem);
     if (left) {
-        context.note(
-            "'{}.runconfig' stays, as it always did; 'ponk runconfig delete {}' removes it",
-            name,
-            name);
+        context.note("'{}.runconfig' was kept; 'ponk runconfig delete {}' deletes it", name, name);
     }
     fields.set("runconfig_left", left);
     return context.done(fmt::format("target '{}' is detached", name), std::move(fields));
@@ -114,14 +111,12 @@ Outcome run(Context& context, const Invocation& words)
 constinit const Command cmd_computetarget_detach = {
     .path = "computetarget detach",
     .summary = "Remove a compute target from the project",
-    .description =
-        "Deletes aml_config/NAME.compute. The key that 'attach' made for a machine is taken out of "
-        "its ~/.ssh/authorized_keys and deleted here, unless another target of the project, or "
-        "one that 'attach' made elsewhere, uses the same machine. "
-        "Refused while runs go on there, which nobody could follow then; '--force' does it all the "
-        "same. "
-        "A machine that is gone does not stop it: what stays there is told. Run configurations "
-        "that name the target stay.",
+    .description = "Deletes aml_config/NAME.compute. The key that 'attach' created for the machine "
+                   "is removed from its ~/.ssh/authorized_keys and deleted here, unless another "
+                   "attached target uses the same machine. Refused while runs are active there, "
+                   "because ponk could not follow them any more; '--force' detaches anyway. If the "
+                   "machine cannot be reached, the target is still detached, and ponk lists what "
+                   "is left on the machine. Run configurations that use the target are kept.",
     .options = options,
     .positionals = positionals,
     .examples = examples,

@@ -17,13 +17,13 @@ namespace {
 
 constexpr Option options[] = {
     named::target_option,
-    {.name = "yes", .brief = "y", .help = "Do not ask whether to do it."},
-    {.name = "dry-run", .help = "Say what would be done, and do nothing."},
+    {.name = "yes", .brief = "y", .help = "Do not ask for confirmation."},
+    {.name = "dry-run", .help = "Show what would be done, and change nothing."},
 };
 constexpr Positional positionals[] = {named::target};
 constexpr Example examples[] = {
-    {"ponk computetarget setup box", "Install what a fresh machine lacks, after asking."},
-    {"ponk computetarget setup gpu1 --dry-run", "Only say what that would be."},
+    {"ponk computetarget setup box", "Install what the machine lacks, after confirmation."},
+    {"ponk computetarget setup gpu1 --dry-run", "Only show the steps."},
 };
 
 // A file beside what else is known of the host; everything the machine says goes there.
@@ -56,7 +56,7 @@ Outcome do_setup(Context& context,
     ssh::Secret password = TRY(sudo_password(survey, connection.address()));
     const os::Path path = TRY(log_file(connection));
     const os::Fd log = TRY(os::open_file(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND, 0600));
-    context.note("everything it says goes to {}", os::in_quotes(path));
+    context.note("the output goes to {}", os::in_quotes(path));
     std::string rest;
     const auto sink = [&](std::string_view text) {
         [[maybe_unused]] const auto kept = os::write_all(log.get(), text);
@@ -80,10 +80,11 @@ Outcome run(Context& context, const Invocation& words)
         TRY(config::load_target(project, TRY(named::name_of(words))));
     TRY(require_runs(target));
     if (!config::uses_ssh(*target.type)) {
-        return fail_with(exit_code::usage,
-                         ErrorKind::invalid_argument,
-                         "target '{}' is this machine; 'setup' is for machines reached by SSH",
-                         target.name);
+        return fail_with(
+            exit_code::usage,
+            ErrorKind::invalid_argument,
+            "target '{}' is this machine; 'setup' works only for machines reached by SSH",
+            target.name);
     }
     auto connection = TRY(reach_host(context, target));
     const HostSurvey survey = TRY(survey_host(connection, {}));
@@ -94,19 +95,19 @@ Outcome run(Context& context, const Invocation& words)
     for (const auto& step : plan.steps)
         steps.push_back(step.says);
     if (plan.steps.empty()) {
-        return context.done(fmt::format("'{}' has all it needs", target.name),
+        return context.done(fmt::format("nothing to do: '{}' has everything it needs", target.name),
                             {{"name", target.name}, {"steps", steps}, {"done", false}});
     }
-    context.note("on '{}' ({}) this will be done, as root:",
+    context.note("these steps will run as root on '{}' ({}):",
                  connection.address().text(),
                  printable(survey.system));
     for (const auto& step : plan.steps)
         context.note("  - {}", step.says);
     if (words.has("dry-run")) {
-        return context.done("nothing was done",
+        return context.done("nothing was changed",
                             {{"name", target.name}, {"steps", steps}, {"done", false}});
     }
-    if (!words.has("yes")) TRY(confirm("Do that?"));
+    if (!words.has("yes")) TRY(confirm("Continue?"));
     TRY(do_setup(context, connection, survey, plan));
     if (const auto facts = ask_facts(context, project.root, target.name); facts && *facts)
         note_facts(context, target.name, **facts);
@@ -119,16 +120,17 @@ Outcome run(Context& context, const Invocation& words)
 
 constinit const Command cmd_computetarget_setup = {
     .path = "computetarget setup",
-    .summary = "Turn a plain Debian or Ubuntu machine into a target",
-    .description =
-        "Looks at the machine of an attached target, says what it lacks and what would be done as "
-        "root there, asks, does it over SSH, and keeps a log. For remotedocker: Debian's package "
-        "docker.io, the service, the group docker, live-restore. For remote: python3 and "
-        "python3-venv. Where sudo asks for a password, it is asked for here and kept nowhere.",
+    .summary = "Install what runs need on a Debian or Ubuntu machine",
+    .description = "Checks the machine of an attached target, lists what is missing and the steps "
+                   "to run as root, asks for confirmation, runs the steps over SSH, and keeps a "
+                   "log. For remotedocker: the Debian package docker.io, its service, the group "
+                   "docker, and live-restore. For remote: python3 and python3-venv. If sudo needs "
+                   "a password, ponk asks for it and does not store it.",
     .options = options,
     .positionals = positionals,
     .examples = examples,
-    .exits = "69 when the machine is not reached, is no Debian or Ubuntu, or may not be changed.",
+    .exits = "69 if the machine cannot be reached, is not Debian or Ubuntu, or does not allow the "
+             "changes.",
     .run = run,
 };
 

@@ -22,7 +22,7 @@ Outcome run(Context& context, const Invocation& words)
 
 constinit const Command cmd_computetarget_show = {
     .path = "computetarget show",
-    .summary = "Show a compute target as ponk understands it",
+    .summary = "Show a compute target as ponk interprets it",
     .options = options,
     .positionals = positionals,
     .run = run,

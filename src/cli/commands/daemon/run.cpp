@@ -16,16 +16,20 @@ namespace ponk::cli {
 namespace {
 
 constexpr Option options[] = {
-    {.name = "idle-exit", .value = "SECONDS", .help = "End after so long without work; 0: never."},
+    {.name = "idle-exit",
+     .value = "SECONDS",
+     .help = "Stop after this time without work; 0: never."},
     common::sync,
-    {.name = "detached", .help = "As started by other commands.", .shown = Option::Shown::no},
+    {.name = "detached",
+     .help = "Set by other commands when they start the daemon.",
+     .shown = Option::Shown::no},
     {.name = "ready-fd",
      .value = "FD",
-     .help = "Descriptor that is told when the socket answers, or why it does not.",
+     .help = "File descriptor to notify when the socket is ready, or when the start failed.",
      .shown = Option::Shown::no},
 };
 constexpr Example examples[] = {
-    {"ponk daemon run", "In the foreground, say as a systemd user service."},
+    {"ponk daemon run", "Run it in the foreground, for example as a systemd user service."},
 };
 
 // Whatever our starter's parents left open must not be held open for days.
@@ -43,7 +47,7 @@ tl::expected<os::Fd, Failure> ready_descriptor(const Invocation& words)
     const auto number = parse_integer(*text);
     if (!number || *number < 3 || *number > 1023 ||
         ::fcntl(static_cast<int>(*number), F_SETFD, FD_CLOEXEC) != 0) {
-        return fail_usage("'--ready-fd {}' is no open descriptor", *text);
+        return fail_usage("'--ready-fd {}' is not an open file descriptor", *text);
     }
     return os::Fd(static_cast<int>(*number));
 }
@@ -56,7 +60,7 @@ Outcome run(Context& context, const Invocation& words)
     if (const auto text = words.value("idle-exit")) {
         const auto number = parse_integer(*text);
         if (!number || *number < 0 || *number > 1'000'000'000)
-            return fail_usage("'--idle-exit {}' is no number of seconds", *text);
+            return fail_usage("'--idle-exit {}' is not a number of seconds", *text);
         daemon.idle_exit_seconds = static_cast<int>(*number);
     }
     daemon.sync = words.text("sync");
@@ -82,8 +86,9 @@ Outcome run(Context& context, const Invocation& words)
 
 constinit const Command cmd_daemon_run = {
     .path = "daemon run",
-    .summary = "Be the daemon, in the foreground",
-    .description = "Other commands start the daemon by themselves; this is for service managers.",
+    .summary = "Run the daemon in the foreground",
+    .description =
+        "Other commands start the daemon automatically. This command is for service managers.",
     .options = options,
     .examples = examples,
     .run = run,

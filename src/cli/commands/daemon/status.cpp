@@ -26,8 +26,9 @@ Outcome run(Context& context, const Invocation& /*words*/)
 
 constinit const Command cmd_daemon_status = {
     .path = "daemon status",
-    .summary = "Tell whether the daemon runs, and how it is",
-    .exits = "0 when it runs, 69 when it does not, 75 when it does not answer. Never starts it.",
+    .summary = "Show whether the daemon is running, and its state",
+    .exits = "0 if the daemon is running, 69 if it is not, 75 if it does not answer. This command "
+             "never starts the daemon.",
     .run = run,
 };
 

@@ -12,9 +12,9 @@ Outcome run(Context& context, const Invocation& /*words*/)
     if (!found) return context.done("the daemon was not running", {{"stopped", false}});
     const auto pid = found->about().integer("pid");
     TRY(found->send(
-        "POST", "/daemon/stop", JsonObject{{"reason", "asked by the user"}, {"unpin", true}}));
+        "POST", "/daemon/stop", JsonObject{{"reason", "requested by the user"}, {"unpin", true}}));
     TRY(wait_for_end(static_cast<pid_t>(pid), after(answer_limit)));
-    return context.done(fmt::format("the daemon (process {}) has ended; runs go on", pid),
+    return context.done(fmt::format("the daemon (process {}) has stopped; runs continue", pid),
                         {{"stopped", true}, {"pid", pid}});
 }
 
@@ -22,13 +22,12 @@ Outcome run(Context& context, const Invocation& /*words*/)
 
 constinit const Command cmd_daemon_stop = {
     .path = "daemon stop",
-    .summary = "End the daemon; runs go on",
-    .description =
-        "Runs belong to supervisors of their own. The next command that needs the daemon "
-        "starts it again, and it takes up what happened meanwhile. MLflow clients that 'ponk "
-        "tracking env' pointed to it find nobody until then.",
-    .exits = "0 when it has ended or was not running; 75 when it does not answer or does not end, "
-             "with the command that ends it.",
+    .summary = "Stop the daemon; runs continue",
+    .description = "Each run has its own supervisor process and continues. The next command that "
+                   "needs the daemon starts it again, and the daemon then catches up on the runs. "
+                   "Until then, MLflow clients set up with 'ponk tracking env' cannot connect.",
+    .exits = "0 if the daemon has stopped or was not running; 75 if it does not answer or does not "
+             "stop: the message then has the command that ends it.",
     .run = run,
 };
 

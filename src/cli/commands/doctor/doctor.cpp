@@ -15,11 +15,12 @@ constexpr std::chrono::hours longest_check(24);
 
 constexpr Option options[] = {
     {.name = "full",
-     .help = "Also read the whole database: every page, row and index. Minutes where it is large."},
+     .help =
+         "Also read the whole database: every page, row and index. Takes minutes if it is large."},
 };
 constexpr Example examples[] = {
-    {"ponk doctor", "Why does it not work here?"},
-    {"ponk doctor -o json --query \"[?status != 'ok']\"", "Only what is not in order."},
+    {"ponk doctor", "Find out what does not work here."},
+    {"ponk doctor -o json --query \"[?status != 'ok']\"", "Show only warnings and failures."},
 };
 
 JsonArray check_daemon(Context& context, bool full)
@@ -80,7 +81,11 @@ Outcome run(Context& context, const Invocation& words)
     view.rows = rows_of(checks);
     TRY(context.print(Json(std::move(checks)), view));
     if (context.format() == output::Format::table && !context.has_query()) {
-        context.note("{} to mend, {} to know", failed, warned);
+        context.note("{} error{}, {} warning{}",
+                     failed,
+                     failed == 1 ? "" : "s",
+                     warned,
+                     warned == 1 ? "" : "s");
     }
     return failed > 0 ? exit_code::invalid : exit_code::success;
 }
@@ -89,20 +94,17 @@ Outcome run(Context& context, const Invocation& words)
 
 constinit const Command cmd_doctor = {
     .path = "doctor",
-    .summary = "Look at this machine: what works and what would not",
+    .summary = "Check this machine and the project's targets",
     .description =
-        "Looks at ponk's folder and daemon, disk, database, limits, where secrets are kept, git, "
-        "the Python of the target 'local' (version, pip, venv, NumPy), the GPUs and their driver, "
-        "each "
-        "run configuration and "
-        "each target of the project: machines over SSH that you attached are reached as the daemon "
-        "would reach them. No program of the project is started, nor one that its files name. "
-        "Every line is ok, warn or fail; what is not ok tells the next step. Nothing is changed "
-        "but "
-        "for the daemon, which is started.",
+        "Checks ponk's folder and daemon, the disk, the database, limits, the store of secrets, "
+        "git, the Python of the target 'local' (version, pip, venv, NumPy), the GPUs and their "
+        "driver, and each run configuration and target of the project. Machines that you attached "
+        "are contacted over SSH as the daemon does it. No program that comes from the project or "
+        "is named in its files is started. Each line is ok, warn or fail; a line that is not ok "
+        "has a hint with the next step. Nothing is changed, except that the daemon is started.",
     .options = options,
     .examples = examples,
-    .exits = "0 when no line says fail, 65 otherwise.",
+    .exits = "0 if no check failed, 65 otherwise.",
     .run = run,
 };
 

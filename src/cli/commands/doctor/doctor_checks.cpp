@@ -113,12 +113,12 @@ public:
         const auto known = answers_.find(python.program.string());
         if (known != answers_.end()) return known->second;
         if (python.owner == Interpreter::Owner::project) {
-            checks_.push_back(check_result(
-                "python",
-                ok,
-                fmt::format("{} is there, and is not started: only submit and prepare start a "
-                            "program that the project names or has",
-                            printable(python.program.string()))));
+            checks_.push_back(
+                check_result("python",
+                             ok,
+                             fmt::format("{} exists and was not started: only 'submit' and "
+                                         "'prepare' start programs that come from the project",
+                                         printable(python.program.string()))));
             return answers_.emplace(python.program.string(), Json()).first->second;
         }
         Json answer = TRY(ask(python.program));
@@ -153,7 +153,7 @@ Json check_configuration(const config::Project& project,
         return check_result(title,
                             bad,
                             message.substr(0, message.find('\n')),
-                            "'ponk check' shows every problem with its place.");
+                            "'ponk check' shows every problem with its file and line.");
     }
     if (const auto served = require_runs(resolved->target.type.value, resolved->target.name);
         !served) {
@@ -195,9 +195,9 @@ Json check_configuration(const config::Project& project,
     return check_result(
         title,
         spark ? ok : bad,
-        spark
-            ? fmt::format("PySpark on target '{}'", resolved->target.name)
-            : "Framework is PySpark, and neither 'spark-submit' nor the package 'pyspark' is there",
+        spark ? fmt::format("PySpark on target '{}'", resolved->target.name)
+              : "Framework is PySpark, but neither 'spark-submit' nor the package 'pyspark' is "
+                "installed",
         spark ? ""
               : fmt::format("Install pyspark (it needs Java), or write 'Framework: Python' into "
                             "aml_config/{}.runconfig.",
@@ -219,17 +219,17 @@ JsonArray check_home(const os::Path& home)
     const std::string shown = os::in_quotes(home);
     struct stat info {};
     if (::lstat(home.c_str(), &info) != 0 && errno == ENOENT) {
-        return {
-            check_result("home", ok, shown + " will be made by the first command that needs it")};
+        return {check_result(
+            "home", ok, shown + " does not exist yet; the first command that needs it creates it")};
     }
     if (::stat(home.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) {
         return {check_result(
-            "home", bad, shown + " is no folder", "Set PONK_HOME to a folder of your own.")};
+            "home", bad, shown + " is not a folder", "Set PONK_HOME to a folder of your own.")};
     }
     if (info.st_uid != ::geteuid() || ::access(home.c_str(), R_OK | W_OK | X_OK) != 0) {
         return {check_result("home",
                              bad,
-                             fmt::format("{} cannot be written by you (owner: uid {}, mode {:04o})",
+                             fmt::format("you cannot write to {} (owner: uid {}, mode {:04o})",
                                          shown,
                                          info.st_uid,
                                          info.st_mode & 07777U),
@@ -240,17 +240,17 @@ JsonArray check_home(const os::Path& home)
             "home",
             warn,
             fmt::format("{} is open to other users (mode {:04o})", shown, info.st_mode & 07777U),
-            fmt::format("'chmod 700 {}' closes it: logs and outputs of runs are in it.",
+            fmt::format("It contains logs and outputs of runs. Run 'chmod 700 {}'.",
                         shell_word(home.string())))};
     }
-    return {check_result("home", ok, shown + ", yours alone")};
+    return {check_result("home", ok, shown + ", private to you")};
 }
 
 JsonArray check_programs()
 {
     const auto git = os::find_program("git", path_variable());
-    const std::string hint = "Only 'ponk project create' from a git address needs it: "
-                             "'apt install git' on Debian.";
+    const std::string hint = "Only 'ponk project create --from' with a git address needs it. On "
+                             "Debian: 'apt install git'.";
     if (!git) return {check_result("git", warn, "not on PATH", hint)};
     const auto output = os::run(os::git_version(*git), after(seconds(20)), {});
     if (!output || output->exit.status() != 0)
@@ -272,8 +272,9 @@ JsonArray check_project(const os::Path& folder)
         checks.push_back(check_result("python",
                                       bad,
                                       message.substr(0, message.find('\n')),
-                                      python.error().hint().empty() ? "'ponk check' tells more."
-                                                                    : python.error().hint()));
+                                      python.error().hint().empty()
+                                          ? "Run 'ponk check' for details."
+                                          : python.error().hint()));
     }
     std::error_code problem;
     if (!std::filesystem::is_directory(project->config_folder(), problem)) return checks;
@@ -360,8 +361,8 @@ void add_target(JsonArray& checks,
         checks.push_back(check_result(title,
                                       ok,
                                       config::uses_ssh(*target.type)
-                                          ? "reached; this daemon cannot look at it any closer"
-                                          : "its engine is asked by a run"));
+                                          ? "reached; this daemon cannot check it in detail"
+                                          : "not checked: the next run contacts its engine"));
         return;
     }
     JsonArray lines = target_lines(title, **answer);

@@ -7,8 +7,8 @@ namespace ponk::cli {
 namespace {
 
 constexpr Example examples[] = {
-    {"ponk environment list", "All of them, the last used first, with their sizes."},
-    {"ponk environment list -o json --query 'sum([].size)'", "How much they take together."},
+    {"ponk environment list", "List all environments with their sizes, the last used first."},
+    {"ponk environment list -o json --query 'sum([].size)'", "Show their total size."},
 };
 constexpr std::size_t brief = 12;  // digits that are shown; as many or fewer name it elsewhere
 
@@ -60,13 +60,13 @@ Outcome run(Context& context, const Invocation& /*words*/)
 
 constinit const Command cmd_environment_list = {
     .path = "environment list",
-    .summary = "List the environments that were built, on all targets",
-    .description =
-        "An environment is built once per target and used by every run that asks for the same. "
-        "Those that no run has used for long are removed by and by: after PONK_ENV_KEEP_DAYS "
-        "days (60), or when those of a machine take more than PONK_ENV_KEEP_SIZE bytes together "
-        "(100 GiB), the longest unused first; 0 switches a limit off. Both variables count where "
-        "the daemon is started. What a run uses stays.",
+    .summary = "List the environments built on all targets",
+    .description = "An environment is built once per target and shared by all runs that need the "
+                   "same packages. Environments unused for long are removed automatically: after "
+                   "PONK_ENV_KEEP_DAYS days (default 60), or when the environments of a machine "
+                   "together exceed PONK_ENV_KEEP_SIZE bytes (default 100 GiB), the longest unused "
+                   "first. 0 disables a limit. Set both variables where the daemon is started. An "
+                   "environment in use is never removed.",
     .examples = examples,
     .run = run,
 };

@@ -11,7 +11,8 @@ namespace {
 constexpr Positional positionals[] = {common::environment};
 constexpr Option options[] = {common::machine};
 constexpr Example examples[] = {
-    {"ponk environment remove 4f1e", "Free its space; a run that needs it builds it again."},
+    {"ponk environment remove 4f1e",
+     "Free its disk space. The next run that needs it builds it again."},
 };
 
 Outcome run(Context& context, const Invocation& words)
@@ -26,19 +27,19 @@ Outcome run(Context& context, const Invocation& words)
         const auto& names = held.as_array();
         const auto first = names.front().is_string() ? names.front().as_string() : "";
         context.note("hint: 'ponk experiment clean RUN' removes the container of a run, 'docker rm "
-                     "NAME' any other; the last one to go frees the space");
+                     "NAME' any other container; the space is free when the last one is removed");
         return context.done(
-            fmt::format("environment '{}' is removed; its space is not free yet: {} made of it, "
-                        "such as '{}'",
+            fmt::format("environment '{}' is removed, but its space is not free yet: {} it, for "
+                        "example '{}'",
                         id,
                         names.size() == 1
-                            ? "a container that ended is"
-                            : fmt::format("{} containers that ended are", names.size()),
+                            ? "1 stopped container still uses"
+                            : fmt::format("{} stopped containers still use", names.size()),
                         printable(first)),
             answer.as_object());
     }
     const auto freed = std::max<std::int64_t>(answer.integer("freed_bytes"), 0);
-    return context.done(fmt::format("environment '{}' is removed, {} are free again",
+    return context.done(fmt::format("environment '{}' is removed; {} freed",
                                     id,
                                     byte_size_text(static_cast<std::uint64_t>(freed))),
                         answer.as_object());
@@ -48,13 +49,14 @@ Outcome run(Context& context, const Invocation& words)
 
 constinit const Command cmd_environment_remove = {
     .path = "environment remove",
-    .summary = "Remove an environment that was built",
-    .description = "One that a run uses is not removed. Records of runs keep their list of "
-                   "packages: 'rerun' builds exactly that again.",
+    .summary = "Remove an environment",
+    .description =
+        "An environment that a run is using is not removed. Each run's record keeps its list of "
+        "packages: 'ponk experiment rerun' builds exactly the same environment again.",
     .options = options,
     .positionals = positionals,
     .examples = examples,
-    .exits = "73: a run uses it.",
+    .exits = "73 if a run is using it.",
     .run = run,
 };
 

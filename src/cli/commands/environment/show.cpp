@@ -14,8 +14,9 @@ namespace {
 constexpr Positional positionals[] = {common::environment};
 constexpr Option options[] = {common::machine};
 constexpr Example examples[] = {
-    {"ponk environment show 4f1e", "How it was made, and every package in it."},
-    {"ponk environment show 4f1e -o json --query lock", "Its lock, for another machine."},
+    {"ponk environment show 4f1e", "Show how it was built, and every package in it."},
+    {"ponk environment show 4f1e -o json --query lock",
+     "Print its lock file, to use on another machine."},
 };
 
 JsonObject rows_of(const Json& entry)

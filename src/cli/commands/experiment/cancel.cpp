@@ -12,16 +12,15 @@ namespace {
 constexpr Option options[] = {
     common::run_option,
     common::ignored_target,
-    {.name = "grace",
-     .value = "TIME",
-     .help = "Time between the polite signal and the killing one. Default: 10s."},
-    {.name = "wait", .help = "Return when the run has ended."},
+    {.name = "grace", .value = "TIME", .help = "Time between SIGTERM and SIGKILL. Default: 10s."},
+    {.name = "wait", .help = "Wait until the run has ended."},
 };
 constexpr Positional positionals[] = {common::run};
 constexpr std::string_view aliases[] = {"cancel"};
 constexpr Example examples[] = {
-    {"ponk cancel last", "End the newest run of this project."},
-    {"ponk cancel 4f1e --grace 60s --wait", "Give it a minute to save its work, and wait."},
+    {"ponk cancel last", "Cancel the newest run of this project."},
+    {"ponk cancel 4f1e --grace 60s --wait",
+     "Give the run a minute to save its work, and wait for its end."},
 };
 
 Outcome run(Context& context, const Invocation& words)
@@ -48,9 +47,10 @@ Outcome run(Context& context, const Invocation& words)
 constinit const Command cmd_experiment_cancel = {
     .path = "experiment cancel",
     .aliases = aliases,
-    .summary = "End a run",
-    .description = "Asks every process of the run to end and kills what is left after a grace. On "
-                   "a machine that is out of reach that is done when it is back.",
+    .summary = "Cancel a run",
+    .description = "Sends SIGTERM to every process of the run, and SIGKILL to those that are left "
+                   "after the grace time. If the machine cannot be reached, this happens as soon "
+                   "as it can be reached again.",
     .options = options,
     .positionals = positionals,
     .examples = examples,

@@ -10,12 +10,12 @@ namespace {
 
 constexpr Option options[] = {
     common::run_option,
-    {.name = "all", .brief = "a", .help = "All runs of the project that have ended."},
+    {.name = "all", .brief = "a", .help = "Clean all runs of the project that have ended."},
     common::ignored_target,
 };
 constexpr Positional positionals[] = {common::run};
 constexpr Example examples[] = {
-    {"ponk experiment clean --all", "Free the space of all finished runs of this project."},
+    {"ponk experiment clean --all", "Free the disk space of all finished runs of this project."},
 };
 
 Outcome run(Context& context, const Invocation& words)
@@ -72,7 +72,8 @@ Outcome run(Context& context, const Invocation& words)
 constinit const Command cmd_experiment_clean = {
     .path = "experiment clean",
     .summary = "Remove the working copies of runs",
-    .description = "History, logs and outputs stay; only the folders the scripts worked in go.",
+    .description =
+        "Removes only the folders in which the scripts worked. History, logs and outputs are kept.",
     .options = options,
     .positionals = positionals,
     .examples = examples,

@@ -16,12 +16,12 @@ constexpr Option options[] = {
     {.name = "destination",
      .brief = "d",
      .value = "FILE",
-     .help = "The zip to write. Default: ponk-RUN.zip in the current folder.",
+     .help = "The zip file to write. Default: ponk-RUN.zip in the current folder.",
      .complete = Complete::file},
 };
 constexpr Positional positionals[] = {common::run};
 constexpr Example examples[] = {
-    {"ponk experiment diagnostics last", "Something to send to whoever helps you."},
+    {"ponk experiment diagnostics last", "Write a file to attach to a bug report."},
 };
 
 Outcome run(Context& context, const Invocation& words)
@@ -49,8 +49,9 @@ Outcome run(Context& context, const Invocation& words)
 
 constinit const Command cmd_experiment_diagnostics = {
     .path = "experiment diagnostics",
-    .summary = "Pack all that is known of a run into a zip",
-    .description = "Record, log, configuration and timings, with the values of secrets left out.",
+    .summary = "Collect everything known about a run in a zip file",
+    .description =
+        "Contains the run's record, log, configuration and timings, without the values of secrets.",
     .options = options,
     .positionals = positionals,
     .examples = examples,

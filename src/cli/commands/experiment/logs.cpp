@@ -17,15 +17,15 @@ namespace {
 constexpr Option options[] = {
     common::run_option,
     common::ignored_target,
-    {.name = "follow", .brief = "f", .help = "Go on until the run has ended."},
-    {.name = "raw", .help = "Show the values of secrets too."},
+    {.name = "follow", .brief = "f", .help = "Continue until the run has ended."},
+    {.name = "raw", .help = "Also show the values of secrets."},
 };
 constexpr Positional positionals[] = {common::run};
 constexpr std::string_view aliases[] = {"logs"};
 constexpr Example examples[] = {
-    {"ponk logs last", "What the newest run printed."},
-    {"ponk logs -f 4f1e", "Re-attach to a run; Ctrl-C leaves it alone."},
-    {"ponk logs 4f1e > train.log", "Every byte, as the script wrote it."},
+    {"ponk logs last", "Show the output of the newest run."},
+    {"ponk logs -f 4f1e", "Follow a run. Ctrl-C stops following, not the run."},
+    {"ponk logs 4f1e > train.log", "Save the log exactly as the script wrote it."},
 };
 
 // Why there is nothing to print: a run that ended before its script began leaves no log to say so.
@@ -33,19 +33,18 @@ void explain_no_log(const Context& context, const Json& record)
 {
     const auto run = record.text("run_id");
     if (record.text("target_type") == model::client_target) {
-        context.note("run {} belongs to a client of the tracking API: what it prints stays with it",
+        context.note("run {} was created by a client of the tracking API: ponk has no log of it",
                      run);
         return;
     }
     if (!record["imported_utc"].is_null()) {
-        context.note("run {} was imported: its log stayed on machine '{}'",
-                     run,
-                     printable(record.text("host")));
+        context.note(
+            "run {} was imported: its log is on machine '{}'", run, printable(record.text("host")));
         return;
     }
     if (record["end_time_utc"].is_null() || !record["start_time_utc"].is_null()) return;
     const auto why = record["error"].text("message");
-    context.note("run {} ended before its script began: {}{}",
+    context.note("run {} ended before its script started: {}{}",
                  run,
                  record.text("status"),
                  why.empty() ? "" : ": " + printable(why));
@@ -86,17 +85,17 @@ Outcome run(Context& context, const Invocation& words)
 constinit const Command cmd_experiment_logs = {
     .path = "experiment logs",
     .aliases = aliases,
-    .summary = "Print what a run has written",
+    .summary = "Print the log of a run",
     .description =
-        "Prints the log's bytes exactly, but for the values of secrets, which show as ***. On a "
-        "terminal, control bytes other than CR, BS, TAB and colours are shown, not sent. Without "
-        "RUN: the newest run of the project. A log that is not as it was when the run ended is "
-        "printed as far as it is there, and told with exit code 74.\n"
-        "Ctrl-C ends '--follow' and leaves the run alone; it says how to follow again or cancel.",
+        "Prints the log's bytes exactly, except that values of secrets appear as ***. On a "
+        "terminal, control characters other than CR, BS, TAB and colours are printed in readable "
+        "form. Without RUN: the newest run of the project. If the log was changed after the run's "
+        "end, ponk prints what is left and exits with code 74.\nCtrl-C stops '--follow' and not "
+        "the run; ponk then prints the commands to follow again or to cancel.",
     .options = options,
     .positionals = positionals,
     .examples = examples,
-    .exits = "79 with a last line 'ponk: detached:': Ctrl-C, the run goes on.",
+    .exits = "79 with a last line 'ponk: detached:' after Ctrl-C: the run continues.",
     .run = run,
 };
 

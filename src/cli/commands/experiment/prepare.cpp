@@ -18,17 +18,16 @@ constexpr Option options[] = {
     common::target,
     common::conda,
     common::spark,
-    {.name = "check", .help = "Only tell whether a run could start at once; build nothing."},
+    {.name = "check", .help = "Only check whether a run could start at once; build nothing."},
     common::substitute,
     common::async,
-    {.name = "untracked", .brief = "u", .help = "Keep the preparation out of history lists."},
-    {.name = "wait", .help = "Accepted as in 2017.", .shown = Option::Shown::no},
+    {.name = "untracked", .brief = "u", .help = "Do not show the preparation in history lists."},
+    {.name = "wait", .help = "Ignored.", .shown = Option::Shown::no},
 };
 constexpr Example examples[] = {
-    {"ponk experiment prepare -c docker", "Make the environment ahead of the first run."},
+    {"ponk experiment prepare -c docker", "Build the environment before the first run."},
     {"ponk experiment prepare -c docker --check", "Exit code 0 when a run could start at once."},
-    {"ponk experiment prepare -c docker --substitute",
-     "Put today's packages in the place of those that are gone."},
+    {"ponk experiment prepare -c docker --substitute", "Replace packages that no longer exist."},
 };
 
 struct Asked {
@@ -62,8 +61,8 @@ std::string ready_text(const Json& outlook)
 {
     const auto target = printable(outlook.text("target"));
     if (!outlook.text("version").empty()) {
-        return fmt::format("target '{}' is ready: {} ({}) starts; nothing was made, because the "
-                           "packages of this target are yours to install",
+        return fmt::format("target '{}' is ready: {} ({}) starts; nothing was built, because you "
+                           "install the packages of this target yourself",
                            target,
                            printable(outlook.text("interpreter")),
                            printable(outlook.text("version")));
@@ -101,7 +100,7 @@ std::string without_check(const Invocation& words)
 Failure not_ready(const Json& outlook, const Invocation& words)
 {
     std::string reason = outlook.text("reason");
-    std::string hint = fmt::format("'{}' makes it.", without_check(words));
+    std::string hint = fmt::format("'{}' builds it.", without_check(words));
     if (outlook["remarks"].is_array()) {
         for (const Json& remark : outlook["remarks"].as_array()) {
             if (remark.text("severity") != "error") continue;
@@ -138,8 +137,8 @@ Outcome report(Context& context, const Json& record)
                       {"run_id", record["run_id"]},
                       {"environment", had}};
     if (id.empty()) {
-        return context.done(fmt::format("Your environment is now ready: the image '{}' is there, "
-                                        "and nothing else is asked for",
+        return context.done(fmt::format("Your environment is now ready: the image '{}' is present, "
+                                        "and nothing else is required",
                                         printable(had.text("base_image"))),
                             std::move(fields));
     }
@@ -175,19 +174,19 @@ Outcome run(Context& context, const Invocation& words)
 
 constinit const Command cmd_experiment_prepare = {
     .path = "experiment prepare",
-    .summary = "Make the environment of a run ahead of time",
+    .summary = "Build the environment of a run ahead of time",
     .description =
-        "Runs prepare what they need by themselves, unless 'PrepareEnvironment: false' forbids it; "
-        "this does it early. On targets with containers the image of 'baseDockerImage' is brought "
-        "and the packages of the conda file are put on it. On a local target the Python is yours: "
-        "it is started once, and nothing is installed unless the run configuration says "
-        "'ManagedEnvironment: true' (in the later schema 'userManagedDependencies: false').\n"
-        "An environment is built once and used by every run that asks for the same; what changed "
-        "is told when it is built anew. The preparation is recorded as a run of its own, its log "
-        "is what the build said. Ctrl-C cancels the build.",
+        "Runs build the environment that they need automatically, unless 'PrepareEnvironment: "
+        "false' is set; this command does it early. On targets with containers, ponk pulls the "
+        "image of 'baseDockerImage' and installs the packages of the conda file on it. On a local "
+        "target ponk uses your Python: it starts it once, and installs nothing unless the run "
+        "configuration has 'ManagedEnvironment: true' (in the later schema "
+        "'userManagedDependencies: false').\nAn environment is built once and shared by all runs "
+        "that need the same; if it is built again, ponk prints what changed. The preparation is "
+        "recorded as a run, and its log is the output of the build. Ctrl-C cancels the build.",
     .options = options,
     .examples = examples,
-    .exits = "66 with '--check': a run could not start at once.",
+    .exits = "66 if, with '--check', a run could not start at once.",
     .run = run,
 };
 

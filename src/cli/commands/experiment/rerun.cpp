@@ -14,15 +14,16 @@ namespace {
 constexpr Option options[] = {common::run_option, common::async};
 constexpr Positional positionals[] = {common::run};
 constexpr Example examples[] = {
-    {"ponk experiment rerun 4f1e", "The same files, arguments and configuration, once more."},
+    {"ponk experiment rerun 4f1e",
+     "Run it again with the same files, arguments and configuration."},
 };
 
 Outcome run(Context& context, const Invocation& words)
 {
     const Json old = TRY(context.run(TRY(run_name(words))));
     if (const auto type = config::target_type_from(old.text("target_type"))) {
-        const std::string instead = fmt::format("'ponk project restore {}' brings its files back; "
-                                                "'ponk submit -t local' runs them here.",
+        const std::string instead = fmt::format("'ponk project restore {}' restores its files; "
+                                                "then 'ponk submit -t local' runs them here.",
                                                 brief_id(old));
         TRY(require_runs(*type, old.text("target"), instead));
     }
@@ -38,9 +39,9 @@ Outcome run(Context& context, const Invocation& words)
 
 constinit const Command cmd_experiment_rerun = {
     .path = "experiment rerun",
-    .summary = "Run an earlier run again, exactly",
-    .description = "Uses the earlier run's snapshot, arguments, environment variables and "
-                   "configuration, not the files as they are now.",
+    .summary = "Repeat an earlier run exactly",
+    .description = "Uses the snapshot, arguments, environment variables and configuration of the "
+                   "earlier run, not the current files.",
     .options = options,
     .positionals = positionals,
     .examples = examples,

@@ -13,17 +13,17 @@ namespace {
 constexpr Option options[] = {
     common::run_option,
     common::ignored_target,
-    {.name = "overwrite", .brief = "f", .help = "Replace files that are there already."},
+    {.name = "overwrite", .brief = "f", .help = "Replace existing files."},
     {.name = "destination",
      .brief = "d",
      .value = "FOLDER",
-     .help = "Where to. Default: the project's folder.",
+     .help = "Folder to copy to. Default: the project's folder.",
      .complete = Complete::folder},
 };
 constexpr Positional positionals[] = {common::run};
 constexpr Example examples[] = {
-    {"ponk experiment return last", "Bring files that the run made into the project."},
-    {"ponk experiment return 4f1e -d /tmp/look", "Into another folder."},
+    {"ponk experiment return last", "Copy files that the run created into the project."},
+    {"ponk experiment return 4f1e -d /tmp/look", "Copy them to another folder."},
 };
 
 Outcome run(Context& context, const Invocation& words)
@@ -45,14 +45,14 @@ Outcome run(Context& context, const Invocation& words)
     View view;
     JsonArray rows;
     for (const auto& [field, word] :
-         {std::pair{"copied", "copied"}, {"skipped", "skipped: is there"}}) {
+         {std::pair{"copied", "copied"}, {"skipped", "skipped: exists"}}) {
         if (!answer[field].is_array()) continue;
         for (const Json& path : answer[field].as_array()) {
             rows.push_back(JsonObject{{"file", path}, {"result", word}});
         }
     }
     if (answer["skipped"].is_array() && !answer["skipped"].as_array().empty()) {
-        context.note("'--overwrite' replaces files that are there");
+        context.note("'--overwrite' replaces existing files");
     }
     const Json& failed = answer["failed"];
     const bool whole = !failed.is_array() || failed.as_array().empty();
@@ -68,18 +68,19 @@ Outcome run(Context& context, const Invocation& words)
     const Json& first = failed.as_array().front();
     for (const Json& one : failed.as_array())
         context.note("'{}' was not copied: {}", printable(one.text("path")), one.text("message"));
-    return tl::unexpected(Failure(Error(
-        error_kind_from(first.text("kind")),
-        fmt::format("{} of the run's files could not be copied", failed.as_array().size()),
-        "The others are in " + os::in_quotes(destination) + "; '-d FOLDER' names another place.")));
+    return tl::unexpected(Failure(
+        Error(error_kind_from(first.text("kind")),
+              fmt::format("{} of the run's files could not be copied", failed.as_array().size()),
+              "The other files are in " + os::in_quotes(destination) +
+                  "; use '-d FOLDER' for another folder.")));
 }
 
 }  // namespace
 
 constinit const Command cmd_experiment_return = {
     .path = "experiment return",
-    .summary = "Copy files that a run made or changed into the project",
-    .description = "Files that are there already are left alone unless --overwrite is given.",
+    .summary = "Copy files that a run created or changed into the project",
+    .description = "Existing files are not changed unless --overwrite is given.",
     .options = options,
     .positionals = positionals,
     .examples = examples,

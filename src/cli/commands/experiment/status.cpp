@@ -10,8 +10,8 @@ namespace {
 constexpr Option options[] = {common::run_option, common::ignored_target};
 constexpr Positional positionals[] = {common::run};
 constexpr Example examples[] = {
-    {"ponk experiment status last", "How is the newest run of this project?"},
-    {"ponk experiment status 4f1e --query status -o tsv", "Just the word, for a script."},
+    {"ponk experiment status last", "Show the state of the newest run of this project."},
+    {"ponk experiment status 4f1e --query status -o tsv", "Print only the state, for a script."},
 };
 
 Outcome run(Context& context, const Invocation& words)

@@ -22,54 +22,59 @@ constexpr Option options[] = {
     common::spark,
     common::substitute,
     common::async,
-    {.name = "untracked", .brief = "u", .help = "Keep the run out of history lists."},
-    {.name = "wait", .help = "Also wait for outputs to be collected (always so when following)."},
+    {.name = "untracked", .brief = "u", .help = "Do not show the run in history lists."},
+    {.name = "wait",
+     .help = "Also wait until the outputs are collected (always done when following the run)."},
     {.name = "name", .value = "TEXT", .help = "A name for the run."},
     {.name = "tag",
      .value = "KEY=VALUE",
-     .help = "Tag of the run. May be repeated.",
+     .help = "Set a tag of the run. May be repeated.",
      .times = Option::Times::many},
     {.name = "env",
      .value = "KEY=VALUE",
-     .help = "Variable for the script; VALUE may be 'secret:NAME'. May be repeated.",
+     .help =
+         "Set an environment variable of the script. VALUE may be 'secret:NAME'. May be repeated.",
      .times = Option::Times::many},
     {.name = "allow",
      .value = "RIGHT",
      .help = "promote: the script may move aliases and stages of registered models, and delete "
-             "versions of others. No file of a project can grant it. Default: it may log and "
-             "register.",
+             "model versions of other runs. Files of a project cannot grant this. Default: the "
+             "script may log and register.",
      .times = Option::Times::many,
      .complete = Complete::choice,
      .choices = rights},
     {.name = "time-limit",
      .value = "TIME",
-     .help = "End the run after so long: 90s, 30m, 12h, 7d."},
+     .help = "End the run after this time: 90s, 30m, 12h, 7d."},
     {.name = "gpus",
      .value = "N|all|none|IDS",
-     .help = "GPUs to take: how many, all, none, or which (indexes or the beginnings of their "
-             "UUIDs, with commas). Default: as the files say, else all of the machine, one where "
-             "its target says 'shared: true'."},
+     .help = "GPUs to use: a number, all, none, or a comma-separated list of indexes or beginnings "
+             "of UUIDs. Default: from the configuration files, else all GPUs of the machine, or "
+             "one if the target has 'shared: true'."},
     {.name = "tensorboard",
      .value = "DIR",
-     .help = "Folder of the project in which the script writes TensorBoard event files; their "
-             "numbers become metrics while it runs. Those in 'outputs' do so in any case.",
+     .help =
+         "Folder of the project in which the script writes TensorBoard event files. Their values "
+         "become metrics while the script runs. Event files in 'outputs' are always read.",
      .complete = Complete::file},
-    {.name = "no-wait", .help = "Fail when the GPUs are busy, instead of waiting for a turn."},
-    {.name = "nodes", .value = "N", .help = "Machines to use.", .shown = Option::Shown::no},
+    {.name = "no-wait", .help = "Fail if the GPUs are busy, instead of waiting for them."},
+    {.name = "nodes", .value = "N", .help = "Number of machines.", .shown = Option::Shown::no},
 };
 constexpr Positional positionals[] = {
     {.name = "SCRIPT",
-     .help = "Script below the project's folder. Left out: ArgumentVector decides.",
+     .help = "Script in the project's folder. If omitted: the configuration's ArgumentVector.",
      .count = Positional::Count::optional,
      .complete = Complete::file},
 };
 constexpr std::string_view aliases[] = {"submit"};
 constexpr Example examples[] = {
-    {"ponk submit train.py --epochs 3", "Run train.py here, with its argument '--epochs 3'."},
+    {"ponk submit train.py --epochs 3",
+     "Run train.py on this machine with the arguments '--epochs 3'."},
     {"ponk experiment submit -c docker train.py", "Use aml_config/docker.runconfig."},
-    {"id=$(ponk submit --async train.py)", "Start it and keep its id."},
-    {"ponk submit -o json train.py > run.json", "The log on stderr, the final record on stdout."},
-    {"ponk submit --env API_KEY=secret:kaggle train.py", "Hand a stored secret to the script."},
+    {"id=$(ponk submit --async train.py)", "Start the run and store its id."},
+    {"ponk submit -o json train.py > run.json",
+     "Print the log on stderr and the final record on stdout."},
+    {"ponk submit --env API_KEY=secret:kaggle train.py", "Pass a stored secret to the script."},
 };
 
 std::string word_or_empty(const Invocation& words)
@@ -98,8 +103,8 @@ Outcome run(Context& context, const Invocation& words)
     }
     if (words.has("nodes")) {
         return tl::unexpected(Failure(Error(ErrorKind::invalid_argument,
-                                            "'--nodes' is not built into this version",
-                                            "Leave it out: a run uses one machine."),
+                                            "'--nodes' is not supported by this version",
+                                            "Omit it: a run uses one machine."),
                                       exit_code::not_built));
     }
     const os::Path project = TRY(context.project());
@@ -148,24 +153,21 @@ constinit const Command cmd_experiment_submit = {
     .summary = "Run a script on a compute target",
     .description =
         "Takes a snapshot of the project, runs the script in a copy of it, streams its output and "
-        "collects its 'outputs' folder. The run goes on whatever happens to this command: Ctrl-C "
-        "detaches and says how to re-attach or cancel, a second Ctrl-C within two seconds "
-        "cancels.\n"
-        "Options of ponk stand before SCRIPT. SCRIPT and all words after it are the script's own, "
-        "untouched, whatever they look like.\n"
-        "Standard output carries the bytes of the script's output and nothing else; ponk's own "
-        "lines are on standard error.\n"
-        "The folder that outlives runs, AZUREML_NATIVE_SHARE_DIRECTORY of the script, is below "
-        "~/.azureml/share as in 2017, unless nativeSharedDirectory of the target says otherwise.",
+        "collects its 'outputs' folder. The run does not depend on this command: Ctrl-C detaches "
+        "and prints the commands to follow the run again or to cancel it; a second Ctrl-C within "
+        "two seconds cancels the run.\nPut options of ponk before SCRIPT. All arguments after "
+        "SCRIPT are passed to the script unchanged, even those that look like options.\nStandard "
+        "output contains only the script's output; messages of ponk go to standard error.\nThe "
+        "folder shared by the project's runs (AZUREML_NATIVE_SHARE_DIRECTORY in the script) is in "
+        "~/.azureml/share, unless the target sets nativeSharedDirectory.",
     .options = options,
     .positionals = positionals,
     .rest = Command::Rest::untouched,
     .examples = examples,
-    .exits =
-        "The script's own exit code, 128+n when signal n ended it. A last line 'ponk: error:' "
-        "tells that the code is one of ponk's: 72 no exit code, time limit reached or a failure "
-        "after the script's end, 76 lost, 77 cancelled. 79 with a last line 'ponk: detached:': "
-        "Ctrl-C, the run goes on.",
+    .exits = "The exit code of the script, or 128+n if signal n ended it. If the last line starts "
+             "with 'ponk: error:', the code is from ponk: 72 no exit code, time limit reached, or "
+             "a failure after the script's end; 76 lost; 77 canceled. 79 with a last line 'ponk: "
+             "detached:' after Ctrl-C: the run continues.",
     .run = run,
 };
 

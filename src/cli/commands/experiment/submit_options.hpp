@@ -16,26 +16,24 @@ inline constexpr Option run_configuration = {.name = "run-configuration",
 inline constexpr Option target = {.name = "target",
                                   .brief = "t",
                                   .value = "NAME",
-                                  .help = "Compute target instead of the configuration's own.",
+                                  .help = "Use this compute target instead of the configuration's.",
                                   .complete = Complete::target};
 inline constexpr Option conda = {.name = "conda-dependencies",
                                  .brief = "d",
                                  .value = "FILE",
-                                 .help = "Conda file instead of the configuration's own.",
+                                 .help = "Use this conda file instead of the configuration's.",
                                  .complete = Complete::file};
 inline constexpr Option spark = {.name = "spark-dependencies",
                                  .brief = "s",
                                  .value = "FILE",
-                                 .help = "Spark file instead of the configuration's own.",
+                                 .help = "Use this Spark file instead of the configuration's.",
                                  .complete = Complete::file};
-inline constexpr Option substitute = {
-    .name = "substitute",
-    .help = "Put known replacements in the place of packages that died since 2017 and of known "
-            "slips; each is shown and recorded."};
-inline constexpr Option async = {
-    .name = "async",
-    .brief = "a",
-    .help = "Do not follow the run: print its id and return, as soon as the project's files may be "
-            "changed."};
+inline constexpr Option substitute = {.name = "substitute",
+                                      .help = "Replace packages that no longer exist, and known "
+                                              "typos. Each replacement is shown and recorded."};
+inline constexpr Option async = {.name = "async",
+                                 .brief = "a",
+                                 .help = "Do not follow the run: print its id, and return as soon "
+                                         "as the project's files may be changed."};
 
 }  // namespace ponk::cli::common

@@ -11,13 +11,13 @@ namespace {
 constexpr Option options[] = {{.name = "target",
                                .brief = "t",
                                .value = "NAME",
-                               .help = "Only GPUs of this target; may be given several times.",
+                               .help = "Only GPUs of this target. May be repeated.",
                                .times = Option::Times::many,
                                .complete = Complete::target}};
 constexpr Example examples[] = {
-    {"ponk gpu list", "All GPUs that runs of this project can use."},
+    {"ponk gpu list", "List all GPUs that runs of this project can use."},
     {"ponk gpu list -t gpu1 -o tsv --query '[?!processes && !lease].uuid'",
-     "Those of a host that nobody uses or has leased."},
+     "List the GPUs of one target that are not in use and not leased."},
 };
 
 // All targets at once: a machine that does not answer keeps nobody waiting twice.
@@ -72,13 +72,12 @@ Outcome run(Context& context, const Invocation& words)
 constinit const Command cmd_gpu_list = {
     .path = "gpu list",
     .summary = "List the GPUs of the project's targets",
-    .description =
-        "Asks the drivers of all machines that runs of this project can go to: cards (or their "
-        "MIG instances), how busy they are, and who uses them. A GPU is not leased by looking at "
-        "it. PONK_GPU_PROBE=none hides those of this machine.",
+    .description = "Asks the GPU drivers of all machines on which this project can run, and shows "
+                   "the GPUs (or MIG instances), their load and their users. This command does not "
+                   "lease GPUs. PONK_GPU_PROBE=none hides the GPUs of this machine.",
     .options = options,
     .examples = examples,
-    .exits = "0, also when there are none; 69 when a target named with -t is not reached.",
+    .exits = "0, also if there are no GPUs; 69 if a target given with -t cannot be reached.",
     .run = run,
 };
 

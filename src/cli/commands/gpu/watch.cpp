@@ -16,18 +16,22 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr Option options[] = {
-    {.name = "target",
-     .brief = "t",
-     .value = "NAME",
-     .help = "Only GPUs of this target; may be given several times.",
-     .times = Option::Times::many,
-     .complete = Complete::target},
-    {.name = "interval", .value = "SECONDS", .help = "Between two looks; 0.2 or more. Default: 1."},
-    {.name = "count", .value = "N", .help = "End after so many looks. Default: at Ctrl-C."}};
+constexpr Option options[] = {{.name = "target",
+                               .brief = "t",
+                               .value = "NAME",
+                               .help = "Only GPUs of this target. May be repeated.",
+                               .times = Option::Times::many,
+                               .complete = Complete::target},
+                              {.name = "interval",
+                               .value = "SECONDS",
+                               .help = "Time between two samples, at least 0.2. Default: 1."},
+                              {.name = "count",
+                               .value = "N",
+                               .help = "Stop after this many samples. Default: run until Ctrl-C."}};
 constexpr Example examples[] = {
-    {"ponk gpu watch", "A live view of all GPUs that runs of this project can use."},
-    {"ponk gpu watch --interval 10 --count 360 > gpus.log", "An hour, a line per GPU and look."},
+    {"ponk gpu watch", "Show all GPUs that runs of this project can use, live."},
+    {"ponk gpu watch --interval 10 --count 360 > gpus.log",
+     "Record one hour: one line per GPU and sample."},
 };
 
 struct WatchRequest {
@@ -48,7 +52,7 @@ tl::expected<WatchRequest, Failure> selection_of(const Invocation& words)
     if (words.has("count")) {
         const auto count = parse_integer(words.text("count"));
         if (!count || *count < 1)
-            return fail_usage("--count needs a number of looks, not '{}'",
+            return fail_usage("--count needs a number of samples, not '{}'",
                               printable(words.text("count")));
         selection.count = *count;
     }
@@ -69,7 +73,7 @@ GpuFrame frame_of(const Polls& polls, const std::vector<std::string>& skipped)
     for (const auto& poll : polls) {
         const auto answer = poll->newest();
         if (!answer) {
-            frame.notes.push_back(poll->target() + ": not answered yet");
+            frame.notes.push_back(poll->target() + ": no answer yet");
         } else if (!*answer) {
             add_problem(frame, poll->target(), answer->error().message(), answer->error().hint());
         } else {
@@ -130,10 +134,10 @@ constinit const Command cmd_gpu_watch = {
     .path = "gpu watch",
     .summary = "Watch the GPUs of the project's targets",
     .description =
-        "Shows each GPU again and again: how busy it is (a kernel was resident), how much of its "
-        "processors worked (SM, tensor; where the card tells), memory, power, heat, the last "
-        "minute as a curve, and the processes with their user and run. Not on a terminal it is a "
-        "line per GPU and look; with -o json a document per look. Ends at Ctrl-C.",
+        "Shows each GPU repeatedly: utilization (a kernel was resident), activity of its "
+        "processors (SM, tensor; if the GPU reports it), memory, power, temperature, a curve of "
+        "the last minute, and the processes with their user and run. In a pipe it prints one line "
+        "per GPU and sample; with -o json one document per sample. Stop it with Ctrl-C.",
     .options = options,
     .examples = examples,
     .run = run,

@@ -13,10 +13,10 @@ namespace {
 constexpr std::chrono::hours longest_copy(24);
 
 constexpr Positional positionals[] = {
-    {.name = "FILE", .help = "A new file for the copy.", .complete = Complete::file},
+    {.name = "FILE", .help = "The file to create.", .complete = Complete::file},
 };
 constexpr Example examples[] = {
-    {"ponk history backup /backups/ponk-monday.db", "While runs go on."},
+    {"ponk history backup /backups/ponk-monday.db", "Back up the history while runs are active."},
 };
 
 Outcome run(Context& context, const Invocation& words)
@@ -31,10 +31,10 @@ Outcome run(Context& context, const Invocation& words)
                                      Daemon::Repeat::never,
                                      longest_copy));
     const os::Path home = TRY(context.home());
-    context.note("to bring it back: 'ponk daemon stop', then put it in the place of {}",
+    context.note("to restore it: run 'ponk daemon stop', then replace {} with this file",
                  os::in_quotes(home / "history" / "history.db"));
     return context.done(
-        fmt::format("history is in {}, {}",
+        fmt::format("backup written to {}, {}",
                     os::in_quotes(file),
                     byte_size_text(static_cast<std::uint64_t>(done.integer("size")))),
         {{"path", file.native()}, {"size", done.integer("size")}});
@@ -44,12 +44,12 @@ Outcome run(Context& context, const Invocation& words)
 
 constinit const Command cmd_history_backup = {
     .path = "history backup",
-    .summary = "Copy the database of history while it is in use",
+    .summary = "Back up the history database while it is in use",
     .description =
-        "The copy is complete and of one moment: runs, metrics, parameters, tags, models. Logs and "
-        "files of runs are no part of it: they are folders below PONK_HOME that any program can "
-        "copy. The daemon also keeps the last three days' copies by itself, in 'history/backups', "
-        "and uses the newest sound one where the database is damaged.",
+        "The copy is a complete and consistent snapshot of runs, metrics, parameters, tags and "
+        "models. It does not contain logs and files of runs: those are folders in PONK_HOME that "
+        "any program can copy. The daemon also keeps backups of the last three days in "
+        "'history/backups', and restores the newest intact one if the database is damaged.",
     .positionals = positionals,
     .examples = examples,
     .run = run,

@@ -23,44 +23,46 @@ constexpr Option options[] = {
     {.name = "run",
      .brief = "r",
      .value = "RUN",
-     .help = "A run, as an option. May be repeated.",
+     .help = "Same as RUN. May be repeated.",
      .times = Option::Times::many,
      .complete = Complete::run},
     {.name = "metric",
      .brief = "m",
      .value = "KEY",
-     .help = "Draw this metric; may be repeated, a chart for each. Default: those with several "
-             "steps.",
+     .help = "Draw this metric. May be repeated: one chart for each metric. Default: all metrics "
+             "with several steps.",
      .times = Option::Times::many},
-    {.name = "together", .help = "All metrics in one chart."},
+    {.name = "together", .help = "Draw all metrics in one chart."},
     {.name = "x",
      .value = "AXIS",
-     .help = "step, time since the run began, or wall for the time of day (UTC). Default: step.",
+     .help = "step, time (since the run's start), or wall (time of day, UTC). Default: step.",
      .complete = Complete::choice,
      .choices = axes},
-    {.name = "log", .help = "A logarithmic scale of values; those not above 0 are gaps."},
+    {.name = "log", .help = "Logarithmic scale for values. Values of 0 and below are gaps."},
     {.name = "smooth",
      .value = "F",
-     .help = "A moving mean: 0 is none, 0.9 is much. Must be below 1."},
+     .help = "Smooth with a moving average: from 0 (none) to below 1; 0.9 is strong."},
     {.name = "points",
      .value = "N",
-     .help = "At most so many points of each curve, with the lowest and highest of each stretch. "
-             "Default: 1000."},
-    {.name = "width", .value = "N", .help = "Columns. Default: those of the terminal, else 80."},
-    {.name = "height", .value = "N", .help = "Lines of the plot. Default: 15."},
+     .help = "Maximum number of points per curve; the lowest and highest values are kept. Default: "
+             "1000."},
+    {.name = "width",
+     .value = "N",
+     .help = "Width in columns. Default: the terminal's width, else 80."},
+    {.name = "height", .value = "N", .help = "Height of the plot in lines. Default: 15."},
 };
 constexpr Positional positionals[] = {
     {.name = "RUN",
-     .help = "One run or more. Default: 'last'.",
+     .help = "One or more runs. Default: 'last'.",
      .count = Positional::Count::many,
      .complete = Complete::run},
 };
 constexpr Example examples[] = {
-    {"ponk history chart last --metric loss", "The curve of the newest run."},
-    {"ponk history chart 3 4 5 --metric loss --log --smooth 0.9", "Three runs in one chart."},
-    {"ponk history chart last -m loss -m val_loss --together", "Two metrics in one chart."},
+    {"ponk history chart last --metric loss", "Draw the loss of the newest run."},
+    {"ponk history chart 3 4 5 --metric loss --log --smooth 0.9", "Draw three runs in one chart."},
+    {"ponk history chart last -m loss -m val_loss --together", "Draw two metrics in one chart."},
     {"ponk history chart 3 4 -m loss -o tsv",
-     "The numbers: run, key, step, time in ms, value, and the mean with --smooth."},
+     "Print the values: run, key, step, time in ms, value, and with --smooth the average."},
 };
 
 constexpr std::int64_t usual_points = 1000;
@@ -170,10 +172,10 @@ usual_metrics(Context& context, Daemon& daemon, const JsonArray& runs)
             Error(ErrorKind::not_found,
                   runs.size() == 1 ? "this run has no metric with several steps"
                                    : "these runs have no metric with several steps",
-                  "'ponk history info RUN' shows all values; --metric KEY draws any metric.")));
+                  "'ponk history info RUN' shows all values; '--metric KEY' draws any metric.")));
     if (more > 0)
         context.note(
-            "{} metrics are drawn, {} are left out; '--metric KEY' chooses", names.size(), more);
+            "{} metrics are drawn, {} are not; use '--metric KEY' to choose", names.size(), more);
     return names;
 }
 
@@ -283,7 +285,7 @@ std::string draw(const Curves& curves,
         heading += fmt::format(", smoothed by {:g}", request.curve.smooth);
     auto text = output::draw_chart(series, chart_options(request, terminal, heading));
     if (!text.empty()) return text;
-    return fmt::format("{}: no value that can be drawn\n", printable(title));
+    return fmt::format("{}: no values to draw\n", printable(title));
 }
 
 Json json_of(const std::vector<std::pair<std::string, Curves>>& charts, const ChartRequest& request)
@@ -352,7 +354,7 @@ Outcome run(Context& context, const Invocation& words)
     auto keys = words.values("metric");
     if (keys.empty()) keys = TRY(usual_metrics(context, *daemon, runs));
     if (runs.size() * (request.together ? keys.size() : 1) > output::most_marks())
-        return fail_usage("a chart holds {} curves, not {}; name fewer runs",
+        return fail_usage("a chart holds at most {} curves, not {}: give fewer runs",
                           output::most_marks(),
                           runs.size() * (request.together ? keys.size() : 1));
     std::vector<std::pair<std::string, Curves>> charts;
@@ -379,12 +381,12 @@ Outcome run(Context& context, const Invocation& words)
 
 constinit const Command cmd_history_chart = {
     .path = "history chart",
-    .summary = "Draw metrics of one run or several",
+    .summary = "Draw charts of metrics",
     .description =
-        "A chart in the terminal for each metric, with a curve for each run and a line for each "
-        "curve: its mark, the run, the lowest, highest and last value. Values that are no number "
-        "are gaps. In a pipe it is JSON, as everywhere; '-o table' draws there too. In JSON each "
-        "point is [step, time in ms since 1970, value].",
+        "Draws a chart in the terminal for each metric, with one curve for each run, and lists for "
+        "each curve its mark, the run, and the lowest, highest and last value. Values that are not "
+        "numbers are gaps. In a pipe the output is JSON, as for all commands; '-o table' draws "
+        "charts there too. In JSON each point is [step, time in ms since 1970, value].",
     .options = options,
     .positionals = positionals,
     .examples = examples,

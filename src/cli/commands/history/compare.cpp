@@ -17,23 +17,24 @@ constexpr Option options[] = {
     {.name = "run",
      .brief = "r",
      .value = "RUN",
-     .help = "A run, as an option. May be repeated.",
+     .help = "Same as RUN. May be repeated.",
      .times = Option::Times::many,
      .complete = Complete::run},
-    {.name = "all", .brief = "a", .help = "Fields that are equal too."},
-    {.name = "all-fields", .help = "The same as --all.", .shown = Option::Shown::no},
+    {.name = "all", .brief = "a", .help = "Also show fields that are equal."},
+    {.name = "all-fields", .help = "Same as --all.", .shown = Option::Shown::no},
 };
 constexpr Positional positionals[] = {
     {.name = "RUN",
-     .help = "Two runs or more.",
+     .help = "Two or more runs.",
      .count = Positional::Count::many,
      .complete = Complete::run},
 };
 constexpr Example examples[] = {
-    {"ponk history compare 1 2", "Runs by their numbers in the project."},
-    {"ponk history compare 4f1e 77ab", "What differs: configuration, arguments, files, metrics."},
+    {"ponk history compare 1 2", "Compare runs by their numbers in the project."},
+    {"ponk history compare 4f1e 77ab",
+     "Show the differences in configuration, arguments, files and metrics."},
     {"ponk history compare $(ponk runs -n 9 -o tsv --query '[].run_id')",
-     "The newest nine, a line for each where the terminal is too narrow for columns."},
+     "Compare the newest nine runs."},
 };
 
 // Differ in every run, so they say nothing.
@@ -165,7 +166,7 @@ Outcome run(Context& context, const Invocation& words)
     std::vector<std::string> names = words.words();
     for (std::string& name : words.values("run"))
         names.push_back(std::move(name));
-    if (names.size() < 2) return fail_usage("'history compare' needs two runs or more");
+    if (names.size() < 2) return fail_usage("'history compare' needs two or more runs");
     JsonArray runs;
     for (const std::string& name : names)
         runs.push_back(TRY(context.run(name)));
@@ -177,7 +178,7 @@ Outcome run(Context& context, const Invocation& words)
         const auto terminal = output::detect_terminal(STDOUT_FILENO);
         const auto table = comparison_table(runs, fields, equal, terminal);
         if (table.empty() && files.empty())
-            return context.done("these runs are equal, but for their ids and times");
+            return context.done("these runs are equal, except for their ids and times");
         TRY(Context::print_text(table + files_table(files, terminal)));
         return exit_code::success;
     }
@@ -195,16 +196,15 @@ Outcome run(Context& context, const Invocation& words)
 
 constinit const Command cmd_history_compare = {
     .path = "history compare",
-    .summary = "Show what differs between runs",
+    .summary = "Show the differences between runs",
     .description =
-        "Shows the fields in which the runs differ: how they ended, parameters, tags, the latest "
-        "values of metrics, git, environment, GPU verdict, configuration; for two runs also the "
-        "files of their snapshots. A column for each run, or a line for each where columns do not "
-        "fit. '-' is a value that a run has not. ' *' marks the best value of a metric whose name "
-        "says what is better: the lowest loss or error, the highest accuracy, auc or f1; other "
-        "metrics have no mark.\n"
-        "In JSON 'fields' has every field with all values, and for metrics 'better' (lower, "
-        "higher, null) and 'best', the places of the best runs, counted from 0.",
+        "Shows the fields in which the runs differ: state, parameters, tags, latest metric values, "
+        "git, environment, GPU verdict and configuration; for two runs also the files of their "
+        "snapshots. Each run has a column, or a line if the columns do not fit. '-': the run has "
+        "no such value. ' *' marks the best value of a metric whose name says what is better: the "
+        "lowest loss or error, the highest accuracy, auc or f1. Other metrics have no mark.\nIn "
+        "JSON 'fields' contains every field with all values, and for metrics also 'better' (lower, "
+        "higher, null) and 'best', the positions of the best runs, counted from 0.",
     .options = options,
     .positionals = positionals,
     .examples = examples,

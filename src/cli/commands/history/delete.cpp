@@ -13,7 +13,8 @@ constexpr Option options[] = {
     common::run_option,
     common::yes,
     {.name = "force",
-     .help = "Also runs with files of registered models, whose versions are left without them."},
+     .help = "Also delete runs that hold files of registered models. Those model versions lose "
+             "their files."},
 };
 constexpr Positional positionals[] = {
     {.name = "RUN",
@@ -22,7 +23,7 @@ constexpr Positional positionals[] = {
      .complete = Complete::run},
 };
 constexpr Example examples[] = {
-    {"ponk history delete 4f1e 77ab --yes", "Two runs, without being asked."},
+    {"ponk history delete 4f1e 77ab --yes", "Delete two runs without confirmation."},
 };
 
 Outcome run(Context& context, const Invocation& words)
@@ -45,10 +46,11 @@ Outcome run(Context& context, const Invocation& words)
         TRY(confirm(fmt::format(
             "Delete {} with log, metrics and outputs{}?",
             ids.size() == 1 ? "run " + ids[0] : fmt::format("{} runs", ids.size()),
-            made.empty() ? ""
-                         : fmt::format(", and {} that scripts made",
-                                       made.size() == 1 ? "one run"
-                                                        : fmt::format("{} runs", made.size())))));
+            made.empty()
+                ? ""
+                : fmt::format(", and {}",
+                              made.size() == 1 ? "one child run"
+                                               : fmt::format("{} child runs", made.size())))));
     }
     JsonArray deleted;
     for (const std::string& id : ids) {
@@ -70,9 +72,8 @@ Outcome run(Context& context, const Invocation& words)
 constinit const Command cmd_history_delete = {
     .path = "history delete",
     .summary = "Delete runs with their logs, metrics and outputs",
-    .description =
-        "Runs that its script made go with a run. Refused for a run that has not ended, and "
-        "for one with files of a version of a registered model.",
+    .description = "Child runs are deleted too. Refused for a run that has not ended, and for a "
+                   "run that holds files of a registered model.",
     .options = options,
     .positionals = positionals,
     .examples = examples,

@@ -17,19 +17,19 @@ constexpr Option options[] = {
     {.name = "destination",
      .brief = "d",
      .value = "FOLDER",
-     .help = "Where to. Default: a folder named after the run.",
+     .help = "Folder to write to. Default: a folder named after the run.",
      .complete = Complete::folder},
     {.name = "artifact",
      .brief = "a",
      .value = "PATH",
-     .help = "Only this file, or what is below this folder. May be repeated.",
+     .help = "Only this file or folder. May be repeated.",
      .times = Option::Times::many},
-    {.name = "overwrite", .brief = "f", .help = "Replace files that are there already."},
+    {.name = "overwrite", .brief = "f", .help = "Replace existing files."},
 };
 constexpr Positional positionals[] = {common::run};
 constexpr Example examples[] = {
-    {"ponk history download last -d results", "Log and outputs of the newest run."},
-    {"ponk history download 4f1e --artifact outputs/model.pkl -d .", "One file."},
+    {"ponk history download last -d results", "Download log and outputs of the newest run."},
+    {"ponk history download 4f1e --artifact outputs/model.pkl -d .", "Download one file."},
 };
 
 bool wanted(const std::string& path, const std::vector<std::string>& chosen)
@@ -65,7 +65,7 @@ Error no_such_artifact(const Json& run, const Json& answer, const std::string& w
     return {ErrorKind::not_found,
             fmt::format("run '{}' has no artifact '{}'", run.text("run_id"), printable(wanted)),
             near ? fmt::format("Did you mean '{}'?", printable(*near))
-                 : fmt::format("'ponk history info {}' lists what there is.", brief_id(run))};
+                 : fmt::format("'ponk history info {}' lists the artifacts.", brief_id(run))};
 }
 
 Outcome run(Context& context, const Invocation& words)
@@ -106,7 +106,7 @@ Outcome run(Context& context, const Invocation& words)
     if (answer["left_out"].is_array()) {
         for (const Json& link : answer["left_out"].as_array()) {
             if (!wanted(link.text("path"), chosen)) continue;
-            context.note("'{}' is a link to '{}', which leads out of the outputs: not downloaded",
+            context.note("not downloaded: '{}' is a link to '{}', outside the outputs",
                          printable(link.text("path")),
                          printable(link.text("link")));
         }
@@ -131,7 +131,7 @@ Outcome run(Context& context, const Invocation& words)
                      id,
                      record["imported_utc"].is_null()
                          ? ""
-                         : fmt::format(": it was imported, and they stayed on machine '{}'",
+                         : fmt::format(": it was imported, and its files are on machine '{}'",
                                        printable(record.text("host"))));
     }
     return context.print(Json(std::move(files)));

@@ -18,30 +18,31 @@ constexpr Option options[] = {
     {.name = "destination",
      .brief = "d",
      .value = "FILE",
-     .help = "Write to this new file. Default: standard output.",
+     .help = "File to create. Default: standard output.",
      .complete = Complete::file},
     {.name = "format",
      .value = "FORM",
-     .help = "jsonl: all there is of each run. csv: a table of runs. Default: jsonl.",
+     .help = "jsonl: everything about each run. csv: a table of runs. Default: jsonl.",
      .complete = Complete::choice,
      .choices = forms},
-    {.name = "points", .help = "As CSV: every point of every metric instead of the runs."},
-    {.name = "filter", .value = "TEXT", .help = "Only runs that pass, as in 'ponk history list'."},
+    {.name = "points", .help = "With CSV: write every point of every metric instead of the runs."},
+    {.name = "filter", .value = "TEXT", .help = "Only runs that match, as in 'ponk history list'."},
     {.name = "experiment",
      .value = "NAME",
      .help = "Only runs of this experiment, as in 'ponk history list'."},
-    {.name = "all-projects", .brief = "A", .help = "Runs of every project."},
+    {.name = "all-projects", .brief = "A", .help = "Export the runs of all projects."},
 };
 constexpr Positional positionals[] = {
     {.name = "RUN",
-     .help = "Runs to export. Default: all of the project.",
+     .help = "Runs to export. Default: all runs of the project.",
      .count = Positional::Count::many,
      .complete = Complete::run},
 };
 constexpr Example examples[] = {
-    {"ponk history export -d runs.jsonl", "All runs of the project with all their metric points."},
-    {"ponk history export --format csv -d runs.csv", "A line for each run, for a spreadsheet."},
-    {"ponk history export --format csv --points last", "Every logged value of the newest run."},
+    {"ponk history export -d runs.jsonl", "Export all runs of the project with all metric points."},
+    {"ponk history export --format csv -d runs.csv", "Write one line per run, for a spreadsheet."},
+    {"ponk history export --format csv --points last",
+     "Print every logged value of the newest run."},
 };
 
 // What the runs are, once and for all; each of them is fetched when its turn comes.
@@ -64,7 +65,7 @@ tl::expected<Choice, Failure> choice_of(Context& context, const Invocation& word
     if (!words.words().empty()) {
         for (const auto* chooser : {"filter", "experiment"}) {
             if (words.has(chooser))
-                return fail_usage("--{} chooses among all runs: name none", chooser);
+                return fail_usage("--{} selects runs: do not give runs as well", chooser);
         }
         choice.whole = false;
         for (const std::string& name : words.words())
@@ -99,7 +100,8 @@ Result<os::Fd> new_file(const std::string& name)
     return os::open_file(name, O_WRONLY | O_CREAT | O_EXCL, 0644)
         .map_error([&](const Error& error) {
             return error.kind() == ErrorKind::conflict
-                       ? error.with_hint("Name a new file: what is there is not overwritten.")
+                       ? error.with_hint(
+                             "Give the name of a new file: existing files are not overwritten.")
                        : error;
         });
 }
@@ -150,8 +152,8 @@ Outcome export_csv(Context& context, const EachRun& runs, const Write& write, bo
     if (!points) {
         const auto report = TRY(export_runs_csv(runs, write));
         if (report.left_out > 0)
-            context.note("{} values are left out: they came in between, or their run has more than "
-                         "a table holds; '--format jsonl' has all",
+            context.note("{} values are missing: they were logged during the export, or their run "
+                         "has more values than fit in the table; '--format jsonl' writes all",
                          report.left_out);
         context.note("{} run{} exported", report.runs, report.runs == 1 ? "" : "s");
         return exit_code::success;
@@ -194,7 +196,7 @@ Outcome run(Context& context, const Invocation& words)
     if (std::ranges::count(forms, form) == 0)
         return fail_usage("--format takes jsonl or csv, not '{}'", printable(form));
     if (words.has("points") && form != "csv")
-        return fail_usage("--points needs --format csv: JSON Lines have all points");
+        return fail_usage("--points needs --format csv; JSON Lines always contain all points");
     const Choice choice = TRY(choice_of(context, words));
     Daemon* daemon = TRY(context.daemon());
     os::Fd file;
@@ -218,17 +220,16 @@ constinit const Command cmd_history_export = {
     .path = "history export",
     .summary = "Write runs with all their metric points as JSON Lines or CSV",
     .description =
-        "JSON Lines: one line for each run, oldest first: {\"run\": record, \"experiment\": …, "
-        "\"metrics\": {name: {latest, count, points: [[step, time in ms, value], …]}}, "
-        "\"inputs\": …, \"events\": [{seq, time, kind, text}, …]}. Unless runs are chosen, lines "
+        "JSON Lines: one line per run, oldest first: {\"run\": record, \"experiment\": …, "
+        "\"metrics\": {name: {latest, count, points: [[step, time in ms, value], …]}}, \"inputs\": "
+        "…, \"events\": [{seq, time, kind, text}, …]}. Unless runs are selected, lines "
         "{\"experiment\": …} come first and {\"logged_model\": …} last; with --all-projects also "
-        "{\"registered_model\": …}. 'ponk history import' takes all of them.\n"
-        "CSV: a heading, then a line for each run: fields of its record, params.NAME, tags.NAME "
-        "and "
-        "metrics.NAME with the latest value; with --points a line for each point: run_id, key, "
-        "step, time in ms since 1970, value. Quoted as RFC 4180 says, lines end with a newline. A "
-        "text that a spreadsheet would take for a formula (it begins with = + - @ and is no "
-        "number) has an apostrophe in front.",
+        "{\"registered_model\": …}. 'ponk history import' reads all of them.\nCSV: a header line, "
+        "then one line per run: the fields of its record, params.NAME, tags.NAME and metrics.NAME "
+        "with the latest value; with --points one line per point: run_id, key, step, time in ms "
+        "since 1970, value. Values are quoted as in RFC 4180; lines end with a newline. A text "
+        "that a spreadsheet would read as a formula (it starts with = + - @ and is not a number) "
+        "gets a leading apostrophe.",
     .options = options,
     .positionals = positionals,
     .examples = examples,

@@ -18,36 +18,34 @@ constexpr std::string_view forms[] = {"jsonl", "csv", "mlflow-db", "mlflow-files
 constexpr Option options[] = {
     {.name = "format",
      .value = "FORM",
-     .help = "jsonl: lines of 'ponk history export'. csv: a table of runs. mlflow-db: a SQLite "
-             "database of MLflow. "
-             "mlflow-files: a folder 'mlruns'. Default: seen from PATH.",
+     .help = "jsonl: output of 'ponk history export'. csv: a table of runs. mlflow-db: a SQLite "
+             "database of MLflow. mlflow-files: a folder 'mlruns'. Default: detected from PATH.",
      .complete = Complete::choice,
      .choices = forms},
     {.name = "artifacts",
      .value = "DIR",
-     .help = "Where files of runs and models are, when MLflow's store does not have them beside "
-             "it: its artifact root, or a copy of that.",
+     .help = "Folder with the files of runs and models, if they are not next to MLflow's store: "
+             "the artifact root, or a copy of it.",
      .complete = Complete::folder},
     {.name = "experiment",
      .value = "NAME=OTHER",
-     .help = "What belongs to experiment NAME goes into OTHER.",
+     .help = "Import the runs of experiment NAME into experiment OTHER. May be repeated.",
      .times = Option::Times::many},
-    {.name = "dry-run", .help = "Only tell what would come."},
+    {.name = "dry-run", .help = "Only show what would be imported."},
 };
 constexpr Positional positionals[] = {
     {.name = "PATH",
-     .help =
-         "A file of 'ponk history export', a table of runs, a database of MLflow, or its folder "
-         "'mlruns'.",
+     .help = "A file of 'ponk history export', a table of runs, an MLflow database, or an MLflow "
+             "folder 'mlruns'.",
      .complete = Complete::file},
 };
 constexpr Example examples[] = {
-    {"ponk history import runs.jsonl", "What 'ponk history export' wrote elsewhere."},
+    {"ponk history import runs.jsonl", "Import an export of another machine."},
     {"ponk history import results.csv",
-     "A table with columns such as name, params.lr, metrics.accuracy."},
-    {"ponk history import mlruns --dry-run", "What a folder of MLflow has that is not here."},
+     "Import a table with columns such as name, params.lr, metrics.accuracy."},
+    {"ponk history import mlruns --dry-run", "Show what an import of an MLflow folder would add."},
     {"ponk history import mlflow.db --artifacts /srv/mlartifacts",
-     "A server's database, with the files that it was sent."},
+     "Import the database of an MLflow server, with its artifacts."},
 };
 
 Result<std::string> absolute(const std::string& path)
@@ -95,7 +93,7 @@ std::string tally_text(const Json& report, std::string_view member, std::string_
     const auto& tally = report[member];
     std::vector<std::string> rest;
     if (const auto same = tally.integer("same"); same > 0)
-        rest.push_back(fmt::format("{} here already", same));
+        rest.push_back(fmt::format("{} already present", same));
     if (const auto refused = tally.integer("refused"); refused > 0)
         rest.push_back(fmt::format("{} refused", refused));
     return counted(tally.integer("added"), one) +
@@ -161,42 +159,41 @@ Outcome run(Context& context, const Invocation& words)
         fields.set(key, value);
     TRY(context.done(summary_text(report, words.has("dry-run")), std::move(fields)));
     if (begun.text("format") == "jsonl" && report["runs"].integer("added") > 0)
-        context.note("their logs, outputs, models' files and snapshots stay where they ran");
+        context.note("an export has no files: logs, outputs, model files and snapshots stay on the "
+                     "original machine");
     const auto problems = report.integer("problem_count");
     if (problems == 0) return exit_code::success;
-    return tl::unexpected(Failure(
-        Error(ErrorKind::invalid_argument,
-              fmt::format("{} could not be imported", counted(problems, "thing")),
-              "The lines above say what and why; all else is here. Importing again adds only what "
-              "is missing."),
-        exit_code::invalid));
+    return tl::unexpected(
+        Failure(Error(ErrorKind::invalid_argument,
+                      fmt::format("{} could not be imported", counted(problems, "thing")),
+                      "The lines above name each problem; everything else is imported. A second "
+                      "import adds only what is missing."),
+                exit_code::invalid));
 }
 
 }  // namespace
 
 constinit const Command cmd_history_import = {
     .path = "history import",
-    .summary = "Bring in runs from an export, a table, or a database or folder of MLflow",
+    .summary = "Import runs from an export, a table, or an MLflow database or folder",
     .description =
-        "What is read is never changed; a database may be in use. Runs keep their ids. What is "
-        "here already and equal is passed over, so an import that was interrupted is done again; a "
-        "run or model with the same id and other content is refused, and nothing is overwritten. "
-        "Each run comes whole or not at all.\n"
-        "Files of runs and models are copied when they are beside MLflow's store or in --artifacts "
-        "DIR; others stay where they are, which is said. Lines of an export have no files: "
-        "snapshots, outputs and logs stay where the runs were. Traces, and experiments of other "
-        "workspaces than 'default', are left out.\n"
-        "A table (CSV; commas, semicolons or tabs) has a heading with any of run_id, name, status, "
-        "user, experiment, start_time_utc, end_time_utc, params.NAME, tags.NAME and metrics.NAME, "
-        "and a line for each run. A run without an id gets one that its line decides; its "
-        "experiment "
-        "is named after the file unless the line names one. A metric has the one value that is "
-        "there.",
+        "The source is never changed; a database may be in use. Runs keep their ids. Runs and "
+        "models that are already present and equal are skipped, so an interrupted import can be "
+        "repeated. A run or model with the same id but different content is refused; nothing is "
+        "overwritten. Each run is imported completely or not at all.\nFiles of runs and models are "
+        "copied if they are next to MLflow's store or in --artifacts DIR; ponk reports the files "
+        "that it did not copy. An export contains no files: snapshots, outputs and logs stay on "
+        "the original machine. Traces, and experiments of workspaces other than 'default', are not "
+        "imported.\nA table (CSV with commas, semicolons or tabs) has a header line with any of "
+        "run_id, name, status, user, experiment, start_time_utc, end_time_utc, params.NAME, "
+        "tags.NAME and metrics.NAME, and one line per run. A run without an id gets an id computed "
+        "from its line. Its experiment is named after the file, unless the line has one. Each "
+        "metric has one value.",
     .options = options,
     .positionals = positionals,
     .examples = examples,
-    .exits = "0 when all came or was here, 65 when something was refused or is damaged: all else "
-             "is imported.",
+    .exits = "0 if everything is imported or already present; 65 if something was refused or is "
+             "damaged: everything else is imported.",
     .run = run,
 };
 

@@ -25,16 +25,16 @@ constexpr Option options[] = {
     {.name = "artifact",
      .brief = "a",
      .value = "PATH",
-     .help = "Print this file of the run instead: 'driver_log', 'outputs/…'."},
+     .help = "Print this file of the run instead: 'driver_log' or 'outputs/…'."},
     {.name = "follow",
      .brief = "f",
-     .help = "Then show the values of its metrics as they come, until the run has ended."},
+     .help = "Then show new metric values until the run has ended."},
 };
 constexpr Positional positionals[] = {common::run};
 constexpr Example examples[] = {
-    {"ponk history info last", "All about the newest run, with its curves."},
-    {"ponk history info last --follow", "Metrics live; Ctrl-C leaves the run alone."},
-    {"ponk history info 4f1e --artifact outputs/report.txt", "The content of a file it made."},
+    {"ponk history info last", "Show everything about the newest run, with charts."},
+    {"ponk history info last --follow", "Show metrics live. Ctrl-C stops following, not the run."},
+    {"ponk history info 4f1e --artifact outputs/report.txt", "Print a file that the run wrote."},
 };
 constexpr std::size_t most_charts = 20;
 // Names that are looked at for charts, and those that a table has lines for.
@@ -174,7 +174,7 @@ Outcome run(Context& context, const Invocation& words)
     const std::string status = record.text("status");
     if (status == "Failed" || status == "Lost") {
         const std::string tail = TRY(log_tail(*daemon, id));
-        if (!tail.empty()) TRY(Context::print_text("\nEnd of its log:\n" + tail, Passing::log));
+        if (!tail.empty()) TRY(Context::print_text("\nEnd of the log:\n" + tail, Passing::log));
     }
     return exit_code::success;
 }
@@ -183,18 +183,18 @@ Outcome run(Context& context, const Invocation& words)
 
 constinit const Command cmd_history_info = {
     .path = "history info",
-    .summary = "Show all that is known of a run",
-    .description = "On a terminal: its record, its metrics with a chart of each series, charts of "
-                   "its GPUs where it had some, and for a failed run the end of its log. Without "
-                   "RUN: the newest run of the project.\n"
-                   "--follow goes on after the record: a terminal shows the latest value of each "
-                   "metric, a pipe gets a line 'KEY STEP VALUE' for each, -o json an object for "
-                   "each, -o tsv key, step, time in ms and value. Changes of the state are told on "
-                   "standard error. Metrics that ponk itself measures are not among them.",
+    .summary = "Show everything about a run",
+    .description =
+        "On a terminal: the run's record, its metrics with a chart of each series, charts of its "
+        "GPUs if it used any, and for a failed run the end of its log. Without RUN: the newest run "
+        "of the project.\n--follow continues after the record: a terminal shows the latest value "
+        "of each metric, a pipe gets a line 'KEY STEP VALUE' for each value, -o json an object, -o "
+        "tsv key, step, time in ms and value. Changes of the state are printed on standard error. "
+        "Metrics that ponk itself measures are not included.",
     .options = options,
     .positionals = positionals,
     .examples = examples,
-    .exits = "79 with a last line 'ponk: detached:': Ctrl-C ended --follow, the run goes on.",
+    .exits = "79 with a last line 'ponk: detached:' after Ctrl-C: the run continues.",
     .run = run,
 };
 

@@ -7,7 +7,7 @@ namespace ponk::cli {
 namespace {
 
 constexpr Example examples[] = {
-    {"ponk history last --query accuracy", "A metric of the newest run."},
+    {"ponk history last --query accuracy", "Print a metric of the newest run."},
 };
 
 Outcome run(Context& context, const Invocation& /*words*/)

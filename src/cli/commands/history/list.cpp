@@ -23,19 +23,19 @@ constexpr Option options[] = {
     {.name = "limit",
      .brief = "n",
      .value = "N",
-     .help = "At most so many: the newest, or with --order-by the first. Default: 50 in a "
+     .help = "Maximum number of runs: the newest, or with --order-by the first. Default: 50 in a "
              "table, else all."},
     {.name = "filter",
      .value = "TEXT",
-     .help = "Only runs that pass: \"metrics.loss < 0.1 AND params.lr = '0.1'\"."},
+     .help = "Only runs that match: \"metrics.loss < 0.1 AND params.lr = '0.1'\"."},
     {.name = "order-by",
      .value = "KEY",
-     .help = "Sorted by this: \"metrics.loss\", \"metrics.accuracy DESC\". Given again: by that "
-             "among equals. Runs without a value come last.",
+     .help = "Sort by this: \"metrics.loss\", \"metrics.accuracy DESC\". May be repeated, to sort "
+             "equal runs. Runs without a value come last.",
      .times = Option::Times::many},
     {.name = "columns",
      .value = "NAMES",
-     .help = "What to show of each run: \"run,status,accuracy,params.lr,tags.team\".",
+     .help = "Columns to show: \"run,status,accuracy,params.lr,tags.team\".",
      .times = Option::Times::many},
     {.name = "status",
      .value = "WORD",
@@ -50,31 +50,32 @@ constexpr Option options[] = {
      .complete = Complete::target},
     {.name = "gpu",
      .value = "VERDICT",
-     .help = "Only runs with this verdict on their GPUs.",
+     .help = "Only runs with this GPU verdict.",
      .complete = Complete::choice,
      .choices = verdicts},
     {.name = "experiment",
      .value = "NAME",
-     .help = "Only runs of this experiment, whoever made it: a project or a client."},
-    {.name = "all-projects", .brief = "A", .help = "Runs of every project, not of this one."},
-    {.name = "hidden", .help = "Hidden, untracked and deleted runs too."},
+     .help = "Only runs of this experiment, of a project or of an MLflow client."},
+    {.name = "all-projects", .brief = "A", .help = "Runs of all projects."},
+    {.name = "hidden", .help = "Also hidden, untracked and deleted runs."},
     {.name = "deleted",
-     .help = "Only runs that a client of the tracking API deleted, which 'history restore' brings "
-             "back."},
+     .help = "Only runs that a client of the tracking API deleted; 'ponk history restore' restores "
+             "them."},
 };
 constexpr std::string_view aliases[] = {"runs"};
 constexpr Example examples[] = {
-    {"ponk runs", "The newest runs of this project."},
+    {"ponk runs", "List the newest runs of this project."},
     {"ponk history list --filter \"metrics.accuracy > 0.9 AND params.lr = '0.1'\" "
      "--order-by \"metrics.accuracy DESC\"",
-     "Good runs, the best first."},
+     "List good runs, the best first."},
     {"ponk history list --columns no,status,accuracy,loss,params.lr --order-by metrics.loss",
-     "Metrics and parameters side by side."},
+     "Show metrics and parameters side by side."},
     {"ponk history list --query \"[?accuracy != null] | max_by(@, &accuracy)\"",
-     "The best run: each metric is a field of its own."},
+     "Find the best run: each metric is a field."},
     {"ponk runs --experiment vision --filter \"start_time > '2026-01-31'\"",
-     "Runs of a client's experiment since a day."},
-    {"ponk history list -o tsv --query \"[?status == 'Failed'].run_id\"", "Ids of failed runs."},
+     "List runs of an experiment since a date."},
+    {"ponk history list -o tsv --query \"[?status == 'Failed'].run_id\"",
+     "Print the ids of failed runs."},
 };
 constexpr std::size_t table_limit = 50;
 
@@ -94,7 +95,7 @@ Outcome print_columns(Context& context, const Invocation& words, Json runs)
         chosen = TRY(expression.search(chosen));
     }
     if (!are_runs(chosen))
-        return fail_usage("--columns needs whole runs, and --query leaves something else of them");
+        return fail_usage("--columns needs whole runs, but --query selects something else");
     const auto parsed = TRY(parse_columns(join(words.values("columns"), ","), chosen.as_array()));
     for (const std::string& note : parsed.notes)
         context.note("{}", note);
@@ -129,7 +130,7 @@ Result<std::string> unknown_experiment(Daemon& daemon, const std::string& wanted
         names.insert(run.text("experiment"));
     if (names.contains(wanted)) return std::string();
     const auto near = nearest(wanted, {names.begin(), names.end()});
-    return fmt::format("no run is in an experiment '{}'{}",
+    return fmt::format("no run belongs to an experiment '{}'{}",
                        printable(wanted),
                        near ? fmt::format("; did you mean '{}'?", printable(*near)) : "");
 }
@@ -143,9 +144,9 @@ nothing_found(Daemon& daemon, const Invocation& words, JsonObject search, bool c
     }
     search.set("deleted", true);
     if (!TRY(search_runs(daemon, std::move(search), 1)).empty())
-        return "a client of the tracking API deleted these runs: '--deleted' shows them, 'ponk "
-               "history restore RUN' brings them back";
-    return chosen ? "no run is like that" : "no runs yet: ponk submit SCRIPT";
+        return "a client of the tracking API deleted these runs: '--deleted' lists them, 'ponk "
+               "history restore RUN' restores them";
+    return chosen ? "no matching runs" : "no runs yet: ponk submit SCRIPT";
 }
 
 Outcome run(Context& context, const Invocation& words)
@@ -154,7 +155,7 @@ Outcome run(Context& context, const Invocation& words)
     std::size_t limit = table ? table_limit : 0;
     if (const auto given = words.value("limit")) {
         const auto number = parse_integer(*given);
-        if (!number || *number < 1) return fail_usage("'--limit {}' is no count", *given);
+        if (!number || *number < 1) return fail_usage("'--limit {}' is not a number", *given);
         limit = static_cast<std::size_t>(*number);
     }
     JsonObject search = TRY(search_options(words));
@@ -177,7 +178,7 @@ Outcome run(Context& context, const Invocation& words)
     for (const std::string& note : notes)
         context.note("{}", note);
     if (table && !words.has("limit") && runs.size() == table_limit) {
-        context.note("the {} {} are shown; '--limit N' shows more",
+        context.note("only the {} {} are shown; '--limit N' shows more",
                      words.has("order-by") ? "first" : "newest",
                      table_limit);
     }
@@ -191,7 +192,7 @@ Outcome run(Context& context, const Invocation& words)
     if (words.has("columns")) return print_columns(context, words, Json(std::move(runs)));
     if (const auto metrics = common_metrics(runs, runs.max_size()).size();
         table && metrics > most_metric_columns) {
-        context.note("{} of {} metrics are columns; '--columns run,status,NAME' shows others",
+        context.note("{} of {} metrics are shown; '--columns run,status,NAME' shows others",
                      most_metric_columns,
                      metrics);
     }
@@ -211,22 +212,18 @@ constinit const Command cmd_history_list = {
     .aliases = aliases,
     .summary = "List runs, newest first",
     .description =
-        "--filter has the language of MLflow's searches: comparisons joined by AND. Names are "
-        "metrics.NAME (= != > >= < <= and a number), params.NAME and tags.NAME (= != LIKE ILIKE "
-        "and "
-        "a text in quotes, IS NULL, IS NOT NULL) and, alone, run_id, run_name, status, user_id, "
-        "script, target, experiment, artifact_uri, and start_time and end_time, which are compared "
-        "with a time of UTC ('2026-01-31', '2026-01-31 12:00') or milliseconds since 1970. In "
-        "a pattern '%' is any text and '_' one character; only ILIKE takes upper and lower case of "
-        "a-z for the same. A name with other characters than letters, digits, '_' and '.' stands "
-        "in backticks: metrics.`val-loss`. A run that has no such value "
-        "passes IS NULL and nothing else.\n"
-        "--columns takes metrics.NAME, params.NAME, tags.NAME, fields of the record (as in -o "
-        "json; "
-        "git.commit) and names alone: the first of field, metric, parameter and tag that a run "
-        "has. It holds for every format; --query chooses among the runs before.\n"
-        "In JSON each metric of a run is a top-level field beside its own, so --query can "
-        "filter and sort by it.",
+        "--filter uses MLflow's search language: comparisons joined by AND. Compare metrics.NAME "
+        "(= != > >= < <=) with a number; params.NAME and tags.NAME (= != LIKE ILIKE, IS NULL, IS "
+        "NOT NULL) with a text in quotes; and, without a prefix, run_id, run_name, status, "
+        "user_id, script, target, experiment and artifact_uri with a text, and start_time and "
+        "end_time with a time in UTC ('2026-01-31', '2026-01-31 12:00') or milliseconds since "
+        "1970. In a pattern '%' matches any text and '_' one character; only ILIKE ignores the "
+        "case of a-z. Write a name with other characters than letters, digits, '_' and '.' in "
+        "backticks: metrics.`val-loss`. A run without the value matches only IS NULL.\n--columns "
+        "takes metrics.NAME, params.NAME, tags.NAME, fields of the record (as in -o json; "
+        "git.commit), and plain names: the first field, metric, parameter or tag with that name. "
+        "It applies to every format; --query selects runs before it.\nIn JSON each metric of a run "
+        "is a top-level field, so --query can filter and sort by it.",
     .options = options,
     .examples = examples,
     .run = run,

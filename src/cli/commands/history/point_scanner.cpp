@@ -18,7 +18,7 @@ Result<> PointScanner::structural(char c)
         if (depth_ == point_depth) held_ = "[";
         return {};
     }
-    if (depth_ == 0) return fail(ErrorKind::damaged, "the metrics are no JSON");
+    if (depth_ == 0) return fail(ErrorKind::damaged, "the metrics are not valid JSON");
     --depth_;
     if (depth_ != point_depth - 1) return {};
     held_ += ']';

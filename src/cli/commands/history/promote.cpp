@@ -17,7 +17,7 @@ constexpr Option options[] = {
 constexpr Positional positionals[] = {common::run};
 constexpr Example examples[] = {
     {"ponk history promote -r 4f1e -ap outputs/model.pkl -n model.pkl",
-     "Writes assets/model.pkl.link; each promotion of a name is a new version."},
+     "Write assets/model.pkl.link. Each promotion under the same name creates a new version."},
 };
 
 Outcome run(Context& context, const Invocation& words)

@@ -11,24 +11,24 @@ constexpr Option options[] = {
     common::run_option,
     {.name = "experiment",
      .value = "NAME",
-     .help = "An experiment that was deleted as a whole, with all its runs."},
+     .help = "Restore a deleted experiment with all its runs."},
 };
 constexpr Positional positionals[] = {
     {.name = "RUN",
-     .help = "Runs to bring back.",
+     .help = "Runs to restore.",
      .count = Positional::Count::many,
      .complete = Complete::run},
 };
 constexpr Example examples[] = {
-    {"ponk history list --deleted", "What could be brought back."},
-    {"ponk history restore 4f1e 77ab", "Two of them."},
-    {"ponk history restore --experiment vision", "An experiment and the runs in it."},
+    {"ponk history list --deleted", "List the runs that can be restored."},
+    {"ponk history restore 4f1e 77ab", "Restore two runs."},
+    {"ponk history restore --experiment vision", "Restore an experiment and its runs."},
 };
 
 Outcome restore_experiment(Context& context, const std::string& name)
 {
     TRY(TRY(context.daemon())->send("POST", "/experiments/restore", JsonObject{{"name", name}}));
-    return context.done(fmt::format("experiment '{}' is back, with its runs", printable(name)),
+    return context.done(fmt::format("experiment '{}' and its runs are restored", printable(name)),
                         {{"experiment", name}});
 }
 
@@ -38,7 +38,7 @@ Outcome run(Context& context, const Invocation& words)
     if (const auto name = words.value("run")) names.push_back(*name);
     if (const auto experiment = words.value("experiment")) {
         if (names.empty()) return restore_experiment(context, *experiment);
-        return fail_usage("'history restore' takes runs or '--experiment', not both");
+        return fail_usage("give runs or '--experiment', not both");
     }
     if (names.empty()) return fail_usage("'history restore' needs a run, or '--experiment NAME'");
     std::vector<Json> records;
@@ -55,8 +55,8 @@ Outcome run(Context& context, const Invocation& words)
         restored.emplace_back(id);
     }
     const std::string sentence = restored.size() == 1
-                                     ? "run " + restored[0].as_string() + " is back"
-                                     : fmt::format("{} runs are back", restored.size());
+                                     ? "run " + restored[0].as_string() + " is restored"
+                                     : fmt::format("{} runs are restored", restored.size());
     return context.done(sentence, {{"restored", std::move(restored)}});
 }
 
@@ -64,11 +64,11 @@ Outcome run(Context& context, const Invocation& words)
 
 constinit const Command cmd_history_restore = {
     .path = "history restore",
-    .summary = "Bring back runs and experiments that a client of the tracking API deleted",
-    .description = "MLflow's clients only set runs aside: log, metrics and files stay until "
-                   "'ponk history delete'. Where the experiment was deleted as a whole, it is back "
-                   "with its first run. The files of a project as a run saw them: 'ponk project "
-                   "restore'.",
+    .summary = "Restore runs and experiments that a client of the tracking API deleted",
+    .description =
+        "MLflow clients only mark runs as deleted: log, metrics and files are kept until 'ponk "
+        "history delete'. If the whole experiment was deleted, restoring its first run restores it "
+        "too. To restore the files of a project, use 'ponk project restore'.",
     .options = options,
     .positionals = positionals,
     .examples = examples,

@@ -18,7 +18,7 @@ constexpr Option options[] = {
     {.name = "name", .brief = "n", .value = "NAME", .help = "Name of the project and its folder."},
     {.name = "path",
      .value = "FOLDER",
-     .help = "Where its folder is made. Default: the current folder.",
+     .help = "Folder in which to create the project. Default: the current folder.",
      .complete = Complete::folder},
     {.name = "sample",
      .brief = "s",
@@ -30,14 +30,8 @@ constexpr Option options[] = {
      .value = "URL|FOLDER",
      .help = "Start from a git repository or from a copy of a folder.",
      .complete = Complete::folder},
-    {.name = "template-url",
-     .value = "URL",
-     .help = "--from, as in 2017.",
-     .shown = Option::Shown::no},
-    {.name = "template",
-     .value = "NAME",
-     .help = "--sample, as in 2017.",
-     .shown = Option::Shown::no},
+    {.name = "template-url", .value = "URL", .help = "Same as --from.", .shown = Option::Shown::no},
+    {.name = "template", .value = "NAME", .help = "Same as --sample.", .shown = Option::Shown::no},
     ignored::workspace,
     ignored::account,
     ignored::resource_group,
@@ -49,9 +43,10 @@ constexpr Positional positionals[] = {
      .count = Positional::Count::optional},
 };
 constexpr Example examples[] = {
-    {"ponk project create mydigits --sample mnist", "From a sample."},
-    {"ponk project create -n iris --from https://example.org/iris.git", "From a repository."},
-    {"ponk project create empty", "A blank one."},
+    {"ponk project create mydigits --sample mnist", "Create it from a sample."},
+    {"ponk project create -n iris --from https://example.org/iris.git",
+     "Create it from a git repository."},
+    {"ponk project create empty", "Create an empty project."},
 };
 
 Result<> check_project_name(const std::string& name)
@@ -61,7 +56,7 @@ Result<> check_project_name(const std::string& name)
     if (!bad) return {};
     return tl::unexpected(
         Error(ErrorKind::invalid_argument,
-              fmt::format("'{}' is no name for a project", printable(name)),
+              fmt::format("'{}' is not a valid project name", printable(name)),
               "Use up to 100 characters, none of them '/', not starting with '.' or '-'."));
 }
 
@@ -126,15 +121,15 @@ Outcome run(Context& context, const Invocation& words)
         (std::filesystem::absolute(words.value("path").value_or("."), problem) / name)
             .lexically_normal();
     if (std::filesystem::exists(std::filesystem::symlink_status(folder, problem))) {
-        return tl::unexpected(
-            Failure(Error(ErrorKind::conflict,
-                          fmt::format("{} is there already", os::in_quotes(folder)),
-                          "Any folder is a project: 'ponk submit' works in it as it is.")));
+        return tl::unexpected(Failure(
+            Error(ErrorKind::conflict,
+                  fmt::format("{} already exists", os::in_quotes(folder)),
+                  "Any folder is a project: 'ponk submit' works in it without this command.")));
     }
     ignored::note(context, words);
     TRY(make_project(context, folder, name, sample, source));
     return context.done(
-        fmt::format("project '{}' is made: cd {}", name, shell_word(folder.string())),
+        fmt::format("project '{}' is created: cd {}", name, shell_word(folder.string())),
         {{"name", name}, {"path", folder.string()}});
 }
 
@@ -142,7 +137,7 @@ Outcome run(Context& context, const Invocation& words)
 
 constinit const Command cmd_project_create = {
     .path = "project create",
-    .summary = "Make a project: blank, from a sample, a git repository or a folder",
+    .summary = "Create a project: empty, or from a sample, git repository or folder",
     .description = "A project is a folder; any folder with a script works without this command.",
     .options = options,
     .positionals = positionals,

@@ -14,7 +14,7 @@ constexpr Option options[] = {
     {.name = "name",
      .brief = "n",
      .value = "NAME",
-     .help = "The project, as an option (2017 form).",
+     .help = "Same as PROJECT.",
      .complete = Complete::project},
     common::yes,
     ignored::workspace,
@@ -24,12 +24,12 @@ constexpr Option options[] = {
 };
 constexpr Positional positionals[] = {
     {.name = "PROJECT",
-     .help = "Name, id or folder. Default: the current folder's.",
+     .help = "Name, id or folder of the project. Default: the current folder.",
      .count = Positional::Count::optional,
      .complete = Complete::project},
 };
 constexpr Example examples[] = {
-    {"ponk project delete mnist", "Forget all its runs; the folder stays."},
+    {"ponk project delete mnist", "Delete all its runs; the folder is kept."},
 };
 
 // The one project that goes by this id, path or name.
@@ -52,13 +52,13 @@ Result<Json> find_project(Context& context, const std::string& wanted)
         return tl::unexpected(
             Error(ErrorKind::conflict,
                   fmt::format("{} projects are called '{}'", found.size(), wanted),
-                  "Name it by its folder or id; 'ponk project list' shows them."));
+                  "Use its folder or id instead; 'ponk project list' shows them."));
     }
     const auto near = nearest(wanted, all);
     return tl::unexpected(Error(ErrorKind::not_found,
-                                fmt::format("history knows no project '{}'", printable(wanted)),
+                                fmt::format("no project '{}' in the history", printable(wanted)),
                                 near ? fmt::format("Did you mean '{}'?", *near)
-                                     : "'ponk project list' shows those that have runs."));
+                                     : "'ponk project list' lists the projects that have runs."));
 }
 
 Outcome run(Context& context, const Invocation& words)
@@ -68,16 +68,16 @@ Outcome run(Context& context, const Invocation& words)
     const Json project = TRY(find_project(context, wanted));
     ignored::note(context, words);
     if (!words.has("yes")) {
-        TRY(confirm(fmt::format("Delete the {} runs of project '{}' ({})? The folder stays.",
+        TRY(confirm(fmt::format("Delete the {} runs of project '{}' ({})? The folder is kept.",
                                 project.integer("runs"),
                                 project.text("name"),
                                 project.text("path"))));
     }
     TRY(TRY(context.daemon())
             ->send("DELETE", "/projects/" + net::percent_encode(project.text("id"))));
-    return context.done(
-        fmt::format("the runs of project '{}' are deleted; its folder stays", project.text("name")),
-        {{"deleted", project.text("id")}});
+    return context.done(fmt::format("the runs of project '{}' are deleted; its folder is kept",
+                                    project.text("name")),
+                        {{"deleted", project.text("id")}});
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ inline void note(const Context& context, const Invocation& words)
 {
     for (const Option& option : {workspace, account, resource_group, location}) {
         if (words.has(option.name))
-            context.note("'--{}' is not needed any more and is ignored", option.name);
+            context.note("'--{}' is no longer needed and is ignored", option.name);
     }
 }
 

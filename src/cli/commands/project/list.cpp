@@ -8,7 +8,7 @@ namespace {
 constexpr Option options[] = {
     {.name = "local",
      .brief = "l",
-     .help = "Accepted as in 2017: all are.",
+     .help = "Ignored: all projects are local.",
      .shown = Option::Shown::no},
 };
 

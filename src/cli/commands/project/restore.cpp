@@ -15,19 +15,19 @@ constexpr Option options[] = {
     common::run_option,
     {.name = "run-id",
      .value = "RUN",
-     .help = "--run, as in 2017.",
+     .help = "Same as --run.",
      .complete = Complete::run,
      .shown = Option::Shown::no},
     {.name = "destination",
      .brief = "d",
      .value = "FOLDER",
-     .help = "New or empty folder. Default: PROJECT-RUN in the current folder, or beside the "
-             "project when that is where you are.",
+     .help = "New or empty folder. Default: PROJECT-RUN in the current folder, or next to the "
+             "project if you are in its folder.",
      .complete = Complete::folder},
 };
 constexpr Positional positionals[] = {common::run};
 constexpr Example examples[] = {
-    {"ponk project restore 4f1e -d ../as-it-was", "The files as that run saw them."},
+    {"ponk project restore 4f1e -d ../as-it-was", "Restore the files as that run saw them."},
 };
 
 // Beside the project and not in it, where the next run's snapshot would hold the copy.
@@ -78,8 +78,8 @@ Outcome run(Context& context, const Invocation& words)
 
 constinit const Command cmd_project_restore = {
     .path = "project restore",
-    .summary = "Put the files of a run's snapshot into a new folder",
-    .description = "The predecessor overwrote the project with them; ponk never does.",
+    .summary = "Restore the files of a run's snapshot into a new folder",
+    .description = "The project's own folder is never overwritten.",
     .options = options,
     .positionals = positionals,
     .examples = examples,

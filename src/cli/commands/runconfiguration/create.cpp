@@ -31,7 +31,7 @@ constexpr Positional positionals[] = {
      .count = Positional::Count::optional},
 };
 constexpr Example examples[] = {
-    {"ponk runconfig create -n nightly -t local", "Writes aml_config/nightly.runconfig."},
+    {"ponk runconfig create -n nightly -t local", "Write aml_config/nightly.runconfig."},
 };
 
 Outcome run(Context& context, const Invocation& words)
@@ -46,7 +46,7 @@ Outcome run(Context& context, const Invocation& words)
             ErrorKind::not_found,
             fmt::format("no target '{}' in {}", printable(target), os::in_quotes(project.root)),
             near ? fmt::format("Did you mean '{}'?", *near)
-                 : fmt::format("The targets here are: {}.", join(project.targets, ", ")))));
+                 : fmt::format("Existing targets: {}.", join(project.targets, ", ")))));
     }
     config::RunConfiguration configuration = config::built_in_run_configuration();
     configuration.name = name;
@@ -54,7 +54,7 @@ Outcome run(Context& context, const Invocation& words)
     if (words.text("framework") == "PySpark") configuration.framework = config::Framework::pyspark;
     TRY(os::make_directories(project.config_folder(), 0755));
     const os::Path file = TRY(config::write_runconfig_file(project.root, configuration));
-    return context.done(fmt::format("run configuration '{}' is made: {}", name, file.string()),
+    return context.done(fmt::format("run configuration '{}' is created: {}", name, file.string()),
                         {{"name", name}, {"target", target}, {"file", file.string()}});
 }
 
@@ -62,7 +62,7 @@ Outcome run(Context& context, const Invocation& words)
 
 constinit const Command cmd_runconfiguration_create = {
     .path = "runconfiguration create",
-    .summary = "Make a run configuration",
+    .summary = "Create a run configuration",
     .options = options,
     .positionals = positionals,
     .examples = examples,

@@ -20,7 +20,7 @@ Failure absent(const os::Path& folder, const std::string& name)
     if (name == "local") {
         return Failure(Error(ErrorKind::conflict,
                              "run configuration 'local' is built in and cannot be deleted",
-                             "An aml_config/local.runconfig of your own would replace it."));
+                             "To change it, write your own aml_config/local.runconfig."));
     }
     const auto project = config::open_project(folder);
     return Failure(

@@ -24,7 +24,7 @@ Outcome run(Context& context, const Invocation& words)
 
 constinit const Command cmd_runconfiguration_show = {
     .path = "runconfiguration show",
-    .summary = "Show a run configuration as ponk understands it",
+    .summary = "Show a run configuration as ponk interprets it",
     .options = options,
     .positionals = positionals,
     .run = run,

@@ -14,7 +14,8 @@ constexpr Positional positionals[] = {
 
 constexpr Option options[] = {
     {.name = "purge",
-     .help = "Forget all values that it ever had: logs of earlier runs will show them."},
+     .help =
+         "Also delete all earlier values of the secret. Logs of earlier runs will then show them."},
 };
 
 Outcome run(Context& context, const Invocation& words)
@@ -45,8 +46,8 @@ Outcome run(Context& context, const Invocation& words)
 constinit const Command cmd_secret_remove = {
     .path = "secret remove",
     .summary = "Remove a stored secret",
-    .description = "No run can use it any more. Its values are still kept, so that logs of earlier "
-                   "runs are shown without them.",
+    .description = "Runs can no longer use it. Its values are still kept, so that ponk can hide "
+                   "them in logs of earlier runs.",
     .options = options,
     .positionals = positionals,
     .run = run,

@@ -12,11 +12,11 @@ constexpr Positional positionals[] = {
     {.name = "NAME", .help = "Name of the secret.", .complete = Complete::secret},
 };
 constexpr Option options[] = {
-    {.name = "any-project", .help = "Every project may use it, not only the one of this folder."},
+    {.name = "any-project", .help = "Allow every project to use it, not only this one."},
 };
 constexpr Example examples[] = {
-    {"ponk secret set kaggle", "Asks for the value, without echo."},
-    {"pass show kaggle | ponk secret set kaggle", "Reads it from standard input."},
+    {"ponk secret set kaggle", "Ask for the value, without echo."},
+    {"pass show kaggle | ponk secret set kaggle", "Read the value from standard input."},
 };
 
 Outcome run(Context& context, const Invocation& words)
@@ -26,7 +26,7 @@ Outcome run(Context& context, const Invocation& words)
     if (value.empty()) {
         return fail_with(exit_code::invalid,
                          ErrorKind::invalid_argument,
-                         "the value is empty, nothing was stored");
+                         "the value is empty: nothing was stored");
     }
     const std::string project = words.has("any-project")
                                     ? config::Consent::every_project
@@ -49,11 +49,10 @@ Outcome run(Context& context, const Invocation& words)
 constinit const Command cmd_secret_set = {
     .path = "secret set",
     .summary = "Store a secret for runs",
-    .description =
-        "Runs refer to it by name, as 'secret:NAME' in EnvironmentVariables or --env. The "
-        "value is never an argument, so that no process list shows it. The project of this folder "
-        "may use it; files of another project that name it are asked about first, or it is allowed "
-        "with 'ponk allow secret NAME' there.",
+    .description = "Runs use it by name, as 'secret:NAME' in EnvironmentVariables or --env. The "
+                   "value is never an argument, so it does not appear in process lists. Only the "
+                   "project of this folder may use it. If another project's files name the secret, "
+                   "ponk asks first; 'ponk allow secret NAME' in that project allows it.",
     .options = options,
     .positionals = positionals,
     .examples = examples,

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view roles[] = {"read", "write", "promote", "administer"};
 constexpr Option options[] = {
-    {.name = "name", .value = "NAME", .help = "What lists call it."},
+    {.name = "name", .value = "NAME", .help = "Name of the token."},
     {.name = "role",
      .value = "ROLE",
      .help = "read: look at everything; write: log runs and register models, too; promote: also "
@@ -17,10 +17,13 @@ constexpr Option options[] = {
              "everything, also start programs. Default: write.",
      .complete = Complete::choice,
      .choices = roles},
-    {.name = "days", .value = "N", .help = "Valid for so many days. Default: until removed."},
+    {.name = "days",
+     .value = "N",
+     .help = "Number of days the token is valid. Default: until revoked."},
 };
 constexpr Example examples[] = {
-    {"ponk token create --name ci --role write --days 30", "Prints the token, this once."},
+    {"ponk token create --name ci --role write --days 30",
+     "Print the token. It is shown only once."},
 };
 
 constexpr std::int64_t day = 86'400'000;
@@ -33,7 +36,7 @@ Outcome run(Context& context, const Invocation& words)
     if (const auto text = words.value("days")) {
         const auto days = parse_integer(*text);
         if (!days || *days < 1 || *days > 36'500)
-            return fail_usage("'--days {}' is no number of days", printable(*text));
+            return fail_usage("'--days {}' is not a number of days", printable(*text));
         request.set("expires", utc_text(wall_milliseconds() + *days * day));
     }
     const Json made = TRY(TRY(context.daemon())->send("POST", "/tokens", request));
@@ -49,7 +52,7 @@ Outcome run(Context& context, const Invocation& words)
 
 constinit const Command cmd_token_create = {
     .path = "token create",
-    .summary = "Make a token for clients of the tracking server",
+    .summary = "Create a token for clients of the tracking server",
     .description = "Clients send it as 'Authorization: Bearer TOKEN', or as the password of any "
                    "user; for MLflow, MLFLOW_TRACKING_TOKEN. Only its SHA-256 is stored.",
     .options = options,

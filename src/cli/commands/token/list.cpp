@@ -19,7 +19,7 @@ Outcome run(Context& context, const Invocation& /*words*/)
 constinit const Command cmd_token_list = {
     .path = "token list",
     .summary = "List tokens by name, never the tokens themselves",
-    .description = "'local' is the one that 'ponk tracking env' prints.",
+    .description = "'local' is the token that 'ponk tracking env' prints.",
     .run = run,
 };
 

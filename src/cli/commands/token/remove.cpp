@@ -20,17 +20,16 @@ Outcome run(Context& context, const Invocation& words)
             Failure(removed.error().with_hint("'ponk token list' lists the tokens.")));
     }
     if (!removed) return tl::unexpected(Failure(removed.error()));
-    return context.done(
-        fmt::format("token '{}' is removed; who has it is not let in any more", name),
-        {{"deleted", name}});
+    return context.done(fmt::format("token '{}' is revoked: clients can no longer use it", name),
+                        {{"deleted", name}});
 }
 
 }  // namespace
 
 constinit const Command cmd_token_remove = {
     .path = "token remove",
-    .summary = "Remove a token: who has it is not let in any more",
-    .description = "When it is 'local', the next 'ponk tracking env' makes a new one.",
+    .summary = "Revoke a token",
+    .description = "After 'local' is revoked, the next 'ponk tracking env' creates a new one.",
     .positionals = positionals,
     .run = run,
 };

@@ -34,7 +34,7 @@ Error no_greeting(const GreetingFinder& finder, const Stream& stream, const Erro
     const auto kind = why.kind() == ErrorKind::cancelled ? why.kind() : ErrorKind::unavailable;
     return {kind,
             said.empty() ? fmt::format("{} ({})", text, why.message())
-                         : fmt::format("{}; the machine says: {}", text, said)};
+                         : fmt::format("{}; output of the machine: {}", text, said)};
 }
 
 Result<FrameParser> skip_noise(const Stream& stream, Deadline deadline, const std::stop_token& stop)
@@ -88,12 +88,12 @@ AgentConnection::open(Stream stream, Deadline deadline, const std::stop_token& s
         TRY(sent);
         const auto frame = TRY(first_frame(stream, parser, deadline, stop));
         if (frame.kind != FrameKind::hello)
-            return fail(ErrorKind::damaged, "ponk-agent does not begin with a hello");
+            return fail(ErrorKind::damaged, "ponk-agent did not send a hello first");
         auto hello = TRY(parse_hello(frame.head));
         const auto& ours_there = stream.programs;
         if (!ours_there.empty() &&
             std::find(ours_there.begin(), ours_there.end(), hello.program) == ours_there.end())
-            return fail(ErrorKind::damaged, "another ponk-agent than ours answered there");
+            return fail(ErrorKind::damaged, "a different ponk-agent answered there");
         return std::shared_ptr<AgentConnection>(
             new AgentConnection(std::move(stream), std::move(parser), std::move(hello)));
     }();
@@ -163,7 +163,7 @@ void AgentConnection::read(const std::stop_token& stop)
             asked = true;
             if (auto ping = encode({FrameKind::ping, 0, {}, {}})) writer_->put(*ping, stop);
         } else if (bytes.error().kind() == ErrorKind::timeout) {
-            taken = fail(ErrorKind::unavailable, "the machine does not answer any more");
+            taken = fail(ErrorKind::unavailable, "the machine no longer answers");
             if (stream_.on_silence) stream_.on_silence();
         } else {
             taken = tl::unexpected(bytes.error());

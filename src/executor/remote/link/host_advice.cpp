@@ -17,9 +17,8 @@ Error advise_for_host(const Error& error, const HostAddress& host, const std::st
     const auto told = named ? error : error.within("on '" + machine + "'");
     const auto name = shell_word(target);
     return told.with_hint(fmt::format(
-        "'ponk computetarget setup {}' gives the machine an engine and you the right to "
-        "use it (Debian, Ubuntu), 'ponk computetarget check {}' looks again. By hand, on "
-        "'{}': {}",
+        "'ponk computetarget setup {}' installs an engine and allows you to use it (Debian, "
+        "Ubuntu), 'ponk computetarget check {}' checks again. By hand, on '{}': {}",
         name,
         name,
         machine,

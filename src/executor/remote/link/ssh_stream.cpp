@@ -19,8 +19,8 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::string_view needed = "\n\x01ponk-agent-needed ";
-constexpr const char* scratch_advice =
-    "Write 'scratch: FOLDER' with a folder on a local disk of that machine into the target's file.";
+constexpr const char* scratch_advice = "Write 'scratch: FOLDER' in the target's .compute file, "
+                                       "with a folder on a local disk of that machine.";
 
 struct Program {
     std::string bytes;
@@ -114,7 +114,8 @@ public:
             }
             TRY(install(way, host, found->second, stop));
         }
-        return fail(ErrorKind::unavailable, "ponk-agent was installed there and is gone again");
+        return fail(ErrorKind::unavailable,
+                    "ponk-agent was installed there, but was removed again");
     }
 
 private:

@@ -54,7 +54,7 @@ Result<std::string> encode(const Frame& frame)
     const auto kind = static_cast<unsigned char>(frame.kind);
     if (head.size() > most_head(kind) || frame.payload.size() > most_payload(kind)) {
         return fail(ErrorKind::invalid_argument,
-                    "a message of {} and {} bytes is too long for a box",
+                    "a message of {} and {} bytes is too long for ponk-agent",
                     head.size(),
                     frame.payload.size());
     }
@@ -88,7 +88,7 @@ Result<std::optional<Frame>> FrameParser::next()
     const auto kind = static_cast<unsigned char>(rest[12]);
     if (!is_kind(kind) || head_size > most_head(kind) || payload_size > most_payload(kind) ||
         rest.substr(13, 3) != std::string_view("\0\0\0", 3))
-        return fail(ErrorKind::damaged, "the other side sent something that is no message");
+        return fail(ErrorKind::damaged, "the other side sent something that is not a message");
     if (rest.size() < frame_prefix + head_size + payload_size) return std::nullopt;
     Frame frame;
     frame.kind = static_cast<FrameKind>(kind);
@@ -100,7 +100,7 @@ Result<std::optional<Frame>> FrameParser::next()
                                               "the head of a message: " + error.message());
                              }));
         if (!frame.head.is_object())
-            return fail(ErrorKind::damaged, "the head of a message is no JSON object");
+            return fail(ErrorKind::damaged, "the head of a message is not a JSON object");
     }
     frame.payload = rest.substr(frame_prefix + head_size, payload_size);
     at_ += frame_prefix + head_size + payload_size;
@@ -119,7 +119,7 @@ Result<bool> GreetingFinder::take(std::string_view bytes, std::string& rest)
         return true;
     }
     if (seen_.size() > patience)
-        return fail(ErrorKind::damaged, "64 KiB of text came and no greeting of ponk-agent");
+        return fail(ErrorKind::damaged, "received 64 KiB of text, but no greeting of ponk-agent");
     return false;
 }
 

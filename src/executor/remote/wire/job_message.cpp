@@ -16,10 +16,10 @@ Result<std::vector<std::string>> parse_words(const Json& head, std::string_view 
     std::vector<std::string> out;
     const auto& list = head[key];
     if (list.is_null()) return out;
-    if (!list.is_array()) return fail(ErrorKind::damaged, "a job: '{}' is no list", key);
+    if (!list.is_array()) return fail(ErrorKind::damaged, "a job: '{}' is not a list", key);
     for (const auto& item : list.as_array()) {
         if (!item.is_string())
-            return fail(ErrorKind::damaged, "a job: '{}' is no list of texts", key);
+            return fail(ErrorKind::damaged, "a job: '{}' is not a list of texts", key);
         out.push_back(item.as_string());
     }
     return out;
@@ -118,7 +118,7 @@ Result<JobSpec> parse_job_spec(const Json& head)
     spec.id = TRY(RunId::parse(head.text("id")));
     spec.token = head.text("token");
     if (!parse_digest(head.text("snapshot"), spec.snapshot))
-        return fail(ErrorKind::damaged, "a job: 'snapshot' is no digest");
+        return fail(ErrorKind::damaged, "a job: 'snapshot' is not a digest");
     spec.framework = head.text("framework");
     spec.script = head.text("script");
     spec.arguments = TRY(parse_words(head, "arguments"));
@@ -127,7 +127,7 @@ Result<JobSpec> parse_job_spec(const Json& head)
         for (const auto& pair : list.as_array()) {
             if (!pair.is_array() || pair.as_array().size() != 2 ||
                 !pair.as_array()[0].is_string() || !pair.as_array()[1].is_string())
-                return fail(ErrorKind::damaged, "a job: 'variables' are no pairs of texts");
+                return fail(ErrorKind::damaged, "a job: 'variables' are not pairs of texts");
             spec.variables.emplace_back(pair.as_array()[0].as_string(),
                                         pair.as_array()[1].as_string());
         }

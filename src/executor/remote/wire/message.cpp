@@ -43,7 +43,7 @@ Result<Hello> parse_hello(const Json& head)
     const auto version = head.integer("protocol");
     if (version != protocol_version) {
         return fail(ErrorKind::conflict,
-                    "the other side speaks version {} of the protocol, not {}",
+                    "the other side uses version {} of the protocol, not {}",
                     version,
                     protocol_version);
     }
