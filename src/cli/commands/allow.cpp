@@ -8,7 +8,7 @@
 #include "config/files/docker_arguments.hpp"
 
 namespace ponk::cli {
-namespace {
+namespace allow_command {
 
 using config::Consent;
 using config::ConsentKind;
@@ -102,7 +102,7 @@ Outcome run(Context& context, const Invocation& words)
                         {{"kind", *word}, {"what", std::move(done)}, {"project", project}});
 }
 
-}  // namespace
+}  // namespace allow_command
 
 constinit const Command cmd_allow = {
     .path = "allow",
@@ -115,11 +115,11 @@ constinit const Command cmd_allow = {
         "folder in the place of the usual one. This allows them ahead of time, for the project of "
         "this folder, from now on. A machine is allowed with 'ponk attach --from FILE'.\n"
         "Options of ponk come before KIND; the words after it are what is allowed.",
-    .options = options,
-    .positionals = positionals,
+    .options = allow_command::options,
+    .positionals = allow_command::positionals,
     .rest = Command::Rest::untouched,
-    .examples = examples,
-    .run = run,
+    .examples = allow_command::examples,
+    .run = allow_command::run,
 };
 
 }  // namespace ponk::cli

@@ -8,7 +8,7 @@
 #include <filesystem>
 
 namespace ponk::cli {
-namespace {
+namespace serve_command {
 
 constexpr auto hidden = Option::Shown::no;
 constexpr std::string_view ignored_help = "Accepted as 'mlflow server' has it, and ignored.";
@@ -104,7 +104,7 @@ Outcome run(Context& context, const Invocation& words)
     return tl::unexpected(Failure(served.error()));
 }
 
-}  // namespace
+}  // namespace serve_command
 
 constinit const Command cmd_serve = {
     .path = "serve",
@@ -113,9 +113,9 @@ constinit const Command cmd_serve = {
         "It is the daemon itself, in the foreground, with one more address: a daemon that runs "
         "makes room for it, and all commands go on working. Clients need tokens. An address that "
         "other machines reach needs TLS.",
-    .options = options,
-    .examples = examples,
-    .run = run,
+    .options = serve_command::options,
+    .examples = serve_command::examples,
+    .run = serve_command::run,
 };
 
 }  // namespace ponk::cli

@@ -118,7 +118,7 @@ Result<executor::Collected> Supervisor::collect_outputs(const Plan& plan, std::s
     requests_.lock()->collecting = std::stop_source(std::nostopstate);
     note_reached();
     if (!collected && ends.stop_requested())
-        return fail(ErrorKind::cancelled, "it was cancelled before all of them were stored");
+        return fail(ErrorKind::cancelled, "it was canceled before all of them were stored");
     return collected;
 }
 

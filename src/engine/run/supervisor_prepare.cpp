@@ -63,7 +63,7 @@ Result<> Supervisor::store_snapshot(const Plan& plan)
         TRY(take_snapshot(plan, change, step_.get_token()).map_error(while_doing("snapshot")));
     TRY(write_first_note(directory(), run_));
     TRY(context_.history.update_run(run_.id, change));
-    if (cancel_requested()) return fail(ErrorKind::cancelled, "cancelled before it had begun");
+    if (cancel_requested()) return fail(ErrorKind::cancelled, "canceled before it had begun");
     return {};
 }
 

@@ -13,7 +13,7 @@
 #include <utility>
 
 namespace ponk::cli {
-namespace {
+namespace audit_list_command {
 
 constexpr Option options[] = {
     {.name = "limit",
@@ -182,7 +182,7 @@ Outcome run(Context& context, const Invocation& words)
     return context.print(Json(TRY(audit::list(home, selection))));
 }
 
-}  // namespace
+}  // namespace audit_list_command
 
 constinit const Command cmd_audit_list = {
     .path = "audit list",
@@ -192,9 +192,9 @@ constinit const Command cmd_audit_list = {
         "artifacts by others: who, from where, on which object, and the answer's status. Logging "
         "of metrics, and refused and failed calls that repeat, are counted per minute. The files "
         "are in 'audit' of ponk's folder.",
-    .options = options,
-    .examples = examples,
-    .run = run,
+    .options = audit_list_command::options,
+    .examples = audit_list_command::examples,
+    .run = audit_list_command::run,
 };
 
 }  // namespace ponk::cli

@@ -7,7 +7,7 @@
 #include "cli/commands/commands.hpp"
 
 namespace ponk::cli {
-namespace {
+namespace audit_verify_command {
 
 constexpr Option options[] = {
     {.name = "expect",
@@ -77,7 +77,7 @@ Outcome run(Context& context, const Invocation& words)
         std::move(fields));
 }
 
-}  // namespace
+}  // namespace audit_verify_command
 
 constinit const Command cmd_audit_verify = {
     .path = "audit verify",
@@ -87,9 +87,9 @@ constinit const Command cmd_audit_verify = {
         "is named with file and line; so is what was removed when the log had reached its size. "
         "Whoever can write all of ponk's folder can make a new log "
         "that is unbroken: a head that was written down elsewhere ('--expect') shows that, too.",
-    .options = options,
-    .examples = examples,
-    .run = run,
+    .options = audit_verify_command::options,
+    .examples = audit_verify_command::examples,
+    .run = audit_verify_command::run,
 };
 
 }  // namespace ponk::cli

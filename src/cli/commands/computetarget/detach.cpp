@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 namespace ponk::cli {
-namespace {
+namespace computetarget_detach_command {
 
 constexpr Option options[] = {
     named::target_option,
@@ -106,7 +106,7 @@ Outcome run(Context& context, const Invocation& words)
     return context.done(fmt::format("target '{}' is detached", name), std::move(fields));
 }
 
-}  // namespace
+}  // namespace computetarget_detach_command
 
 constinit const Command cmd_computetarget_detach = {
     .path = "computetarget detach",
@@ -117,10 +117,10 @@ constinit const Command cmd_computetarget_detach = {
                    "because ponk could not follow them any more; '--force' detaches anyway. If the "
                    "machine cannot be reached, the target is still detached, and ponk lists what "
                    "is left on the machine. Run configurations that use the target are kept.",
-    .options = options,
-    .positionals = positionals,
-    .examples = examples,
-    .run = run,
+    .options = computetarget_detach_command::options,
+    .positionals = computetarget_detach_command::positionals,
+    .examples = computetarget_detach_command::examples,
+    .run = computetarget_detach_command::run,
 };
 
 }  // namespace ponk::cli

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 namespace ponk::cli {
-namespace {
+namespace history_list_command {
 
 constexpr std::string_view verdicts[] = {
     "confirmed", "idle", "cpu-fallback", "lost", "unknown", "not-requested"};
@@ -205,11 +205,11 @@ Outcome run(Context& context, const Invocation& words)
     return context.print(Json(std::move(runs)), view);
 }
 
-}  // namespace
+}  // namespace history_list_command
 
 constinit const Command cmd_history_list = {
     .path = "history list",
-    .aliases = aliases,
+    .aliases = history_list_command::aliases,
     .summary = "List runs, newest first",
     .description =
         "--filter uses MLflow's search language: comparisons joined by AND. Compare metrics.NAME "
@@ -224,9 +224,9 @@ constinit const Command cmd_history_list = {
         "git.commit), and plain names: the first field, metric, parameter or tag with that name. "
         "It applies to every format; --query selects runs before it.\nIn JSON each metric of a run "
         "is a top-level field, so --query can filter and sort by it.",
-    .options = options,
-    .examples = examples,
-    .run = run,
+    .options = history_list_command::options,
+    .examples = history_list_command::examples,
+    .run = history_list_command::run,
 };
 
 }  // namespace ponk::cli

@@ -5,7 +5,7 @@
 #include "cli/commands/commands.hpp"
 
 namespace ponk::cli {
-namespace {
+namespace token_create_command {
 
 constexpr std::string_view roles[] = {"read", "write", "promote", "administer"};
 constexpr Option options[] = {
@@ -48,16 +48,16 @@ Outcome run(Context& context, const Invocation& words)
     return context.print(made);
 }
 
-}  // namespace
+}  // namespace token_create_command
 
 constinit const Command cmd_token_create = {
     .path = "token create",
     .summary = "Create a token for clients of the tracking server",
     .description = "Clients send it as 'Authorization: Bearer TOKEN', or as the password of any "
                    "user; for MLflow, MLFLOW_TRACKING_TOKEN. Only its SHA-256 is stored.",
-    .options = options,
-    .examples = examples,
-    .run = run,
+    .options = token_create_command::options,
+    .examples = token_create_command::examples,
+    .run = token_create_command::run,
 };
 
 }  // namespace ponk::cli
