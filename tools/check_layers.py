@@ -132,7 +132,7 @@ INSIDE = {
         ".": {"access", "http", "mlflow", "native"},
         "mlflow/artifacts": {"http", "mlflow"},
         "mlflow/registry": {"http", "mlflow"},
-        "mlflow/tracking": {"mlflow", "mlflow/artifacts"},
+        "mlflow/tracking": {"http", "mlflow", "mlflow/artifacts"},
     },
     "cli": {
         "syntax": set(),

@@ -92,7 +92,7 @@ def test_conda_file_of_another_folder_is_refused(managed):
 def test_prepare_builds_is_recorded_and_check_tells(managed):
     managed.write("aml_config/local.runconfig", CONFIGURATION + "PrepareEnvironment: false\n")
     refused = managed.run("submit", "show.py", code=72)
-    assert b"is not prepared for target 'local'" in refused.stderr and b"ponk experiment prepare -c local`" in refused.stderr
+    assert b"is not prepared for target 'local'" in refused.stderr and b"ponk experiment prepare -c local'" in refused.stderr
 
     before = managed.run("experiment", "prepare", "-c", "local", "--check", "-o", "json", code=66)
     assert json.loads(before.stdout)["ready"] is False and b"first environment of this project" in before.stderr
@@ -264,10 +264,10 @@ def test_what_died_is_told_and_replaced_on_request(managed):
     told = managed.run("experiment", "prepare", "-c", "local", "--check", code=66)
     assert b"'sklearn'" in told.stderr and b"scikit-learn" in told.stderr
     assert b"'os'" in told.stderr
-    assert b"ponk experiment prepare -c local' makes it" in told.stderr
+    assert b"ponk experiment prepare -c local' builds it" in told.stderr
 
     checked = managed.run("experiment", "prepare", "-c", "local", "--check", "--substitute", code=66)
-    assert b"'ponk experiment prepare -c local --substitute' makes it" in checked.stderr
+    assert b"'ponk experiment prepare -c local --substitute' builds it" in checked.stderr
     made = managed.run("experiment", "prepare", "-c", "local", "--substitute", "-o", "json")
     replaced = json.loads(made.stdout)["environment"]["substitutions"]
     assert [(one["from"], one["to"]) for one in replaced] == [("sklearn", "scikit-learn"), ("os", None)]

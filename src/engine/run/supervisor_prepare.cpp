@@ -28,8 +28,8 @@ Error name_configuration(const Error& error, const std::string& configuration)
     if (configuration.empty()) return error;
     return fill_in_advice(
         error,
-        "`ponk experiment prepare`",
-        fmt::format("`ponk experiment prepare -c {}`", shell_word(configuration)));
+        "'ponk experiment prepare'",
+        fmt::format("'ponk experiment prepare -c {}'", shell_word(configuration)));
 }
 
 Json git_json(const std::optional<snapshot::GitInfo>& git)

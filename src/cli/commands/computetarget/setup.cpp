@@ -22,7 +22,7 @@ constexpr Option options[] = {
 };
 constexpr Positional positionals[] = {named::target};
 constexpr Example examples[] = {
-    {"ponk computetarget setup box", "Install what the machine lacks, after confirmation."},
+    {"ponk computetarget setup gpu1", "Install what the machine lacks, after confirmation."},
     {"ponk computetarget setup gpu1 --dry-run", "Only show the steps."},
 };
 
