@@ -121,7 +121,9 @@ void Connection::pumped()
     if (nothing && step == BodySource::Step::waiting) {
         body_->call.end();  // it holds nothing until there is news
         if (rung_) return pump();
-        return wait_in_stream(body_->source->patience());
+        waiting_ = true;
+        guard(body_->source->patience());
+        return watch_for_close();
     }
     // Long work while nothing is sent: the client may have left.
     if (nothing && step == BodySource::Step::data)
@@ -155,14 +157,8 @@ void Connection::wait_for_room()
     if (!body_->patience) body_->patience = now + shared_->options.room_timeout;
     if (body_->find_room()) return pump();
     if (now > *body_->patience) return give_up_stream(refuse_answer(body_->need));
-    wait_in_stream(look_for_room);
-}
-
-void Connection::wait_in_stream(std::chrono::milliseconds limit)
-{
-    waiting_ = true;
-    guard(limit);
-    watch_for_close();
+    if (peer_state() != Peer::there) return close();
+    pause_for(look_for_room, [](Connection& self) { self.wait_for_room(); });
 }
 
 // Nobody takes a part of an answer for all of it.
@@ -189,7 +185,6 @@ void Connection::rung()
     if (!waiting_ || closed_) return;
     waiting_ = false;
     relax();
-    if (body_ && body_->step == BodySource::Step::no_room) return wait_for_room();
     pump();
 }
 

@@ -235,7 +235,6 @@ private:
     void pumped();
     void sent_piece();
     void wait_for_room();
-    void wait_in_stream(std::chrono::milliseconds limit);
     void give_up_stream(Response why);
     bool count(bool last);
     void rung();
@@ -256,7 +255,7 @@ private:
 
     std::unique_ptr<Transport> transport_;
     boost::asio::steady_timer timer_;
-    boost::asio::steady_timer pause_;                        // before more of a body is read
+    boost::asio::steady_timer pause_;                        // before more is read, or made
     Clock::time_point deadline_ = Clock::time_point::max();  // of the current step
     Clock::time_point alarm_ = Clock::time_point::max();     // when the timer looks at it next
     ListenerKind listener_kind_;
@@ -288,7 +287,7 @@ private:
     bool closed_ = false;
     bool served_any_ = false;
     bool working_ = false;  // a worker has the request, or the body
-    bool waiting_ = false;  // for the body's source to ring, or for room
+    bool waiting_ = false;  // for the body's source to ring
     bool rung_ = false;     // while a piece was made
     bool watching_ = false;
     bool leaving_ = false;  // the client sends no more, and the deadline was brought forward

@@ -17,8 +17,10 @@ namespace {
 
 // Smaller pieces are copied behind each other.
 constexpr std::size_t small_piece = 4 * 1024;
-// What is read and thrown away of a request that was refused, so that its sender sees the answer.
-constexpr std::size_t linger_bytes = std::size_t{1} << 20;
+// What is read and thrown away of a request that was refused, so that its sender sees the answer:
+// as much as bodies mostly may have. It is no help to anybody else, so a byte counts as several.
+constexpr std::size_t linger_bytes = std::size_t{16} << 20;
+constexpr std::int64_t linger_byte_cost = 4;
 constexpr std::size_t linger_room = 64 * 1024;
 constexpr std::chrono::seconds linger_time{5};
 // Larger bodies are understood on workers: an I/O thread has others to serve.
@@ -256,7 +258,7 @@ void Connection::finish()
     discard(0);
 }
 
-// What others than the owner send for nothing is charged like a body that is wanted.
+// What others than the owner send for nothing is charged.
 void Connection::discard(std::size_t so_far)
 {
     if (so_far > linger_bytes) return close();
@@ -271,8 +273,8 @@ void Connection::discard_more(std::size_t so_far)
     transport_->read_some(asio::buffer(piece_),
                           [self = shared_from_this(), so_far](error_code problem, std::size_t got) {
                               if (problem || self->closed_) return self->close();
-                              self->client_->io.charge(static_cast<std::int64_t>(got),
-                                                       Clock::now());
+                              const auto cost = static_cast<std::int64_t>(got) * linger_byte_cost;
+                              self->client_->io.charge(cost, Clock::now());
                               self->discard(so_far + got);
                           });
 }
