@@ -140,3 +140,16 @@ def test_a_machine_that_was_never_attached_is_not_contacted(ponk):
     assert "never attached" not in ponk.run("attach", "--from", "aml_config/box.compute", code=69).stderr.decode()
     for words in (("--from", "aml_config/box.compute", "--name", "x"), ("local", "--from", "aml_config/box.compute"), ("--from", "x.py")):
         ponk.run("attach", *words, code=64)
+
+
+def test_a_secret_that_is_not_there_and_a_word_that_is_missing_are_named(ponk):
+    ponk.run("secret", "set", "kaggle", input=b"value-of-it\n")
+    assert b"warning" not in ponk.run("allow", "secret", "kaggle").stderr
+    said = ponk.run("allow", "secret", "kagle").stderr.decode()
+    assert "there is no secret 'kagle' yet (did you mean 'kaggle'?)" in said, said
+    for kind, what in (("secret", "name of a secret"), ("folder", "path of a folder"),
+                       ("docker-argument", "argument of docker")):
+        said = ponk.run("allow", kind, code=64).stderr.decode()
+        assert what in said and f"'ponk allow {kind} " in said, said
+    said = ponk.run("token", "create", code=64).stderr.decode()
+    assert "'ponk token create --name ann --role write'" in said, said

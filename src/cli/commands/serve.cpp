@@ -85,6 +85,8 @@ Outcome run(Context& context, const Invocation& words)
     daemon.idle_exit_seconds = 0;
     daemon.sync = words.text("sync");
     note_ignored(context, words);
+    // Before the daemon that runs is ended for it.
+    if (const auto check = context.entry().check_serve; check != nullptr) TRY(check(*daemon.serve));
     const bool replaces = TRY(Daemon::find(daemon.home)).has_value();
     os::Fd lock = TRY(Daemon::take_place(daemon.home));
     daemon.on_ready = [&context, &lock](const std::vector<std::string>& addresses) {

@@ -152,9 +152,8 @@ Outcome print_pieces(Context& context, const os::Path& home, const audit::Select
         if (held.size() < piece) return {};
         return context.print_part(writer.add(std::exchange(held, {})));
     }));
-    auto rest = writer.add(std::move(held));  // before it is asked how it ends
-    rest += writer.finish();
-    TRY(context.print_part(rest));
+    TRY(context.print_part(writer.add(std::move(held))));
+    TRY(context.print_part(writer.finish()));
     return exit_code::success;
 }
 

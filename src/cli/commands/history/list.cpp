@@ -9,6 +9,7 @@
 #include "model/run_state.hpp"
 #include "output/column_order.hpp"
 #include "query/jmespath.hpp"
+#include "query/search/filter.hpp"
 
 #include <algorithm>
 #include <set>
@@ -109,6 +110,20 @@ Outcome print_columns(Context& context, const Invocation& words, Json runs)
     return exit_code::success;
 }
 
+// Of very many metrics a list has some; these it shall have.
+Result<> add_metrics(const Invocation& words, JsonObject& search)
+{
+    constexpr std::size_t most = 100;
+    auto names = possible_metrics(join(words.values("columns"), ","));
+    for (const auto& key : TRY(query::search::parse_order_by(query::search::history_runs,
+                                                             words.values("order-by")))) {
+        if (key.entity == query::search::Entity::metric) names.push_back(key.key);
+    }
+    if (names.size() > most) names.resize(most);
+    if (!names.empty()) search.set("metrics", JsonArray(names.begin(), names.end()));
+    return {};
+}
+
 void add_scope(const Invocation& words, JsonObject& search)
 {
     for (const auto& [option, field] : {std::pair{"status", "state"},
@@ -146,7 +161,10 @@ nothing_found(Daemon& daemon, const Invocation& words, JsonObject search, bool c
     if (!TRY(search_runs(daemon, std::move(search), 1)).empty())
         return "a client of the tracking API deleted these runs: '--deleted' lists them, 'ponk "
                "history restore RUN' restores them";
-    return chosen ? "no matching runs" : "no runs yet: ponk submit SCRIPT";
+    if (chosen) return "no matching runs";
+    return words.has("all-projects")
+               ? "no runs yet: ponk submit SCRIPT"
+               : "no runs yet: ponk submit SCRIPT ('--all-projects' shows other runs)";
 }
 
 Outcome run(Context& context, const Invocation& words)
@@ -160,6 +178,7 @@ Outcome run(Context& context, const Invocation& words)
     }
     JsonObject search = TRY(search_options(words));
     add_scope(words, search);
+    TRY(add_metrics(words, search));
     const bool several = words.has("all-projects") || words.has("experiment");
     if (!several) {
         const std::string project = TRY(context.project_id());

@@ -30,7 +30,13 @@ constexpr std::int64_t day = 86'400'000;
 
 Outcome run(Context& context, const Invocation& words)
 {
-    if (!words.has("name")) return fail_usage("'--name NAME' is needed");
+    if (!words.has("name")) {
+        return tl::unexpected(
+            Failure(Error(ErrorKind::invalid_argument,
+                          "'--name NAME' is needed: what lists and the audit log call the token",
+                          "For example: 'ponk token create --name ann --role write'."),
+                    exit_code::usage));
+    }
     JsonObject request{{"name", words.text("name")},
                        {"role", words.value("role").value_or("write")}};
     if (const auto text = words.value("days")) {
