@@ -18,9 +18,9 @@ def change(log):
 
 DAMAGES = {
     "changed": (change, b"Jello\n", b"was changed"),
-    "cut": (lambda log: os.truncate(log, 3), b"hel", b"was cut: 3 of the 6 bytes"),
+    "cut": (lambda log: os.truncate(log, 3), b"hel", b"was truncated: 3 of its 6 bytes"),
     "removed": (lambda log: log.unlink(), b"", b"is missing: it had 6 bytes"),
-    "grown": (lambda log: log.write_bytes(log.read_bytes() + b"x\n"), b"hello\nx\n", b"was added to"),
+    "grown": (lambda log: log.write_bytes(log.read_bytes() + b"x\n"), b"hello\nx\n", b"grew after the run had ended"),
 }
 
 
