@@ -178,7 +178,7 @@ def test_bodies_that_are_none_are_refused(server, body):
 def test_a_body_that_is_no_json_makes_no_run_somewhere_else(server, body):
     for path in ("runs/create", "runs/search"):
         answer = server.request("POST", API + path, body, {"Content-Type": "application/json"})
-        assert "no JSON" in refused(answer)
+        assert "not JSON" in refused(answer)
 
 
 def test_another_type_of_body_is_refused(server, run):

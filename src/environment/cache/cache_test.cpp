@@ -135,7 +135,7 @@ TEST_F(CacheTest, AnImageThatAnEndedContainerHoldsFreesNothing)
     // Against too much it is no help, so it stays; too old, it goes but counts for nothing.
     const auto record = add(first_key + ".12345678", 100, 50);
     const auto full = cache.collect_garbage({.largest_size = 1, .holders = held}, held).value();
-    EXPECT_THAT(full.problems, ElementsAre(HasSubstr("container 'run-1' ended")));
+    EXPECT_THAT(full.problems, ElementsAre(HasSubstr("container 'run-1' uses its layers")));
     EXPECT_THAT(ids(), ElementsAre(record.id));
     const auto old =
         cache.collect_garbage({.largest_age = std::chrono::hours(40), .holders = held}, held)

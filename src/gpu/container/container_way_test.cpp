@@ -143,8 +143,9 @@ TEST_F(ContainerWay, RootlessEnginesAndClosedDeviceFilesAreTold)
 
     question.info.rootless = true;
 
-    EXPECT_THAT(choose()->warnings,
-                Contains(HasSubstr("rootless, and '" + machine.root().string())));
+    EXPECT_THAT(
+        choose()->warnings,
+        Contains(HasSubstr("rootless, and not all users may open '" + machine.root().string())));
 }
 
 TEST_F(ContainerWay, GoesIntoTheContainerBesideWhatIsThere)

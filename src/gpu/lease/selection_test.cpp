@@ -43,7 +43,7 @@ TEST(Selection, WhatTheMachineDoesNotHaveIsNamed)
     EXPECT_EQ(error("7,").kind(), ErrorKind::not_found);
     EXPECT_EQ(error("3").kind(), ErrorKind::invalid_argument);
     EXPECT_THAT(error("3").message(), HasSubstr("has 2"));
-    EXPECT_THAT(error("GPU-a").message(), HasSubstr("beginning of 2"));
+    EXPECT_THAT(error("GPU-a").message(), HasSubstr("matches 2 GPUs"));
     EXPECT_THAT(error("GPU-aa,0").message(), HasSubstr("twice"));
     EXPECT_THAT(error("GPU-aa,0").hint(), HasSubstr("once"));
     EXPECT_THAT(error("x").hint(), HasSubstr("a number, 'all' or 'none'"));
@@ -67,7 +67,7 @@ TEST(Selection, InstancesStandForTheirCard)
     EXPECT_THAT(chosen("GPU-1"), ElementsAre("MIG-1", "MIG-2"));
     EXPECT_THAT(chosen("gpu-1,GPU-2"), ElementsAre("MIG-1", "MIG-2", "GPU-2"));
     EXPECT_THAT(LeaseFolder::candidates(parse_gpu_selection("GPU-").value(), all).error().message(),
-                HasSubstr("beginning of 2"));
+                HasSubstr("matches 2 GPUs"));
     EXPECT_THAT(
         LeaseFolder::candidates(parse_gpu_selection("MIG-1,GPU-1").value(), all).error().message(),
         HasSubstr("'MIG-1' is requested twice"));

@@ -72,7 +72,7 @@ TEST(FilterErrors, NameTheTokenItsColumnAndTheNextStep)
          "script, target, experiment. Values that a script logs are metrics.NAME, params.NAME and "
          "tags.NAME."},
         {"status = 'Complete'",
-         "filter at column 10: 'Complete' is no status",
+         "filter at column 10: 'Complete' is not a status",
          "Did you mean 'Completed'?"},
         {"run name = 'x'",
          "filter at column 1: put a name with a space in backticks",
