@@ -67,14 +67,15 @@ Result<IgnoreRules> IgnoreRules::load(const os::Path& project)
                       "Without it files would be stored that it keeps out; fix it or remove it."));
         }
         if (!text) continue;
+        const auto own = rules.rules_.size();
         rules.add_lines(*text);
-        if (rules.rules_.size() > most_rules) {
+        if (const auto count = rules.rules_.size() - own; count > most_rules) {
             return tl::unexpected(Error(
                 ErrorKind::invalid_argument,
                 fmt::format("{} has {} rules, more than the {} that can be compared with each "
                             "file of a project",
                             os::in_quotes(project / name),
-                            rules.rules_.size(),
+                            count,
                             most_rules),
                 "Leave out folders or kinds of files ('data/', '*.bin') in the place of "
                 "single files. An '.amlignore' is read in the place of '.gitignore'."));
@@ -132,9 +133,11 @@ std::vector<std::string> IgnoreRules::lines() const
     return lines;
 }
 
-bool IgnoreRules::Rule::matches(std::string_view path, std::string_view name) const
+bool IgnoreRules::Rule::matches(const Entry& entry) const
 {
-    std::string_view text = whole_path ? path : name;
+    std::string_view text = whole_path ? entry.path : entry.name;
+    const auto& bytes = whole_path ? entry.path_bytes : entry.name_bytes;
+    if (rest && (rest->needed() & ~bytes).any()) return false;
     if (!text.starts_with(literal)) return false;
     text.remove_prefix(literal.size());
     return rest ? rest->matches(text) : text.empty();
@@ -144,9 +147,11 @@ bool IgnoreRules::ignores_entry(std::string_view relative_path, bool is_director
 {
     const std::size_t slash = relative_path.rfind('/');
     const auto name = relative_path.substr(slash == std::string_view::npos ? 0 : slash + 1);
+    const Entry entry{
+        relative_path, name, Wildcard::bytes_of(relative_path), Wildcard::bytes_of(name)};
     for (auto rule = rules_.rbegin(); rule != rules_.rend(); ++rule) {
         if (rule->directories_only && !is_directory) continue;
-        if (rule->matches(relative_path, name)) return !rule->include;
+        if (rule->matches(entry)) return !rule->include;
     }
     return false;
 }

@@ -39,6 +39,13 @@ public:
     [[nodiscard]] const std::string& source() const noexcept { return source_; }
 
 private:
+    // What is compared with each rule. Most rules need a byte that it does not have.
+    struct Entry {
+        std::string_view path;
+        std::string_view name;
+        Wildcard::Bytes path_bytes;
+        Wildcard::Bytes name_bytes;
+    };
     struct Rule {
         std::string line;              // as written
         std::string literal;           // the text must begin with this…
@@ -47,7 +54,7 @@ private:
         bool directories_only = false;
         bool whole_path = false;  // has a slash inside: matched against the path, not the name
 
-        [[nodiscard]] bool matches(std::string_view path, std::string_view name) const;
+        [[nodiscard]] bool matches(const Entry& entry) const;
     };
 
     void add_lines(std::string_view text);

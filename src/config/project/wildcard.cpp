@@ -135,11 +135,21 @@ Wildcard::Wildcard(std::string_view pattern)
     }
 }
 
+Wildcard::Bytes Wildcard::bytes_of(std::string_view text)
+{
+    Bytes bytes;
+    for (const char c : text)
+        bytes.set(static_cast<unsigned char>(c));
+    return bytes;
+}
+
 void Wildcard::add(Token token)
 {
     tokens_.push_back(token);
     switch (token.kind) {
     case Kind::literal:
+        needed_.set(token.byte);
+        [[fallthrough]];
     case Kind::any:
     case Kind::one_of:
         ++least_;

@@ -19,6 +19,11 @@ public:
 
     [[nodiscard]] bool matches(std::string_view text) const;
 
+    // Bytes that are in each text that it matches: for those who ask many patterns about one text.
+    using Bytes = std::bitset<256>;
+    [[nodiscard]] const Bytes& needed() const noexcept { return needed_; }
+    static Bytes bytes_of(std::string_view text);
+
 private:
     enum class Kind : std::uint8_t {
         literal,        // `byte`
@@ -48,6 +53,7 @@ private:
 
     std::vector<Token> tokens_;
     std::vector<std::bitset<256>> sets_;
+    Bytes needed_;
     std::size_t least_ = 0;     // bytes that any text has that it matches
     std::size_t tail_ = 0;      // tokens at the end that take one byte each
     bool has_folders_ = false;  // a token that spans slashes
