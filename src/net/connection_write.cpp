@@ -18,8 +18,8 @@ namespace {
 // Smaller pieces are copied behind each other.
 constexpr std::size_t small_piece = 4 * 1024;
 // What is read and thrown away of a request that was refused, so that its sender sees the answer:
-// as much as bodies mostly may have. It is no help to anybody else, so a byte counts as several.
-constexpr std::size_t linger_bytes = std::size_t{16} << 20;
+// twice what bodies mostly may have. It is no help to anybody else, so a byte counts as several.
+constexpr std::size_t linger_bytes = std::size_t{32} << 20;
 constexpr std::int64_t linger_byte_cost = 4;
 constexpr std::size_t linger_room = 64 * 1024;
 constexpr std::chrono::seconds linger_time{5};
