@@ -56,9 +56,14 @@ std::string call_of(const Json& record, std::string_view route)
 {
     const auto text = record.text("text");
     if (!text.empty()) return record.text("kind") + ": " + text;
-    auto call = record.text("method") + " " + std::string(route);
-    if (const auto count = record.integer("count"); count > 0) call += fmt::format(" × {}", count);
-    return std::string(trim(call));
+    return std::string(trim(record.text("method") + " " + std::string(route)));
+}
+
+std::string exact_call_of(const Json& record)
+{
+    const auto count = record.integer("count");
+    const auto call = call_of(record, record.text("route"));
+    return count > 0 ? std::string(trim(fmt::format("{} × {}", call, count))) : call;
 }
 
 std::string objects_of(const Json& record, const std::function<std::string(const Json&)>& shown)
@@ -86,7 +91,7 @@ Json exact_row_of(const Json& record)
     return JsonObject{{"time", record.text("time")},
                       {"who", record.text("who")},
                       {"from", from_of(record)},
-                      {"call", call_of(record, record.text("route"))},
+                      {"call", exact_call_of(record)},
                       {"object", objects_of(record, exact_text)},
                       {"status", record["status"]},
                       {"outcome", record.text("outcome")}};
@@ -110,12 +115,20 @@ std::string brief_text(const Json& value)
     return brief_id(JsonObject{{"run_id", text}});
 }
 
+// A count is in front: the end of a long route may be cut.
+std::string brief_call_of(const Json& record)
+{
+    const auto count = record.integer("count");
+    const auto call = call_of(record, brief_route(record.text("route")));
+    return count > 0 ? std::string(trim(fmt::format("{} × {}", count, call))) : call;
+}
+
 Json row_of(const Json& record, std::string_view now)
 {
     const auto outcome = record.text("outcome");
     return JsonObject{{"time", brief_time(record.text("time"), now)},
                       {"who", record.text("who")},
-                      {"call", call_of(record, brief_route(record.text("route")))},
+                      {"call", brief_call_of(record)},
                       {"object", objects_of(record, brief_text)},
                       {"answer",
                        outcome == "done"
@@ -134,10 +147,10 @@ Outcome print_table(Context& context, const os::Path& home, const audit::Selecti
     for (const auto& record : records)
         rows.push_back(row_of(record, now));
     const output::Columns columns = {{.key = "time", .title = "time (UTC)", .min = whole},
-                                     {.key = "who", .min = 12},
-                                     {.key = "call", .min = 20},
-                                     {.key = "object", .min = 24},
-                                     {.key = "answer", .min = 7},
+                                     {.key = "who", .min = 11},
+                                     {.key = "call", .min = 18},
+                                     {.key = "object", .min = 20},
+                                     {.key = "answer", .min = whole},
                                      {.key = "from", .min = whole}};
     return context.print(Json(records), {.rows = std::move(rows), .columns = columns});
 }
