@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The front listener. On Debian each goal first installs what it lacks, by package name, and says so.
+# The goals that people use. On Debian each goal first installs what it lacks, by package name, and says so.
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c

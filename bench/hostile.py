@@ -24,6 +24,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import hostile_attacks as attacks
 
 GOAL_MILLISECONDS = 100
+ATTACKS = ["log", "keys", "like", "answers", "exports", "chunks", "refused", "followers"]
 
 
 class UnixConnection(http.client.HTTPConnection):
@@ -215,6 +216,25 @@ class Bench:
             self.make_run()
         self.report("8 clients that ask for 38 MiB of tags", 0.5, (attacks.ask_for_much, self.attacker))
 
+    def exports(self):
+        run = self.make_run()
+        for first in range(0, 2000, 100):
+            tags = [{"key": "t%d" % number, "value": "x" * 7900} for number in range(first, first + 100)]
+            self.attacker.ask("POST", attacks.API + "runs/log-batch", {"run_id": run, "tags": tags})
+        for _ in range(30):  # what the owner looks at is newer
+            self.make_run()
+        ready = multiprocessing.Event()
+        self.report("%d exports of a run with 15 MiB of tags that nobody reads" % self.options.exports, 0.5,
+                    (attacks.hold_exports, self.attacker, self.options.exports, ready), ready=ready)
+
+    def chunks(self):
+        self.report("40 bodies with a byte in each chunk", 0.5, (attacks.send_tiny_chunks, self.attacker))
+
+    def refused(self):
+        self.report("4 bodies of 60 MB without a token", 0.5, (attacks.send_refused_bodies, self.attacker, None))
+        self.report("4 bodies of 60 MB with one", 0.5, (attacks.send_refused_bodies, self.attacker, self.attacker.token))
+        self.report("16 bodies of 15 MB that are read", 0.5, (attacks.send_large_texts, self.attacker, self.make_run()))
+
     def followers(self):
         for _ in range(40):
             run = self.make_run()
@@ -240,12 +260,13 @@ def main():
     parser.add_argument("--seconds", type=float, default=8)
     parser.add_argument("--log-megabytes", type=int, default=500)
     parser.add_argument("--followers", type=int, default=10_000)
-    parser.add_argument("--only", nargs="*", choices=["log", "keys", "like", "answers", "followers"])
+    parser.add_argument("--exports", type=int, default=1_900)
+    parser.add_argument("--only", nargs="*", choices=ATTACKS)
     options = parser.parse_args()
     multiprocessing.set_start_method("fork")
     bench = Bench(options)
     try:
-        for name in options.only or ["log", "keys", "like", "answers", "followers"]:
+        for name in options.only or ATTACKS:
             getattr(bench, name)()
     finally:
         bench.end()

@@ -143,6 +143,66 @@ def export(listener, stop):
     many(10, stop, act)
 
 
+def hold_exports(listener, count, ready, stop):
+    """So many exports, of which nobody reads anything."""
+    resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+    held = []
+    for _ in range(count):
+        connection = socket.create_connection(("127.0.0.1", listener.port), timeout=30)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+        connection.sendall(listener.raw("/api/v1/export"))
+        held.append(connection)
+    time.sleep(3)
+    ready.set()
+    stop.wait()
+
+
+def send_tiny_chunks(listener, stop):
+    """40 clients that send a body one byte a chunk, and come again when they are refused."""
+    head = ("POST %sruns/search HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"
+            "Transfer-Encoding: chunked\r\n\r\n" % (API, listener.token)).encode()
+    chunks = b"1\r\n \r\n" * 50_000
+
+    def act():
+        with socket.create_connection(("127.0.0.1", listener.port), timeout=20) as connection:
+            connection.sendall(head)
+            for _ in range(300):
+                if stop.is_set():
+                    break
+                connection.sendall(chunks)
+
+    many(40, stop, act)
+
+
+def send_refused_bodies(listener, token, stop):
+    """Four clients that send 60 MB each to be refused; `token` may be none."""
+    size = 60 << 20
+    head = ("POST %sruns/log-batch HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n%sContent-Length: %d\r\n\r\n"
+            % (API, "Authorization: Bearer %s\r\n" % token if token else "", size)).encode()
+    body = b"x" * size
+
+    def act():
+        with socket.create_connection(("127.0.0.1", listener.port), timeout=20) as connection:
+            connection.sendall(head)
+            with contextlib.suppress(OSError):
+                connection.sendall(body)
+            connection.recv(4096)
+
+    many(4, stop, act)
+
+
+def send_large_texts(listener, run, stop):
+    """16 bodies of 15 MB that hold one long text."""
+    body = b'{"run_id":"%s","x":"%s"}' % (run.encode(), b"\\u0041" * 2_500_000)
+
+    def act():
+        with contextlib.closing(listener.connect()) as connection:
+            connection.request("POST", API + "runs/log-batch", body, listener.headers)
+            connection.getresponse().read()
+
+    many(16, stop, act)
+
+
 def follow_logs(listener, run, count, ready, stop):
     """So many followers of one log, 2,000 from each address."""
     resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)

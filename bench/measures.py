@@ -14,6 +14,7 @@ from many_points import many_points
 from mlflow_environment import mlflow_environment
 from tracking import tracking
 from versions import versions
+from waiting_runs import waiting_runs
 
 NO_OP = "pass\n"
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
@@ -230,6 +231,7 @@ ALL = {
     "memory": memory,
     "submit-docker": submit_docker,
     "versions": versions,
+    "waiting-runs": waiting_runs,
     "containers": machines.containers,
     "upload": machines.upload,
 }

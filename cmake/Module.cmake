@@ -2,7 +2,10 @@
 # ponk_module(name SOURCES a.cpp… [TESTS a_test.cpp…] [DEPENDS module…] [LIBRARIES target…])
 # A folder below src/ is one layer, one namespace and one static library ponk_<name>; its unit
 # tests are one program. LIBRARIES are third-party and stay private to the folder.
-add_custom_target(unit_tests)  # all unit tests, and nothing else: what the address sanitizer needs
+add_custom_target(unit_tests)  # all unit tests, and nothing else
+# These and the programs of other suites: what `make test` builds, under the address sanitizer.
+add_custom_target(test_programs)
+add_dependencies(test_programs unit_tests)
 # Those of modules in which threads meet: what the thread sanitizer needs. The others compute values
 # on the thread that asks.
 add_custom_target(thread_tests)

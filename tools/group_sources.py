@@ -4,14 +4,15 @@
 
 Prints one group per line, its files apart by ',', each group of at most MOST files. What a file
 declares in its unnamed namespace must not be a word of another file in the group, nor a type of the
-headers that one reads: then it means the same there as alone, whatever it is. A folder has its namespace, so a group is of one folder. Files with
-macros of their own stay alone.
+headers that one reads: then it means the same there as alone, whatever it is. A group is of one namespace. Files with macros of
+their own stay alone.
 """
 import functools
 import os
 import re
 import sys
 
+NAMESPACE = re.compile(r"^namespace ([\w:]+) \{$", re.M)
 UNNAMED = re.compile(r"^namespace \{$(.*?)^\}  // namespace$", re.M | re.S)
 NAMED = re.compile(r"(?:template.*?>\s*)?(?:struct|class|enum class|enum|using|namespace)\s+(\w+)")
 OTHER = re.compile(r"[^=(]*?(\w+)(?:\[[^\]]*\])*\s*(?:\(|=|\{|;)")
@@ -40,7 +41,8 @@ class Source:
         with open(path, encoding="utf-8") as file:
             text = file.read()
         self.path = path
-        self.folder = os.path.dirname(path)
+        namespace = NAMESPACE.search(text)
+        self.namespace = namespace.group(1) if namespace else ""
         self.alone = re.search(r"^#define", text, re.M) is not None
         code = NO_CODE.sub('""', text)
         self.words = set(re.findall(r"[A-Za-z_]\w*", code)).union(*map(types_of, INCLUDE.findall(text)))
@@ -54,11 +56,11 @@ class Source:
 
 
 class Group:
-    def __init__(self, folder):
-        self.folder, self.paths, self.own, self.words = folder, [], set(), set()
+    def __init__(self, namespace):
+        self.namespace, self.paths, self.own, self.words = namespace, [], set(), set()
 
     def takes(self, source, most):
-        if self.folder != source.folder or self.alone or len(self.paths) == most:
+        if self.namespace != source.namespace or self.alone or len(self.paths) == most:
             return False
         return not (self.own & source.words or source.own & self.words)
 
@@ -75,7 +77,7 @@ def main():
     for source in map(Source, sys.argv[2:]):
         group = None if source.alone else next((g for g in groups if g.takes(source, most)), None)
         if group is None:
-            group = Group(source.folder)
+            group = Group(source.namespace)
             groups.append(group)
         group.add(source)
     for group in groups:

@@ -47,9 +47,10 @@ class GroupSources(unittest.TestCase):
         files = {"a.cpp": source("struct Json {\n};"), "b.cpp": '#include "base/json.hpp"\n'}
         self.assertEqual(self.groups(files), ["a.cpp", "b.cpp"])
 
-    def test_folders_and_macros_stay_apart(self):
-        files = {"a.cpp": "int a;\n", "b/b.cpp": "int b;\n", "c.cpp": "#define C 1\n", "d.cpp": "int d;\n"}
-        self.assertEqual(self.groups(files), ["a.cpp,d.cpp", "b/b.cpp", "c.cpp"])
+    def test_namespaces_and_macros_stay_apart_and_folders_do_not(self):
+        inner = "namespace ponk::a::b {\nint x;\n}  // namespace ponk::a::b\n"
+        files = {"a.cpp": source(""), "b.cpp": inner, "c.cpp": "#define C 1\n", "d/d.cpp": source("")}
+        self.assertEqual(self.groups(files), ["a.cpp,d/d.cpp", "b.cpp", "c.cpp"])
 
     def test_a_group_has_its_size(self):
         files = {name: "int x;\n" for name in ("a.cpp", "b.cpp", "c.cpp")}

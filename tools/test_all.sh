@@ -14,13 +14,14 @@ export RC_PARAMS=${RC_PARAMS-seed=1} PONK_TEST_FULL=$full
 declare -A result=() seconds=()
 order=()
 selected=0
-steps=(format build unit release dependencies integration e2e e2e-long mlflow docker host ssh gpu corpus storm storm-tracking
-       fuzz-build fuzz-seeds asan-build asan tsan-build tsan)
-[[ $full == 1 ]] && steps+=(headers environment fuzz storm-remote)
+steps=(format tree release dependencies e2e e2e-long mlflow host corpus storm storm-tracking
+       asan-build unit integration docker ssh gpu fuzz-seeds tsan-build tsan)
+only_full=(headers environment fuzz storm-remote)
+[[ $full == 1 ]] && steps+=("${only_full[@]}")
 
 for wanted in ${STEPS:-}; do
-    if [[ " ${steps[*]} headers environment fuzz storm-remote " != *" $wanted "* ]]; then
-        echo "test_all.sh: there is no step '$wanted'; steps: ${steps[*]} headers environment fuzz storm-remote" >&2
+    if [[ " ${steps[*]} ${only_full[*]} " != *" $wanted "* ]]; then
+        echo "test_all.sh: there is no step '$wanted'; steps: ${steps[*]} ${only_full[*]}" >&2
         exit 2
     fi
 done
@@ -79,18 +80,18 @@ build_beside() {
     mkdir -p build/test-logs
     # A process group but not a session: kernels share the processor out among sessions first.
     set -m
-    chrt --idle 0 bash -c 'tools/build.sh asan fuzz_targets && tools/build.sh asan unit_tests && tools/build.sh tsan thread_tests' \
+    chrt --idle 0 bash -c 'tools/build.sh asan test_programs fuzz_targets && tools/build.sh tsan thread_tests' \
         >build/test-logs/beside.log 2>&1 &
     beside=$!
     set +m
 }
 # Builds in the foreground what is still missing, with its messages: two builds in one folder would collide.
-fuzz_build() {
+build_asan() {
     if [[ -n $beside ]]; then
         kill -- "-$beside" 2>/dev/null
         while kill -0 -- "-$beside" 2>/dev/null; do sleep 0.2; done
     fi
-    tools/build.sh asan fuzz_targets
+    tools/build.sh asan test_programs fuzz_targets
 }
 
 # The binary may need what every distribution has, and nothing else.
@@ -103,6 +104,15 @@ check_dependencies() {
         return 1
     fi
     ls -l "$release"
+}
+
+# The shape of the tree, which no compiler is needed for.
+check_tree() {
+    local check
+    for check in check_layers.py check_layers_test.py check_try.py check_try_test.py check_words.py check_words_test.py group_sources_test.py; do
+        /usr/bin/python3 "tools/$check" || return 1
+    done
+    /usr/bin/python3 tools/pack_samples.py samples "$(mktemp -d)/samples.zip"
 }
 
 # by_size CI FULL: the first in CI, the second in make test-full.
@@ -118,7 +128,7 @@ storm_remote() {
     /usr/bin/python3 tests/integration/host/storm_remote.py --ponk "$release" --cuts 500 --seed "${SEED:-1}"
 }
 lease_storm() {
-    build/dev/tests/integration/gpu/lease_storm -n "$(by_size 200 5000)" -s "${SEED:-1}"
+    build/asan/tests/integration/gpu/lease_storm -n "$(by_size 200 5000)" -s "${SEED:-1}"
 }
 
 # Files of tests/e2e that build environments, fill disks or wait for GPUs: half of its time.
@@ -131,7 +141,7 @@ e2e_long() {
 }
 
 beside="" current=""
-for name in "${steps[@]}" $([[ -n ${STEPS:-} ]] && echo headers environment fuzz storm-remote); do
+for name in "${steps[@]}" $([[ -n ${STEPS:-} ]] && echo "${only_full[@]}"); do
     [[ -n ${STEPS:-} && " $STEPS " != *" $name "* ]] && continue
     [[ " ${order[*]} " == *" $name "* ]] || order+=("$name")
 done
@@ -141,32 +151,31 @@ trap 'exit 143' TERM
 trap 'exit 130' INT
 
 step format tools/format.sh check
-# Where nothing is built yet it is built in one go; a developer's folder stays as it is.
-step build env CONFIGURE="-DPONK_PRECOMPILE=ON -DPONK_TOGETHER=ON" tools/build.sh dev
-# Twice the cores: some wait most of the time.
-step unit tests dev -L 'unit|tree' -j $((2 * jobs))
-step release tools/build.sh release ponk ponk_next
+step tree check_tree
+# What users get, without a warning.
+step release env CONFIGURE="-DPONK_WERROR=ON" tools/build.sh release ponk ponk_next
 build_beside
 step dependencies check_dependencies
-step integration tests dev -LE 'unit|tree|slow'
 step e2e e2e_quick
 step e2e-long e2e_long
 step mlflow tools/pytest.sh "$release" tests/integration/mlflow
-step docker tools/pytest.sh "$release" tests/integration/docker
 step host tools/pytest.sh "$release" tests/integration/host
-step ssh tools/pytest.sh "$release" tests/integration/ssh
-# GPU leases: processes of two users on real lock files.
-step gpu lease_storm
 step corpus tools/pytest.sh "$release" tests/corpus
 step storm storm
 step storm-tracking storm_tracking
-step fuzz-build fuzz_build
+# All compiled tests are built once, with the address and undefined-behaviour sanitizers.
+step asan-build build_asan
+# Twice the cores: some wait most of the time.
+step unit tests asan -L unit -j $((2 * jobs))
+step integration tests asan -L integration
+step docker tools/pytest.sh "$release" tests/integration/docker
+step ssh tools/pytest.sh "$release" tests/integration/ssh
+# GPU leases: processes of two users on real lock files.
+step gpu lease_storm
 step fuzz-seeds tools/run_fuzz.sh seeds
-step asan-build tools/build.sh asan unit_tests
-step asan tests asan
 step tsan-build tools/build.sh tsan thread_tests
 step tsan tools/without_aslr.sh ctest --preset tsan -j "$jobs"
 step headers tools/build.sh dev check_headers
-step environment tools/pytest.sh build/dev/tests/integration/environment/prepare_probe tests/integration/environment
+step environment tools/pytest.sh build/asan/tests/integration/environment/prepare_probe tests/integration/environment
 step fuzz tools/run_fuzz.sh "${SECONDS_EACH:-60}"
 step storm-remote storm_remote

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "doubles/executor_contract.hpp"
 #include "executor/remote/remote_executor.hpp"
-#include "executor/testing/executor_contract.hpp"
 #include "os/directory.hpp"
 #include "os/process.hpp"
 #include "snapshot/take_snapshot.hpp"

@@ -2,6 +2,7 @@
 // Who may ask what, through which listener: the whole table of routes, with each kind of caller.
 #include "api/api_test_support.hpp"
 #include "api/mlflow/routes.hpp"
+#include "store/tracking/tracking.hpp"
 
 #include <fmt/format.h>
 
@@ -124,6 +125,64 @@ TEST_F(ApiAccess, StrangersLearnNothingAboutAddresses)
     const auto owner = dispatch(*services_, request);
     EXPECT_EQ(owner.status, 404);
     EXPECT_EQ(body(owner).text("error_code"), "ENDPOINT_NOT_FOUND");
+}
+
+TEST_F(ApiAccess, TheProjectOfAFolderIsDeletedRestoredAndRenamedByThoseWhoAdminister)
+{
+    const auto tokens = std::move(*Tokens::open(root_ / "home"));
+    services_->tokens = tokens.get();
+    const auto writer = *tokens->create("w", Role::promote, std::nullopt);
+    const auto keeper = *tokens->create("a", Role::administer, std::nullopt);
+    const auto ask =
+        [this](const std::string& token, std::vector<std::string> path, const JsonObject& fields) {
+            net::Request request;
+            request.method = "POST";
+            request.path = std::move(path);
+            request.listener_kind = net::ListenerKind::loopback;
+            request.headers = {{"Host", "localhost"},
+                               {"Content-Type", "application/json"},
+                               {"Authorization", "Bearer " + token}};
+            request.body = to_json(fields);
+            return dispatch(*services_, request);
+        };
+    const auto experiments = [](const std::string& call) {
+        return std::vector<std::string>{"api", "2.0", "mlflow", "experiments", call};
+    };
+    store::Tracking tracking(*history_);
+    const auto made = std::to_string(*tracking.create_experiment("made", "", {}));
+    model::Run run;
+    run.id = RunId::make();
+    run.project = "p1";
+    run.project_path = "/p1";
+    run.script_name = "train.py";
+    run.target = "local";
+    ASSERT_TRUE(history_->create_run(run));
+    const auto folder = std::to_string(tracking.find_place(run.id).value()->experiment);
+    const auto deleted = [&] {
+        return tracking.get_experiment(std::stoll(folder)).value().deleted;
+    };
+
+    for (const auto* call : {"delete", "restore", "update"}) {
+        EXPECT_EQ(
+            ask(writer, experiments(call), {{"experiment_id", made}, {"new_name", "n"}}).status,
+            200)
+            << call;
+        const auto refusal =
+            ask(writer, experiments(call), {{"experiment_id", folder}, {"new_name", "m"}});
+        EXPECT_EQ(refusal.status, 403) << call;
+        EXPECT_EQ(body(refusal).text("error_code"), "PERMISSION_DENIED");
+        EXPECT_NE(body(refusal).text("message").find("the project of a folder"), std::string::npos)
+            << refusal.body;
+    }
+    EXPECT_FALSE(deleted());
+
+    EXPECT_EQ(ask(keeper, experiments("delete"), {{"experiment_id", folder}}).status, 200);
+    EXPECT_TRUE(deleted());
+    const auto name = tracking.get_experiment(std::stoll(folder)).value().name;
+    const std::vector<std::string> restore = {"api", "v1", "experiments", "restore"};
+    EXPECT_EQ(ask(writer, restore, {{"name", name}}).status, 403);
+    EXPECT_EQ(ask(keeper, restore, {{"name", name}}).status, 200);
+    EXPECT_FALSE(deleted());
 }
 
 TEST_F(ApiAccess, HealthAndVersionAreForEverybody)

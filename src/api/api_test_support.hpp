@@ -3,7 +3,7 @@
 
 #include "api/native/imports.hpp"
 #include "api/router.hpp"
-#include "executor/testing/fake_executor.hpp"
+#include "doubles/fake_executor.hpp"
 #include "os/file.hpp"
 
 #include <gtest/gtest.h>

@@ -22,8 +22,8 @@ namespace {
 
 // Records of one second are synced together.
 constexpr auto pause = 1s;
-// Beyond, calls of a window are counted together whoever made them.
-constexpr std::size_t most_callers = 1000;
+// Different ones of a caller that only logs: routes times addresses.
+constexpr std::size_t most_counted = 1000;
 
 // In memory that is used again.
 const std::string& key_of(const Counting& call)
@@ -49,6 +49,12 @@ Record summary_of(const Counting& call)
     return record;
 }
 
+bool is_same_day(std::int64_t one, std::int64_t other)
+{
+    constexpr std::int64_t day = 86'400'000;
+    return one / day == other / day;
+}
+
 Record event(std::string kind, std::string text)
 {
     Record record;
@@ -61,7 +67,10 @@ Record event(std::string kind, std::string text)
 }  // namespace
 
 AuditLog::AuditLog(Path home, Tell tell, Limits limits)
-    : home_(std::move(home)), tell_(std::move(tell)), limits_(limits)
+    : home_(std::move(home)), tell_(std::move(tell)), limits_(limits),
+      waiting_(Waiting{.usage = Usage(limits.daily),
+                       .calls = Tally(most_counted),
+                       .repeats = Tally(limits.kinds)})
 {
     if (const auto done = take_up(); !done) note_problem(done.error());
     thread_ = std::thread([this] { serve(); });
@@ -93,7 +102,7 @@ Result<> AuditLog::take_up()
                 fmt::format("the last line was not complete: its {} bytes were removed", cut)));
     }
     for (auto file = files.rbegin(); file != files.rend() && head_.number == 0; ++file) {
-        if (const auto last = TRY(find_last_record(*file))) head_ = *last;
+        if (const auto last = TRY(find_last_record(*file))) head_ = last->head;
     }
     if (!noted || (!text && !files.empty())) {
         events.push_back(event("headless", "'audit.head' was not there or could not be read"));
@@ -111,11 +120,58 @@ Result<> AuditLog::take_up()
         TRY(append_line(one));
     }
     if (!events.empty()) waiting_.lock()->written = true;
+    measure_usage(files);
     return {};
+}
+
+void AuditLog::measure_usage(const std::vector<LogFile>& files)
+{
+    const auto now = wall_milliseconds();
+    Usage usage(limits_.daily);
+    for (auto file = files.rbegin(); file != files.rend(); ++file) {
+        if (!is_same_day(file->modified, now)) break;
+        const auto count = [&](std::string_view line, std::int64_t) -> Result<> {
+            const auto noted = skim_line(line);
+            if (is_same_day(noted.time, now)) usage.add(noted.who, now, line.size() + 1);
+            return {};
+        };
+        if (!for_each_line(file->path, count)) break;
+    }
+    waiting_.lock()->usage = std::move(usage);
+}
+
+bool AuditLog::begins_kind(Waiting& waiting, const Record& record, Share share)
+{
+    if (waiting.since == 0) waiting.since = boot_milliseconds();
+    const bool is_refused = record.outcome == "refused";
+    // A refused caller tries one address after another: its routes are not told apart.
+    const auto key = fmt::format("{}\n{}\n{}\n{}\n{}",
+                                 record.who,
+                                 record.peer,
+                                 record.status,
+                                 is_refused ? "" : record.method,
+                                 is_refused ? "" : record.route);
+    if (waiting.repeats.count(key)) return false;
+    auto about = record;
+    about.object = {};
+    if (is_refused) {
+        about.method.clear();
+        about.route.clear();
+    }
+    return waiting.repeats.begin(key, about, share);
 }
 
 void AuditLog::write(Record record)
 {
+    {
+        auto waiting = waiting_.lock();
+        const auto share = waiting->usage.share_of(record.who, record.time);
+        const bool repeats = record.outcome == "failed" || share != Share::lines;
+        if (repeats && !begins_kind(*waiting, record, share)) {
+            changed_.notify_one();
+            return;
+        }
+    }
     {
         const std::lock_guard lock(writing_);
         // What came before is written before.
@@ -131,46 +187,18 @@ void AuditLog::count(const Counting& call)
 {
     const auto& key = key_of(call);
     auto waiting = waiting_.lock();
-    auto found = waiting->calls.find(key);
-    if (found == waiting->calls.end()) {
-        const bool is_full = waiting->calls.size() >= most_callers;
-        found = waiting->calls
-                    .try_emplace(is_full ? std::string() : key,
-                                 Counted{summary_of(is_full ? Counting{.who = "others"} : call)})
-                    .first;
-        if (waiting->since == 0) waiting->since = boot_milliseconds();
-        changed_.notify_one();
-    }
-    ++found->second.count;
-    ++found->second.unwritten;
+    if (waiting->calls.count(key)) return;
+    if (waiting->since == 0) waiting->since = boot_milliseconds();
+    const auto share = waiting->usage.share_of(call.who, wall_milliseconds());
+    if (waiting->calls.begin(key, summary_of(call), share)) waiting->calls.count(key);
+    changed_.notify_one();
 }
 
 void AuditLog::refuse(Record record)
 {
     auto waiting = waiting_.lock();
-    if (waiting->since == 0) waiting->since = boot_milliseconds();
-    auto key = fmt::format("{}\n{}\n{}", record.who, record.peer, record.status);
-    auto found = waiting->refusals.find(key);
-    if (found == waiting->refusals.end() && waiting->refusals.size() >= limits_.refusals) {
-        key.clear();  // all others together
-        found = waiting->refusals.find(key);
-    }
-    if (found != waiting->refusals.end()) {
-        ++found->second.count;
-        ++found->second.unwritten;
-        return;
-    }
-    Counted counted{record, 1, 0};
-    counted.about.method.clear();
-    counted.about.route.clear();
-    counted.about.object = {};
-    if (key.empty()) {
-        counted.about.who = "others";
-        counted.about.peer.clear();
-        counted.about.role.clear();
-    }
-    waiting->refusals.try_emplace(std::move(key), std::move(counted));
-    waiting->records.push_back(std::move(record));
+    const auto share = waiting->usage.share_of(record.who, record.time);
+    if (begins_kind(*waiting, record, share)) waiting->records.push_back(std::move(record));
     changed_.notify_one();
 }
 
@@ -181,16 +209,8 @@ std::vector<Record> AuditLog::take_waiting(Counts counts)
     if (waiting->since == 0) return records;
     const bool due = boot_milliseconds() - waiting->since >= limits_.window.count();
     if (counts == Counts::when_due && !due) return records;
-    for (auto* tally : {&waiting->calls, &waiting->refusals}) {
-        for (auto& [key, counted] : *tally) {
-            if (counted.unwritten == 0) continue;
-            auto& record = counted.about;
-            record.time = wall_milliseconds();
-            record.count = counted.unwritten;
-            records.push_back(std::move(record));
-        }
-        tally->clear();
-    }
+    for (auto* tally : {&waiting->calls, &waiting->repeats})
+        tally->take_into(records, wall_milliseconds());
     waiting->since = 0;
     return records;
 }
@@ -236,12 +256,36 @@ void AuditLog::append(const std::vector<Record>& records)
             loss.count = lost_;
             if (append_line(loss)) lost_ = 0;
         }
-        const auto done = append_line(record);
+        const auto done = append_measured(record);
         if (done) continue;
         ++lost_;
         note_problem(done.error());
     }
     if (lost_ == 0) problem_.clear();
+}
+
+// With the line that says that a caller's share has become smaller.
+Result<> AuditLog::append_measured(const Record& record)
+{
+    const auto size = TRY(append_line(record));
+    const auto share_after = [&](std::uint64_t bytes) {
+        auto waiting = waiting_.lock();
+        waiting->usage.add(record.who, record.time, bytes);
+        return waiting->usage.share_of(record.who, record.time);
+    };
+    const auto before = share_after(0);
+    const auto after = share_after(size);
+    if (before == after) return {};
+    auto limited = event("limited",
+                         after == Share::firsts
+                             ? "it has had half of its share of this day: of its calls the first "
+                               "of a kind in a minute has a line, the others are counted"
+                             : "it has had its share of this day: its calls of a minute are one "
+                               "line");
+    limited.time = record.time;
+    limited.who = account_of(record.who);
+    TRY(append_line(limited));
+    return {};
 }
 
 void AuditLog::note_problem(const Error& error)
@@ -250,7 +294,7 @@ void AuditLog::note_problem(const Error& error)
     if (tell_) tell_("audit log: " + error.message());
 }
 
-Result<> AuditLog::append_line(const Record& record)
+Result<std::uint64_t> AuditLog::append_line(const Record& record)
 {
     if (!file_) TRY(take_up());
     if (size_ >= limits_.file) TRY(open_next());
@@ -265,7 +309,7 @@ Result<> AuditLog::append_line(const Record& record)
     }
     size_ += line.size();
     head_ = std::move(head);
-    return {};
+    return line.size();
 }
 
 Result<> AuditLog::open_file(std::int64_t number)
@@ -299,10 +343,12 @@ Result<> AuditLog::remove_oldest()
     for (const auto& file : files) {
         if (total <= limits_.total || file.number == number_) break;
         total -= file.size;
-        const auto last = TRY(find_last_record(file)).value_or(Head());
+        const auto last = TRY(find_last_record(file)).value_or(LastRecord());
         auto removal = event("removed", "the log has reached its size");
-        removal.object = JsonObject{
-            {"file", file.path.filename().native()}, {"last", last.number}, {"hash", last.hash}};
+        removal.object = JsonObject{{"file", file.path.filename().native()},
+                                    {"last", last.head.number},
+                                    {"hash", last.head.hash},
+                                    {"until", last.time}};
         TRY(append_line(removal));
         if (::fdatasync(file_.get()) != 0) return fail_errno(errno, "sync the audit log");
         if (::unlink(file.path.c_str()) != 0)

@@ -2,12 +2,12 @@
 #pragma once
 
 #include "audit/log_files.hpp"
+#include "audit/tally.hpp"
 #include "base/synced.hpp"
 
 #include <chrono>
 #include <condition_variable>
 #include <functional>
-#include <map>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -19,8 +19,9 @@ namespace ponk::audit {
 struct Limits {
     std::uint64_t file = std::uint64_t{8} << 20;
     std::uint64_t total = std::uint64_t{256} << 20;
-    std::chrono::milliseconds window{60'000};  // of summaries and of repeated refusals
-    std::size_t refusals = 32;  // different ones in a window; the rest are one line together
+    std::chrono::milliseconds window{60'000};  // of summaries and of calls that repeat
+    std::size_t kinds = 32;                    // of a caller's refused and failed calls in a window
+    std::uint64_t daily = std::uint64_t{16} << 20;  // bytes of a caller's lines
 };
 
 // A call that is only counted.
@@ -49,46 +50,48 @@ public:
     AuditLog(const AuditLog&) = delete;
     AuditLog& operator=(const AuditLog&) = delete;
 
-    // In the log when it returns: another process may read it.
+    // A call that was answered. In the log when it returns: another process may read it. Of failed
+    // calls, and of a caller's that has had its share of the day, only the first of a kind in a
+    // minute has a line, the others are counted.
     void write(Record record);
     // One line for each caller, route and minute. Costs no memory once that has begun.
     void count(const Counting& call);
-    // The first of its kind in a minute has a line, the others are counted.
+    // The first of its kind in a minute has a line, the others are counted. Does not wait.
     void refuse(Record record);
 
     // Now, what would be written within a second or at the end of a minute.
     void flush();
 
 private:
-    struct Counted {
-        Record about;
-        std::int64_t count = 0;
-        std::int64_t unwritten = 0;  // of them without a line
-    };
-    using Tally = std::map<std::string, Counted, std::less<>>;
     // What others leave here for the thread; held for a moment.
     struct Waiting {
         std::vector<Record> records;
+        Usage usage;
         Tally calls;
-        Tally refusals;
+        Tally repeats;           // refused and failed calls, and those of callers without a share
         std::int64_t since = 0;  // the beginning of the window; 0: nothing is counted
         bool written = false;    // since the last sync
         bool ends = false;
 
         [[nodiscard]] bool has_work() const
         {
-            return written || !records.empty() || !calls.empty() || !refusals.empty();
+            return written || !records.empty() || !calls.empty() || !repeats.empty();
         }
     };
 
     Result<> take_up();
+    // What callers have had of this day's log, as far as it can be read.
+    void measure_usage(const std::vector<LogFile>& files);
+    // Whether it is the first of its kind in a minute; else it is counted.
+    static bool begins_kind(Waiting& waiting, const Record& record, Share share);
     void serve();
     enum class Counts { when_due, now };
     [[nodiscard]] std::vector<Record> take_waiting(Counts counts);
     void write_waiting(Counts counts);
     // With `writing_` held.
     void append(const std::vector<Record>& records);
-    Result<> append_line(const Record& record);
+    Result<> append_measured(const Record& record);
+    Result<std::uint64_t> append_line(const Record& record);  // its bytes
     Result<> open_file(std::int64_t number);
     Result<> open_next();
     Result<> remove_oldest();

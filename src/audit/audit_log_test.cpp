@@ -118,7 +118,7 @@ TEST_F(AuditLogs, AFloodOfRefusalsHasAFewLines)
     log->flush();
 
     const auto all = records();
-    EXPECT_LE(all.size(), 2 * (Limits().refusals + 1));
+    EXPECT_LE(all.size(), 2 * (Limits().kinds + 1));
     std::int64_t calls = 0;
     for (const auto& record : all)
         calls += std::max<std::int64_t>(1, record.integer("count"));

@@ -29,7 +29,7 @@ Result<Tail> read_tail(const LogFile& file)
 
 }  // namespace
 
-Result<std::optional<Head>> find_last_record(const LogFile& file)
+Result<std::optional<LastRecord>> find_last_record(const LogFile& file)
 {
     const auto tail = TRY(read_tail(file));
     std::string_view bytes = tail.bytes;
@@ -38,7 +38,7 @@ Result<std::optional<Head>> find_last_record(const LogFile& file)
         const auto feed = bytes.rfind('\n');
         const auto begin = feed == std::string_view::npos ? 0 : feed + 1;
         if (const auto line = parse_line(bytes.substr(begin)))
-            return Head{line->number, line->hash};
+            return LastRecord{{line->number, line->hash}, line->members.text("time")};
         bytes = bytes.substr(0, feed == std::string_view::npos ? 0 : feed);
     }
     return std::nullopt;

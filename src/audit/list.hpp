@@ -3,6 +3,7 @@
 
 #include "audit/log_files.hpp"
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -16,7 +17,11 @@ struct Selection {
 };
 
 // Records as they are stored, the oldest first. Lines that are not records are left out: `verify`
-// names them.
+// names them. Memory does not grow with the log: at most `limit` lines are held.
+Result<> for_each_record(const Path& home,
+                         const Selection& selection,
+                         const std::function<Result<>(Json record)>& visit);
+// All of them at once.
 Result<JsonArray> list(const Path& home, const Selection& selection);
 
 }  // namespace ponk::audit

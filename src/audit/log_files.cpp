@@ -47,10 +47,11 @@ Result<std::vector<LogFile>> list_files(const Path& home)
         if (entry.type != DT_REG || !name.ends_with(ending)) continue;
         const auto number = parse_integer(name.substr(0, name.size() - ending.size()));
         if (!number || *number < 1) continue;
-        LogFile file{folder_of(home) / entry.name, *number, 0};
+        LogFile file{folder_of(home) / entry.name, *number};
         struct stat info {};
         if (::stat(file.path.c_str(), &info) != 0) continue;  // removed since it was listed
         file.size = static_cast<std::uint64_t>(info.st_size);
+        file.modified = std::int64_t{info.st_mtim.tv_sec} * 1000;
         files.push_back(std::move(file));
     }
     std::sort(files.begin(), files.end(), [](const LogFile& left, const LogFile& right) {

@@ -19,6 +19,7 @@ struct LogFile {
     Path path;
     std::int64_t number = 0;
     std::uint64_t size = 0;
+    std::int64_t modified = 0;  // wall-clock milliseconds
 };
 Path folder_of(const Path& home);
 Path head_file(const Path& home);

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace ponk::audit {
 
 namespace {
@@ -18,10 +20,41 @@ constexpr std::size_t tail_size = hash_key.size() + hash_size + closing.size();
 
 void add(JsonObject& object, const char* key, const std::string& text)
 {
-    if (!text.empty()) object.append(key, text);
+    if (!text.empty()) object.append(key, bounded(text));
+}
+
+// What stands between `"key":"` and the next quote.
+std::string_view find_text(std::string_view line, std::string_view key)
+{
+    const auto at = line.find(key);
+    if (at == std::string_view::npos) return {};
+    const auto value = line.substr(at + key.size());
+    return value.substr(0, value.find('"'));
 }
 
 }  // namespace
+
+std::string bounded(std::string_view text)
+{
+    constexpr std::size_t longest = 200;
+    const auto written = [&](std::size_t size) {
+        return to_json(Json(std::string(text.substr(0, size)))).size() - 2;  // without quotes
+    };
+    if (text.size() <= longest && written(text.size()) <= longest) return std::string(text);
+    std::size_t fits = 0;
+    std::size_t beyond = std::min(text.size(), longest) + 1;
+    while (beyond - fits > 1) {
+        const auto middle = (fits + beyond) / 2;
+        (written(middle) <= longest ? fits : beyond) = middle;
+    }
+    // Not within a character.
+    const auto is_inner = [&](std::size_t at) {
+        return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
+    };
+    for (int i = 0; i < 3 && fits > 0 && is_inner(fits); ++i)
+        --fits;
+    return std::string(text.substr(0, fits));
+}
 
 std::string line_of(const Record& record, Head& head)
 {
@@ -36,7 +69,12 @@ std::string line_of(const Record& record, Head& head)
     add(members, "peer", record.peer);
     add(members, "method", record.method);
     add(members, "route", record.route);
-    if (!record.object.empty()) members.append("object", record.object);
+    if (!record.object.empty()) {
+        JsonObject object;
+        for (const auto& [name, value] : record.object)
+            object.append(name, value.is_string() ? Json(bounded(value.as_string())) : value);
+        members.append("object", std::move(object));
+    }
     if (record.status != 0) members.append("status", record.status);
     add(members, "outcome", record.outcome);
     if (record.count != 0) members.append("count", record.count);
@@ -49,6 +87,12 @@ std::string line_of(const Record& record, Head& head)
     line += closing;
     line += '\n';
     return line;
+}
+
+Skimmed skim_line(std::string_view line)
+{
+    // Before them are members without free text.
+    return {parse_utc(find_text(line, "\"time\":\"")).value_or(0), find_text(line, "\"who\":\"")};
 }
 
 Result<Line> parse_line(std::string_view text)

@@ -34,6 +34,9 @@ struct Head {
     std::string hash = std::string(64, '0');  // of that record
 };
 
+// A text that takes at most 200 bytes as it is written, its escapes included.
+std::string bounded(std::string_view text);
+
 // One line with its line feed: the members, then the SHA-256 of everything before the last one.
 // `head` becomes that of the new record.
 std::string line_of(const Record& record, Head& head);
@@ -46,6 +49,13 @@ struct Line {
     std::string hash;
 };
 Result<Line> parse_line(std::string_view line);
+
+// When and of whom a line is, read without a check of the rest; 0 and nothing when it has neither.
+struct Skimmed {
+    std::int64_t time = 0;
+    std::string_view who;
+};
+Skimmed skim_line(std::string_view line);
 
 // The file `audit.head`.
 std::string head_text(const Head& head);

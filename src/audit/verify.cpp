@@ -114,8 +114,10 @@ private:
 
     void find_beginning(const Json& object)
     {
-        if (object.integer("last") == beginning_.number && object.text("hash") == beginning_.hash)
-            is_justified_ = true;
+        if (object.integer("last") != beginning_.number || object.text("hash") != beginning_.hash)
+            return;
+        is_justified_ = true;
+        verdict_.removed = Removed{beginning_.number, object.text("until")};
     }
 
 public:

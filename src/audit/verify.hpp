@@ -15,8 +15,15 @@ struct Break {
     std::string what;
 };
 
+// What went before the oldest record that is kept, because the log had reached its size.
+struct Removed {
+    std::int64_t last = 0;  // records 1 to this one
+    std::string until;      // time of that one; empty in logs of older versions
+};
+
 struct Verdict {
     std::optional<Break> broken;
+    std::optional<Removed> removed;
     Head head;               // of the last record that was read
     std::int64_t first = 0;  // number of the oldest record that is kept; 0: none
     std::size_t files = 0;

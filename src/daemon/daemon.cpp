@@ -329,7 +329,8 @@ Result<> run(const Options& options)
                         engine::environment_rules(os::own_variables()),
                         [&run_request_handler](const RunId& run, const Json& ask) {
                             return run_request_handler.answer(run, ask);
-                        }});
+                        }},
+        engine::queue_rules(os::own_variables()));
     if (const auto swept = engine::client_files(engine.context()).sweep(); !swept)
         log_line("halves of artifacts could not be removed: " + swept.error().message());
     const auto without_metrics = TRY(bring_back_runs(engine));

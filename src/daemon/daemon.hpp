@@ -23,6 +23,10 @@ struct ServeOptions {
     enum class Plain { on_loopback, anywhere } plain = Plain::on_loopback;
 };
 
+// Whether such an address may be served, as far as that is known without opening it: its name, its
+// certificate and key, and whether it needs them.
+Result<> check_serve(const ServeOptions& options);
+
 struct Options {
     os::Path home;
     // Ends by itself when for this long nothing ran and nobody asked; 0 means never.

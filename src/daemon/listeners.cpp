@@ -100,23 +100,48 @@ std::vector<net::Listener> listen_on_loopback(api::Endpoints& endpoints,
     return std::move(*listeners);
 }
 
+namespace {
+
+struct ServedAddresses {
+    std::shared_ptr<net::Tls> tls;
+    std::vector<os::TcpAddress> addresses;
+};
+
+Result<ServedAddresses> addresses_of(const ServeOptions& options)
+{
+    ServedAddresses served;
+    if (!options.certificate.empty())
+        served.tls = TRY(net::Tls::load(options.certificate, options.key));
+    served.addresses = TRY(os::resolve_tcp(options.host, options.port));
+    for (const auto& address : served.addresses) {
+        if (address.is_loopback() || served.tls ||
+            options.plain != ServeOptions::Plain::on_loopback)
+            continue;
+        return tl::unexpected(
+            Error(ErrorKind::invalid_argument,
+                  fmt::format("other machines can reach {}, and without TLS anybody on the "
+                              "network path can read the tokens",
+                              address.text()),
+                  "Use '--tls-cert FILE --tls-key FILE', or '--insecure' if something else "
+                  "protects the connection."));
+    }
+    return served;
+}
+
+}  // namespace
+
+Result<> check_serve(const ServeOptions& options)
+{
+    return addresses_of(options).map([](const auto&) {});
+}
+
 Result<std::vector<net::Listener>> listen_as_told(const ServeOptions& options,
                                                   api::Endpoints& endpoints)
 {
-    std::shared_ptr<net::Tls> tls;
-    if (!options.certificate.empty()) tls = TRY(net::Tls::load(options.certificate, options.key));
+    const auto [tls, addresses] = TRY(addresses_of(options));
     std::vector<net::Listener> listeners;
-    for (const auto& address : TRY(os::resolve_tcp(options.host, options.port))) {
+    for (const auto& address : addresses) {
         const bool own = address.is_loopback();
-        if (!own && !tls && options.plain == ServeOptions::Plain::on_loopback) {
-            return tl::unexpected(
-                Error(ErrorKind::invalid_argument,
-                      fmt::format("other machines can reach {}, and without TLS anybody on the "
-                                  "network path can read the tokens",
-                                  address.text()),
-                      "Use '--tls-cert FILE --tls-key FILE', or '--insecure' if something else "
-                      "protects the connection."));
-        }
         listeners.push_back(
             {.socket = TRY(os::listen_tcp(address)),
              .listener_kind = own ? net::ListenerKind::loopback : net::ListenerKind::network,

@@ -63,6 +63,11 @@ public:
                                         const executor::BeforeStoring& before,
                                         std::stop_token stop) override
     {
+        ++collections;
+        while (collects_for_ever) {
+            if (!os::sleep_for(std::chrono::milliseconds(5), stop))
+                return fail(ErrorKind::cancelled, "stopped");
+        }
         return inner_->collect(TRY(known(job)), directory, before, stop);
     }
     Result<> clean(const std::string& job, const executor::Path& directory) override
@@ -73,7 +78,9 @@ public:
     std::atomic<bool> away{false};
     std::atomic<bool> tells{false};  // that it is away
     std::atomic<bool> waits{false};
+    std::atomic<bool> collects_for_ever{false};
     std::atomic<int> cancels{0};
+    std::atomic<int> collections{0};  // begun
 
 private:
     static Result<std::string> known(const std::string& job)

@@ -5,6 +5,7 @@
 #include "engine/files/artifacts.hpp"
 #include "engine/plan/require_consents.hpp"
 #include "engine/run/run_environment.hpp"
+#include "engine/run/run_note.hpp"
 #include "engine/secrets/run_secrets.hpp"
 #include "executor/run_directory/control_directory.hpp"
 #include "model/run_words.hpp"
@@ -18,39 +19,123 @@ namespace ponk::engine {
 
 using model::RunState;
 
-Engine::Engine(Context context) : context_(std::move(context)) {}
+Engine::Engine(Context context, QueueRules rules)
+    : context_(std::move(context)),
+      runs_(Runs{.live = {}, .queue = RunQueue(rules), .contexts = {}})
+{
+}
 
 Engine::~Engine()
 {
+    stopping_ = true;
     // Supervisors ring the notifier and use the context while they end: take them out first.
     std::map<RunId, std::shared_ptr<Supervisor>> leaving;
-    std::swap(leaving, *live_.lock());
+    std::swap(leaving, runs_.lock()->live);
 }
 
-void Engine::supervise(const model::Run& run, std::optional<LaunchContext> launch_context)
+void Engine::supervise(Runs& runs,
+                       const model::Run& run,
+                       std::shared_ptr<const LaunchContext> launch_context,
+                       Supervisor::Until until)
 {
-    std::vector<std::shared_ptr<Supervisor>> over;  // joined without the lock
-    auto live = live_.lock();
-    for (auto& [id, supervisor] : *live) {
-        if (supervisor->ended()) over.push_back(std::move(supervisor));
-    }
-    std::erase_if(*live, [](const auto& entry) { return !entry.second; });
-    if (!live->contains(run.id)) {
-        live->emplace(run.id,
-                      std::make_shared<Supervisor>(context_, run, std::move(launch_context)));
+    auto& supervisor = runs.live[run.id];
+    if (supervisor == nullptr) {
+        supervisor = std::make_shared<Supervisor>(
+            context_, run, std::move(launch_context), until, [this] { dispatcher_.call(); });
     } else if (launch_context) {
-        live->at(run.id)->offer(std::move(*launch_context));
+        supervisor->offer(std::move(launch_context));
     }
+}
+
+void Engine::take_up(const model::Run& run, LaunchContext launch_context)
+{
+    std::vector<std::shared_ptr<Supervisor>> over;
+    auto runs = runs_.lock();
+    over = take_ended(*runs);
+    const auto context = runs->contexts.keep(std::move(launch_context));
+    if (runs->queue.offer(run.id, context)) return;
+    const auto plan = plan_from_json(run.configuration);
+    runs->queue.begin(plan ? location_of(*plan) : std::string(), run.id);
+    supervise(*runs, run, context);
+}
+
+std::vector<std::shared_ptr<Supervisor>> Engine::take_ended(Runs& runs)
+{
+    std::vector<std::shared_ptr<Supervisor>> over;
+    for (auto it = runs.live.begin(); it != runs.live.end();) {
+        if (!it->second->ended()) {
+            ++it;
+            continue;
+        }
+        if (it->second->stored_snapshot()) {
+            // Cancelled while its snapshot became ready.
+            if (!runs.queue.is_waiting(it->first)) runs.withdrawn.push_back(it->first);
+            runs.queue.stored(it->first);
+        } else {
+            runs.queue.remove(it->first);  // its snapshot failed
+            runs.queue.end(it->first);
+        }
+        over.push_back(std::move(it->second));
+        it = runs.live.erase(it);
+    }
+    return over;
+}
+
+void Engine::dispatch()
+{
+    if (stopping_) return;
+    take_ended(*runs_.lock()).clear();
+    for (const auto& id : std::exchange(runs_.lock()->withdrawn, {})) {
+        const auto run = context_.history.get_run(id);
+        if (run && !model::is_terminal(run->state)) static_cast<void>(cancel_waiting(*run));
+    }
+    while (begin_next() || store_next_snapshot()) {
+    }
+}
+
+bool Engine::begin_next()
+{
+    auto runs = runs_.lock();
+    if (stopping_) return false;  // whoever ends us has taken all supervisors out
+    const auto next = runs->queue.admit();
+    if (!next) return false;
+    const auto run = context_.history.get_run(next->id);
+    if (run && !model::is_terminal(run->state)) {
+        supervise(*runs, *run, next->launch_context);
+    } else {
+        runs->queue.end(next->id);
+    }
+    return true;
+}
+
+bool Engine::store_next_snapshot()
+{
+    auto runs = runs_.lock();
+    if (stopping_) return false;  // whoever ends us has taken all supervisors out
+    const auto next = runs->queue.next_snapshot();
+    if (!next) return false;
+    const auto run = context_.history.get_run(next->id);
+    if (run && run->state == RunState::not_started) {
+        supervise(*runs, *run, next->launch_context, Supervisor::Until::snapshot);
+    } else {
+        runs->queue.remove(next->id);
+        runs->queue.end(next->id);
+    }
+    return true;
 }
 
 std::size_t Engine::active_runs()
 {
-    std::size_t count = 0;
-    auto live = live_.lock();
-    for (const auto& [id, supervisor] : *live) {
-        if (!supervisor->ended()) ++count;
-    }
-    return count;
+    const auto runs = runs_.lock();
+    const auto under_way = std::ranges::count_if(runs->live, [&](const auto& entry) {
+        return !entry.second->ended() && !runs->queue.is_waiting(entry.first);
+    });
+    return static_cast<std::size_t>(under_way) + runs->queue.waiting();
+}
+
+std::size_t Engine::waiting_runs()
+{
+    return runs_.lock()->queue.waiting();
 }
 
 std::optional<executor::Outage> Engine::outage(const RunId& id)
@@ -61,16 +146,16 @@ std::optional<executor::Outage> Engine::outage(const RunId& id)
 
 std::shared_ptr<Supervisor> Engine::find(const RunId& id)
 {
-    const auto live = live_.lock();
-    const auto found = live->find(id);
-    return found == live->end() ? nullptr : found->second;
+    const auto runs = runs_.lock();
+    const auto found = runs->live.find(id);
+    return found == runs->live.end() ? nullptr : found->second;
 }
 
 std::vector<RunId> Engine::unfinished_runs()
 {
     std::vector<RunId> ids;
-    const auto live = live_.lock();
-    for (const auto& [id, supervisor] : *live) {
+    const auto runs = runs_.lock();
+    for (const auto& [id, supervisor] : runs->live) {
         if (!supervisor->ended()) ids.push_back(id);
     }
     return ids;
@@ -85,10 +170,44 @@ Result<model::Run> Engine::start(model::Run run, const Plan& plan, LaunchContext
     run.user = os::user_name();
     run.host = os::host_name();
     run.created = wall_milliseconds();
-    run.state = RunState::preparing;  // at once: nothing stands between
-    const auto created = TRY(context_.history.create_run(run));
-    if (!model::is_terminal(created.run.state)) supervise(created.run, std::move(launch_context));
-    return created.run;
+    const auto location = location_of(plan);
+    std::vector<std::shared_ptr<Supervisor>> over;
+    {
+        auto runs = runs_.lock();
+        over = take_ended(*runs);
+        // At once, where nothing stands between.
+        run.state =
+            runs->queue.try_begin(location, run.id) ? RunState::preparing : RunState::not_started;
+    }
+    const auto created = context_.history.create_run(run);
+    if (!created || !created->is_new) {
+        if (created && !model::is_terminal(created->run.state)) {
+            take_up(created->run, std::move(launch_context));
+        } else {
+            runs_.lock()->queue.end(run.id);
+        }
+        return created.map([](const auto& stored) { return stored.run; });
+    }
+    std::size_t before = 0;
+    {
+        auto runs = runs_.lock();
+        auto context = runs->contexts.keep(std::move(launch_context));
+        if (run.state == RunState::preparing) {
+            supervise(*runs, created->run, std::move(context));
+            return created->run;
+        }
+        before = runs->queue.add(location,
+                                 {.id = run.id,
+                                  .launch_context = std::move(context),
+                                  .has_snapshot = !run.snapshot.empty()});
+    }
+    context_.tell(run.id,
+                  "notice",
+                  fmt::format("waits for its turn: {} {} before it",
+                              before,
+                              before == 1 ? "run is" : "runs are"));
+    dispatcher_.call();
+    return created->run;
 }
 
 namespace {
@@ -109,7 +228,7 @@ Result<model::Run> Engine::submit(const Submission& submission)
 {
     if (const auto known = TRY(context_.history.find_run(submission.id))) {
         TRY(refuse_clients_run(*known));
-        if (!model::is_terminal(known->state)) supervise(*known, submission.launch_context);
+        if (!model::is_terminal(known->state)) take_up(*known, submission.launch_context);
         return *known;
     }
     context_.reserve().fill();
@@ -138,7 +257,7 @@ Engine::rerun(const RunId& original, const RunId& id, LaunchContext launch_conte
 {
     if (const auto known = TRY(context_.history.find_run(id))) {
         TRY(refuse_clients_run(*known));
-        if (!model::is_terminal(known->state)) supervise(*known, std::move(launch_context));
+        if (!model::is_terminal(known->state)) take_up(*known, std::move(launch_context));
         return *known;
     }
     const auto before = TRY(context_.history.get_run(original));
@@ -175,15 +294,42 @@ Result<model::Run> Engine::cancel(const RunId& id, std::chrono::seconds grace)
     store::RunChange change;
     change.cancel_requested = true;
     auto marked = TRY(context_.history.update_run(id, change));
-    auto live = live_.lock();
-    if (const auto found = live->find(id); found != live->end()) found->second->cancel(grace);
-    return marked;
+    auto runs = runs_.lock();
+    const bool waited = runs->queue.remove(id);
+    if (const auto found = runs->live.find(id); found != runs->live.end()) {
+        found->second->cancel(grace);
+        return marked;
+    }
+    return waited ? cancel_waiting(marked) : marked;
+}
+
+// Nobody watches it who would record its end.
+Result<model::Run> Engine::cancel_waiting(const model::Run& run)
+{
+    store::RunChange change;
+    change.ended = wall_milliseconds();
+    auto ended = TRY(context_.history.update_state(run.id, run.state, RunState::canceled, change));
+    static_cast<void>(write_last_note(context_.run_directory(run.id), ended));
+    context_.notifier.ring(run.id);
+    return ended;
 }
 
 Result<> Engine::recover()
 {
-    for (const auto& run : TRY(context_.history.active_runs()))
-        supervise(run, std::nullopt);
+    for (const auto& run : TRY(context_.history.active_runs())) {
+        const auto plan = plan_from_json(run.configuration);
+        const auto location = plan ? location_of(*plan) : std::string();
+        auto runs = runs_.lock();
+        if (run.state == RunState::not_started && !run.cancel_requested) {
+            runs->queue.add(
+                location,
+                {.id = run.id, .launch_context = nullptr, .has_snapshot = !run.snapshot.empty()});
+        } else {
+            runs->queue.begin(location, run.id);
+            supervise(*runs, run, nullptr);
+        }
+    }
+    dispatcher_.call();
     return {};
 }
 

@@ -4,8 +4,11 @@
 #include "base/synced.hpp"
 #include "engine/context/context.hpp"
 #include "engine/plan/plan.hpp"
+#include "engine/queue/run_queue.hpp"
 #include "engine/run/supervisor.hpp"
+#include "os/chore.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <map>
 #include <memory>
@@ -13,10 +16,11 @@
 
 namespace ponk::engine {
 
-// The runs that are alive, each with its supervisor. Safe to call from any thread.
+// The runs that have not ended: those under way, each with its supervisor, and those that wait for
+// their turn. Safe to call from any thread.
 class Engine {
 public:
-    explicit Engine(Context context);
+    explicit Engine(Context context, QueueRules rules = {});
     // Stops watching; the jobs go on.
     ~Engine();
     Engine(const Engine&) = delete;
@@ -39,20 +43,44 @@ public:
     // The home folder was taken away: runs whose folders went with it are lost.
     void give_up_lost_runs(const Error& why);
 
+    // Under way or waiting.
     [[nodiscard]] std::size_t active_runs();
+    [[nodiscard]] std::size_t waiting_runs();
     // Set while the target of a run that has not ended cannot be reached.
     [[nodiscard]] std::optional<executor::Outage> outage(const RunId& id);
 
 private:
-    Result<model::Run> start(model::Run run, const Plan& plan, LaunchContext launch_context);
-    void supervise(const model::Run& run, std::optional<LaunchContext> launch_context);
+    struct Runs {
+        std::map<RunId, std::shared_ptr<Supervisor>> live;
+        RunQueue queue;
+        LaunchContexts contexts;
+        std::vector<RunId> withdrawn;  // cancelled while they waited, and nobody has recorded it
+    };
 
-    Context context_;
+    Result<model::Run> start(model::Run run, const Plan& plan, LaunchContext launch_context);
+    // Under way already: it is watched, and gets what its client sent again.
+    void take_up(const model::Run& run, LaunchContext launch_context);
+    void supervise(Runs& runs,
+                   const model::Run& run,
+                   std::shared_ptr<const LaunchContext> launch_context,
+                   Supervisor::Until until = Supervisor::Until::end);
+    // Those that are over make room; they are joined by whoever drops them, without the lock.
+    static std::vector<std::shared_ptr<Supervisor>> take_ended(Runs& runs);
+    // Begins what may begin. Called whenever a run has ended or waits.
+    void dispatch();
+    bool begin_next();
+    bool store_next_snapshot();
+    Result<model::Run> cancel_waiting(const model::Run& run);
+
     [[nodiscard]] std::vector<RunId> unfinished_runs();
     [[nodiscard]] std::shared_ptr<Supervisor> find(const RunId& id);
 
-    // Shared, so that none is asked with the lock held: an answer may take a look at files.
-    Synced<std::map<RunId, std::shared_ptr<Supervisor>>> live_;
+    Context context_;
+    // Supervisors are shared, so that none is asked with the lock held: an answer may take a look
+    // at files.
+    Synced<Runs> runs_;
+    std::atomic<bool> stopping_{false};
+    os::Chore dispatcher_{"ponk-queue", [this] { dispatch(); }};  // last: it uses the rest
 };
 
 }  // namespace ponk::engine

@@ -4,6 +4,7 @@
 #include "base/synced.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -13,6 +14,25 @@
 #include <string>
 
 namespace ponk::net {
+
+// The time of I/O threads that one client takes: beyond half of one's time its next bytes wait, so
+// that others have the rest. Safe for several threads.
+class IoShare {
+public:
+    using Clock = std::chrono::steady_clock;
+
+    // In nanoseconds, as counted: the kernel's part of it cannot be measured here.
+    void charge(std::int64_t cost, Clock::time_point now);
+    // How long to wait before more is read.
+    [[nodiscard]] std::chrono::milliseconds pause(Clock::time_point now);
+
+private:
+    struct Load {
+        std::int64_t cost = 0;  // what has not worn off
+        Clock::time_point at;
+    };
+    Synced<Load> load_;
+};
 
 // What one client uses of the server: the owner, a token, or an address without one. All its
 // connections share it. Safe for several threads.
@@ -27,6 +47,10 @@ public:
     std::atomic<std::size_t> body_bytes{0};    // in memory now
     std::atomic<std::size_t> answer_bytes{0};  // likewise
     std::atomic<std::size_t> calls{0};         // that are not answered yet
+    IoShare io;
+    // CPU time on I/O threads that `Workers` were not told of yet, and what they think of it all.
+    std::atomic<std::int64_t> uncharged{0};
+    std::atomic<bool> heavy{false};
 
     // Guarded by the lock of `Workers`.
     struct Turn {

@@ -16,7 +16,8 @@ Connection::Connection(std::unique_ptr<Transport> transport,
                        std::string peer,
                        std::shared_ptr<Shared> shared)
     : transport_(std::move(transport)), timer_(transport_->executor()),
-      listener_kind_(listener_kind), peer_(std::move(peer)), shared_(std::move(shared))
+      pause_(transport_->executor()), listener_kind_(listener_kind), peer_(std::move(peer)),
+      shared_(std::move(shared))
 {
 }
 
@@ -114,6 +115,7 @@ void Connection::close()
     closed_ = true;
     stop_waiting();
     timer_.cancel();
+    pause_.cancel();
     transport_->close();
     if (work_) work_->budget.abandon();
     if (body_) body_->budget.abandon();

@@ -5,9 +5,11 @@
 #include <boost/asio/post.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <sys/socket.h>
+#include <utility>
 
 namespace ponk::net {
 
@@ -18,28 +20,64 @@ namespace {
 // A source is asked again before writing until it has given so much, or has taken so long.
 constexpr std::size_t enough_to_send = 64 * 1024;
 constexpr std::chrono::milliseconds long_enough{10};
+// What a piece mostly takes while it is made.
+constexpr std::size_t piece_room = 256 * 1024;
+// How often a stream that waits for room looks for it.
+constexpr std::chrono::milliseconds look_for_room{100};
 
 }  // namespace
 
 void Body::make_piece()
 {
+    const bool room = hold_answer_of(*client, *shared, part, std::max(need, piece_room));
+    if (!room && (large || need > 0)) {
+        need = std::max(need, piece_room);
+        step = BodySource::Step::no_room;
+        return;
+    }
+    need = 0;
+    charged_before = charged;
     const WorkScope scope(&budget);
     const auto limit = WorkBudget::Clock::now() + long_enough;
+    // Where there is no room, a small piece can still be told.
+    const auto enough = room ? enough_to_send : 1;
     try {
         do {
             // Nobody reads the rest, or it takes too long: what was made is no whole body.
             step = budget.check() ? source->next(piece) : BodySource::Step::broken;
-        } while (step == BodySource::Step::data && piece.size() < enough_to_send &&
+        } while (step == BodySource::Step::data && piece.size() < enough &&
                  WorkBudget::Clock::now() < limit);
     } catch (const std::exception&) {
         step = BodySource::Step::broken;
     }
+    if (step == BodySource::Step::no_room) {
+        if (need == 0) step = BodySource::Step::broken;  // it was not this that refused it
+        if (!piece.empty()) step = BodySource::Step::data;
+    }
+    large = piece.capacity() > small_answer;
+    part.shrink(large ? piece.capacity() : 0);
+    if (!large || hold_answer_of(*client, *shared, part, piece.capacity())) return;
+    too_large = piece.size();
+    piece = std::string();
 }
 
-void Connection::begin_stream(std::unique_ptr<BodySource> source)
+bool Body::hold(std::size_t total)
 {
-    body_ = std::make_shared<Body>();
-    body_->source = std::move(source);
+    charged = total;
+    const auto bytes = total - charged_before;
+    if (bytes <= small_answer || hold_answer_of(*client, *shared, part, bytes)) return true;
+    const auto most = most_for_answer(*client, shared->options);
+    if (bytes > most) too_large = bytes;
+    // How much will follow is not known yet.
+    need = std::min(bytes + bytes / 4, most);
+    return false;
+}
+
+void Connection::begin_stream(std::unique_ptr<BodySource> source, CountedCall call)
+{
+    if (!client_) find_client("");
+    body_ = std::make_shared<Body>(shared_, client_, std::move(source));
+    body_->call = std::move(call);
     // Many rings before the first is heard are one.
     const auto ringing = std::make_shared<std::atomic<bool>>(false);
     body_->source->attach([weak = weak_from_this(), ringing] {
@@ -73,12 +111,15 @@ void Connection::pumped()
 {
     end_work();
     if (!body_) return;
-    chunk_.swap(body_->piece);
-    body_->piece.clear();
+    if (body_->too_large > 0) return give_up_stream(refuse_answer(body_->too_large));
+    chunk_ = std::exchange(body_->piece, {});
     const auto step = body_->step;
     if (step == BodySource::Step::broken) return close();
+    if (step == BodySource::Step::no_room) return wait_for_room();
+    body_->patience.reset();
     const bool nothing = chunk_.empty() && out_.empty();
     if (nothing && step == BodySource::Step::waiting) {
+        body_->call.end();  // it holds nothing until there is news
         if (rung_) return pump();
         waiting_ = true;
         guard(body_->source->patience());
@@ -96,8 +137,38 @@ void Connection::pumped()
         }
         if (last) tail_ += "0\r\n\r\n";
     }
+    body_->begun = true;
     if (last) return write(&Connection::finish);
-    write(&Connection::pump);
+    write(&Connection::sent_piece);
+}
+
+void Connection::sent_piece()
+{
+    if (!body_) return;
+    if (chunk_.capacity() > small_answer) chunk_ = std::string();
+    body_->part.release();
+    pump();
+}
+
+// Until those who have the room have read what was made for them, or have gone.
+void Connection::wait_for_room()
+{
+    const auto now = Clock::now();
+    if (!body_->patience) body_->patience = now + shared_->options.room_timeout;
+    if (body_->find_room()) return pump();
+    if (now > *body_->patience) return give_up_stream(refuse_answer(body_->need));
+    if (peer_state() != Peer::there) return close();
+    pause_for(look_for_room, [](Connection& self) { self.wait_for_room(); });
+}
+
+// Nobody takes a part of an answer for all of it.
+void Connection::give_up_stream(Response why)
+{
+    if (body_->begun) return close();
+    body_.reset();
+    send_head(why);
+    chunk_ = std::move(why.body);
+    write(&Connection::finish);
 }
 
 // Whether the source keeps the length that was announced.

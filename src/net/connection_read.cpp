@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <utility>
 
 namespace ponk::net {
 
@@ -24,6 +25,9 @@ constexpr std::size_t body_room = 256 * 1024;
 constexpr std::size_t small_body = 64 * 1024;
 // A stream that comes slower than this within the time for a body is given up.
 constexpr std::size_t enough_to_receive = 64 * 1024;
+// What a byte of a body costs on an I/O thread, and one of a chunk's frame, in nanoseconds.
+constexpr std::int64_t byte_cost = 1;
+constexpr std::int64_t frame_byte_cost = 20;
 
 }  // namespace
 
@@ -57,8 +61,40 @@ void Connection::receive(std::size_t room, Next next)
                               if (problem == asio::error::eof) return self->ended_early();
                               if (problem) return self->close();
                               self->reader_.received(got);
+                              self->received_ += got;
                               (*self.*next)();
                           });
+}
+
+// What comes in the first piece with the head is free.
+void Connection::receive_body(Next next)
+{
+    charge_body();
+    const auto room = reader_.body_room();
+    const auto pause =
+        client_->is_owner() ? std::chrono::milliseconds(0) : client_->io.pause(Clock::now());
+    pause_for(pause, [room, next](Connection& self) { self.receive(room, next); });
+}
+
+void Connection::charge_body()
+{
+    const auto frames = reader_.frame_bytes();
+    const auto bytes = std::exchange(received_, 0);
+    const auto new_frames = frames - std::exchange(charged_frames_, frames);
+    if (bytes + new_frames == 0) return;
+    client_->io.charge(static_cast<std::int64_t>(bytes) * byte_cost +
+                           static_cast<std::int64_t>(new_frames) * frame_byte_cost,
+                       Clock::now());
+}
+
+// Without a thread.
+void Connection::pause_for(std::chrono::milliseconds pause, std::function<void(Connection&)> next)
+{
+    if (pause.count() == 0) return next(*this);
+    pause_.expires_after(pause);
+    pause_.async_wait([self = shared_from_this(), next = std::move(next)](error_code problem) {
+        if (!problem && !self->closed_) next(*self);
+    });
 }
 
 // The other side sends no more; it may still want to hear what was wrong.
@@ -144,9 +180,11 @@ void Connection::find_client(const std::string& named)
 bool Connection::hold_body(std::size_t bytes)
 {
     const auto& options = shared_->options;
+    // The owner has room that others cannot fill.
+    const auto extra = client_->is_owner() ? options.client_budget : 0;
     const auto share = client_->is_owner() ? options.body_budget : options.client_budget;
     return work_->part.hold(
-        bytes, {shared_->body_bytes, options.body_budget}, {client_->body_bytes, share});
+        bytes, {shared_->body_bytes, options.body_budget + extra}, {client_->body_bytes, share});
 }
 
 Reception Connection::receive_by_handler(const Request& request)
@@ -186,6 +224,8 @@ void Connection::send_100_continue()
 void Connection::begin_body()
 {
     guard(shared_->options.request_timeout);
+    received_ = 0;
+    charged_frames_ = 0;
     read_body();
 }
 
@@ -200,10 +240,10 @@ void Connection::read_body()
     if (step == Step::bad) return refuse_problem();
     if (step == Step::ready) {
         unread_ = false;
+        charge_body();
         return dispatch();
     }
-    const auto left = reader_.body_size() ? *reader_.body_size() - body.size() : body_room;
-    receive(std::min<std::uint64_t>(left, body_room), &Connection::read_body);
+    receive_body(&Connection::read_body);
 }
 
 void Connection::refuse_large()
@@ -229,6 +269,7 @@ Response Connection::busy(const char* why) const
 
 void Connection::refuse_problem()
 {
+    if (client_) charge_body();
     refuse(Error(ErrorKind::invalid_argument, reader_.problem().text), reader_.problem().status);
 }
 
@@ -240,7 +281,7 @@ void Connection::read_stream()
     if (step == Step::bad) return refuse_problem();
     if (step == Step::ready) unread_ = false;
     if (step == Step::more && piece_.size() < enough_to_receive)
-        return receive(body_room, &Connection::read_stream);
+        return receive_body(&Connection::read_stream);
     feed(step == Step::ready ? &Connection::write_last_piece : &Connection::write_piece,
          &Connection::read_stream);
 }

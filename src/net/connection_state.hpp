@@ -8,6 +8,7 @@
 
 #include <boost/asio/steady_timer.hpp>
 
+#include <optional>
 #include <utility>
 
 // Inside net/ only: this header pulls in Asio and Beast.
@@ -41,12 +42,13 @@ public:
         return true;
     }
 
-    void release()
+    void release() { shrink(0); }
+    void shrink(std::size_t bytes)
     {
-        const auto bytes = std::exchange(held_, 0);
-        if (bytes == 0) return;
-        *all_ -= bytes;
-        *of_client_ -= bytes;
+        if (bytes >= held_) return;
+        const auto less = std::exchange(held_, bytes) - bytes;
+        *all_ -= less;
+        *of_client_ -= less;
     }
 
 private:
@@ -62,14 +64,46 @@ private:
     std::size_t held_ = 0;
 };
 
+// Answers up to this size, and pieces of streams, are not counted: what was done is always told.
+inline constexpr std::size_t small_answer = 64 * 1024;
+// A part of the memory for answers, for this client.
+bool hold_answer_of(Account& client, Shared& shared, Part& part, std::size_t bytes);
+// What one answer, or piece of a stream, may have when nobody else has any.
+std::size_t most_for_answer(const Account& client, const ServerOptions& options);
+
+// One of the calls in flight of its client, from when its request is there until the whole answer
+// is sent, or waits for news.
+class CountedCall {
+public:
+    CountedCall() = default;
+    explicit CountedCall(std::shared_ptr<Account> client) : client_(std::move(client))
+    {
+        ++client_->calls;
+    }
+    ~CountedCall() { end(); }
+    CountedCall(const CountedCall&) = delete;
+    CountedCall& operator=(const CountedCall&) = delete;
+    CountedCall(CountedCall&&) noexcept = default;
+    CountedCall& operator=(CountedCall&& other) noexcept
+    {
+        std::swap(client_, other.client_);
+        return *this;
+    }
+
+    void end()
+    {
+        if (const auto client = std::exchange(client_, nullptr)) --client->calls;
+    }
+
+private:
+    std::shared_ptr<Account> client_;
+};
+
 // A request that is being read or answered, its part of the memory for bodies, and what its work
 // may cost.
 struct Work final : public AnswerMeter {
     explicit Work(std::shared_ptr<Shared> server) : shared(std::move(server)) {}
-    ~Work() override
-    {
-        if (counted) --client->calls;
-    }
+    ~Work() override = default;
     Work(const Work&) = delete;
     Work& operator=(const Work&) = delete;
 
@@ -80,7 +114,7 @@ struct Work final : public AnswerMeter {
     std::shared_ptr<Account> client = {};
     WorkBudget budget = {};
     std::chrono::milliseconds time_limit{0};
-    bool counted = false;  // among the client's calls
+    CountedCall call = {};
     Request request;
     Part part;
     Part answer_part;  // of the memory for answers, while one is made
@@ -89,16 +123,44 @@ struct Work final : public AnswerMeter {
     std::function<bool(const Request&, const Respond&)> begin = {};
 };
 
-// A body that is being sent. A worker that makes a piece of it keeps it alive.
-struct Body {
+// A body that is being sent, and its part of the memory for answers: the piece that is made or
+// waits to be read. A worker that makes a piece keeps it alive, and the strand leaves it alone.
+struct Body final : public AnswerMeter {
+    Body(std::shared_ptr<Shared> server,
+         std::shared_ptr<Account> of,
+         std::unique_ptr<BodySource> from)
+        : shared(std::move(server)), client(std::move(of)), source(std::move(from))
+    {
+        budget.limit_answer(static_cast<std::size_t>(-1), this);
+    }
+    ~Body() override = default;
+    Body(const Body&) = delete;
+    Body& operator=(const Body&) = delete;
+
+    // On a worker. Without room for a piece the step is `no_room`.
+    void make_piece();
+    // Counts what a source charges for the piece that it makes.
+    bool hold(std::size_t total) override;
+    // Whether there is room for the piece that there was none for.
+    bool find_room() { return hold_answer_of(*client, *shared, part, need); }
+
+    std::shared_ptr<Shared> shared;
+    std::shared_ptr<Account> client;
     std::unique_ptr<BodySource> source;
+    CountedCall call = {};
     WorkBudget budget = {};
+    Part part = {};
     // The last piece, and what comes behind it.
     std::string piece = {};
     BodySource::Step step = BodySource::Step::data;
-
-    // On a worker.
-    void make_piece();
+    std::size_t need = 0;       // room that must be there before the source is asked
+    std::size_t too_large = 0;  // the size of a piece that there is no room for
+    bool large = false;         // the last piece was counted
+    bool begun = false;         // something of the answer was sent
+    std::size_t charged = 0;    // by the source, all pieces together
+    std::size_t charged_before = 0;
+    // When the wait for room ends.
+    std::optional<WorkBudget::Clock::time_point> patience = {};
 };
 
 // One connection. Everything happens on the strand of its transport, but what is said to run on a
@@ -137,6 +199,9 @@ private:
     std::optional<Response> write_piece();
     std::optional<Response> write_last_piece();
     void receive(std::size_t room, Next next);
+    void receive_body(Next next);
+    void charge_body();
+    void pause_for(std::chrono::milliseconds pause, std::function<void(Connection&)> next);
     void ended_early();
     void stop_waiting();
     void refuse_problem();
@@ -147,7 +212,8 @@ private:
 
     // connection_write.cpp: the answer
     void dispatch();
-    bool begin();
+    bool begin(Work& work);
+    void begin_or_handle(std::shared_ptr<Work> work);
     void post_answer(Response response);
     Response handle(const Work& work);
     bool count_call();
@@ -157,14 +223,19 @@ private:
     void refuse(const Error& error, int status);
     void answer(Response response);
     void send(Response response);
+    void send_head(Response& response);
     void write(Next next);
     void finish();
     void discard(std::size_t so_far);
+    void discard_more(std::size_t so_far);
 
     // connection_body.cpp: an answer that is streamed
-    void begin_stream(std::unique_ptr<BodySource> source);
+    void begin_stream(std::unique_ptr<BodySource> source, CountedCall call);
     void pump();
     void pumped();
+    void sent_piece();
+    void wait_for_room();
+    void give_up_stream(Response why);
     bool count(bool last);
     void rung();
     void watch_for_close();
@@ -184,6 +255,7 @@ private:
 
     std::unique_ptr<Transport> transport_;
     boost::asio::steady_timer timer_;
+    boost::asio::steady_timer pause_;                        // before more is read, or made
     Clock::time_point deadline_ = Clock::time_point::max();  // of the current step
     Clock::time_point alarm_ = Clock::time_point::max();     // when the timer looks at it next
     ListenerKind listener_kind_;
@@ -194,7 +266,9 @@ private:
     RequestReader reader_;
     std::shared_ptr<Work> work_;
     std::unique_ptr<BodySink> sink_;
-    std::string piece_;  // of a body that is streamed
+    std::string piece_;           // of a body that is streamed
+    std::uint64_t received_ = 0;  // of the body, and not charged yet
+    std::uint64_t charged_frames_ = 0;
     std::shared_ptr<Body> body_;
     Framing framing_ = Framing::length;
     std::uint64_t left_ = 0;           // of an answer with a length

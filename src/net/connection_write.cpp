@@ -17,43 +17,67 @@ namespace {
 
 // Smaller pieces are copied behind each other.
 constexpr std::size_t small_piece = 4 * 1024;
-// Answers up to this size are not counted, and this much room is kept for the next one.
-constexpr std::size_t small_answer = 64 * 1024;
-// What is read and thrown away of a request that was refused, so that its sender sees the answer.
-constexpr std::size_t linger_bytes = std::size_t{64} << 20;
+// What is read and thrown away of a request that was refused, so that its sender sees the answer:
+// as much as bodies mostly may have. It is no help to anybody else, so a byte counts as several.
+constexpr std::size_t linger_bytes = std::size_t{16} << 20;
+constexpr std::int64_t linger_byte_cost = 4;
 constexpr std::size_t linger_room = 64 * 1024;
 constexpr std::chrono::seconds linger_time{5};
+// Larger bodies are understood on workers: an I/O thread has others to serve.
+constexpr std::size_t large_for_io = 256 * 1024;
 
+}  // namespace
+
+// The owner has room that others cannot fill.
 bool hold_answer_of(Account& client, Shared& shared, Part& part, std::size_t bytes)
 {
     const auto& options = shared.options;
+    const auto extra = client.is_owner() ? options.client_budget : 0;
     const auto share = client.is_owner() ? options.answer_budget : options.client_budget;
     return part.hold(
-        bytes, {shared.answer_bytes, options.answer_budget}, {client.answer_bytes, share});
+        bytes, {shared.answer_bytes, options.answer_budget + extra}, {client.answer_bytes, share});
 }
 
-}  // namespace
+std::size_t most_for_answer(const Account& client, const ServerOptions& options)
+{
+    return client.is_owner() ? options.answer_budget
+                             : std::min(options.answer_budget, options.client_budget);
+}
 
 void Connection::dispatch()
 {
     relax();
     if (!count_call()) return answer(too_many_calls());
     work_->budget.set_deadline(Clock::now() + work_->time_limit);
-    if (begin()) return;
+    // The calls of one that uses much CPU time take turns with those of others.
+    const bool on_worker = client_->heavy || work_->request.body.size() > large_for_io;
+    if (work_->begin && !on_worker) {
+        const auto before = thread_cpu_time();
+        const bool begun = begin(*work_);
+        shared_->workers.charge(*client_, thread_cpu_time() - before);
+        if (begun) return;
+        work_->begin = nullptr;
+    }
     begin_work();
     shared_->workers.run(client_, work_->pace, [self = shared_from_this(), work = work_]() mutable {
-        auto response = self->handle(*work);
-        work.reset();
-        self->post_answer(std::move(response));
+        self->begin_or_handle(std::exchange(work, nullptr));
     });
+}
+
+// On a worker.
+void Connection::begin_or_handle(std::shared_ptr<Work> work)
+{
+    if (work->begin && !work->budget.abandoned() && !shared_->ends && begin(*work)) return;
+    auto response = handle(*work);
+    work.reset();
+    post_answer(std::move(response));
 }
 
 // False when the client has as many calls in flight as it may.
 bool Connection::count_call()
 {
-    work_->counted = true;
-    const auto calls = ++client_->calls;
-    return client_->is_owner() || calls <= shared_->options.call_limit;
+    work_->call = CountedCall(client_);
+    return client_->is_owner() || client_->calls <= shared_->options.call_limit;
 }
 
 Response Connection::too_many_calls() const
@@ -79,10 +103,9 @@ void Connection::post_answer(Response response)
     });
 }
 
-// False when it takes a worker.
-bool Connection::begin()
+// False when the handler must be asked.
+bool Connection::begin(Work& work)
 {
-    if (!work_->begin) return false;
     // Whoever responds must not be the last to hold the connection once the promise is kept: the
     // server may be gone then.
     auto self = std::make_shared<std::shared_ptr<Connection>>(shared_from_this());
@@ -92,7 +115,7 @@ bool Connection::begin()
     };
     shared_->promises.make();
     try {
-        if (work_->begin(work_->request, respond)) return true;
+        if (work.begin(work.request, respond)) return true;
     } catch (const std::exception& problem) {
         respond(shared_->error(reader_.target(), Error(ErrorKind::internal, problem.what()), 500));
         return true;
@@ -134,10 +157,19 @@ void Connection::send(Response response)
 {
     ++shared_->served;
     served_any_ = true;
+    auto call = work_ ? std::move(work_->call) : CountedCall();
     work_.reset();  // who is slow in reading the answer holds no body
-    // What was done is always told: those answers are small.
     if (response.body.size() > small_answer && !hold_answer(response.body.size()))
         response = refuse_answer(response.body.size());
+    send_head(response);
+    if (response.stream) return begin_stream(std::move(response.stream), std::move(call));
+    chunk_ = std::move(response.body);
+    write(&Connection::finish);
+}
+
+// Leaves nothing of the body where none is sent.
+void Connection::send_head(Response& response)
+{
     const bool bare = response.status == 204 || response.status == 304;
     const bool head_only = bare || reader_.method() == "HEAD";
     framing_ = bare ? Framing::none : Framing::length;
@@ -146,11 +178,9 @@ void Connection::send(Response response)
     if (framing_ == Framing::closing) keep_alive_ = false;
     left_ = response.stream ? response.stream_size.value_or(0) : response.body.size();
     out_ = head_of(response, framing_, left_, keep_alive_);
-    if (head_only || !response.stream) {
-        if (!head_only) chunk_ = std::move(response.body);
-        return write(&Connection::finish);
-    }
-    begin_stream(std::move(response.stream));
+    if (!head_only) return;
+    response.body.clear();
+    response.stream.reset();
 }
 
 bool Connection::hold_answer(std::size_t bytes)
@@ -167,10 +197,8 @@ bool Work::hold(std::size_t bytes)
 // One that is too large alone is not worth another try.
 Response Connection::refuse_answer(std::size_t bytes) const
 {
-    const auto& options = shared_->options;
-    const auto most = client_->is_owner() ? options.answer_budget
-                                          : std::min(options.answer_budget, options.client_budget);
-    if (bytes <= most) return busy("too many large answers are waiting to be read");
+    if (bytes <= most_for_answer(*client_, shared_->options))
+        return busy("too many large answers are waiting to be read");
     return shared_->error(reader_.target(),
                           Error(ErrorKind::invalid_argument,
                                 fmt::format("the answer has {}, more than one request is given",
@@ -226,16 +254,27 @@ void Connection::finish()
     // Closing now would reset the connection, and the answer might be lost on the way.
     transport_->end_sending();
     guard(linger_time);
+    if (!client_) find_client("");
     discard(0);
 }
 
+// What others than the owner send for nothing is charged.
 void Connection::discard(std::size_t so_far)
 {
     if (so_far > linger_bytes) return close();
+    const auto pause =
+        client_->is_owner() ? std::chrono::milliseconds(0) : client_->io.pause(Clock::now());
+    pause_for(pause, [so_far](Connection& self) { self.discard_more(so_far); });
+}
+
+void Connection::discard_more(std::size_t so_far)
+{
     piece_.resize(linger_room);
     transport_->read_some(asio::buffer(piece_),
                           [self = shared_from_this(), so_far](error_code problem, std::size_t got) {
                               if (problem || self->closed_) return self->close();
+                              const auto cost = static_cast<std::int64_t>(got) * linger_byte_cost;
+                              self->client_->io.charge(cost, Clock::now());
                               self->discard(so_far + got);
                           });
 }

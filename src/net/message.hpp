@@ -43,15 +43,18 @@ struct Request {
 class BodySource {
 public:
     // broken: the rest cannot be had; the connection is cut, so that nobody takes a part for all.
-    enum class Step { data, waiting, end, broken };
+    // no_room: `charge_answer` refused the next bytes; nothing was appended, and the server asks
+    // again when there is room for them.
+    enum class Step { data, waiting, end, broken, no_room };
 
     virtual ~BodySource() = default;
 
     // `ring` may be called from any thread, also after the source is gone; it makes the server ask
     // again after a `waiting`.
     virtual void attach(std::function<void()> ring) = 0;
-    // Appends the next bytes to `out` (about 256 KiB at most) and says what comes. `data` without
-    // bytes: there is more to do before any can be given; others have their turn meanwhile.
+    // Appends the next bytes to `out` and says what comes. `data` without bytes: there is more to
+    // do before any can be given; others have their turn meanwhile. A piece that may have more than
+    // about 256 KiB is charged with `charge_answer` before it is made.
     virtual Step next(std::string& out) = 0;
     // After a `waiting` the server asks again after this long, rung or not.
     [[nodiscard]] virtual std::chrono::milliseconds patience() const

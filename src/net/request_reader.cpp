@@ -13,6 +13,10 @@ using boost::system::error_code;
 constexpr std::uint32_t header_limit = 32 * 1024;
 // What an idle connection may keep of a large request's room.
 constexpr std::size_t small_room = 8 * 1024;
+// What frames of chunks may have beyond as many bytes as the data in them.
+constexpr std::uint64_t frame_allowance = 16 * 1024;
+constexpr std::size_t least_body_room = 16 * 1024;
+constexpr std::size_t most_body_room = 256 * 1024;
 
 }  // namespace
 
@@ -24,6 +28,8 @@ void RequestReader::next_request()
     head_->body_limit(boost::none);  // the server has limits of its own, by route
     target_.clear();
     begun_ = false;
+    frame_bytes_ = 0;
+    data_bytes_ = 0;
     if (buffer_.size() == 0 && buffer_.capacity() > small_room) {
         buffer_.clear();
         buffer_.shrink_to_fit();
@@ -108,10 +114,22 @@ RequestReader::Step RequestReader::read_body(std::string& out, std::size_t most)
         buffer_.consume(used);
         out.resize(before + taken);
         most -= taken;
+        data_bytes_ += taken;
+        frame_bytes_ += used - taken;
+        if (frame_bytes_ > frame_allowance + data_bytes_) {
+            problem_ = {400, "the chunks of the body are too small: send larger ones"};
+            return Step::bad;
+        }
         if (problem == http::error::need_more) return Step::more;
         if (problem && problem != http::error::need_buffer) return fail(problem);
     }
     return Step::ready;
+}
+
+std::size_t RequestReader::body_room() const
+{
+    if (body_size_) return std::min<std::uint64_t>(*body_size_ - data_bytes_, most_body_room);
+    return std::clamp<std::uint64_t>(data_bytes_, least_body_room, most_body_room);
 }
 
 RequestReader::Step RequestReader::fail(error_code code)

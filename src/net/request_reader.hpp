@@ -48,8 +48,13 @@ public:
     [[nodiscard]] std::optional<std::uint64_t> body_size() const { return body_size_; }
     [[nodiscard]] bool has_all() const { return body_ ? body_->is_done() : head_->is_done(); }
 
-    // Appends up to `most` bytes of the body to `out`.
+    // Appends up to `most` bytes of the body to `out`. Chunks of which more is frame than data are
+    // refused once there are many: each costs time, however little is in it.
     Step read_body(std::string& out, std::size_t most);
+    // What the frames of chunks had in bytes, so far.
+    [[nodiscard]] std::uint64_t frame_bytes() const { return frame_bytes_; }
+    // How many bytes to receive at once: few until it is seen what chunks are like.
+    [[nodiscard]] std::size_t body_room() const;
 
     struct Problem {
         int status = 400;
@@ -70,6 +75,8 @@ private:
     Headers headers_;
     std::string expectation_;
     std::optional<std::uint64_t> body_size_;
+    std::uint64_t frame_bytes_ = 0;
+    std::uint64_t data_bytes_ = 0;
     unsigned version_ = 11;
     bool keep_alive_ = true;
     bool begun_ = false;

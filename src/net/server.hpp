@@ -31,9 +31,9 @@ struct Reception {
     std::unique_ptr<BodySink> sink = {};
     // Else the whole body is read for the handler, when it has at most so many bytes.
     std::size_t body_limit = std::size_t{16} << 20;
-    // Takes the request on without a thread that waits. Called on an I/O thread with the whole
-    // body: must not block. True: `respond` is called, later or at once. False: the handler is
-    // asked as ever, and `respond` is not called.
+    // Takes the request on without a thread that waits. Called with the whole body, on an I/O
+    // thread unless the body is large or the client a heavy one: must not block. True: `respond` is
+    // called, later or at once. False: the handler is asked as ever, and `respond` is not called.
     std::function<bool(const Request&, const Respond& respond)> begin = {};
     // Slow ones wait for something else, say a disk, and never have all workers at once. `compute`
     // is for those that keep a processor busy, and `piece`, the server's own, for pieces of bodies:
@@ -73,6 +73,8 @@ struct ServerOptions {
     std::size_t answer_budget = std::size_t{256} << 20;
     // Of both, what one client may have; not for the owner.
     std::size_t client_budget = std::size_t{128} << 20;
+    // How long a streamed answer waits for that room before each of its pieces.
+    std::chrono::milliseconds room_timeout{60'000};
     // An answer that is made whole: what makes it is stopped beyond.
     std::size_t answer_limit = std::size_t{128} << 20;
     // Requests of one client that are not answered yet; beyond, 429 with Retry-After. Not for the

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bodies of requests, whole and as streams, and answers with a length.
 #include "base/synced.hpp"
+#include "base/work_budget.hpp"
+#include "net/account.hpp"
 #include "net/server_test_support.hpp"
 
 #include <atomic>
@@ -67,6 +69,31 @@ private:
     std::uint64_t left_;
 };
 
+// Pieces that are larger than what sockets hold. Says before it makes one, where it should.
+class LargePieces final : public BodySource {
+public:
+    enum class Charge { no, yes };
+
+    LargePieces(std::atomic<int>& made, std::size_t size, Charge charge)
+        : made_(made), size_(size), charge_(charge)
+    {
+    }
+    void attach(std::function<void()> /*ring*/) override {}
+    Step next(std::string& out) override
+    {
+        if (charge_ == Charge::yes && !charge_answer(size_)) return Step::no_room;
+        ++made_;
+        out.append(size_, 'p');
+        return --left_ == 0 ? Step::end : Step::data;
+    }
+
+private:
+    std::atomic<int>& made_;
+    std::size_t size_;
+    Charge charge_;
+    int left_ = 2;
+};
+
 class Bodies : public testing::Test {
 protected:
     static constexpr std::size_t text_size = std::size_t{24} << 20;  // more than sockets hold
@@ -74,11 +101,19 @@ protected:
     Handlers handlers()
     {
         Handlers handlers;
-        handlers.answer = [](const Request& request) {
+        handlers.answer = [this](const Request& request) {
             if (request.path[0] == "text") {
                 Response text;
                 text.body = std::string(text_size, 'x') + "\n";
                 return text;
+            }
+            if (request.path[0] == "pieces") {
+                Response pieces;
+                pieces.stream = std::make_unique<LargePieces>(
+                    made_,
+                    text_size,
+                    request.parameter("free") ? LargePieces::Charge::no : LargePieces::Charge::yes);
+                return pieces;
             }
             if (request.path[0] != "zeros") return json_response(Json(request.body));
             Response response;
@@ -114,6 +149,7 @@ protected:
     }
 
     Diary diary_;
+    std::atomic<int> made_ = 0;
     std::size_t most_ = std::size_t{1} << 40;
 };
 
@@ -244,6 +280,68 @@ TEST_F(Bodies, ALargeBodyIsRefusedByItsLengthOrWhenItHasCome)
     EXPECT_TRUE(just.receive_until("\n").starts_with("HTTP/1.1 200"));
 }
 
+TEST_F(Bodies, ManyTinyChunksAreRefusedBeforeTheyCostMuch)
+{
+    const TcpServer server(handlers());
+    const auto chunked = [](const std::string& path, const std::string& chunk, int count) {
+        auto text = "POST /" + path + " HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
+        for (int i = 0; i < count; ++i)
+            text += chunk;
+        return text;
+    };
+    for (const char* path : {"sink", "large"}) {
+        auto client = server.connect();
+        client.send(chunked(path, "1\r\n \r\n", 100'000));  // as far as it gets
+        const auto refusal = client.receive_until("}\n");
+        EXPECT_TRUE(refusal.starts_with("HTTP/1.1 400")) << refusal;
+        EXPECT_NE(refusal.find("too small"), std::string::npos) << refusal;
+    }
+    EXPECT_TRUE(becomes(diary_.aborted, 1));
+    EXPECT_LT(diary_.bytes, 16'384U);
+
+    auto client = server.connect();  // a few of them, or small ones
+    ASSERT_TRUE(client.send(chunked("large", "1\r\n \r\n", 3000) + "0\r\n\r\n"));
+    EXPECT_TRUE(client.receive_until("\"\n").starts_with("HTTP/1.1 200"));
+    ASSERT_TRUE(client.send(chunked("large", "8\r\n01234567\r\n", 50'000) + "0\r\n\r\n"));
+    EXPECT_TRUE(client.receive_until("\"\n").starts_with("HTTP/1.1 200"));
+}
+
+TEST_F(Bodies, LittleIsReadOfABodyThatWasRefusedAndItsSenderSeesTheAnswer)
+{
+    const TcpServer server(handlers());
+    const std::string block(1 << 20, 'x');
+    constexpr int blocks = 96;
+    auto client = server.connect();
+    ASSERT_TRUE(client.send(
+        fmt::format("POST /closed HTTP/1.1\r\nContent-Length: {}\r\n\r\n", blocks * block.size())));
+    int sent = 0;
+    while (sent < blocks && client.send(block))
+        ++sent;
+    EXPECT_LT(sent, 48);  // sockets hold some of it
+    EXPECT_TRUE(client.receive_until("}\n").starts_with("HTTP/1.1 401"));
+
+    auto moderate = server.connect();
+    ASSERT_TRUE(moderate.send(
+        fmt::format("POST /closed HTTP/1.1\r\nContent-Length: {}\r\n\r\n", 12 * block.size())));
+    for (int i = 0; i < 12; ++i)
+        ASSERT_TRUE(moderate.send(block));
+    EXPECT_TRUE(moderate.receive_all().starts_with("HTTP/1.1 401"));
+}
+
+TEST(IoShareTest, WhoTakesMoreThanHalfOfAThreadsTimeWaits)
+{
+    IoShare share;
+    const auto start = IoShare::Clock::now();
+    share.charge(50'000'000, start);
+    EXPECT_EQ(share.pause(start), 0ms);  // some is free
+    share.charge(10'000'000, start);
+    EXPECT_EQ(share.pause(start), 20ms);
+    EXPECT_EQ(share.pause(start + 10ms), 10ms);
+    EXPECT_EQ(share.pause(start + 20ms), 0ms);
+    share.charge(std::int64_t{60} * 1'000'000'000, start);
+    EXPECT_EQ(share.pause(start), 100ms);
+}
+
 TEST_F(Bodies, ABadChunkIsToldInTheWordsOfWhatWasAskedFor)
 {
     const TcpServer server(handlers());
@@ -324,6 +422,52 @@ TEST_F(Bodies, AllAnswersThatNobodyReadsHaveABudget)
         given += answered ? 1 : 0;
     }
     EXPECT_EQ(given, 3);
+}
+
+TEST_F(Bodies, PiecesOfStreamsThatNobodyReadsHaveTheSameBudget)
+{
+    ServerOptions options;
+    options.client_budget = text_size * 5 / 2;
+    const TcpServer server(handlers(), options);
+    std::vector<RawClient> clients;
+    for (int i = 0; i < 6; ++i) {
+        clients.push_back(server.connect());
+        ASSERT_TRUE(clients.back().send("GET /pieces HTTP/1.1\r\n\r\n"));
+    }
+    ASSERT_TRUE(becomes(made_, 2));
+    auto other = server.connect();  // whoever does not wait for room is refused at once
+    ASSERT_TRUE(other.send("GET /pieces?free=1 HTTP/1.1\r\n\r\n"));
+    EXPECT_TRUE(other.receive_until("}\n").starts_with("HTTP/1.1 503"));
+    ASSERT_TRUE(other.send("GET /zeros?size=9&told=9 HTTP/1.1\r\n\r\n"));
+    EXPECT_TRUE(other.receive_until("000000000").starts_with("HTTP/1.1 200"));
+    EXPECT_EQ(made_, 3);  // with the one that was refused
+
+    // The others wait for those before them, and get all of it.
+    std::vector<std::jthread> readers;
+    for (auto& client : clients) {
+        readers.emplace_back([&client] {
+            const auto all = client.receive_until("0\r\n\r\n");
+            EXPECT_TRUE(all.starts_with("HTTP/1.1 200"));
+            EXPECT_GT(all.size(), 2 * text_size);
+        });
+    }
+    readers.clear();
+    EXPECT_EQ(made_, 13);
+}
+
+TEST_F(Bodies, AStreamThatFindsNoRoomForLongIsRefused)
+{
+    ServerOptions options;
+    options.client_budget = text_size * 3 / 2;
+    options.room_timeout = 20ms;
+    const TcpServer server(handlers(), options);
+    auto slow = server.connect();
+    ASSERT_TRUE(slow.send("GET /text HTTP/1.1\r\n\r\n"));
+    EXPECT_TRUE(slow.receive_until("\r\n\r\n").starts_with("HTTP/1.1 200"));
+    auto other = server.connect();
+    ASSERT_TRUE(other.send("GET /pieces HTTP/1.1\r\n\r\n"));
+    EXPECT_NE(other.receive_until("}\n").find(" 503 "), std::string::npos);
+    EXPECT_EQ(made_, 0);
 }
 
 TEST_F(Bodies, AnAnswerThatNeverFitsIsNotToBeTriedAgain)

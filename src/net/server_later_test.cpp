@@ -2,6 +2,7 @@
 // Answers that nobody waits for on a worker.
 #include "base/synced.hpp"
 #include "net/server_test_support.hpp"
+#include "net/workers.hpp"
 
 #include <atomic>
 
@@ -21,8 +22,9 @@ protected:
                         return json_response(Json("by a worker: " + request.body));
                     },
                 .receive =
-                    [this](const Request&) {
+                    [this](const Request& head) {
                         Reception reception;
+                        reception.client = head.parameter("client").value_or("");
                         reception.begin = [this](const Request& request, const Respond& respond) {
                             return begin(request, respond);
                         };
@@ -33,6 +35,11 @@ protected:
     bool begin(const Request& request, const Respond& respond)
     {
         const auto& path = request.path.at(0);
+        if (path == "thread") {
+            if (request.body == "spin") spin();
+            respond(json_response(Json(thread_name())));
+            return true;
+        }
         if (path == "throw") throw std::runtime_error("thrown");
         if (path == "now") respond(json_response(Json("now: " + request.body)));
         if (path == "later") {
@@ -43,6 +50,14 @@ protected:
             });
         }
         return path == "now" || path == "later";
+    }
+
+    // Uses more CPU time than a client may without being a heavy one.
+    static void spin()
+    {
+        const auto before = thread_cpu_time();
+        while (thread_cpu_time() - before < 250'000'000) {
+        }
     }
 
     static std::string post(const std::string& path, const std::string& body)
@@ -105,6 +120,25 @@ TEST_F(LaterAnswers, WhoLeftIsNotAnsweredAndTheServerWaitsForPromises)
     }
     threads_.lock()->clear();
     EXPECT_GE(answered_, 1);
+}
+
+TEST_F(LaterAnswers, BeginOnAWorkerWhereTheBodyIsLargeOrTheClientUsedMuchCpuTime)
+{
+    const TcpServer server(handlers());
+    auto client = server.connect();
+    const auto thread_of = [&client](const std::string& path, const std::string& body) {
+        client.send(post(path, body));
+        client.receive_until("\r\n\r\n");
+        return client.receive_until("\n");
+    };
+    EXPECT_NE(thread_of("thread", "small"), "\"ponk-worker\"\n");
+    EXPECT_EQ(thread_of("thread", std::string(300'000, 'x')), "\"ponk-worker\"\n");
+
+    EXPECT_NE(thread_of("thread?client=a", "spin"), "\"ponk-worker\"\n");
+    EXPECT_EQ(thread_of("thread?client=a", "small"), "\"ponk-worker\"\n");
+    EXPECT_NE(thread_of("thread?client=b", "small"), "\"ponk-worker\"\n");
+    // The handler is asked from there as ever.
+    EXPECT_EQ(thread_of("other?client=a", "x"), "\"by a worker: x\"\n");
 }
 
 }  // namespace

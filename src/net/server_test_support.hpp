@@ -9,11 +9,19 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <pthread.h>
 #include <string>
 #include <sys/socket.h>
 #include <thread>
 
 namespace ponk::net {
+
+inline std::string thread_name()
+{
+    char name[16] = {};
+    ::pthread_getname_np(::pthread_self(), name, sizeof name);
+    return name;
+}
 
 // A client that says exactly what it is told to, right or wrong.
 class RawClient {

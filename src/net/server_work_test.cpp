@@ -8,20 +8,12 @@
 #include "os/socket.hpp"
 
 #include <atomic>
-#include <pthread.h>
 #include <set>
 
 namespace ponk::net {
 namespace {
 
 using namespace std::chrono_literals;
-
-std::string thread_name()
-{
-    char name[16] = {};
-    ::pthread_getname_np(::pthread_self(), name, sizeof name);
-    return name;
-}
 
 template <class Condition>
 bool becomes_true(const Condition& condition)
@@ -34,18 +26,24 @@ bool becomes_true(const Condition& condition)
 }
 
 // "/hold" and the body of "/held" wait until `open`; "/spin" and the body of "/spun" work until
-// their work is over. The client is what the query says.
+// their work is over. That of "/news" waits for ever, that of "/endless" has no end. The client is
+// what the query says.
 class ServerWork : public testing::Test {
 protected:
     class Source final : public BodySource {
     public:
-        Source(ServerWork& test, bool spins) : test_(test), spins_(spins) {}
+        Source(ServerWork& test, std::string kind) : test_(test), kind_(std::move(kind)) {}
         ~Source() override { ++test_.gone_; }
         void attach(std::function<void()> /*ring*/) override {}
         Step next(std::string& out) override
         {
             test_.note_thread();
-            if (spins_) return Step::data;  // long work without a byte
+            if (kind_ == "spun") return Step::data;  // long work without a byte
+            if (kind_ == "news") return Step::waiting;
+            if (kind_ == "endless") {
+                out.append(100'000, 'e');
+                return Step::data;
+            }
             ++test_.held_;
             test_.wait_until_open();
             out += "held";
@@ -54,7 +52,7 @@ protected:
 
     private:
         ServerWork& test_;
-        bool spins_;
+        std::string kind_;
     };
 
     ~ServerWork() override { open_ = true; }
@@ -80,9 +78,9 @@ protected:
             ++held_;
             wait_until_open();
         }
-        if (path == "held" || path == "spun") {
+        if (path == "held" || path == "spun" || path == "news" || path == "endless") {
             Response response;
-            response.stream = std::make_unique<Source>(*this, path == "spun");
+            response.stream = std::make_unique<Source>(*this, path);
             return response;
         }
         if (path == "spin") {
@@ -262,6 +260,30 @@ TEST_F(ServerWork, TooManyCallsOfOneClientAreRefused)
         client.receive_until("hold");
     more.send(get("quick?client=a"));
     EXPECT_NE(more.receive_until("quick").find("200 OK"), std::string::npos);
+}
+
+TEST_F(ServerWork, AStreamCountsAsACallUntilItWaitsForNews)
+{
+    ServerOptions options;
+    options.call_limit = 3;
+    const TcpServer server(handlers(), options);
+    std::vector<RawClient> streams;
+    const auto accepted = [&](const std::string& target) {
+        streams.push_back(server.connect());
+        streams.back().send(get(target + "?client=a"));
+        if (streams.back().receive_until("\r\n\r\n").find("200 OK") != std::string::npos)
+            return true;
+        streams.pop_back();
+        return false;
+    };
+    for (int i = 0; i < 6; ++i)  // those that wait for news do not count, a moment later
+        ASSERT_TRUE(becomes_true([&] { return accepted("news"); }));
+    for (int i = 0; i < 3; ++i)
+        ASSERT_TRUE(becomes_true([&] { return accepted("endless"); }));
+
+    EXPECT_FALSE(accepted("quick"));
+    streams.pop_back();
+    EXPECT_TRUE(becomes_true([&] { return accepted("quick"); }));
 }
 
 TEST(WorkersTest, AClientThatUsedMuchCpuTimeHasFewThreads)

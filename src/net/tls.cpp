@@ -149,7 +149,12 @@ public:
     {
         asio::async_write(stream_, parts, std::move(done));
     }
-    void end_sending() override {}
+    // Without TLS's own word of farewell, which might have to wait: what was sent had its length.
+    void end_sending() override
+    {
+        error_code ignored;
+        raw_.shutdown(Socket::shutdown_send, ignored);
+    }
 
 private:
     Context context_;  // in use even when a renewed one has taken its place
@@ -206,7 +211,7 @@ public:
     void end_sending() override
     {
         error_code ignored;
-        if (!stream_) raw_.shutdown(Socket::shutdown_send, ignored);
+        raw_.shutdown(Socket::shutdown_send, ignored);
     }
 
 private:

@@ -20,13 +20,6 @@ constexpr std::int64_t running_cost = 5'000'000;
 constexpr std::int64_t heavy_load = 200'000'000;
 constexpr std::int64_t load_leaks = 2;  // one nanosecond in so many
 
-std::int64_t cpu_time()
-{
-    timespec now{};
-    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
-
 std::int64_t wall_time()
 {
     return std::chrono::steady_clock::now().time_since_epoch().count();
@@ -61,6 +54,13 @@ std::size_t index(Reception::Pace pace)
 }
 
 }  // namespace
+
+std::int64_t thread_cpu_time()
+{
+    timespec now{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
 
 Workers::Workers(std::size_t count)
     : limits_{count + 1,
@@ -194,10 +194,27 @@ void Workers::end(const Taken& taken, std::int64_t cpu)
     --turn.running;
     --running_[index(taken.pace)];
     if (is_computing(*taken.client, taken.pace)) --computing_;
+    spend(*taken.client, cpu);
+}
+
+void Workers::spend(Account& client, std::int64_t cpu)
+{
+    auto& turn = client.turn;
     turn.spent += cpu + job_cost;
     const auto now = wall_time();
     turn.load = load_of(turn, now) + cpu;
     turn.load_at = now;
+    client.heavy = !client.is_owner() && turn.load > heavy_load;
+}
+
+void Workers::charge(Account& client, std::int64_t cpu)
+{
+    // Not for each of many small calls.
+    constexpr std::int64_t worth_a_lock = 1'000'000;
+    if (client.uncharged.fetch_add(cpu) + cpu < worth_a_lock) return;
+    const auto all = client.uncharged.exchange(0);
+    const std::lock_guard lock(mutex_);
+    spend(client, all);
 }
 
 void Workers::serve(Kind kind)
@@ -211,10 +228,10 @@ void Workers::serve(Kind kind)
         if (take(kind, taken)) {
             wake();
             lock.unlock();
-            const auto before = cpu_time();
+            const auto before = thread_cpu_time();
             taken.job();
             taken.job = nullptr;
-            const auto cpu = cpu_time() - before;
+            const auto cpu = thread_cpu_time() - before;
             lock.lock();
             end(taken, cpu);
             continue;

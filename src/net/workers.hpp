@@ -13,6 +13,9 @@
 
 namespace ponk::net {
 
+// Of this thread, in nanoseconds.
+std::int64_t thread_cpu_time();
+
 // Threads for what may block.
 //
 // Accounts take turns: the next job is of the client that used the least CPU time of those that
@@ -32,6 +35,8 @@ public:
     Workers& operator=(const Workers&) = delete;
 
     void run(const std::shared_ptr<Account>& client, Pace pace, Job job);
+    // What was done for the client on another thread counts like a job of it.
+    void charge(Account& client, std::int64_t cpu);
     // Runs what waits and ends the threads; nothing may come after it.
     void join();
     // Jobs that wait, for tests.
@@ -51,6 +56,7 @@ private:
     [[nodiscard]] bool has_room(const Account& client, Pace pace) const;
     [[nodiscard]] int next_of(Kind kind, const Account& client) const;
     void end(const Taken& taken, std::int64_t cpu);
+    static void spend(Account& client, std::int64_t cpu);
 
     const std::size_t limits_[4];      // jobs at once, by pace
     const std::size_t compute_limit_;  // pieces and what computes, of all clients but the owner

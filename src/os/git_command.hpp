@@ -16,7 +16,8 @@ namespace ponk::os {
 // arguments. Objects that a partial clone lacks are missing, not fetched.
 Command git_question(const Path& folder, const std::vector<std::string>& words);
 
-// `git clone` of an address that the user gave. The folder we are in has no say.
+// `git clone` of an address that the user gave. The folder we are in has no say, and what is cloned
+// runs nothing: no hooks (a template's neither), no submodules, no transports that are commands.
 Command git_clone(const std::string& address, const Path& to);
 
 // `git --version`.

@@ -35,6 +35,17 @@ tl::unexpected<Error> still_changing(const std::string& path)
               "Wait until the program that writes it is done, or list it in .amlignore."));
 }
 
+// A file that is mostly hole: chunks that are holes cost nothing, hashing it as a whole would cost
+// as much as if it were full.
+constexpr std::uint64_t largest_sparse = std::uint64_t{1} << 40;
+
+bool is_sparse(int fd)
+{
+    struct stat info {};
+    return ::fstat(fd, &info) == 0 && static_cast<std::uint64_t>(info.st_size) > chunked_above &&
+           info.st_blocks < info.st_size / 512 / 2;
+}
+
 // Reads `size` bytes and looks for one more; false when the file is shorter or longer.
 Result<bool> read_exactly(int fd, char* buffer, std::size_t size)
 {
@@ -152,6 +163,22 @@ Result<bool> FileStorer::try_link(int fd, const std::string& path, ScannedFile& 
     return true;
 }
 
+// A name alone makes such a file as large as the file system allows, and its list of chunks with
+// it.
+Result<std::optional<FileStorer::Outcome>>
+FileStorer::judge_sparse(int fd, const os::FileStatus& status, const std::string& path) const
+{
+    if (!is_sparse(fd)) return std::nullopt;
+    if (status.size <= largest_sparse) return Outcome::later;
+    if (source_ == Source::finished) return Outcome::too_sparse;
+    return tl::unexpected(
+        Error(ErrorKind::invalid_argument,
+              fmt::format("'{}' has {}, nearly all of it never written: more than a snapshot takes",
+                          printable(path),
+                          byte_size_text(status.size)),
+              "List it in .amlignore to leave it out."));
+}
+
 Result<FileStorer::Outcome>
 FileStorer::store(int folder, const std::string& path, ScannedFile& file)
 {
@@ -167,6 +194,7 @@ FileStorer::store(int folder, const std::string& path, ScannedFile& file)
         if (const int failed = os::status_of(fd.get(), before); failed != 0)
             return cannot_read(failed, path);
         if (before.is_file()) {
+            if (const auto early = TRY(judge_sparse(fd.get(), before, path))) return *early;
             file.kind = before.is_executable() ? EntryKind::executable : EntryKind::file;
             if (source_ == Source::finished && TRY(try_link(fd.get(), path, file)))
                 return Outcome::stored;
@@ -276,33 +304,36 @@ Result<> FileStorer::store_chunk(LargeFile& large, std::size_t index)
     const auto offset = index * chunk_size;
     auto& chunk = large.file->chunks[index];
     chunk.size = std::min(chunk_size, large.before.size - offset);
-    counters_.bytes += chunk.size;
     counters_.show(options_);
     char* const content = buffer(chunk_size + 1);
     if (os::is_hole(large.fd.get(), offset, chunk.size)) {
         static const Digest whole_chunk_of_zeros =
             sha256(std::string(static_cast<std::size_t>(chunk_size), '\0'));
-        std::memset(content, 0, chunk.size);
-        chunk.digest =
-            chunk.size == chunk_size ? whole_chunk_of_zeros : digest_of({content, chunk.size});
-    } else {
-        if (TRY(share_chunk(large, offset, chunk))) return {};
-        std::size_t filled = 0;
-        while (filled < chunk.size) {
-            const auto got = ::pread(large.fd.get(),
-                                     content + filled,
-                                     chunk.size - filled,
-                                     static_cast<off_t>(offset + filled));
-            if (got < 0 && errno == EINTR) continue;
-            if (got < 0) return fail_errno(errno, "read");
-            if (got == 0) {  // shorter now: the look at the end will tell
-                std::memset(content + filled, 0, chunk.size - filled);
-                break;
-            }
-            filled += static_cast<std::size_t>(got);
-        }
-        chunk.digest = digest_of({content, chunk.size});
+        const bool is_whole = chunk.size == chunk_size;
+        if (!is_whole) std::memset(content, 0, chunk.size);
+        chunk.digest = is_whole ? whole_chunk_of_zeros : digest_of({content, chunk.size});
+        // Most files that have one hole have many: zeros are made where they are stored.
+        if (!TRY(writer_.claim(chunk.digest))) return {};
+        if (is_whole) std::memset(content, 0, chunk.size);
+        return stage_.add(chunk.digest, {content, chunk.size});
     }
+    counters_.bytes += chunk.size;
+    if (TRY(share_chunk(large, offset, chunk))) return {};
+    std::size_t filled = 0;
+    while (filled < chunk.size) {
+        const auto got = ::pread(large.fd.get(),
+                                 content + filled,
+                                 chunk.size - filled,
+                                 static_cast<off_t>(offset + filled));
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return fail_errno(errno, "read");
+        if (got == 0) {  // shorter now: the look at the end will tell
+            std::memset(content + filled, 0, chunk.size - filled);
+            break;
+        }
+        filled += static_cast<std::size_t>(got);
+    }
+    chunk.digest = digest_of({content, chunk.size});
     if (TRY(writer_.claim(chunk.digest))) TRY(stage_.add(chunk.digest, {content, chunk.size}));
     return {};
 }

@@ -13,6 +13,7 @@
 #include <atomic>
 #include <chrono>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,7 +56,8 @@ public:
 
     // Stores `file` of the open folder. `path` is for messages. A file that is too large for one
     // task is left to `store_large`; then the answer is `later`.
-    enum class Outcome { stored, gone, later };
+    // A finished file that is a huge hole is left out.
+    enum class Outcome { stored, gone, later, too_sparse };
     Result<Outcome> store(int folder, const std::string& path, ScannedFile& file);
     // Stores a large file by tasks of its own; `file` outlives the pool's run.
     Result<> store_large(WorkPool& pool,
@@ -67,6 +69,8 @@ public:
 
 private:
     struct LargeFile;
+    Result<std::optional<Outcome>>
+    judge_sparse(int fd, const os::FileStatus& status, const std::string& path) const;
     Result<bool> try_store(int fd, const os::FileStatus& before, ScannedFile& file);
     Result<bool> try_link(int fd, const std::string& path, ScannedFile& file);
     Result<> store_chunk(LargeFile& large, std::size_t index);

@@ -249,6 +249,8 @@ Result<> TreeScan::list(std::size_t worker, int fd, ScannedFolder& folder)
     kept.reserve(list.names().size());
     std::size_t length = 0;
     for (const auto& name : list.names()) {
+        // A project's own rules may make each name expensive.
+        if (options_.stop.stop_requested()) return fail(ErrorKind::cancelled, "stopped");
         const auto is_folder = name.type == DT_DIR;
         if (options_.ignore.ignored &&
             options_.ignore.ignored(path_below(folder.path, name.text), is_folder))
@@ -338,6 +340,12 @@ Result<> TreeScan::examine_one(std::size_t worker, OpenFolder& open, ScannedFile
     ++files_read_;
     const auto outcome = TRY(storers_[worker]->store(open.fd.get(), path, file));
     if (outcome == FileStorer::Outcome::gone) skip(open, file);
+    if (outcome == FileStorer::Outcome::too_sparse) {
+        note(fmt::format("'{}' has {}, nearly all of it never written: it was left out",
+                         printable(path),
+                         byte_size_text(file.status.size)));
+        skip(open, file);
+    }
     if (outcome == FileStorer::Outcome::later) {
         auto* const later = &file;
         pool_.add([this, later, path, folder = open.folder.path](std::size_t other) -> Result<> {

@@ -4,7 +4,7 @@
 #include "stub/job.hpp"
 
 // The relay of a run, docs/design/relay.md: a program that answers MLflow's clients on the run's
-// own loopback. We only hold its listener open; who never knocks pays nothing.
+// own loopback. We only hold its listener open; a run that never connects pays nothing.
 namespace ponk::stub {
 
 // Listens on a port of 127.0.0.1 and tells the script which. Returns the descriptor, or -1: then

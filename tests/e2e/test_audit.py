@@ -112,3 +112,35 @@ def test_a_daemon_that_is_killed_loses_no_record_and_a_torn_line_is_repaired(pon
 
     ponk.run("audit", "verify")
     assert [one["text"] for one in records(ponk) if one["kind"] == "repaired"] == ["the last line was not complete: its 20 bytes were removed"]
+
+
+def test_failing_calls_of_one_token_leave_the_records_of_others(ponk):
+    env = ponk.json("tracking", "env")
+    uri, token = env["MLFLOW_TRACKING_URI"], env["MLFLOW_TRACKING_TOKEN"]
+    ponk.run("secret", "set", "mine", input=b"value-of-it\n")
+    body = {name: "\x01" * 200 for name in "run_id experiment_id name new_name version alias stage key role project".split()}
+    for _ in range(300):
+        assert ask(uri, "POST", "/api/2.0/mlflow/runs/delete", token, body)[0] >= 400
+    ponk.run("daemon", "stop")
+
+    failed = [one for one in records(ponk) if one.get("route", "").endswith("runs/delete")]
+    assert sum(one.get("count", 1) for one in failed) == 300
+    assert len(failed) <= 4  # two minutes at most
+    assert all(len(json.dumps(one)) < 4000 for one in failed)
+    lines = ponk.text("audit", "list", "-o", "tsv").splitlines()
+    assert len(lines) == len(records(ponk))
+    assert any("name=mine" in line for line in lines)
+    ponk.run("audit", "verify")
+
+
+def test_the_table_fits_a_terminal_and_keeps_the_objects(ponk):
+    env = ponk.json("tracking", "env")
+    uri, token = env["MLFLOW_TRACKING_URI"], env["MLFLOW_TRACKING_TOKEN"]
+    _, made = ask(uri, "POST", "/api/2.0/mlflow/runs/create", token, {"experiment_id": "0"})
+    run = json.loads(made)["run"]["info"]["run_id"]
+    ask(uri, "POST", "/api/2.0/mlflow/runs/delete", token, {"run_id": run})
+    ponk.run("daemon", "stop")
+    table = ponk.run("audit", "list", "-o", "table", env={"COLUMNS": "80"}).stdout.decode()
+    line = next(line for line in table.splitlines() if "runs/delete" in line)
+    assert "…" not in line and run[-8:] in line and "token:local" in line
+    assert all(len(line) <= 80 for line in table.splitlines())

@@ -92,3 +92,36 @@ def test_a_log_that_fills_the_disk_hides_no_end(ponk, tmp_path):
         ponk.run("daemon", "stop", env=environment)
     finally:
         subprocess.run(["umount", "-l", str(disk)], check=False)
+
+
+def test_a_huge_hole_among_the_outputs_is_left_out_by_name(ponk):
+    ponk.write("holes.py", "import os, sys\n"
+                           "folder = os.environ['PONK_OUTPUTS_DIRECTORY']\n"
+                           "os.makedirs(folder, exist_ok=True)\n"
+                           "open(folder + '/model', 'w').write('model')\n"
+                           "for name, size in (('some', 1 << 36), ('huge', 1 << 42)):\n"
+                           "    with open(folder + '/' + name, 'wb') as file:\n"
+                           "        try: file.truncate(size)\n"
+                           "        except OSError: sys.exit(0)\n"
+                           "print('made')\n")
+    done = ponk.run("submit", "holes.py")
+    if b"made" not in done.stdout:
+        pytest.skip("the file system has no files of 4 TiB")
+    record = ponk.json("history", "last")
+    assert record["status"] == "Completed"
+    assert any("'huge' has" in one and "left out" in one for one in record["warnings"]), record["warnings"]
+    listed = ponk.json("history", "info", "last")["attachments"]
+    assert "outputs/some" in listed and "outputs/model" in listed and "outputs/huge" not in listed, listed
+
+
+def test_nothing_is_written_through_a_link_out_of_the_project(ponk, tmp_path):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "mine.compute").write_text("type: local\n")
+    (outside / "mine.runconfig").write_text("Target: mine\n")
+    (ponk.project / "aml_config").symlink_to(outside)
+    for words in (("computetarget", "attach", "local", "--name", "other"), ("runconfig", "create", "--name", "other", "--target", "local"),
+                  ("computetarget", "detach", "mine"), ("runconfig", "delete", "mine")):
+        said = ponk.run(*words, code=None)
+        assert said.returncode != 0 and b"outside the project" in said.stderr, (words, said.stderr)
+    assert sorted(one.name for one in outside.iterdir()) == ["mine.compute", "mine.runconfig"]

@@ -232,7 +232,8 @@ def test_many_metrics_are_shown_in_part_and_exported_whole(ponk):
                           "ponk.log('curve', [0.5] * 20000)\n"
                           "ponk.log({'name%05d' % i: i for i in range(10500)})\n"
                           "ponk.log_params({'p%d' % i: i for i in range(50)})\n")
-    ponk.run("submit", "many.py")
+    said = ponk.run("submit", "many.py").stderr.decode()
+    assert "10494 more" in said, said
 
     record = last(ponk)
     assert len(record["metrics"]) == 10000 and record["metrics_left_out"] == 502
@@ -240,6 +241,9 @@ def test_many_metrics_are_shown_in_part_and_exported_whole(ponk):
     shown = ponk.text("history", "info", "last", "-o", "table")
     assert "10302 more" in shown and shown.count("\n") < 1000
     assert "max 5" in shown  # a peak stays in the curve
+    listed = ponk.json("history", "list", "--columns", "no,name10499,metrics.name10498", "--order-by", "metrics.name10497")
+    assert [(one["name10499"], one["metrics.name10498"]) for one in listed] == [(10499, 10498)]
+    assert "no run has" not in ponk.run("history", "list", "--order-by", "metrics.name10497").stderr.decode()
     line = json.loads(ponk.text("history", "export", "last"))
     assert len(line["metrics"]) == 10502 and line["metrics"]["loss"]["count"] == 3000
     assert [point[0] for point in line["metrics"]["loss"]["points"]] == list(range(3000))

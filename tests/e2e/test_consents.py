@@ -124,7 +124,7 @@ def test_an_id_that_is_a_path_is_none(ponk):
 
 def test_a_machine_that_was_never_attached_is_not_contacted(ponk):
     ponk.write("x.py", SCRIPT)
-    ponk.write("aml_config/box.compute", "type: remote\naddress: host.invalid:5022\nusername: ann\n")
+    ponk.write("aml_config/box.compute", "type: remote\naddress: box.invalid:5022\nusername: ann\n")
     ponk.write("aml_config/box.runconfig", "Target: box\nFramework: Python\n")
     for words in (("submit", "-c", "box", "x.py"), ("experiment", "prepare", "-c", "box"), ("computetarget", "check", "box"),
                   ("computetarget", "setup", "box")):
@@ -135,8 +135,21 @@ def test_a_machine_that_was_never_attached_is_not_contacted(ponk):
     [check] = [one for one in ponk.json("doctor") if one["name"] == "target 'box'"]
     assert check["status"] == "warn" and "never attached" in check["message"]
     code, seen = on_a_terminal(ponk, "submit", "-c", "box", "x.py", answers=[("Attach it and log in?", "n")])
-    assert code != 0 and "aml_config/box.compute:2 names the machine 'host.invalid', port 5022, user 'ann'" in seen, seen
+    assert code != 0 and "aml_config/box.compute:2 names the machine 'box.invalid', port 5022, user 'ann'" in seen, seen
     # The line does what it says: from here on it is the user's own request to reach it.
     assert "never attached" not in ponk.run("attach", "--from", "aml_config/box.compute", code=69).stderr.decode()
     for words in (("--from", "aml_config/box.compute", "--name", "x"), ("local", "--from", "aml_config/box.compute"), ("--from", "x.py")):
         ponk.run("attach", *words, code=64)
+
+
+def test_a_secret_that_is_not_there_and_a_word_that_is_missing_are_named(ponk):
+    ponk.run("secret", "set", "kaggle", input=b"value-of-it\n")
+    assert b"warning" not in ponk.run("allow", "secret", "kaggle").stderr
+    said = ponk.run("allow", "secret", "kagle").stderr.decode()
+    assert "there is no secret 'kagle' yet (did you mean 'kaggle'?)" in said, said
+    for kind, what in (("secret", "name of a secret"), ("folder", "path of a folder"),
+                       ("docker-argument", "argument of docker")):
+        said = ponk.run("allow", kind, code=64).stderr.decode()
+        assert what in said and f"'ponk allow {kind} " in said, said
+    said = ponk.run("token", "create", code=64).stderr.decode()
+    assert "'ponk token create --name ann --role write'" in said, said

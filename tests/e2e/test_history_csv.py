@@ -75,4 +75,4 @@ def test_runs_are_chosen(history):
 def test_mistakes_are_told(history):
     assert b"not one of jsonl, csv" in history.run("history", "export", "--format", "xml", code=64).stderr
     assert b"--points needs --format csv" in history.run("history", "export", "--points", code=64).stderr
-    assert b"--filter chooses" in history.run("history", "export", "1", "--filter", "metrics.loss > 0", code=64).stderr
+    assert b"--filter selects runs" in history.run("history", "export", "1", "--filter", "metrics.loss > 0", code=64).stderr

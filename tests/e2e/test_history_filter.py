@@ -76,7 +76,7 @@ def test_times_are_compared_as_people_write_them(history):
      "filter at column 20: expected a number for 'metrics.accuracy', but found ''0.9''", "Write it without quotes."),
     (["--filter", "metrics.accuracy > '0.9'"], "  metrics.accuracy > '0.9'\n                     ^\n", ""),
     (["--filter", "accuracy > 0.9"], "filter at column 1: there is no attribute 'accuracy' to compare", "metrics.NAME"),
-    (["--filter", "status = 'Complet'"], "filter at column 10: 'Complet' is no status", "Did you mean 'Completed'?"),
+    (["--filter", "status = 'Complet'"], "filter at column 10: 'Complet' is not a status", "Did you mean 'Completed'?"),
     (["--filter", "metrics.a > 1 OR metrics.a < 0"], "filter at column 15: expected AND or the end", "Only AND joins"),
     (["--order-by", "metrics.a up"], "order_by at column 11: expected ASC, DESC or the end, but found 'up'", ""),
     (["--order-by", ""], "order_by at column 1: expected a name, but the text ends", ""),

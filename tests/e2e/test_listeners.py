@@ -223,6 +223,17 @@ def offering(certificate, suites):
     return context
 
 
+def test_a_serve_that_is_refused_leaves_the_daemon_alone(ponk):
+    ponk.run("token", "list")
+    before = ponk.json("daemon", "status")["pid"]
+    (ponk.project / "no.pem").write_text("not a certificate")
+    for words, reason in ((("--host", "0.0.0.0"), "without TLS"),
+                          (("--tls-cert", "no.pem", "--tls-key", "no.pem"), "no.pem")):
+        done = ponk.run("serve", "--port", "0", *words, code=None)
+        assert done.returncode != 0 and reason in done.stderr.decode(), done.stderr
+        assert ponk.json("daemon", "status")["pid"] == before
+
+
 def test_serve_takes_the_place_of_the_daemon_and_gives_it_back(ponk):
     ponk.write("train.py", "print('hello')\n")
     ponk.run("submit", "train.py")

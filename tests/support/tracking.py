@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A tracking server of one's own, asked with the standard library alone."""
+import contextlib
+import copy
 import http.client
 import json
 import re
@@ -34,11 +36,19 @@ class Tracking:
     def pid(self):
         return self.ponk.json("daemon", "status")["pid"]
 
+    def as_administrator(self):
+        """The same daemon with a token that may do what the owner may."""
+        other = copy.copy(self)
+        other.token = self.ponk.json("token", "create", "--name", "administrator", "--role", "administer")["token"]
+        return other
+
     def request(self, method, target, body=None, headers=None):
         """One call on a connection of its own, with the token."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
-            connection.request(method, target, body, {"Authorization": "Bearer " + self.token, **(headers or {})})
+            # Who is refused while it sends reads why, as urllib3 does.
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                connection.request(method, target, body, {"Authorization": "Bearer " + self.token, **(headers or {})})
             answer = connection.getresponse()
             return Answer(answer.status, answer.headers, answer.read())
         finally:

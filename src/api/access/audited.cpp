@@ -47,7 +47,6 @@ constexpr std::array<const char*, 14> naming{"run_id",
                                              "project",
                                              "script",
                                              "target"};
-constexpr std::size_t longest_name = 200;
 constexpr std::size_t longest_body = 64 * 1024;
 
 bool is_download(std::string_view pattern)
@@ -69,18 +68,12 @@ const char* name_of(net::ListenerKind listener_kind)
     return "unix";
 }
 
-Json bounded(const Json& value)
-{
-    if (!value.is_string()) return value;
-    return value.as_string().substr(0, longest_name);
-}
-
 void add_named(const Json& from, JsonObject& object)
 {
     for (const char* name : naming) {
         const auto& value = from[name];
         if ((value.is_string() && !value.as_string().empty()) || value.is_integer())
-            object.set(name, bounded(value));
+            object.set(name, value.is_string() ? Json(audit::bounded(value.as_string())) : value);
     }
 }
 
@@ -195,7 +188,7 @@ void Audited::describe()
         const auto end = pattern_.find('}', begin);
         if (end == std::string_view::npos) break;
         record_.object.set(std::string(pattern_.substr(begin + 1, end - begin - 1)),
-                           value.substr(0, longest_name));
+                           audit::bounded(value));
         at = end;
     }
 }
@@ -230,7 +223,7 @@ void Audited::name_objects(const net::Response& answer)
     if (request_ != nullptr) {
         for (const char* name : naming) {
             if (const auto value = request_->parameter(name))
-                record_.object.set(name, value->substr(0, longest_name));
+                record_.object.set(name, audit::bounded(*value));
         }
         if (!request_->body.empty() && request_->body.size() <= longest_body) {
             if (const auto body = parse_json(request_->body)) add_named(*body, record_.object);

@@ -122,6 +122,24 @@ TEST_F(AuditedCalls, WhatFailsIsRecordedWithItsStatus)
     EXPECT_EQ(last.text("outcome"), "failed");
 }
 
+TEST_F(AuditedCalls, AFloodOfFailuresIsCountedAndItsNamesAreBounded)
+{
+    JsonObject named;
+    for (const char* name : {"run_id", "name", "new_name", "version", "alias", "key", "project"})
+        named.set(name, std::string(200, '\x01'));
+    for (int i = 0; i < 200; ++i) {
+        const auto status =
+            send("POST", "/api/2.0/mlflow/runs/delete", tokens_of_["write"], to_json(named));
+        EXPECT_GE(status, 400);
+    }
+
+    const auto all = records();
+    ASSERT_EQ(all.size(), 2U);
+    EXPECT_EQ(all[0].text("outcome"), "failed");
+    EXPECT_EQ(all[1].integer("count"), 199);
+    EXPECT_LT(all_bytes().size(), 2'500U);
+}
+
 TEST_F(AuditedCalls, RefusalsAreRecordedOnceAndCounted)
 {
     for (int i = 0; i < 50; ++i)

@@ -5,7 +5,7 @@ namespace ponk::api {
 
 // What a route needs: nothing, or a role. A higher one includes the lower ones. The Unix socket
 // admits its owner only, who may do everything; elsewhere a token has a role. A route without a
-// permission does not compile, so that no listener is left open by forgetting.
+// permission does not compile, so that none is forgotten.
 //
 // `write` changes history and never reaches further: what starts programs, reads or writes files
 // that a caller names, or touches secrets needs `administer`. `promote` decides what others get

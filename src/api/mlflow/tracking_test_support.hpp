@@ -4,7 +4,7 @@
 #include "api/mlflow/routes.hpp"
 #include "api/router.hpp"
 #include "base/text.hpp"
-#include "executor/testing/fake_executor.hpp"
+#include "doubles/fake_executor.hpp"
 #include "os/file.hpp"
 #include "os/test_folder.hpp"
 

@@ -52,6 +52,7 @@ Result<net::Response> show_daemon(const Services& services, const Call& call)
                    {"started", utc_text(services.started)},
                    {"sync", store::to_string(services.history().sync())},
                    {"active_runs", services.engine.active_runs()},
+                   {"waiting_runs", services.engine.waiting_runs()},
                    {"memory_kib", resident_kib()},
                    {"store", store},
                    {"notice", notice.empty() || !is_owner ? Json() : Json(notice)}});

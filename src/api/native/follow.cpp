@@ -56,6 +56,7 @@ public:
         const auto run = services_.history().get_run(id_);
         const auto json =
             run ? run_json(services_, *run) : Result<Json>(tl::unexpected(run.error()));
+        if (!json && json.error().kind() == ErrorKind::unavailable) return Step::no_room;
         out = json ? to_json(*json) + "\n" : net::error_response(json.error()).body;
         return Step::end;
     }

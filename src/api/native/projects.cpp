@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "api/http/project_access.hpp"
 #include "api/native/handlers.hpp"
 #include "base/text.hpp"
 #include "base/time.hpp"
@@ -31,7 +32,8 @@ public:
     Step next(std::string& out) override
     {
         const auto more = lines_.next(out);
-        if (!more) return Step::broken;
+        if (!more)
+            return more.error().kind() == ErrorKind::unavailable ? Step::no_room : Step::broken;
         return *more ? Step::data : Step::end;
     }
 
@@ -53,6 +55,8 @@ Result<net::Response> restore_experiment(const Services& services, const Call& c
 {
     store::Tracking tracking(services.history());
     const auto experiment = TRY(tracking.get_experiment_named(TRY(body_of(call)).text("name")));
+    if (const auto refusal = find_refusal(services, call.request, experiment))
+        return net::error_response(refusal->error, refusal->status);
     if (!experiment.deleted)
         return fail(
             ErrorKind::conflict, "The experiment '{}' was not deleted", printable(experiment.name));

@@ -8,6 +8,7 @@
 #include "model/run_words.hpp"
 
 #include <map>
+#include <set>
 
 namespace ponk::api {
 
@@ -140,19 +141,39 @@ Json run_json(const model::Run& run,
 
 namespace {
 
+// Adds those of `names` that the run has and that are not among `metrics` yet.
+Result<> add_named_metrics(const Services& services,
+                           const model::Run& run,
+                           const std::vector<std::string>& names,
+                           std::vector<store::LatestMetric>& metrics)
+{
+    std::set<std::string, std::less<>> known;
+    for (const auto& metric : metrics)
+        known.insert(metric.point.key);
+    for (const auto& name : names) {
+        if (!known.insert(name).second) continue;
+        if (auto found = TRY(services.history().find_metric(run.id, name)))
+            metrics.push_back(std::move(*found));
+    }
+    return {};
+}
+
 Result<Json> with_metrics(const Services& services,
                           const model::Run& run,
                           const std::string& experiment,
-                          std::size_t most_metrics)
+                          std::size_t most_metrics,
+                          const std::vector<std::string>& names = {})
 {
-    const auto metrics = TRY(services.history().latest_metrics(run.id, {.limit = most_metrics}));
+    auto metrics = TRY(services.history().latest_metrics(run.id, {.limit = most_metrics}));
+    const bool may_be_more = metrics.size() == most_metrics;
+    if (may_be_more) TRY(add_named_metrics(services, run, names, metrics));
     auto json = run_json(run, metrics, experiment);
     if (const auto outage = services.engine.outage(run.id)) {
         json.as_object().set(
             "unreachable",
             JsonObject{{"since", utc_text(outage->since)}, {"reason", outage->reason}});
     }
-    if (metrics.size() == most_metrics) {
+    if (may_be_more) {
         const auto all = TRY(services.history().count_metrics(run.id));
         const auto shown = static_cast<std::int64_t>(metrics.size());
         if (all > shown) json.as_object().append("metrics_left_out", all - shown);
@@ -185,14 +206,17 @@ Result<Json> run_json(const Services& services, const model::Run& run)
     return json;
 }
 
-Result<Json> runs_json(const Services& services, const std::vector<model::Run>& runs)
+Result<Json> runs_json(const Services& services,
+                       const std::vector<model::Run>& runs,
+                       const std::vector<std::string>& metrics)
 {
     JsonArray list;
     std::map<std::string, std::string> experiments;
     for (const auto& run : runs) {
         const auto [experiment, is_new] = experiments.try_emplace(run.project);
         if (is_new) experiment->second = TRY(services.history().experiment_name(run.project));
-        list.push_back(TRY(with_metrics(services, run, experiment->second, most_metrics_in_list)));
+        list.push_back(
+            TRY(with_metrics(services, run, experiment->second, most_metrics_in_list, metrics)));
     }
     return Json(std::move(list));
 }

@@ -19,8 +19,10 @@ Json run_json(const model::Run& run,
 // Of very many metrics some are left out; `metrics_left_out` then counts them. `child_runs` are
 // those that its script made.
 Result<Json> run_json(const Services& services, const model::Run& run);
-// Runs as lists have them, with fewer metrics each.
-Result<Json> runs_json(const Services& services, const std::vector<model::Run>& runs);
+// Runs as lists have them, with fewer metrics each; those of `metrics` are among them.
+Result<Json> runs_json(const Services& services,
+                       const std::vector<model::Run>& runs,
+                       const std::vector<std::string>& metrics = {});
 Json metric_value(const model::MetricPoint& point);
 
 }  // namespace ponk::api

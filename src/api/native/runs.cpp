@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "api/http/project_access.hpp"
 #include "api/native/handlers.hpp"
 #include "api/native/run_json.hpp"
 #include "api/native/run_scope.hpp"
@@ -86,6 +87,22 @@ Result<net::Response> show_run(const Services& services, const Call& call)
     return net::json_response(json);
 }
 
+namespace {
+
+// Who may not restore the run's experiment restores the run alone.
+Result<store::Tracking::OfDeletedExperiment>
+its_experiment(const Services& services, const Call& call, const RunId& run)
+{
+    using Its = store::Tracking::OfDeletedExperiment;
+    const store::Tracking tracking(services.history());
+    const auto place = TRY(tracking.find_place(run));
+    if (!place) return Its::leave;
+    const auto experiment = TRY(tracking.get_experiment(place->experiment));
+    return find_refusal(services, call.request, experiment) ? Its::leave : Its::restore_both;
+}
+
+}  // namespace
+
 Result<net::Response> change_run(const Services& services, const Call& call)
 {
     const auto body = TRY(body_of(call));
@@ -107,8 +124,7 @@ Result<net::Response> change_run(const Services& services, const Call& call)
         store::Tracking tracking(services.history());
         TRY(body.boolean("deleted")
                 ? tracking.delete_run(id.text())
-                : tracking.restore_run(id.text(),
-                                       store::Tracking::OfDeletedExperiment::restore_both));
+                : tracking.restore_run(id.text(), TRY(its_experiment(services, call, id))));
     }
     const auto run = TRY(services.history().update_run(id, change));
     // Its folder remembers the change too; history is what counts.

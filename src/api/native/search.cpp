@@ -35,18 +35,30 @@ std::optional<std::string> field_text(const Json& body, std::string_view name)
     return std::nullopt;
 }
 
-Result<std::vector<std::string>> entries_of(const Json& list)
+// Each is looked for in each run that has more metrics than a list shows.
+constexpr std::size_t most_names = 100;
+
+Result<std::vector<std::string>> entries_of(const Json& body, std::string_view name)
 {
     std::vector<std::string> entries;
+    const auto& list = body[name];
     if (list.is_null()) return entries;
     if (!list.is_array())
-        return fail(ErrorKind::invalid_argument, "'order_by' must be a list of texts");
+        return fail(ErrorKind::invalid_argument, "'{}' must be a list of texts", name);
     for (const auto& entry : list.as_array()) {
         if (!entry.is_string())
-            return fail(ErrorKind::invalid_argument, "'order_by' must be a list of texts");
+            return fail(ErrorKind::invalid_argument, "'{}' must be a list of texts", name);
         entries.push_back(entry.as_string());
     }
     return entries;
+}
+
+Result<std::vector<std::string>> metric_names(const Json& body)
+{
+    auto names = TRY(entries_of(body, "metrics"));
+    if (names.size() > most_names)
+        return fail(ErrorKind::invalid_argument, "'metrics' has more than {} names", most_names);
+    return names;
 }
 
 Result<store::RunSearch> search_of(const Json& body)
@@ -63,7 +75,7 @@ Result<store::RunSearch> search_of(const Json& body)
                                  query::search::Operator::equal,
                                  experiment.as_string()});
     search.order_by =
-        TRY(query::search::parse_order_by(grammar, TRY(entries_of(body["order_by"]))));
+        TRY(query::search::parse_order_by(grammar, TRY(entries_of(body, "order_by"))));
     search.page = body.text("page");
     return search;
 }
@@ -72,8 +84,10 @@ Result<store::RunSearch> search_of(const Json& body)
 
 Result<net::Response> search_runs(const Services& services, const Call& call)
 {
-    const auto page = TRY(services.history().search_runs(TRY(search_of(TRY(body_of(call))))));
-    auto runs = TRY(runs_json(services, page.runs));
+    const auto body = TRY(body_of(call));
+    const auto metrics = TRY(metric_names(body));
+    const auto page = TRY(services.history().search_runs(TRY(search_of(body))));
+    auto runs = TRY(runs_json(services, page.runs, metrics));
     return net::json_response(JsonObject{{"runs", std::move(runs)},
                                          {"next", page.next.empty() ? Json() : Json(page.next)}});
 }

@@ -148,6 +148,12 @@ Outcome Context::print(const Json& document, const View& view)
     return exit_code::success;
 }
 
+Result<> Context::print_part(std::string_view text)
+{
+    printed_ = true;
+    return print_text(text, passing_of(format()));
+}
+
 Outcome Context::done(const std::string& message, JsonObject fields)
 {
     if (format() == output::Format::table && !has_query()) {

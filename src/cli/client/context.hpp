@@ -55,6 +55,8 @@ public:
 
     // The result on standard output, through --query and -o.
     Outcome print(const Json& document, const View& view = {});
+    // The next part of a result that is too long to be held; it is in the format asked for already.
+    Result<> print_part(std::string_view text);
     // A result that is text for people; in JSON it is {"message": …} with the given fields.
     Outcome done(const std::string& message, JsonObject fields = {});
     static Result<> print_text(std::string_view text, Passing passing = Passing::colours);

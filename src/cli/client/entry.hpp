@@ -34,6 +34,8 @@ struct DaemonOptions {
 // What the program puts in, so that this folder needs nothing of the daemon's.
 struct Entry {
     Result<> (*run_daemon)(const DaemonOptions& options) = nullptr;
+    // Whether the daemon would serve this address, as far as can be known before it does.
+    Result<> (*check_serve)(const ServedAddress& address) = nullptr;
     std::string_view samples = {};  // the packed gallery (tools/pack_samples.py)
 };
 

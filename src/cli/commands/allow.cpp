@@ -7,8 +7,10 @@
 #include "config/consents/consents.hpp"
 #include "config/files/docker_arguments.hpp"
 
+#include <algorithm>
+
 namespace ponk::cli {
-namespace {
+namespace allow_command {
 
 using config::Consent;
 using config::ConsentKind;
@@ -69,6 +71,45 @@ Result<std::vector<std::string>> things_of(ConsentKind kind, const std::vector<s
     return things;
 }
 
+Failure nothing_named(ConsentKind kind)
+{
+    const auto failure = [](const char* what, const char* hint) {
+        return Failure(Error(ErrorKind::invalid_argument, what, hint), exit_code::usage);
+    };
+    switch (kind) {
+    case ConsentKind::secret:
+        return failure("'ponk allow secret' needs the name of a secret",
+                       "For example: 'ponk allow secret kaggle'. 'ponk secret list' lists the "
+                       "names.");
+    case ConsentKind::docker_argument:
+        return failure("'ponk allow docker-argument' needs an argument of docker",
+                       "For example: 'ponk allow docker-argument --volume=/data:/data:ro'.");
+    case ConsentKind::folder:
+        break;
+    }
+    return failure("'ponk allow folder' needs the path of a folder",
+                   "For example: 'ponk allow folder /data/shared'.");
+}
+
+// A name with a typo would be noticed only when a run is refused.
+void note_unknown_secrets(Context& context, const std::vector<std::string>& names)
+{
+    const auto daemon = context.daemon();
+    const auto answer = daemon ? (*daemon)->get("/secrets") : Result<Json>(Json());
+    if (!answer || !(*answer)["secrets"].is_array()) return;
+    std::vector<std::string> known;
+    for (const auto& secret : (*answer)["secrets"].as_array())
+        known.push_back(secret.text("name"));
+    for (const auto& name : names) {
+        if (std::ranges::find(known, name) != known.end()) continue;
+        const auto near = nearest(name, known);
+        context.note("warning: there is no secret '{}' yet{}; 'ponk secret set {}' stores it",
+                     name,
+                     near ? fmt::format(" (did you mean '{}'?)", *near) : "",
+                     name);
+    }
+}
+
 Outcome run(Context& context, const Invocation& words)
 {
     const auto home = TRY(context.home());
@@ -81,7 +122,7 @@ Outcome run(Context& context, const Invocation& words)
             "'{}' is none of {}", printable(*word), "secret, docker-argument, folder");
     const std::vector<std::string> rest(words.rest().begin(), words.rest().end());
     const auto things = TRY(as_usage(things_of(*kind, rest)));
-    if (things.empty()) return fail_usage("'ponk allow {}' needs another argument", *word);
+    if (things.empty()) return tl::unexpected(nothing_named(*kind));
     const std::string project = words.has("any-project")
                                     ? Consent::every_project
                                     : config::project_name_in_consents(TRY(context.project()));
@@ -94,6 +135,7 @@ Outcome run(Context& context, const Invocation& words)
         texts.push_back(config::Request{*kind, thing, {}}.text());
         done.emplace_back(thing);
     }
+    if (*kind == ConsentKind::secret && !words.has("remove")) note_unknown_secrets(context, things);
     return context.done(fmt::format("{} {}: {}",
                                     words.has("any-project") ? "every project"
                                                              : "project " + os::in_quotes(project),
@@ -102,7 +144,7 @@ Outcome run(Context& context, const Invocation& words)
                         {{"kind", *word}, {"what", std::move(done)}, {"project", project}});
 }
 
-}  // namespace
+}  // namespace allow_command
 
 constinit const Command cmd_allow = {
     .path = "allow",
@@ -115,11 +157,11 @@ constinit const Command cmd_allow = {
         "folder in the place of the usual one. This allows them ahead of time, for the project of "
         "this folder, from now on. A machine is allowed with 'ponk attach --from FILE'.\n"
         "Options of ponk come before KIND; the words after it are what is allowed.",
-    .options = options,
-    .positionals = positionals,
+    .options = allow_command::options,
+    .positionals = allow_command::positionals,
     .rest = Command::Rest::untouched,
-    .examples = examples,
-    .run = run,
+    .examples = allow_command::examples,
+    .run = allow_command::run,
 };
 
 }  // namespace ponk::cli

@@ -10,7 +10,7 @@
 #include <algorithm>
 
 namespace ponk::cli {
-namespace {
+namespace check_command {
 
 constexpr Option options[] = {
     {.name = "dump",
@@ -111,7 +111,7 @@ Outcome run(Context& context, const Invocation& words)
     return report(context, config::check_files(files));
 }
 
-}  // namespace
+}  // namespace check_command
 
 constinit const Command cmd_check = {
     .path = "check",
@@ -119,11 +119,11 @@ constinit const Command cmd_check = {
     .description =
         "Reads every .compute, .runconfig, conda, Spark and project file and reports each problem: "
         "what is wrong, where, and what was probably meant. Does not need the daemon.",
-    .options = options,
-    .positionals = positionals,
-    .examples = examples,
+    .options = check_command::options,
+    .positionals = check_command::positionals,
+    .examples = check_command::examples,
     .exits = "0 if there are no errors (there may be warnings), 65 if there are.",
-    .run = run,
+    .run = check_command::run,
 };
 
 }  // namespace ponk::cli

@@ -4,7 +4,7 @@
 #include "cli/completion/completion.hpp"
 
 namespace ponk::cli {
-namespace {
+namespace complete_command {
 
 constexpr Positional positionals[] = {
     {.name = "WORDS", .help = "The command line so far.", .count = Positional::Count::many},
@@ -24,15 +24,15 @@ Outcome run(Context& context, const Invocation& words)
     return exit_code::success;
 }
 
-}  // namespace
+}  // namespace complete_command
 
 constinit const Command cmd_complete = {
     .path = "__complete",
     .summary = "Candidates for the last word of a command line",
-    .positionals = positionals,
+    .positionals = complete_command::positionals,
     .rest = Command::Rest::untouched,
     .shown = Command::Shown::no,
-    .run = run,
+    .run = complete_command::run,
 };
 
 }  // namespace ponk::cli

@@ -5,7 +5,7 @@
 #include "cli/commands/commands.hpp"
 
 namespace ponk::cli {
-namespace {
+namespace completion_command {
 
 constexpr std::string_view shells[] = {"bash", "zsh", "fish"};
 constexpr Positional positionals[] = {
@@ -36,16 +36,16 @@ Outcome run(Context& /*context*/, const Invocation& words)
     return exit_code::success;
 }
 
-}  // namespace
+}  // namespace completion_command
 
 constinit const Command cmd_completion = {
     .path = "completion",
     .summary = "Print the completion script for a shell",
     .description = "Completes commands, options, run ids, run configurations, targets and files.",
-    .options = options,
-    .positionals = positionals,
-    .examples = examples,
-    .run = run,
+    .options = completion_command::options,
+    .positionals = completion_command::positionals,
+    .examples = completion_command::examples,
+    .run = completion_command::run,
 };
 
 }  // namespace ponk::cli

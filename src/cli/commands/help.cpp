@@ -6,7 +6,7 @@
 #include "cli/commands/commands.hpp"
 
 namespace ponk::cli {
-namespace {
+namespace help_command {
 
 constexpr Positional positionals[] = {
     {.name = "COMMAND", .help = "A command or group.", .count = Positional::Count::many},
@@ -20,13 +20,13 @@ Outcome run(Context& /*context*/, const Invocation& words)
     return exit_code::success;
 }
 
-}  // namespace
+}  // namespace help_command
 
 constinit const Command cmd_help = {
     .path = "help",
     .summary = "Show the help of a command",
-    .positionals = positionals,
-    .run = run,
+    .positionals = help_command::positionals,
+    .run = help_command::run,
 };
 
 }  // namespace ponk::cli

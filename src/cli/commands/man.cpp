@@ -12,7 +12,7 @@
 #include <cstdlib>
 
 namespace ponk::cli {
-namespace {
+namespace man_command {
 
 constexpr Option options[] = {
     {.name = "all-to",
@@ -88,16 +88,16 @@ Outcome run(Context& context, const Invocation& words)
     return TRY(ended);
 }
 
-}  // namespace
+}  // namespace man_command
 
 constinit const Command cmd_man = {
     .path = "man",
     .summary = "Show a manual page",
     .description = "Uses the program 'man': with a pager on a terminal, as plain text in a pipe.",
-    .options = options,
-    .positionals = positionals,
-    .examples = examples,
-    .run = run,
+    .options = man_command::options,
+    .positionals = man_command::positionals,
+    .examples = man_command::examples,
+    .run = man_command::run,
 };
 
 }  // namespace ponk::cli

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 namespace ponk::cli {
-namespace {
+namespace query_command {
 
 constexpr Positional positionals[] = {
     {.name = "EXPRESSION", .help = "A JMESPath expression."},
@@ -68,18 +68,18 @@ Outcome run(Context& context, const Invocation& words)
     return exit_code::success;
 }
 
-}  // namespace
+}  // namespace query_command
 
 constinit const Command cmd_query = {
     .path = "query",
     .summary = "Apply a JMESPath expression to a JSON document",
     .description = "Applies the language of --query to any document. Prints JSON unless -o sets "
                    "another format.",
-    .positionals = positionals,
-    .examples = examples,
+    .positionals = query_command::positionals,
+    .examples = query_command::examples,
     .exits = "64 if the expression is invalid; 65 if the document is invalid or does not fit the "
              "expression.",
-    .run = run,
+    .run = query_command::run,
 };
 
 }  // namespace ponk::cli

@@ -8,7 +8,7 @@
 #include <filesystem>
 
 namespace ponk::cli {
-namespace {
+namespace serve_command {
 
 constexpr auto hidden = Option::Shown::no;
 constexpr std::string_view ignored_help = "Accepted as 'mlflow server' has it, and ignored.";
@@ -85,6 +85,8 @@ Outcome run(Context& context, const Invocation& words)
     daemon.idle_exit_seconds = 0;
     daemon.sync = words.text("sync");
     note_ignored(context, words);
+    // Before the daemon that runs is ended for it.
+    if (const auto check = context.entry().check_serve; check != nullptr) TRY(check(*daemon.serve));
     const bool replaces = TRY(Daemon::find(daemon.home)).has_value();
     os::Fd lock = TRY(Daemon::take_place(daemon.home));
     daemon.on_ready = [&context, &lock](const std::vector<std::string>& addresses) {
@@ -104,7 +106,7 @@ Outcome run(Context& context, const Invocation& words)
     return tl::unexpected(Failure(served.error()));
 }
 
-}  // namespace
+}  // namespace serve_command
 
 constinit const Command cmd_serve = {
     .path = "serve",
@@ -113,9 +115,9 @@ constinit const Command cmd_serve = {
         "It is the daemon itself, in the foreground, with one more address: a daemon that runs "
         "makes room for it, and all commands go on working. Clients need tokens. An address that "
         "other machines reach needs TLS.",
-    .options = options,
-    .examples = examples,
-    .run = run,
+    .options = serve_command::options,
+    .examples = serve_command::examples,
+    .run = serve_command::run,
 };
 
 }  // namespace ponk::cli

@@ -4,7 +4,7 @@
 #include "cli/commands/commands.hpp"
 
 namespace ponk::cli {
-namespace {
+namespace tracking_env_command {
 
 constexpr Example examples[] = {
     {"eval \"$(ponk tracking env)\"", "Make MLflow clients in this shell use ponk."},
@@ -71,7 +71,7 @@ Outcome run(Context& context, const Invocation& words)
     return outcome;
 }
 
-}  // namespace
+}  // namespace tracking_env_command
 
 constinit const Command cmd_tracking_env = {
     .path = "tracking env",
@@ -84,10 +84,10 @@ constinit const Command cmd_tracking_env = {
         "clients that use the certificate send the token only to this daemon, even if another "
         "program takes its port. Other programs may need the certificate in another way: 'curl "
         "--cacert', CURL_CA_BUNDLE, NODE_EXTRA_CA_CERTS.",
-    .options = options,
-    .examples = examples,
+    .options = tracking_env_command::options,
+    .examples = tracking_env_command::examples,
     .exits = "On failure the command prints 'false', so that the shell's eval fails too.",
-    .run = run,
+    .run = tracking_env_command::run,
 };
 
 }  // namespace ponk::cli

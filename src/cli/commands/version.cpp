@@ -5,7 +5,7 @@
 #include "cli/commands/commands.hpp"
 
 namespace ponk::cli {
-namespace {
+namespace version_command {
 
 Outcome run(Context& context, const Invocation& /*words*/)
 {
@@ -16,12 +16,12 @@ Outcome run(Context& context, const Invocation& /*words*/)
     return exit_code::success;
 }
 
-}  // namespace
+}  // namespace version_command
 
 constinit const Command cmd_version = {
     .path = "version",
     .summary = "Print the version",
-    .run = run,
+    .run = version_command::run,
 };
 
 }  // namespace ponk::cli

@@ -229,6 +229,7 @@ tl::expected<TargetFile, Failure> find_target_file(const Context& context, const
 
 Result<> require_free_name(const os::Path& project, const std::string& name)
 {
+    TRY(config::require_own_folder(project, "aml_config"));
     std::error_code problem;
     for (const std::string_view extension : {".compute", ".runconfig"}) {
         const os::Path taken = project / "aml_config" / fmt::format("{}{}", name, extension);

@@ -100,6 +100,7 @@ Result<> complete_project(const os::Path& folder, const std::string& name)
         TRY(config::write_runconfig_file(folder, configuration));
         TRY(os::replace_file(config / "conda_dependencies.yml", conda_text, 0644, os::Durable::no));
     }
+    TRY(config::require_own_folder(folder, ".azureml"));
     TRY(os::make_directories(folder / ".azureml", 0755));
     const JsonObject identity{{"Id", fresh_guid()}, {"Scope", "/projects/" + name}};
     return os::replace_file(folder / ".azureml/project.json",

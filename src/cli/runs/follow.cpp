@@ -61,7 +61,9 @@ std::string metrics_line(const Json& run)
     std::vector<std::string> parts;
     for (const auto& [name, value] : metrics.as_object()) {
         if (parts.size() == most) {
-            parts.push_back(fmt::format("{} more", metrics.as_object().size() - most));
+            const auto left = static_cast<std::int64_t>(metrics.as_object().size() - most) +
+                              run.integer("metrics_left_out");
+            parts.push_back(fmt::format("{} more", left));
             break;
         }
         std::string text = value.type() == Json::Type::real

@@ -198,6 +198,17 @@ tl::expected<RunColumns, Failure> parse_columns(std::string_view text, const Jso
     return parsed;
 }
 
+std::vector<std::string> possible_metrics(std::string_view text)
+{
+    std::vector<std::string> names;
+    for (const std::string& word : words_of(text)) {
+        const auto name = qualified(word);
+        if (!name && !word.empty()) names.push_back(word);
+        if (name && name->entity == Entity::metric) names.push_back(name->key);
+    }
+    return names;
+}
+
 std::vector<int> run_column_ranks(const output::Columns& columns)
 {
     struct Rank {

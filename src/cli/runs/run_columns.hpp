@@ -27,6 +27,9 @@ struct RunColumns {
 };
 tl::expected<RunColumns, Failure> parse_columns(std::string_view text, const JsonArray& runs);
 
+// The names in it that may be those of metrics.
+std::vector<std::string> possible_metrics(std::string_view text);
+
 // The runs with these columns alone: for people, and exactly.
 View view_of_columns(const JsonArray& runs, const std::vector<RunColumn>& columns);
 

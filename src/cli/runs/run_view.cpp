@@ -14,23 +14,6 @@ namespace {
 
 using output::whole;
 
-// "2026-03-01T12:30:05.123Z" → "12:30:05" on that day, "Mar 01 12:30" in that year, else the date.
-std::string brief_time(const std::string& utc, std::string_view now)
-{
-    static constexpr std::string_view months[] = {
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-    if (utc.size() < 19) return utc;
-    if (now.substr(0, 10) == utc.substr(0, 10)) return utc.substr(11, 8);
-    const auto month = parse_integer(utc.substr(5, 2));
-    if (now.substr(0, 4) != utc.substr(0, 4) || !month || *month < 1 || *month > 12) {
-        return utc.substr(0, 10);
-    }
-    return fmt::format("{} {} {}",
-                       months[static_cast<std::size_t>(*month - 1)],
-                       utc.substr(8, 2),
-                       utc.substr(11, 5));
-}
-
 struct MetricColumn {
     std::string name;
     std::string key;
@@ -95,6 +78,22 @@ std::string project_word(const Json& run, const JsonArray& runs)
 }
 
 }  // namespace
+
+std::string brief_time(const std::string& utc, std::string_view now)
+{
+    static constexpr std::string_view months[] = {
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+    if (utc.size() < 19) return utc;
+    if (now.substr(0, 10) == utc.substr(0, 10)) return utc.substr(11, 8);
+    const auto month = parse_integer(utc.substr(5, 2));
+    if (now.substr(0, 4) != utc.substr(0, 4) || !month || *month < 1 || *month > 12) {
+        return utc.substr(0, 10);
+    }
+    return fmt::format("{} {} {}",
+                       months[static_cast<std::size_t>(*month - 1)],
+                       utc.substr(8, 2),
+                       utc.substr(11, 5));
+}
 
 std::string brief_id(const Json& run)
 {

@@ -4,12 +4,17 @@
 #include "cli/client/context.hpp"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ponk::cli {
 
 // The last eight digits of a run id: what tables show.
 std::string brief_id(const Json& run);
+
+// "2026-03-01T12:30:05.123Z" as tables have it: "12:30:05" on the day of `now`, "Mar 01 12:30" in
+// that year, else the date.
+std::string brief_time(const std::string& utc, std::string_view now);
 
 // Its state, with what a reader should know of a run that is under way: "Running (unreachable)".
 std::string brief_status(const Json& run);

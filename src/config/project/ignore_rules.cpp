@@ -8,6 +8,8 @@ namespace ponk::config {
 namespace {
 
 constexpr std::uint64_t size_limit = std::uint64_t{1} << 20;
+// Each file of a project is compared with each rule.
+constexpr std::size_t most_rules = 10'000;
 
 // Blanks at the end go, unless a backslash keeps them.
 std::string_view without_trailing_blanks(std::string_view line)
@@ -52,7 +54,12 @@ Result<IgnoreRules> IgnoreRules::load(const os::Path& project)
 {
     IgnoreRules rules = parse(base_rules());
     for (const char* name : {".amlignore", ".gitignore"}) {
-        const auto text = TRY(os::read_file_if_any(project / name, size_limit));
+        const auto text =
+            TRY(os::read_file_if_any(project / name, size_limit).map_error([](const Error& error) {
+                return error.with_hint("It must be a file of rules, of at most 1 MiB. An "
+                                       "'.amlignore', even an empty one, is read in the place of "
+                                       "'.gitignore'.");
+            }));
         if (!text && has_name(project / name)) {
             return tl::unexpected(
                 Error(ErrorKind::invalid_argument,
@@ -61,6 +68,17 @@ Result<IgnoreRules> IgnoreRules::load(const os::Path& project)
         }
         if (!text) continue;
         rules.add_lines(*text);
+        if (rules.rules_.size() > most_rules) {
+            return tl::unexpected(Error(
+                ErrorKind::invalid_argument,
+                fmt::format("{} has {} rules, more than the {} that can be compared with each "
+                            "file of a project",
+                            os::in_quotes(project / name),
+                            rules.rules_.size(),
+                            most_rules),
+                "Leave out folders or kinds of files ('data/', '*.bin') in the place of "
+                "single files. An '.amlignore' is read in the place of '.gitignore'."));
+        }
         rules.source_ = name;
         break;
     }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.hpp"
+#include "base/work_count.hpp"
 #include "config/project/ignore_rules.hpp"
 #include "os/process.hpp"
+#include "os/test_folder.hpp"
 
-#include <gtest/gtest.h>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
 
 #include <filesystem>
 #include <random>
@@ -108,6 +111,48 @@ TEST(IgnoreRules, TakeNoLongerForHostilePatterns)
         path += "aa/";
     // Backtracking would not come back within a lifetime.
     EXPECT_FALSE(IgnoreRules::parse(pattern + "/b").ignores_entry(path + "c", false));
+}
+
+TEST(IgnoreRules, ManyPatternsOfStarsCostAFewStepsForAName)
+{
+    std::string text;
+    for (int i = 0; i < 2000; ++i)
+        text += fmt::format("*a{}*a*a*a*b\n*a{}*a*a*a*a\n", i, i);
+    const auto rules = IgnoreRules::parse(text);
+    const std::string name(104, 'a');
+
+    const WorkCount work;
+    EXPECT_FALSE(rules.ignores_entry(name, false));
+
+    // Half of them end otherwise; of the others a star is followed through the name once.
+    EXPECT_LE(work.steps(), 4000 * (name.size() + 10));
+    EXPECT_TRUE(rules.ignores_entry("xa17yayayaya", false));
+}
+
+TEST(IgnoreRules, AreRefusedWhenThereAreTooManyAndSaySo)
+{
+    const os::TestFolder folder;
+    std::string text;
+    for (int i = 0; i < 10'001; ++i)
+        text += fmt::format("name{}\n", i);
+    ASSERT_TRUE(os::replace_file(folder.path() / ".gitignore", text));
+
+    const auto rules = IgnoreRules::load(folder.path());
+
+    ASSERT_FALSE(rules);
+    EXPECT_THAT(rules.error().message(), testing::HasSubstr(".gitignore"));
+    EXPECT_FALSE(rules.error().hint().empty());
+}
+
+TEST(IgnoreRules, AFolderInThePlaceOfTheFileIsRefusedWithAHint)
+{
+    const os::TestFolder folder;
+    std::filesystem::create_directory(folder.path() / ".gitignore");
+
+    const auto rules = IgnoreRules::load(folder.path());
+
+    ASSERT_FALSE(rules);
+    EXPECT_THAT(rules.error().hint(), testing::HasSubstr(".amlignore"));
 }
 
 std::string random_text(std::mt19937& random, const char* const* parts, std::size_t count, int most)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/project/wildcard.hpp"
 
+#include "base/work_count.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -120,17 +122,40 @@ Wildcard::Wildcard(std::string_view pattern)
         } else if (c == '[') {
             at = add_set(pattern, at);
         } else if (c == '?') {
-            tokens_.push_back({Kind::any});
+            add({Kind::any});
             ++at;
         } else if (c == '\\' && at + 1 == pattern.size()) {
-            tokens_.push_back({Kind::never});
+            add({Kind::never});
             ++at;
         } else {
             if (c == '\\') ++at;
-            tokens_.push_back({Kind::literal, static_cast<unsigned char>(pattern[at])});
+            add({Kind::literal, static_cast<unsigned char>(pattern[at])});
             ++at;
         }
     }
+}
+
+void Wildcard::add(Token token)
+{
+    tokens_.push_back(token);
+    switch (token.kind) {
+    case Kind::literal:
+    case Kind::any:
+    case Kind::one_of:
+        ++least_;
+        ++tail_;
+        return;
+    case Kind::maybe_folders:
+    case Kind::run_of_all:
+        has_folders_ = true;
+        break;
+    case Kind::never:
+        never_matches_ = true;
+        break;
+    case Kind::run:
+        break;
+    }
+    tail_ = 0;
 }
 
 // Two stars or more span folders only when they fill the whole space between slashes.
@@ -140,14 +165,14 @@ std::size_t Wildcard::add_stars(std::string_view pattern, std::size_t at)
     const bool starts_part = at == 0 || pattern[at - 1] == '/';
     const auto rest = pattern.substr(end);
     if (end - at == 1 || !starts_part) {
-        tokens_.push_back({Kind::run});
+        add({Kind::run});
         return end;
     }
     if (rest.starts_with('/')) {
-        tokens_.push_back({Kind::maybe_folders});
+        add({Kind::maybe_folders});
         return end + 1;
     }
-    tokens_.push_back({rest.empty() || rest.starts_with("\\/") ? Kind::run_of_all : Kind::run});
+    add({rest.empty() || rest.starts_with("\\/") ? Kind::run_of_all : Kind::run});
     return end;
 }
 
@@ -159,14 +184,70 @@ std::size_t Wildcard::add_set(std::string_view pattern, std::size_t at)
     Set set;
     const std::size_t end = SetReader(pattern, at).read(set);
     if (end == std::string_view::npos) {
-        tokens_.push_back({Kind::never});
+        add({Kind::never});
         return pattern.size();
     }
     if (negated) set.flip();
     set.reset('/');
-    tokens_.push_back({Kind::one_of, 0, sets_.size()});
+    add({Kind::one_of, 0, sets_.size()});
     sets_.push_back(set);
     return end;
+}
+
+// A token of one byte.
+bool Wildcard::takes(const Token& token, unsigned char byte) const
+{
+    switch (token.kind) {
+    case Kind::literal:
+        return token.byte == byte;
+    case Kind::any:
+        return byte != '/';
+    case Kind::one_of:
+        return sets_[token.index].test(byte);
+    default:
+        return false;
+    }
+}
+
+// Most patterns are told from most texts by their ends.
+bool Wildcard::ends_like(std::string_view text) const
+{
+    for (std::size_t i = 1; i <= tail_; ++i) {
+        count_work();
+        if (!takes(tokens_[tokens_.size() - i], static_cast<unsigned char>(text[text.size() - i])))
+            return false;
+    }
+    return true;
+}
+
+// Where a star is followed by a part that fits at several places, the first of them will do: a
+// later star takes what lies between. So only the last star is ever tried again.
+bool Wildcard::matches_runs(std::string_view text) const
+{
+    constexpr auto none = std::string_view::npos;
+    std::size_t token = 0;
+    std::size_t at = 0;
+    std::size_t star = none;
+    std::size_t star_end = 0;  // of what that star takes
+    while (at < text.size()) {
+        count_work();
+        if (token < tokens_.size() && tokens_[token].kind == Kind::run) {
+            star = token++;
+            star_end = at;
+        } else if (token < tokens_.size() &&
+                   takes(tokens_[token], static_cast<unsigned char>(text[at]))) {
+            ++token;
+            ++at;
+        } else if (star != none && text[star_end] != '/') {
+            at = ++star_end;
+            token = star + 1;
+        } else {
+            return false;
+        }
+    }
+    while (token < tokens_.size() && tokens_[token].kind == Kind::run)
+        ++token;
+    return token == tokens_.size();
 }
 
 // State i: the tokens before i have matched. Tokens that may match nothing pass it on.
@@ -217,10 +298,19 @@ void Wildcard::step(const States& from, States& to, unsigned char byte) const
 
 bool Wildcard::matches(std::string_view text) const
 {
+    count_work();
+    if (never_matches_ || text.size() < least_ || !ends_like(text)) return false;
+    return has_folders_ ? matches_folders(text) : matches_runs(text);
+}
+
+// Follows all alternatives at once.
+bool Wildcard::matches_folders(std::string_view text) const
+{
     States now(tokens_.size() + 1, 0);
     States next(tokens_.size() + 1, 0);
     activate(now, 0);
     for (const char c : text) {
+        count_work(tokens_.size());
         step(now, next, static_cast<unsigned char>(c));
         std::swap(now, next);
     }

@@ -8,6 +8,7 @@
 #include "config/text/document.hpp"
 
 #include <algorithm>
+#include <filesystem>
 
 namespace ponk::config {
 
@@ -125,6 +126,7 @@ Result<os::Path> publish(const os::Path& project,
                          const std::string& shown,
                          const std::string& text)
 {
+    TRY(require_own_folder(project, "aml_config"));
     TRY(os::make_directories(project / "aml_config", 0755));
     const os::Path path = project / shown;
     const auto written = os::publish_file(path, text, 0644);
@@ -152,6 +154,20 @@ Result<> check_name(std::string_view what, std::string_view name)
         Error(ErrorKind::invalid_argument,
               fmt::format("'{}' cannot be the name of a {}", printable(name), what),
               "Use at most 64 letters, digits, '_' and '-'; '.' only inside."));
+}
+
+Result<> require_own_folder(const os::Path& project, std::string_view name)
+{
+    std::error_code problem;
+    const os::Path folder = project / name;
+    if (!std::filesystem::is_symlink(folder, problem)) return {};
+    const auto real = std::filesystem::weakly_canonical(folder, problem);
+    const auto inside = real.lexically_relative(std::filesystem::canonical(project, problem));
+    if (!problem && !inside.empty() && *inside.begin() != "..") return {};
+    return tl::unexpected(Error(ErrorKind::invalid_argument,
+                                os::in_quotes(folder) + " is a link to " + os::in_quotes(real) +
+                                    ", outside the project",
+                                "Put a folder in its place, or a link to one in the project."));
 }
 
 RunConfiguration new_run_configuration(std::string name, std::string target)

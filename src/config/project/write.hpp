@@ -14,6 +14,10 @@ namespace ponk::config {
 // at most. `what` is "target" or "run configuration".
 Result<> check_name(std::string_view what, std::string_view name);
 
+// Fails when `name`, a folder of the project, is a link to one outside: what is written or removed
+// there would be somebody else's. One that is not there is no failure.
+Result<> require_own_folder(const os::Path& project, std::string_view name);
+
 // A run configuration as the commands make it: the flat schema of 2017 with right defaults, that is
 // Framework Python and an environment prepared when needed.
 RunConfiguration new_run_configuration(std::string name, std::string target);

@@ -3,6 +3,8 @@
 #include "config/project/write.hpp"
 #include "config/text/reading_test_support.hpp"
 
+#include <filesystem>
+
 namespace ponk::config {
 namespace {
 
@@ -33,6 +35,29 @@ TEST(Write, LeavesFilesThatReadBackTheSame)
     EXPECT_TRUE(resolved->diagnostics.empty()) << remarks_of(resolved->diagnostics);
     EXPECT_EQ(to_json(meaning_of(resolved->target)), to_json(meaning_of(target)));
     EXPECT_EQ(to_json(meaning_of(resolved->run)), to_json(meaning_of(run)));
+}
+
+TEST(Write, LeavesAFolderOutsideOfTheProjectAlone)
+{
+    const TemporaryFolder outside;
+    const TemporaryFolder folder;
+    std::filesystem::create_directory_symlink(outside.path(), folder.path() / "aml_config");
+    auto target = built_in_local();
+    target.name = "mine";
+
+    for (const auto& written :
+         {write_compute_file(folder.path(), target),
+          write_runconfig_file(folder.path(), new_run_configuration("mine", "mine"))}) {
+        ASSERT_FALSE(written);
+        EXPECT_NE(written.error().message().find("outside the project"), std::string::npos);
+        EXPECT_FALSE(written.error().hint().empty());
+    }
+    EXPECT_TRUE(std::filesystem::is_empty(outside.path()));
+
+    std::filesystem::remove(folder.path() / "aml_config");
+    std::filesystem::create_directory(folder.path() / "settings");
+    std::filesystem::create_directory_symlink("settings", folder.path() / "aml_config");
+    EXPECT_TRUE(write_compute_file(folder.path(), target)) << "a link inside is the project's own";
 }
 
 TEST(Write, HasTheDefaultsOfThePage)

@@ -27,6 +27,8 @@ using Variables = std::vector<std::pair<std::string, std::string>>;
 struct LaunchContext {
     std::vector<std::string> environment;  // "K=V"
     mode_t umask = 022;
+
+    friend bool operator==(const LaunchContext&, const LaunchContext&) = default;
 };
 
 // What a client asks for.

@@ -30,8 +30,11 @@ const std::string not_shown =
 
 Supervisor::Supervisor(const Context& context,
                        model::Run run,
-                       std::optional<LaunchContext> launch_context)
-    : context_(context), run_(std::move(run)), directory_(context.run_directory(run_.id))
+                       std::shared_ptr<const LaunchContext> launch_context,
+                       Until until,
+                       std::function<void()> when_over)
+    : context_(context), run_(std::move(run)), directory_(context.run_directory(run_.id)),
+      until_(until), when_over_(std::move(when_over))
 {
     requests_.lock()->launch_context = std::move(launch_context);
     if (run_.cancel_requested) requests_.lock()->cancel = 10s;
@@ -40,7 +43,7 @@ Supervisor::Supervisor(const Context& context,
 
 Supervisor::~Supervisor() = default;
 
-void Supervisor::offer(LaunchContext launch_context)
+void Supervisor::offer(std::shared_ptr<const LaunchContext> launch_context)
 {
     auto requests = requests_.lock();
     if (!requests->launch_context) requests->launch_context = std::move(launch_context);
@@ -54,6 +57,7 @@ void Supervisor::cancel(std::chrono::seconds grace)
     ++requests->cancels;
     bell_.ring();
     step_.request_stop();
+    requests->collecting.request_stop();
 }
 
 void Supervisor::give_up(const Error& why)
@@ -85,13 +89,16 @@ void Supervisor::work(std::stop_token stop)
     if (!done && !stop.stop_requested()) fail_run(done.error());
     secrets_.reset();  // the supervisor may stay for a while
     requests_.lock()->launch_context.reset();
+    stored_snapshot_ = done && until_ == Until::snapshot;
     ended_ = !stop.stop_requested();
     context_.notifier.ring(run_.id);
+    when_over_();
 }
 
 Result<> Supervisor::carry_out(std::stop_token stop)
 {
     const auto plan = TRY(plan_from_json(run_.configuration));
+    if (until_ == Until::snapshot) return store_snapshot(plan);
     executor_ = TRY(context_.executor(plan.target_type));
     if (run_.state < RunState::running) {
         const bool launched = run_.state >= RunState::queued && TRY(was_launched(stop));
@@ -243,8 +250,7 @@ Error Supervisor::hidden(const Error& error) const
 Result<executor::JobSpec> Supervisor::job_spec(const Plan& plan)
 {
     const auto launch_context = requests_.lock()->launch_context;
-    auto spec =
-        TRY(make_job_spec(context_, run_, plan, launch_context ? &*launch_context : nullptr));
+    auto spec = TRY(make_job_spec(context_, run_, plan, launch_context.get()));
     spec.tracking = TRY(track_run(context_, run_));
     spec.tracking.token = spec.token;
     return spec;

@@ -13,6 +13,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -24,28 +25,38 @@ namespace ponk::engine {
 // never the job; whoever supervises the run next goes on from what is stored.
 class Supervisor {
 public:
+    // Only the snapshot, of a run that waits for its turn, or all.
+    enum class Until { snapshot, end };
     // Without `launch_context` (after a restart) a run that was not launched waits a while for its
-    // client to send the submission again.
-    Supervisor(const Context& context, model::Run run, std::optional<LaunchContext> launch_context);
+    // client to send the submission again. `when_over` is called on the thread, as its last act.
+    Supervisor(const Context& context,
+               model::Run run,
+               std::shared_ptr<const LaunchContext> launch_context,
+               Until until,
+               std::function<void()> when_over);
     ~Supervisor();
     Supervisor(const Supervisor&) = delete;
     Supervisor& operator=(const Supervisor&) = delete;
 
     // The same submission came again: it may bring the environment that a restart lost.
-    void offer(LaunchContext launch_context);
+    void offer(std::shared_ptr<const LaunchContext> launch_context);
     void cancel(std::chrono::seconds grace);
     // The run's folder is gone with all it held: the run is lost, and its job is left alone.
     void give_up(const Error& why);
+    // It has nothing more to do.
     [[nodiscard]] bool ended() const noexcept { return ended_; }
+    // The run waits, with its snapshot.
+    [[nodiscard]] bool stored_snapshot() const noexcept { return stored_snapshot_; }
     // Set while the run's target cannot be reached.
     [[nodiscard]] std::optional<executor::Outage> outage() const;
 
 private:
     struct Requests {
-        std::optional<LaunchContext> launch_context;
+        std::shared_ptr<const LaunchContext> launch_context;
         std::optional<std::chrono::seconds> cancel;
-        int cancels = 0;                     // how often it was requested
-        std::optional<std::string> give_up;  // why
+        int cancels = 0;                                // how often it was requested
+        std::stop_source collecting{std::nostopstate};  // of the step that a cancel gives up
+        std::optional<std::string> give_up;             // why
     };
 
     // What is kept for the ends of runs: a script that still writes would take it.
@@ -53,6 +64,7 @@ private:
 
     void work(std::stop_token stop);
     Result<> carry_out(std::stop_token stop);
+    Result<> store_snapshot(const Plan& plan);
     Result<> prepare(const Plan& plan, std::stop_token stop);
     Result<snapshot::Lease>
     take_snapshot(const Plan& plan, store::RunChange& change, std::stop_token stop);
@@ -136,6 +148,9 @@ private:
     std::stop_token stop_;   // the thread's own
     // From the launch on: what the script must not tell. Absent when it cannot be read now.
     std::optional<RunSecrets> secrets_ = RunSecrets();
+    const Until until_;
+    const std::function<void()> when_over_;
+    std::atomic<bool> stored_snapshot_{false};
     std::atomic<bool> ended_{false};
     std::jthread thread_;  // last: joins before the rest is destroyed
 };

@@ -107,11 +107,18 @@ Result<executor::Collected> Supervisor::collect_outputs(const Plan& plan, std::s
                                     "names of files"));
     }
     const auto hide_names = [this](const Path& outputs) { return secrets_->hide_names(outputs); };
-    auto collected = executor().collect(job(), directory(), hide_names, stop);
+    // A run that was cancelled before has its outputs collected; a cancel from now on ends that.
+    std::stop_source ends;
+    const std::stop_callback chain(stop, [&ends] { ends.request_stop(); });
+    requests_.lock()->collecting = ends;
+    auto collected = executor().collect(job(), directory(), hide_names, ends.get_token());
     // What a run wrote waits on its target until that is there again.
-    while (!collected && wait_for_target(stop))
-        collected = executor().collect(job(), directory(), hide_names, stop);
+    while (!collected && !ends.stop_requested() && wait_for_target(stop))
+        collected = executor().collect(job(), directory(), hide_names, ends.get_token());
+    requests_.lock()->collecting = std::stop_source(std::nostopstate);
     note_reached();
+    if (!collected && ends.stop_requested())
+        return fail(ErrorKind::cancelled, "it was canceled before all of them were stored");
     return collected;
 }
 
@@ -240,7 +247,11 @@ Result<> Supervisor::finalize(const executor::JobStatus& status,
                            .within("collect outputs")
                            .with_hint("The files are still in the run's folder: 'ponk experiment "
                                       "return' copies them.");
-        if (state == RunState::completed) state = RunState::failed;
+        if (outputs.error().kind() == ErrorKind::cancelled) {
+            state = RunState::canceled;
+        } else if (state == RunState::completed) {
+            state = RunState::failed;
+        }
     }
     return end(state);
 }

@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fcntl.h>
 #include <utility>
 
@@ -53,8 +54,23 @@ executor::HostAddress host_of(const Plan& plan)
 
 }  // namespace
 
+// A run that waits executes what was submitted, whatever happens to the project meanwhile.
+Result<> Supervisor::store_snapshot(const Plan& plan)
+{
+    TRY(os::make_directories(directory()));
+    store::RunChange change;
+    const auto lease =
+        TRY(take_snapshot(plan, change, step_.get_token()).map_error(while_doing("snapshot")));
+    TRY(write_first_note(directory(), run_));
+    TRY(context_.history.update_run(run_.id, change));
+    if (cancel_requested()) return fail(ErrorKind::cancelled, "canceled before it had begun");
+    return {};
+}
+
 Result<> Supervisor::prepare(const Plan& plan, std::stop_token stop)
 {
+    const auto waited =
+        run_.state == RunState::not_started ? wall_milliseconds() - run_.created : 0;
     if (run_.state == RunState::not_started) TRY(move_to(RunState::preparing));
     TRY(os::make_directories(directory()));
     store::RunChange change;
@@ -81,7 +97,7 @@ Result<> Supervisor::prepare(const Plan& plan, std::stop_token stop)
             TRY(keep_environment(directory(), *staged.environment));
         TRY(write_first_note(directory(), run_));
     }
-    change.timings["queue"] = 0;
+    change.timings["queue"] = std::max<std::int64_t>(waited, 0);
     if (stop.stop_requested() || cancel_requested())
         return fail(ErrorKind::cancelled, "canceled before it started");
     return move_to(RunState::starting, change);

@@ -2,10 +2,10 @@
 // Needs a container engine: PONK_TEST_DOCKER names its socket, PONK_TEST_IMAGE an image with
 // python3 and sh. tests/integration/docker starts one and runs this program.
 #include "dockerapi/container.hpp"
+#include "doubles/executor_contract.hpp"
 #include "executor/docker/container_layout.hpp"
 #include "executor/docker/docker_executor.hpp"
 #include "executor/run_directory/control_directory.hpp"
-#include "executor/testing/executor_contract.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "doubles/executor_contract.hpp"
 #include "executor/run_directory/control_directory.hpp"
-#include "executor/testing/executor_contract.hpp"
 #include "os/process.hpp"
 
 #include <string>

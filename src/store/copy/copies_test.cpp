@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.hpp"
+#include "base/work_budget.hpp"
 #include "store/copy/copies.hpp"
 #include "store/copy/export_lines.hpp"
 #include "store/history/history_test_support.hpp"
@@ -59,6 +60,58 @@ TEST_F(CopiesTest, AnExportHasALineForEveryRunOldestFirst)
     EXPECT_EQ(all[3]["events"].as_array().at(0).text("text"), "NotStarted");
     EXPECT_THAT(lines({.run = second}), SizeIs(1));
     EXPECT_THAT(lines({.project = "p2"}), SizeIs(2));
+}
+
+TEST_F(CopiesTest, AnExportChargesWhatItGivesAndWaitsForRoom)
+{
+    class Meter final : public AnswerMeter {
+    public:
+        bool hold(std::size_t bytes) override
+        {
+            const auto more = bytes - std::exchange(last_, bytes);
+            if (room) charged += more;
+            return room;
+        }
+        bool room = false;
+        std::size_t charged = 0;
+
+    private:
+        std::size_t last_ = 0;
+    } meter;
+    auto copy = run_copy();
+    for (int i = 0; i < 20; ++i)
+        copy.run.tags.emplace_back(fmt::format("tag{:02}", i), std::string(5000, 'x'));
+    copy.events = {{1, 1, "state", std::string(5000, 'y')}};
+    ASSERT_TRUE(copies_.put(0, copy));
+    ASSERT_TRUE(Models(*history_).create({.experiment = 0, .name = "m"}));
+    const auto before = lines();
+
+    WorkBudget budget;
+    budget.limit_answer(static_cast<std::size_t>(-1), &meter);
+    const WorkScope scope(&budget);
+    ExportLines all(*history_, {});
+    std::string text;
+    int refusals = 0;
+    for (bool more = true; more;) {  // each piece is asked for without room first
+        const auto size = text.size();
+        const auto next = all.next(text);
+        const bool room = std::exchange(meter.room, !next);
+        if (next) {
+            more = *next;
+            continue;
+        }
+        ASSERT_EQ(next.error().kind(), ErrorKind::unavailable);
+        ASSERT_FALSE(room);
+        ASSERT_EQ(text.size(), size);
+        ++refusals;
+    }
+
+    EXPECT_GT(refusals, 4);
+    EXPECT_GE(meter.charged, text.size());
+    std::string wanted;
+    for (const auto& line : before)
+        wanted += to_json(line) + "\n";
+    EXPECT_EQ(text, wanted);
 }
 
 TEST_F(CopiesTest, PointsThatWereJustLoggedAreExported)

@@ -3,6 +3,7 @@
 
 #include "base/json.hpp"
 #include "base/take.hpp"
+#include "base/work_budget.hpp"
 #include "store/copy/copy_rows.hpp"
 #include "store/history/history.hpp"
 #include "store/history/history_access.hpp"
@@ -44,6 +45,13 @@ collect(db::Connection& reader, const std::string& sql, const std::string& proje
 Result<std::string> text_of(const db::Statement& row)
 {
     return row.text(0);
+}
+
+Result<> append(std::string& out, std::string_view piece)
+{
+    TRY(charge_answer(piece.size()));
+    out += piece;
+    return {};
 }
 
 }  // namespace
@@ -122,35 +130,32 @@ Result<bool> ExportLines::next(std::string& out)
 
 Result<> ExportLines::add_experiment(std::string& out)
 {
-    const auto row = experiments_.front();
-    experiments_.pop_front();
     const auto copy = HistoryAccess::database(history_).read(
-        [&](db::Connection& reader) { return read_experiment_copy(reader, row); });
+        [&](db::Connection& reader) { return read_experiment_copy(reader, experiments_.front()); });
     if (copy) {
-        out += fmt::format("{{\"experiment\":{}}}\n", to_json(experiment_json(*copy)));
+        TRY(append(out, fmt::format("{{\"experiment\":{}}}\n", to_json(experiment_json(*copy)))));
     } else if (copy.error().kind() != ErrorKind::not_found) {  // deleted meanwhile
         return tl::unexpected(copy.error());
     }
+    experiments_.pop_front();
     return {};
 }
 
 Result<> ExportLines::begin_run(std::string& out)
 {
     const auto id = runs_.front();
-    runs_.pop_front();
     TRY(HistoryAccess::database(history_).read([&](db::Connection& reader) -> Result<> {
         const auto stored = TRY(find_run_copy(reader, id));
         if (!stored) return {};  // deleted meanwhile
         const auto experiment = TRY(read_experiment_copy(reader, stored->experiment));
-        out += fmt::format("{{\"run\":{},\"experiment\":{},\"metrics\":{{",
-                           to_json(run_copy_json(stored->copy)),
-                           to_json(experiment_json(experiment)));
-        rest_ = fmt::format("}},\"inputs\":{},\"events\":{}}}\n",
-                            to_json(inputs_json(stored->copy.inputs)),
-                            to_json(events_json(stored->copy.events)));
+        TRY(append(out,
+                   fmt::format("{{\"run\":{},\"experiment\":{},\"metrics\":{{",
+                               to_json(run_copy_json(stored->copy)),
+                               to_json(experiment_json(experiment)))));
         open_ = id;
         return {};
     }));
+    runs_.pop_front();
     keys_.clear();
     last_key_.reset();
     all_keys_ = false;
@@ -169,61 +174,82 @@ Result<> ExportLines::go_on(std::string& out)
         for (auto& metric : more)
             keys_.push_back(std::move(metric));
     }
-    if (keys_.empty()) {
-        out += rest_;
-        open_.reset();
-        return {};
-    }
+    if (keys_.empty()) return end_run(out);
     key_ = take_front(keys_);
     given_ = 0;
-    const auto& latest = key_->point;
-    out += fmt::format("{}{}:{{\"latest\":{},\"count\":{},\"points\":[",
-                       first_key_ ? "" : ",",
-                       to_json(latest.key),
-                       to_json(latest.text ? Json(*latest.text) : Json(latest.value)),
-                       key_->count);
-    first_key_ = false;
     return add_points(out);
+}
+
+// Read again: who is slow in reading points keeps no more than some of them.
+Result<> ExportLines::end_run(std::string& out)
+{
+    RunCopy copy;
+    TRY(HistoryAccess::database(history_).read([&](db::Connection& reader) -> Result<> {
+        if (auto stored = TRY(find_run_copy(reader, *open_))) copy = std::move(stored->copy);
+        return {};
+    }));
+    TRY(append(out,
+               fmt::format("}},\"inputs\":{},\"events\":{}}}\n",
+                           to_json(inputs_json(copy.inputs)),
+                           to_json(events_json(copy.events)))));
+    open_.reset();
+    return {};
 }
 
 Result<> ExportLines::add_points(std::string& out)
 {
+    std::string piece;
+    if (given_ == 0) {
+        const auto& latest = key_->point;
+        piece = fmt::format("{}{}:{{\"latest\":{},\"count\":{},\"points\":[",
+                            first_key_ ? "" : ",",
+                            to_json(latest.key),
+                            to_json(latest.text ? Json(*latest.text) : Json(latest.value)),
+                            key_->count);
+    }
     // No more than `count` said, though more may have come since.
     const auto left = static_cast<std::size_t>(key_->count - given_);
     const auto points = TRY(
         history_.metric_points(*open_, key_->point.key, given_, std::min(points_at_a_time, left)));
+    auto given = given_;
     for (const auto& point : points) {
-        if (given_++ > 0) out += ',';
-        append_point(out, point);
+        if (given++ > 0) piece += ',';
+        append_point(piece, point);
     }
-    if (!points.empty() && given_ < key_->count) return {};
-    out += "]}";
-    key_.reset();
+    const bool all = points.empty() || given >= key_->count;
+    if (all) piece += "]}";
+    TRY(append(out, piece));
+    first_key_ = false;
+    given_ = given;
+    if (all) key_.reset();
     return {};
 }
 
 Result<> ExportLines::add_model(std::string& out)
 {
-    const auto id = take_front(models_);
-    return HistoryAccess::database(history_).read([&](db::Connection& reader) -> Result<> {
-        const auto copy = TRY(find_model_copy(reader, id));
+    TRY(HistoryAccess::database(history_).read([&](db::Connection& reader) -> Result<> {
+        const auto copy = TRY(find_model_copy(reader, models_.front()));
         if (!copy) return {};
         const auto experiment = TRY(read_experiment_copy(reader, copy->model.experiment));
-        out += fmt::format("{{\"logged_model\":{},\"experiment\":{}}}\n",
-                           to_json(model_copy_json(*copy)),
-                           to_json(experiment_json(experiment)));
-        return {};
-    });
+        return append(out,
+                      fmt::format("{{\"logged_model\":{},\"experiment\":{}}}\n",
+                                  to_json(model_copy_json(*copy)),
+                                  to_json(experiment_json(experiment))));
+    }));
+    models_.pop_front();
+    return {};
 }
 
 Result<> ExportLines::add_registered(std::string& out)
 {
-    const auto name = take_front(registered_);
-    return HistoryAccess::database(history_).read([&](db::Connection& reader) -> Result<> {
-        if (const auto copy = TRY(find_registered_copy(reader, name)))
-            out += fmt::format("{{\"registered_model\":{}}}\n", to_json(registered_json(*copy)));
-        return {};
-    });
+    TRY(HistoryAccess::database(history_).read([&](db::Connection& reader) -> Result<> {
+        const auto copy = TRY(find_registered_copy(reader, registered_.front()));
+        if (!copy) return {};
+        return append(
+            out, fmt::format("{{\"registered_model\":{}}}\n", to_json(registered_json(*copy))));
+    }));
+    registered_.pop_front();
+    return {};
 }
 
 }  // namespace ponk::store

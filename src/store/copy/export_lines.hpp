@@ -20,14 +20,17 @@ struct ExportScope {
     std::string project = {};                 // its id; empty: everything, with the registry
 };
 
-// The lines of an export in pieces of bounded size, whatever a run holds: a run may have more
-// points than there is memory. Experiments first, then runs from the oldest on, each read in a
-// moment of its own, then models. One thread at a time; the history must outlive it.
+// The lines of an export in pieces: a run may have more points than there is memory. What is no
+// point comes whole, as large as clients made it, so each piece is charged (`charge_answer`) before
+// it is appended, and nothing of it is kept between two calls. Experiments first, then runs from
+// the oldest on, each read in a moment of its own, then models. One thread at a time; the history
+// must outlive it.
 class ExportLines {
 public:
     ExportLines(const History& history, ExportScope scope);
 
-    // Appends the next bytes; false when there are no more.
+    // Appends the next bytes; false when there are no more. `unavailable` when there is no room for
+    // them: nothing was appended, and the next call tries again.
     Result<bool> next(std::string& out);
 
 private:
@@ -37,6 +40,7 @@ private:
     Result<> add_experiment(std::string& out);
     Result<> begin_run(std::string& out);
     Result<> go_on(std::string& out);
+    Result<> end_run(std::string& out);
     Result<> add_points(std::string& out);
     Result<> add_model(std::string& out);
     Result<> add_registered(std::string& out);
@@ -50,7 +54,6 @@ private:
     std::deque<std::string> registered_;
     // Of the run whose line is open.
     std::optional<RunId> open_;
-    std::string rest_;  // of its line, behind the metrics
     std::deque<LatestMetric> keys_;
     std::optional<std::string> last_key_;
     bool all_keys_ = false;

@@ -7,7 +7,7 @@ namespace ponk::store {
 
 const std::string_view experiment_columns =
     "project.row, project.experiment, project.location, project.deleted, project.created,"
-    " project.updated";
+    " project.updated, project.origin";
 
 Experiment read_experiment(const db::Statement& row)
 {
@@ -16,7 +16,8 @@ Experiment read_experiment(const db::Statement& row)
             .location = row.text(2),
             .deleted = row.integer(3) != 0,
             .created = row.integer(4),
-            .updated = row.integer(5)};
+            .updated = row.integer(5),
+            .kind = row.text(6) == "folder" ? Experiment::Kind::folder : Experiment::Kind::client};
 }
 
 Result<> read_experiment_tags(db::Connection& connection, Experiment& experiment)

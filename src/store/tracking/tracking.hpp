@@ -30,6 +30,8 @@ struct Experiment {
     bool deleted = false;
     std::int64_t created = 0;  // wall-clock milliseconds
     std::int64_t updated = 0;
+    // Whether clients made it, or it is the project of a folder.
+    enum class Kind { folder, client } kind = Kind::client;
     Pairs tags = {};
 };
 

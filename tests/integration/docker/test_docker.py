@@ -9,6 +9,7 @@ import time
 import engine as engines
 import points
 import pytest
+from test_programs import find_program
 
 LOG = """
 import sys, time
@@ -20,11 +21,7 @@ sys.exit(7)
 
 
 def test_contract_of_executors(engine):
-    build = pathlib.Path(os.environ["PONK_BIN"]).parent
-    program = next((place for place in (build / "src/executor/ponk_executor_docker_test",
-                                        build.parent / "dev/src/executor/ponk_executor_docker_test") if place.exists()), None)
-    if program is None:
-        pytest.skip("the contract's program is not built")
+    program = find_program("src/executor/ponk_executor_docker_test")
     done = subprocess.run([program, "--gtest_brief=1"], capture_output=True, timeout=500,
                           env={**os.environ, "PONK_TEST_DOCKER": str(engine.socket), "PONK_TEST_IMAGE": engines.IMAGE})
     assert done.returncode == 0, done.stdout.decode()[-4000:]

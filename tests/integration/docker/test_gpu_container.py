@@ -2,13 +2,13 @@
 """GPUs given to a container of a real engine directly: device files and a driver that stand in for real ones."""
 import json
 import os
-import pathlib
 import shutil
 import stat
 import subprocess
 
 import engine as engines
 import pytest
+from test_programs import find_program
 
 LIBRARY = "int cuInit(unsigned flags) { return (int)flags + 42; }\n"
 
@@ -31,12 +31,7 @@ except OSError as problem:
 
 @pytest.fixture(scope="module")
 def program():
-    build = pathlib.Path(os.environ["PONK_BIN"]).parent
-    places = [place / "tests/integration/gpu/gpu_container" for place in (build, build.parent / "dev")]
-    found = next((place for place in places if place.exists()), None)
-    if found is None:
-        pytest.skip("the program 'gpu_container' is not built")
-    return found
+    return find_program("tests/integration/gpu/gpu_container")
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ import time
 
 import engine as engines
 import pytest
+from test_programs import find_program
 
 # What a sandbox may not raise is not asked for.
 SETTINGS = '[containers]\ndefault_ulimits = ["nofile=1024:1024", "nproc=4096:4096"]\nnetns = "host"\n'
@@ -45,9 +46,7 @@ def podman():
 
 
 def test_contract_of_executors_on_podman(podman):
-    program = pathlib.Path(os.environ["PONK_BIN"]).parent / "src/executor/ponk_executor_docker_test"
-    if not program.exists():
-        pytest.skip("the contract's program is not built")
+    program = find_program("src/executor/ponk_executor_docker_test")
     done = subprocess.run([program, "--gtest_brief=1"], capture_output=True, timeout=580,
                           env={**os.environ, "PONK_TEST_DOCKER": str(podman), "PONK_TEST_IMAGE": engines.IMAGE})
     assert done.returncode == 0, done.stdout.decode()[-4000:]

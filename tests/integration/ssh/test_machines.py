@@ -13,15 +13,12 @@ import time
 import host as hosts
 import pytest
 from test_attach import PASSWORD, close_master, folder_of
+from test_programs import find_program
 
 
 def test_connections_of_the_library(program):
     """The program that holds ssh/ to its promises, with a sshd of its own."""
-    build = pathlib.Path(os.environ["PONK_BIN"]).parent
-    tests = next((place for place in (build / "tests/integration/ssh/ssh_connection_test",
-                                      build.parent / "dev/tests/integration/ssh/ssh_connection_test") if place.exists()), None)
-    if tests is None:
-        pytest.skip("the target ssh_connection_test is not built")
+    tests = find_program("tests/integration/ssh/ssh_connection_test")
     done = subprocess.run([tests, "--gtest_brief=1"], capture_output=True, timeout=200)
     assert done.returncode == 0 and b"SKIPPED" not in done.stdout, done.stdout.decode()[-4000:]
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "api/http/error_shape.hpp"
+#include "api/http/project_access.hpp"
 #include "api/mlflow/artifacts/artifact_place.hpp"
 #include "api/mlflow/limits.hpp"
 #include "api/mlflow/routes.hpp"
@@ -119,11 +121,22 @@ Result<net::Response> list_experiments(const Services& services, const Call& cal
         TRY(tracking(services).search_experiments(TRY(search_of(call.fields, 1000)))));
 }
 
+// An answer where the caller may not change the experiment.
+Result<std::optional<net::Response>>
+refuse_change(const Services& services, const Call& call, std::int64_t id)
+{
+    const auto experiment = TRY(tracking(services).get_experiment(id));
+    const auto refusal = find_refusal(services, call.request, experiment);
+    if (!refusal) return std::optional<net::Response>();
+    return std::optional(error_answer("/api/2.0/", refusal->error, refusal->status));
+}
+
 Result<net::Response> update_experiment(const Services& services, const Call& call)
 {
     const auto id = TRY(experiment_id(call.fields, "experiment_id"));
-    const auto renamed =
-        tracking(services).rename_experiment(id, TRY(name_of(call.fields, "new_name")));
+    const auto name = TRY(name_of(call.fields, "new_name"));
+    if (auto refusal = TRY(refuse_change(services, call, id))) return std::move(*refusal);
+    const auto renamed = tracking(services).rename_experiment(id, name);
     if (renamed) return reply();
     // 400 where MLflow's server has 500, which clients take for an outage and try again for
     // minutes.
@@ -134,13 +147,17 @@ Result<net::Response> update_experiment(const Services& services, const Call& ca
 
 Result<net::Response> delete_experiment(const Services& services, const Call& call)
 {
-    TRY(tracking(services).delete_experiment(TRY(experiment_id(call.fields, "experiment_id"))));
+    const auto id = TRY(experiment_id(call.fields, "experiment_id"));
+    if (auto refusal = TRY(refuse_change(services, call, id))) return std::move(*refusal);
+    TRY(tracking(services).delete_experiment(id));
     return reply();
 }
 
 Result<net::Response> restore_experiment(const Services& services, const Call& call)
 {
-    TRY(tracking(services).restore_experiment(TRY(experiment_id(call.fields, "experiment_id"))));
+    const auto id = TRY(experiment_id(call.fields, "experiment_id"));
+    if (auto refusal = TRY(refuse_change(services, call, id))) return std::move(*refusal);
+    TRY(tracking(services).restore_experiment(id));
     return reply();
 }
 

@@ -7,7 +7,7 @@
 #include "cli/runs/artifact.hpp"
 
 namespace ponk::cli {
-namespace {
+namespace asset_download_command {
 
 constexpr Option options[] = {
     {.name = "link-file",
@@ -88,17 +88,17 @@ Outcome run(Context& context, const Invocation& words)
         {{"file", file.string()}, {"name", link.name}, {"version", link.version}});
 }
 
-}  // namespace
+}  // namespace asset_download_command
 
 constinit const Command cmd_asset_download = {
     .path = "asset download",
     .summary = "Download the file of an asset",
     .description =
         "Writes the file under its own name, without the folders that contained it in the run.",
-    .options = options,
-    .positionals = positionals,
-    .examples = examples,
-    .run = run,
+    .options = asset_download_command::options,
+    .positionals = asset_download_command::positionals,
+    .examples = asset_download_command::examples,
+    .run = asset_download_command::run,
 };
 
 }  // namespace ponk::cli

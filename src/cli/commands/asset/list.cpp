@@ -6,7 +6,7 @@
 #include "os/directory.hpp"
 
 namespace ponk::cli {
-namespace {
+namespace asset_list_command {
 
 constexpr Option options[] = {
     {.name = "name", .brief = "n", .value = "NAME", .help = "List all versions of this asset."},
@@ -48,14 +48,14 @@ Outcome run(Context& context, const Invocation& words)
     return context.print(Json(std::move(assets)));
 }
 
-}  // namespace
+}  // namespace asset_list_command
 
 constinit const Command cmd_asset_list = {
     .path = "asset list",
     .summary = "List the project's assets (promoted files of runs)",
-    .options = options,
-    .examples = examples,
-    .run = run,
+    .options = asset_list_command::options,
+    .examples = asset_list_command::examples,
+    .run = asset_list_command::run,
 };
 
 }  // namespace ponk::cli

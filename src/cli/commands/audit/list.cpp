@@ -1,19 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "audit/list.hpp"
 
+#include "base/id.hpp"
 #include "base/text.hpp"
 #include "base/time.hpp"
 #include "cli/client/context.hpp"
 #include "cli/commands/commands.hpp"
+#include "cli/runs/run_view.hpp"
+#include "output/list_writer.hpp"
+
+#include <unistd.h>
+#include <utility>
 
 namespace ponk::cli {
-namespace {
+namespace audit_list_command {
 
 constexpr Option options[] = {
     {.name = "limit",
      .brief = "n",
      .value = "N",
-     .help = "At most so many, the newest. Default: 50 in a table, else all."},
+     .help = "At most so many, the newest. Default: 50 in a table, 10000 with --query, else all."},
     {.name = "since",
      .value = "TIME",
      .help = "Only from this time on: \"2026-01-31\", \"2026-01-31 12:30\" (UTC), or so long "
@@ -41,35 +47,114 @@ std::optional<std::int64_t> time_of(std::string_view text)
     return wall_milliseconds() - *count * units[unit];
 }
 
-std::string call_of(const Json& record)
+// Records at a time: what is held of a log that is listed whole.
+constexpr std::size_t piece = 500;
+// A query sees its document whole.
+constexpr std::size_t query_limit = 10'000;
+
+std::string call_of(const Json& record, std::string_view route)
 {
     const auto text = record.text("text");
     if (!text.empty()) return record.text("kind") + ": " + text;
-    auto call = record.text("method") + " " + record.text("route");
+    auto call = record.text("method") + " " + std::string(route);
     if (const auto count = record.integer("count"); count > 0) call += fmt::format(" × {}", count);
     return std::string(trim(call));
 }
 
-std::string objects_of(const Json& record)
+std::string objects_of(const Json& record, const std::function<std::string(const Json&)>& shown)
 {
     if (!record["object"].is_object()) return "";
     std::vector<std::string> parts;
     for (const auto& [name, value] : record["object"].as_object())
-        parts.push_back(name + "=" + (value.is_string() ? value.as_string() : to_json(value)));
+        parts.push_back(name + "=" + shown(value));
     return join(parts, " ");
 }
 
-Json row_of(const Json& record)
+std::string exact_text(const Json& value)
+{
+    return value.is_string() ? value.as_string() : to_json(value);
+}
+
+std::string from_of(const Json& record)
 {
     const auto peer = record.text("peer");
-    return JsonObject{
-        {"time", record.text("time")},
-        {"who", record.text("who")},
-        {"from", peer.empty() ? record.text("listener") : record.text("listener") + " " + peer},
-        {"call", call_of(record)},
-        {"object", objects_of(record)},
-        {"status", record["status"]},
-        {"outcome", record.text("outcome")}};
+    return peer.empty() ? record.text("listener") : record.text("listener") + " " + peer;
+}
+
+Json exact_row_of(const Json& record)
+{
+    return JsonObject{{"time", record.text("time")},
+                      {"who", record.text("who")},
+                      {"from", from_of(record)},
+                      {"call", call_of(record, record.text("route"))},
+                      {"object", objects_of(record, exact_text)},
+                      {"status", record["status"]},
+                      {"outcome", record.text("outcome")}};
+}
+
+// "runs/create" of "/api/2.0/mlflow/runs/create".
+std::string_view brief_route(std::string_view route)
+{
+    for (const std::string_view prefix :
+         {"/api/v1/", "/api/2.0/mlflow/", "/api/3.0/mlflow/", "/api/2.0/", "/api/"}) {
+        if (route.starts_with(prefix)) return route.substr(prefix.size());
+    }
+    return route;
+}
+
+// Ids of runs as other tables have them.
+std::string brief_text(const Json& value)
+{
+    const auto text = exact_text(value);
+    if (!RunId::parse(text)) return text;
+    return brief_id(JsonObject{{"run_id", text}});
+}
+
+Json row_of(const Json& record, std::string_view now)
+{
+    const auto outcome = record.text("outcome");
+    return JsonObject{{"time", brief_time(record.text("time"), now)},
+                      {"who", record.text("who")},
+                      {"call", call_of(record, brief_route(record.text("route")))},
+                      {"object", objects_of(record, brief_text)},
+                      {"answer",
+                       outcome == "done"
+                           ? outcome
+                           : std::string(trim(outcome + " " + exact_text(record["status"])))},
+                      {"from", from_of(record)}};
+}
+
+Outcome print_table(Context& context, const os::Path& home, const audit::Selection& selection)
+{
+    using output::whole;
+    const auto records = TRY(audit::list(home, selection));
+    if (records.empty()) context.note("no records");
+    const auto now = utc_text(wall_milliseconds());
+    JsonArray rows;
+    for (const auto& record : records)
+        rows.push_back(row_of(record, now));
+    const output::Columns columns = {{.key = "time", .title = "time (UTC)", .min = whole},
+                                     {.key = "who", .min = 12},
+                                     {.key = "call", .min = 20},
+                                     {.key = "object", .min = 24},
+                                     {.key = "answer", .min = 7},
+                                     {.key = "from", .min = whole}};
+    return context.print(Json(records), {.rows = std::move(rows), .columns = columns});
+}
+
+Outcome print_pieces(Context& context, const os::Path& home, const audit::Selection& selection)
+{
+    const bool is_tsv = context.format() == output::Format::tsv;
+    output::ListWriter writer(context.format(), output::detect_terminal(STDOUT_FILENO));
+    JsonArray held;
+    TRY(audit::for_each_record(home, selection, [&](Json record) -> Result<> {
+        held.push_back(is_tsv ? exact_row_of(record) : std::move(record));
+        if (held.size() < piece) return {};
+        return context.print_part(writer.add(std::exchange(held, {})));
+    }));
+    TRY(context.print_part(writer.add(std::move(held))));
+    TRY(context.print_part(writer.finish()));
+    return exit_code::success;
 }
 
 Outcome run(Context& context, const Invocation& words)
@@ -81,6 +166,8 @@ Outcome run(Context& context, const Invocation& words)
         const auto number = parse_integer(*given);
         if (!number || *number < 1) return fail_usage("'--limit {}' is not a count", *given);
         selection.limit = static_cast<std::size_t>(*number);
+    } else if (context.has_query()) {
+        selection.limit = query_limit;
     }
     if (const auto since = words.value("since")) {
         selection.since = time_of(*since);
@@ -90,26 +177,25 @@ Outcome run(Context& context, const Invocation& words)
     }
     if (const auto token = words.value("token")) selection.who = "token:" + *token;
     if (words.has("refused")) selection.outcome = audit::Selection::Outcome::refused;
-    const auto records = TRY(audit::list(TRY(context.home()), selection));
-    if (records.empty() && table) context.note("no records");
-    JsonArray rows;
-    for (const auto& record : records)
-        rows.push_back(row_of(record));
-    return context.print(Json(records), {.rows = rows, .exact = rows});
+    const auto home = TRY(context.home());
+    if (table) return print_table(context, home, selection);
+    if (!context.has_query()) return print_pieces(context, home, selection);
+    return context.print(Json(TRY(audit::list(home, selection))));
 }
 
-}  // namespace
+}  // namespace audit_list_command
 
 constinit const Command cmd_audit_list = {
     .path = "audit list",
     .summary = "List who did what through the server",
     .description =
-        "Each change, each refused call, and reads of secrets' and tokens' names, exports and "
+        "Changes, refused calls, and reads of secrets' and tokens' names, exports and "
         "artifacts by others: who, from where, on which object, and the answer's status. Logging "
-        "of metrics is counted per minute. The files are in 'audit' of ponk's folder.",
-    .options = options,
-    .examples = examples,
-    .run = run,
+        "of metrics, and refused and failed calls that repeat, are counted per minute. The files "
+        "are in 'audit' of ponk's folder.",
+    .options = audit_list_command::options,
+    .examples = audit_list_command::examples,
+    .run = audit_list_command::run,
 };
 
 }  // namespace ponk::cli

@@ -7,7 +7,7 @@
 #include "cli/commands/commands.hpp"
 
 namespace ponk::cli {
-namespace {
+namespace audit_verify_command {
 
 constexpr Option options[] = {
     {.name = "expect",
@@ -31,6 +31,15 @@ std::optional<audit::Anchor> anchor_of(std::string_view text)
     return audit::Anchor{*number, digest.text()};
 }
 
+std::string removal_text(const audit::Verdict& verdict)
+{
+    if (!verdict.removed) return {};
+    const auto& [last, until] = *verdict.removed;
+    return fmt::format("\nremoved: records 1 to {}{}, when the log had reached its size",
+                       last,
+                       until.empty() ? "" : ", until " + until);
+}
+
 Outcome run(Context& context, const Invocation& words)
 {
     std::optional<audit::Anchor> anchor;
@@ -50,31 +59,37 @@ Outcome run(Context& context, const Invocation& words)
     }
     const auto head = fmt::format("{}:{}", verdict.head.number, verdict.head.hash);
     if (verdict.head.number == 0) return context.done("the audit log is empty", {{"head", head}});
+    JsonObject fields{{"first", verdict.first},
+                      {"last", verdict.head.number},
+                      {"files", static_cast<std::int64_t>(verdict.files)},
+                      {"head", head}};
+    if (verdict.removed)
+        fields.set("removed",
+                   JsonObject{{"last", verdict.removed->last}, {"until", verdict.removed->until}});
     return context.done(
-        fmt::format("the audit log is unbroken: records {} to {}, {} file{}\nhead {}",
+        fmt::format("the audit log is unbroken: records {} to {}, {} file{}{}\nhead {}",
                     verdict.first,
                     verdict.head.number,
                     verdict.files,
                     verdict.files == 1 ? "" : "s",
+                    removal_text(verdict),
                     head),
-        {{"first", verdict.first},
-         {"last", verdict.head.number},
-         {"files", static_cast<std::int64_t>(verdict.files)},
-         {"head", head}});
+        std::move(fields));
 }
 
-}  // namespace
+}  // namespace audit_verify_command
 
 constinit const Command cmd_audit_verify = {
     .path = "audit verify",
     .summary = "Check that no record of the audit log was changed or removed",
     .description =
         "Each record has the hash of the one before it. The first place where that does not hold "
-        "is named with file and line. Whoever can write all of ponk's folder can make a new log "
+        "is named with file and line; so is what was removed when the log had reached its size. "
+        "Whoever can write all of ponk's folder can make a new log "
         "that is unbroken: a head that was written down elsewhere ('--expect') shows that, too.",
-    .options = options,
-    .examples = examples,
-    .run = run,
+    .options = audit_verify_command::options,
+    .examples = audit_verify_command::examples,
+    .run = audit_verify_command::run,
 };
 
 }  // namespace ponk::cli

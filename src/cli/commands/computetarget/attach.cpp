@@ -9,7 +9,7 @@
 #include <algorithm>
 
 namespace ponk::cli {
-namespace {
+namespace computetarget_attach_command {
 
 constexpr std::string_view types[] = {"local",
                                       "localdocker",
@@ -199,11 +199,11 @@ Outcome run(Context& context, const Invocation& words)
                 exit_code::not_built));
 }
 
-}  // namespace
+}  // namespace computetarget_attach_command
 
 constinit const Command cmd_computetarget_attach = {
     .path = "computetarget attach",
-    .aliases = aliases,
+    .aliases = computetarget_attach_command::aliases,
     .summary = "Attach a machine or container engine as a compute target",
     .description =
         "Writes aml_config/NAME.compute and aml_config/NAME.runconfig, checks the machine and "
@@ -224,13 +224,13 @@ constinit const Command cmd_computetarget_attach = {
         "(interpreter of a local or remote target), 'userManagedEnvironment' (false on a remote "
         "target: ponk installs packages there), 'address', 'username', 'privateKey'. 'ponk check' "
         "shows how ponk interprets them.",
-    .options = options,
-    .positionals = positionals,
-    .examples = examples,
+    .options = computetarget_attach_command::options,
+    .positionals = computetarget_attach_command::positionals,
+    .examples = computetarget_attach_command::examples,
     .exits = "68 if this version does not support the type; 69 if the machine cannot be reached or "
              "refuses the login; 73 if the target already exists or the host key differs from the "
              "known one.",
-    .run = run,
+    .run = computetarget_attach_command::run,
 };
 
 }  // namespace ponk::cli

@@ -13,7 +13,7 @@
 #include "ssh/master.hpp"
 
 namespace ponk::cli {
-namespace {
+namespace computetarget_check_command {
 
 constexpr Option options[] = {named::target_option,
                               {.name = "fingerprint",
@@ -107,7 +107,7 @@ Outcome run(Context& context, const Invocation& words)
     return answer->boolean("reachable") ? exit_code::invalid : exit_code::unavailable;
 }
 
-}  // namespace
+}  // namespace computetarget_check_command
 
 constinit const Command cmd_computetarget_check = {
     .path = "computetarget check",
@@ -116,12 +116,12 @@ constinit const Command cmd_computetarget_check = {
                    "rights, rootless, live-restore), GPU driver and runtimes, Python and free disk "
                    "space. Each problem is shown with the next step. Nothing is changed, except "
                    "that '--fingerprint' stores a host key.",
-    .options = options,
-    .positionals = positionals,
-    .examples = examples,
+    .options = computetarget_check_command::options,
+    .positionals = computetarget_check_command::positionals,
+    .examples = computetarget_check_command::examples,
     .exits = "0 if the target works, 65 if something must be fixed first, 69 if the target cannot "
              "be reached.",
-    .run = run,
+    .run = computetarget_check_command::run,
 };
 
 }  // namespace ponk::cli

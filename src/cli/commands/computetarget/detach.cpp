@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 namespace ponk::cli {
-namespace {
+namespace computetarget_detach_command {
 
 constexpr Option options[] = {
     named::target_option,
@@ -76,6 +76,7 @@ Outcome run(Context& context, const Invocation& words)
     const std::string name = TRY(named::name_of(words));
     TRY(as_usage(config::check_name("target", name)));
     const os::Path folder = TRY(context.project()) / "aml_config";
+    TRY(config::require_own_folder(folder.parent_path(), "aml_config"));
     const os::Path compute = folder / (name + ".compute");
     std::error_code problem;
     if (!std::filesystem::exists(compute, problem))
@@ -105,7 +106,7 @@ Outcome run(Context& context, const Invocation& words)
     return context.done(fmt::format("target '{}' is detached", name), std::move(fields));
 }
 
-}  // namespace
+}  // namespace computetarget_detach_command
 
 constinit const Command cmd_computetarget_detach = {
     .path = "computetarget detach",
@@ -116,10 +117,10 @@ constinit const Command cmd_computetarget_detach = {
                    "because ponk could not follow them any more; '--force' detaches anyway. If the "
                    "machine cannot be reached, the target is still detached, and ponk lists what "
                    "is left on the machine. Run configurations that use the target are kept.",
-    .options = options,
-    .positionals = positionals,
-    .examples = examples,
-    .run = run,
+    .options = computetarget_detach_command::options,
+    .positionals = computetarget_detach_command::positionals,
+    .examples = computetarget_detach_command::examples,
+    .run = computetarget_detach_command::run,
 };
 
 }  // namespace ponk::cli

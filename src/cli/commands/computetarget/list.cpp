@@ -4,7 +4,7 @@
 #include "config/project/project.hpp"
 
 namespace ponk::cli {
-namespace {
+namespace computetarget_list_command {
 
 Outcome run(Context& context, const Invocation& /*words*/)
 {
@@ -24,12 +24,12 @@ Outcome run(Context& context, const Invocation& /*words*/)
     return context.print(Json(std::move(rows)));
 }
 
-}  // namespace
+}  // namespace computetarget_list_command
 
 constinit const Command cmd_computetarget_list = {
     .path = "computetarget list",
     .summary = "List the project's compute targets",
-    .run = run,
+    .run = computetarget_list_command::run,
 };
 
 }  // namespace ponk::cli

@@ -13,7 +13,7 @@
 #include <fcntl.h>
 
 namespace ponk::cli {
-namespace {
+namespace computetarget_setup_command {
 
 constexpr Option options[] = {
     named::target_option,
@@ -116,7 +116,7 @@ Outcome run(Context& context, const Invocation& words)
                         {{"name", target.name}, {"steps", steps}, {"done", true}});
 }
 
-}  // namespace
+}  // namespace computetarget_setup_command
 
 constinit const Command cmd_computetarget_setup = {
     .path = "computetarget setup",
@@ -126,12 +126,12 @@ constinit const Command cmd_computetarget_setup = {
                    "log. For remotedocker: the Debian package docker.io, its service, the group "
                    "docker, and live-restore. For remote: python3 and python3-venv. If sudo needs "
                    "a password, ponk asks for it and does not store it.",
-    .options = options,
-    .positionals = positionals,
-    .examples = examples,
+    .options = computetarget_setup_command::options,
+    .positionals = computetarget_setup_command::positionals,
+    .examples = computetarget_setup_command::examples,
     .exits = "69 if the machine cannot be reached, is not Debian or Ubuntu, or does not allow the "
              "changes.",
-    .run = run,
+    .run = computetarget_setup_command::run,
 };
 
 }  // namespace ponk::cli

@@ -5,7 +5,7 @@
 #include "config/project/project.hpp"
 
 namespace ponk::cli {
-namespace {
+namespace computetarget_show_command {
 
 constexpr Option options[] = {named::target_option};
 constexpr Positional positionals[] = {named::target};
@@ -18,14 +18,14 @@ Outcome run(Context& context, const Invocation& words)
     return context.print(config::meaning_of(target));
 }
 
-}  // namespace
+}  // namespace computetarget_show_command
 
 constinit const Command cmd_computetarget_show = {
     .path = "computetarget show",
     .summary = "Show a compute target as ponk interprets it",
-    .options = options,
-    .positionals = positionals,
-    .run = run,
+    .options = computetarget_show_command::options,
+    .positionals = computetarget_show_command::positionals,
+    .run = computetarget_show_command::run,
 };
 
 }  // namespace ponk::cli

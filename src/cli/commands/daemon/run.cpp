@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 namespace ponk::cli {
-namespace {
+namespace daemon_run_command {
 
 constexpr Option options[] = {
     {.name = "idle-exit",
@@ -82,16 +82,16 @@ Outcome run(Context& context, const Invocation& words)
     return tl::unexpected(Failure(served.error()));
 }
 
-}  // namespace
+}  // namespace daemon_run_command
 
 constinit const Command cmd_daemon_run = {
     .path = "daemon run",
     .summary = "Run the daemon in the foreground",
     .description =
         "Other commands start the daemon automatically. This command is for service managers.",
-    .options = options,
-    .examples = examples,
-    .run = run,
+    .options = daemon_run_command::options,
+    .examples = daemon_run_command::examples,
+    .run = daemon_run_command::run,
 };
 
 }  // namespace ponk::cli

@@ -3,7 +3,7 @@
 #include "cli/commands/commands.hpp"
 
 namespace ponk::cli {
-namespace {
+namespace daemon_status_command {
 
 Outcome run(Context& context, const Invocation& /*words*/)
 {
@@ -22,14 +22,14 @@ Outcome run(Context& context, const Invocation& /*words*/)
     return context.print(Json(std::move(status)));
 }
 
-}  // namespace
+}  // namespace daemon_status_command
 
 constinit const Command cmd_daemon_status = {
     .path = "daemon status",
     .summary = "Show whether the daemon is running, and its state",
     .exits = "0 if the daemon is running, 69 if it is not, 75 if it does not answer. This command "
              "never starts the daemon.",
-    .run = run,
+    .run = daemon_status_command::run,
 };
 
 }  // namespace ponk::cli

@@ -4,7 +4,7 @@
 #include "cli/commands/commands.hpp"
 
 namespace ponk::cli {
-namespace {
+namespace daemon_stop_command {
 
 Outcome run(Context& context, const Invocation& /*words*/)
 {
@@ -18,7 +18,7 @@ Outcome run(Context& context, const Invocation& /*words*/)
                         {{"stopped", true}, {"pid", pid}});
 }
 
-}  // namespace
+}  // namespace daemon_stop_command
 
 constinit const Command cmd_daemon_stop = {
     .path = "daemon stop",
@@ -28,7 +28,7 @@ constinit const Command cmd_daemon_stop = {
                    "Until then, MLflow clients set up with 'ponk tracking env' cannot connect.",
     .exits = "0 if the daemon has stopped or was not running; 75 if it does not answer or does not "
              "stop: the message then has the command that ends it.",
-    .run = run,
+    .run = daemon_stop_command::run,
 };
 
 }  // namespace ponk::cli

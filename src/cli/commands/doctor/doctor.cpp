@@ -8,7 +8,7 @@
 #include <chrono>
 
 namespace ponk::cli {
-namespace {
+namespace doctor_command {
 
 // Of a whole database, however large.
 constexpr std::chrono::hours longest_check(24);
@@ -90,7 +90,7 @@ Outcome run(Context& context, const Invocation& words)
     return failed > 0 ? exit_code::invalid : exit_code::success;
 }
 
-}  // namespace
+}  // namespace doctor_command
 
 constinit const Command cmd_doctor = {
     .path = "doctor",
@@ -102,10 +102,10 @@ constinit const Command cmd_doctor = {
         "are contacted over SSH as the daemon does it. No program that comes from the project or "
         "is named in its files is started. Each line is ok, warn or fail; a line that is not ok "
         "has a hint with the next step. Nothing is changed, except that the daemon is started.",
-    .options = options,
-    .examples = examples,
+    .options = doctor_command::options,
+    .examples = doctor_command::examples,
     .exits = "0 if no check failed, 65 otherwise.",
-    .run = run,
+    .run = doctor_command::run,
 };
 
 }  // namespace ponk::cli

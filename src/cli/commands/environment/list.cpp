@@ -4,7 +4,7 @@
 #include "cli/commands/commands.hpp"
 
 namespace ponk::cli {
-namespace {
+namespace environment_list_command {
 
 constexpr Example examples[] = {
     {"ponk environment list", "List all environments with their sizes, the last used first."},
@@ -56,7 +56,7 @@ Outcome run(Context& context, const Invocation& /*words*/)
     return context.print(list, view);
 }
 
-}  // namespace
+}  // namespace environment_list_command
 
 constinit const Command cmd_environment_list = {
     .path = "environment list",
@@ -67,8 +67,8 @@ constinit const Command cmd_environment_list = {
                    "together exceed PONK_ENV_KEEP_SIZE bytes (default 100 GiB), the longest unused "
                    "first. 0 disables a limit. Set both variables where the daemon is started. An "
                    "environment in use is never removed.",
-    .examples = examples,
-    .run = run,
+    .examples = environment_list_command::examples,
+    .run = environment_list_command::run,
 };
 
 }  // namespace ponk::cli

@@ -6,7 +6,7 @@
 #include "net/target.hpp"
 
 namespace ponk::cli {
-namespace {
+namespace environment_remove_command {
 
 constexpr Positional positionals[] = {common::environment};
 constexpr Option options[] = {common::machine};
@@ -45,7 +45,7 @@ Outcome run(Context& context, const Invocation& words)
                         answer.as_object());
 }
 
-}  // namespace
+}  // namespace environment_remove_command
 
 constinit const Command cmd_environment_remove = {
     .path = "environment remove",
@@ -53,11 +53,11 @@ constinit const Command cmd_environment_remove = {
     .description =
         "An environment that a run is using is not removed. Each run's record keeps its list of "
         "packages: 'ponk experiment rerun' builds exactly the same environment again.",
-    .options = options,
-    .positionals = positionals,
-    .examples = examples,
+    .options = environment_remove_command::options,
+    .positionals = environment_remove_command::positionals,
+    .examples = environment_remove_command::examples,
     .exits = "73 if a run is using it.",
-    .run = run,
+    .run = environment_remove_command::run,
 };
 
 }  // namespace ponk::cli

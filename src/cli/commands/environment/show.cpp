@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 namespace ponk::cli {
-namespace {
+namespace environment_show_command {
 
 constexpr Positional positionals[] = {common::environment};
 constexpr Option options[] = {common::machine};
@@ -76,15 +76,15 @@ Outcome run(Context& context, const Invocation& words)
     return exit_code::success;
 }
 
-}  // namespace
+}  // namespace environment_show_command
 
 constinit const Command cmd_environment_show = {
     .path = "environment show",
     .summary = "Show an environment and every package in it",
-    .options = options,
-    .positionals = positionals,
-    .examples = examples,
-    .run = run,
+    .options = environment_show_command::options,
+    .positionals = environment_show_command::positionals,
+    .examples = environment_show_command::examples,
+    .run = environment_show_command::run,
 };
 
 }  // namespace ponk::cli

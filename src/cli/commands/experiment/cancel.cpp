@@ -7,7 +7,7 @@
 #include "cli/runs/submission.hpp"
 
 namespace ponk::cli {
-namespace {
+namespace experiment_cancel_command {
 
 constexpr Option options[] = {
     common::run_option,
@@ -42,19 +42,19 @@ Outcome run(Context& context, const Invocation& words)
     return context.print(record);
 }
 
-}  // namespace
+}  // namespace experiment_cancel_command
 
 constinit const Command cmd_experiment_cancel = {
     .path = "experiment cancel",
-    .aliases = aliases,
+    .aliases = experiment_cancel_command::aliases,
     .summary = "Cancel a run",
     .description = "Sends SIGTERM to every process of the run, and SIGKILL to those that are left "
                    "after the grace time. If the machine cannot be reached, this happens as soon "
                    "as it can be reached again.",
-    .options = options,
-    .positionals = positionals,
-    .examples = examples,
-    .run = run,
+    .options = experiment_cancel_command::options,
+    .positionals = experiment_cancel_command::positionals,
+    .examples = experiment_cancel_command::examples,
+    .run = experiment_cancel_command::run,
 };
 
 }  // namespace ponk::cli

@@ -6,7 +6,7 @@
 #include "cli/runs/run_search.hpp"
 
 namespace ponk::cli {
-namespace {
+namespace experiment_clean_command {
 
 constexpr Option options[] = {
     common::run_option,
@@ -67,17 +67,17 @@ Outcome run(Context& context, const Invocation& words)
                          {"not_cleaned", static_cast<std::int64_t>(left)}});
 }
 
-}  // namespace
+}  // namespace experiment_clean_command
 
 constinit const Command cmd_experiment_clean = {
     .path = "experiment clean",
     .summary = "Remove the working copies of runs",
     .description =
         "Removes only the folders in which the scripts worked. History, logs and outputs are kept.",
-    .options = options,
-    .positionals = positionals,
-    .examples = examples,
-    .run = run,
+    .options = experiment_clean_command::options,
+    .positionals = experiment_clean_command::positionals,
+    .examples = experiment_clean_command::examples,
+    .run = experiment_clean_command::run,
 };
 
 }  // namespace ponk::cli

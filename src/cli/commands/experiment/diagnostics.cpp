@@ -8,7 +8,7 @@
 #include <chrono>
 
 namespace ponk::cli {
-namespace {
+namespace experiment_diagnostics_command {
 
 constexpr Option options[] = {
     common::run_option,
@@ -45,17 +45,17 @@ Outcome run(Context& context, const Invocation& words)
                         {{"path", answer.text("path")}, {"problems", answer["problems"]}});
 }
 
-}  // namespace
+}  // namespace experiment_diagnostics_command
 
 constinit const Command cmd_experiment_diagnostics = {
     .path = "experiment diagnostics",
     .summary = "Collect everything known about a run in a zip file",
     .description =
         "Contains the run's record, log, configuration and timings, without the values of secrets.",
-    .options = options,
-    .positionals = positionals,
-    .examples = examples,
-    .run = run,
+    .options = experiment_diagnostics_command::options,
+    .positionals = experiment_diagnostics_command::positionals,
+    .examples = experiment_diagnostics_command::examples,
+    .run = experiment_diagnostics_command::run,
 };
 
 }  // namespace ponk::cli

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 namespace ponk::cli {
-namespace {
+namespace experiment_logs_command {
 
 constexpr Option options[] = {
     common::run_option,
@@ -80,11 +80,11 @@ Outcome run(Context& context, const Invocation& words)
     return exit_code::success;
 }
 
-}  // namespace
+}  // namespace experiment_logs_command
 
 constinit const Command cmd_experiment_logs = {
     .path = "experiment logs",
-    .aliases = aliases,
+    .aliases = experiment_logs_command::aliases,
     .summary = "Print the log of a run",
     .description =
         "Prints the log's bytes exactly, except that values of secrets appear as ***. On a "
@@ -92,11 +92,11 @@ constinit const Command cmd_experiment_logs = {
         "form. Without RUN: the newest run of the project. If the log was changed after the run's "
         "end, ponk prints what is left and exits with code 74.\nCtrl-C stops '--follow' and not "
         "the run; ponk then prints the commands to follow again or to cancel.",
-    .options = options,
-    .positionals = positionals,
-    .examples = examples,
+    .options = experiment_logs_command::options,
+    .positionals = experiment_logs_command::positionals,
+    .examples = experiment_logs_command::examples,
     .exits = "79 with a last line 'ponk: detached:' after Ctrl-C: the run continues.",
-    .run = run,
+    .run = experiment_logs_command::run,
 };
 
 }  // namespace ponk::cli

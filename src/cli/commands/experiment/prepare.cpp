@@ -11,7 +11,7 @@
 #include "config/project/project.hpp"
 
 namespace ponk::cli {
-namespace {
+namespace experiment_prepare_command {
 
 constexpr Option options[] = {
     common::run_configuration,
@@ -170,7 +170,7 @@ Outcome run(Context& context, const Invocation& words)
     return report(context, ended);
 }
 
-}  // namespace
+}  // namespace experiment_prepare_command
 
 constinit const Command cmd_experiment_prepare = {
     .path = "experiment prepare",
@@ -184,10 +184,10 @@ constinit const Command cmd_experiment_prepare = {
         "'userManagedDependencies: false').\nAn environment is built once and shared by all runs "
         "that need the same; if it is built again, ponk prints what changed. The preparation is "
         "recorded as a run, and its log is the output of the build. Ctrl-C cancels the build.",
-    .options = options,
-    .examples = examples,
+    .options = experiment_prepare_command::options,
+    .examples = experiment_prepare_command::examples,
     .exits = "66 if, with '--check', a run could not start at once.",
-    .run = run,
+    .run = experiment_prepare_command::run,
 };
 
 }  // namespace ponk::cli

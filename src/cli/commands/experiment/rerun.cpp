@@ -9,7 +9,7 @@
 #include "cli/runs/submission.hpp"
 
 namespace ponk::cli {
-namespace {
+namespace experiment_rerun_command {
 
 constexpr Option options[] = {common::run_option, common::async};
 constexpr Positional positionals[] = {common::run};
@@ -35,18 +35,18 @@ Outcome run(Context& context, const Invocation& words)
     return follow_run(context, record.text("run_id"));
 }
 
-}  // namespace
+}  // namespace experiment_rerun_command
 
 constinit const Command cmd_experiment_rerun = {
     .path = "experiment rerun",
     .summary = "Repeat an earlier run exactly",
     .description = "Uses the snapshot, arguments, environment variables and configuration of the "
                    "earlier run, not the current files.",
-    .options = options,
-    .positionals = positionals,
-    .examples = examples,
+    .options = experiment_rerun_command::options,
+    .positionals = experiment_rerun_command::positionals,
+    .examples = experiment_rerun_command::examples,
     .exits = "As for 'submit'.",
-    .run = run,
+    .run = experiment_rerun_command::run,
 };
 
 }  // namespace ponk::cli

@@ -8,7 +8,7 @@
 #include <chrono>
 
 namespace ponk::cli {
-namespace {
+namespace experiment_return_command {
 
 constexpr Option options[] = {
     common::run_option,
@@ -75,16 +75,16 @@ Outcome run(Context& context, const Invocation& words)
                   "; use '-d FOLDER' for another folder.")));
 }
 
-}  // namespace
+}  // namespace experiment_return_command
 
 constinit const Command cmd_experiment_return = {
     .path = "experiment return",
     .summary = "Copy files that a run created or changed into the project",
     .description = "Existing files are not changed unless --overwrite is given.",
-    .options = options,
-    .positionals = positionals,
-    .examples = examples,
-    .run = run,
+    .options = experiment_return_command::options,
+    .positionals = experiment_return_command::positionals,
+    .examples = experiment_return_command::examples,
+    .run = experiment_return_command::run,
 };
 
 }  // namespace ponk::cli

@@ -5,7 +5,7 @@
 #include "cli/runs/run_view.hpp"
 
 namespace ponk::cli {
-namespace {
+namespace experiment_status_command {
 
 constexpr Option options[] = {common::run_option, common::ignored_target};
 constexpr Positional positionals[] = {common::run};
@@ -20,16 +20,16 @@ Outcome run(Context& context, const Invocation& words)
     return context.print(record, view_of_run(record));
 }
 
-}  // namespace
+}  // namespace experiment_status_command
 
 constinit const Command cmd_experiment_status = {
     .path = "experiment status",
     .summary = "Show the state of a run",
     .description = "Without RUN: the newest run of the project.",
-    .options = options,
-    .positionals = positionals,
-    .examples = examples,
-    .run = run,
+    .options = experiment_status_command::options,
+    .positionals = experiment_status_command::positionals,
+    .examples = experiment_status_command::examples,
+    .run = experiment_status_command::run,
 };
 
 }  // namespace ponk::cli

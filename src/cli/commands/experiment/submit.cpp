@@ -12,7 +12,7 @@
 #include "config/project/project.hpp"
 
 namespace ponk::cli {
-namespace {
+namespace experiment_submit_command {
 
 constexpr std::string_view rights[] = {"promote"};
 constexpr Option options[] = {
@@ -145,11 +145,11 @@ Outcome run(Context& context, const Invocation& words)
     return follow_run(context, record.text("run_id"));
 }
 
-}  // namespace
+}  // namespace experiment_submit_command
 
 constinit const Command cmd_experiment_submit = {
     .path = "experiment submit",
-    .aliases = aliases,
+    .aliases = experiment_submit_command::aliases,
     .summary = "Run a script on a compute target",
     .description =
         "Takes a snapshot of the project, runs the script in a copy of it, streams its output and "
@@ -160,15 +160,15 @@ constinit const Command cmd_experiment_submit = {
         "output contains only the script's output; messages of ponk go to standard error.\nThe "
         "folder shared by the project's runs (AZUREML_NATIVE_SHARE_DIRECTORY in the script) is in "
         "~/.azureml/share, unless the target sets nativeSharedDirectory.",
-    .options = options,
-    .positionals = positionals,
+    .options = experiment_submit_command::options,
+    .positionals = experiment_submit_command::positionals,
     .rest = Command::Rest::untouched,
-    .examples = examples,
+    .examples = experiment_submit_command::examples,
     .exits = "The exit code of the script, or 128+n if signal n ended it. If the last line starts "
              "with 'ponk: error:', the code is from ponk: 72 no exit code, time limit reached, or "
              "a failure after the script's end; 76 lost; 77 canceled. 79 with a last line 'ponk: "
              "detached:' after Ctrl-C: the run continues.",
-    .run = run,
+    .run = experiment_submit_command::run,
 };
 
 }  // namespace ponk::cli

@@ -6,7 +6,7 @@
 #include <thread>
 
 namespace ponk::cli {
-namespace {
+namespace gpu_list_command {
 
 constexpr Option options[] = {{.name = "target",
                                .brief = "t",
@@ -67,7 +67,7 @@ Outcome run(Context& context, const Invocation& words)
     return missing && words.has("target") ? exit_code::unavailable : exit_code::success;
 }
 
-}  // namespace
+}  // namespace gpu_list_command
 
 constinit const Command cmd_gpu_list = {
     .path = "gpu list",
@@ -75,10 +75,10 @@ constinit const Command cmd_gpu_list = {
     .description = "Asks the GPU drivers of all machines on which this project can run, and shows "
                    "the GPUs (or MIG instances), their load and their users. This command does not "
                    "lease GPUs. PONK_GPU_PROBE=none hides the GPUs of this machine.",
-    .options = options,
-    .examples = examples,
+    .options = gpu_list_command::options,
+    .examples = gpu_list_command::examples,
     .exits = "0, also if there are no GPUs; 69 if a target given with -t cannot be reached.",
-    .run = run,
+    .run = gpu_list_command::run,
 };
 
 }  // namespace ponk::cli

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 namespace ponk::cli {
-namespace {
+namespace gpu_watch_command {
 
 using std::chrono::milliseconds;
 
@@ -128,7 +128,7 @@ Outcome run(Context& context, const Invocation& words)
     return exit_code::success;
 }
 
-}  // namespace
+}  // namespace gpu_watch_command
 
 constinit const Command cmd_gpu_watch = {
     .path = "gpu watch",
@@ -138,9 +138,9 @@ constinit const Command cmd_gpu_watch = {
         "processors (SM, tensor; if the GPU reports it), memory, power, temperature, a curve of "
         "the last minute, and the processes with their user and run. In a pipe it prints one line "
         "per GPU and sample; with -o json one document per sample. Stop it with Ctrl-C.",
-    .options = options,
-    .examples = examples,
-    .run = run,
+    .options = gpu_watch_command::options,
+    .examples = gpu_watch_command::examples,
+    .run = gpu_watch_command::run,
 };
 
 }  // namespace ponk::cli

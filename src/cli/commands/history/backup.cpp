@@ -7,7 +7,7 @@
 #include <filesystem>
 
 namespace ponk::cli {
-namespace {
+namespace history_backup_command {
 
 // However large it is.
 constexpr std::chrono::hours longest_copy(24);
@@ -40,7 +40,7 @@ Outcome run(Context& context, const Invocation& words)
         {{"path", file.native()}, {"size", done.integer("size")}});
 }
 
-}  // namespace
+}  // namespace history_backup_command
 
 constinit const Command cmd_history_backup = {
     .path = "history backup",
@@ -50,9 +50,9 @@ constinit const Command cmd_history_backup = {
         "models. It does not contain logs and files of runs: those are folders in PONK_HOME that "
         "any program can copy. The daemon also keeps backups of the last three days in "
         "'history/backups', and restores the newest intact one if the database is damaged.",
-    .positionals = positionals,
-    .examples = examples,
-    .run = run,
+    .positionals = history_backup_command::positionals,
+    .examples = history_backup_command::examples,
+    .run = history_backup_command::run,
 };
 
 }  // namespace ponk::cli

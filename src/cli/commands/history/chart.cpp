@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 namespace ponk::cli {
-namespace {
+namespace history_chart_command {
 
 constexpr std::string_view axes[] = {"step", "time", "wall"};
 constexpr Option options[] = {
@@ -377,7 +377,7 @@ Outcome run(Context& context, const Invocation& words)
     return exit_code::success;
 }
 
-}  // namespace
+}  // namespace history_chart_command
 
 constinit const Command cmd_history_chart = {
     .path = "history chart",
@@ -387,10 +387,10 @@ constinit const Command cmd_history_chart = {
         "each curve its mark, the run, and the lowest, highest and last value. Values that are not "
         "numbers are gaps. In a pipe the output is JSON, as for all commands; '-o table' draws "
         "charts there too. In JSON each point is [step, time in ms since 1970, value].",
-    .options = options,
-    .positionals = positionals,
-    .examples = examples,
-    .run = run,
+    .options = history_chart_command::options,
+    .positionals = history_chart_command::positionals,
+    .examples = history_chart_command::examples,
+    .run = history_chart_command::run,
 };
 
 }  // namespace ponk::cli

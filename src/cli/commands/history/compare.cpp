@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 namespace ponk::cli {
-namespace {
+namespace history_compare_command {
 
 constexpr Option options[] = {
     {.name = "run",
@@ -192,7 +192,7 @@ Outcome run(Context& context, const Invocation& words)
                          lines_for_programs(runs, fields, equal));
 }
 
-}  // namespace
+}  // namespace history_compare_command
 
 constinit const Command cmd_history_compare = {
     .path = "history compare",
@@ -205,10 +205,10 @@ constinit const Command cmd_history_compare = {
         "lowest loss or error, the highest accuracy, auc or f1. Other metrics have no mark.\nIn "
         "JSON 'fields' contains every field with all values, and for metrics also 'better' (lower, "
         "higher, null) and 'best', the positions of the best runs, counted from 0.",
-    .options = options,
-    .positionals = positionals,
-    .examples = examples,
-    .run = run,
+    .options = history_compare_command::options,
+    .positionals = history_compare_command::positionals,
+    .examples = history_compare_command::examples,
+    .run = history_compare_command::run,
 };
 
 }  // namespace ponk::cli

@@ -7,7 +7,7 @@
 #include <set>
 
 namespace ponk::cli {
-namespace {
+namespace history_delete_command {
 
 constexpr Option options[] = {
     common::run_option,
@@ -67,17 +67,17 @@ Outcome run(Context& context, const Invocation& words)
     return context.done(what + " deleted", {{"deleted", std::move(deleted)}});
 }
 
-}  // namespace
+}  // namespace history_delete_command
 
 constinit const Command cmd_history_delete = {
     .path = "history delete",
     .summary = "Delete runs with their logs, metrics and outputs",
     .description = "Child runs are deleted too. Refused for a run that has not ended, and for a "
                    "run that holds files of a registered model.",
-    .options = options,
-    .positionals = positionals,
-    .examples = examples,
-    .run = run,
+    .options = history_delete_command::options,
+    .positionals = history_delete_command::positionals,
+    .examples = history_delete_command::examples,
+    .run = history_delete_command::run,
 };
 
 }  // namespace ponk::cli

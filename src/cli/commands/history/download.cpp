@@ -10,7 +10,7 @@
 #include <algorithm>
 
 namespace ponk::cli {
-namespace {
+namespace history_download_command {
 
 constexpr Option options[] = {
     common::run_option,
@@ -137,15 +137,15 @@ Outcome run(Context& context, const Invocation& words)
     return context.print(Json(std::move(files)));
 }
 
-}  // namespace
+}  // namespace history_download_command
 
 constinit const Command cmd_history_download = {
     .path = "history download",
     .summary = "Download the log and outputs of a run",
-    .options = options,
-    .positionals = positionals,
-    .examples = examples,
-    .run = run,
+    .options = history_download_command::options,
+    .positionals = history_download_command::positionals,
+    .examples = history_download_command::examples,
+    .run = history_download_command::run,
 };
 
 }  // namespace ponk::cli

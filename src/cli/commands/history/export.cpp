@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 namespace ponk::cli {
-namespace {
+namespace history_export_command {
 
 constexpr std::string_view forms[] = {"jsonl", "csv"};
 constexpr Option options[] = {
@@ -214,7 +214,7 @@ Outcome run(Context& context, const Invocation& words)
     return export_lines(context, choice, out);
 }
 
-}  // namespace
+}  // namespace history_export_command
 
 constinit const Command cmd_history_export = {
     .path = "history export",
@@ -230,10 +230,10 @@ constinit const Command cmd_history_export = {
         "since 1970, value. Values are quoted as in RFC 4180; lines end with a newline. A text "
         "that a spreadsheet would read as a formula (it starts with = + - @ and is not a number) "
         "gets a leading apostrophe.",
-    .options = options,
-    .positionals = positionals,
-    .examples = examples,
-    .run = run,
+    .options = history_export_command::options,
+    .positionals = history_export_command::positionals,
+    .examples = history_export_command::examples,
+    .run = history_export_command::run,
 };
 
 }  // namespace ponk::cli

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 namespace ponk::cli {
-namespace {
+namespace history_import_command {
 
 constexpr std::size_t most_remarks = 20;
 // A run with very many points, or a file being compared, is one step.
@@ -171,7 +171,7 @@ Outcome run(Context& context, const Invocation& words)
                 exit_code::invalid));
 }
 
-}  // namespace
+}  // namespace history_import_command
 
 constinit const Command cmd_history_import = {
     .path = "history import",
@@ -189,12 +189,12 @@ constinit const Command cmd_history_import = {
         "tags.NAME and metrics.NAME, and one line per run. A run without an id gets an id computed "
         "from its line. Its experiment is named after the file, unless the line has one. Each "
         "metric has one value.",
-    .options = options,
-    .positionals = positionals,
-    .examples = examples,
+    .options = history_import_command::options,
+    .positionals = history_import_command::positionals,
+    .examples = history_import_command::examples,
     .exits = "0 if everything is imported or already present; 65 if something was refused or is "
              "damaged: everything else is imported.",
-    .run = run,
+    .run = history_import_command::run,
 };
 
 }  // namespace ponk::cli

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 namespace ponk::cli {
-namespace {
+namespace history_info_command {
 
 constexpr Option options[] = {
     common::run_option,
@@ -179,7 +179,7 @@ Outcome run(Context& context, const Invocation& words)
     return exit_code::success;
 }
 
-}  // namespace
+}  // namespace history_info_command
 
 constinit const Command cmd_history_info = {
     .path = "history info",
@@ -191,11 +191,11 @@ constinit const Command cmd_history_info = {
         "of each metric, a pipe gets a line 'KEY STEP VALUE' for each value, -o json an object, -o "
         "tsv key, step, time in ms and value. Changes of the state are printed on standard error. "
         "Metrics that ponk itself measures are not included.",
-    .options = options,
-    .positionals = positionals,
-    .examples = examples,
+    .options = history_info_command::options,
+    .positionals = history_info_command::positionals,
+    .examples = history_info_command::examples,
     .exits = "79 with a last line 'ponk: detached:' after Ctrl-C: the run continues.",
-    .run = run,
+    .run = history_info_command::run,
 };
 
 }  // namespace ponk::cli

@@ -4,7 +4,7 @@
 #include "cli/runs/run_view.hpp"
 
 namespace ponk::cli {
-namespace {
+namespace history_last_command {
 
 constexpr Example examples[] = {
     {"ponk history last --query accuracy", "Print a metric of the newest run."},
@@ -16,13 +16,13 @@ Outcome run(Context& context, const Invocation& /*words*/)
     return context.print(record, view_of_run(record));
 }
 
-}  // namespace
+}  // namespace history_last_command
 
 constinit const Command cmd_history_last = {
     .path = "history last",
     .summary = "Show the newest run of the project",
-    .examples = examples,
-    .run = run,
+    .examples = history_last_command::examples,
+    .run = history_last_command::run,
 };
 
 }  // namespace ponk::cli

@@ -9,13 +9,14 @@
 #include "model/run_state.hpp"
 #include "output/column_order.hpp"
 #include "query/jmespath.hpp"
+#include "query/search/filter.hpp"
 
 #include <algorithm>
 #include <set>
 #include <unistd.h>
 
 namespace ponk::cli {
-namespace {
+namespace history_list_command {
 
 constexpr std::string_view verdicts[] = {
     "confirmed", "idle", "cpu-fallback", "lost", "unknown", "not-requested"};
@@ -109,6 +110,20 @@ Outcome print_columns(Context& context, const Invocation& words, Json runs)
     return exit_code::success;
 }
 
+// Of very many metrics a list has some; these it shall have.
+Result<> add_metrics(const Invocation& words, JsonObject& search)
+{
+    constexpr std::size_t most = 100;
+    auto names = possible_metrics(join(words.values("columns"), ","));
+    for (const auto& key : TRY(query::search::parse_order_by(query::search::history_runs,
+                                                             words.values("order-by")))) {
+        if (key.entity == query::search::Entity::metric) names.push_back(key.key);
+    }
+    if (names.size() > most) names.resize(most);
+    if (!names.empty()) search.set("metrics", JsonArray(names.begin(), names.end()));
+    return {};
+}
+
 void add_scope(const Invocation& words, JsonObject& search)
 {
     for (const auto& [option, field] : {std::pair{"status", "state"},
@@ -146,7 +161,10 @@ nothing_found(Daemon& daemon, const Invocation& words, JsonObject search, bool c
     if (!TRY(search_runs(daemon, std::move(search), 1)).empty())
         return "a client of the tracking API deleted these runs: '--deleted' lists them, 'ponk "
                "history restore RUN' restores them";
-    return chosen ? "no matching runs" : "no runs yet: ponk submit SCRIPT";
+    if (chosen) return "no matching runs";
+    return words.has("all-projects")
+               ? "no runs yet: ponk submit SCRIPT"
+               : "no runs yet: ponk submit SCRIPT ('--all-projects' shows other runs)";
 }
 
 Outcome run(Context& context, const Invocation& words)
@@ -160,6 +178,7 @@ Outcome run(Context& context, const Invocation& words)
     }
     JsonObject search = TRY(search_options(words));
     add_scope(words, search);
+    TRY(add_metrics(words, search));
     const bool several = words.has("all-projects") || words.has("experiment");
     if (!several) {
         const std::string project = TRY(context.project_id());
@@ -205,11 +224,11 @@ Outcome run(Context& context, const Invocation& words)
     return context.print(Json(std::move(runs)), view);
 }
 
-}  // namespace
+}  // namespace history_list_command
 
 constinit const Command cmd_history_list = {
     .path = "history list",
-    .aliases = aliases,
+    .aliases = history_list_command::aliases,
     .summary = "List runs, newest first",
     .description =
         "--filter uses MLflow's search language: comparisons joined by AND. Compare metrics.NAME "
@@ -224,9 +243,9 @@ constinit const Command cmd_history_list = {
         "git.commit), and plain names: the first field, metric, parameter or tag with that name. "
         "It applies to every format; --query selects runs before it.\nIn JSON each metric of a run "
         "is a top-level field, so --query can filter and sort by it.",
-    .options = options,
-    .examples = examples,
-    .run = run,
+    .options = history_list_command::options,
+    .examples = history_list_command::examples,
+    .run = history_list_command::run,
 };
 
 }  // namespace ponk::cli

@@ -4,7 +4,7 @@
 #include "cli/commands/common_options.hpp"
 
 namespace ponk::cli {
-namespace {
+namespace history_promote_command {
 
 constexpr Option options[] = {
     common::run_option,
@@ -34,15 +34,15 @@ Outcome run(Context& context, const Invocation& words)
     return context.print(answer);
 }
 
-}  // namespace
+}  // namespace history_promote_command
 
 constinit const Command cmd_history_promote = {
     .path = "history promote",
     .summary = "Make a file of a run a named, versioned asset",
-    .options = options,
-    .positionals = positionals,
-    .examples = examples,
-    .run = run,
+    .options = history_promote_command::options,
+    .positionals = history_promote_command::positionals,
+    .examples = history_promote_command::examples,
+    .run = history_promote_command::run,
 };
 
 }  // namespace ponk::cli

@@ -5,7 +5,7 @@
 #include "cli/commands/common_options.hpp"
 
 namespace ponk::cli {
-namespace {
+namespace history_restore_command {
 
 constexpr Option options[] = {
     common::run_option,
@@ -60,7 +60,7 @@ Outcome run(Context& context, const Invocation& words)
     return context.done(sentence, {{"restored", std::move(restored)}});
 }
 
-}  // namespace
+}  // namespace history_restore_command
 
 constinit const Command cmd_history_restore = {
     .path = "history restore",
@@ -69,10 +69,10 @@ constinit const Command cmd_history_restore = {
         "MLflow clients only mark runs as deleted: log, metrics and files are kept until 'ponk "
         "history delete'. If the whole experiment was deleted, restoring its first run restores it "
         "too. To restore the files of a project, use 'ponk project restore'.",
-    .options = options,
-    .positionals = positionals,
-    .examples = examples,
-    .run = run,
+    .options = history_restore_command::options,
+    .positionals = history_restore_command::positionals,
+    .examples = history_restore_command::examples,
+    .run = history_restore_command::run,
 };
 
 }  // namespace ponk::cli

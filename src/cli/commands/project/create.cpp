@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 namespace ponk::cli {
-namespace {
+namespace project_create_command {
 
 constexpr Option options[] = {
     {.name = "name", .brief = "n", .value = "NAME", .help = "Name of the project and its folder."},
@@ -133,16 +133,16 @@ Outcome run(Context& context, const Invocation& words)
         {{"name", name}, {"path", folder.string()}});
 }
 
-}  // namespace
+}  // namespace project_create_command
 
 constinit const Command cmd_project_create = {
     .path = "project create",
     .summary = "Create a project: empty, or from a sample, git repository or folder",
     .description = "A project is a folder; any folder with a script works without this command.",
-    .options = options,
-    .positionals = positionals,
-    .examples = examples,
-    .run = run,
+    .options = project_create_command::options,
+    .positionals = project_create_command::positionals,
+    .examples = project_create_command::examples,
+    .run = project_create_command::run,
 };
 
 }  // namespace ponk::cli

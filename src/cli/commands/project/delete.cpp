@@ -8,7 +8,7 @@
 #include "net/target.hpp"
 
 namespace ponk::cli {
-namespace {
+namespace project_delete_command {
 
 constexpr Option options[] = {
     {.name = "name",
@@ -80,15 +80,15 @@ Outcome run(Context& context, const Invocation& words)
                         {{"deleted", project.text("id")}});
 }
 
-}  // namespace
+}  // namespace project_delete_command
 
 constinit const Command cmd_project_delete = {
     .path = "project delete",
     .summary = "Delete a project's history, never its folder",
-    .options = options,
-    .positionals = positionals,
-    .examples = examples,
-    .run = run,
+    .options = project_delete_command::options,
+    .positionals = project_delete_command::positionals,
+    .examples = project_delete_command::examples,
+    .run = project_delete_command::run,
 };
 
 }  // namespace ponk::cli

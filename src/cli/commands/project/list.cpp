@@ -3,7 +3,7 @@
 #include "cli/commands/commands.hpp"
 
 namespace ponk::cli {
-namespace {
+namespace project_list_command {
 
 constexpr Option options[] = {
     {.name = "local",
@@ -24,13 +24,13 @@ Outcome run(Context& context, const Invocation& /*words*/)
                          view);
 }
 
-}  // namespace
+}  // namespace project_list_command
 
 constinit const Command cmd_project_list = {
     .path = "project list",
     .summary = "List the projects that have runs",
-    .options = options,
-    .run = run,
+    .options = project_list_command::options,
+    .run = project_list_command::run,
 };
 
 }  // namespace ponk::cli

@@ -9,7 +9,7 @@
 #include <chrono>
 
 namespace ponk::cli {
-namespace {
+namespace project_restore_command {
 
 constexpr Option options[] = {
     common::run_option,
@@ -74,16 +74,16 @@ Outcome run(Context& context, const Invocation& words)
          {"bytes", answer["bytes"]}});
 }
 
-}  // namespace
+}  // namespace project_restore_command
 
 constinit const Command cmd_project_restore = {
     .path = "project restore",
     .summary = "Restore the files of a run's snapshot into a new folder",
     .description = "The project's own folder is never overwritten.",
-    .options = options,
-    .positionals = positionals,
-    .examples = examples,
-    .run = run,
+    .options = project_restore_command::options,
+    .positionals = project_restore_command::positionals,
+    .examples = project_restore_command::examples,
+    .run = project_restore_command::run,
 };
 
 }  // namespace ponk::cli

@@ -4,7 +4,7 @@
 #include "cli/projects/samples.hpp"
 
 namespace ponk::cli {
-namespace {
+namespace project_sample_list_command {
 
 Outcome run(Context& context, const Invocation& /*words*/)
 {
@@ -24,12 +24,12 @@ Outcome run(Context& context, const Invocation& /*words*/)
     return context.print(Json(std::move(rows)), view);
 }
 
-}  // namespace
+}  // namespace project_sample_list_command
 
 constinit const Command cmd_project_sample_list = {
     .path = "project sample list",
     .summary = "List the samples that a project can start from",
-    .run = run,
+    .run = project_sample_list_command::run,
 };
 
 }  // namespace ponk::cli

@@ -6,7 +6,7 @@
 #include "net/target.hpp"
 
 namespace ponk::cli {
-namespace {
+namespace project_show_command {
 
 Json names(const std::vector<std::string>& words)
 {
@@ -36,12 +36,12 @@ Outcome run(Context& context, const Invocation& /*words*/)
     return context.print(shown, {.rows = in_words(shown)});
 }
 
-}  // namespace
+}  // namespace project_show_command
 
 constinit const Command cmd_project_show = {
     .path = "project show",
     .summary = "Show the project of this folder",
-    .run = run,
+    .run = project_show_command::run,
 };
 
 }  // namespace ponk::cli

@@ -9,7 +9,7 @@
 #include <algorithm>
 
 namespace ponk::cli {
-namespace {
+namespace runconfiguration_create_command {
 
 constexpr std::string_view frameworks[] = {"Python", "PySpark"};
 constexpr Option options[] = {
@@ -58,15 +58,15 @@ Outcome run(Context& context, const Invocation& words)
                         {{"name", name}, {"target", target}, {"file", file.string()}});
 }
 
-}  // namespace
+}  // namespace runconfiguration_create_command
 
 constinit const Command cmd_runconfiguration_create = {
     .path = "runconfiguration create",
     .summary = "Create a run configuration",
-    .options = options,
-    .positionals = positionals,
-    .examples = examples,
-    .run = run,
+    .options = runconfiguration_create_command::options,
+    .positionals = runconfiguration_create_command::positionals,
+    .examples = runconfiguration_create_command::examples,
+    .run = runconfiguration_create_command::run,
 };
 
 }  // namespace ponk::cli

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 namespace ponk::cli {
-namespace {
+namespace runconfiguration_delete_command {
 
 constexpr Option options[] = {named::configuration_option};
 constexpr Positional positionals[] = {named::configuration};
@@ -36,6 +36,7 @@ Outcome run(Context& context, const Invocation& words)
     const std::string name = TRY(named::name_of(words));
     TRY(as_usage(config::check_name("run configuration", name)));
     const os::Path folder = TRY(context.project());
+    TRY(config::require_own_folder(folder, "aml_config"));
     const os::Path file = folder / "aml_config" / (name + ".runconfig");
     if (::unlink(file.c_str()) != 0) {
         if (errno == ENOENT) return tl::unexpected(absent(folder, name));
@@ -48,14 +49,14 @@ Outcome run(Context& context, const Invocation& words)
                         {{"deleted", name}});
 }
 
-}  // namespace
+}  // namespace runconfiguration_delete_command
 
 constinit const Command cmd_runconfiguration_delete = {
     .path = "runconfiguration delete",
     .summary = "Delete a run configuration",
-    .options = options,
-    .positionals = positionals,
-    .run = run,
+    .options = runconfiguration_delete_command::options,
+    .positionals = runconfiguration_delete_command::positionals,
+    .run = runconfiguration_delete_command::run,
 };
 
 }  // namespace ponk::cli

@@ -4,7 +4,7 @@
 #include "config/project/project.hpp"
 
 namespace ponk::cli {
-namespace {
+namespace runconfiguration_list_command {
 
 Outcome run(Context& context, const Invocation& /*words*/)
 {
@@ -27,12 +27,12 @@ Outcome run(Context& context, const Invocation& /*words*/)
     return context.print(Json(std::move(rows)));
 }
 
-}  // namespace
+}  // namespace runconfiguration_list_command
 
 constinit const Command cmd_runconfiguration_list = {
     .path = "runconfiguration list",
     .summary = "List the project's run configurations",
-    .run = run,
+    .run = runconfiguration_list_command::run,
 };
 
 }  // namespace ponk::cli

@@ -6,7 +6,7 @@
 #include "config/project/project.hpp"
 
 namespace ponk::cli {
-namespace {
+namespace runconfiguration_show_command {
 
 constexpr Option options[] = {named::configuration_option};
 constexpr Positional positionals[] = {named::configuration};
@@ -20,14 +20,14 @@ Outcome run(Context& context, const Invocation& words)
     return context.print(meaning, {.rows = in_words(meaning)});
 }
 
-}  // namespace
+}  // namespace runconfiguration_show_command
 
 constinit const Command cmd_runconfiguration_show = {
     .path = "runconfiguration show",
     .summary = "Show a run configuration as ponk interprets it",
-    .options = options,
-    .positionals = positionals,
-    .run = run,
+    .options = runconfiguration_show_command::options,
+    .positionals = runconfiguration_show_command::positionals,
+    .run = runconfiguration_show_command::run,
 };
 
 }  // namespace ponk::cli

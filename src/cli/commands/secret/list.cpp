@@ -3,7 +3,7 @@
 #include "cli/commands/commands.hpp"
 
 namespace ponk::cli {
-namespace {
+namespace secret_list_command {
 
 Outcome run(Context& context, const Invocation& /*words*/)
 {
@@ -14,12 +14,12 @@ Outcome run(Context& context, const Invocation& /*words*/)
     return context.print(secrets);
 }
 
-}  // namespace
+}  // namespace secret_list_command
 
 constinit const Command cmd_secret_list = {
     .path = "secret list",
     .summary = "List the names of stored secrets, never their values",
-    .run = run,
+    .run = secret_list_command::run,
 };
 
 }  // namespace ponk::cli

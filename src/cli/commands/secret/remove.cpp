@@ -6,7 +6,7 @@
 #include "net/target.hpp"
 
 namespace ponk::cli {
-namespace {
+namespace secret_remove_command {
 
 constexpr Positional positionals[] = {
     {.name = "NAME", .help = "Name of the secret.", .complete = Complete::secret},
@@ -41,16 +41,16 @@ Outcome run(Context& context, const Invocation& words)
     return context.done(fmt::format("secret '{}' is removed", name), {{"deleted", name}});
 }
 
-}  // namespace
+}  // namespace secret_remove_command
 
 constinit const Command cmd_secret_remove = {
     .path = "secret remove",
     .summary = "Remove a stored secret",
     .description = "Runs can no longer use it. Its values are still kept, so that ponk can hide "
                    "them in logs of earlier runs.",
-    .options = options,
-    .positionals = positionals,
-    .run = run,
+    .options = secret_remove_command::options,
+    .positionals = secret_remove_command::positionals,
+    .run = secret_remove_command::run,
 };
 
 }  // namespace ponk::cli

@@ -6,7 +6,7 @@
 #include "net/target.hpp"
 
 namespace ponk::cli {
-namespace {
+namespace secret_set_command {
 
 constexpr Positional positionals[] = {
     {.name = "NAME", .help = "Name of the secret.", .complete = Complete::secret},
@@ -44,7 +44,7 @@ Outcome run(Context& context, const Invocation& words)
                         {{"name", name}, {"where", answer.text("where")}, {"project", project}});
 }
 
-}  // namespace
+}  // namespace secret_set_command
 
 constinit const Command cmd_secret_set = {
     .path = "secret set",
@@ -53,10 +53,10 @@ constinit const Command cmd_secret_set = {
                    "value is never an argument, so it does not appear in process lists. Only the "
                    "project of this folder may use it. If another project's files name the secret, "
                    "ponk asks first; 'ponk allow secret NAME' in that project allows it.",
-    .options = options,
-    .positionals = positionals,
-    .examples = examples,
-    .run = run,
+    .options = secret_set_command::options,
+    .positionals = secret_set_command::positionals,
+    .examples = secret_set_command::examples,
+    .run = secret_set_command::run,
 };
 
 }  // namespace ponk::cli

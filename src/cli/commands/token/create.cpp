@@ -5,7 +5,7 @@
 #include "cli/commands/commands.hpp"
 
 namespace ponk::cli {
-namespace {
+namespace token_create_command {
 
 constexpr std::string_view roles[] = {"read", "write", "promote", "administer"};
 constexpr Option options[] = {
@@ -30,7 +30,13 @@ constexpr std::int64_t day = 86'400'000;
 
 Outcome run(Context& context, const Invocation& words)
 {
-    if (!words.has("name")) return fail_usage("'--name NAME' is needed");
+    if (!words.has("name")) {
+        return tl::unexpected(
+            Failure(Error(ErrorKind::invalid_argument,
+                          "'--name NAME' is needed: what lists and the audit log call the token",
+                          "For example: 'ponk token create --name ann --role write'."),
+                    exit_code::usage));
+    }
     JsonObject request{{"name", words.text("name")},
                        {"role", words.value("role").value_or("write")}};
     if (const auto text = words.value("days")) {
@@ -48,16 +54,16 @@ Outcome run(Context& context, const Invocation& words)
     return context.print(made);
 }
 
-}  // namespace
+}  // namespace token_create_command
 
 constinit const Command cmd_token_create = {
     .path = "token create",
     .summary = "Create a token for clients of the tracking server",
     .description = "Clients send it as 'Authorization: Bearer TOKEN', or as the password of any "
                    "user; for MLflow, MLFLOW_TRACKING_TOKEN. Only its SHA-256 is stored.",
-    .options = options,
-    .examples = examples,
-    .run = run,
+    .options = token_create_command::options,
+    .examples = token_create_command::examples,
+    .run = token_create_command::run,
 };
 
 }  // namespace ponk::cli

@@ -3,7 +3,7 @@
 #include "cli/commands/commands.hpp"
 
 namespace ponk::cli {
-namespace {
+namespace token_list_command {
 
 Outcome run(Context& context, const Invocation& /*words*/)
 {
@@ -14,13 +14,13 @@ Outcome run(Context& context, const Invocation& /*words*/)
     return context.print(tokens);
 }
 
-}  // namespace
+}  // namespace token_list_command
 
 constinit const Command cmd_token_list = {
     .path = "token list",
     .summary = "List tokens by name, never the tokens themselves",
     .description = "'local' is the token that 'ponk tracking env' prints.",
-    .run = run,
+    .run = token_list_command::run,
 };
 
 }  // namespace ponk::cli

@@ -4,7 +4,7 @@
 #include "net/target.hpp"
 
 namespace ponk::cli {
-namespace {
+namespace token_remove_command {
 
 constexpr Positional positionals[] = {
     {.name = "NAME", .help = "Name of the token."},
@@ -24,14 +24,14 @@ Outcome run(Context& context, const Invocation& words)
                         {{"deleted", name}});
 }
 
-}  // namespace
+}  // namespace token_remove_command
 
 constinit const Command cmd_token_remove = {
     .path = "token remove",
     .summary = "Revoke a token",
     .description = "After 'local' is revoked, the next 'ponk tracking env' creates a new one.",
-    .positionals = positionals,
-    .run = run,
+    .positionals = token_remove_command::positionals,
+    .run = token_remove_command::run,
 };
 
 }  // namespace ponk::cli

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "executor/testing/executor_contract.hpp"
-#include "executor/testing/fake_executor.hpp"
+#include "doubles/executor_contract.hpp"
+#include "doubles/fake_executor.hpp"
 #include "os/test_folder.hpp"
 
 #include <filesystem>

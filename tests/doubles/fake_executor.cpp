@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "executor/testing/fake_executor.hpp"
+#include "doubles/fake_executor.hpp"
 
 #include "base/hash.hpp"
 #include "base/synced.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "executor/testing/executor_contract.hpp"
+#include "doubles/executor_contract.hpp"
 
 #include "base/text.hpp"
 
