@@ -47,7 +47,7 @@ public:
     static Result<std::unique_ptr<Connection>>
     open(const Path& file, Role role, const std::string& vfs = {});
     // Somebody else's database, which another program may have open: it is never written to, and
-    // nothing in it is trusted. `invalid_argument` when it is no database.
+    // nothing in it is trusted. `invalid_argument` when it is not a database.
     static Result<std::unique_ptr<Connection>> open_foreign(const Path& file);
     ~Connection();
     Connection(const Connection&) = delete;

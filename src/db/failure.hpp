@@ -10,7 +10,7 @@ struct sqlite3;
 namespace ponk::db {
 
 // The error for a result code of SQLite: what happened to which file, and what to do. `damaged`
-// for a file that is no sound database, `unavailable` for a disk that is full, read-only or
+// for a file that is not a sound database, `unavailable` for a disk that is full, read-only or
 // failing, `conflict` for a broken constraint.
 Error failure(sqlite3* connection, int code, const std::string& file, const std::string& doing);
 

@@ -14,7 +14,7 @@ namespace ponk::db {
 
 class Connection;
 
-// Bytes that are no text.
+// Bytes that are not text.
 struct Blob {
     std::string_view bytes;
 };
@@ -27,7 +27,7 @@ public:
     Statement(Statement&& other) noexcept;
     Statement& operator=(Statement&&) = delete;
 
-    // Binds to the parameters in order; an error is told by the next step.
+    // Binds to the parameters in order; an error is reported by the next step.
     template <class... Values>
     Statement& bind(const Values&... values)
     {

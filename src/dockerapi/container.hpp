@@ -73,12 +73,12 @@ Result<> start_container(const Engine& engine,
                          const std::string& name,
                          Deadline deadline,
                          std::stop_token stop);
-// A container that does not run is no error.
+// A container that does not run is not an error.
 Result<> signal_container(const Engine& engine,
                           const std::string& name,
                           const std::string& signal,
                           Deadline deadline);
-// Kills it when it runs. One that is gone is no error.
+// Kills it when it runs. One that is gone is not an error.
 Result<> remove_container(const Engine& engine, const std::string& name, Deadline deadline);
 // Names of all containers that carry the label "NAME" or "NAME=VALUE".
 Result<std::vector<std::string>> list_containers(const Engine& engine,

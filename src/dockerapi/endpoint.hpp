@@ -15,7 +15,7 @@ using os::Path;
 // Docker client's settings, else the first of the usual places that is there (the system's engine,
 // a rootless one, Podman's). `environment` holds "K=V" words.
 //
-// Fails for an endpoint that is no Unix socket: an engine elsewhere is a target reached by SSH.
+// Fails for an endpoint that is not a Unix socket: an engine elsewhere is a target reached by SSH.
 Result<Path> find_socket(const std::vector<std::string>& environment);
 
 // Why nobody answers at `socket`: absent, closed to this user, stopped; else the error itself.

@@ -53,7 +53,7 @@ Result<> tag_image(const Engine& engine,
                    Deadline deadline,
                    std::stop_token stop);
 // Takes the name from it, and removes it when that was its last one, though containers that ended
-// were made of it; `conflict` while one runs. One that is gone is no error.
+// were made of it; `conflict` while one runs. One that is gone is not an error.
 Result<> remove_image(const Engine& engine, const std::string& name, Deadline deadline);
 
 struct BuildSpec {

@@ -56,7 +56,7 @@ struct BuildTrace {
     std::vector<Step> steps;
     std::vector<Log> logs;
 };
-// nullopt when the bytes are no such message (it is one in Protocol Buffers).
+// nullopt when the bytes are not such a message (it is one in Protocol Buffers).
 std::optional<BuildTrace> parse_build_trace(std::string_view bytes);
 
 class BuildProgress {

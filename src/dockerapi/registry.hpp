@@ -11,7 +11,7 @@
 
 namespace ponk::dockerapi {
 
-// Who we are to a registry. An identity token stands instead of the password where a helper gives
+// Who we are to a registry. An identity token replaces the password where a helper gives
 // one.
 struct Login {
     std::string username;

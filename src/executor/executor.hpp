@@ -31,16 +31,16 @@ public:
     virtual Result<std::string> launch(const JobSpec& spec, std::stop_token stop) = 0;
 
     // Brings our copy of log, journals and exit record up to date and returns the status; blocks
-    // until something is new since `seen` or the deadline has passed (which is no error).
+    // until something is new since `seen` or the deadline has passed (which is not an error).
     virtual Result<JobStatus> sync(const std::string& job,
                                    const Path& directory,
                                    const JobStatus& seen,
                                    Deadline deadline,
                                    std::stop_token stop) = 0;
 
-    // Asks the job to end, kills it after `grace`. Returns at once; sync tells the end. A job that
-    // is gone is a success. One that has not begun never begins: sync then says `ended` with cause
-    // "cancel", or stays at `starting` for ever when the target never heard of it.
+    // Asks the job to end, kills it after `grace`. Returns at once; sync reports the end. A job
+    // that is gone is a success. One that has not begun never begins: sync then says `ended` with
+    // cause "cancel", or stays at `starting` for ever when the target never heard of it.
     virtual Result<>
     cancel(const std::string& job, const Path& directory, std::chrono::seconds grace) = 0;
 

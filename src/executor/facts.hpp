@@ -10,7 +10,7 @@
 
 namespace ponk::executor {
 
-// What this machine is and has for runs, and what stands in their way, as docs/design/api.md ("A
+// What this machine is and has for runs, and what prevents them, as docs/design/api.md ("A
 // check") describes it: {"facts": {…}, "problems": [{severity, what, hint}…]}. `home` is the folder
 // that runs are kept in; `environment` ("K=V") finds programs and the engine.
 enum class EngineNeed { none, required };

@@ -43,15 +43,15 @@ struct Inventory {
 // A process that has a context on a device. Pids are those of this machine.
 struct DeviceProcess {
     pid_t pid = 0;
-    std::uint64_t memory = 0;                // bytes; 0 when the driver does not tell
-    std::optional<double> sm_utilisation{};  // 0…1 since the last sample, where the driver tells
+    std::uint64_t memory = 0;                // bytes; 0 when it is not reported
+    std::optional<double> sm_utilisation{};  // 0…1 since the last sample, if reported
     // How far back from the sample the time may reach that `sm_utilisation` is about.
     std::optional<std::int64_t> sm_span_ms{};
     bool draws_only = false;  // has a context for graphics alone: a screen
     bool ended = false;       // worked since the last sample, and has no context any more
 };
 
-// One device at one moment. Absent values are those the card or the driver does not tell.
+// One device at one moment. Absent values are those the card or the driver does not report.
 struct DeviceSample {
     std::string uuid;
     std::optional<double> utilisation;      // 0…1: a kernel was resident

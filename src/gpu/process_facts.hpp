@@ -10,8 +10,9 @@
 #include <sys/types.h>
 #include <vector>
 
-// What /proc tells about processes, which may end while they are looked at: what cannot be read,
-// for that reason or for want of rights, is absent. `proc` is the folder, "/proc" but for tests.
+// What /proc says about processes, which may end while they are looked at: what cannot be read,
+// for that reason or because permissions are missing, is absent. `proc` is the folder, "/proc" but
+// for tests.
 namespace ponk::gpu {
 
 using os::Path;

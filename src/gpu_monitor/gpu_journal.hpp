@@ -13,7 +13,7 @@ namespace ponk::gpu_monitor {
 
 // The metrics of a run's GPUs, in a metric journal of their own beside those of the script
 // (docs/design/metric-journal.md): `system/gpu.N.utilisation` and so on. A journal that cannot be
-// written is no reason to stop.
+// written is not a reason to stop.
 class GpuJournal {
 public:
     GpuJournal(const os::Path& directory,

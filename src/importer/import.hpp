@@ -61,7 +61,7 @@ private:
     Result<> take(const std::string& where, RegisteredItem item);
 
     const Place* place_of(const std::string& where, const ExperimentKey& key);
-    // Counts it; false when it was refused, which is told.
+    // Counts it; false when it was refused, which is reported.
     Result<bool> count(Tally& tally, const std::string& where, const Result<Outcome>& outcome);
     Result<> take_files(const std::string& where,
                         const Place& place,

@@ -39,7 +39,7 @@ private:
     std::deque<Item> notes_;
 };
 
-// Key and value of rows that belong to `owner`; NULL is no text.
+// Key and value of rows that belong to `owner`; NULL is not text.
 Result<store::Pairs>
 read_foreign_pairs(db::Connection& database, const std::string& sql, const std::string& owner);
 

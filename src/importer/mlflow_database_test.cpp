@@ -200,7 +200,7 @@ TEST_F(MlflowDatabaseTest, ANewDatabaseHasMoreAndWhatStaysBehindIsSaid)
     EXPECT_THAT(left, HasSubstr("1 experiments of other workspaces"));
     EXPECT_THAT(left, HasSubstr("version 2 is FAILED_REGISTRATION"));
     EXPECT_THAT(left, HasSubstr("1 of its values"));
-    EXPECT_THAT(left, HasSubstr("stay in 's3://bucket/9'"));
+    EXPECT_THAT(left, HasSubstr("are in 's3://bucket/9'"));
     const auto place =
         store::ArtifactPath::parse("7/" + std::string(run_a) + "/artifacts/m/model.bin").value();
     EXPECT_EQ(home_.files.find(place).value().kind, store::ArtifactFolder::Found::Kind::file);

@@ -19,7 +19,7 @@ namespace ponk::mlflow {
 class Fields {
 public:
     // Of the query of a GET, of the JSON body otherwise. What is no JSON object counts as empty, so
-    // that the first field that is missing is what is told.
+    // that the first missing field is reported.
     static Result<Fields> of(const net::Request& request);
     explicit Fields(Json object, std::string place = {})
         : object_(std::move(object)), place_(std::move(place))
@@ -40,7 +40,7 @@ public:
     // A value among `names`, which count from 1, by name or number. An unknown one is refused.
     [[nodiscard]] Result<std::optional<std::string>>
     find_name(std::string_view name, const std::vector<std::string_view>& names) const;
-    // Absent is empty; one value that stands alone is a list of one.
+    // Absent is empty; a single value is a list of one.
     [[nodiscard]] Result<std::vector<std::string>> texts(std::string_view name) const;
     [[nodiscard]] Result<std::vector<Fields>> objects(std::string_view name) const;
     [[nodiscard]] Result<Fields> object(std::string_view name) const;

@@ -5,8 +5,8 @@
 
 #include <string_view>
 
-// Bytes that are no UTF-8 stand in our JSON as U+DC80 to U+DCFF, each half of a surrogate pair.
-// MLflow's clients cannot read these: one would hide from them all that is told with it.
+// Bytes that are not UTF-8 are in our JSON as U+DC80 to U+DCFF, each half of a surrogate pair.
+// MLflow's clients cannot read these: one would hide from them everything in the same answer.
 namespace ponk::mlflow {
 
 // Whether a text in this JSON has one.

@@ -43,7 +43,7 @@ Result<> check_length(std::string_view what, std::string_view text, std::size_t 
 // The field `name` of a logged model; empty when it is not said.
 Result<std::string> logged_model_name_of(const Fields& fields);
 
-// Of parameters that come together each key may stand once.
+// Of parameters that come together each key may appear once.
 Result<> check_twins(const std::vector<std::pair<std::string, std::string>>& params);
 // A parameter is written once, with `known` as its value; `whose` is "run ID='…'", say.
 Error changed_param(std::string_view key,

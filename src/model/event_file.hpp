@@ -20,7 +20,7 @@ constexpr std::uint64_t event_length_limit = std::uint64_t{1} << 31;
 // Numbers are in small records: a larger one (a graph, a film) is passed over unread.
 constexpr std::size_t event_size_read = std::size_t{4} << 20;
 
-// Length of the record whose first bytes these are, frame included; nullopt when they are no such
+// Length of the record whose first bytes these are, frame included; nullopt when they are not such
 // bytes. `head` has `event_head_size` of them.
 std::optional<std::uint64_t> event_record_size(std::string_view head);
 
@@ -36,10 +36,10 @@ struct Event {
     std::int64_t time = 0;  // wall-clock milliseconds
     std::int64_t step = 0;
     std::vector<Scalar> scalars;
-    std::size_t others = 0;  // values that are no number: histograms, images, texts
+    std::size_t others = 0;  // values that are not numbers: histograms, images, texts
 };
 
-// nullopt when these are no bytes of an event.
+// nullopt when these are not bytes of an event.
 std::optional<Event> parse_event(std::string_view bytes);
 
 // The metric that a tag becomes: below the name of its folder, as TensorBoard shows it, made of

@@ -56,7 +56,7 @@ struct Run {
     std::vector<std::string> warnings;  // sentences: what was left out, healed, found damaged
 };
 
-// A value logged by a script. `text` is set for values that are no numbers.
+// A value logged by a script. `text` is set for values that are not numbers.
 struct MetricPoint {
     std::string key;
     double value = 0;

@@ -7,7 +7,7 @@
 
 namespace ponk::model {
 
-// Reads the fields of one protocol buffer message, in the order in which they stand. What is not
+// Reads the fields of one protocol buffer message, in their order. What is not
 // such a message ends the reading with `failed`.
 class WireReader {
 public:

@@ -16,7 +16,7 @@ enum class Format { table, json, jsonc, tsv, yaml };
 // "table", "json", …; any other word is an error with a suggestion.
 Result<Format> parse_format(std::string_view name);
 
-// The document as text that ends with a newline; null and empty lists are no text at all as table
+// The document as text that ends with a newline; null and empty lists are empty text as table
 // and tsv. `columns` only matters to those two. jsonc is json where the terminal has no colour.
 std::string
 render(const Json& document, Format format, const Terminal& terminal, const Columns& columns = {});

@@ -10,7 +10,7 @@
 
 namespace ponk::output {
 
-enum class Align { by_value, left, right };  // by_value: a column of numbers stands right
+enum class Align { by_value, left, right };  // by_value: a column of numbers is aligned right
 
 // What a caller may say about one column of a table. Keys that a row lacks are blank.
 struct Column {

@@ -31,7 +31,7 @@ public:
     bool take_if(TokenKind wanted);
     Result<> expect(TokenKind wanted, std::string_view described);
 
-    // What stands here is not what was wanted.
+    // What is here is not what was expected.
     [[nodiscard]] tl::unexpected<Error> unexpected(std::string_view wanted) const;
     [[nodiscard]] tl::unexpected<Error>
     wrong(std::size_t at, std::string_view what, std::string hint = {}) const;

@@ -22,7 +22,7 @@ public:
 
     Value() = default;
     static Value borrow(const Json& json);
-    // `json` is no array and no object.
+    // `json` is neither an array nor an object.
     static Value own(Json json);
     static Value list(std::vector<Value> items);
     // The last one of equal names wins, in the place of the first.
@@ -43,7 +43,7 @@ public:
     [[nodiscard]] std::size_t size() const;
     [[nodiscard]] Value item(std::size_t i) const;
     [[nodiscard]] Member member(std::size_t i) const;
-    // Null when this is no object or has no such member.
+    // Null when this is not an object or has no such member.
     [[nodiscard]] Value field(std::string_view name) const;
     // The document's own part when nothing was put together here, else null.
     [[nodiscard]] const Json* borrowed() const;
@@ -59,7 +59,7 @@ private:
         std::vector<Member> members;
         std::size_t depth;
     };
-    // Shared because a value may stand in several results; never changed once made.
+    // Shared because a value may be part of several results; never changed once made.
     std::variant<std::monostate,
                  const Json*,
                  std::shared_ptr<const Json>,

@@ -57,7 +57,7 @@ ClientContext client_context_of(const net::Request& request);
 
 // By whatever name the script knows it; "0" is that of who names none.
 bool is_own_experiment(const Recorder& recorder, const std::string& id);
-// The name that has this id in this run; nullopt: it is no other name of the run's experiment.
+// The name that has this id in this run; nullopt: it is not another name of the run's experiment.
 std::optional<std::string> find_other_name(const Recorder& recorder, const std::string& id);
 // What an id is called by who says where it is; empty: by the experiment's own name.
 std::string

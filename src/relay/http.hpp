@@ -84,7 +84,7 @@ private:
     std::uint64_t left_ = 0;  // of the body, or of its chunk
 };
 
-// Head and body of an answer. `body_length` stands for a body that comes behind it.
+// Head and body of an answer. `body_length` is for a body that follows.
 std::string response_head(const net::Response& response, bool keep_alive, std::uint64_t length);
 
 }  // namespace ponk::relay

@@ -77,7 +77,7 @@ struct TrackedModel {
 };
 
 // What the relay's journals say, folded into what clients ask for. Everything changes through
-// `apply`, so a relay that is started anew and reads the records again knows the same. Size: that
+// `apply`, so a relay that is restarted and reads the records again knows the same. Size: that
 // of the names and latest values, however many points there are. Not shared between threads.
 class TrackedState {
 public:

@@ -13,7 +13,7 @@
 namespace ponk::secrets {
 
 // The desktop's Secret Service, through the program secret-tool. Values travel by pipes, never as
-// arguments. Made anew for each piece of work: all calls together take no longer than `patience`,
+// arguments. Made again for each piece of work: all calls together take no longer than `patience`,
 // in which the service may ask its user for a password. `realm` keeps apart what belongs to
 // different homes.
 class Keyring {

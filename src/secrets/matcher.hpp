@@ -49,7 +49,7 @@ private:
     // A text in one kind of writing.
     struct Program {
         std::vector<const FormGraph*> units;
-        const FormGraph* gap = nullptr;  // what may stand between two units
+        const FormGraph* gap = nullptr;  // what may be between two units
         std::uint32_t starts = 1;        // may begin with the first so many units
         std::uint32_t ends = 1;          // complete before the last `ends - 1` units, too
     };

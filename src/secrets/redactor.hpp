@@ -10,7 +10,7 @@
 
 namespace ponk::secrets {
 
-// Shorter values are not looked for: hiding every "1" would ruin a log and tell the value.
+// Shorter values are not looked for: hiding every "1" would ruin a log and reveal the value.
 constexpr std::size_t shortest_redacted = 4;
 
 // What to look for: each value and its parts, as they are or escaped in the usual ways, in base64

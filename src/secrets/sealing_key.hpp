@@ -12,7 +12,7 @@ namespace ponk::secrets {
 // The 256 bits that seal this home's secrets, in a file that only its owner can read.
 struct SealingKey {
     std::string bytes;
-    std::string id;  // tells keys apart without telling the key
+    std::string id;  // identifies a key without revealing it
 };
 
 // nullopt when there is none. Refuses a file that others can read, or that is damaged.

@@ -27,9 +27,9 @@ const FormGraph& base64_character(unsigned bits, unsigned known, KnownBits which
 // Two hex digits.
 const FormGraph& hex_byte(unsigned char byte);
 
-// What may stand between two characters of base64: a line break, as it is or escaped, and blanks.
+// What may be between two characters of base64: a line break, as it is or escaped, and blanks.
 const FormGraph& base64_gap();
-// What may stand between two bytes in hex: the same, or one of the usual separators.
+// What may be between two bytes in hex: the same, or one of the usual separators.
 const FormGraph& hex_gap();
 
 }  // namespace ponk::secrets

@@ -63,7 +63,7 @@ public:
     void use_dialect(Dialect dialect) { dialect_ = dialect; }
 
     // `options` come before the common ones and so are stronger: "Name=value", or words of ssh's
-    // own ("-N"). `tail` stands behind the host: the command on the host.
+    // own ("-N"). `tail` comes after the host: the command on the host.
     [[nodiscard]] os::Command command(const std::vector<std::string>& options,
                                       const std::string& tail = {}) const;
 
@@ -81,7 +81,7 @@ private:
 };
 
 // Fails with `unavailable` when the user never attached the host. A file that names a machine may
-// be anybody's: it alone is no reason to contact it.
+// be anybody's: it alone is not a reason to contact it.
 Result<> require_attached(const os::Path& home, const Address& address);
 
 // Settings of the host's folder, or those that the access itself implies. Contacts nobody.

@@ -18,7 +18,7 @@ enum class Cause {
     timed_out,         // no answer
     host_key_changed,  // another key than the known one
     host_key_unknown,  // no key is known yet
-    denied,            // password or key not accepted, or no such user: sshd does not tell which
+    denied,            // password or key not accepted, or no such user: sshd does not say which
     key_unusable,      // a private key that cannot be read: passphrase, format, rights
     algorithms,        // no common algorithm
     jump_failed,       // the jump host on the way failed

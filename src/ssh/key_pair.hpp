@@ -27,7 +27,8 @@ Result<> remove_key(Connection& connection,
 // The public half, which people name by mistake.
 bool is_public_key(std::string_view text);
 
-// What a private key file is. `invalid_argument` when it is no key, or one that ssh will not use.
+// What a private key file is. `invalid_argument` when it is not a key, or one that ssh will not
+// use.
 enum class KeyFile { open, has_passphrase };
 Result<KeyFile> inspect_key_file(const Client& client,
                                  const os::Path& file,

@@ -38,15 +38,15 @@ Result<std::vector<Token>> parse_tokens(std::string_view text);
 // several threads; `find` and `role_of` wait for nothing.
 class Tokens {
 public:
-    // A damaged file is set aside and told in `notice`: nobody comes in by what it held.
+    // A damaged file is set aside and reported in `notice`: its tokens are no longer accepted.
     static Result<std::unique_ptr<Tokens>> open(os::Path home);
 
-    // The token itself, which is never told again. `conflict` when the name is taken.
+    // The token itself, which is never shown again. `conflict` when the name is taken.
     Result<std::string>
     create(const std::string& name, Role role, std::optional<std::int64_t> expires);
     Result<> remove(std::string_view name);
     [[nodiscard]] std::vector<Token> list() const { return *current(); }
-    // Nothing for what is no token, or one that has expired.
+    // Nothing for what is not a token, or one that has expired.
     [[nodiscard]] std::optional<Role> role_of(std::string_view token) const;
     struct Known {
         std::string name;

@@ -35,7 +35,7 @@ struct Route {
     std::size_t body_limit = std::size_t{16} << 20;
 };
 
-// Routes that stand behind the same beginnings of addresses.
+// Routes with the same beginnings of addresses.
 struct RouteTable {
     std::vector<std::string> prefixes;  // "/api/v1"; empty: at the root
     const std::vector<Route>& routes;

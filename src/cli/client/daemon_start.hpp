@@ -22,7 +22,7 @@ Result<os::Fd> lock_start(const os::Path& home, Deadline deadline);
 // The caller holds the lock.
 Result<> start_daemon(const os::Path& home, Deadline deadline);
 
-// What the daemon tells its starter: this line, or why it cannot serve.
+// What the daemon reports to its starter: this line, or why it cannot serve.
 inline constexpr std::string_view daemon_is_ready = "ready\n";
 std::string failure_for_starter(const Error& error);
 

@@ -11,7 +11,7 @@ namespace ponk::cli {
 // it knows every command without listing any.
 std::string completion_script(std::string_view shell, std::string_view name = "ponk");
 
-// What may stand for the last word. ":file" and ":folder" ask the shell for its own candidates.
+// Candidates for the last word. ":file" and ":folder" ask the shell for its own candidates.
 struct Candidate {
     std::string word;
     std::string says;

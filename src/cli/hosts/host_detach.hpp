@@ -28,7 +28,7 @@ public:
 
     // `conflict` when runs go on there that nobody could follow or collect afterwards.
     Result<> require_no_runs() const;
-    // Never a failure: the host may be gone for good. What stays is told.
+    // Never a failure: the host may be gone for good. What stays is reported.
     JsonObject say();
 
 private:

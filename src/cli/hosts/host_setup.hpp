@@ -41,7 +41,7 @@ struct SetupPlan {
     std::vector<SetupStep> steps;
     std::vector<std::string> packages;
 };
-// `unavailable` when it is no machine that can be set up by us. No steps: nothing is to be done.
+// `unavailable` when it is not a machine that can be set up by us. No steps: nothing is to be done.
 Result<SetupPlan> plan_setup(const HostSurvey& survey, HostRole role);
 
 // Does it. `password` is for sudo, where that asks; it travels on standard input. All output goes

@@ -16,7 +16,7 @@ std::string artifact_path(const std::string& run_id, std::string_view artifact);
 Result<os::Path> safe_relative(const std::string& artifact);
 
 // Downloads one artifact to `folder`/`name`, folders made as needed: complete or not at all.
-// `conflict` when something is there and may not be overwritten, or when a link stands on the way:
+// `conflict` when something is there and may not be overwritten, or when a link is on the way:
 // nothing below `folder` is written through one.
 Result<os::Path> download_artifact(Daemon& daemon,
                                    const std::string& run_id,

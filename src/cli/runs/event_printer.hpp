@@ -33,7 +33,7 @@ private:
     void line(std::string_view text);
 
     const Context& context_;
-    Daemon daemon_;  // a connection of our own; made anew when it broke
+    Daemon daemon_;  // a connection of our own; created again when it broke
     std::string run_;
     std::int64_t last_ = 0;
     std::string partial_;

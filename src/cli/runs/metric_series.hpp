@@ -34,7 +34,7 @@ JsonArray means_of(const Json& metric, double weight);
 output::Series curve_of(std::string name, const Json& metric, const CurveOptions& options);
 
 // The mean of each value and those before it, which count by `weight` less with each one; the first
-// ones are not drawn towards 0. What is no number stays as it is and counts for nothing.
+// ones are not drawn towards 0. What is not a number stays as it is and counts for nothing.
 std::vector<double> smoothed(const std::vector<double>& values, double weight);
 
 }  // namespace ponk::cli

@@ -13,7 +13,7 @@ namespace ponk::cli {
 class Context;
 class Invocation;
 
-// What may stand in a place, for completion.
+// What is allowed at a place, for completion.
 enum class Complete {
     nothing,
     file,

@@ -24,7 +24,7 @@ inline constexpr int conflict = 73;     // it exists already, or its state forbi
 inline constexpr int damaged = 74;      // stored data is damaged, or a file cannot be written
 inline constexpr int timeout = 75;      // no answer in time
 inline constexpr int lost = 76;         // the run is over and nobody can know how it ended
-inline constexpr int cancelled = 77;    // the run was cancelled
+inline constexpr int cancelled = 77;    // the run was canceled
 inline constexpr int detached = 79;     // Ctrl-C: the run goes on without us; no failure
 }  // namespace exit_code
 

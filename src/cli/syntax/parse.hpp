@@ -45,7 +45,7 @@ Result<Invocation> parse(const std::vector<std::string>& words);
 // That error with its exit code: 64, or 68 for a command of a later version.
 Failure failure_of_parse(const Error& error);
 
-// "--password" in "--password=x", "-w" in "-wx": where values of this option stand in argv.
+// "--password" in "--password=x", "-w" in "-wx": where values of this option are in argv.
 // Calls `found(index, offset)` for each. Works on any words, well-formed or not.
 template <class Found>
 void find_values(const std::vector<std::string>& words,

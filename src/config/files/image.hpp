@@ -10,7 +10,7 @@
 
 namespace ponk::config {
 
-// What the name of an image tells about GPUs. Most names tell nothing.
+// What the name of an image says about GPUs. Most names say nothing.
 enum class ImageGpu { yes, no, unknown };
 
 ImageGpu gpu_of_image(std::string_view image);

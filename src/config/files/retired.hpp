@@ -11,7 +11,7 @@ struct Retired {
     std::string_view name;
     std::string_view what;     // completes "the package 'x' …"
     std::string_view instead;  // a sentence of advice
-    // What stands in its place when the user asks for substitutions; empty where only a person can
+    // Its replacement when the user asks for substitutions; empty where only a person can
     // choose, `nothing` where the line goes.
     std::string_view substitute = {};
     bool installs = false;  // still there to be installed, though nobody should

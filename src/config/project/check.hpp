@@ -13,7 +13,7 @@ namespace ponk::config {
 // relative to the project.
 Result<Diagnostics> check_project(const os::Path& folder);
 // The same for single files; names are shown as given. Each is judged alone, except that a run
-// configuration in an aml_config folder is told when its target or a file it names is missing.
+// configuration in an aml_config folder is reported when its target or a file it names is missing.
 Diagnostics check_files(const std::vector<os::Path>& files);
 
 }  // namespace ponk::config

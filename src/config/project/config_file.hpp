@@ -27,7 +27,7 @@ enum class FileKind {
 const char* to_string(FileKind kind);
 // By the name alone. Copies and backups ("conda_dependencies - Copy.yml") count as what they copy.
 FileKind kind_by_name(const os::Path& file);
-// By the keys, for files whose name does not tell.
+// By the keys, for files whose name does not decide it.
 FileKind kind_by_content(const Node& root);
 // "docker" for "aml_config/docker.compute".
 std::string name_of(const os::Path& file);
@@ -41,8 +41,8 @@ struct FileDump {
 FileDump dump_file(const os::Path& file, const std::string& shown);
 FileDump dump_file(const os::Path& file);
 
-// Whether a name is taken, also by a link that leads nowhere, by what is no file, or by what we may
-// not look at: that is to be told, not passed over as if there were nothing.
+// Whether a name is taken, also by a link that leads nowhere, by what is not a file, or by what we
+// may not look at: that must be reported, not passed over as if there were nothing.
 bool has_name(const os::Path& path);
 
 // The tree of a file; without one the reason is in `report`.

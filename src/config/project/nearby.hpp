@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-// Only the folder's own aml_config counts; a person who stands one folder too high is told so.
+// Only the folder's own aml_config counts; a user who is one folder too high gets a message.
 namespace ponk::config {
 
 // The configuration files of the folder itself, as names seen from it: what 'ponk check' reads,

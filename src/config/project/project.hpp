@@ -49,7 +49,7 @@ struct ResolvedConfiguration {
 };
 
 // The run configuration `name` with its target, or with the target `target_override` ("" for none).
-// The error tells every reason with its place; a wrong name gets the nearest ones.
+// The error has every reason with its place; a wrong name gets the nearest ones.
 Result<ResolvedConfiguration>
 resolve(const Project& project, const std::string& name, const std::string& target_override = {});
 // Whether the packages of the conda file are ours to install. On this machine they are the user's,

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-// What may stand in a file, as tables: one row per key. Checking, reading and dumping all go by the
+// What a file may contain, as tables: one row per key. Checking, reading and dumping all go by the
 // same rows, so they cannot disagree.
 namespace ponk::config {
 
@@ -87,7 +87,7 @@ private:
 
 // Looks like something that the reader of a document should have replaced: "<YOUR IP>".
 bool is_placeholder(std::string_view text);
-// For the keys that say how to reach a machine: "IP_ADDRESS" and "USER" are no values either.
+// For the keys that say how to reach a machine: "IP_ADDRESS" and "USER" are not values either.
 bool is_access_placeholder(std::string_view text);
 
 }  // namespace ponk::config

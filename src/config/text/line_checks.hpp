@@ -33,7 +33,7 @@ std::string without_ellipses(std::string_view text,
 // at the end is a warning.
 void report_odd_lines(const TextPlaces& places, const LineRanges& inner, Report& report);
 
-// Of a text that did not parse: tabs, as far as they stand up to the failure. True when one was
+// Of a text that did not parse: tabs, up to the failure. True when one was
 // found, which then is the better message.
 bool report_cause_by_lines(const TextPlaces& places,
                            const LineRanges& inner,

@@ -6,7 +6,7 @@
 
 namespace ponk::config {
 
-// Where something stands in a text: both count from 1, columns in code points. Line 0 means that
+// Where something is in a text: both count from 1, columns in code points. Line 0 means that
 // no text says it: it is a default.
 struct Place {
     std::uint32_t line = 0;

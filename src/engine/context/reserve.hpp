@@ -11,7 +11,7 @@ class Reserve {
 public:
     explicit Reserve(os::Path file);
 
-    // Puts the space aside when there is room; no room is no error.
+    // Puts the space aside when there is room; no room is not an error.
     void fill() const;
     // Gives it back to whoever writes next.
     void release() const;

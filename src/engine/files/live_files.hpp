@@ -17,7 +17,7 @@ inline constexpr std::string_view outputs_name = "outputs";
 
 // The outputs of a run that goes on, where they are on this machine: what its script has written
 // until now, by its path among the outputs. The script may have put anything there: links, and
-// names that tell a secret, are not among them before they are collected. Any thread may call.
+// names that reveal a secret, are not among them before they are collected. Any thread may call.
 class LiveFiles {
 public:
     // nullopt where nothing can be seen: the run has ended, or its files are elsewhere, or which

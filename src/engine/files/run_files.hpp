@@ -75,7 +75,7 @@ public:
     // folder.
     [[nodiscard]] Result<std::optional<std::vector<Entry>>>
     list(const store::ArtifactPath& path) const;
-    // `not_found`; `invalid_argument` for a folder; what is damaged is told when it is read.
+    // `not_found`; `invalid_argument` for a folder; damage is reported when it is read.
     [[nodiscard]] Result<OpenFile> open(const store::ArtifactPath& path) const;
     // By the name that list_artifacts has for it, in which what was collected is below "outputs".
     [[nodiscard]] Result<OpenFile> open_listed(const store::ArtifactPath& path) const;

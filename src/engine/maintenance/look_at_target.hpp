@@ -17,7 +17,7 @@ struct TargetRequest {
 
 // A machine that cannot be reached is an answer of these two, not a failure.
 
-// What a target is and has, and what stands in the way of runs, as docs/design/api.md describes it
+// What a target is and has, and what prevents runs, as docs/design/api.md describes it
 // ("A check").
 Result<Json>
 check_target(const Context& context, const TargetRequest& request, const std::stop_token& stop);

@@ -93,7 +93,7 @@ struct Plan {
     std::string lock_digest;    // of the lock that an earlier run had: exactly that environment
 };
 
-// What stands in the place of a script in the record of a preparation.
+// What replaces a script in the record of a preparation.
 inline constexpr const char* preparation_name = "(prepare)";
 
 struct PlanReport {
@@ -106,7 +106,7 @@ struct PlanReport {
 };
 
 // Reads the project's configuration and resolves every choice. Nothing is started or written; the
-// error tells each reason with its place.
+// error has each reason with its place.
 Result<PlanReport> make_plan(const Submission& submission);
 
 // The machine of a target that has one; `invalid_argument` when its file names none.

@@ -16,12 +16,12 @@ void note_unused_conda_file(const Submission& submission,
                             const config::ResolvedConfiguration& resolved,
                             PlanReport& report);
 
-// Python runs every script; one of another language is told before a run is recorded, not by a
+// Python runs every script; one of another language is reported before a run is recorded, not by a
 // syntax error in its log.
 Result<> check_language(const PlanReport& report);
 
-// On this machine an interpreter that is not there is told before a run is recorded, with the place
-// that names it.
+// On this machine an interpreter that is not there is reported before a run is recorded, with the
+// place that names it.
 Result<> check_interpreter(const Submission& submission,
                            const config::ResolvedConfiguration& resolved,
                            const PlanReport& report);

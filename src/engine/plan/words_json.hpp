@@ -12,7 +12,7 @@
 namespace ponk::engine {
 
 Json words_to_json(const std::vector<std::string>& words);
-// null is no words; `what` names the list in the error.
+// null means no words; `what` names the list in the error.
 Result<std::vector<std::string>> words_from_json(const Json& value, std::string_view what);
 
 }  // namespace ponk::engine

@@ -8,8 +8,8 @@
 
 namespace ponk::engine {
 
-// What an executor is told about a run; secrets are looked up now. Without `launch_context` (it is
-// used up, or a restart lost it) the spec has no environment.
+// What an executor gets to know about a run; secrets are looked up now. Without `launch_context`
+// (it is used up, or a restart lost it) the spec has no environment.
 Result<executor::JobSpec> make_job_spec(const Context& context,
                                         const model::Run& run,
                                         const Plan& plan,

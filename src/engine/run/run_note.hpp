@@ -17,7 +17,7 @@ Result<> write_first_note(const os::Path& directory, const model::Run& run);
 // Once the script runs: makes it durable.
 Result<> keep_first_note(const os::Path& directory);
 // After the end, and after later changes of name or tags: `end.json`, whole or not at all. A power
-// cut may take it away; then the exit record tells the end.
+// cut may take it away; then the exit record has the end.
 Result<> write_last_note(const os::Path& directory, const model::Run& run);
 // The newest of the two that can be read. A run that had not ended when it was written has the
 // state that its folder shows: `finalizing` once there is an exit record. nullopt without a note.

@@ -86,7 +86,7 @@ private:
         int cancels = 0;  // how often it was requested at the last try
         Deadline next{};
         std::chrono::milliseconds pause{1000};
-        std::string problem;  // as it was told
+        std::string problem;  // as it was reported
     };
     void try_to_cancel(Cancelling& cancelling, std::chrono::seconds grace);
     Result<> wait_for_launch_context(std::stop_token stop);
@@ -136,9 +136,9 @@ private:
     model::Run run_;        // the thread's own copy: others must not look at it
     const Path directory_;  // the run's folder; others may ask for it
     std::atomic<executor::Executor*> executor_{nullptr};
-    std::int64_t unreachable_since_ = 0;  // as it was told to who follows
+    std::int64_t unreachable_since_ = 0;  // as it was reported to followers
     std::string gpu_text_;                // the state of its GPUs as it was last seen
-    std::string gpu_told_;                // what of it was told last
+    std::string gpu_told_;                // what was reported last
     bool gpu_is_kept_ = true;             // the run's record has it
     int waits_for_room_ = 0;
     std::int64_t next_keeping_ = 0;  // when it may be written again; by the clock of the boot
@@ -146,7 +146,7 @@ private:
     os::Bell bell_;
     std::stop_source step_;  // ends the current blocking step when a cancel comes
     std::stop_token stop_;   // the thread's own
-    // From the launch on: what the script must not tell. Absent when it cannot be read now.
+    // From the launch on: what the script must not reveal. Absent when it cannot be read now.
     std::optional<RunSecrets> secrets_ = RunSecrets();
     const Until until_;
     const std::function<void()> when_over_;

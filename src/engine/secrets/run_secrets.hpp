@@ -36,7 +36,7 @@ public:
     void hide(std::string& name, std::vector<std::pair<std::string, std::string>>& tags) const;
     // Names, texts, parameters and tags; and numbers that are a secret's value.
     void hide(model::JournalPiece& piece) const;
-    // Renames what lies in a folder under a name that tells a secret, and changes links that lead
+    // Renames what lies in a folder under a name that reveals a secret, and changes links that lead
     // to such a name. Links are not followed. A folder that is not there is a success.
     [[nodiscard]] Result<> hide_names(const Path& folder) const;
 

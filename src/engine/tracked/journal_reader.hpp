@@ -15,7 +15,7 @@
 
 namespace ponk::engine {
 
-// Brings what a run's metric journals say into history, from where history stands; the run's
+// Brings what a run's metric journals say into history, from where history is; the run's
 // secrets are hidden. Memory for one piece of a journal, however much was logged, and for the names
 // of the journals. A journal is opened when it has grown, so that a great many of them cost a look
 // into their folder and no more. One thread.
@@ -27,7 +27,7 @@ public:
     // A bounded part of what is there, the next part with the next call: others want to be served
     // too.
     Progress read_some(const RunSecrets& secrets);
-    // Looks into the folder anew: for the last time, say.
+    // Looks into the folder again: for the last time, say.
     void begin_again();
     // Why something of what is there could not be stored since; it is tried again.
     [[nodiscard]] const std::optional<Error>& problem() const noexcept { return problem_; }

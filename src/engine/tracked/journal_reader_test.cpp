@@ -111,7 +111,7 @@ TEST_F(JournalReaders, LongNamesAreCutAndTold)
     EXPECT_EQ(history_->latest_metrics(run, {})->front().point.key, longest);
     EXPECT_EQ(store::Tracking(*history_).get_run(run.text())->params.front().first, "a b");
     ASSERT_EQ(reader.findings().size(), 1U);
-    EXPECT_NE(reader.findings().front().find("cut behind 250 characters"), std::string::npos);
+    EXPECT_NE(reader.findings().front().find("truncated to 250 characters"), std::string::npos);
 }
 
 TEST_F(JournalReaders, LongValuesAreCutAndTold)
@@ -135,7 +135,7 @@ TEST_F(JournalReaders, LongValuesAreCutAndTold)
     EXPECT_EQ(tag->second, longest);
     EXPECT_EQ(history_->latest_metrics(run, {})->front().point.text, longest);
     ASSERT_EQ(reader.findings().size(), 1U);
-    EXPECT_NE(reader.findings().front().find("cut behind 100000 characters"), std::string::npos);
+    EXPECT_NE(reader.findings().front().find("truncated to 100000 characters"), std::string::npos);
 }
 
 TEST_F(JournalReaders, AHoleIsNoDataAndAJournalHasALimit)

@@ -12,8 +12,8 @@ namespace ponk::environment {
 // The text with "***" in place of such parts, in every address it holds. A query is hidden whole.
 std::string without_secrets(std::string_view text);
 
-// For keys: as above, but what a query selects (everything that is no credential) still tells two
-// addresses apart, as a short digest. So a renewed signature is the same address.
+// For keys: as above, but what a query selects (everything that is not a credential) still tells
+// two addresses apart, as a short digest. So a renewed signature is the same address.
 std::string address_identity(std::string_view text);
 
 // The hidden parts themselves, to be looked for in what tools print. None shorter than 4 bytes.

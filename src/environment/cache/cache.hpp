@@ -28,7 +28,7 @@ struct GarbageRules {
     std::uint64_t largest_size = 0;     // of all together (of that form)
     std::optional<Form> form;           // only those of this form
     std::set<std::string> keep;         // ids that are in use, beside those that are locked
-    // Containers that ended but keep an image's layers: such a one is no help against too much.
+    // Containers that ended but keep an image's layers: such a one does not help against too much.
     std::function<Result<std::vector<std::string>>(const Record& record)> holders;
 };
 

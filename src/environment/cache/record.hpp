@@ -30,7 +30,7 @@ struct Record {
     Json spec;                // canonical
     std::string lock_digest;  // of lock.json
     std::int64_t packages = 0;
-    std::int64_t size = 0;   // bytes on disk; of an image without what it stands on
+    std::int64_t size = 0;   // bytes on disk; of an image without its base
     std::int64_t built = 0;  // wall-clock milliseconds
 };
 

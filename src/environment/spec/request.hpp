@@ -8,7 +8,7 @@
 
 namespace ponk::environment {
 
-// Where an image is wanted, and what it stands on.
+// Where an image is wanted, and its base.
 struct ImageRequest {
     dockerapi::Engine engine;  // on this machine, or forwarded from another
     std::string base;          // `baseDockerImage`

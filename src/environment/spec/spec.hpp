@@ -18,7 +18,7 @@ const char* to_string(Form form);
 struct EnvironmentSpec {
     Form form = Form::prefix;
     std::string platform;  // "linux-64", "linux-aarch64"
-    // What it stands on: the image's digest, or the interpreter of a venv; empty for a conda
+    // Its base: the image's digest, or the interpreter of a venv; empty for a conda
     // prefix, which brings its own.
     std::string base;
     PackageRequest packages;

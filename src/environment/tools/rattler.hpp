@@ -43,7 +43,7 @@ Result<Path> provide_rattler(const Python& carrier, const BuildContext& context)
 Result<>
 link_conda_packages(const Path& rattler, const CondaRequest& request, const BuildContext& context);
 
-// The names that "defaults" stands for to conda; others as they are.
+// The channels that conda means by "defaults"; others as they are.
 std::vector<std::string> plain_channels(const std::vector<std::string>& channels);
 
 }  // namespace ponk::environment

@@ -20,7 +20,7 @@ struct Python {
     std::string version;
     bool has_venv = false;  // with pip for it
 
-    // What a venv stands on.
+    // The base of a venv.
     [[nodiscard]] std::string identity() const;
 };
 
@@ -53,8 +53,8 @@ struct BuildPlan {
     Builder builder = Builder::venv;
     // uv's or the conda tool's; empty for venv and rattler, and for one that is fetched first.
     Path program;
-    std::string address;           // PONK_CONDA, where it is no path
-    std::optional<Python> python;  // that a venv stands on, or that can carry py-rattler
+    std::string address;           // PONK_CONDA, where it is not a path
+    std::optional<Python> python;  // the base of a venv, or that can carry py-rattler
     std::string reason;
 };
 

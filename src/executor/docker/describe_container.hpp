@@ -24,7 +24,7 @@ struct DescribedContainer {
 };
 
 // The container of a run: what it executes, what is mounted, as whom, under which limits.
-// `prepared` is what stands in the image beside what its maker put there; may be null.
+// `prepared` is what the image contains besides what its maker put there; may be null.
 Result<DescribedContainer> describe_container(const JobSpec& spec,
                                               const dockerapi::Image& image,
                                               const environment::Prepared* prepared,

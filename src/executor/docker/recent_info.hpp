@@ -8,7 +8,7 @@
 
 namespace ponk::executor::docker {
 
-// What engines said about themselves a moment ago. An engine gathers that anew for each question,
+// What engines said about themselves a moment ago. An engine gathers that again for each question,
 // and a run asks while it is staged and when it is launched; those that come in a row ask once.
 // Any thread may call.
 class RecentInfo {

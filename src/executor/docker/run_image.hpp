@@ -29,13 +29,13 @@ Result<> provide_image(const dockerapi::Engine& engine,
 Result<dockerapi::Image>
 usable_image(const dockerapi::Engine& engine, const std::string& name, const std::stop_token& stop);
 
-// Which image the run stands on, so that another can stand on the same.
+// The image of the run, so that another run can use the same.
 Result<> describe_base(const dockerapi::Engine& engine,
                        const JobSpec& spec,
                        EnvironmentUsed& used,
                        const std::stop_token& stop);
 
-// What is to be done about the image when nothing stands on it.
+// What is to be done about the image when nothing uses it.
 Result<Examination>
 examine_image(const dockerapi::Engine& engine, const JobSpec& spec, const std::stop_token& stop);
 // The same beside what was found about an environment on it.

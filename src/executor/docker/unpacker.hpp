@@ -33,7 +33,7 @@ private:
 
     os::Fd root_;
     os::Fd file_;
-    std::set<std::string> others_;  // that are no files, folders or links
+    std::set<std::string> others_;  // that are not files, folders or links
 };
 
 }  // namespace ponk::executor::docker

@@ -37,7 +37,7 @@ EnvironmentUsed describe_use(const environment::Prepared& prepared);
 // What was put in the place of what: sentences for the user.
 Notices substitution_notices(const environment::Prepared& prepared, const JobSpec& spec);
 
-// Environments that stand ready for runs that were staged and not launched yet, with the leases
+// Environments that are ready for runs that were staged and not launched yet, with the leases
 // that keep them. Any thread may call.
 class HeldEnvironments {
 public:

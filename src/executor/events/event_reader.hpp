@@ -13,7 +13,7 @@
 namespace ponk::executor {
 
 // Brings the numbers of a run's TensorBoard event files into its metric journal, on the machine of
-// the run. How far each file was read stands in the same records as the numbers, so whoever goes on
+// the run. How far each file was read is in the same records as the numbers, so whoever goes on
 // after a kill neither loses nor repeats one. Any thread may call.
 class EventReader {
 public:
@@ -42,7 +42,7 @@ private:
 class EventReaders {
 public:
     // To be called with each status of a run: reads what is new when it is time, and when the run
-    // is over all that is left. Sets the length of the journals anew.
+    // is over all that is left. Sets the length of the journals again.
     Result<> follow(const Path& directory, JobStatus& status, const std::stop_token& stop);
     // When to call `follow` again although nothing else happens.
     [[nodiscard]] Deadline due(const Path& directory) const;

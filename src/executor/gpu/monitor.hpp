@@ -11,17 +11,17 @@
 #include <vector>
 
 // `ponk-gpu-monitor`, the process beside a run that has GPUs: it waits for them, starts the run,
-// watches it and judges. It is told what to do by a file of the run directory and tells how it goes
-// in another one. docs/design/gpu.md, "Beside a run".
+// watches it and judges. It gets its task from a file of the run directory and reports its progress
+// in another one. docs/design/gpu.md, "The GPU monitor".
 namespace ponk::executor {
 
 namespace control {
-constexpr const char* monitor = "side";            // what it is told
+constexpr const char* monitor = "side";            // its input
 constexpr const char* monitor_lock = "side.lock";  // held while it lives
-constexpr const char* gpu = "gpu";                 // what it tells, sealed
+constexpr const char* gpu = "gpu";                 // its report, sealed
 }  // namespace control
 
-// What it is told. Nothing in it is secret.
+// Its input. Nothing in it is secret.
 struct MonitorJob {
     std::string run;
     std::string script;  // relative to the tree

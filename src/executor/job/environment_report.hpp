@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-// What executors tell about environments: values with a JSON form, since they travel between
+// What executors report about environments: values with a JSON form, since they travel between
 // machines and are stored with runs. docs/design/environments.md describes the texts.
 namespace ponk::executor {
 

@@ -11,7 +11,7 @@
 
 namespace ponk::executor {
 
-// As it is stored with a run, sent to another machine and told to `ponk-gpu-monitor`.
+// As it is stored with a run, sent to another machine and given to `ponk-gpu-monitor`.
 Json to_json(const GpuRequest& request);
 GpuRequest gpu_request_from(const Json& json);
 

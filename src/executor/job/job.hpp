@@ -72,7 +72,7 @@ struct EnvironmentRequest {
 // The GPUs that a run asks for.
 struct GpuRequest {
     std::string selection;  // "all", "2", "GPU-…,GPU-…"; empty: none, and none is looked for
-    // By whom: `usual` is what every run gets, so a machine without GPUs is no error.
+    // By whom: `usual` is what every run gets, so a machine without GPUs is not an error.
     enum class Origin { usual, asked } origin = Origin::usual;
     // `required`: a run that does not use its GPUs is ended, at once when it is plain that it
     // cannot, else after `grace`.
@@ -108,7 +108,7 @@ struct JobSpec {
     ContainerRequest container;
     EnvironmentRequest environment;
     GpuRequest gpu;
-    // As MLflow's clients see the run. Without an experiment they are told nothing.
+    // As MLflow's clients see the run. Without an experiment they get nothing.
     model::Tracking tracking;
     // Folder of the tree with TensorBoard event files, besides `outputs`; empty: none.
     std::string tensorboard;
@@ -141,10 +141,10 @@ struct JobStatus {
 };
 
 using Progress = std::function<void(const std::string& line)>;
-// Sentences that the user must be told and that stay with the run.
+// Sentences for the user that stay with the run.
 using Notices = std::vector<std::string>;
 
-// What stands ready for the launch.
+// What is ready for the launch.
 struct Staged {
     Notices notices;
     std::optional<EnvironmentUsed> environment;  // nullopt when the user's own is used

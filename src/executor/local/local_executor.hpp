@@ -15,7 +15,7 @@ struct Options {
 };
 
 // Runs on this machine. Each run is owned by a supervisor process of its own; this process only
-// watches the files it writes, and stands in for it when it is killed. For that the process becomes
+// watches the files it writes, and takes over when it is killed. For that the process becomes
 // the reaper of orphaned processes below it (PR_SET_CHILD_SUBREAPER).
 //
 // Fails when the supervisor cannot be written below `home`.

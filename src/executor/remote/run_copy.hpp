@@ -49,7 +49,7 @@ Result<Increment> read_increment(const Path& directory,
 // The daemon's end: makes our copy hold what came. `damaged` for names that are none of a run.
 Result<> apply_increment(const Path& directory, const Increment& increment);
 
-// A log that is to be fetched anew is kept under another name until more of it is here.
+// A log that is to be fetched again is kept under another name until more of it is here.
 Result<> set_log_aside(const Path& directory);
 // Of both, the one to keep: the new one if it is what the script wrote, else the longer one.
 enum class LogState { same, different };

@@ -78,8 +78,8 @@ struct EarlyEnd {
 };
 Result<EarlyEnd> parse_early_end(std::string_view text);
 
-// Gives us back the rights to a folder of the run that its script took away. What is no folder of
-// ours is left alone; whoever uses it hears why it cannot be.
+// Gives us back the rights to a folder of the run that its script took away. What is not a folder
+// of ours is left alone; whoever uses it hears why it cannot be.
 void open_up(const Path& folder);
 
 // Something has this name; a link is not followed.

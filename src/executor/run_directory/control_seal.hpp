@@ -20,7 +20,7 @@ using os::Path;
 // that is started later has them too. Immutable.
 class RunKeys {
 public:
-    // Makes the file at the first time; `damaged` when it is no key.
+    // Makes the file at the first time; `damaged` when it is not a key.
     static Result<RunKeys> load(const Path& file);
     // 64 hex digits. The same run has the same key for ever.
     [[nodiscard]] std::string of(std::string_view run) const;

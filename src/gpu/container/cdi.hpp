@@ -17,7 +17,7 @@ using os::Path;
 // Names of the GPUs that one description of kind "nvidia.com/gpu" lists; none for any other text.
 // JSON, or the YAML that NVIDIA's toolkit writes.
 std::vector<std::string> parse_cdi(std::string_view text);
-// What all descriptions in the folders list, which stand below `root`.
+// What all descriptions in the folders list, which are below `root`.
 std::vector<std::string> list_cdi(const Path& root, const std::vector<std::string>& folders);
 
 // "nvidia.com/gpu=GPU-…" per device; nullopt when one of them is not listed.

@@ -16,7 +16,7 @@ struct Toolkit {
     std::string text;  // "1.17.8"
 };
 
-// "cli-version: 1.17.4" or "… version 1.17.4", with what may stand behind it.
+// "cli-version: 1.17.4" or "… version 1.17.4", with what may follow.
 std::optional<Toolkit> parse_toolkit(std::string_view printed);
 // nullopt when no program of it answers.
 std::optional<Toolkit> find_toolkit(const AskProgram& ask);

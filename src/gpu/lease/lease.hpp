@@ -86,7 +86,7 @@ private:
     Path file_;
     os::Fd fd_;
     Selection selection_;
-    // While this one waits before us, we wait too, and one call of the kernel tells: a thousand
+    // While this one waits before us, we wait too, and one system call shows it: a thousand
     // who wait do not read each other's tickets again and again.
     mutable os::Fd blocker_;
     mutable Waiting seen_;
@@ -102,7 +102,8 @@ public:
 
     [[nodiscard]] const Path& path() const noexcept { return path_; }
 
-    // `not_found` for a name that is no GPU here, `invalid` when more are asked for than there are.
+    // `not_found` for a name that is not a GPU here, `invalid` when more are asked for than there
+    // are.
     static Result<std::vector<Device>> candidates(const Selection& selection,
                                                   const std::vector<Device>& all);
 

@@ -35,7 +35,7 @@ enum class LockKind { shared, exclusive };
 Result<bool> try_lock(int fd, LockKind kind);
 // True when another open file has any lock on it.
 Result<bool> is_locked(int fd);
-// False when the name has gone, or stands for another file by now.
+// False when the name has gone, or now belongs to another file.
 bool is_named(int folder, const std::string& name, int fd);
 
 }  // namespace ponk::gpu

@@ -19,7 +19,7 @@ struct Card {
     char bus_id[32] = {};
     unsigned minor = 0;  // of its device file, or no_instance
     unsigned max_clock = 0;
-    unsigned power_limit = 0;  // milliwatts; 0 when it is not told
+    unsigned power_limit = 0;  // milliwatts; 0 when it is not reported
     bool has_gpm = false;
     bool has_mig = false;                // is in that mode
     std::uint64_t utilisation_seen = 0;  // when work by process was last asked for, microseconds

@@ -9,7 +9,7 @@
 #include <vector>
 
 // What the stand-in for the driver's library answers: the file that PONK_NVML_STAND_IN names, which
-// is read anew at each call. Lines "key = words" stand below [driver], [gpu] (once per card) or
+// is read again at each call. Lines "key = words" are below [driver], [gpu] (once per card) or
 // [instance] (of the card before it); a figure that is absent is not supported.
 //   [driver]    init, version, cuda; hang = yes: every call waits for ever; crash = yes
 //   [gpu]       uuid, name, capability, max_clock, clock, pci (domain bus device), minor, memory

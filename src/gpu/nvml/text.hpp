@@ -16,7 +16,7 @@ public:
 
     // As they are.
     void add(const char* text);
-    // A JSON string; bytes that are no ASCII become '?', since drivers send none.
+    // A JSON string; bytes that are not ASCII become '?', since drivers send none.
     void add_string(const char* text);
     // `"key":`, after a comma where one is needed.
     void key(const char* name);

@@ -35,7 +35,7 @@ struct ProbeOptions {
 // a program that speaks the probe protocol instead of the drivers, or is "none".
 bool may_have_gpus(const std::vector<std::string>& environment, const Path& root = "/");
 
-// The first way that works: PONK_GPU_PROBE, NVML, nvidia-smi, AMD's sysfs. Never fails for want of
+// The first way that works: PONK_GPU_PROBE, NVML, nvidia-smi, AMD's sysfs. Never fails for lack of
 // GPUs: the inventory is empty then and says why.
 Result<std::unique_ptr<Probe>>
 open_probe(const ProbeOptions& options, Deadline deadline, std::stop_token stop);

@@ -25,7 +25,7 @@ struct XmlElement {
     [[nodiscard]] std::string attribute(std::string_view key) const;
 };
 
-// The root element. Fails with the byte at which the text is no such XML.
+// The root element. Fails with the byte at which the text is not such XML.
 Result<XmlElement> parse_xml(std::string_view text);
 
 }  // namespace ponk::gpu

@@ -54,7 +54,7 @@ struct DeviceUsers {
     [[nodiscard]] bool nobody() const { return !own && !others && !unseen; }
 };
 
-// A share as the driver should have reported it; nullopt for what is no number.
+// A share as the driver should have reported it; nullopt for what is not a number.
 std::optional<double> share(const std::optional<double>& value);
 
 // One device from sample to sample. One thread.

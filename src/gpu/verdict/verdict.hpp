@@ -32,7 +32,7 @@ struct DeviceEvidence {
     double not_counted_seconds = 0;  // the same of activity that may not be the run's
     double activity_mean = 0;        // over the time measured, 0…1
     double utilisation_peak = 0;
-    std::optional<double> sm_activity_mean;  // over the time measured, where the card tells it
+    std::optional<double> sm_activity_mean;  // over the time measured, where the card reports it
     std::optional<double> energy_joules;     // from the first sample to the last
     std::vector<pid_t> pids;                 // of the run, the first few
     bool shared = false;                     // others computed there too, so the work may be theirs

@@ -38,7 +38,7 @@ public:
     // A name of the grammar that serves the purpose.
     Result<Resolved> name(const Grammar& grammar, Purpose purpose);
 
-    // What stands here is not what was wanted.
+    // What is here is not what was expected.
     [[nodiscard]] tl::unexpected<Error> unexpected(std::string_view wanted,
                                                    std::string hint = {}) const;
     [[nodiscard]] tl::unexpected<Error>

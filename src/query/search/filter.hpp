@@ -26,7 +26,7 @@ struct FilterLimits {
 Result<Filter>
 parse_filter(const Grammar& grammar, std::string_view text, const FilterLimits& limits = {});
 
-// Each entry is a name, then ASC, DESC or nothing; no name stands in two of them. Errors begin with
+// Each entry is a name, then ASC, DESC or nothing; no name is in two of them. Errors begin with
 // "order_by at column N: ", or "order_by[1] …" where there are several entries.
 Result<std::vector<OrderKey>> parse_order_by(const Grammar& grammar,
                                              const std::vector<std::string>& entries,

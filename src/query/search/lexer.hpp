@@ -32,7 +32,7 @@ struct Token {
 // The last token is always `end`. Errors begin with `label`.
 Result<std::vector<Token>> read_tokens(std::string_view label, std::string_view text);
 
-// Whether a key can stand behind its dot without quotes.
+// Whether a key can follow its dot without quotes.
 bool is_plain_key(std::string_view key);
 
 }  // namespace ponk::query::search

@@ -182,7 +182,7 @@ public:
     Result<Path> make_backup();
     // Writes a complete copy to `destination`, which must not exist.
     Result<> backup_to(const Path& destination) const;
-    // The thorough check, minutes on a large file; `damaged` tells what was found.
+    // The thorough check, minutes on a large file; `damaged` says what was found.
     Result<> check_integrity();
     // When check_integrity last found nothing, in wall-clock milliseconds; 0: never.
     Result<std::int64_t> last_integrity_check() const;

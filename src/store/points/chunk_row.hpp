@@ -24,7 +24,7 @@ struct ChunkHead {
     std::int64_t least_time = 0;
     std::int64_t greatest_time = 0;
     bool ordered = false;    // by step, time, value
-    std::int64_t texts = 0;  // points that are no numbers
+    std::int64_t texts = 0;  // points that are not numbers
 };
 
 // Of one key, in the order of arrival.

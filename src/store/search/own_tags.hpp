@@ -19,7 +19,7 @@ inline constexpr std::string_view commit_column =
     " THEN nullif(json_extract(run.details, '$.git.commit'), '') END";
 
 // The value of such a tag of the row of `run`, as SQL; NULL where the run has none. A tag that was
-// set stands before ours. nullopt: no such tag.
+// set comes before ours. nullopt: no such tag.
 std::optional<std::string>
 own_tag_column(query::search::Entity entity, std::string_view key, RunSearch::Words words);
 

@@ -38,7 +38,7 @@ struct Mark {
 };
 using Marks = std::vector<Mark>;
 
-// What stands in column `at` of a row of the statement's answer.
+// What is in column `at` of a row of the statement's answer.
 SqlValue value_at(const db::Statement& row, const OrderColumn& column, int at);
 // Rank and value of each column, from the second of the answer on.
 Marks marks_at(const db::Statement& row, const std::vector<OrderColumn>& columns);

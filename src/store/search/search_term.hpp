@@ -13,7 +13,7 @@ namespace ponk::store {
 // Names of what is asked for in the tables: a parameter is a tag with a prefix.
 struct Place {
     std::string_view table;      // "metric" or "tag"
-    std::string_view condition;  // " AND text IS NULL": what is logged as text is no number
+    std::string_view condition;  // " AND text IS NULL": what is logged as text is not a number
     std::string key;
 };
 // nullopt for attributes and for what no run has.

@@ -25,7 +25,7 @@ public:
     // `unavailable` when there is no room.
     Result<> write(std::string_view bytes);
     // Durable and under its name, at once and whole; a file that was there is replaced, folders on
-    // the way are made. `invalid_argument` where a folder has that name or a file stands on the
+    // the way are made. `invalid_argument` where a folder has that name or a file is on the
     // way.
     Result<> publish(const ArtifactPath& path);
 

@@ -25,7 +25,7 @@ JsonArray check_programs();
 JsonArray check_project(const os::Path& folder);
 
 // What the check of a target found (docs/design/api.md, "A check"). One that runs cannot use has no
-// line "ok": what is known of its machine stands in the line that fails.
+// line "ok": what is known of its machine is in the line that fails.
 JsonArray target_lines(const std::string& title, const Json& answer);
 
 // The GPUs of this machine, of an answer of POST /gpus: the cards and their driver, or what keeps

@@ -4,7 +4,7 @@
 #include "cli/client/context.hpp"
 
 // Where a project of 2017 lived in the cloud: accepted, so that commands copied from documents
-// work, and told to be of no use.
+// work, and reported as having no effect.
 namespace ponk::cli::ignored {
 
 inline constexpr Option workspace = {.name = "workspace",

@@ -17,7 +17,7 @@ namespace ponk::executor::remote {
 using Connect = std::function<Result<Stream>(
     const HostAddress& host, Deadline deadline, const std::stop_token& stop)>;
 
-// One connection per machine, made when somebody needs it and shared by all; made anew after it
+// One connection per machine, made when somebody needs it and shared by all; created again after it
 // broke, but not too often. Any thread may call.
 class HostPool {
 public:
@@ -58,7 +58,7 @@ private:
     std::condition_variable_any changed_;
 };
 
-// "ann@box:5022": for messages, and one host's name in all maps.
+// "ann@gpu1:5022": for messages, and one host's name in all maps.
 std::string name_of(const HostAddress& host);
 
 }  // namespace ponk::executor::remote

@@ -49,7 +49,7 @@ inline constexpr std::size_t longest_line = 4096;
 class FrameParser {
 public:
     void take(std::string_view bytes);
-    // nullopt: more bytes are needed. `damaged` when these are no frames; nothing comes after it.
+    // nullopt: more bytes are needed. `damaged` when these are not frames; nothing comes after it.
     Result<std::optional<Frame>> next();
 
 private:
