@@ -36,7 +36,8 @@ protected:
     [[nodiscard]] std::size_t bytes() const
     {
         std::size_t all = 0;
-        for (const auto& file : list_files(home()).value())
+        const auto files = list_files(home()).value();
+        for (const auto& file : files)
             all += file.size;
         return all;
     }

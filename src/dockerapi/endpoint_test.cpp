@@ -34,7 +34,7 @@ TEST_F(Endpoints, AnotherMachineIsATarget)
 {
     const auto found = find({"DOCKER_HOST=tcp://gpu-host:2375"});
     ASSERT_FALSE(found);
-    EXPECT_THAT(found.error().message(), HasSubstr("DOCKER_HOST names 'tcp://gpu-host:2375'"));
+    EXPECT_THAT(found.error().message(), HasSubstr("DOCKER_HOST is 'tcp://gpu-host:2375'"));
     EXPECT_THAT(found.error().hint(), HasSubstr("attach remotedocker"));
 }
 
