@@ -14,8 +14,8 @@ export RC_PARAMS=${RC_PARAMS-seed=1} PONK_TEST_FULL=$full
 declare -A result=() seconds=()
 order=()
 selected=0
-steps=(format tree release dependencies e2e e2e-long mlflow host corpus storm storm-tracking
-       asan-build unit integration docker ssh gpu fuzz-seeds tsan-build tsan)
+steps=(format tree release dependencies e2e e2e-long mlflow corpus storm storm-tracking
+       asan-build unit integration docker host ssh gpu fuzz-seeds tsan-build tsan)
 only_full=(headers environment fuzz storm-remote)
 [[ $full == 1 ]] && steps+=("${only_full[@]}")
 
@@ -159,7 +159,6 @@ step dependencies check_dependencies
 step e2e e2e_quick
 step e2e-long e2e_long
 step mlflow tools/pytest.sh "$release" tests/integration/mlflow
-step host tools/pytest.sh "$release" tests/integration/host
 step corpus tools/pytest.sh "$release" tests/corpus
 step storm storm
 step storm-tracking storm_tracking
@@ -169,6 +168,7 @@ step asan-build build_asan
 step unit tests asan -L unit -j $((2 * jobs))
 step integration tests asan -L integration
 step docker tools/pytest.sh "$release" tests/integration/docker
+step host tools/pytest.sh "$release" tests/integration/host
 step ssh tools/pytest.sh "$release" tests/integration/ssh
 # GPU leases: processes of two users on real lock files.
 step gpu lease_storm

@@ -302,8 +302,9 @@ Result<std::uint64_t> AuditLog::append_line(const Record& record)
     const auto line = line_of(record, head);
     const auto done = os::write_all(file_.get(), line);
     if (!done) {
-        // A part of a line would be taken for a change by somebody else.
-        static_cast<void>(::ftruncate(file_.get(), static_cast<off_t>(size_)));
+        // A part of a line would be taken for a change by somebody else. Opening the file again
+        // repairs what cannot be cut off now.
+        if (::ftruncate(file_.get(), static_cast<off_t>(size_)) != 0) file_ = os::Fd();
         return tl::unexpected(
             done.error().within("write " + os::in_quotes(file_of(home_, number_))));
     }
