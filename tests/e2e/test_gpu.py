@@ -127,14 +127,14 @@ def test_gpus_not_asked_for_and_no_gpu_machine(gpus, ponk):
     assert b"driver and library differ" in said and b"Restart it." in said
 
 
-@pytest.mark.parametrize("wish,said", [("3", b"2"), ("GPU-9", b"GPU-9"), ("-1", b"--gpus"), ("x", b"no GPU 'x'"), ("GPU-", b"GPU-")])
-def test_wishes_that_cannot_be(gpus, ponk, request, said):
+@pytest.mark.parametrize("selection,said", [("3", b"2"), ("GPU-9", b"GPU-9"), ("-1", b"--gpus"), ("x", b"no GPU 'x'"), ("GPU-", b"GPU-")])
+def test_selections_that_cannot_be_met(gpus, ponk, selection, said):
     ponk.write("a.py", "print('ran')\n")
-    done = ponk.run("submit", "--gpus", request, "a.py", code=None)
+    done = ponk.run("submit", "--gpus", selection, "a.py", code=None)
     assert done.returncode != 0 and said in done.stderr and b"hint:" in done.stderr, done.stderr
 
 
-def test_a_hidden_gpu_in_the_shell_is_a_wish_for_none(gpus, ponk):
+def test_a_hidden_gpu_in_the_shell_asks_for_none(gpus, ponk):
     ponk.write("show.py", "import os; print(repr(os.environ.get('CUDA_VISIBLE_DEVICES')))\n")
     for value in ("-1", ""):
         ponk.environment["CUDA_VISIBLE_DEVICES"] = value
