@@ -101,7 +101,7 @@ def test_files_beside_the_outputs_of_a_copied_tree_are_returned(docker, tmp_path
         assert (tmp_path / "back" / name).read_text() == name
     docker.run("experiment", "clean", "last")
     done = docker.run("experiment", "return", "last", "-d", tmp_path / "again", code=None)
-    assert done.returncode != 0 and b"gone" in done.stderr
+    assert done.returncode != 0 and b"no longer exists" in done.stderr
 
 
 def test_packages_of_the_conda_file_are_built_into_an_image_once(docker):
