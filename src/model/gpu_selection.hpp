@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/error.hpp"
+#include "base/json.hpp"
 
 #include <string>
 #include <string_view>
@@ -20,5 +21,10 @@ struct GpuSelection {
 // "none", "all", "2", "GPU-…,GPU-…"; "0," is the GPU in place 0. Fails with what is allowed.
 Result<GpuSelection> parse_gpu_selection(std::string_view text);
 std::string to_text(const GpuSelection& selection);
+
+// That text in an object that was stored or sent, under the name of the option. Runs and tickets of
+// the first version call it "wish".
+inline constexpr const char* stored_selection_name = "gpus";
+const Json& stored_selection(const Json& object);
 
 }  // namespace ponk::model

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/run_words.hpp"
 
+#include "model/gpu_selection.hpp"
 #include "model/run_state.hpp"
 
 namespace ponk::model {
@@ -37,14 +38,24 @@ Json tags_json(const Run& run)
     return tags;
 }
 
+namespace {
+
+bool selects_gpus(const Json& request)
+{
+    const auto& selection = stored_selection(request);
+    return selection.is_string() && !selection.as_string().empty();
+}
+
+}  // namespace
+
 std::string gpu_verdict(const Run& run)
 {
     if (run.gpu.is_null()) {
         // Nothing is known of them: it waits, or never came so far. What every run gets by itself
         // is no request; and who asked for none has an empty one.
-        const auto& selection = run.configuration["gpu"];
-        const bool requested = (selection.boolean("asked") && !selection.text("wish").empty()) ||
-                               selection.boolean("required");
+        const auto& request = run.configuration["gpu"];
+        const bool requested =
+            (request.boolean("asked") && selects_gpus(request)) || request.boolean("required");
         return requested ? "unknown" : std::string(gpu_not_requested);
     }
     const auto verdict = run.gpu.text("verdict");
@@ -59,7 +70,7 @@ Json gpu_verdict_json(const Run& run)
         return verdict.empty() ? Json() : Json(verdict);
     }
     // It may still get some.
-    const bool wants = !run.configuration["gpu"].text("wish").empty();
+    const bool wants = selects_gpus(run.configuration["gpu"]);
     return wants && run.state < RunState::running ? Json() : Json(gpu_verdict(run));
 }
 

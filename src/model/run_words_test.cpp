@@ -10,13 +10,15 @@ TEST(GpuVerdict, IsUnknownForWhoAskedAndWasNotJudged)
 {
     model::Run run;
     EXPECT_EQ(gpu_verdict(run), "not-requested");
-    run.configuration = JsonObject{{"gpu", JsonObject{{"wish", "all"}, {"asked", false}}}};
+    run.configuration = JsonObject{{"gpu", JsonObject{{"gpus", "all"}, {"asked", false}}}};
     EXPECT_EQ(gpu_verdict(run), "not-requested");
-    run.configuration = JsonObject{{"gpu", JsonObject{{"wish", ""}, {"asked", true}}}};
+    run.configuration = JsonObject{{"gpu", JsonObject{{"gpus", ""}, {"asked", true}}}};
     EXPECT_EQ(gpu_verdict(run), "not-requested") << "none was asked for";
-    run.configuration = JsonObject{{"gpu", JsonObject{{"wish", "1"}, {"asked", true}}}};
+    run.configuration = JsonObject{{"gpu", JsonObject{{"gpus", "1"}, {"asked", true}}}};
     EXPECT_EQ(gpu_verdict(run), "unknown");
-    run.configuration = JsonObject{{"gpu", JsonObject{{"wish", "all"}, {"required", true}}}};
+    run.configuration = JsonObject{{"gpu", JsonObject{{"gpus", "all"}, {"required", true}}}};
+    EXPECT_EQ(gpu_verdict(run), "unknown");
+    run.configuration = JsonObject{{"gpu", JsonObject{{"wish", "1"}, {"asked", true}}}};
     EXPECT_EQ(gpu_verdict(run), "unknown");
     run.gpu = JsonObject{{"phase", "queued"}};
     EXPECT_EQ(gpu_verdict(run), "unknown");
@@ -29,7 +31,7 @@ std::string told(RunState state, Json gpu, const std::string& selection = "all")
     Run run;
     run.state = state;
     run.gpu = std::move(gpu);
-    run.configuration = JsonObject{{"gpu", JsonObject{{"wish", selection}}}};
+    run.configuration = JsonObject{{"gpu", JsonObject{{"gpus", selection}}}};
     return to_json(gpu_verdict_json(run));
 }
 

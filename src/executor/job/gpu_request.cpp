@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "executor/job/gpu_request.hpp"
 
+#include "model/gpu_selection.hpp"
+
 #include <algorithm>
 
 namespace ponk::executor {
 
 Json to_json(const GpuRequest& request)
 {
-    return JsonObject{{"wish", request.selection},
+    return JsonObject{{model::stored_selection_name, request.selection},
                       {"asked", request.origin == GpuRequest::Origin::asked},
                       {"required", request.need == GpuRequest::Need::required},
                       {"refuse", request.busy == GpuRequest::Busy::refuse},
@@ -16,7 +18,8 @@ Json to_json(const GpuRequest& request)
 
 GpuRequest gpu_request_from(const Json& json)
 {
-    return {.selection = json.text("wish"),
+    const auto& selection = model::stored_selection(json);
+    return {.selection = selection.is_string() ? selection.as_string() : std::string(),
             .origin = json.boolean("asked") ? GpuRequest::Origin::asked : GpuRequest::Origin::usual,
             .need =
                 json.boolean("required") ? GpuRequest::Need::required : GpuRequest::Need::wanted,

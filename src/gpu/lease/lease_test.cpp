@@ -100,11 +100,11 @@ TEST_P(Leases, LastWhileAnyProcessOfTheRunHoldsAShare)
     outside.end();
     EXPECT_EQ(folder.holder("GPU-0").value()->run, "run");
     EXPECT_TRUE(take_now("GPU-0", "other").waiting);
-    os::Fd anew;
-    EXPECT_TRUE(share(anew));
+    os::Fd again;
+    EXPECT_TRUE(share(again));
     inside.end();
     EXPECT_TRUE(take_now("GPU-0", "other").waiting);
-    anew.reset();
+    again.reset();
     EXPECT_FALSE(take_now("GPU-0", "other").waiting);
 }
 

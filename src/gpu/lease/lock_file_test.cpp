@@ -133,9 +133,13 @@ TEST_F(LockFile, NoteSurvivesAndForeignBytesDoNoHarm)
                          .selection =
                              Selection{.kind = Selection::Kind::count, .count = 2, .uuids = {}}};
     const auto text = to_text(note);
-    EXPECT_EQ(text, "{\"user\":\"ann\",\"run\":\"0197\",\"pid\":12,\"since\":5,\"wish\":\"2\"}\n");
+    EXPECT_EQ(text, "{\"user\":\"ann\",\"run\":\"0197\",\"pid\":12,\"since\":5,\"gpus\":\"2\"}\n");
     ASSERT_TRUE(parse_lease_note(text));
     EXPECT_EQ(to_text(*parse_lease_note(text)), text);
+    const auto old = parse_lease_note(
+        "{\"user\":\"ann\",\"run\":\"0197\",\"pid\":12,\"since\":5,\"wish\":\"2\"}\n");
+    ASSERT_TRUE(old) << "of the first version";
+    EXPECT_EQ(to_text(*old), text);
 
     for (const auto& bad :
          {std::string(),
@@ -145,7 +149,7 @@ TEST_F(LockFile, NoteSurvivesAndForeignBytesDoNoHarm)
           text + text,
           std::string("{\"user\":\"a\",\"run\":\"b\",\"pid\":-1,\"since\":0}\n"),
           std::string("{\"user\":\"a\",\"run\":\"b\",\"pid\":99999999999,\"since\":0}\n"),
-          std::string("{\"user\":\"a\",\"run\":\"b\",\"pid\":1,\"since\":0,\"wish\":7}\n"),
+          std::string("{\"user\":\"a\",\"run\":\"b\",\"pid\":1,\"since\":0,\"gpus\":7}\n"),
           "{\"user\":\"" + std::string(300, 'a') + "\",\"run\":\"b\",\"pid\":1,\"since\":0}\n"})
         EXPECT_FALSE(parse_lease_note(bad)) << bad.substr(0, 80);
     const auto rude = parse_lease_note(

@@ -49,7 +49,7 @@ std::optional<std::uint64_t> number_of(std::string_view name)
 // Numbers of all tickets, in order. Names that are none, or forged, are left alone.
 Result<std::vector<std::uint64_t>> list_tickets(int folder)
 {
-    // Opened anew: where a listing stands belongs to the open folder.
+    // Opened again: where a listing stands belongs to the open folder.
     const os::Fd opened(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     os::NameList list;
     if (const int failed = opened ? list.read(opened.get()) : errno)
