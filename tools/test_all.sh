@@ -112,7 +112,8 @@ check_tree() {
     for check in check_layers.py check_layers_test.py check_try.py check_try_test.py check_words.py check_words_test.py group_sources_test.py; do
         /usr/bin/python3 "tools/$check" || return 1
     done
-    /usr/bin/python3 tools/pack_samples.py samples "$(mktemp -d)/samples.zip"
+    mkdir -p build
+    /usr/bin/python3 tools/pack_samples.py samples build/samples.zip
 }
 
 # by_size CI FULL: the first in CI, the second in make test-full.

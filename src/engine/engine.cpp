@@ -68,7 +68,7 @@ std::vector<std::shared_ptr<Supervisor>> Engine::take_ended(Runs& runs)
             continue;
         }
         if (it->second->stored_snapshot()) {
-            // Cancelled while its snapshot became ready.
+            // Canceled while its snapshot became ready.
             if (!runs.queue.is_waiting(it->first)) runs.withdrawn.push_back(it->first);
             runs.queue.stored(it->first);
         } else {
@@ -84,7 +84,7 @@ std::vector<std::shared_ptr<Supervisor>> Engine::take_ended(Runs& runs)
 void Engine::dispatch()
 {
     if (stopping_) return;
-    take_ended(*runs_.lock()).clear();
+    const auto over = take_ended(*runs_.lock());
     for (const auto& id : std::exchange(runs_.lock()->withdrawn, {})) {
         const auto run = context_.history.get_run(id);
         if (run && !model::is_terminal(run->state)) static_cast<void>(cancel_waiting(*run));
@@ -175,7 +175,7 @@ Result<model::Run> Engine::start(model::Run run, const Plan& plan, LaunchContext
     {
         auto runs = runs_.lock();
         over = take_ended(*runs);
-        // At once, where nothing stands between.
+        // At once, unless others wait or its location is full.
         run.state =
             runs->queue.try_begin(location, run.id) ? RunState::preparing : RunState::not_started;
     }
@@ -294,10 +294,16 @@ Result<model::Run> Engine::cancel(const RunId& id, std::chrono::seconds grace)
     store::RunChange change;
     change.cancel_requested = true;
     auto marked = TRY(context_.history.update_run(id, change));
-    auto runs = runs_.lock();
-    const bool waited = runs->queue.remove(id);
-    if (const auto found = runs->live.find(id); found != runs->live.end()) {
-        found->second->cancel(grace);
+    bool waited = false;
+    std::shared_ptr<Supervisor> supervisor;
+    {
+        auto runs = runs_.lock();
+        waited = runs->queue.remove(id);
+        if (const auto found = runs->live.find(id); found != runs->live.end())
+            supervisor = found->second;
+    }
+    if (supervisor) {
+        supervisor->cancel(grace);
         return marked;
     }
     return waited ? cancel_waiting(marked) : marked;
