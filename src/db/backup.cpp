@@ -37,7 +37,7 @@ Result<> copy_pages(Connection& source, const Path& to)
     ::sqlite3_exec(raw, "PRAGMA synchronous=FULL", nullptr, nullptr, nullptr);
     auto* backup = ::sqlite3_backup_init(raw, "main", source.handle(), "main");
     if (!backup) return broken(::sqlite3_extended_errcode(raw));
-    // In one step: a copy in several begins anew with every commit of another connection.
+    // In one step: a copy in several begins again with every commit of another connection.
     const int copied = ::sqlite3_backup_step(backup, -1);
     const int finished = ::sqlite3_backup_finish(backup);
     if (copied != SQLITE_DONE) return broken(copied);

@@ -42,7 +42,7 @@ void Keeper::ask_driver_in_queue()
         look_again_at_inventory();
 }
 
-// Made anew (instances of a card, or after a reset) a device has another name; one that vanished
+// Created again (instances of a card, or after a reset) a device has another name; one that vanished
 // may be back.
 void Keeper::look_again_at_inventory()
 {
@@ -112,7 +112,7 @@ Result<Keeper::Turn> Keeper::wait_for_turn(const gpu::Ticket& ticket)
             return Turn::taken;
         }
         if (waits_for_parent(ticket)) return refuse_nested();
-        // A folder that somebody spoilt may be mended: no reason to lose the place.
+        // Somebody may repair a damaged folder: no reason to lose the place in the queue.
         const auto waiting = outcome ? std::move(*outcome->waiting)
                                      : gpu::Waiting{.reasons = {outcome.error().message()}};
         if (refuses) {

@@ -40,7 +40,7 @@ Limit until(Deadline deadline);
 Limit while_moving(std::chrono::milliseconds quiet_limit);
 
 // An HTTP/1.1 client on a Unix socket. One call at a time; the connection is kept between calls and
-// made anew when it broke. Not for use from several threads.
+// opened again when it broke. Not for use from several threads.
 class HttpClient {
 public:
     // `peer` is how errors name the other side: "the daemon".

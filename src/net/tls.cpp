@@ -22,7 +22,7 @@ namespace {
 namespace asio = boost::asio;
 
 using Context = std::shared_ptr<asio::ssl::context>;
-// What changes when a file is replaced or written anew.
+// What changes when a file is replaced or written again.
 using Version = std::tuple<dev_t, ino_t, off_t, std::int64_t, std::int64_t>;
 
 Version version_of(const os::Path& path)
@@ -149,7 +149,7 @@ public:
     {
         asio::async_write(stream_, parts, std::move(done));
     }
-    // Without TLS's own word of farewell, which might have to wait: what was sent had its length.
+    // Without TLS's close_notify, which might have to wait: what was sent had its length.
     void end_sending() override
     {
         error_code ignored;

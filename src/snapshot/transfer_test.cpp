@@ -22,9 +22,9 @@ std::string noise(std::size_t size, unsigned seed)
 }
 
 // Another store in this process, which can be cut off after some batches.
-class NextDoor final : public ObjectPeer {
+class OtherStore final : public ObjectPeer {
 public:
-    explicit NextDoor(const ObjectStore& store) : store_(store) {}
+    explicit OtherStore(const ObjectStore& store) : store_(store) {}
     Result<std::vector<Digest>> missing(const std::vector<Digest>& digests,
                                         std::stop_token stop) override
     {
@@ -72,7 +72,7 @@ protected:
     }
     static constexpr std::string_view compressed_magic_{"\x89PONKz1\n", 8};
     ObjectStore other_;
-    NextDoor peer_;
+    OtherStore peer_;
 };
 
 TEST_F(Transfer, ATreeArrivesAsItIs)
@@ -136,7 +136,7 @@ TEST_F(Transfer, ALargeObjectComesInPartsAndResumes)
     ASSERT_TRUE(stored);
     const auto digest = store_.read_manifest(stored->id)->find("model")->digest;
     const auto other = *ObjectStore::open(folder_ / "home");
-    NextDoor host(store_);
+    OtherStore host(store_);
     host.batches_left = 1;
     EXPECT_FALSE(fetch_objects(other, host, {digest}, {}, {}));
     EXPECT_EQ(received_so_far(other, digest), longest_part);

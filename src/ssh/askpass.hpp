@@ -19,7 +19,7 @@
 namespace ponk::ssh {
 
 // What a program asks, and on whose behalf. The text of a question is half the other side's: a jump
-// host may ask in the host's words. Which process asks is nobody's to forge: the program that we
+// host may ask in the host's words. Which process asks cannot be forged: the program that we
 // started ourselves talks to the host, one further down (a jump host's ssh) to somebody else.
 struct Question {
     enum class Asker { started_by_us, somebody_else };

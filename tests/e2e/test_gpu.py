@@ -166,7 +166,7 @@ def test_list_check_and_doctor_tell_of_the_cards(gpus, ponk):
     assert line["status"] == "warn" and line["hint"] == "Restart it.", line
 
 
-def test_wishes_are_checked_where_they_stand(gpus, ponk):
+def test_selections_are_checked_where_they_are_written(gpus, ponk):
     ponk.write("a.py", "print('ran')\n")
     ponk.write("aml_config/x.runconfig", "Target: local\nFramework: Python\ngpus: -2\n")
     assert ponk.json("check", code=65)[0]["line"] == 3

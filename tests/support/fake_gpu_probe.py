@@ -4,7 +4,7 @@
 
     PONK_GPU_PROBE=tests/support/fake_gpu_probe.py PONK_FAKE_GPUS=gpus.json ponk gpu list
 
-PONK_FAKE_GPUS names a JSON file, read anew at each request: change it (by rename) and the next answer
+PONK_FAKE_GPUS names a JSON file, read again at each request: change it (by rename) and the next answer
 is another one. A file that is not there means no GPUs; one that is no JSON means the last good one.
 
     {"driver_version": "580.1",         all of these are optional

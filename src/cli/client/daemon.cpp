@@ -143,7 +143,7 @@ Result<Daemon> Daemon::reach(const os::Path& home)
                   "the daemon started and stopped again",
                   fmt::format("See its log: {}.", os::in_quotes(home / "daemon.log"))));
     }
-    // What it had to mend is told by the command that started it, once.
+    // The command that started it reports what it repaired, once.
     if (const auto notice = found->about().text("notice"); !notice.empty())
         static_cast<void>(os::write_all(STDERR_FILENO, "ponk: " + printable(notice) + "\n"));
     return std::move(*found);

@@ -98,7 +98,7 @@ copy_log(Daemon& daemon, const LogRequest& request, LogWriter& writer, std::stop
         if (ended) break;
         if (stop.stop_requested()) return fail(ErrorKind::cancelled, "stopped while following");
         const Error& reason = ended.error();
-        // Silence alone is no failure: a daemon that still answers gets its time anew.
+        // Silence alone is not a failure: a daemon that still answers gets its full time again.
         const bool alive = reason.kind() == ErrorKind::timeout &&
                            daemon.get("/runs/" + request.run, seconds(10)).has_value();
         if (alive) {

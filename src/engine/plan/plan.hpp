@@ -64,8 +64,8 @@ struct HostPlan {
     std::string private_key;
 };
 
-// Everything that decides how a run executes, besides its snapshot and the launch_context
-// environment. Stored with the run (secrets by name only), so that a rerun is exact.
+// Everything that decides how a run executes, besides its snapshot and its launch context.
+// Stored with the run (secrets by name only), so that a rerun is exact.
 struct Plan {
     std::string run_configuration;
     std::string target;

@@ -66,7 +66,7 @@ bool names_python(const std::string& line)
     return word.find("python") != std::string::npos || word.find("pypy") != std::string::npos;
 }
 
-// More than Python and what comes with it; a file that cannot be read is nobody's affair here.
+// More than Python and what comes with it; a file that cannot be read is reported elsewhere.
 bool lists_packages(const Path& project, const std::string& file)
 {
     config::Report report(file);

@@ -208,7 +208,7 @@ Result<Preparation> plan_image(const Settings& settings,
                             const std::stop_token& token) -> Result<std::optional<Built>> {
         const auto image = TRY(find_built(image_request.engine, key, token));
         if (!image) return std::nullopt;
-        // One without its list is built anew.
+        // One without its list is built again.
         auto lock = read_image_lock(image_request.engine, image->id, token);
         if (!lock) return std::nullopt;
         return Built{record_of(*image, base, engine, image_request), std::move(*lock)};

@@ -54,7 +54,7 @@ Result<std::optional<Record>> Cache::find(const std::string& id) const
     const auto text = TRY(os::read_file_if_any(folder(id) / record_file, record_limit));
     if (!text) return std::nullopt;
     auto record = parse_record(*text);
-    // One that cannot be understood is as good as none: it is built anew.
+    // One that cannot be understood counts as missing: it is built again.
     if (!record || record->id != id) return std::nullopt;
     return std::move(*record);
 }

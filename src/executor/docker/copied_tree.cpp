@@ -205,7 +205,7 @@ Result<std::vector<std::string>> copy_outputs_home(const dockerapi::Engine& engi
                                                    const Path& directory,
                                                    std::stop_token stop)
 {
-    // A new folder: a repeated call begins anew.
+    // A new folder: a repeated call begins again.
     const auto building = directory / unfinished_outputs;
     TRY(os::remove_tree(building));
     TRY(os::make_directories(building));

@@ -151,7 +151,7 @@ public:
         TRY(note(spec, engine, ContainerNote::Stage::given));
         if (needs_monitor(spec)) {
             TRY(start_beside(spec, engine, container, prepared ? &*prepared : nullptr, stop));
-            secrets.keep();  // written anew by the side, for the supervisor
+            secrets.keep();  // written again by the GPU monitor, for the supervisor
             return name;
         }
         TRY(create_container(engine, container.spec, after(patience), stop));

@@ -164,7 +164,7 @@ TEST_F(EventFilesOfARun, FilesThatCameWithTheProjectAreNotOfTheRun)
     spec.tensorboard = "logs";
     ASSERT_TRUE(note_event_folders(spec));
     append("logs/events.out.tfevents.3", event_file_begin(3) + scalar_record("new", 1, 0));
-    // Written anew under the old name.
+    // Written again under the old name.
     std::filesystem::remove(run_ / "work/outputs/events.out.tfevents.2");
     append("outputs/events.out.tfevents.2", event_file_begin(4) + scalar_record("again", 1, 0));
     read_all();

@@ -60,7 +60,7 @@ void AgentCalls::note_missing(const Path& directory,
                               const HostAddress& host,
                               const std::string& reason)
 {
-    // A ponk-agent that is started anew looks again.
+    // The next ponk-agent that starts looks again.
     if (homes_.missing(directory, reason)) options_.hosts->drop(host);
 }
 

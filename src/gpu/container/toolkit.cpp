@@ -12,7 +12,7 @@ namespace {
 
 struct Hole {
     const char* name;
-    std::array<unsigned, 3> mended;
+    std::array<unsigned, 3> fixed;
 };
 
 // From NVIDIA's security bulletins of September 2024, February and July 2025.
@@ -42,7 +42,7 @@ std::optional<Toolkit> parse_toolkit(std::string_view printed)
         if (at >= rest.size() || rest[at] != '.') return std::nullopt;
         ++at;
     }
-    // A candidate for a release comes before it, mended or not.
+    // A candidate for a release comes before it, fixed or not.
     const auto behind = rest.substr(at, 3);
     const bool candidate = behind == "-rc" || behind == "~rc";
     toolkit.text = std::string(rest.substr(0, at)) + (candidate ? "-rc" : "");
@@ -67,7 +67,7 @@ std::string holes_of(const Toolkit& toolkit)
 {
     std::vector<std::string> names;
     for (const auto& hole : holes)
-        if (toolkit.version < hole.mended) names.emplace_back(hole.name);
+        if (toolkit.version < hole.fixed) names.emplace_back(hole.name);
     return join(names, ", ");
 }
 

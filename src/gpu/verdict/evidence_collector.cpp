@@ -30,7 +30,7 @@ void note(std::vector<T>& list, T value, std::size_t most)
         list.push_back(value);
 }
 
-// The counter begins anew when the driver is loaded again.
+// The counter begins again when the driver is loaded again.
 void add_energy(const std::optional<double>& counter,
                 std::optional<double>& before,
                 std::optional<double>& total)

@@ -13,7 +13,7 @@ namespace {
 
 constexpr unsigned looks_to_remember = 60;
 // A process may be moved into a group after it was looked at. One that shows on a GPU is looked at
-// anew each time anyway.
+// again each time anyway.
 constexpr unsigned looks_between_marks = 60;
 // Deeper than any tree of processes; ends the walk should parents form a ring while they change.
 constexpr int most_ancestors = 1000;

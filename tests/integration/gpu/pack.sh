@@ -36,7 +36,7 @@ if [[ ! -s $pack/ssh.tar.xz ]]; then
         libgcrypt20 libgpg-error0 liblz4-1 liblzma5 zlib1g libzstd1
     for program in sshd ssh ssh-keygen ssh-keyscan; do
         find "$files/tree" -type f -name "$program" -path '*bin/*' -exec cp {} "$files/pack/" \;
-        # They start each other, through environments that are made anew.
+        # They start each other, through environments that are created again.
         "$files/tree/usr/bin/patchelf" --force-rpath --set-rpath '$ORIGIN/lib' "$files/pack/$program"
     done
     tar -C "$files/pack" -c . | xz -T0 -6 > "$pack/ssh.tar.xz"

@@ -61,7 +61,7 @@ class Network:
         # A route to nowhere on the far side: what comes in gets no answer, what goes out is dropped.
         self.inside("ip", "route", "replace", "blackhole", f"{self.near}/32")
 
-    def mend(self):
+    def repair(self):
         self.inside("ip", "route", "del", "blackhole", f"{self.near}/32")
 
     def stop(self):

@@ -131,7 +131,7 @@ class Storm:
         time.sleep(self.dice.uniform(0.5, 4))
         if self.dice.random() < 0.5:  # a connection that will never speak again
             self.kill(self.ssh_processes(True))
-        self.machine.network.mend()
+        self.machine.network.repair()
         return True
 
     def rage(self, count):

@@ -133,7 +133,7 @@ def test_machine_that_is_away_is_a_flag_and_cancel_waits_for_it(away, machine):
         assert "(unreachable, cancel requested)" in away.text("runs", "-o", "table")
         assert away.json("history", "info", "last")["status"] == "Running"
     finally:
-        machine.network.mend()
+        machine.network.repair()
 
     ended = wait_for(away, "Canceled", seconds=90)
     assert "unreachable" not in ended
@@ -151,7 +151,7 @@ def test_run_that_ends_while_the_machine_is_away_is_collected_later(away, machin
         os.kill(away.json("daemon", "status")["pid"], signal.SIGKILL)
         time.sleep(3)
     finally:
-        machine.network.mend()
+        machine.network.repair()
 
     assert wait_for(away, "Completed", seconds=90)["exit_code"] == 0
     assert away.text("logs", run["run_id"]) == "begin\nend\n"

@@ -71,7 +71,7 @@ def test_second_attach_needs_no_password_and_adds_no_second_key(ponk, attach, ho
 
 
 @pytest.mark.full
-def test_key_that_was_made_for_the_host_serves_when_one_is_wished_for(ponk, attach, host_user):
+def test_key_that_was_made_for_the_host_serves_when_one_is_requested(ponk, attach, host_user):
     attach("--password", PASSWORD)
     authorized = host_user.authorized
     attach("--use-azureml-ssh-key", name="again")

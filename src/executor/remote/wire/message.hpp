@@ -36,8 +36,8 @@ std::string shown_text(std::string_view text);
 // The same for all texts of an answer but the files in it ("lock").
 Json shown_texts(const Json& answer);
 
-// All of a spec but what belongs to the machine that sends it: directory, source,
-// submitter_environment, host.
+// All of a spec but what belongs to the machine that sends it: directory, source, host and the
+// submitter's environment.
 Json to_json(const JobSpec& spec);
 Result<JobSpec> parse_job_spec(const Json& head);
 
