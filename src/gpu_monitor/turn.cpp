@@ -42,8 +42,8 @@ void Keeper::ask_driver_in_queue()
         look_again_at_inventory();
 }
 
-// Created again (instances of a card, or after a reset) a device has another name; one that vanished
-// may be back.
+// Created again (instances of a card, or after a reset) a device has another name; one that
+// vanished may be back.
 void Keeper::look_again_at_inventory()
 {
     auto inventory = probe_->inventory(after(queue_patience), {});

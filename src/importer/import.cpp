@@ -29,7 +29,8 @@ std::string without_slash(std::string text)
     return text;
 }
 
-// Refused because of what it is or what is here; every other error is ours to fix, and ends the import.
+// Refused because of what it is or what is here; every other error is ours to fix, and ends the
+// import.
 bool is_refusal(const Error& error)
 {
     return error.kind() == ErrorKind::conflict || error.kind() == ErrorKind::invalid_argument;
