@@ -24,6 +24,7 @@ struct RunRequest {
     Variables variables;
     std::optional<bool> tracked;
     std::optional<std::int64_t> time_limit_seconds;
+    std::optional<std::int64_t> grace_seconds;
     bool substitute = false;         // known replacements for packages that died since 2017
     std::vector<std::string> allow;  // "promote"; no file can grant that
     std::string tensorboard;
@@ -47,6 +48,7 @@ struct RunRequest {
                           field("variables", &RunRequest::variables),
                           field("tracked", &RunRequest::tracked),
                           field("time_limit_seconds", &RunRequest::time_limit_seconds),
+                          field("grace_seconds", &RunRequest::grace_seconds),
                           field("substitute", &RunRequest::substitute),
                           field("allow", &RunRequest::allow),
                           field("tensorboard", &RunRequest::tensorboard),

@@ -271,6 +271,7 @@ Result<ResolvedRun> resolve_run(const RunRequest& request, const Submitter& subm
                    .tracked = request.tracked.value_or(*configuration.tracked_run),
                    .collect_outputs = *configuration.output_collection,
                    .may_promote = !request.allow.empty()};
+    if (request.grace_seconds) spec.policy.grace = std::chrono::seconds(*request.grace_seconds);
     spec.resources.time_limit = std::chrono::seconds(
         request.time_limit_seconds.value_or(*configuration.max_run_duration_seconds));
     if (is_preparation(spec)) {

@@ -46,6 +46,10 @@ constexpr Option options[] = {
     {.name = "time-limit",
      .value = "TIME",
      .help = "End the run after this time: 90s, 30m, 12h, 7d."},
+    {.name = "grace",
+     .value = "TIME",
+     .help = "Time between SIGTERM and SIGKILL when the run reaches its time limit or is canceled, "
+             "for scripts that save their work. Default: 10s."},
     {.name = "gpus",
      .value = "N|all|none|IDS",
      .help = "GPUs to use: a number, all, none, or a comma-separated list of indexes or beginnings "
@@ -118,6 +122,8 @@ Outcome run(Context& context, const Invocation& words)
     request.gpus = words.value("gpus");
     if (const auto limit = words.value("time-limit"))
         request.time_limit_seconds = TRY(as_usage(parse_time_span(*limit)));
+    if (const auto grace = words.value("grace"))
+        request.grace_seconds = TRY(as_usage(parse_time_span(*grace)));
     const auto body = request_body(request, until);
     const Json record = TRY(submit(context, "/runs", body, until));
     if (until == Until::accepted) return print_started(context, record);
