@@ -65,6 +65,11 @@ bool may_promote(const Json& spec)
     return (is_v1(spec) ? spec : spec["policy"]).boolean("may_promote");
 }
 
+std::chrono::seconds grace_of(const Json& spec)
+{
+    return std::chrono::seconds(spec["policy"].integer("grace_seconds", Policy().grace.count()));
+}
+
 std::string target_type(const RunSpec& spec)
 {
     const bool host = spec.location.kind == Location::Kind::host;

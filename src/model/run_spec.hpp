@@ -213,7 +213,7 @@ struct Policy {
     bool tracked = true;
     bool collect_outputs = true;
     bool may_promote = false;        // its script may move aliases of models
-    std::chrono::seconds grace{10};  // between SIGTERM and SIGKILL
+    std::chrono::seconds grace{10};  // between SIGTERM and SIGKILL, at its time limit or a cancel
 
     static constexpr auto fields()
     {
@@ -272,6 +272,7 @@ Result<GpuRequest> parse_gpu_request(const Json& json);
 // The request inside a stored spec, without reading the rest of it.
 GpuRequest stored_gpu_request(const Json& spec);
 bool may_promote(const Json& spec);
+std::chrono::seconds grace_of(const Json& spec);
 
 // The type of its target, as files of targets name it: "local", "localdocker", "remote" or
 // "remotedocker".

@@ -133,6 +133,8 @@ TEST(RunSpec, PartsAreFoundWithoutReadingAllOfIt)
     EXPECT_TRUE(may_promote(stored));
     EXPECT_FALSE(may_promote(to_json(RunSpec())));
     EXPECT_FALSE(may_promote(Json()));
+    EXPECT_EQ(grace_of(stored), std::chrono::seconds(30));
+    EXPECT_EQ(grace_of(Json()), std::chrono::seconds(10));
     // In the place where the first version had it, which any other could write.
     EXPECT_FALSE(may_promote(JsonObject{{"version", 2}, {"may_promote", true}}));
 }
@@ -172,6 +174,7 @@ RunRequest full_request()
     request.variables = {{"KEY", "secret:api"}};
     request.tracked = false;
     request.time_limit_seconds = 60;
+    request.grace_seconds = 120;
     request.substitute = true;
     request.allow = {"promote"};
     request.tensorboard = "logs";

@@ -37,7 +37,7 @@ Supervisor::Supervisor(const Context& context,
       until_(until), when_over_(std::move(when_over))
 {
     requests_.lock()->submitter = std::move(submitter);
-    if (run_.cancel_requested) requests_.lock()->cancel = 10s;
+    if (run_.cancel_requested) requests_.lock()->cancel = model::grace_of(run_.configuration);
     thread_ = std::jthread([this](std::stop_token stop) { work(stop); });
 }
 
