@@ -97,7 +97,7 @@ TEST_F(PlanTest, HoldsUntilSomebodyAddsToOneOfItsKeys)
     EXPECT_FALSE(holds(of_known));
 }
 
-TEST_F(PlanTest, ATailIsSettledNoFurtherThanAskedFor)
+TEST_F(PlanTest, ATailIsCompactedNoFurtherThanAskedFor)
 {
     Uncompacted uncompacted;
     const auto log = [&](std::int64_t step) {
@@ -182,9 +182,9 @@ TEST(UncompactedTest, WhoseRequestIsOverLeavesTheRowAndTheNextHasItsTurn)
     EXPECT_TRUE(next.taken());
 }
 
-using SettlingTest = HistoryTest;
+using CompactionTest = HistoryTest;
 
-TEST_F(SettlingTest, LosesAndDoublesNothingWhileOthersLogAddAndDelete)
+TEST_F(CompactionTest, LosesAndDoublesNothingWhileOthersLogAddAndDelete)
 {
     constexpr std::int64_t rounds = 150;
     constexpr std::int64_t each = 20;

@@ -38,6 +38,7 @@ Uncompacted::Runs::iterator Uncompacted::drop(Runs& runs, Runs::iterator run, co
 void Uncompacted::forget(std::int64_t run, std::span<const std::int64_t> rows)
 {
     auto runs = runs_.lock();
+    ++forgotten_;
     const auto found = runs->find(run);
     if (found == runs->end()) return;
     drop(*runs, found, [rows](std::int64_t row) {
@@ -49,6 +50,7 @@ void Uncompacted::forget(std::int64_t run, std::span<const std::int64_t> rows)
 void Uncompacted::forget_until(std::int64_t last)
 {
     auto runs = runs_.lock();
+    ++forgotten_;
     for (auto run = runs->begin(); run != runs->end();)
         run = drop(*runs, run, [last](std::int64_t row) { return row <= last; });
     count_ = runs->size();
