@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads show what was logged, wherever it is by now, and never write.
-#include "base/json.hpp"
+#include "doubles/held_writer.hpp"
 #include "store/copy/copies.hpp"
 #include "store/copy/export_lines.hpp"
 #include "store/history/history_access.hpp"
 #include "store/search/run_search_test_support.hpp"
 #include "store/tracking/tracking.hpp"
 
-#include <future>
 #include <random>
-#include <thread>
 
 namespace ponk::store {
 namespace {
@@ -17,30 +15,6 @@ namespace {
 using model::MetricPoint;
 using testing::ElementsAre;
 using testing::SizeIs;
-
-// Holds the database's writer as long as it lives: whoever writes waits.
-class HeldWriter {
-public:
-    explicit HeldWriter(const History& history)
-        : thread_([this, &database = HistoryAccess::database(history)] {
-              EXPECT_TRUE(database.write(db::Durability::process, [this](db::Connection&) {
-                  begun_.set_value();
-                  over_.get_future().wait();
-                  return Result<>();
-              }));
-          })
-    {
-        begun_.get_future().wait();
-    }
-    ~HeldWriter() { over_.set_value(); }
-    HeldWriter(const HeldWriter&) = delete;
-    HeldWriter& operator=(const HeldWriter&) = delete;
-
-private:
-    std::promise<void> begun_;
-    std::promise<void> over_;
-    std::jthread thread_;
-};
 
 std::string text_of(const MetricPoint& point)
 {
@@ -139,7 +113,7 @@ TEST_F(ReadsTest, AnswerWithTheNewestPointsWhileSomebodyHoldsTheWriter)
     const auto& id = ids_.at("A");
     ASSERT_TRUE(history_->log_points(id, std::vector<MetricPoint>{{"a", 7, {}, 1, 1}}));
     ASSERT_TRUE(history_->log_points(id, std::vector<MetricPoint>{{"new", 2, {}, 1, 1}}));
-    const HeldWriter held(*history_);
+    const db::HeldWriter held(HistoryAccess::database(*history_));
 
     EXPECT_THAT(history_->latest_metrics(id).value(), SizeIs(2));
     EXPECT_EQ(history_->count_metrics(id).value(), 2);
