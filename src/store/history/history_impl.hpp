@@ -31,11 +31,13 @@ struct History::Impl {
     void compact_when_large();
     // The same for those who must not wait.
     void call_compactor();
+    [[nodiscard]] bool is_large() const;
+    void compact_beside();  // by the compactor's thread
     // The next `compact_when_large` takes a while.
     [[nodiscard]] bool is_overdue() const;
 
     // The last member: it uses the others.
-    os::Chore compactor{"ponk-compactor", [this] { static_cast<void>(compact_all()); }};
+    os::Chore compactor{"ponk-compactor", [this] { compact_beside(); }};
 };
 
 }  // namespace ponk::store

@@ -15,10 +15,11 @@ using model::MetricPoint;
 
 namespace {
 
-// Bytes of all tails together: from where on they are compacted beside, and from where on those who
-// log have to wait for it. About 300,000 and 5,000,000 points.
+// Of all tails together: from where on they are compacted beside, and from where on those who log
+// have to wait for it. About 300,000 and 5,000,000 points. Whoever reads pays for what is there.
 constexpr std::uint64_t large_tail = std::uint64_t{4} << 20;
 constexpr std::uint64_t overdue_tail = std::uint64_t{64} << 20;
+constexpr std::size_t most_rows = 20'000;
 
 // Nullopt when the run or the key is not there.
 Result<std::optional<KeyPoints>>
@@ -52,9 +53,22 @@ void History::Impl::compact_when_large()
     static_cast<void>(compact_down_to(*database, uncompacted, overdue_tail));
 }
 
+bool History::Impl::is_large() const
+{
+    return uncompacted.bytes() > large_tail || uncompacted.count() > most_rows;
+}
+
 void History::Impl::call_compactor()
 {
-    if (uncompacted.bytes() > large_tail) compactor.call();
+    if (is_large() || uncompacted.any_long_run()) compactor.call();
+}
+
+void History::Impl::compact_beside()
+{
+    // What goes wrong here is tried again with the next call: all points are stored.
+    if (is_large()) static_cast<void>(compact_all());
+    for (const auto run : uncompacted.long_runs())
+        static_cast<void>(compact(run));
 }
 
 Result<> History::log_points(const RunId& id, std::span<const MetricPoint> points)

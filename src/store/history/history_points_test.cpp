@@ -139,6 +139,24 @@ TEST_F(PointsTest, ATailDoesNotGrowWithoutEnd)
     EXPECT_EQ(history_->metric_points(id_, "note", 59, 1).value().at(0).text->size(), 100'000U);
 }
 
+TEST_F(PointsTest, ARunWithManyRowsIsCompactedBeside)
+{
+    const auto other = add().id;
+    ASSERT_TRUE(history_->log_points(other, std::vector{point("loss", 0.5, 1)}));
+    for (std::int64_t i = 0; i < 1000; ++i)
+        ASSERT_TRUE(log({point("loss", 1, i)}));
+
+    const auto reader = db::Connection::open(folder_ / "history.db", db::Role::reader).value();
+    const auto in_tail = [&reader] {
+        return reader->query_integer("SELECT count(*) FROM tail").value();
+    };
+    const auto limit = after(std::chrono::seconds(60));
+    while (in_tail() != 1 && Deadline::clock::now() < limit)
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    EXPECT_EQ(in_tail(), 1) << "that of the other run stays";
+    EXPECT_EQ(history_->find_metric(id_, "loss").value()->count, 1000);
+}
+
 TEST_F(PointsTest, ADeletedRunTakesItsTailAndItsChunksAlong)
 {
     ASSERT_TRUE(log({point("loss", 0.5, 1)}));

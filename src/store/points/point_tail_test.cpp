@@ -145,6 +145,24 @@ TEST(UncompactedTest, KnowsTheRowsThatAreLeft)
     EXPECT_EQ(uncompacted.bytes(), 0U);
 }
 
+TEST(UncompactedTest, KnowsWhichRunsHaveManyRows)
+{
+    Uncompacted uncompacted;
+    for (std::size_t i = 0; i < Uncompacted::many_rows; ++i) {
+        EXPECT_FALSE(uncompacted.any_long_run());
+        uncompacted.note(7, uncompacted.next_row(), 1);
+        uncompacted.note(8, uncompacted.next_row(), 1);
+        uncompacted.forget(8, std::vector{uncompacted.last_row()});
+    }
+    EXPECT_TRUE(uncompacted.any_long_run());
+    EXPECT_THAT(uncompacted.long_runs(), testing::ElementsAre(7));
+    EXPECT_EQ(uncompacted.count(), Uncompacted::many_rows);
+    uncompacted.forget(7, std::vector<std::int64_t>{1});
+    EXPECT_FALSE(uncompacted.any_long_run());
+    uncompacted.forget_until(uncompacted.last_row());
+    EXPECT_EQ(uncompacted.count(), 0U);
+}
+
 TEST(UncompactedTest, GivesOneTurnAtATime)
 {
     Uncompacted uncompacted;
