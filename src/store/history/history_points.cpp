@@ -19,7 +19,7 @@ namespace {
 // have to wait for it. About 300,000 and 5,000,000 points. Whoever reads pays for what is there.
 constexpr std::uint64_t large_tail = std::uint64_t{4} << 20;
 constexpr std::uint64_t overdue_tail = std::uint64_t{64} << 20;
-constexpr std::size_t most_rows = 20'000;
+constexpr std::size_t most_rows = 10'000;
 
 // Nullopt when the run or the key is not there.
 Result<std::optional<KeyPoints>>

@@ -51,7 +51,8 @@ double number_of(const db::Statement& row, int column)
 Result<std::optional<OpenMetric>>
 find_open_metric(db::Connection& connection, std::int64_t run, const std::string& key)
 {
-    auto statement = TRY(connection.prepare(fmt::format("{} WHERE run = ? AND key = ?", columns)));
+    static const auto select = fmt::format("{} WHERE run = ? AND key = ?", columns);
+    auto statement = TRY(connection.prepare(select));
     statement.bind(run, key);
     if (!TRY(statement.step())) return std::optional<OpenMetric>();
     return std::optional(OpenMetric{statement.integer(7), latest_of(statement)});

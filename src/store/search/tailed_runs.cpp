@@ -78,15 +78,24 @@ Result<TailedRuns>
 TailedRuns::read(db::Connection& reader, const TailReader& tail, const RunSearch& search)
 {
     TailedRuns runs;
-    const auto keys = metric_keys(search);
-    if (keys.empty()) return runs;
-    const auto tails = TRY(tail.all_points(reader, keys));
+    runs.keys_ = metric_keys(search);
+    if (runs.keys_.empty()) return runs;
+    const auto tails = TRY(tail.all_points(reader, runs.keys_));
     for (const auto& [run, points] : tails) {
-        auto& values = runs.values_[run];
-        for (const auto& key : keys)
-            values.emplace(key, TRY(find_number(reader, run, key, points)));
+        Values values;
+        values.reserve(runs.keys_.size());
+        for (const auto& key : runs.keys_)
+            values.push_back(TRY(find_number(reader, run, key, points)));
+        runs.values_.emplace_hint(runs.values_.end(), run, std::move(values));
     }
     return runs;
+}
+
+const std::optional<double>& TailedRuns::value_of(const Values& values,
+                                                  const std::string& key) const
+{
+    const auto place = std::lower_bound(keys_.begin(), keys_.end(), key);
+    return values[static_cast<std::size_t>(place - keys_.begin())];
 }
 
 std::vector<std::int64_t> TailedRuns::rows() const
@@ -101,8 +110,9 @@ std::vector<std::int64_t> TailedRuns::rows_for(const RunSearch& search) const
 {
     std::vector<std::int64_t> found;
     for (const auto& [row, values] : values_) {
-        const auto passes = [&of = values](const Comparison& comparison) {
-            return comparison.entity != Entity::metric || holds(of.at(comparison.key), comparison);
+        const auto passes = [this, &of = values](const Comparison& comparison) {
+            return comparison.entity != Entity::metric ||
+                   holds(value_of(of, comparison.key), comparison);
         };
         if (std::all_of(search.filter.begin(), search.filter.end(), passes)) found.push_back(row);
     }
@@ -116,7 +126,7 @@ void TailedRuns::set_marks(std::int64_t row,
     const auto& values = values_.at(row);
     for (std::size_t at = 0; at < columns.size(); ++at) {
         if (columns[at].key.entity != Entity::metric) continue;
-        const auto& value = values.at(columns[at].key.key);
+        const auto& value = value_of(values, columns[at].key.key);
         if (!value) {
             marks[at] = {Rank::missing};
         } else if (std::isnan(*value)) {

@@ -31,8 +31,12 @@ public:
     void set_marks(std::int64_t row, const std::vector<OrderColumn>& columns, Marks& marks) const;
 
 private:
-    // Of each key that the search names; nullopt: the run has no number there.
-    using Values = std::map<std::string, std::optional<double>>;
+    // Of each of `keys_`; nullopt: the run has no number there.
+    using Values = std::vector<std::optional<double>>;
+    [[nodiscard]] const std::optional<double>& value_of(const Values& values,
+                                                        const std::string& key) const;
+
+    std::vector<std::string> keys_;  // sorted
     std::map<std::int64_t, Values> values_;
 };
 
