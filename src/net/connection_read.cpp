@@ -43,6 +43,8 @@ void Connection::wait_for_request()
     partly_ = false;
     if (reader_.has_bytes()) return read_head();  // sent right behind the last one
     guard(served_any_ ? shared_->options.idle_timeout : shared_->options.request_timeout);
+    // To wait first and then read is a call of the kernel more, and only saves memory.
+    if (reader_.keeps_room(head_room)) return receive(head_room, &Connection::read_head);
     transport_->wait_readable([self = shared_from_this()](error_code problem, std::size_t) {
         if (problem) return self->close();
         // Most requests are there as a whole now.

@@ -30,6 +30,8 @@ public:
     // Where received bytes go, and how many came.
     boost::asio::mutable_buffer room(std::size_t size) { return buffer_.prepare(size); }
     void received(std::size_t size) { buffer_.commit(size); }
+    // Whether such room is there already, from the last request.
+    [[nodiscard]] bool keeps_room(std::size_t size) const { return buffer_.capacity() >= size; }
     // Whether bytes are there that were not looked at yet.
     [[nodiscard]] bool has_bytes() const { return buffer_.size() > 0; }
 
