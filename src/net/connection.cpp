@@ -45,11 +45,11 @@ void Connection::give_way()
     });
 }
 
-// Ends the connection when the current step takes longer than `limit`. Steps follow each other
+// Ends the connection when the current step takes longer than until then. Steps follow each other
 // quickly, so a deadline that moves away leaves the timer alone.
-void Connection::guard(std::chrono::milliseconds limit)
+void Connection::guard_until(Clock::time_point deadline)
 {
-    deadline_ = Clock::now() + limit;
+    deadline_ = deadline;
     if (deadline_ < alarm_) set_alarm();
 }
 

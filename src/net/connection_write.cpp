@@ -23,8 +23,6 @@ constexpr std::size_t linger_bytes = std::size_t{32} << 20;
 constexpr std::int64_t linger_byte_cost = 4;
 constexpr std::size_t linger_room = 64 * 1024;
 constexpr std::chrono::seconds linger_time{5};
-// Larger bodies are understood on workers: an I/O thread has others to serve.
-constexpr std::size_t large_for_io = 256 * 1024;
 // What is begun for smaller ones takes about so many nanoseconds: asking the kernel twice how long
 // it was would be a good part of that.
 constexpr std::size_t small_for_io = 4 * 1024;

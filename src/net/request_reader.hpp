@@ -53,7 +53,8 @@ public:
     // Appends up to `most` bytes of the body to `out`. Chunks of which more is frame than data are
     // refused once there are many: each costs time, however little is in it.
     Step read_body(std::string& out, std::size_t most);
-    // What the frames of chunks had in bytes, so far.
+    // What was read of it so far, and what the frames of chunks had in bytes.
+    [[nodiscard]] std::uint64_t data_bytes() const { return data_bytes_; }
     [[nodiscard]] std::uint64_t frame_bytes() const { return frame_bytes_; }
     // How many bytes to receive at once: few until it is seen what chunks are like.
     [[nodiscard]] std::size_t body_room() const;

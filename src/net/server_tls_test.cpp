@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // TLS: what is spoken, and that a client knows whom it talks to.
+#include "base/hash.hpp"
 #include "net/own_certificate.hpp"
 #include "net/server_test_support.hpp"
 #include "net/tls.hpp"
@@ -16,6 +17,7 @@ namespace {
 Handlers path_back()
 {
     return {.answer = [](const Request& request) {
+        if (!request.body.empty()) return json_response(Json(sha256(request.body).text()));
         return json_response(JsonObject{{"path", request.path.empty() ? "" : request.path[0]}});
     }};
 }
@@ -38,14 +40,14 @@ public:
         SSL_CTX_set_max_proto_version(context_.get(), version);
     }
     // The answer to a request, or nothing when there was no handshake.
-    std::string ask(std::uint16_t port)
+    std::string ask(std::uint16_t port,
+                    std::string_view request = "GET /x HTTP/1.1\r\nConnection: close\r\n\r\n")
     {
         const auto socket = *os::connect_tcp(os::loopback_address(AF_INET, port));
         const std::unique_ptr<SSL, decltype(&SSL_free)> stream(SSL_new(context_.get()), SSL_free);
         SSL_set_fd(stream.get(), socket.get());
         if (SSL_connect(stream.get()) != 1) return {};
         version_ = SSL_version(stream.get());
-        const std::string request = "GET /x HTTP/1.1\r\nConnection: close\r\n\r\n";
         if (SSL_write(stream.get(), request.data(), static_cast<int>(request.size())) <= 0)
             return {};
         std::string answer;
@@ -141,6 +143,19 @@ TEST_F(TlsServers, OnePortServesBothByTheFirstByte)
     RawClient refused(serve(Listener::Plain::refused));
     ASSERT_TRUE(refused.send("GET /y HTTP/1.1\r\n\r\n"));
     EXPECT_EQ(refused.receive_all().find("HTTP/1.1 200"), std::string::npos);
+}
+
+TEST_F(TlsServers, ALargeBodyComesWhole)
+{
+    std::string body(5'000'000, 'x');
+    for (std::size_t i = 0; i < body.size(); i += 101)
+        body[i] = static_cast<char>('a' + i % 23);
+    const auto request = fmt::format(
+        "POST /x HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{}", body.size(), body);
+    for (const auto plain : {Listener::Plain::accepted, Listener::Plain::refused}) {
+        const auto answer = TlsClient(files_.certificate).ask(serve(plain), request);
+        EXPECT_TRUE(answer.ends_with(sha256(body).text() + "\"\n")) << answer;
+    }
 }
 
 TEST_F(TlsServers, OnlyModernSuitesAreSpoken)

@@ -127,6 +127,14 @@ Result<std::shared_ptr<Tls>> Tls::load(os::Path certificate, os::Path key)
 
 namespace {
 
+template <class Stream>
+std::size_t read_now(Stream& stream, asio::mutable_buffer room)
+{
+    error_code problem;
+    const auto got = stream.read_some(room, problem);
+    return problem ? 0 : got;
+}
+
 class TlsTransport final : public Transport {
 public:
     TlsTransport(Socket socket, Context context)
@@ -141,6 +149,7 @@ public:
     }
     // Bytes may wait in the layer itself, where no socket tells of them.
     void wait_readable(Done done) override { done({}, 0); }
+    std::size_t try_read(asio::mutable_buffer room) override { return read_now(stream_, room); }
     void read_some(asio::mutable_buffer room, Done done) override
     {
         stream_.async_read_some(room, std::move(done));
@@ -181,9 +190,8 @@ public:
     }
     std::size_t try_read(asio::mutable_buffer room) override
     {
-        error_code problem;
-        const auto got = plain_ ? raw_.read_some(room, problem) : 0;
-        return problem ? 0 : got;
+        if (plain_) return read_now(raw_, room);
+        return stream_ ? read_now(*stream_, room) : 0;
     }
     std::size_t try_write(asio::const_buffer bytes) override
     {

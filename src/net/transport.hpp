@@ -34,7 +34,8 @@ public:
     // Ends when there may be something to read, without a buffer as long as there is nothing.
     virtual void wait_readable(Done done) = 0;
     // What can be read or written without waiting, now; nothing where only the calls below can say,
-    // also why. At the end there is nothing to read.
+    // also why. At the end there is nothing to read. Also from another thread, as long as nothing
+    // else is called.
     virtual std::size_t try_read(boost::asio::mutable_buffer /*room*/) { return 0; }
     virtual std::size_t try_write(boost::asio::const_buffer /*bytes*/) { return 0; }
     virtual void read_some(boost::asio::mutable_buffer room, Done done) = 0;
