@@ -52,21 +52,15 @@ void Connection::wait_for_large()
     });
 }
 
-// The worker has the socket, the reader and the body; the strand leaves them alone, and the time
-// for the body is looked at behind it.
 void Connection::receive_large()
 {
-    const auto deadline = std::exchange(deadline_, Clock::time_point::max());
-    const auto job = [self = shared_from_this(), deadline] {
-        const auto got = self->receive_now();
-        asio::post(self->transport_->executor(), [self, deadline, got] {
-            self->guard_until(deadline);
-            if (got.bytes > 0) return self->take_body(got.step);
-            // The end, or an error: it is told here.
-            self->receive(self->reader_.body_room(), &Connection::read_body);
-        });
-    };
-    shared_->workers.run(client_, Reception::Pace::piece, job);
+    const auto got = std::make_shared<Received>();
+    lend([this, got] { *got = receive_now(); },
+         [this, got] {
+             if (got->bytes > 0) return take_body(got->step);
+             // The end, or an error: it is told here.
+             receive(reader_.body_room(), &Connection::read_body);
+         });
 }
 
 // On a worker.
@@ -78,7 +72,7 @@ Connection::Received Connection::receive_now()
             std::min<std::uint64_t>(reader_.body_size().value_or(0), work_->body_limit);
         work_->request.body.reserve(most);
     }
-    Received received{0, Step::more};
+    Received received;
     while (received.step == Step::more && received.bytes < enough_for_a_turn) {
         const auto got = transport_->try_read(reader_.room(reader_.body_room()));
         if (got == 0) break;

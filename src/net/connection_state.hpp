@@ -207,8 +207,8 @@ private:
     void take_stream(RequestReader::Step step);
     void receive_body();
     struct Received {
-        std::size_t bytes;
-        RequestReader::Step step;
+        std::size_t bytes = 0;
+        RequestReader::Step step = RequestReader::Step::more;
     };
     void wait_for_large();
     void receive_large();
@@ -265,6 +265,8 @@ private:
     void begin_work();
     void end_work();
     void look_after_client();
+    void compute_for_stranger(std::function<void()> job, std::function<void()> next);
+    void lend(std::function<void()> job, std::function<void()> next);
     enum class Peer { there, half_closed, gone };
     Peer peer_state();
     void close();
@@ -300,6 +302,8 @@ private:
     bool waits_ = false;    // for the head of a request
     bool partly_ = false;   // it has begun to come
     bool feeding_ = false;  // a worker has the sink
+    bool lent_ = false;     // a worker has the transport
+    bool closing_ = false;  // as soon as it is given back
     bool closed_ = false;
     bool served_any_ = false;
     bool working_ = false;  // a worker has the request, or the body

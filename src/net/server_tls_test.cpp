@@ -8,6 +8,7 @@
 
 #include <openssl/ssl.h>
 
+#include <atomic>
 #include <memory>
 #include <sys/stat.h>
 
@@ -66,7 +67,8 @@ private:
 
 class TlsServers : public testing::Test {
 protected:
-    std::uint16_t serve(Listener::Plain plain)
+    std::uint16_t
+    serve(Listener::Plain plain, Handlers handlers = path_back(), ServerOptions options = {})
     {
         auto socket = *os::listen_tcp(os::loopback_address(AF_INET, 0));
         const auto port = *os::port_of(socket.get());
@@ -75,7 +77,8 @@ protected:
                              .listener_kind = ListenerKind::loopback,
                              .tls = *Tls::load(files_.certificate, files_.key),
                              .plain = plain});
-        servers_.push_back(std::make_unique<Server>(std::move(listeners), path_back()));
+        servers_.push_back(
+            std::make_unique<Server>(std::move(listeners), std::move(handlers), options));
         return port;
     }
     std::string mode(const os::Path& file)
@@ -143,6 +146,46 @@ TEST_F(TlsServers, OnePortServesBothByTheFirstByte)
     RawClient refused(serve(Listener::Plain::refused));
     ASSERT_TRUE(refused.send("GET /y HTTP/1.1\r\n\r\n"));
     EXPECT_EQ(refused.receive_all().find("HTTP/1.1 200"), std::string::npos);
+}
+
+TEST_F(TlsServers, HandshakesWaitForWorkersAndWhoIsInDoesNotWaitForThem)
+{
+    std::atomic<bool> held = false;
+    std::atomic<bool> open = false;
+    ServerOptions options;
+    options.workers = 1;
+    const Handlers handlers{.answer =
+                                [&](const Request&) {
+                                    held = true;
+                                    while (!open)
+                                        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                                    return json_response(Json("held"));
+                                },
+                            .receive =
+                                [](const Request& head) {
+                                    Reception reception;
+                                    if (head.path.at(0) == "x")
+                                        reception.answer = json_response(Json("x"));
+                                    return reception;
+                                }};
+    const auto port = serve(Listener::Plain::accepted, handlers, options);
+    RawClient holder(port);
+    ASSERT_TRUE(holder.send("GET /hold HTTP/1.1\r\n\r\n"));
+    while (!held)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+
+    std::atomic<bool> greeted = false;
+    std::jthread stranger([&] {
+        EXPECT_TRUE(TlsClient(files_.certificate).ask(port).ends_with("\"x\"\n"));
+        greeted = true;
+    });
+    RawClient known(port);
+    for (int i = 0; i < 200; ++i) {
+        ASSERT_TRUE(known.send("GET /x HTTP/1.1\r\n\r\n"));
+        ASSERT_TRUE(known.receive_until("\"x\"\n").starts_with("HTTP/1.1 200"));
+    }
+    EXPECT_FALSE(greeted);
+    open = true;
 }
 
 TEST_F(TlsServers, ALargeBodyComesWhole)

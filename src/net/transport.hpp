@@ -24,12 +24,17 @@ public:
     using Done = std::function<void(error_code problem, std::size_t bytes)>;
     using Parts = std::array<boost::asio::const_buffer, 3>;
 
+    // Runs `job` where it keeps nobody else waiting, and then `next` here. Nothing else is called
+    // meanwhile.
+    using Lend = std::function<void(std::function<void()> job, std::function<void()> next)>;
+
     explicit Transport(Socket socket) : raw_(std::move(socket)) {}
     virtual ~Transport() = default;
     Transport(const Transport&) = delete;
     Transport& operator=(const Transport&) = delete;
 
-    // Before anything else.
+    // For what keeps a processor busy. Before anything else.
+    void lend_by(Lend lend) { lend_ = std::move(lend); }
     virtual void greet(Done done) = 0;
     // Ends when there may be something to read, without a buffer as long as there is nothing.
     virtual void wait_readable(Done done) = 0;
@@ -53,6 +58,7 @@ public:
 
 protected:
     Socket raw_;
+    Lend lend_;
 };
 
 std::unique_ptr<Transport> make_plain_transport(Socket socket);
