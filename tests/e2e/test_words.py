@@ -50,7 +50,7 @@ def test_compare_shows_what_differs_and_nothing_else(ponk):
     assert rows["tags.team"].split() == ["x", "y"]
     assert rows["run_configuration"].split() == ["local", "other"]
     assert rows["configuration.variables.DEPTH"].split() == ["-", "3"]
-    assert not {"target", "configuration.target", "configuration.arguments"} & set(rows)
+    assert not {"target", "configuration.location.target", "configuration.arguments"} & set(rows)
     whole = json.loads(ponk.text("history", "compare", "1", "2", "-o", "json"))
     assert {"tags", "arguments"} <= {row["field"] for row in whole["differences"]}
 

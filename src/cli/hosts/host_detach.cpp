@@ -6,6 +6,7 @@
 #include "cli/hosts/target_access.hpp"
 #include "cli/runs/run_search.hpp"
 #include "config/project/project.hpp"
+#include "model/run_spec.hpp"
 #include "model/run_state.hpp"
 #include "net/target.hpp"
 #include "os/directory.hpp"
@@ -117,11 +118,12 @@ std::vector<std::string> own_runs(const os::Path& home)
 
 bool goes_to(const Json& run, const ssh::Address& address)
 {
-    const Json& host = run["configuration"]["box"];
-    if (!host.is_object()) return false;
-    auto there = ssh::parse_address(host.text("address"), host.text("user"));
+    const auto spec = model::parse_run_spec(run["configuration"]);
+    if (!spec || spec->location.kind != model::Location::Kind::host) return false;
+    const auto& host = spec->location.host;
+    auto there = ssh::parse_address(host.address, host.user);
     if (!there) return false;
-    if (host.integer("port") != 0) there->port = static_cast<int>(host.integer("port"));
+    if (host.port != 0) there->port = host.port;
     return there->identity() == address.identity();
 }
 

@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "cli/runs/gpu_view.hpp"
 #include "cli/runs/run_view.hpp"
+#include "model/run_spec.hpp"
 #include "model/run_words.hpp"
 #include "output/cell.hpp"
 #include "output/column_order.hpp"
@@ -140,10 +141,22 @@ private:
 
     static Json beyond_fields(const Json& run)
     {
+        auto spec = model::parse_run_spec(run["configuration"]);
+        if (!spec) return JsonObject();
+        spec->id = {};
+        spec->name = spec->project = spec->run_configuration = "";
+        spec->snapshot = {};
+        spec->program.framework = spec->program.script = "";
+        spec->program.arguments.clear();
+        spec->location.target = "";
+        // Names of rows are short: what the program gets stands beside the other parts.
+        const auto stored = to_json(*spec);
         JsonObject kept;
-        if (run["configuration"].is_object()) {
-            for (const auto& [key, value] : run["configuration"].as_object())
-                if (run[key] != value) kept.append(key, value);
+        for (const auto& [name, value] : stored.as_object())
+            if (value.is_object() && name != "program") kept.append(name, value);
+        if (const auto& program = stored["program"]; program.is_object()) {
+            for (const auto& [name, value] : program.as_object())
+                kept.append(name, value);
         }
         return kept;
     }
