@@ -167,7 +167,7 @@ Calls::stage(const Json& head, const executor::Progress& progress, std::stop_tok
     if (!staged && staged.error().kind() == ErrorKind::damaged) {
         if (auto reply = TRY(lacking(job, stop))) return std::move(*reply);
     }
-    if (!staged && executor->wants_login(job, stop))
+    if (!staged && executor->environments()->wants_login(job, stop))
         return Reply{{{"login", true}, {"error", error_to_json(staged.error())}}};
     if (!staged) return tl::unexpected(staged.error());
     return Reply{to_json(*staged)};
@@ -180,29 +180,29 @@ Result<Reply> Calls::examine(const Json& head, std::stop_token stop)
     if (auto reply = TRY(lacking(job, stop))) return std::move(*reply);
     const auto lock = TRY(runs_.lock(job.spec.id, stop));
     TRY(os::make_directories(job.context.directory));
-    const auto examination = TRY(executor->examine(job, stop));
+    const auto examination = TRY(executor->environments()->examine(job, stop));
     return Reply{{{"examination", to_json(examination)}}};
 }
 
 Result<Reply> Calls::keep_environments(const Json& head, std::stop_token stop)
 {
-    auto* const executor = TRY(executor_for(head));
+    auto* const keeper = TRY(executor_for(head))->environments();
     const auto call = head.text("call");
     const auto id = head.text("id");
     if (call == "environments") {
-        const auto environments = TRY(executor->environments(stop));
+        const auto environments = TRY(keeper->list(stop));
         return Reply{{{"environments", to_json(environments)}}};
     }
     if (call == "environment-lock") {
-        auto lock = TRY(executor->environment_lock("", id, stop));
+        auto lock = TRY(keeper->lock("", id, stop));
         return Reply{{{"lock", std::move(lock)}}};
     }
     if (call == "remove-environment") {
-        const auto removal = TRY(executor->remove_environment("", id, stop));
+        const auto removal = TRY(keeper->remove("", id, stop));
         return Reply{{{"removal", to_json(removal)}}};
     }
     const auto rules = TRY(executor::parse_environment_rules(head["rules"]));
-    const auto garbage = TRY(executor->collect_environment_garbage(rules, stop));
+    const auto garbage = TRY(keeper->collect_garbage(rules, stop));
     return Reply{{{"garbage", to_json(garbage)}}};
 }
 
@@ -243,7 +243,8 @@ Result<Reply> Calls::sync(const Json& head, std::stop_token stop)
     answer.as_object().set("more", increment.more);
     if (increment.left_out > 0) answer.as_object().set("left_out", increment.left_out);
     if (status.exit)
-        answer.as_object().set("outputs", subject.executor->may_have_outputs(subject.directory));
+        answer.as_object().set(
+            "outputs", subject.executor->working_copies()->may_have_outputs(subject.directory));
     return Reply{std::move(answer.as_object()), std::move(increment.bytes)};
 }
 
@@ -295,8 +296,8 @@ Result<Reply> Calls::store_work(const Json& head, std::stop_token stop)
     const auto subject = TRY(subject_of(head));
     TRY(lease_.touch(stop));
     const auto lock = TRY(runs_.lock(subject.id, stop));
-    if (const auto tree =
-            TRY(subject.executor->fetch_work(subject.id.text(), subject.directory, stop)))
+    if (const auto tree = TRY(
+            subject.executor->working_copies()->fetch(subject.id.text(), subject.directory, stop)))
         return Reply{{{"tree", tree->text()}}};
     // The script may be at work: what it puts in the place of a folder is not followed.
     const auto work = executor::RunFolder::open(subject.directory, executor::control::work);
@@ -334,13 +335,13 @@ Result<> Calls::remove_garbage(const RunId& run)
 
 Result<Reply> Calls::facts(const Json& head, std::stop_token stop)
 {
-    auto found = TRY(TRY(executor_for(head))->facts({{}, environment_}, stop));
+    auto found = TRY(TRY(executor_for(head))->machine()->facts({{}, environment_}, stop));
     return Reply{std::move(found.as_object())};
 }
 
 Result<Reply> Calls::gpus(const Json& head, std::stop_token stop)
 {
-    auto found = TRY(TRY(executor_for(head))->gpus({{}, environment_}, stop));
+    auto found = TRY(TRY(executor_for(head))->machine()->gpus({{}, environment_}, stop));
     return Reply{std::move(found.as_object())};
 }
 

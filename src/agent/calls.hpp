@@ -85,6 +85,7 @@ private:
     snapshot::ObjectStore objects_;
     RunFolders runs_;
     LeaseKeeper lease_;
+    // Both offer all that an executor can.
     std::map<std::string, std::unique_ptr<executor::Executor>> executors_;
 };
 

@@ -16,9 +16,9 @@ namespace {
 // Only engines keep something elsewhere.
 constexpr const char* with_engine = "remotedocker";
 
-void remove_images(executor::Executor& executor, std::vector<std::string>& stays)
+void remove_images(executor::Environments& environments, std::vector<std::string>& stays)
 {
-    const auto kept = executor.environments({});
+    const auto kept = environments.list({});
     if (!kept) {
         stays.push_back("images of environments: " + kept.error().message());
         return;
@@ -28,7 +28,7 @@ void remove_images(executor::Executor& executor, std::vector<std::string>& stays
             stays.push_back(
                 fmt::format("image '{}' of environment '{}': {}", entry.image, entry.id, why));
         };
-        const auto removed = executor.remove_environment(entry.machine, entry.id, {});
+        const auto removed = environments.remove(entry.machine, entry.id, {});
         if (!removed) {
             stay(removed.error().message());
             continue;
@@ -61,7 +61,7 @@ Result<std::vector<std::string>> leave(const os::Path& home, std::string_view ow
             stays.push_back(
                 fmt::format("container '{}': {}", run.text(), cleaned.error().message()));
     }
-    if (alone) remove_images(*executor, stays);
+    if (alone) remove_images(*executor->environments(), stays);
     return stays;
 }
 

@@ -129,7 +129,7 @@ TEST_P(RemoteExecutor, WhatWasFetchedIsToldToTheMachine)
         start(job);
         ASSERT_EQ(follow(job).exit->status(), 0);
         const auto note = root_ / "machine/user/.ponk/notes" / job.spec.id.text() / "collected";
-        if (executor().may_have_outputs(job.context.directory)) {
+        if (executor().working_copies()->may_have_outputs(job.context.directory)) {
             EXPECT_FALSE(is_there(note)) << "its outputs are still there alone";
             ASSERT_TRUE(executor().collect(job.spec.id.text(), job.context.directory, {}, {}));
         }
@@ -148,7 +148,7 @@ TEST_P(RemoteExecutor, AMachineThatHasAPartAloneKeepsIt)
     EXPECT_THAT(
         status.reason,
         HasSubstr("1 metric journals are too many or too long to fetch, and stay on 'host'"));
-    EXPECT_FALSE(executor().may_have_outputs(job.context.directory));
+    EXPECT_FALSE(executor().working_copies()->may_have_outputs(job.context.directory));
     EXPECT_FALSE(is_there(root_ / "machine/user/.ponk/notes" / job.spec.id.text() / "collected"));
 }
 
@@ -193,7 +193,8 @@ TEST_P(RemoteExecutor, FilesBesideTheOutputsCanBeBroughtToo)
     const auto job = make_job("beside");
     start(job);
     ASSERT_EQ(follow(job).exit->status(), 0);
-    const auto work = executor().fetch_work(job.spec.id.text(), job.context.directory, {});
+    const auto work =
+        executor().working_copies()->fetch(job.spec.id.text(), job.context.directory, {});
     ASSERT_TRUE(work) << work.error().message();
     ASSERT_TRUE(*work);
     const auto manifest = site->objects.read_manifest(**work).value();
@@ -201,7 +202,8 @@ TEST_P(RemoteExecutor, FilesBesideTheOutputsCanBeBroughtToo)
     EXPECT_EQ(snapshot::read_file(site->objects, manifest, "made/here.txt", 0, 100).value(),
               "new\n");
     ASSERT_TRUE(executor().clean(job.spec.id.text(), job.context.directory));
-    const auto gone = executor().fetch_work(job.spec.id.text(), job.context.directory, {});
+    const auto gone =
+        executor().working_copies()->fetch(job.spec.id.text(), job.context.directory, {});
     ASSERT_FALSE(gone);
     EXPECT_EQ(gone.error().kind(), ErrorKind::not_found);
 }

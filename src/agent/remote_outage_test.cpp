@@ -201,13 +201,13 @@ TEST_P(RemoteExecutor, MachineThatWasDetachedIsForgottenAndOneThatIsAwayIsToldOf
     const auto executor_over = [&](std::shared_ptr<HostPool> hosts) {
         return remote::make_executor({root_ / "home", "remote", site->objects, hosts, {}}).value();
     };
-    EXPECT_EQ(executor_over(site->hosts)->environments({}).value().problems.size(), 1U);
+    EXPECT_EQ(executor_over(site->hosts)->environments()->list({}).value().problems.size(), 1U);
     const auto strange = std::make_shared<HostPool>(
         [](const HostAddress&, Deadline, const std::stop_token&) -> Result<Stream> {
             return fail(ErrorKind::conflict, "the host key of 'host' is not known yet");
         });
-    EXPECT_TRUE(executor_over(strange)->environments({}).value().problems.empty());
-    EXPECT_TRUE(executor_over(site->hosts)->environments({}).value().problems.empty())
+    EXPECT_TRUE(executor_over(strange)->environments()->list({}).value().problems.empty());
+    EXPECT_TRUE(executor_over(site->hosts)->environments()->list({}).value().problems.empty())
         << "nobody asks a machine that was given up";
 }
 

@@ -61,7 +61,8 @@ TEST_P(RemoteExecutor, ALinkInThePlaceOfTheWorkingCopyBringsNothingHome)
     start(job);
     EXPECT_EQ(follow(job).exit->status(), 0);
 
-    const auto work = executor().fetch_work(job.spec.id.text(), job.context.directory, {});
+    const auto work =
+        executor().working_copies()->fetch(job.spec.id.text(), job.context.directory, {});
 
     ASSERT_FALSE(work);
     EXPECT_EQ(work.error().kind(), ErrorKind::not_found);

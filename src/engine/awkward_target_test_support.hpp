@@ -24,10 +24,6 @@ public:
     {
         return inner_->stage(job, progress, stop);
     }
-    Result<executor::Examination> examine(const executor::Job& job, std::stop_token stop) override
-    {
-        return inner_->examine(job, stop);
-    }
     Result<std::string> launch(const executor::Job& job, std::stop_token stop) override
     {
         return "job-" + TRY(inner_->launch(job, stop));

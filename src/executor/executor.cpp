@@ -12,13 +12,6 @@ namespace ponk::executor {
 
 namespace {
 
-tl::unexpected<Error> no_environment(const std::string& id)
-{
-    return tl::unexpected(Error(ErrorKind::not_found,
-                                fmt::format("there is no environment '{}'", printable(id)),
-                                "'ponk environment list' lists the environments."));
-}
-
 // As relays make them: the script could write any.
 bool is_call_name(const std::string& name)
 {
@@ -29,7 +22,7 @@ bool is_call_name(const std::string& name)
 
 }  // namespace
 
-Result<> Executor::deliver(const std::string& /*job*/,
+Result<> Executor::deliver(const std::string& /*handle*/,
                            const Path& directory,
                            const std::string& name,
                            std::string answer)
@@ -42,20 +35,6 @@ Result<> Executor::deliver(const std::string& /*job*/,
     const auto folder = TRY(RunFolder::open(directory, control::answers));
     return os::replace_file(folder.path() / name, answer, 0600, os::Durable::no)
         .map_error([&folder](const Error& error) { return folder.in_words(error); });
-}
-
-Result<std::string> Executor::environment_lock(const std::string& /*machine*/,
-                                               const std::string& id,
-                                               std::stop_token /*stop*/)
-{
-    return no_environment(id);
-}
-
-Result<EnvironmentRemoval> Executor::remove_environment(const std::string& /*machine*/,
-                                                        const std::string& id,
-                                                        std::stop_token /*stop*/)
-{
-    return no_environment(id);
 }
 
 }  // namespace ponk::executor

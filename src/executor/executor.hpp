@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "executor/capabilities.hpp"
 #include "executor/job/job.hpp"
 
 namespace ponk::executor {
@@ -18,14 +19,6 @@ public:
     // Brings the tree to the target and makes the environment ready. Repeating it is harmless.
     virtual Result<Staged>
     stage(const Job& job, const Progress& progress, std::stop_token stop) = 0;
-
-    // After `stage` has failed: it might succeed with a login for the image's registry, which the
-    // job does not have.
-    virtual bool wants_login(const Job& /*job*/, std::stop_token /*stop*/) { return false; }
-
-    // Brings the tree as `stage` does and tells what else `stage` would have to do; builds and
-    // pulls nothing. `clean` removes what it brought.
-    virtual Result<Examination> examine(const Job& job, std::stop_token stop) = 0;
 
     // Returns once the target has accepted the job. Launching the same run again returns the job
     // that is there already: a retry after a lost reply or a crash never starts a second one.
@@ -45,6 +38,15 @@ public:
     virtual Result<>
     cancel(const std::string& handle, const Path& directory, std::chrono::seconds grace) = 0;
 
+    // After the end: brings `outputs/` home.
+    virtual Result<Collected> collect(const std::string& handle,
+                                      const Path& directory,
+                                      const BeforeStoring& before,
+                                      std::stop_token stop) = 0;
+
+    // Removes the run's tree and control files from the target (our copy of the log stays).
+    virtual Result<> clean(const std::string& handle, const Path& directory) = 0;
+
     // Gives the run's relay the answer to a call of the script (docs/design/relay.md): `name` is
     // the call's.
     virtual Result<> deliver(const std::string& handle,
@@ -52,61 +54,16 @@ public:
                              const std::string& name,
                              std::string answer);
 
-    // After the end: brings `outputs/` home.
-    virtual Result<Collected> collect(const std::string& handle,
-                                      const Path& directory,
-                                      const BeforeStoring& before,
-                                      std::stop_token stop) = 0;
-
-    // Brings the working copy of a run whose files are on another machine, as it is now, into our
-    // store (whose lease the caller holds); nullopt: it is `work/` of `directory`.
-    virtual Result<std::optional<Digest>>
-    fetch_work(const std::string& /*handle*/, const Path& /*directory*/, std::stop_token /*stop*/)
-    {
-        return std::nullopt;
-    }
-
-    // False when it is plain without asking anybody that `collect` would bring nothing.
-    [[nodiscard]] virtual bool may_have_outputs(const Path& /*directory*/) const { return true; }
-
     // Set while the run's target cannot be reached. Asks nobody.
     [[nodiscard]] virtual std::optional<Outage> outage(const Path& /*directory*/) const
     {
         return std::nullopt;
     }
 
-    // What the target is and has, for people who set it up: docs/design/api.md, "A check".
-    virtual Result<Json> facts(const FactsRequest& /*request*/, std::stop_token /*stop*/)
-    {
-        return fail(ErrorKind::unavailable, "targets of this type cannot be checked");
-    }
-
-    // The target's GPUs, who uses them and how much: docs/design/gpu.md, "GPUs for people".
-    virtual Result<Json> gpus(const FactsRequest& /*request*/, std::stop_token /*stop*/)
-    {
-        return fail(ErrorKind::unavailable, "GPUs of targets of this type cannot be listed");
-    }
-
-    // Removes the run's tree and control files from the target (our copy of the log stays).
-    virtual Result<> clean(const std::string& handle, const Path& directory) = 0;
-
-    // The environments that this kind of target keeps on its machines. What a run holds, or
-    // somebody builds, is never removed.
-    virtual Result<EnvironmentList> environments(std::stop_token /*stop*/)
-    {
-        return EnvironmentList();
-    }
-    // The text of an environment's lock. `machine` is the entry's.
-    virtual Result<std::string>
-    environment_lock(const std::string& machine, const std::string& id, std::stop_token stop);
-    // `conflict` while it is in use.
-    virtual Result<EnvironmentRemoval>
-    remove_environment(const std::string& machine, const std::string& id, std::stop_token stop);
-    virtual Result<EnvironmentGarbage>
-    collect_environment_garbage(const EnvironmentRules& /*rules*/, std::stop_token /*stop*/)
-    {
-        return EnvironmentGarbage();
-    }
+    // What this kind of target offers besides; null: nothing of it.
+    virtual Environments* environments() { return nullptr; }
+    virtual Machine* machine() { return nullptr; }
+    virtual WorkingCopies* working_copies() { return nullptr; }
 };
 
 }  // namespace ponk::executor

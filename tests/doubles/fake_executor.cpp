@@ -157,12 +157,6 @@ public:
         return Staged();
     }
 
-    Result<Examination> examine(const Job& job, std::stop_token stop) override
-    {
-        TRY(stage(job, {}, std::move(stop)));
-        return Examination{.ready = true, .reason = "the fake needs nothing"};
-    }
-
     Result<std::string> launch(const Job& job, std::stop_token) override
     {
         // Not the run's id: who uses one for the other is found out.

@@ -96,8 +96,7 @@ Result<net::Response> list_environments(const Services& services, const Call& /*
 Result<net::Response> show_environment(const Services& services, const Call& call)
 {
     const auto found = TRY(environment_of(services, call));
-    const auto lock =
-        TRY(found.executor->environment_lock(found.entry.machine, found.entry.id, {}));
+    const auto lock = TRY(found.environments->lock(found.entry.machine, found.entry.id, {}));
     auto json = shown(found.entry);
     json.as_object().set("lock", TRY(parse_json(lock)));
     return net::json_response(json);
@@ -106,8 +105,7 @@ Result<net::Response> show_environment(const Services& services, const Call& cal
 Result<net::Response> remove_environment(const Services& services, const Call& call)
 {
     const auto found = TRY(environment_of(services, call));
-    const auto removal =
-        TRY(found.executor->remove_environment(found.entry.machine, found.entry.id, {}));
+    const auto removal = TRY(found.environments->remove(found.entry.machine, found.entry.id, {}));
     return net::json_response(JsonObject{{"removed", found.entry.id},
                                          {"freed_bytes", removal.freed},
                                          {"held_by", texts(removal.held_by)}});

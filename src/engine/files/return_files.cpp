@@ -180,8 +180,10 @@ public:
         source.folder_ = directory / "work";
         const auto lease = TRY(snapshot::Lease::take(context.objects.root(), "return", {}));
         const auto executor = context.executor(run.target_type);
-        const auto fetched = executor ? (*executor)->fetch_work(run.id.text(), directory, {})
-                                      : Result<std::optional<Digest>>(std::nullopt);
+        auto* const copies = executor ? (*executor)->working_copies() : nullptr;
+        const auto handle = run.job.empty() ? run.id.text() : run.job;
+        const auto fetched = copies != nullptr ? copies->fetch(handle, directory, {})
+                                               : Result<std::optional<Digest>>(std::nullopt);
         std::error_code problem;
         if (fetched && !*fetched && std::filesystem::is_directory(source.folder_, problem))
             return source;

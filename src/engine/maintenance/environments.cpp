@@ -31,14 +31,16 @@ Told ask_all(const Context& context, const std::stop_token& stop)
 {
     Told told;
     for (const auto& [type, executor] : context.executors) {
-        auto list = executor->environments(stop);
+        auto* const environments = executor->environments();
+        if (environments == nullptr) continue;
+        auto list = environments->list(stop);
         if (!list) {
             told.problems.push_back(
                 fmt::format("targets of type '{}': {}", type, list.error().message()));
             continue;
         }
         for (auto& entry : list->entries)
-            told.found.push_back({executor.get(), std::move(entry)});
+            told.found.push_back({environments, std::move(entry)});
         told.problems.insert(told.problems.end(), list->problems.begin(), list->problems.end());
     }
     std::stable_sort(told.found.begin(), told.found.end(), [](const auto& left, const auto& right) {
@@ -145,7 +147,9 @@ executor::EnvironmentGarbage collect_environments(const Context& context,
     executor::EnvironmentGarbage all;
     for (const auto& [type, executor] : context.executors) {
         if (stop.stop_requested()) break;
-        auto one = executor->collect_environment_garbage(rules, stop);
+        auto* const environments = executor->environments();
+        if (environments == nullptr) continue;
+        auto one = environments->collect_garbage(rules, stop);
         if (!one) {
             all.problems.push_back(
                 fmt::format("targets of type '{}': {}", type, one.error().message()));

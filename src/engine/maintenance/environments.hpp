@@ -16,7 +16,7 @@ namespace ponk::engine {
 executor::EnvironmentList list_environments(const Context& context, const std::stop_token& stop);
 
 struct FoundEnvironment {
-    executor::Executor* executor = nullptr;
+    executor::Environments* environments = nullptr;  // of the executor that keeps it
     executor::EnvironmentEntry entry;
 };
 // What names this machine where a machine can be named.

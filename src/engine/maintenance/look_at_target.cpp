@@ -19,8 +19,8 @@ struct Looked {
     JsonObject answer;  // which target it is, and whether it could be reached
 };
 
-using Question = Result<Json> (executor::Executor::*)(const executor::FactsRequest&,
-                                                      std::stop_token);
+using Question = Result<Json> (executor::Machine::*)(const executor::FactsRequest&,
+                                                     std::stop_token);
 
 Result<executor::FactsRequest> how_to_reach(const config::ComputeTarget& target,
                                             const std::vector<std::string>& environment)
@@ -40,12 +40,14 @@ Result<Looked> look(const Context& context,
     const auto target =
         TRY(config::load_target(TRY(config::open_project(request.project)), request.name));
     const std::string type = config::to_string(*target.type);
-    auto* const executor = TRY(context.executor(type));
+    auto* const machine = TRY(context.executor(type))->machine();
+    if (machine == nullptr)
+        return fail(ErrorKind::unavailable, "targets of type '{}' cannot be checked", type);
     // To look at a machine starts programs; none is the project's, also where its .venv is
     // activated.
     auto how =
         TRY(how_to_reach(target, os::helper_environment(request.environment, request.project)));
-    auto found = (executor->*question)(how, stop);
+    auto found = (machine->*question)(how, stop);
     if (!found && found.error().kind() == ErrorKind::cancelled)
         return tl::unexpected(found.error());
     if (!found)
@@ -78,7 +80,7 @@ Json advised(const Json& problems, const executor::HostAddress& host, const std:
 Result<Json>
 check_target(const Context& context, const TargetRequest& request, const std::stop_token& stop)
 {
-    auto [name, how, found, answer] = TRY(look(context, request, &executor::Executor::facts, stop));
+    auto [name, how, found, answer] = TRY(look(context, request, &executor::Machine::facts, stop));
     answer.set("facts", found ? (*found)["facts"] : Json());
     if (found) {
         answer.set("problems", advised((*found)["problems"], how.host, name));
@@ -94,7 +96,7 @@ check_target(const Context& context, const TargetRequest& request, const std::st
 Result<Json>
 list_gpus(const Context& context, const TargetRequest& request, const std::stop_token& stop)
 {
-    auto [name, how, found, answer] = TRY(look(context, request, &executor::Executor::gpus, stop));
+    auto [name, how, found, answer] = TRY(look(context, request, &executor::Machine::gpus, stop));
     if (found) {
         for (const auto& [key, value] : found->as_object())
             answer.set(key, value);

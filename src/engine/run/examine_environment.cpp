@@ -17,11 +17,15 @@ Result<executor::Examination> examine(const Context& context,
                                       const Submitter& submitter,
                                       const std::stop_token& stop)
 {
-    auto* executor = TRY(context.executor(target_type(outlook.run.spec)));
+    const auto type = target_type(outlook.run.spec);
+    auto* executor = TRY(context.executor(type));
+    auto* const environments = executor->environments();
+    if (environments == nullptr)
+        return fail(ErrorKind::unavailable, "environments of type '{}' cannot be checked", type);
     const auto job = TRY(make_job(context, run, outlook.run.spec, &submitter));
     const auto& directory = job.context.directory;
     TRY(os::make_directories(directory));
-    auto found = executor->examine(job, stop);
+    auto found = environments->examine(job, stop);
     static_cast<void>(executor->clean(run.id.text(), directory));
     return found.map_error([&](const Error& error) {
         return executor::remote::advise_for_host(error, host_of(job), job.spec.location.target);

@@ -105,6 +105,7 @@ private:
     void check_log(const model::ExitRecord& exit, executor::Notices& notices);
     Result<executor::Notices>
     read_last_metrics(const RunSpec& spec, JournalReader& journals, const std::stop_token& stop);
+    [[nodiscard]] bool may_have_outputs() const;
     Result<executor::Collected> collect_outputs(const RunSpec& spec, std::stop_token stop);
     void fail_run(const Error& error);
     void end_what_it_made(model::RunState state, std::int64_t ended);

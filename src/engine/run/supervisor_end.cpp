@@ -99,6 +99,12 @@ std::string what_is_left(const Context& context, const model::Run& run)
 
 }  // namespace
 
+bool Supervisor::may_have_outputs() const
+{
+    const auto* const copies = executor().working_copies();
+    return copies == nullptr || copies->may_have_outputs(directory());
+}
+
 Result<executor::Collected> Supervisor::collect_outputs(const RunSpec& spec, std::stop_token stop)
 {
     if (!spec.policy.collect_outputs) return executor::Collected();
@@ -197,7 +203,7 @@ Result<> Supervisor::finalize(const executor::JobStatus& status,
     std::vector<RunState> path;
     if (run_.state == RunState::queued) path.push_back(RunState::starting);
     if (run_.state != RunState::finalizing) path.push_back(RunState::finalizing);
-    if (spec.policy.collect_outputs && executor().may_have_outputs(directory())) {
+    if (spec.policy.collect_outputs && may_have_outputs()) {
         // Worth a state of its own to be seen: this can take a while.
         if (!path.empty()) TRY(move_through(path, change));
         path.clear();

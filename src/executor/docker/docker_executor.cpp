@@ -60,7 +60,7 @@ private:
     bool kept_ = false;
 };
 
-class DockerExecutor final : public ExecutorWithShelf {
+class DockerExecutor final : public ExecutorWithShelf, public WorkingCopies {
 public:
     DockerExecutor(Options options, Installed installed, RunKeys keys)
         : ExecutorWithShelf({options.home,
@@ -242,8 +242,10 @@ public:
         return collected;
     }
 
+    WorkingCopies* working_copies() override { return this; }
+
     Result<std::optional<Digest>>
-    fetch_work(const std::string& handle, const Path& directory, std::stop_token stop) override
+    fetch(const std::string& handle, const Path& directory, std::stop_token stop) override
     {
         const auto note = TRY(notes_.find(handle));
         if (!note || note->tree != Container::Tree::copied) return std::nullopt;

@@ -227,7 +227,8 @@ protected:
     }
     Result<std::optional<Digest>> fetch(const Job& job)
     {
-        return target_.executor->fetch_work(job.spec.id.text(), job.context.directory, {});
+        return target_.executor->working_copies()->fetch(
+            job.spec.id.text(), job.context.directory, {});
     }
 };
 

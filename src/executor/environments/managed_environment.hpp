@@ -84,29 +84,27 @@ private:
 };
 
 // An executor whose environments are on the machine where it runs.
-class ExecutorWithShelf : public Executor {
+class ExecutorWithShelf : public Executor, public Environments, public Machine {
 public:
-    Result<EnvironmentList> environments(std::stop_token stop) override
-    {
-        return shelf_.list(stop);
-    }
+    Environments* environments() override { return this; }
+    Machine* machine() override { return this; }
 
-    Result<std::string> environment_lock(const std::string& /*machine*/,
-                                         const std::string& id,
-                                         std::stop_token /*stop*/) override
+    Result<EnvironmentList> list(std::stop_token stop) override { return shelf_.list(stop); }
+
+    Result<std::string>
+    lock(const std::string& /*machine*/, const std::string& id, std::stop_token /*stop*/) override
     {
         return shelf_.lock_text(id);
     }
 
-    Result<EnvironmentRemoval> remove_environment(const std::string& /*machine*/,
-                                                  const std::string& id,
-                                                  std::stop_token /*stop*/) override
+    Result<EnvironmentRemoval>
+    remove(const std::string& /*machine*/, const std::string& id, std::stop_token /*stop*/) override
     {
         return shelf_.remove(id);
     }
 
-    Result<EnvironmentGarbage> collect_environment_garbage(const EnvironmentRules& rules,
-                                                           std::stop_token stop) override
+    Result<EnvironmentGarbage> collect_garbage(const EnvironmentRules& rules,
+                                               std::stop_token stop) override
     {
         return shelf_.collect(rules, stop);
     }

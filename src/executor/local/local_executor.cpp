@@ -34,7 +34,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-class LocalExecutor final : public ExecutorWithShelf {
+class LocalExecutor final : public ExecutorWithShelf, public WorkingCopies {
 public:
     LocalExecutor(Options options, Path stub, Path relay, Path python, RunKeys keys)
         : ExecutorWithShelf({options.home, environment::Form::prefix, {}, {}}),
@@ -159,6 +159,14 @@ public:
                               std::stop_token stop) override
     {
         return collect_outputs(options_.trees, directory, before, stop);
+    }
+
+    WorkingCopies* working_copies() override { return this; }
+
+    Result<std::optional<Digest>>
+    fetch(const std::string& /*handle*/, const Path& /*directory*/, std::stop_token) override
+    {
+        return std::nullopt;
     }
 
     [[nodiscard]] bool may_have_outputs(const Path& directory) const override

@@ -76,7 +76,8 @@ TEST_F(HostileHosts, CannotWriteOnTheTerminal)
     const auto status = target->sync(job.spec.id.text(), job.context.directory, {}, after(5s), {});
     ASSERT_TRUE(status) << status.error().message();
     EXPECT_TRUE(is_harmless(status->reason)) << status->reason;
-    const auto facts = target->facts({.host = host_of(job), .submitter_environment = {}}, {});
+    const auto facts =
+        target->machine()->facts({.host = host_of(job), .submitter_environment = {}}, {});
     ASSERT_TRUE(facts);
     EXPECT_TRUE(is_harmless((*facts)["facts"].text("os")));
     EXPECT_TRUE(is_harmless((*facts)["problems"].as_array().at(0).text("what")));
@@ -205,7 +206,7 @@ TEST_F(HostileHosts, ProblemsOfTheirGarbageAreToldWithTheMachine)
     });
     ASSERT_TRUE(target->stage(make_job(), {}, {}));
 
-    const auto garbage = target->collect_environment_garbage({}, {});
+    const auto garbage = target->environments()->collect_garbage({}, {});
 
     ASSERT_TRUE(garbage) << garbage.error().message();
     EXPECT_THAT(garbage->problems, testing::ElementsAre("'host': environment 'x' stays"));

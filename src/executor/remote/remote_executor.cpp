@@ -29,7 +29,10 @@ constexpr auto pause = 500ms;
 // Who asked does not wait longer.
 constexpr auto answer_patience = 10s;
 
-class RemoteExecutor final : public Executor {
+class RemoteExecutor final : public Executor,
+                             public Environments,
+                             public Machine,
+                             public WorkingCopies {
 public:
     RemoteExecutor(Options options, RunKeys keys)
         : options_(std::move(options)), keys_(std::move(keys))
@@ -143,8 +146,12 @@ public:
         return collected;
     }
 
+    Environments* environments() override { return this; }
+    Machine* machine() override { return this; }
+    WorkingCopies* working_copies() override { return this; }
+
     Result<std::optional<Digest>>
-    fetch_work(const std::string& handle, const Path& directory, std::stop_token stop) override
+    fetch(const std::string& handle, const Path& directory, std::stop_token stop) override
     {
         const auto host = TRY(read_host(directory));
         const auto connection = TRY(calls_.reach(directory, host, stop));
@@ -187,27 +194,22 @@ public:
         return about_machine("gpus", request, stop);
     }
 
-    Result<EnvironmentList> environments(std::stop_token stop) override
-    {
-        return environments_.list(stop);
-    }
+    Result<EnvironmentList> list(std::stop_token stop) override { return environments_.list(stop); }
 
-    Result<std::string> environment_lock(const std::string& machine,
-                                         const std::string& id,
-                                         std::stop_token stop) override
+    Result<std::string>
+    lock(const std::string& machine, const std::string& id, std::stop_token stop) override
     {
         return environments_.lock(machine, id, stop);
     }
 
-    Result<EnvironmentRemoval> remove_environment(const std::string& machine,
-                                                  const std::string& id,
-                                                  std::stop_token stop) override
+    Result<EnvironmentRemoval>
+    remove(const std::string& machine, const std::string& id, std::stop_token stop) override
     {
         return environments_.remove(machine, id, stop);
     }
 
-    Result<EnvironmentGarbage> collect_environment_garbage(const EnvironmentRules& rules,
-                                                           std::stop_token stop) override
+    Result<EnvironmentGarbage> collect_garbage(const EnvironmentRules& rules,
+                                               std::stop_token stop) override
     {
         return environments_.collect_garbage(rules, stop);
     }
