@@ -3,14 +3,17 @@
 import contextlib
 import http.client
 import json
+import multiprocessing
 import resource
 import selectors
 import socket
+import ssl
 import threading
 import time
 
 API = "/api/2.0/mlflow/"
 MASK = (1 << 64) - 1
+acts = multiprocessing.get_context("fork").Value("q", 0)  # of all attackers: one that gets no processor is no attacker
 
 
 class ListenerKind:
@@ -43,6 +46,8 @@ def many(count, stop, act):
         while not stop.is_set():
             with contextlib.suppress(OSError, http.client.HTTPException):
                 act()
+            with acts.get_lock():
+                acts.value += 1
 
     threads = [threading.Thread(target=loop, daemon=True) for _ in range(count)]
     for thread in threads:
@@ -201,6 +206,39 @@ def send_large_texts(listener, run, stop):
             connection.getresponse().read()
 
     many(16, stop, act)
+
+
+def begin_tls(listener, stop):
+    """16 clients that send the beginning of a handshake, which costs them nothing, take the server's part and leave."""
+    context = ssl.create_default_context()
+    sent = ssl.MemoryBIO()
+    with contextlib.suppress(ssl.SSLWantReadError):
+        context.wrap_bio(ssl.MemoryBIO(), sent, server_hostname="localhost").do_handshake()
+    hello = sent.read()
+
+    def act():
+        with socket.create_connection(("127.0.0.1", listener.port), timeout=20) as connection:
+            connection.sendall(hello)
+            connection.recv(4096)
+
+    many(16, stop, act)
+
+
+def list_artifacts(listener, run, stop):
+    """Eight clients that ask for a folder with very many files, in both APIs."""
+    number = iter(range(1 << 60))
+
+    def act():
+        with contextlib.closing(listener.connect()) as connection:
+            native = next(number) % 2
+            connection.request("GET", "/api/v1/runs/%s/artifacts" % run if native else API + "artifacts/list?path=many&run_id=" + run,
+                               headers=listener.headers)
+            answer = connection.getresponse()
+            answer.read()
+            if answer.status != 200:
+                time.sleep(0.2)
+
+    many(8, stop, act)
 
 
 def follow_logs(listener, run, count, ready, stop):

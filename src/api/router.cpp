@@ -151,11 +151,9 @@ bool is_long(const net::Request& head, Permission needed)
 }
 
 // Clients share the server by their tokens, whatever connections and user names they come with.
-net::Reception of_its_client(const net::Request& head, net::Reception reception)
+std::string client_of(const Caller& caller)
 {
-    if (reception.answer || head.listener_kind == net::ListenerKind::unix_socket) return reception;
-    if (auto token = token_of(head)) reception.client = "token " + *token;
-    return reception;
+    return caller.token.empty() ? std::string() : "token " + caller.token;
 }
 
 void name_route(Audited& audited, const mlflow::Found& found)
@@ -193,6 +191,7 @@ net::Reception receive_native(const Services& services, const net::Request& head
     name_route(audited, head, found);
     reception.answer = refuse(services, head, needed_for(found.route), audited);
     if (reception.answer) return reception;
+    reception.client = client_of(audited.caller());
     audited.counted();
     if (found.route == nullptr) {
         reception.answer = no_route(head, found.known_path);
@@ -221,7 +220,7 @@ net::Reception receive_native(const Services& services, const net::Request& head
 net::Reception receive(const Services& services, const net::Request& head)
 {
     auto found = mlflow::find(head);
-    if (!found) return of_its_client(head, receive_native(services, head));
+    if (!found) return receive_native(services, head);
     Audited audited(services.audit, head);
     name_route(audited, *found);
     const auto permission = found->permission();
@@ -230,9 +229,10 @@ net::Reception receive(const Services& services, const net::Request& head)
     if (reception.answer) return reception;
     audited.counted();
     reception = mlflow::receive(services, head, *found);
+    reception.client = client_of(audited.caller());
     if (reception.sink) reception.sink = audited.watch(std::move(reception.sink));
     if (is_long(head, permission)) reception.time_limit = long_limit;
-    return of_its_client(head, std::move(reception));
+    return reception;
 }
 
 net::Response dispatch(const Services& services, const net::Request& request)

@@ -169,18 +169,29 @@ std::string_view trim(std::string_view text)
     return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
 }
 
+namespace {
+
+char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+}  // namespace
+
 std::string lower(std::string_view text)
 {
     std::string out(text);
-    for (auto& c : out) {
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    }
+    for (auto& c : out)
+        c = lower(c);
     return out;
 }
 
 bool same_ignoring_case(std::string_view left, std::string_view right)
 {
-    return lower(left) == lower(right);
+    return std::equal(
+        left.begin(), left.end(), right.begin(), right.end(), [](char one, char other) {
+            return lower(one) == lower(other);
+        });
 }
 
 std::string printable(std::string_view text)

@@ -2,7 +2,6 @@
 #include "daemon/home_watch.hpp"
 
 #include <sys/inotify.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 namespace ponk::daemon {
@@ -15,8 +14,10 @@ constexpr std::uint32_t leavings =
 }  // namespace
 
 HomeWatch::HomeWatch(const os::Path& home, const os::Fd& lock)
-    : home_(home), lock_(lock), inotify_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK))
+    : home_(home), lock_(lock), file_(home / "daemon.lock"),
+      inotify_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK))
 {
+    ::fstat(lock.get(), &held_);
     if (inotify_ && ::inotify_add_watch(inotify_.get(), home.c_str(), leavings) < 0)
         inotify_.reset();
 }
@@ -36,11 +37,9 @@ bool HomeWatch::is_removed() const
 
 std::optional<Error> HomeWatch::loss() const
 {
-    struct stat held {};
     struct stat there {};
-    if (::fstat(lock_.get(), &held) != 0) return std::nullopt;
-    if (::stat((home_ / "daemon.lock").c_str(), &there) == 0 && held.st_ino == there.st_ino &&
-        held.st_dev == there.st_dev)
+    if (::stat(file_.c_str(), &there) == 0 && held_.st_ino == there.st_ino &&
+        held_.st_dev == there.st_dev)
         return std::nullopt;
     return Error(ErrorKind::unavailable,
                  fmt::format("ponk's folder {} was {} while its daemon was running",

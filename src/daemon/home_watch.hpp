@@ -6,6 +6,7 @@
 #include "os/file.hpp"
 
 #include <optional>
+#include <sys/stat.h>
 
 namespace ponk::daemon {
 
@@ -27,7 +28,9 @@ public:
 private:
     const os::Path& home_;
     const os::Fd& lock_;
-    os::Fd inotify_;  // none when the user's limit is used up; then only asking helps
+    const os::Path file_;  // of the lock: asked for with each request
+    struct stat held_ {};  // likewise
+    os::Fd inotify_;       // none when the user's limit is used up; then only asking helps
 };
 
 }  // namespace ponk::daemon

@@ -32,6 +32,9 @@ void Connection::start()
     place_.push_back({.guest = weak_from_this(), .peer = peer_});
     at_ = place_.begin();
     guard(shared_->options.head_timeout);
+    transport_->lend_by([this](std::function<void()> job, std::function<void()> next) {
+        compute_for_stranger(std::move(job), std::move(next));
+    });
     transport_->greet([self = shared_from_this()](error_code problem, std::size_t) {
         if (problem) return self->close();
         self->wait_for_request();
@@ -45,11 +48,11 @@ void Connection::give_way()
     });
 }
 
-// Ends the connection when the current step takes longer than `limit`. Steps follow each other
+// Ends the connection when the current step takes longer than until then. Steps follow each other
 // quickly, so a deadline that moves away leaves the timer alone.
-void Connection::guard(std::chrono::milliseconds limit)
+void Connection::guard_until(Clock::time_point deadline)
 {
-    deadline_ = Clock::now() + limit;
+    deadline_ = deadline;
     if (deadline_ < alarm_) set_alarm();
 }
 
@@ -86,6 +89,36 @@ void Connection::end_work()
     relax();
 }
 
+// Before anybody has said who it is: what is done for an address is no more than half of a thread's
+// time, so that those who have said it have the rest.
+void Connection::compute_for_stranger(std::function<void()> job, std::function<void()> next)
+{
+    if (!client_) find_client("");
+    const auto measured = [this, job = std::move(job)] {
+        const auto before = thread_cpu_time();
+        job();
+        client_->io.charge(thread_cpu_time() - before, Clock::now());
+    };
+    pause_for(client_->io.pause(Clock::now()),
+              [measured, next](Connection& self) { self.lend(measured, next); });
+}
+
+// A worker has the transport, and what reads from it, for as long as `job` lasts. Who wants to
+// close the connection meanwhile is heard behind it.
+void Connection::lend(std::function<void()> job, std::function<void()> next)
+{
+    lent_ = true;
+    const auto run = [self = shared_from_this(), job = std::move(job), next = std::move(next)] {
+        if (!self->shared_->ends) job();
+        asio::post(self->transport_->executor(), [self, next] {
+            self->lent_ = false;
+            if (self->closing_) return self->close();
+            next();
+        });
+    };
+    shared_->workers.run(client_, Reception::Pace::piece, run);
+}
+
 Connection::Peer Connection::peer_state()
 {
     pollfd socket{transport_->raw().native_handle(), POLLRDHUP, 0};
@@ -112,6 +145,8 @@ void Connection::look_after_client()
 void Connection::close()
 {
     if (closed_) return;
+    closing_ = true;
+    if (lent_) return;
     closed_ = true;
     stop_waiting();
     timer_.cancel();

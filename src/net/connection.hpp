@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "base/synced.hpp"
 #include "net/account.hpp"
 #include "net/connection_table.hpp"
 #include "net/server.hpp"
@@ -9,7 +8,6 @@
 #include "net/workers.hpp"
 
 #include <atomic>
-#include <condition_variable>
 #include <memory>
 
 // Inside net/ only: this header pulls in Asio.
@@ -18,21 +16,19 @@ namespace ponk::net {
 // Answers that were promised and have not come yet.
 class Promises {
 public:
-    void make() { ++*count_.lock(); }
+    void make() { ++count_; }
     void keep()
     {
-        const auto count = count_.lock();
-        if (--*count == 0) none_.notify_all();
+        if (--count_ == 0) count_.notify_all();
     }
     void wait_for_all()
     {
-        auto count = count_.lock();
-        none_.wait(count.native(), [&count] { return *count == 0; });
+        for (auto left = count_.load(); left != 0; left = count_.load())
+            count_.wait(left);
     }
 
 private:
-    Synced<std::size_t> count_;
-    std::condition_variable none_;
+    std::atomic<std::size_t> count_{0};
 };
 
 struct Shared {

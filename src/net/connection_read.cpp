@@ -20,14 +20,6 @@ namespace {
 using Step = RequestReader::Step;
 
 constexpr std::size_t head_room = 4 * 1024;
-constexpr std::size_t body_room = 256 * 1024;
-// Bodies up to this size are not counted: however busy the server is, a line can be logged.
-constexpr std::size_t small_body = 64 * 1024;
-// A stream that comes slower than this within the time for a body is given up.
-constexpr std::size_t enough_to_receive = 64 * 1024;
-// What a byte of a body costs on an I/O thread, and one of a chunk's frame, in nanoseconds.
-constexpr std::int64_t byte_cost = 1;
-constexpr std::int64_t frame_byte_cost = 20;
 
 }  // namespace
 
@@ -43,6 +35,8 @@ void Connection::wait_for_request()
     partly_ = false;
     if (reader_.has_bytes()) return read_head();  // sent right behind the last one
     guard(served_any_ ? shared_->options.idle_timeout : shared_->options.request_timeout);
+    // To wait first and then read is a call of the kernel more, and only saves memory.
+    if (reader_.keeps_room(head_room)) return receive(head_room, &Connection::read_head);
     transport_->wait_readable([self = shared_from_this()](error_code problem, std::size_t) {
         if (problem) return self->close();
         // Most requests are there as a whole now.
@@ -64,27 +58,6 @@ void Connection::receive(std::size_t room, Next next)
                               self->received_ += got;
                               (*self.*next)();
                           });
-}
-
-// What comes in the first piece with the head is free.
-void Connection::receive_body(Next next)
-{
-    charge_body();
-    const auto room = reader_.body_room();
-    const auto pause =
-        client_->is_owner() ? std::chrono::milliseconds(0) : client_->io.pause(Clock::now());
-    pause_for(pause, [room, next](Connection& self) { self.receive(room, next); });
-}
-
-void Connection::charge_body()
-{
-    const auto frames = reader_.frame_bytes();
-    const auto bytes = std::exchange(received_, 0);
-    const auto new_frames = frames - std::exchange(charged_frames_, frames);
-    if (bytes + new_frames == 0) return;
-    client_->io.charge(static_cast<std::int64_t>(bytes) * byte_cost +
-                           static_cast<std::int64_t>(new_frames) * frame_byte_cost,
-                       Clock::now());
 }
 
 // Without a thread.
@@ -219,119 +192,6 @@ void Connection::send_100_continue()
 {
     out_ = "HTTP/1.1 100 Continue\r\n\r\n";
     write(&Connection::begin_body);
-}
-
-void Connection::begin_body()
-{
-    guard(shared_->options.request_timeout);
-    received_ = 0;
-    charged_frames_ = 0;
-    read_body();
-}
-
-void Connection::read_body()
-{
-    if (sink_) return read_stream();
-    auto& body = work_->request.body;
-    // One byte more than allowed tells that it is too long.
-    const auto step = reader_.read_body(body, work_->body_limit + 1 - body.size());
-    if (body.size() > work_->body_limit) return refuse_large();
-    if (body.size() > small_body && !hold_body(body.size())) return refuse_busy();
-    if (step == Step::bad) return refuse_problem();
-    if (step == Step::ready) {
-        unread_ = false;
-        charge_body();
-        return dispatch();
-    }
-    receive_body(&Connection::read_body);
-}
-
-void Connection::refuse_large()
-{
-    refuse(Error(ErrorKind::invalid_argument,
-                 fmt::format("the request is too large: at most {} are taken here",
-                             byte_size_text(work_->body_limit))),
-           413);
-}
-
-void Connection::refuse_busy()
-{
-    answer(busy("too many large requests at once"));
-}
-
-Response Connection::busy(const char* why) const
-{
-    auto response = shared_->error(
-        reader_.target(), Error(ErrorKind::unavailable, why, "Try again in a moment."), 503);
-    response.headers.emplace_back("Retry-After", "1");
-    return response;
-}
-
-void Connection::refuse_problem()
-{
-    if (client_) charge_body();
-    refuse(Error(ErrorKind::invalid_argument, reader_.problem().text), reader_.problem().status);
-}
-
-// ---- a body as a stream
-
-void Connection::read_stream()
-{
-    const auto step = reader_.read_body(piece_, body_room - piece_.size());
-    if (step == Step::bad) return refuse_problem();
-    if (step == Step::ready) unread_ = false;
-    if (step == Step::more && piece_.size() < enough_to_receive)
-        return receive_body(&Connection::read_stream);
-    feed(step == Step::ready ? &Connection::write_last_piece : &Connection::write_piece,
-         &Connection::read_stream);
-}
-
-std::optional<Response> Connection::write_piece()
-{
-    return piece_.empty() ? std::nullopt : sink_->write(piece_);
-}
-
-std::optional<Response> Connection::write_last_piece()
-{
-    auto refusal = write_piece();
-    return refusal ? std::move(refusal) : sink_->finish();
-}
-
-// On a worker; the strand leaves sink and piece alone meanwhile. `next` when there is no answer.
-void Connection::feed(Feeding feeding, Next next)
-{
-    begin_work();
-    feeding_ = true;
-    work_->budget.set_deadline(Clock::now() + work_->time_limit);
-    const auto job = [self = shared_from_this(), work = work_, feeding, next] {
-        const WorkScope scope(&work->budget);
-        auto kept = std::make_shared<std::optional<Response>>();
-        try {
-            *kept = (*self.*feeding)();
-        } catch (const std::exception& problem) {
-            *kept = self->shared_->error(
-                self->reader_.target(), Error(ErrorKind::internal, problem.what()), 500);
-        }
-        self->piece_.clear();
-        if (*kept) self->sink_.reset();
-        asio::post(self->transport_->executor(), [self, kept, next] {
-            self->feeding_ = false;
-            self->end_work();
-            if (self->closed_) return self->drop_sink();
-            if (*kept) return self->answer(std::move(**kept));
-            self->guard(self->shared_->options.request_timeout);
-            (*self.*next)();
-        });
-    };
-    shared_->workers.run(client_, work_->pace, job);
-}
-
-// Tells the sink, where waiting hurts nobody.
-void Connection::drop_sink()
-{
-    if (!sink_ || feeding_) return;
-    const std::shared_ptr<BodySink> sink = std::move(sink_);
-    shared_->workers.run(client_, Reception::Pace::quick, [sink] { sink->abort(); });
 }
 
 }  // namespace ponk::net

@@ -64,6 +64,10 @@ private:
     std::size_t held_ = 0;
 };
 
+// What there is room for of a body at first, and of one that is streamed.
+inline constexpr std::size_t body_room = 256 * 1024;
+// Larger bodies are received and understood on workers: an I/O thread has others to serve.
+inline constexpr std::size_t large_for_io = 256 * 1024;
 // Answers up to this size, and pieces of streams, are not counted: what was done is always told.
 inline constexpr std::size_t small_answer = 64 * 1024;
 // A part of the memory for answers, for this client.
@@ -190,20 +194,31 @@ private:
     bool hold_body(std::size_t bytes);
     void answer_expectation();
     void send_100_continue();
+    void receive(std::size_t room, Next next);
+    void pause_for(std::chrono::milliseconds pause, std::function<void(Connection&)> next);
+    void ended_early();
+    void stop_waiting();
+
+    // connection_request_body.cpp
     void begin_body();
     void read_body();
-    void read_stream();
+    RequestReader::Step parse_body();
+    void take_body(RequestReader::Step step);
+    void take_stream(RequestReader::Step step);
+    void receive_body();
+    struct Received {
+        std::size_t bytes = 0;
+        RequestReader::Step step = RequestReader::Step::more;
+    };
+    void wait_for_large();
+    void receive_large();
+    Received receive_now();
+    void charge_body();
     using Feeding = std::optional<Response> (Connection::*)();
     void feed(Feeding feeding, Next next);
     std::optional<Response> open_sink() { return sink_->open(); }
     std::optional<Response> write_piece();
     std::optional<Response> write_last_piece();
-    void receive(std::size_t room, Next next);
-    void receive_body(Next next);
-    void charge_body();
-    void pause_for(std::chrono::milliseconds pause, std::function<void(Connection&)> next);
-    void ended_early();
-    void stop_waiting();
     void refuse_problem();
     void refuse_large();
     void refuse_busy();
@@ -242,13 +257,16 @@ private:
 
     // connection.cpp: beginning and end
     using Clock = std::chrono::steady_clock;
-    void guard(std::chrono::milliseconds limit);
+    void guard(std::chrono::milliseconds limit) { guard_until(Clock::now() + limit); }
+    void guard_until(Clock::time_point deadline);
     void relax() { deadline_ = Clock::time_point::max(); }
     void set_alarm();
     void on_alarm();
     void begin_work();
     void end_work();
     void look_after_client();
+    void compute_for_stranger(std::function<void()> job, std::function<void()> next);
+    void lend(std::function<void()> job, std::function<void()> next);
     enum class Peer { there, half_closed, gone };
     Peer peer_state();
     void close();
@@ -284,6 +302,8 @@ private:
     bool waits_ = false;    // for the head of a request
     bool partly_ = false;   // it has begun to come
     bool feeding_ = false;  // a worker has the sink
+    bool lent_ = false;     // a worker has the transport
+    bool closing_ = false;  // as soon as it is given back
     bool closed_ = false;
     bool served_any_ = false;
     bool working_ = false;  // a worker has the request, or the body

@@ -30,6 +30,8 @@ public:
     // Where received bytes go, and how many came.
     boost::asio::mutable_buffer room(std::size_t size) { return buffer_.prepare(size); }
     void received(std::size_t size) { buffer_.commit(size); }
+    // Whether such room is there already, from the last request.
+    [[nodiscard]] bool keeps_room(std::size_t size) const { return buffer_.capacity() >= size; }
     // Whether bytes are there that were not looked at yet.
     [[nodiscard]] bool has_bytes() const { return buffer_.size() > 0; }
 
@@ -51,7 +53,8 @@ public:
     // Appends up to `most` bytes of the body to `out`. Chunks of which more is frame than data are
     // refused once there are many: each costs time, however little is in it.
     Step read_body(std::string& out, std::size_t most);
-    // What the frames of chunks had in bytes, so far.
+    // What was read of it so far, and what the frames of chunks had in bytes.
+    [[nodiscard]] std::uint64_t data_bytes() const { return data_bytes_; }
     [[nodiscard]] std::uint64_t frame_bytes() const { return frame_bytes_; }
     // How many bytes to receive at once: few until it is seen what chunks are like.
     [[nodiscard]] std::size_t body_room() const;

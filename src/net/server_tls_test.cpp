@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // TLS: what is spoken, and that a client knows whom it talks to.
+#include "base/hash.hpp"
 #include "net/own_certificate.hpp"
 #include "net/server_test_support.hpp"
 #include "net/tls.hpp"
@@ -7,6 +8,7 @@
 
 #include <openssl/ssl.h>
 
+#include <atomic>
 #include <memory>
 #include <sys/stat.h>
 
@@ -16,6 +18,7 @@ namespace {
 Handlers path_back()
 {
     return {.answer = [](const Request& request) {
+        if (!request.body.empty()) return json_response(Json(sha256(request.body).text()));
         return json_response(JsonObject{{"path", request.path.empty() ? "" : request.path[0]}});
     }};
 }
@@ -38,14 +41,14 @@ public:
         SSL_CTX_set_max_proto_version(context_.get(), version);
     }
     // The answer to a request, or nothing when there was no handshake.
-    std::string ask(std::uint16_t port)
+    std::string ask(std::uint16_t port,
+                    std::string_view request = "GET /x HTTP/1.1\r\nConnection: close\r\n\r\n")
     {
         const auto socket = *os::connect_tcp(os::loopback_address(AF_INET, port));
         const std::unique_ptr<SSL, decltype(&SSL_free)> stream(SSL_new(context_.get()), SSL_free);
         SSL_set_fd(stream.get(), socket.get());
         if (SSL_connect(stream.get()) != 1) return {};
         version_ = SSL_version(stream.get());
-        const std::string request = "GET /x HTTP/1.1\r\nConnection: close\r\n\r\n";
         if (SSL_write(stream.get(), request.data(), static_cast<int>(request.size())) <= 0)
             return {};
         std::string answer;
@@ -64,7 +67,8 @@ private:
 
 class TlsServers : public testing::Test {
 protected:
-    std::uint16_t serve(Listener::Plain plain)
+    std::uint16_t
+    serve(Listener::Plain plain, Handlers handlers = path_back(), ServerOptions options = {})
     {
         auto socket = *os::listen_tcp(os::loopback_address(AF_INET, 0));
         const auto port = *os::port_of(socket.get());
@@ -73,7 +77,8 @@ protected:
                              .listener_kind = ListenerKind::loopback,
                              .tls = *Tls::load(files_.certificate, files_.key),
                              .plain = plain});
-        servers_.push_back(std::make_unique<Server>(std::move(listeners), path_back()));
+        servers_.push_back(
+            std::make_unique<Server>(std::move(listeners), std::move(handlers), options));
         return port;
     }
     std::string mode(const os::Path& file)
@@ -141,6 +146,59 @@ TEST_F(TlsServers, OnePortServesBothByTheFirstByte)
     RawClient refused(serve(Listener::Plain::refused));
     ASSERT_TRUE(refused.send("GET /y HTTP/1.1\r\n\r\n"));
     EXPECT_EQ(refused.receive_all().find("HTTP/1.1 200"), std::string::npos);
+}
+
+TEST_F(TlsServers, HandshakesWaitForWorkersAndWhoIsInDoesNotWaitForThem)
+{
+    std::atomic<bool> held = false;
+    std::atomic<bool> open = false;
+    ServerOptions options;
+    options.workers = 1;
+    const Handlers handlers{.answer =
+                                [&](const Request&) {
+                                    held = true;
+                                    while (!open)
+                                        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                                    return json_response(Json("held"));
+                                },
+                            .receive =
+                                [](const Request& head) {
+                                    Reception reception;
+                                    if (head.path.at(0) == "x")
+                                        reception.answer = json_response(Json("x"));
+                                    return reception;
+                                }};
+    const auto port = serve(Listener::Plain::accepted, handlers, options);
+    RawClient holder(port);
+    ASSERT_TRUE(holder.send("GET /hold HTTP/1.1\r\n\r\n"));
+    while (!held)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+
+    std::atomic<bool> greeted = false;
+    std::jthread stranger([&] {
+        EXPECT_TRUE(TlsClient(files_.certificate).ask(port).ends_with("\"x\"\n"));
+        greeted = true;
+    });
+    RawClient known(port);
+    for (int i = 0; i < 200; ++i) {
+        ASSERT_TRUE(known.send("GET /x HTTP/1.1\r\n\r\n"));
+        ASSERT_TRUE(known.receive_until("\"x\"\n").starts_with("HTTP/1.1 200"));
+    }
+    EXPECT_FALSE(greeted);
+    open = true;
+}
+
+TEST_F(TlsServers, ALargeBodyComesWhole)
+{
+    std::string body(5'000'000, 'x');
+    for (std::size_t i = 0; i < body.size(); i += 101)
+        body[i] = static_cast<char>('a' + i % 23);
+    const auto request = fmt::format(
+        "POST /x HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{}", body.size(), body);
+    for (const auto plain : {Listener::Plain::accepted, Listener::Plain::refused}) {
+        const auto answer = TlsClient(files_.certificate).ask(serve(plain), request);
+        EXPECT_TRUE(answer.ends_with(sha256(body).text() + "\"\n")) << answer;
+    }
 }
 
 TEST_F(TlsServers, OnlyModernSuitesAreSpoken)

@@ -18,6 +18,7 @@ bool is_hex(char c)
 
 Result<std::string> percent_decode(std::string_view text)
 {
+    if (text.find('%') == std::string_view::npos) return std::string(text);
     std::string out;
     for (std::size_t at = 0; at < text.size(); ++at) {
         if (text[at] != '%') {
@@ -66,6 +67,7 @@ Result<Target> parse_target(std::string_view text)
     Target target;
     // As a proxy is asked: the address with the host before it.
     for (const std::string_view scheme : {"http://", "https://"}) {
+        if (text.starts_with('/')) break;
         if (!same_ignoring_case(text.substr(0, scheme.size()), scheme)) continue;
         text.remove_prefix(scheme.size());
         const auto end = std::min(text.find_first_of("/?"), text.size());
@@ -80,9 +82,13 @@ Result<Target> parse_target(std::string_view text)
         return fail(ErrorKind::invalid_argument, "the address does not start with '/'");
     const auto question = text.find('?');
     auto path = text.substr(1, question == std::string_view::npos ? question : question - 1);
-    if (!path.empty()) {
-        for (const auto& segment : split(path, '/'))
-            target.path.push_back(TRY(decode_segment(segment)));
+    if (!path.empty())
+        target.path.reserve(static_cast<std::size_t>(std::count(path.begin(), path.end(), '/')) +
+                            1);
+    for (auto at = path.empty() ? std::string_view::npos : 0; at != std::string_view::npos;) {
+        const auto end = path.find('/', at);
+        target.path.push_back(TRY(decode_segment(path.substr(at, end - at))));
+        at = end == std::string_view::npos ? end : end + 1;
     }
     if (question == std::string_view::npos) return target;
     for (const auto& pair : split(text.substr(question + 1), '&')) {

@@ -4,6 +4,7 @@
 #include "base/synced.hpp"
 #include "net/transport.hpp"
 
+#include <boost/asio/error.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/write.hpp>
@@ -127,6 +128,32 @@ Result<std::shared_ptr<Tls>> Tls::load(os::Path certificate, os::Path key)
 
 namespace {
 
+using Stream = asio::ssl::stream<Socket&>;
+
+// Signing takes as long as hundreds of small requests do, and anybody may ask for it: each step is
+// taken on a worker.
+void shake_hands(Stream& stream, const Transport::Lend& lend, const Transport::Done& done)
+{
+    const auto problem = std::make_shared<error_code>();
+    lend([&stream, problem] { stream.handshake(asio::ssl::stream_base::server, *problem); },
+         [&stream, &lend, done, problem] {
+             if (*problem != asio::error::would_block) return done(*problem, 0);
+             stream.next_layer().async_wait(Socket::wait_read,
+                                            [&stream, &lend, done](error_code failed) {
+                                                if (failed) return done(failed, 0);
+                                                shake_hands(stream, lend, done);
+                                            });
+         });
+}
+
+template <class From>
+std::size_t read_now(From& from, asio::mutable_buffer room)
+{
+    error_code problem;
+    const auto got = from.read_some(room, problem);
+    return problem ? 0 : got;
+}
+
 class TlsTransport final : public Transport {
 public:
     TlsTransport(Socket socket, Context context)
@@ -134,13 +161,10 @@ public:
     {
     }
 
-    void greet(Done done) override
-    {
-        stream_.async_handshake(asio::ssl::stream_base::server,
-                                [done = std::move(done)](error_code problem) { done(problem, 0); });
-    }
+    void greet(Done done) override { shake_hands(stream_, lend_, done); }
     // Bytes may wait in the layer itself, where no socket tells of them.
     void wait_readable(Done done) override { done({}, 0); }
+    std::size_t try_read(asio::mutable_buffer room) override { return read_now(stream_, room); }
     void read_some(asio::mutable_buffer room, Done done) override
     {
         stream_.async_read_some(room, std::move(done));
@@ -158,7 +182,7 @@ public:
 
 private:
     Context context_;  // in use even when a renewed one has taken its place
-    asio::ssl::stream<Socket&> stream_;
+    Stream stream_;
 };
 
 // On a port that serves both, the first byte tells which of them it is.
@@ -181,9 +205,8 @@ public:
     }
     std::size_t try_read(asio::mutable_buffer room) override
     {
-        error_code problem;
-        const auto got = plain_ ? raw_.read_some(room, problem) : 0;
-        return problem ? 0 : got;
+        if (plain_) return read_now(raw_, room);
+        return stream_ ? read_now(*stream_, room) : 0;
     }
     std::size_t try_write(asio::const_buffer bytes) override
     {
@@ -225,14 +248,13 @@ private:
         if (plain_) return done({}, 0);
         context_ = tls_->state().current();
         stream_.emplace(raw_, *context_);
-        stream_->async_handshake(asio::ssl::stream_base::server,
-                                 [done](error_code problem) { done(problem, 0); });
+        shake_hands(*stream_, lend_, done);
     }
 
     std::shared_ptr<Tls> tls_;
     bool plain_ = false;
     Context context_;
-    std::optional<asio::ssl::stream<Socket&>> stream_;  // TLS
+    std::optional<Stream> stream_;  // TLS
 };
 
 }  // namespace

@@ -24,17 +24,23 @@ public:
     using Done = std::function<void(error_code problem, std::size_t bytes)>;
     using Parts = std::array<boost::asio::const_buffer, 3>;
 
+    // Runs `job` where it keeps nobody else waiting, and then `next` here. Nothing else is called
+    // meanwhile.
+    using Lend = std::function<void(std::function<void()> job, std::function<void()> next)>;
+
     explicit Transport(Socket socket) : raw_(std::move(socket)) {}
     virtual ~Transport() = default;
     Transport(const Transport&) = delete;
     Transport& operator=(const Transport&) = delete;
 
-    // Before anything else.
+    // For what keeps a processor busy. Before anything else.
+    void lend_by(Lend lend) { lend_ = std::move(lend); }
     virtual void greet(Done done) = 0;
     // Ends when there may be something to read, without a buffer as long as there is nothing.
     virtual void wait_readable(Done done) = 0;
     // What can be read or written without waiting, now; nothing where only the calls below can say,
-    // also why. At the end there is nothing to read.
+    // also why. At the end there is nothing to read. Also from another thread, as long as nothing
+    // else is called.
     virtual std::size_t try_read(boost::asio::mutable_buffer /*room*/) { return 0; }
     virtual std::size_t try_write(boost::asio::const_buffer /*bytes*/) { return 0; }
     virtual void read_some(boost::asio::mutable_buffer room, Done done) = 0;
@@ -52,6 +58,7 @@ public:
 
 protected:
     Socket raw_;
+    Lend lend_;
 };
 
 std::unique_ptr<Transport> make_plain_transport(Socket socket);

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Requests that cost much: others do not feel them, and what can never be answered is refused for good."""
+import collections
 import json
 import os
+import re
 import socket
+import subprocess
 import time
 
 import pytest
@@ -32,6 +35,11 @@ def threads_of(pid):
 
 def get(server, target):
     return f"GET {target} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {server.token}\r\n\r\n".encode()
+
+
+def post(server, path, body):
+    return (f"POST /api/2.0/mlflow/{path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {server.token}\r\n"
+            f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n{body}").encode()
 
 
 def fill_with_tags(server, run, count, size):
@@ -144,3 +152,49 @@ def test_calls_of_one_client_beyond_the_limit_are_refused_with_a_time(server):
     finally:
         for connection in connections:
             connection.close()
+
+
+CALLS_OF_THE_KERNEL = ("recvfrom", "recvmsg", "sendto", "sendmsg", "epoll_ctl", "newfstatat", "stat", "fstat", "clock_gettime", "openat", "read")
+
+
+def test_a_logged_metric_takes_few_calls_of_the_kernel(program, tmp_path):
+    """Beside its wake-ups and its commit: one to receive, or two, one to look for the home folder, one to send."""
+    ours = Ponk(program, tmp_path)
+    server = Tracking(ours)
+    run = server.make_run()
+    ours.run("daemon", "stop")
+    trace = tmp_path / "trace"
+    daemon = subprocess.Popen(["/usr/bin/strace", "-f", "-qq", "-e", "trace=" + ",".join(f"?{name}" for name in CALLS_OF_THE_KERNEL), "-e", "signal=none",
+                               "-o", str(trace), ours.program, "daemon", "run"],
+                              cwd=ours.project, env=ours.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    try:
+        until = time.monotonic() + 60
+        while server_is_away(server) and time.monotonic() < until:
+            time.sleep(0.1)
+        with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
+            for number in range(250):
+                if number == 50:  # what the first calls prepare is used by the others
+                    before = trace.stat().st_size
+                body = json.dumps({"run_id": run, "key": "m", "value": 0.5 + number, "timestamp": number, "step": number})
+                connection.sendall(post(server, "runs/log-metric", body))
+                assert connection.recv(4096).startswith(b"HTTP/1.1 200 ")
+        text = trace.read_text()[before:]
+        seen = collections.Counter(re.findall(r"^\d+ +(\w+)\(", text, re.M))
+        # The others wake a thread up.
+        sockets = set(re.findall(r"recvfrom\((\d+),", text))
+        seen["epoll_ctl"] = sum(number in sockets for number in re.findall(r"epoll_ctl\(\d+, \w+, (\d+),", text))
+    finally:
+        daemon.terminate()  # strace passes it on
+        ours.run("daemon", "stop", code=None)
+        daemon.wait(timeout=60)
+    # Some more for the threads that look around once in a while.
+    assert 200 <= seen["recvfrom"] + seen["recvmsg"] <= 420 and 200 <= seen["sendto"] + seen["sendmsg"] <= 220, seen
+    assert seen["newfstatat"] + seen["stat"] + seen["fstat"] <= 240, seen
+    assert sum(seen[name] for name in ("epoll_ctl", "clock_gettime", "openat", "read")) <= 20, seen
+
+
+def server_is_away(server):
+    try:
+        return server.request("GET", "/health").status != 200
+    except OSError:
+        return True

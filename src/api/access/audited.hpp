@@ -34,6 +34,7 @@ public:
                const std::vector<std::string>& values);
     // Who was let in.
     void caller(Caller caller) { caller_ = std::move(caller); }
+    [[nodiscard]] const Caller& caller() const { return caller_; }
     // Instead of that: a run's script, whose call came by its relay.
     void run(const RunId& run);
 

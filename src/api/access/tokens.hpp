@@ -6,12 +6,14 @@
 #include "base/synced.hpp"
 #include "os/file.hpp"
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace ponk::api {
@@ -64,9 +66,16 @@ public:
 
 private:
     using List = std::vector<Token>;
+    // The list, and the texts of the last tokens in it that were asked for: most requests come with
+    // one of a few, and a hash for each of them costs as much as all other questions together.
+    struct Current {
+        std::shared_ptr<const List> list = std::make_shared<const List>();
+        std::array<std::pair<std::string, const Token*>, 4> recent = {};
+        std::size_t next = 0;  // of `recent` to be replaced
+    };
 
     explicit Tokens(os::Path home) : home_(std::move(home)) {}
-    [[nodiscard]] std::shared_ptr<const List> current() const { return *list_.lock(); }
+    [[nodiscard]] std::shared_ptr<const List> current() const { return list_.lock()->list; }
     Result<std::string>
     add(const std::string& name, Role role, std::optional<std::int64_t> expires);
     Result<> store(List list);
@@ -76,7 +85,7 @@ private:
     std::string notice_;
     // One change at a time, from reading the list to its being on disk. Asking takes the other.
     std::mutex changing_;
-    mutable Synced<std::shared_ptr<const List>> list_{std::make_shared<const List>()};
+    mutable Synced<Current> list_;
 };
 
 }  // namespace ponk::api

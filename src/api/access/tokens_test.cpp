@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/access/tokens.hpp"
 #include "base/time.hpp"
+#include "base/work_count.hpp"
 
 #include <gtest/gtest.h>
 
@@ -55,6 +56,28 @@ TEST_F(TokenFiles, RemovedAndExpiredOnesAreNoTokens)
     EXPECT_EQ(tokens->remove("first").error().kind(), ErrorKind::not_found);
     EXPECT_EQ(tokens->list().size(), 1U);
     EXPECT_FALSE(tokens->create("late", Role::read, wall_milliseconds() - 1));
+}
+
+TEST_F(TokenFiles, ATokenThatWasSeenIsNotHashedAgain)
+{
+    const auto tokens = open();
+    std::vector<std::string> texts;
+    for (const char* name : {"a", "b", "c", "d"})
+        texts.push_back(*tokens->create(name, Role::write, std::nullopt));
+    for (const auto& text : texts)
+        ASSERT_TRUE(tokens->find(text));
+
+    const WorkCount work;
+    for (int i = 0; i < 100; ++i)
+        EXPECT_EQ(tokens->find(texts[static_cast<std::size_t>(i) % 4])->role, Role::write);
+    EXPECT_EQ(work.steps(), 0U);
+    // A wrong one is never remembered, and a removed one is forgotten.
+    EXPECT_FALSE(tokens->find(texts[0].substr(1) + "x"));
+    EXPECT_FALSE(tokens->find(texts[0].substr(1) + "x"));
+    EXPECT_EQ(work.steps(), 2 * texts[0].size());
+    ASSERT_TRUE(tokens->remove("a"));
+    EXPECT_FALSE(tokens->find(texts[0]));
+    EXPECT_EQ(tokens->find(texts[1])->name, "b");
 }
 
 TEST_F(TokenFiles, NamesAreThoseThatFitEverywhere)
