@@ -42,6 +42,7 @@ struct Run {
     std::string snapshot;       // manifest digest of what was executed
     std::string outputs;        // manifest digest of what came back
     std::string rerun_of;
+    std::string parent;  // the run whose script made it by MLflow's API; empty: none
     bool tracked = true;
     bool hidden = false;
     bool cancel_requested = false;

@@ -66,6 +66,7 @@ struct RunFilter {
     std::string target;
     std::string gpu_verdict;
     std::optional<std::pair<std::string, std::string>> tag;
+    std::string parent = {};  // those that the script of this run made
     Hidden hidden = Hidden::leave_out;
     // nullopt: those that were deleted are left out together with hidden ones.
     std::optional<Lifecycle> lifecycle = std::nullopt;

@@ -40,7 +40,7 @@ public:
     Result<bool> has_child_run(const std::string& id) const
     {
         const auto found = store::Tracking(history_).get_run(id);
-        return found && engine::parent_of(found->tags) == run_;
+        return found && found->parent == run_;
     }
     Result<bool> has_run(const std::string& id) const
     {

@@ -18,9 +18,8 @@ protected:
         other_ = new_run();
         store::Tracking tracking(*history_);
         child_ = RunId::make().text();
-        EXPECT_TRUE(tracking.create_run({.name = "child",
-                                         .tags = {{"ponk.made_by", run_.text()}},
-                                         .id = RunId::parse(child_).value()}));
+        EXPECT_TRUE(tracking.create_run(
+            {.name = "child", .parent = run_.text(), .id = RunId::parse(child_).value()}));
         model_ = make_model(run_.text(), {{"ponk.made_by", run_.text()}});
         theirs_ = make_model(other_, {});
     }

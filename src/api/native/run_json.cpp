@@ -3,7 +3,6 @@
 
 #include "base/time.hpp"
 #include "engine/files/artifacts.hpp"
-#include "engine/tracked/child_of.hpp"
 #include "model/run_state.hpp"
 #include "model/run_words.hpp"
 
@@ -111,6 +110,7 @@ Json run_json(const model::Run& run,
     object.set("snapshot", text_or_null(run.snapshot));
     object.set("outputs", text_or_null(run.outputs));
     object.set("rerun_of", text_or_null(run.rerun_of));
+    if (!run.parent.empty()) object.set("parent", run.parent);
     object.set("hidden", run.hidden);
     object.set("cancel_requested", run.cancel_requested);
     object.set("git", run.git);
@@ -185,7 +185,7 @@ Result<Json> with_metrics(const Services& services,
 Result<JsonArray> child_runs_json(const Services& services, const model::Run& run)
 {
     store::RunFilter filter;
-    filter.tag = engine::child_of(run.id);
+    filter.parent = run.id.text();
     filter.limit = most_child_runs_shown;
     JsonArray made;
     for (const auto& one : TRY(services.history().list_runs(filter)).runs)

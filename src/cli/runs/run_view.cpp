@@ -321,6 +321,7 @@ View view_of_run(const Json& run)
                                        "end_time_utc",
                                        "duration",
                                        "rerun_of",
+                                       "parent",
                                        "snapshot"}) {
         add(key);
     }

@@ -97,8 +97,8 @@ Result<RunFiles> RunFiles::of_itself(const Context& context, const model::Run& r
 Result<RunFiles> RunFiles::of(const Context& context, const model::Run& run)
 {
     auto files = TRY(of_itself(context, run));
-    if (const auto maker = parent_of(run.tags); !maker.empty())
-        files.made_ = TRY(MadeFiles::of(context, maker, child_runs_folder, run.id.text()));
+    if (!run.parent.empty())
+        files.made_ = TRY(MadeFiles::of(context, run.parent, child_runs_folder, run.id.text()));
     return files;
 }
 

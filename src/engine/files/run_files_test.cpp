@@ -228,11 +228,8 @@ TEST_F(RunFilesTest, WhatAScriptLoggedForARunThatItMadeIsThatRuns)
     collect({{"runs/" + inner.text() + "/plots/loss.png", "curve"}, {"mine", "x"}});
     record();
     const auto maker = run_.id.text();
-    ASSERT_TRUE(store::Tracking(*history_).create_run({.experiment = 0,
-                                                       .name = "inner",
-                                                       .user = "ann",
-                                                       .tags = {{"ponk.made_by", maker}},
-                                                       .id = inner}));
+    ASSERT_TRUE(store::Tracking(*history_).create_run(
+        {.experiment = 0, .name = "inner", .user = "ann", .parent = maker, .id = inner}));
     run_ = history_->get_run(inner).value();
     log("notes.txt", "later");
 

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/id.hpp"
+#include "store/rows/tracked_rows.hpp"
 
 #include <algorithm>
 #include <string>
@@ -13,10 +14,11 @@
 // Runs, models and traces that the script of a run made by MLflow's API.
 namespace ponk::engine {
 
-// Whose script made it; only that run's journals may speak of it.
-inline constexpr std::string_view parent_tag = "ponk.made_by";
+// Whose script made it; only that run's journals may speak of it. A run has its parent beside its
+// tags (model::Run::parent).
+using store::parent_tag;
 
-// The tag as it is stored.
+// The tag of a model, a version or a trace as it is stored.
 inline std::pair<std::string, std::string> child_of(const RunId& run)
 {
     return {std::string(parent_tag), run.text()};

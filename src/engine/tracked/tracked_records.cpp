@@ -145,7 +145,7 @@ private:
         const auto run = tracking_.get_run(id_);
         if (!run && is_their_fault(run.error())) return false;
         if (!run) return tl::unexpected(run.error());
-        return parent_of(run->tags) == maker_.text();
+        return run->parent == maker_.text();
     }
 
     Result<> change(const Json& record)
@@ -168,7 +168,7 @@ private:
                                              .name = record.text("made"),
                                              .user = record.text("user"),
                                              .started = record.integer("time"),
-                                             .tags = {child_of(maker_)},
+                                             .parent = maker_.text(),
                                              .id = *id}));
     }
 
@@ -213,7 +213,7 @@ Result<std::vector<RunId>>
 child_runs(const Context& context, const RunId& maker, std::optional<model::RunState> state)
 {
     store::RunFilter filter;
-    filter.tag = child_of(maker);
+    filter.parent = maker.text();
     filter.state = state;
     filter.hidden = store::RunFilter::Hidden::include;
     std::vector<RunId> made;

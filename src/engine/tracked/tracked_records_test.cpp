@@ -194,6 +194,7 @@ TEST_F(JournalReaders, TheGoldenJournalOfARelayComesHome)
     EXPECT_EQ(own.inputs.datasets.at(0).dataset.source, "iris.csv");
     EXPECT_EQ(own.inputs.outputs.at(0).step, 2);
     EXPECT_EQ(parent_of(own.tags), "") << "no script says who made its run";
+    EXPECT_EQ(own.parent, "");
     const auto model = store::Models(*history_).get("m-00112233445566778899aabbccddeeff").value();
     EXPECT_EQ(model.status, "LOGGED_MODEL_READY");
     EXPECT_EQ(model.params, (store::Pairs{{"depth", "3"}, {"width", "4"}}));
@@ -201,6 +202,8 @@ TEST_F(JournalReaders, TheGoldenJournalOfARelayComesHome)
     EXPECT_EQ(model.metrics.at(0).value, 0.9);
     const auto inner = tracking.get_run("0192aaaaaaab7bbb8cccddddddddeeee").value();
     EXPECT_EQ(inner.metrics.at(0).value, 7);
+    EXPECT_EQ(inner.parent, run.text());
+    EXPECT_EQ(parent_of(inner.tags), run.text()) << "clients see it";
     EXPECT_EQ(inner.inputs.models.at(0), model.id);
     EXPECT_EQ(inner.state, model::RunState::completed);
     const auto trace = store::Traces(*history_).get("tr-1").value();

@@ -37,6 +37,7 @@ Result<> read_words(const Json& json, model::Run& run)
     run.snapshot = TRY(text_of(json, "snapshot"));
     run.outputs = TRY(text_of(json, "outputs"));
     run.rerun_of = TRY(text_of(json, "rerun_of"));
+    run.parent = TRY(text_of(json, "parent"));
     run.warnings = TRY(texts_of(json, "warnings"));
     return {};
 }
@@ -45,8 +46,13 @@ Result<> read_tags(const Json& json, model::Run& run)
 {
     for (const auto& [key, value] : TRY(pairs_of(json, "params")))
         run.tags.emplace_back(std::string(model::parameter_prefix) + key, value);
-    for (const auto& [key, value] : TRY(pairs_of(json, "tags")))
-        run.tags.emplace_back(model::stored_tag(key), value);
+    for (const auto& [key, value] : TRY(pairs_of(json, "tags"))) {
+        if (key == parent_tag && run.parent.empty()) {
+            run.parent = value;  // lines of earlier versions
+        } else {
+            run.tags.emplace_back(model::stored_tag(key), value);
+        }
+    }
     return {};
 }
 
@@ -187,6 +193,7 @@ Json run_copy_json(const RunCopy& copy)
     object.append("origin", to_string(copy.origin));
     object.append("cancel_requested", copy.run.cancel_requested);
     object.append("gpu", copy.run.gpu);
+    if (!copy.run.parent.empty()) object.append("parent", copy.run.parent);
     return json;
 }
 

@@ -62,7 +62,7 @@ TEST_F(HistoryTest, TheLastRunIsTheOneThatWasSubmittedAndNoneThatItMade)
     auto run = make_run();
     ASSERT_TRUE(history_->create_run(run));
     auto made = make_run();
-    made.tags = {{"ponk.made_by", run.id.text()}};
+    made.parent = run.id.text();
     ASSERT_TRUE(history_->create_run(made));
 
     EXPECT_EQ(history_->resolve_run("last", "p1").value(), run.id);

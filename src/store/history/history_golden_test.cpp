@@ -2,6 +2,7 @@
 // Databases as released versions left them must open, in every later version. A golden file is made
 // once, with PONK_ACCEPT=1 while there is none, and never again.
 #include "base/json.hpp"
+#include "db/connection.hpp"
 #include "query/search/filter.hpp"
 #include "store/copy/run_json.hpp"
 #include "store/history/history_test_support.hpp"
@@ -19,7 +20,7 @@ using testing::Pair;
 using testing::SizeIs;
 
 // The newest is what this version writes.
-constexpr int newest_version = 11;
+constexpr int newest_version = 12;
 
 model::Run golden_run(const std::string& id, RunState state)
 {
@@ -91,8 +92,11 @@ void make_golden(History& history, const Path& file)
     ASSERT_TRUE(history.put_setting("answer", "42"));
     Tracking tracking(history);
     const auto experiment = tracking.create_experiment("vision", "s3://bucket", {{"team", "b"}});
-    const auto clients = tracking.create_run(
-        {.experiment = experiment.value(), .name = "client's", .user = "bob", .started = 7});
+    const auto clients = tracking.create_run({.experiment = experiment.value(),
+                                              .name = "client's",
+                                              .user = "bob",
+                                              .started = 7,
+                                              .parent = second_id});
     ASSERT_TRUE(
         tracking.log(clients->id.text(),
                      {.points = PointsByKey(std::vector<model::MetricPoint>{{"m", 1.5, {}, 2, 3}}),
@@ -188,6 +192,47 @@ TEST_P(GoldenHistory, KeepsWhatClientsStored)
     EXPECT_THAT(runs[0].tags, Contains(Pair("param.t", "x")));
     ASSERT_THAT(runs[0].metrics, SizeIs(1));
     EXPECT_EQ(runs[0].metrics[0].value, 1.5);
+    EXPECT_EQ(runs[0].parent, GetParam() >= 12 ? second_id : "");
+}
+
+// Until version 11 a tag said whose script made a run.
+TEST_F(HistoryTest, TheTagOfAParentBecomesAColumn)
+{
+    const auto copy = place_.path() / "old";
+    std::filesystem::create_directory(copy);
+    std::filesystem::copy_file(Path(PONK_GOLDEN) / "history-v11.db", copy / "history.db");
+    {
+        const auto old = db::Connection::open(copy / "history.db", db::Role::writer).value();
+        ASSERT_TRUE(old->execute(
+            "INSERT INTO tag(run, key, value) SELECT child.row, 'ponk.made_by', parent.id"
+            " FROM run AS child, run AS parent"
+            " WHERE child.id LIKE '%2' AND parent.id LIKE '%1';"
+            "INSERT INTO tag(run, key, value)"
+            " SELECT row, 'ponk.made_by', 'somebody' FROM run WHERE id LIKE '%1'"));
+    }
+
+    const auto history = History::open(copy).value();
+
+    const auto child = history->get_run(RunId::parse(second_id).value()).value();
+    EXPECT_EQ(child.parent, first_id);
+    EXPECT_THAT(child.tags, ElementsAre(Pair("color", "red")));
+    const auto parent = history->get_run(RunId::parse(first_id).value()).value();
+    EXPECT_EQ(parent.parent, "");
+    EXPECT_THAT(parent.tags, Contains(Pair("ponk.made_by", "somebody"))) << "it names no run";
+    const auto children = history->list_runs({.parent = first_id}).value().runs;
+    ASSERT_THAT(children, SizeIs(1));
+    EXPECT_EQ(children[0].id, child.id);
+    EXPECT_THAT(Tracking(*history).get_run(second_id).value().tags,
+                Contains(Pair("ponk.made_by", first_id)))
+        << "clients see it as before";
+    RunSearch search;
+    search.filter = query::search::parse_filter(query::search::runs,
+                                                fmt::format("tags.`ponk.made_by` = '{}'", first_id))
+                        .value();
+    EXPECT_THAT(history->search_runs(search).value().runs, SizeIs(1));
+    search.filter.clear();
+    search.scope.parent = first_id;
+    EXPECT_THAT(history->search_runs(search).value().runs, SizeIs(1));
 }
 
 // Folders became experiments, and there is always the one called Default.

@@ -250,7 +250,7 @@ TEST_F(MetricsTest, NoFilterSortsOrReadsAllRuns)
     auto database =
         db::Database::open({.folder = folder_, .name = "history", .schema = history_schema()})
             .value();
-    for (unsigned mask = 0; mask < 64; ++mask) {
+    for (unsigned mask = 0; mask < 128; ++mask) {
         RunFilter filter;
         if (mask & 1U) filter.project = "p";
         if (mask & 2U) filter.state = RunState::failed;
@@ -258,6 +258,7 @@ TEST_F(MetricsTest, NoFilterSortsOrReadsAllRuns)
         if (mask & 8U) filter.target = "t";
         if (mask & 16U) filter.before = RunId::make();
         if (mask & 32U) filter.gpu_verdict = "confirmed";
+        if (mask & 64U) filter.parent = "r";
         const auto plan = database->read([&](db::Connection& reader) -> Result<std::string> {
             auto statement = TRY(
                 reader.prepare("EXPLAIN QUERY PLAN " + filtered_sql(filter, Order::newest_first)));
@@ -268,8 +269,9 @@ TEST_F(MetricsTest, NoFilterSortsOrReadsAllRuns)
         });
         ASSERT_TRUE(plan) << plan.error().message();
         EXPECT_EQ(plan->find("TEMP B-TREE"), std::string::npos) << *plan;
-        const bool selective = (mask & 47U) != 0;
+        const bool selective = (mask & 111U) != 0;
         EXPECT_TRUE(!selective || plan->find("USING INDEX run_by_") != std::string::npos) << *plan;
+        EXPECT_TRUE(mask != 64 || plan->find("run_by_parent") != std::string::npos) << *plan;
     }
 }
 

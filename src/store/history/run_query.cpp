@@ -25,8 +25,7 @@ Result<std::optional<RunId>> newest(db::Connection& reader, std::string_view pro
 {
     // Runs that a script made are parts of the one that was submitted, which is meant.
     constexpr std::string_view select =
-        "SELECT id FROM run WHERE hidden = 0 AND deleted = 0 AND NOT EXISTS"
-        " (SELECT 1 FROM tag WHERE tag.run = run.row AND tag.key = 'ponk.made_by') {}"
+        "SELECT id FROM run WHERE hidden = 0 AND deleted = 0 AND parent = '' {}"
         " ORDER BY row DESC LIMIT 1";
     auto statement = TRY(reader.prepare(fmt::format(
         select, project.empty() ? "" : "AND project = (SELECT row FROM project WHERE id = ?)")));

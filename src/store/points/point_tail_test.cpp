@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/work_budget.hpp"
 #include "db/database.hpp"
+#include "db/step_limit.hpp"
 #include "store/history/history_test_support.hpp"
 #include "store/points/point_tail.hpp"
+#include "store/points/run_points.hpp"
 #include "store/points/series.hpp"
 #include "store/points/tail_codec.hpp"
 #include "store/schema/schema.hpp"
@@ -119,6 +121,58 @@ TEST_F(PlanTest, ATailIsCompactedNoFurtherThanAskedFor)
     EXPECT_EQ(number("count(*) FROM tail"), 0);
     EXPECT_FALSE(uncompacted.any());
     EXPECT_EQ(number("count FROM metric"), 20'010);
+}
+
+// Work is counted in operations of SQLite's machine.
+TEST_F(PlanTest, ARunWithoutATailIsReadWithoutALookAtThoseOfOthers)
+{
+    constexpr std::int64_t rows = 5000;
+    constexpr int little = 2000;
+    add_now({point("loss", 1)});
+    Uncompacted uncompacted;
+    ASSERT_TRUE(database_->write(db::Durability::process, [&](db::Connection& writer) -> Result<> {
+        for (std::int64_t step = 0; step < rows; ++step) {
+            const std::vector points{point("loss", step)};
+            TRY(append_tail(writer, uncompacted, run_ + 1, encode_tail(PointsByKey(points))));
+        }
+        return {};
+    }));
+    const TailReader tail(uncompacted);
+
+    const auto found = database_->read([&](db::Connection& reader) {
+        const db::StepLimit bound(reader, little);
+        return find_key(reader, tail, run_, "loss");
+    });
+    EXPECT_EQ(found.value()->latest.count, 1);
+    const auto all = database_->read([&](db::Connection& reader) -> Result<> {
+        const db::StepLimit bound(reader, little);
+        EXPECT_FALSE(find_key(reader, tail, run_ + 1, "loss"));
+        EXPECT_TRUE(bound.exceeded());
+        return {};
+    });
+    EXPECT_TRUE(all);
+}
+
+// A list of rows that was looked at too late lacks what the transaction sees.
+TEST_F(PlanTest, AReaderSeesItsMomentWhateverIsCompactedMeanwhile)
+{
+    Uncompacted uncompacted;
+    for (std::int64_t step = 0; step < 3; ++step) {
+        ASSERT_TRUE(database_->write(db::Durability::process, [&](db::Connection& writer) {
+            const std::vector points{point("loss", step)};
+            return append_tail(writer, uncompacted, run_, encode_tail(PointsByKey(points)));
+        }));
+    }
+    const TailReader tail(uncompacted);
+
+    const auto seen = database_->read([&](db::Connection& reader) -> Result<std::int64_t> {
+        TRY(reader.query_integer("SELECT count(*) FROM metric"));  // the moment begins
+        TRY(compact_all(*database_, uncompacted));
+        EXPECT_FALSE(uncompacted.any());
+        return TRY(find_key(reader, tail, run_, "loss")).value().latest.count;
+    });
+
+    EXPECT_EQ(seen.value(), 3);
 }
 
 TEST(UncompactedTest, KnowsTheRowsThatAreLeft)

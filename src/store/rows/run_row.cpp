@@ -16,7 +16,7 @@ using model::Run;
 const std::string_view select_runs =
     "SELECT run.row, run.id, project.id, number, run.name, state, exit_code, script_name, target,"
     " run.created, started, ended, snapshot, outputs, job, hidden, cancel_requested, details,"
-    " run.deleted"
+    " run.deleted, run.parent"
     " FROM run CROSS JOIN project ON project.row = run.project ";
 
 namespace {
@@ -169,6 +169,7 @@ Result<StoredRun> read_run(db::Connection& connection, const db::Statement& stat
     run.hidden = statement.integer(15) != 0;
     run.cancel_requested = statement.integer(16) != 0;
     run.deleted = statement.integer(18);
+    run.parent = statement.text(19);
     const auto text = statement.text(17);
     stored.bytes = text.size();
     TRY(charge_answer(text.size()));
@@ -240,8 +241,8 @@ insert_run(db::Connection& connection, std::int64_t project_row, const Run& run,
     auto statement = TRY(connection.prepare(
         "INSERT INTO run(id, reversed_id, project, number, name, state, exit_code, script_name,"
         " target, created, started, ended, snapshot, outputs, job, hidden, cancel_requested, "
-        "details, gpu_verdict, user, origin)"
-        " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+        "details, gpu_verdict, user, origin, parent)"
+        " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
     statement.bind(run.id.text(),
                    reversed(run.id.text()),
                    project_row,
@@ -262,7 +263,8 @@ insert_run(db::Connection& connection, std::int64_t project_row, const Run& run,
                    details,
                    model::gpu_verdict(run),
                    run.user,
-                   to_string(origin));
+                   to_string(origin),
+                   run.parent);
     TRY(statement.run());
     const auto row = connection.last_row();
     TRY(write_tags(connection, row, run));

@@ -18,6 +18,9 @@ namespace ponk::store {
 inline constexpr std::int64_t default_experiment = 0;
 // The tag by which clients name a run: its name itself.
 inline constexpr std::string_view run_name_tag = "mlflow.runName";
+// The tag by which clients see whose script made a run, a model or a trace. Of a run it is its
+// column `parent`, of the others it is stored.
+inline constexpr std::string_view parent_tag = "ponk.made_by";
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 

@@ -15,6 +15,7 @@ using query::search::Entity;
 std::optional<std::string>
 own_tag_column(Entity entity, std::string_view key, RunSearch::Words words)
 {
+    if (entity == Entity::tag && key == parent_tag) return "nullif(run.parent, '')";
     if (entity != Entity::tag || words != RunSearch::Words::mlflow) return std::nullopt;
     if (key == run_name_tag) return fmt::format("({})", name_column(words));
     // As TrackedRun::tags has them.

@@ -10,8 +10,8 @@
 
 namespace ponk::store {
 
-// Tags that clients look for on every run and that nobody has to set: the run's name, and for runs
-// of ours who and what made them.
+// Tags that clients look for on every run and that nobody has to set: the run's name, its parent,
+// and for runs of ours who and what made them.
 
 // The commit that the script of the row of `run` is of, as SQL; NULL where it is not known.
 inline constexpr std::string_view commit_column =

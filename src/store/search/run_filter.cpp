@@ -25,6 +25,8 @@ std::string conditions(const RunFilter& filter)
             sql += " AND gpu_verdict <> 'not-requested'";
     }
     if (filter.tag) sql += " AND run.row IN (SELECT run FROM tag WHERE key = ? AND value = ?)";
+    // So that the index serves, which has only those that have one.
+    if (!filter.parent.empty()) sql += " AND run.parent = ? AND run.parent <> ''";
     if (filter.before) sql += " AND run.row < ?";
     return sql;
 }
@@ -62,6 +64,7 @@ select_filtered(db::Connection& connection, const RunFilter& filter, Order order
     if (!filter.target.empty()) statement.bind(filter.target);
     if (!filter.gpu_verdict.empty()) statement.bind(filter.gpu_verdict);
     if (filter.tag) statement.bind(filter.tag->first, filter.tag->second);
+    if (!filter.parent.empty()) statement.bind(filter.parent);
     if (filter.before) statement.bind(TRY(get_run_row(connection, *filter.before)));
     statement.bind(static_cast<std::int64_t>(limit));
     return statement;

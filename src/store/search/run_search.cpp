@@ -57,6 +57,15 @@ Term gpu_term(const std::string& verdict)
     return term;
 }
 
+Term parent_term(const std::string& parent)
+{
+    Term term;
+    term.condition = Sql("+run.parent = ").value(parent);
+    term.rows = Sql("SELECT row FROM run WHERE parent <> '' AND parent = ").value(parent);
+    term.counted = *term.rows;
+    return term;
+}
+
 std::vector<Comparison> comparisons_of(const RunSearch& search)
 {
     auto all = search.filter;
@@ -97,6 +106,7 @@ RunSearchPlan::RunSearchPlan(const RunSearch& search,
     if (!except.empty()) except_ = Sql("run.row NOT IN (").add(list_of(except)).add(")");
     if (!search.scope.project.empty()) terms_.push_back(project_term(search.scope.project));
     if (search.experiments) terms_.push_back(experiments_term(*search.experiments));
+    if (!search.scope.parent.empty()) terms_.push_back(parent_term(search.scope.parent));
     if (!search.scope.gpu_verdict.empty()) terms_.push_back(gpu_term(search.scope.gpu_verdict));
     for (const auto& comparison : comparisons_)
         terms_.push_back(make_term(comparison, search));

@@ -21,7 +21,8 @@ std::string select_tracked()
 {
     return fmt::format(
         "SELECT run.row, run.id, run.project, project.location, run.name, run.number,"
-        " run.script_name, run.user, run.state, run.started, run.ended, run.deleted, run.origin, {}"
+        " run.script_name, run.user, run.state, run.started, run.ended, run.deleted, run.origin, "
+        "{}, run.parent"
         " FROM json_each(?) AS wanted CROSS JOIN run ON run.row = wanted.value"
         " CROSS JOIN project ON project.row = run.project",
         commit_column);
@@ -34,12 +35,13 @@ constexpr std::string_view select_metrics =
     " FROM json_each(?) AS wanted CROSS JOIN metric ON metric.run = wanted.value"
     " WHERE metric.text IS NULL";
 
-constexpr std::size_t most_own_tags = 6;
+constexpr std::size_t most_own_tags = 7;
 
 // What clients look for on every run, where nobody has said otherwise.
 void add_own_tags(const db::Statement& row, TrackedRun& run)
 {
     run.tags.emplace_back(run_name_tag, run.name);
+    if (!run.parent.empty()) run.tags.emplace_back(parent_tag, run.parent);
     if (row.text(12) != "engine") return;
     run.tags.emplace_back("mlflow.user", run.user);
     run.tags.emplace_back("mlflow.source.name", row.text(6));
@@ -69,6 +71,7 @@ Result<TrackedRun> read_row(const db::Statement& row)
     run.started = row.integer(9);
     run.ended = row.integer(10);
     run.deleted = row.integer(11) != 0;
+    run.parent = row.text(14);
     add_own_tags(row, run);
     return run;
 }
@@ -117,7 +120,7 @@ Result<bool> add_tags(db::Connection& connection,
             run.tags.begin(), end, [&](const auto& tag) { return tag.first == shown; });
         if (known == end) {
             run.tags.emplace_back(shown, std::move(value));
-        } else if (shown != run_name_tag) {
+        } else if (shown != run_name_tag && shown != parent_tag) {
             known->second = std::move(value);
         }
         return true;

@@ -56,6 +56,7 @@ struct NewRun {
     std::string user;
     std::int64_t started = 0;
     Pairs tags = {};
+    std::string parent = {};  // the run whose script made it
     RunId id = {};  // of one that was made elsewhere; one that is there already stays as it is
 };
 
@@ -71,6 +72,7 @@ struct TrackedRun {
     std::int64_t started = 0;
     std::int64_t ended = 0;
     bool deleted = false;
+    std::string parent = {};  // the run whose script made it; empty: none
     // Sorted by key.
     Pairs tags = {};
     Pairs params = {};

@@ -215,6 +215,7 @@ Result<TrackedRun> Tracking::create_run(const NewRun& wanted)
     run.user = wanted.user;
     run.created = wall_milliseconds();
     run.started = wanted.started;
+    run.parent = wanted.parent;
     const TailReader tail(history_.impl_->uncompacted);
     return history_.impl_->database->write(
         db::Durability::disk, [&](db::Connection& writer) -> Result<TrackedRun> {
