@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ponk_search_tool FOLDER [RUNS]: fills a history with runs, once, and measures searches in it.
+// ponk_search_tool FOLDER [RUNS [TAILED]]: fills a history with runs, once, and measures searches
+// in it; with points that wait in the tail for so many of them.
 #include "query/search/filter.hpp"
 #include "store/history/history.hpp"
 
@@ -66,6 +67,25 @@ Result<> fill(store::History& history, int count)
     return {};
 }
 
+// The newest runs log one point each, which nobody compacts meanwhile.
+Result<> add_tails(store::History& history, int count)
+{
+    store::RunFilter filter;
+    filter.limit = 1000;
+    for (int done = 0; done < count;) {
+        const auto page = TRY(history.list_runs(filter));
+        for (const auto& run : page.runs) {
+            if (done++ == count) return {};
+            const std::vector<model::MetricPoint> point{
+                {"accuracy", 1.0 / (1 + done), {}, done, done}};
+            TRY(history.log_points(run.id, point));
+        }
+        if (!page.next) return {};
+        filter.before = page.next;
+    }
+    return {};
+}
+
 struct Question {
     const char* filter;
     std::vector<std::string> order_by;
@@ -108,10 +128,11 @@ Result<> measure(const store::History& history, const Question& question)
     return {};
 }
 
-Result<> run(const std::string& folder, int count)
+Result<> run(const std::string& folder, int count, int tailed)
 {
     const auto history = TRY(store::History::open(folder));
     if (history->opening().outcome == store::Opening::Outcome::created) TRY(fill(*history, count));
+    TRY(add_tails(*history, tailed));
     fmt::print("{:>11} {:>11}  runs  project    filter | order\n", "page 1", "page 2");
     const Question questions[] = {
         {"", {}},
@@ -145,10 +166,11 @@ Result<> run(const std::string& folder, int count)
 int main(int argc, char** argv)
 {
     if (argc < 2) {
-        fmt::print(stderr, "usage: ponk_search_tool FOLDER [RUNS]\n");
+        fmt::print(stderr, "usage: ponk_search_tool FOLDER [RUNS [TAILED]]\n");
         return 2;
     }
-    const auto result = run(argv[1], argc > 2 ? std::atoi(argv[2]) : 100'000);
+    const auto result =
+        run(argv[1], argc > 2 ? std::atoi(argv[2]) : 100'000, argc > 3 ? std::atoi(argv[3]) : 0);
     if (!result) fmt::print(stderr, "{}\n", result.error().message());
     return result ? 0 : 1;
 }

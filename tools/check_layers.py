@@ -85,7 +85,7 @@ INSIDE = {
         "rows": {"."},
         "points": {".", "rows"},
         "schema": set(),
-        "search": {".", "rows"},
+        "search": {".", "points", "rows"},
         "history": {".", "points", "rows", "schema", "search"},
         "models": {"history", "rows", "search"},
         "tracking": {".", "history", "models", "points", "rows", "search"},

@@ -130,23 +130,22 @@ std::string Calls::expand(const std::string& path) const
     return home.empty() ? path : home + path.substr(1);
 }
 
-Result<executor::JobSpec> Calls::spec_of(const Json& head)
+Result<executor::Job> Calls::job_of(const Json& head)
 {
-    auto spec = TRY(parse_job_spec(head["spec"]));
-    spec.directory = runs_.of(spec.id);
-    spec.submitter_environment = environment_;
-    spec.shared_directory = expand(spec.shared_directory);
-    spec.interpreter = expand(spec.interpreter);
-    return spec;
+    auto job = TRY(parse_job(head));
+    job.context.directory = runs_.of(job.spec.id);
+    job.context.submitter_environment = environment_;
+    job.spec.runtime.shared_directory = expand(job.spec.runtime.shared_directory);
+    job.spec.program.interpreter = expand(job.spec.program.interpreter);
+    return job;
 }
 
-Result<std::optional<Reply>> Calls::lacking(const executor::JobSpec& spec,
-                                            const std::stop_token& stop)
+Result<std::optional<Reply>> Calls::lacking(const executor::Job& job, const std::stop_token& stop)
 {
     TRY(lease_.touch(stop));
-    if (!TRY(objects_.contains(spec.snapshot)))
+    if (!TRY(objects_.contains(job.spec.snapshot)))
         return Reply{{{"incomplete", true}, {"manifest", false}}};
-    const auto manifest = TRY(objects_.read_manifest(spec.snapshot));
+    const auto manifest = TRY(objects_.read_manifest(job.spec.snapshot));
     auto missing = TRY(snapshot::missing_objects(objects_, snapshot::objects_of(manifest), stop));
     if (missing.empty()) return std::nullopt;
     missing.resize(std::min(missing.size(), most_digests));
@@ -156,19 +155,19 @@ Result<std::optional<Reply>> Calls::lacking(const executor::JobSpec& spec,
 Result<Reply>
 Calls::stage(const Json& head, const executor::Progress& progress, std::stop_token stop)
 {
-    const auto spec = TRY(spec_of(head));
+    const auto job = TRY(job_of(head));
     auto* const executor = TRY(executor_for(head));
-    if (auto reply = TRY(lacking(spec, stop))) return std::move(*reply);
-    const auto lock = TRY(runs_.lock(spec.id, stop));
-    TRY(os::make_directories(spec.directory));
-    TRY(runs_.note(spec.id, mark::type, head.text("type")));
-    TRY(runs_.note(spec.id, mark::snapshot, spec.snapshot.text()));
-    const auto staged = executor->stage(spec, progress, stop);
+    if (auto reply = TRY(lacking(job, stop))) return std::move(*reply);
+    const auto lock = TRY(runs_.lock(job.spec.id, stop));
+    TRY(os::make_directories(job.context.directory));
+    TRY(runs_.note(job.spec.id, mark::type, head.text("type")));
+    TRY(runs_.note(job.spec.id, mark::snapshot, job.spec.snapshot.text()));
+    const auto staged = executor->stage(job, progress, stop);
     // An object that turned out damaged was set aside: it is sent again.
     if (!staged && staged.error().kind() == ErrorKind::damaged) {
-        if (auto reply = TRY(lacking(spec, stop))) return std::move(*reply);
+        if (auto reply = TRY(lacking(job, stop))) return std::move(*reply);
     }
-    if (!staged && executor->wants_login(spec, stop))
+    if (!staged && executor->wants_login(job, stop))
         return Reply{{{"login", true}, {"error", error_to_json(staged.error())}}};
     if (!staged) return tl::unexpected(staged.error());
     return Reply{to_json(*staged)};
@@ -176,12 +175,12 @@ Calls::stage(const Json& head, const executor::Progress& progress, std::stop_tok
 
 Result<Reply> Calls::examine(const Json& head, std::stop_token stop)
 {
-    const auto spec = TRY(spec_of(head));
+    const auto job = TRY(job_of(head));
     auto* const executor = TRY(executor_for(head));
-    if (auto reply = TRY(lacking(spec, stop))) return std::move(*reply);
-    const auto lock = TRY(runs_.lock(spec.id, stop));
-    TRY(os::make_directories(spec.directory));
-    const auto examination = TRY(executor->examine(spec, stop));
+    if (auto reply = TRY(lacking(job, stop))) return std::move(*reply);
+    const auto lock = TRY(runs_.lock(job.spec.id, stop));
+    TRY(os::make_directories(job.context.directory));
+    const auto examination = TRY(executor->examine(job, stop));
     return Reply{{{"examination", to_json(examination)}}};
 }
 
@@ -209,11 +208,11 @@ Result<Reply> Calls::keep_environments(const Json& head, std::stop_token stop)
 
 Result<Reply> Calls::launch(const Json& head, std::stop_token stop)
 {
-    const auto spec = TRY(spec_of(head));
+    const auto job = TRY(job_of(head));
     auto* const executor = TRY(executor_for(head));
-    TRY(require_place(spec.id));
-    const auto lock = TRY(runs_.lock(spec.id, stop));
-    TRY(executor->launch(spec, stop));
+    TRY(require_place(job.spec.id));
+    const auto lock = TRY(runs_.lock(job.spec.id, stop));
+    TRY(executor->launch(job, stop));
     return Reply();
 }
 

@@ -56,12 +56,11 @@ private:
     // `unavailable` when a run of ours is missing because its folder is another one.
     [[nodiscard]] Result<> require_place(const RunId& run) const;
     Result<Subject> subject_of(const Json& head);
-    Result<executor::JobSpec> spec_of(const Json& head);
+    Result<executor::Job> job_of(const Json& head);
     std::string expand(const std::string& path) const;
 
     // nullopt when all objects of the job's tree are here; else what to tell the daemon.
-    Result<std::optional<Reply>> lacking(const executor::JobSpec& spec,
-                                         const std::stop_token& stop);
+    Result<std::optional<Reply>> lacking(const executor::Job& job, const std::stop_token& stop);
     Result<Reply> stage(const Json& head, const executor::Progress& progress, std::stop_token stop);
     Result<Reply> examine(const Json& head, std::stop_token stop);
     Result<Reply> launch(const Json& head, std::stop_token stop);

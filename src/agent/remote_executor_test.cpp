@@ -32,24 +32,24 @@ INSTANTIATE_TEST_SUITE_P(Host,
 
 TEST_P(RemoteExecutor, TheScriptLivesInTheOtherMachinesEnvironment)
 {
-    auto spec = job("about");
-    spec.variables = {{"SECRET", "s3cr3t"}};
-    spec.shared_directory = "~/share/p";
-    spec.umask = 027;
-    start(spec);
+    auto job = make_job("about");
+    job.spec.program.variables = {{"SECRET", "s3cr3t"}};
+    job.spec.runtime.shared_directory = "~/share/p";
+    job.context.umask = 027;
+    start(job);
 
-    EXPECT_EQ(follow(spec).exit->status(), 0);
+    EXPECT_EQ(follow(job).exit->status(), 0);
 
     const auto user = (root_ / "machine/user").string();
-    EXPECT_EQ(log_of(spec),
+    EXPECT_EQ(log_of(job),
               fmt::format("{0} there s3cr3t {0}/share/p/\n{0}/.ponk/runs/{1}/work\n0027\n",
                           user,
-                          spec.id.text()));
+                          job.spec.id.text()));
 }
 
 TEST_P(RemoteExecutor, NothingIsSentTwice)
 {
-    start(job("hello"));
+    start(make_job("hello"));
     const auto objects = [] {
         std::size_t count = 0;
         for (const auto& entry : std::filesystem::recursive_directory_iterator(
@@ -58,12 +58,12 @@ TEST_P(RemoteExecutor, NothingIsSentTwice)
         return count;
     };
     const auto before = objects();
-    start(job("hello"));
+    start(make_job("hello"));
     EXPECT_EQ(objects(), before);
     ASSERT_TRUE(os::replace_file(site->project / "more.txt", "more"));
-    target_.spec.snapshot = site->take();
+    target_.job.spec.snapshot = site->take();
 
-    start(job("hello"));
+    start(make_job("hello"));
 
     EXPECT_EQ(objects(), before + 2) << "the new file and the new manifest";
     EXPECT_EQ(site->machine.connections, 1);
@@ -71,12 +71,12 @@ TEST_P(RemoteExecutor, NothingIsSentTwice)
 
 TEST_P(RemoteExecutor, LogsOutputsAndNamesComeHomeWhole)
 {
-    const auto spec = job("much");
-    start(spec);
-    ASSERT_EQ(follow(spec).exit->status(), 0);
+    const auto job = make_job("much");
+    start(job);
+    ASSERT_EQ(follow(job).exit->status(), 0);
 
-    const auto collected = executor().collect(spec.id.text(),
-                                              spec.directory,
+    const auto collected = executor().collect(job.spec.id.text(),
+                                              job.context.directory,
                                               [](const Path& outputs) -> Result<> {
                                                   std::filesystem::rename(outputs / "s3cret.txt",
                                                                           outputs / "hidden.txt");
@@ -92,46 +92,46 @@ TEST_P(RemoteExecutor, LogsOutputsAndNamesComeHomeWhole)
     EXPECT_EQ(manifest.find("link")->target, "deep/model");
     ASSERT_TRUE(snapshot::materialise(site->objects, *collected->outputs, root_ / "got"));
     const auto model = os::read_file(root_ / "got/deep/model").value();
-    const auto log = log_of(spec);
+    const auto log = log_of(job);
     EXPECT_EQ(model.size(), 20'000'000U);
     EXPECT_EQ(log.substr(0, 9'000'000), std::string(9'000'000, 'x'));
     EXPECT_EQ(log.substr(9'000'000), sha256(model).text() + "  -\n");
-    EXPECT_FALSE(std::filesystem::exists(spec.directory / "outputs.names"));
+    EXPECT_FALSE(std::filesystem::exists(job.context.directory / "outputs.names"));
 }
 
 TEST_P(RemoteExecutor, MetricJournalsGrowHere)
 {
-    const auto spec = job("journal");
-    start(spec);
+    const auto job = make_job("journal");
+    start(job);
 
-    const auto status = follow(spec);
+    const auto status = follow(job);
 
     EXPECT_EQ(status.journal_length, 6U);
-    EXPECT_EQ(os::read_file(spec.directory / "journal/m-1").value(), "abcdef");
+    EXPECT_EQ(os::read_file(job.context.directory / "journal/m-1").value(), "abcdef");
 }
 
 TEST_P(RemoteExecutor, CleaningLeavesNothingThere)
 {
-    const auto spec = job("hello");
-    start(spec);
-    follow(spec);
+    const auto job = make_job("hello");
+    start(job);
+    follow(job);
 
-    ASSERT_TRUE(executor().clean(spec.id.text(), spec.directory));
+    ASSERT_TRUE(executor().clean(job.spec.id.text(), job.context.directory));
 
-    EXPECT_FALSE(std::filesystem::exists(root_ / "machine/user/.ponk/runs" / spec.id.text()));
-    EXPECT_EQ(follow(spec).exit->status(), 0) << "our copy stays";
+    EXPECT_FALSE(std::filesystem::exists(root_ / "machine/user/.ponk/runs" / job.spec.id.text()));
+    EXPECT_EQ(follow(job).exit->status(), 0) << "our copy stays";
 }
 
 TEST_P(RemoteExecutor, WhatWasFetchedIsToldToTheMachine)
 {
     for (const char* script : {"hello", "output"}) {
-        const auto spec = job(script);
-        start(spec);
-        ASSERT_EQ(follow(spec).exit->status(), 0);
-        const auto note = root_ / "machine/user/.ponk/notes" / spec.id.text() / "collected";
-        if (executor().may_have_outputs(spec.directory)) {
+        const auto job = make_job(script);
+        start(job);
+        ASSERT_EQ(follow(job).exit->status(), 0);
+        const auto note = root_ / "machine/user/.ponk/notes" / job.spec.id.text() / "collected";
+        if (executor().may_have_outputs(job.context.directory)) {
             EXPECT_FALSE(is_there(note)) << "its outputs are still there alone";
-            ASSERT_TRUE(executor().collect(spec.id.text(), spec.directory, {}, {}));
+            ASSERT_TRUE(executor().collect(job.spec.id.text(), job.context.directory, {}, {}));
         }
         EXPECT_TRUE(is_there(note)) << script;
     }
@@ -139,17 +139,17 @@ TEST_P(RemoteExecutor, WhatWasFetchedIsToldToTheMachine)
 
 TEST_P(RemoteExecutor, AMachineThatHasAPartAloneKeepsIt)
 {
-    const auto spec = job("plenty");
-    start(spec);
+    const auto job = make_job("plenty");
+    start(job);
 
-    const auto status = follow(spec);
+    const auto status = follow(job);
 
     EXPECT_EQ(status.exit->status(), 0);
     EXPECT_THAT(
         status.reason,
         HasSubstr("1 metric journals are too many or too long to fetch, and stay on 'host'"));
-    EXPECT_FALSE(executor().may_have_outputs(spec.directory));
-    EXPECT_FALSE(is_there(root_ / "machine/user/.ponk/notes" / spec.id.text() / "collected"));
+    EXPECT_FALSE(executor().may_have_outputs(job.context.directory));
+    EXPECT_FALSE(is_there(root_ / "machine/user/.ponk/notes" / job.spec.id.text() / "collected"));
 }
 
 TEST_P(RemoteExecutor, FactsComeFromTheOtherMachine)
@@ -173,35 +173,35 @@ TEST_P(RemoteExecutor, GpusComeFromTheOtherMachine)
 
 TEST_P(RemoteExecutor, AnObjectDamagedThereIsSentAgain)
 {
-    start(job("hello"));
+    start(make_job("hello"));
     const auto store = root_ / "machine/user/.ponk/store/objects";
     const auto digest =
-        site->objects.read_manifest(target_.spec.snapshot)->find("hello.sh")->digest;
+        site->objects.read_manifest(target_.job.spec.snapshot)->find("hello.sh")->digest;
     const auto file = store / snapshot::object_name(digest);
     ASSERT_EQ(::chmod(file.c_str(), 0600), 0);
     ASSERT_TRUE(os::replace_file(file, "echo forged"));
-    const auto spec = job("hello");
+    const auto job = make_job("hello");
 
-    start(spec);
+    start(job);
 
-    EXPECT_EQ(follow(spec).exit->status(), 0);
-    EXPECT_EQ(log_of(spec), "hello\n");
+    EXPECT_EQ(follow(job).exit->status(), 0);
+    EXPECT_EQ(log_of(job), "hello\n");
 }
 
 TEST_P(RemoteExecutor, FilesBesideTheOutputsCanBeBroughtToo)
 {
-    const auto spec = job("beside");
-    start(spec);
-    ASSERT_EQ(follow(spec).exit->status(), 0);
-    const auto work = executor().fetch_work(spec.id.text(), spec.directory, {});
+    const auto job = make_job("beside");
+    start(job);
+    ASSERT_EQ(follow(job).exit->status(), 0);
+    const auto work = executor().fetch_work(job.spec.id.text(), job.context.directory, {});
     ASSERT_TRUE(work) << work.error().message();
     ASSERT_TRUE(*work);
     const auto manifest = site->objects.read_manifest(**work).value();
     ASSERT_NE(manifest.find("made/here.txt"), nullptr);
     EXPECT_EQ(snapshot::read_file(site->objects, manifest, "made/here.txt", 0, 100).value(),
               "new\n");
-    ASSERT_TRUE(executor().clean(spec.id.text(), spec.directory));
-    const auto gone = executor().fetch_work(spec.id.text(), spec.directory, {});
+    ASSERT_TRUE(executor().clean(job.spec.id.text(), job.context.directory));
+    const auto gone = executor().fetch_work(job.spec.id.text(), job.context.directory, {});
     ASSERT_FALSE(gone);
     EXPECT_EQ(gone.error().kind(), ErrorKind::not_found);
 }

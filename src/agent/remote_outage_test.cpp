@@ -8,12 +8,12 @@ namespace {
 
 TEST_P(RemoteExecutor, CutsLoseAndDoubleNothing)
 {
-    const auto spec = job("count");
-    start(spec);
+    const auto job = make_job("count");
+    start(job);
     int cuts = 0;
     auto next = after(100ms);
 
-    const auto status = follow_patiently(spec, [&] {
+    const auto status = follow_patiently(job, [&] {
         if (Deadline::clock::now() < next || cuts == 6) return;
         next = after(250ms);
         ++cuts;
@@ -25,42 +25,44 @@ TEST_P(RemoteExecutor, CutsLoseAndDoubleNothing)
     std::string expected;
     for (int i = 0; i < 400; ++i)
         expected += std::to_string(i) + "\n";
-    EXPECT_EQ(log_of(spec), expected);
+    EXPECT_EQ(log_of(job), expected);
     EXPECT_GT(site->machine.connections, 1);  // how many more depends on how quickly they begin
 }
 
 TEST_P(RemoteExecutor, AMachineThatIsAwayIsAnOutageAndNoEnd)
 {
-    const auto spec = job("wait");
-    start(spec);
-    follow(spec, JobPhase::running);
-    EXPECT_FALSE(executor().outage(spec.directory));
+    const auto job = make_job("wait");
+    start(job);
+    follow(job, JobPhase::running);
+    EXPECT_FALSE(executor().outage(job.context.directory));
     site->machine.down = true;
     ::kill(site->machine.pid, SIGKILL);
 
     JobStatus seen{.phase = JobPhase::running};
-    const auto status = executor().sync(spec.id.text(), spec.directory, seen, after(2s), {});
-    const auto again = executor().sync(spec.id.text(), spec.directory, seen, after(2s), {});
+    const auto status =
+        executor().sync(job.spec.id.text(), job.context.directory, seen, after(2s), {});
+    const auto again =
+        executor().sync(job.spec.id.text(), job.context.directory, seen, after(2s), {});
 
     EXPECT_TRUE(!status || !again);
-    const auto outage = executor().outage(spec.directory);
+    const auto outage = executor().outage(job.context.directory);
     ASSERT_TRUE(outage);
     EXPECT_GT(outage->since, 0);
     EXPECT_THAT(outage->reason, HasSubstr("no route to the machine"));
-    EXPECT_FALSE(executor().cancel(spec.id.text(), spec.directory, 1s)) << "not heard";
+    EXPECT_FALSE(executor().cancel(job.spec.id.text(), job.context.directory, 1s)) << "not heard";
     site->machine.down = false;
     const auto deadline = after(30s);
-    while (!executor().cancel(spec.id.text(), spec.directory, 1s) &&
+    while (!executor().cancel(job.spec.id.text(), job.context.directory, 1s) &&
            Deadline::clock::now() < deadline)
         std::this_thread::sleep_for(20ms);
-    EXPECT_EQ(follow(spec).exit->cause, "cancel");
-    EXPECT_FALSE(executor().outage(spec.directory));
+    EXPECT_EQ(follow(job).exit->cause, "cancel");
+    EXPECT_FALSE(executor().outage(job.context.directory));
 }
 
 TEST_P(RemoteExecutor, ARunThatEndedWhileNobodyLookedIsThereLater)
 {
-    const auto spec = job("output");
-    start(spec);
+    const auto job = make_job("output");
+    start(job);
     site->machine.down = true;
     ::kill(site->machine.pid, SIGKILL);
     std::this_thread::sleep_for(300ms);
@@ -69,37 +71,37 @@ TEST_P(RemoteExecutor, ARunThatEndedWhileNobodyLookedIsThereLater)
     target_.executor =
         remote::make_executor({root_ / "home", "remote", site->objects, site->hosts, {}}).value();
 
-    EXPECT_EQ(follow_patiently(spec, [] {}).exit->status(), 0);
+    EXPECT_EQ(follow_patiently(job, [] {}).exit->status(), 0);
 
-    const auto collected = executor().collect(spec.id.text(), spec.directory, {}, {});
+    const auto collected = executor().collect(job.spec.id.text(), job.context.directory, {}, {});
     ASSERT_TRUE(collected) << collected.error().message();
     EXPECT_TRUE(collected->outputs);
 }
 
 TEST_P(RemoteExecutor, ARequestToEndThatOvertakesTheLaunchHolds)
 {
-    const auto spec = job("wait");
-    ASSERT_TRUE(executor().stage(spec, [](const std::string&) {}, {}));
-    ASSERT_TRUE(executor().cancel(spec.id.text(), spec.directory, 1s));
+    const auto job = make_job("wait");
+    ASSERT_TRUE(executor().stage(job, [](const std::string&) {}, {}));
+    ASSERT_TRUE(executor().cancel(job.spec.id.text(), job.context.directory, 1s));
 
-    ASSERT_TRUE(executor().launch(spec, {}));
+    ASSERT_TRUE(executor().launch(job, {}));
 
-    EXPECT_EQ(follow(spec).exit->cause, "cancel");
+    EXPECT_EQ(follow(job).exit->cause, "cancel");
 }
 
 TEST_P(RemoteExecutor, NoiseOfALoginShellIsSkipped)
 {
     site->machine.before = "echo Welcome; head -c 30000 /dev/urandom; ";
-    const auto spec = job("hello");
-    start(spec);
+    const auto job = make_job("hello");
+    start(job);
 
-    EXPECT_EQ(follow(spec).exit->status(), 0);
+    EXPECT_EQ(follow(job).exit->status(), 0);
 }
 
 TEST_P(RemoteExecutor, AShellThatNeverGetsThereIsQuoted)
 {
     site->machine.before = "echo This account is closed; exit 1; ";
-    const auto staged = executor().stage(job("hello"), [](const std::string&) {}, {});
+    const auto staged = executor().stage(make_job("hello"), [](const std::string&) {}, {});
 
     ASSERT_FALSE(staged);
     EXPECT_EQ(staged.error().kind(), ErrorKind::unavailable);
@@ -108,10 +110,10 @@ TEST_P(RemoteExecutor, AShellThatNeverGetsThereIsQuoted)
 
 TEST_P(RemoteExecutor, AFolderThatIsGoneThereIsALostRun)
 {
-    const auto spec = job("wait");
-    start(spec);
-    follow(spec, JobPhase::running);
-    const auto there = root_ / "machine/user/.ponk/runs" / spec.id.text();
+    const auto job = make_job("wait");
+    start(job);
+    follow(job, JobPhase::running);
+    const auto there = root_ / "machine/user/.ponk/runs" / job.spec.id.text();
     const auto processes = parse_processes(os::read_file(there / control::pid).value()).value();
     for (const auto* process : {&processes.guard, &processes.stub, &processes.main}) {
         ASSERT_GT(process->pid, 1);
@@ -121,7 +123,8 @@ TEST_P(RemoteExecutor, AFolderThatIsGoneThereIsALostRun)
         std::this_thread::sleep_for(10ms);
 
     JobStatus seen{.phase = JobPhase::running, .log_length = 6};
-    const auto status = executor().sync(spec.id.text(), spec.directory, seen, after(5s), {});
+    const auto status =
+        executor().sync(job.spec.id.text(), job.context.directory, seen, after(5s), {});
 
     ASSERT_TRUE(status) << status.error().message();
     EXPECT_EQ(status->phase, JobPhase::lost);
@@ -132,43 +135,43 @@ TEST_P(RemoteExecutor, AFolderThatIsGoneThereIsALostRun)
 TEST_P(RemoteExecutor, AnotherFolderInThePlaceOfTheHomeIsAnOutageAndNoEnd)
 {
     for (const bool cut : {true, false}) {
-        const auto spec = job("late");
-        start(spec);
-        follow(spec, JobPhase::running);
+        const auto job = make_job("late");
+        start(job);
+        follow(job, JobPhase::running);
         const auto home = root_ / "machine/user/.ponk";
         const auto aside = root_ / "machine/user/aside";
         std::filesystem::rename(home, aside);
         if (cut) ::kill(site->machine.pid, SIGKILL);
-        ASSERT_NO_FATAL_FAILURE(expect_outage_of_its_disk(spec));
+        ASSERT_NO_FATAL_FAILURE(expect_outage_of_its_disk(job));
 
         EXPECT_TRUE(os::remove_tree(home));
         std::filesystem::rename(aside, home);
 
-        const auto status = follow_patiently(spec, [] {});
+        const auto status = follow_patiently(job, [] {});
         ASSERT_TRUE(status.exit) << status.reason;
         EXPECT_EQ(status.exit->status(), 4);
-        EXPECT_FALSE(executor().outage(spec.directory));
+        EXPECT_FALSE(executor().outage(job.context.directory));
     }
 }
 
 TEST_P(RemoteExecutor, AnotherFolderInThePlaceOfTheRunsIsAnOutageAndNoEnd)
 {
     for (const bool cut : {true, false}) {
-        const auto spec = job("late");
-        start(spec);
-        follow(spec, JobPhase::running);
+        const auto job = make_job("late");
+        start(job);
+        follow(job, JobPhase::running);
         const auto runs = root_ / "machine/user/.ponk/runs";
         const auto aside = root_ / "machine/user/aside";
         std::filesystem::rename(runs, aside);
         ASSERT_TRUE(os::make_directories(runs));
         if (cut) ::kill(site->machine.pid, SIGKILL);
-        ASSERT_NO_FATAL_FAILURE(expect_outage_of_its_disk(spec));
-        EXPECT_FALSE(is_there(runs / spec.id.text()));
+        ASSERT_NO_FATAL_FAILURE(expect_outage_of_its_disk(job));
+        EXPECT_FALSE(is_there(runs / job.spec.id.text()));
 
         EXPECT_TRUE(os::remove_tree(runs));
         std::filesystem::rename(aside, runs);
 
-        const auto status = follow_patiently(spec, [] {});
+        const auto status = follow_patiently(job, [] {});
         ASSERT_TRUE(status.exit) << status.reason;
         EXPECT_EQ(status.exit->status(), 4);
     }
@@ -176,8 +179,8 @@ TEST_P(RemoteExecutor, AnotherFolderInThePlaceOfTheRunsIsAnOutageAndNoEnd)
 
 TEST_P(RemoteExecutor, WhatCarriedABrokenConnectionIsGoneBeforeAnybodyAsksAgain)
 {
-    const auto spec = job("journal");
-    ASSERT_TRUE(executor().stage(spec, {}, {}));
+    const auto job = make_job("journal");
+    ASSERT_TRUE(executor().stage(job, {}, {}));
     const pid_t carrier = site->machine.pid;
     ASSERT_GT(carrier, 0);
     ASSERT_EQ(::kill(carrier, SIGKILL), 0);
@@ -189,8 +192,8 @@ TEST_P(RemoteExecutor, WhatCarriedABrokenConnectionIsGoneBeforeAnybodyAsksAgain)
 
 TEST_P(RemoteExecutor, MachineThatWasDetachedIsForgottenAndOneThatIsAwayIsToldOf)
 {
-    const auto spec = job("journal");
-    ASSERT_TRUE(executor().stage(spec, {}, {}));
+    const auto job = make_job("journal");
+    ASSERT_TRUE(executor().stage(job, {}, {}));
     site->hosts = std::make_shared<HostPool>(
         [](const HostAddress&, Deadline, const std::stop_token&) -> Result<Stream> {
             return fail(ErrorKind::unavailable, "no way to the machine");

@@ -15,41 +15,41 @@ TEST_P(RemoteExecutor, ALinkInThePlaceOfTheJournalsBringsNothingHome)
     const auto theirs = root_ / "machine/user/ssh";
     ASSERT_TRUE(os::make_directories(theirs));
     ASSERT_TRUE(os::replace_file(theirs / "authorized_keys", "ssh-ed25519 mine"));
-    const auto spec = job("steal");
-    start(spec);
+    const auto job = make_job("steal");
+    start(job);
 
-    EXPECT_EQ(follow(spec).exit->status(), 0);
+    EXPECT_EQ(follow(job).exit->status(), 0);
 
-    EXPECT_EQ(log_of(spec), "done\n");
-    EXPECT_TRUE(os::list_directory(spec.directory / "journal")->empty());
+    EXPECT_EQ(log_of(job), "done\n");
+    EXPECT_TRUE(os::list_directory(job.context.directory / "journal")->empty());
 }
 
 TEST_P(RemoteExecutor, ManyOddNamesAmongTheJournalsKeepNobodyFromTheEnd)
 {
-    const auto spec = job("clutter");
-    start(spec);
+    const auto job = make_job("clutter");
+    start(job);
 
-    EXPECT_EQ(follow(spec).exit->status(), 6);
+    EXPECT_EQ(follow(job).exit->status(), 6);
 }
 
 TEST_P(RemoteExecutor, AFileThatOnlyClaimsItsLengthNeitherFillsADiskNorKeepsAnybody)
 {
-    const auto spec = job("sparse");
-    start(spec);
+    const auto job = make_job("sparse");
+    start(job);
 
-    const auto status = follow(spec);
+    const auto status = follow(job);
 
     EXPECT_EQ(status.exit->status(), 5);
     EXPECT_EQ(status.exit->log_length, (std::uint64_t{20} << 30) + 6);
     EXPECT_EQ(status.exit->log_sha256, "") << "nobody waits for the digest of its zeros";
-    const auto log = os::open_file(spec.directory / "log", O_RDONLY).value();
+    const auto log = os::open_file(job.context.directory / "log", O_RDONLY).value();
     EXPECT_EQ(os::read_at(log.get(), 0, 7).value(), "before\n");
     EXPECT_EQ(os::read_at(log.get(), std::uint64_t{20} << 30, 9).value(), "after\n");
     struct stat info {};
     ASSERT_EQ(::fstat(log.get(), &info), 0);
     // File systems allot a few MiB ahead of who writes.
     EXPECT_LT(info.st_blocks, (64 << 20) / 512);
-    EXPECT_EQ(std::filesystem::file_size(spec.directory / "journal/j"), Journals::longest);
+    EXPECT_EQ(std::filesystem::file_size(job.context.directory / "journal/j"), Journals::longest);
 }
 
 TEST_P(RemoteExecutor, ALinkInThePlaceOfTheWorkingCopyBringsNothingHome)
@@ -57,11 +57,11 @@ TEST_P(RemoteExecutor, ALinkInThePlaceOfTheWorkingCopyBringsNothingHome)
     const auto theirs = root_ / "machine/user/ssh";
     ASSERT_TRUE(os::make_directories(theirs));
     ASSERT_TRUE(os::replace_file(theirs / "id", "secret"));
-    const auto spec = job("elsewhere");
-    start(spec);
-    EXPECT_EQ(follow(spec).exit->status(), 0);
+    const auto job = make_job("elsewhere");
+    start(job);
+    EXPECT_EQ(follow(job).exit->status(), 0);
 
-    const auto work = executor().fetch_work(spec.id.text(), spec.directory, {});
+    const auto work = executor().fetch_work(job.spec.id.text(), job.context.directory, {});
 
     ASSERT_FALSE(work);
     EXPECT_EQ(work.error().kind(), ErrorKind::not_found);
@@ -69,27 +69,27 @@ TEST_P(RemoteExecutor, ALinkInThePlaceOfTheWorkingCopyBringsNothingHome)
 
 TEST_P(RemoteExecutor, WhatIsHereOfALogThatItsScriptRemovedStays)
 {
-    const auto spec = job("lose");
-    start(spec);
+    const auto job = make_job("lose");
+    start(job);
 
-    EXPECT_EQ(follow(spec).exit->status(), 3);
+    EXPECT_EQ(follow(job).exit->status(), 3);
 
-    EXPECT_EQ(log_of(spec), "hello\n");
-    EXPECT_FALSE(is_there(spec.directory / "log.first"));
+    EXPECT_EQ(log_of(job), "hello\n");
+    EXPECT_FALSE(is_there(job.context.directory / "log.first"));
 }
 
 TEST_P(RemoteExecutor, AScriptCannotNameOtherOutputsThanItsOwn)
 {
-    auto spec = job("forge");
-    spec.arguments = {target_.spec.snapshot.text()};
-    start(spec);
-    ASSERT_EQ(follow(spec).exit->status(), 0);
+    auto job = make_job("forge");
+    job.spec.program.arguments = {target_.job.spec.snapshot.text()};
+    start(job);
+    ASSERT_EQ(follow(job).exit->status(), 0);
 
-    const auto collected = executor().collect(spec.id.text(), spec.directory, {}, {});
+    const auto collected = executor().collect(job.spec.id.text(), job.context.directory, {}, {});
 
     ASSERT_TRUE(collected) << collected.error().message();
     ASSERT_TRUE(collected->outputs);
-    EXPECT_NE(*collected->outputs, target_.spec.snapshot);
+    EXPECT_NE(*collected->outputs, target_.job.spec.snapshot);
 }
 
 }  // namespace

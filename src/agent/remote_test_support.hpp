@@ -152,14 +152,15 @@ inline ExecutorUnderTest make_remote(const Path& root, const std::string& type)
     ExecutorUnderTest target;
     target.executor =
         remote::make_executor({root / "home", type, site->objects, site->hosts, {}}).value();
-    target.spec.framework = "Python";
-    target.spec.interpreter = "/bin/sh";
-    target.spec.submitter_environment = {"PATH=/nowhere"};
-    target.spec.grace = 1s;
-    target.spec.host.address = "host";
-    target.spec.snapshot = site->take();
-    target.spec.source = site->project;
-    if (type == "remotedocker") target.spec.container.image = setting("PONK_TEST_IMAGE");
+    target.job.spec.program.framework = "Python";
+    target.job.spec.program.interpreter = "/bin/sh";
+    target.job.context.submitter_environment = {"PATH=/nowhere"};
+    target.job.spec.policy.grace = 1s;
+    target.job.spec.location.host.address = "host";
+    target.job.spec.snapshot = site->take();
+    target.job.context.source = site->project;
+    if (type == "remotedocker")
+        target.job.spec.runtime.container = model::Container{.image = setting("PONK_TEST_IMAGE")};
     target.script_suffix = ".sh";
     return target;
 }
@@ -174,14 +175,14 @@ protected:
     }
     Executor& executor() { return *target_.executor; }
     // Follows through breaks of the connection, as a daemon does.
-    JobStatus follow_patiently(const JobSpec& spec, const std::function<void()>& trouble)
+    JobStatus follow_patiently(const Job& job, const std::function<void()>& trouble)
     {
         JobStatus status;
         const auto deadline = after(60s);
         while (Deadline::clock::now() < deadline) {
             trouble();
             const auto next =
-                executor().sync(spec.id.text(), spec.directory, status, after(1s), {});
+                executor().sync(job.spec.id.text(), job.context.directory, status, after(1s), {});
             if (!next) {
                 EXPECT_EQ(next.error().kind(), ErrorKind::unavailable) << next.error().message();
                 std::this_thread::sleep_for(20ms);
@@ -193,20 +194,21 @@ protected:
         return status;
     }
     // The run goes on somewhere where nobody can look now, and nobody says that it ended.
-    void expect_outage_of_its_disk(const JobSpec& spec)
+    void expect_outage_of_its_disk(const Job& job)
     {
         JobStatus seen{.phase = JobPhase::running};
         for (int i = 0; i < 8; ++i) {
             const auto status =
-                executor().sync(spec.id.text(), spec.directory, seen, after(100ms), {});
+                executor().sync(job.spec.id.text(), job.context.directory, seen, after(100ms), {});
             ASSERT_FALSE(status && status->phase == JobPhase::lost) << status->reason;
             std::this_thread::sleep_for(100ms);
         }
-        const auto outage = executor().outage(spec.directory);
+        const auto outage = executor().outage(job.context.directory);
         ASSERT_TRUE(outage);
         EXPECT_NE(outage->reason.find("check that its disk is mounted"), std::string::npos)
             << outage->reason;
-        EXPECT_FALSE(executor().cancel(spec.id.text(), spec.directory, 1s)) << "not heard";
+        EXPECT_FALSE(executor().cancel(job.spec.id.text(), job.context.directory, 1s))
+            << "not heard";
     }
 };
 

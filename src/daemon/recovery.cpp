@@ -46,9 +46,9 @@ bool read_metrics(const engine::Context& context, const RunId& id)
     const auto run = context.history.find_run(id);
     if (!run) return false;
     if (!*run) return true;
-    const auto plan = engine::plan_from_json((*run)->configuration);
-    if (!plan) return true;
-    const auto secrets = engine::RunSecrets::load(context, *plan);
+    const auto spec = model::parse_run_spec((*run)->configuration);
+    if (!spec) return true;
+    const auto secrets = engine::RunSecrets::load(context, *spec);
     if (!secrets) return false;
     engine::JournalReader journals(context, id);
     while (journals.read_some(*secrets) == engine::JournalReader::Progress::more) {

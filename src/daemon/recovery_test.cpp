@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/recovery.hpp"
-#include "engine/plan/plan.hpp"
+#include "engine/plan/resolve_run.hpp"
 #include "engine/run/run_note.hpp"
 #include "model/metric_journal.hpp"
 #include "os/directory.hpp"
@@ -19,12 +19,12 @@ protected:
     Recovery()
     {
         EXPECT_TRUE(secrets_.set("token", "a long enough value"));
-        engine::Plan plan;
-        plan.variables = {{"TOKEN", "secret:token"}};
+        model::RunSpec spec;
+        spec.program.variables = {{"TOKEN", "secret:token"}};
         run_.id = RunId::make();
         run_.project = "p";
         run_.state = model::RunState::completed;
-        run_.configuration = to_json(plan);
+        run_.configuration = to_json(spec);
         const auto directory = context_.run_directory(run_.id);
         EXPECT_TRUE(os::make_directories(directory / "journal"));
         EXPECT_TRUE(engine::write_last_note(directory, run_));

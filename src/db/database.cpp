@@ -150,8 +150,7 @@ Result<> Database::recover(const Error& damage)
 std::optional<Error> Database::failure() const
 {
     if (saw_damage_) return *damage_.lock();
-    const std::lock_guard lock(writing_);
-    return writer_->final_failure();
+    return *failure_.lock();
 }
 
 Result<> Database::run_job(WriteJob& job)
@@ -179,7 +178,9 @@ void Database::run_jobs(std::span<WriteJob* const> jobs)
             for (auto* job : jobs)
                 job->durability = Durability::process;
         }
-        return run_together(*writer_, jobs);
+        run_together(*writer_, jobs);
+        if (writer_->final_failure()) *failure_.lock() = writer_->final_failure();
+        return;
     }
     const Error refusal(
         failed->kind(), "nothing more is written since: " + failed->message(), failed->hint());

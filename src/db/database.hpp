@@ -78,23 +78,6 @@ public:
         return *std::move(result);
     }
 
-    // Runs `work(Connection&)` on the writer's connection, and undoes what it changed. Until then
-    // that is kept in memory: it works on a full disk.
-    template <class Work>
-    std::invoke_result_t<Work, Connection&> try_out(Work&& work)
-    {
-        std::optional<std::invoke_result_t<Work, Connection&>> result;
-        WriteJob job{Durability::process, [&](Connection& writer) -> Result<> {
-                         TRY(writer.execute("PRAGMA cache_spill=OFF"));
-                         result.emplace(work(writer));
-                         TRY(writer.execute("PRAGMA cache_spill=ON"));
-                         return fail(ErrorKind::cancelled, "not to be kept");
-                     }};
-        const auto undone = run_job(job);
-        if (!result) return tl::unexpected(undone.error());
-        return *std::move(result);
-    }
-
     // The same as `write` without waiting: `job.done` gets the outcome, on some other thread.
     void write_later(WriteJob job);
 
@@ -142,7 +125,8 @@ private:
     WriteGroup writes_;
     mutable Synced<std::vector<std::unique_ptr<Connection>>> idle_readers_;
     mutable std::atomic<bool> saw_damage_ = false;
-    mutable Synced<std::optional<Error>> damage_;  // as the first reader told it
+    mutable Synced<std::optional<Error>> damage_;   // as the first reader told it
+    mutable Synced<std::optional<Error>> failure_;  // of the writer, for those who must not wait
 };
 
 }  // namespace ponk::db

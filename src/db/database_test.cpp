@@ -360,26 +360,6 @@ TEST_F(DatabaseTest, WhatItsUserCannotReadIsDamageToo)
     EXPECT_EQ(count(*database), 1) << "the backup that has it is passed over";
 }
 
-TEST_F(DatabaseTest, WhatIsTriedOutIsSeenAndNotKept)
-{
-    auto database = open().value();
-    ASSERT_TRUE(add(*database, "kept"));
-
-    const auto seen = database->try_out([](Connection& writer) -> Result<std::int64_t> {
-        TRY(writer.execute("INSERT INTO note(text) SELECT text FROM note, (VALUES(1), (2), (3))"));
-        return writer.query_integer("SELECT count(*) FROM note");
-    });
-
-    EXPECT_EQ(seen.value(), 4);
-    EXPECT_EQ(count(*database), 1);
-    const auto failed = database->try_out([](Connection& writer) -> Result<std::int64_t> {
-        return writer.query_integer("SELECT count(*) FROM nothing");
-    });
-    EXPECT_FALSE(failed);
-    ASSERT_TRUE(add(*database, "later"));
-    EXPECT_EQ(count(*database), 2);
-}
-
 TEST_F(DatabaseTest, ReadersSeeOneMomentWhileWritersGoOn)
 {
     auto database = open().value();

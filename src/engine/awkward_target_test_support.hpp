@@ -18,20 +18,19 @@ class AwkwardTarget final : public executor::Executor {
 public:
     explicit AwkwardTarget(std::unique_ptr<Executor> inner) : inner_(std::move(inner)) {}
 
-    Result<executor::Staged> stage(const executor::JobSpec& spec,
+    Result<executor::Staged> stage(const executor::Job& job,
                                    const executor::Progress& progress,
                                    std::stop_token stop) override
     {
-        return inner_->stage(spec, progress, stop);
+        return inner_->stage(job, progress, stop);
     }
-    Result<executor::Examination> examine(const executor::JobSpec& spec,
-                                          std::stop_token stop) override
+    Result<executor::Examination> examine(const executor::Job& job, std::stop_token stop) override
     {
-        return inner_->examine(spec, stop);
+        return inner_->examine(job, stop);
     }
-    Result<std::string> launch(const executor::JobSpec& spec, std::stop_token stop) override
+    Result<std::string> launch(const executor::Job& job, std::stop_token stop) override
     {
-        return "job-" + TRY(inner_->launch(spec, stop));
+        return "job-" + TRY(inner_->launch(job, stop));
     }
     Result<executor::JobStatus> sync(const std::string& job,
                                      const executor::Path& directory,

@@ -35,27 +35,27 @@ Engine::~Engine()
 
 void Engine::supervise(Runs& runs,
                        const model::Run& run,
-                       std::shared_ptr<const LaunchContext> launch_context,
+                       std::shared_ptr<const Submitter> submitter,
                        Supervisor::Until until)
 {
     auto& supervisor = runs.live[run.id];
     if (supervisor == nullptr) {
         supervisor = std::make_shared<Supervisor>(
-            context_, run, std::move(launch_context), until, [this] { dispatcher_.call(); });
-    } else if (launch_context) {
-        supervisor->offer(std::move(launch_context));
+            context_, run, std::move(submitter), until, [this] { dispatcher_.call(); });
+    } else if (submitter) {
+        supervisor->offer(std::move(submitter));
     }
 }
 
-void Engine::take_up(const model::Run& run, LaunchContext launch_context)
+void Engine::take_up(const model::Run& run, Submitter submitter)
 {
     std::vector<std::shared_ptr<Supervisor>> over;
     auto runs = runs_.lock();
     over = take_ended(*runs);
-    const auto context = runs->contexts.keep(std::move(launch_context));
+    const auto context = runs->contexts.keep(std::move(submitter));
     if (runs->queue.offer(run.id, context)) return;
-    const auto plan = plan_from_json(run.configuration);
-    runs->queue.begin(plan ? location_of(*plan) : std::string(), run.id);
+    const auto spec = model::parse_run_spec(run.configuration);
+    runs->queue.begin(spec ? location_key(spec->location) : std::string(), run.id);
     supervise(*runs, run, context);
 }
 
@@ -101,7 +101,7 @@ bool Engine::begin_next()
     if (!next) return false;
     const auto run = context_.history.get_run(next->id);
     if (run && !model::is_terminal(run->state)) {
-        supervise(*runs, *run, next->launch_context);
+        supervise(*runs, *run, next->submitter);
     } else {
         runs->queue.end(next->id);
     }
@@ -116,7 +116,7 @@ bool Engine::store_next_snapshot()
     if (!next) return false;
     const auto run = context_.history.get_run(next->id);
     if (run && run->state == RunState::not_started) {
-        supervise(*runs, *run, next->launch_context, Supervisor::Until::snapshot);
+        supervise(*runs, *run, next->submitter, Supervisor::Until::snapshot);
     } else {
         runs->queue.remove(next->id);
         runs->queue.end(next->id);
@@ -161,16 +161,18 @@ std::vector<RunId> Engine::unfinished_runs()
     return ids;
 }
 
-Result<model::Run> Engine::start(model::Run run, const Plan& plan, LaunchContext launch_context)
+Result<model::Run> Engine::start(model::Run run, RunSpec spec, Submitter submitter)
 {
-    apply_plan(plan, run);
-    TRY(RunSecrets::load(context_, plan)).hide(run.name, run.tags);
-    run.hidden = !plan.tracked;
-    run.configuration = to_json(plan);
+    TRY(RunSecrets::load(context_, spec)).hide(run.name, run.tags);
+    spec.id = run.id;
+    spec.name = run.name;
+    apply_spec(spec, run);
+    run.hidden = !spec.policy.tracked;
+    run.configuration = to_json(spec);
     run.user = os::user_name();
     run.host = os::host_name();
     run.created = wall_milliseconds();
-    const auto location = location_of(plan);
+    const auto location = location_key(spec.location);
     std::vector<std::shared_ptr<Supervisor>> over;
     {
         auto runs = runs_.lock();
@@ -182,7 +184,7 @@ Result<model::Run> Engine::start(model::Run run, const Plan& plan, LaunchContext
     const auto created = context_.history.create_run(run);
     if (!created || !created->is_new) {
         if (created && !model::is_terminal(created->run.state)) {
-            take_up(created->run, std::move(launch_context));
+            take_up(created->run, std::move(submitter));
         } else {
             runs_.lock()->queue.end(run.id);
         }
@@ -191,15 +193,14 @@ Result<model::Run> Engine::start(model::Run run, const Plan& plan, LaunchContext
     std::size_t before = 0;
     {
         auto runs = runs_.lock();
-        auto context = runs->contexts.keep(std::move(launch_context));
+        auto context = runs->contexts.keep(std::move(submitter));
         if (run.state == RunState::preparing) {
             supervise(*runs, created->run, std::move(context));
             return created->run;
         }
-        before = runs->queue.add(location,
-                                 {.id = run.id,
-                                  .launch_context = std::move(context),
-                                  .has_snapshot = !run.snapshot.empty()});
+        before = runs->queue.add(
+            location,
+            {.id = run.id, .submitter = std::move(context), .has_snapshot = !run.snapshot.empty()});
     }
     context_.tell(run.id,
                   "notice",
@@ -224,51 +225,50 @@ Result<> refuse_clients_run(const model::Run& run)
 
 }  // namespace
 
-Result<model::Run> Engine::submit(const Submission& submission)
+Result<model::Run> Engine::submit(const RunRequest& request, const Submitter& submitter)
 {
-    if (const auto known = TRY(context_.history.find_run(submission.id))) {
+    if (const auto known = TRY(context_.history.find_run(request.id))) {
         TRY(refuse_clients_run(*known));
-        if (!model::is_terminal(known->state)) take_up(*known, submission.launch_context);
+        if (!model::is_terminal(known->state)) take_up(*known, submitter);
         return *known;
     }
     context_.reserve().fill();
-    const auto report = TRY(make_plan(submission));
-    TRY(context_.executor(report.plan.target_type));
-    TRY(require_consents(context_, report, submission));
-    for (const auto& name : secret_names(report.plan))
+    const auto report = TRY(resolve_run(request, submitter));
+    TRY(context_.executor(target_type(report.spec)));
+    TRY(require_consents(context_, report, request));
+    for (const auto& name : secret_names(report.spec))
         TRY(context_.secrets.get(name));
-    TRY(allow_given_secrets(context_, report, submission));
+    TRY(allow_given_secrets(context_, report, request));
     model::Run run;
-    run.id = submission.id;
-    run.name = submission.name;
-    run.project = report.project_id;
+    run.id = request.id;
+    run.name = request.name;
+    run.project = report.spec.project;
     run.project_path = report.project.native();
-    run.tags = submission.tags;
+    run.tags = request.tags;
     TRY(context_.history.put_project(
-        {report.project_id, report.project_name, report.project.native()}));
-    auto started = TRY(start(std::move(run), report.plan, submission.launch_context));
+        {report.spec.project, report.project_name, report.project.native()}));
+    auto started = TRY(start(std::move(run), report.spec, submitter));
     for (const auto& notice : report.notices)
         context_.tell(started.id, "notice", notice);
     return started;
 }
 
-Result<model::Run>
-Engine::rerun(const RunId& original, const RunId& id, LaunchContext launch_context)
+Result<model::Run> Engine::rerun(const RunId& original, const RunId& id, Submitter submitter)
 {
     if (const auto known = TRY(context_.history.find_run(id))) {
         TRY(refuse_clients_run(*known));
-        if (!model::is_terminal(known->state)) take_up(*known, std::move(launch_context));
+        if (!model::is_terminal(known->state)) take_up(*known, std::move(submitter));
         return *known;
     }
     const auto before = TRY(context_.history.get_run(original));
     TRY(refuse_clients_run(before));
     TRY(snapshot_of(before).map_error(while_doing("repeat it")));
-    auto plan = TRY(plan_from_json(before.configuration));
-    TRY(context_.executor(plan.target_type));
-    plan.may_promote = false;  // what is in production is not moved by repeating an old run
-    TRY(require_consents(context_, plan, before.project_path));
+    auto spec = TRY(model::parse_run_spec(before.configuration));
+    TRY(context_.executor(target_type(spec)));
+    spec.policy.may_promote = false;  // what is in production is not moved by repeating an old run
+    TRY(require_consents(context_, spec, before.project_path));
     TRY(pin_environment(
-        context_.run_directory(original), before, context_.run_directory(id), plan));
+        context_.run_directory(original), before, context_.run_directory(id), spec));
     model::Run run;
     run.id = id;
     run.name = before.name;
@@ -278,7 +278,7 @@ Engine::rerun(const RunId& original, const RunId& id, LaunchContext launch_conte
     run.git = before.git;
     run.tags = before.tags;
     run.rerun_of = before.id.text();
-    return start(std::move(run), plan, std::move(launch_context));
+    return start(std::move(run), std::move(spec), std::move(submitter));
 }
 
 Result<model::Run> Engine::cancel(const RunId& id, std::chrono::seconds grace)
@@ -323,13 +323,13 @@ Result<model::Run> Engine::cancel_waiting(const model::Run& run)
 Result<> Engine::recover()
 {
     for (const auto& run : TRY(context_.history.active_runs())) {
-        const auto plan = plan_from_json(run.configuration);
-        const auto location = plan ? location_of(*plan) : std::string();
+        const auto spec = model::parse_run_spec(run.configuration);
+        const auto location = spec ? location_key(spec->location) : std::string();
         auto runs = runs_.lock();
         if (run.state == RunState::not_started && !run.cancel_requested) {
             runs->queue.add(
                 location,
-                {.id = run.id, .launch_context = nullptr, .has_snapshot = !run.snapshot.empty()});
+                {.id = run.id, .submitter = nullptr, .has_snapshot = !run.snapshot.empty()});
         } else {
             runs->queue.begin(location, run.id);
             supervise(*runs, run, nullptr);

@@ -3,7 +3,7 @@
 
 #include "base/synced.hpp"
 #include "engine/context/context.hpp"
-#include "engine/plan/plan.hpp"
+#include "engine/plan/resolve_run.hpp"
 #include "engine/queue/run_queue.hpp"
 #include "engine/run/supervisor.hpp"
 #include "os/chore.hpp"
@@ -28,11 +28,11 @@ public:
 
     [[nodiscard]] const Context& context() const noexcept { return context_; }
 
-    // Reads the configuration, records the run and starts it on its way. A submission that was sent
+    // Reads the configuration, records the run and starts it on its way. A request that was sent
     // before answers the run that is there.
-    Result<model::Run> submit(const Submission& submission);
+    Result<model::Run> submit(const RunRequest& request, const Submitter& submitter);
     // The same snapshot, arguments, variables and configuration under a new id.
-    Result<model::Run> rerun(const RunId& original, const RunId& id, LaunchContext launch_context);
+    Result<model::Run> rerun(const RunId& original, const RunId& id, Submitter submitter);
     // A run that has ended is a `conflict`.
     Result<model::Run> cancel(const RunId& id, std::chrono::seconds grace);
     // After a start: takes up every run that has not ended. Runs that only a run directory knows
@@ -53,16 +53,16 @@ private:
     struct Runs {
         std::map<RunId, std::shared_ptr<Supervisor>> live;
         RunQueue queue;
-        LaunchContexts contexts;
+        Submitters contexts;
         std::vector<RunId> withdrawn;  // cancelled while they waited, and nobody has recorded it
     };
 
-    Result<model::Run> start(model::Run run, const Plan& plan, LaunchContext launch_context);
+    Result<model::Run> start(model::Run run, RunSpec spec, Submitter submitter);
     // Under way already: it is watched, and gets what its client sent again.
-    void take_up(const model::Run& run, LaunchContext launch_context);
+    void take_up(const model::Run& run, Submitter submitter);
     void supervise(Runs& runs,
                    const model::Run& run,
-                   std::shared_ptr<const LaunchContext> launch_context,
+                   std::shared_ptr<const Submitter> submitter,
                    Supervisor::Until until = Supervisor::Until::end);
     // Those that are over make room; they are joined by whoever drops them, without the lock.
     static std::vector<std::shared_ptr<Supervisor>> take_ended(Runs& runs);

@@ -15,7 +15,7 @@ protected:
 
     model::Run submit(const std::string& script)
     {
-        const auto run = engine_->submit(submission(script));
+        const auto run = engine_->submit(request(script), submitter_);
         EXPECT_TRUE(run) << run.error().message();
         return run ? *run : model::Run();
     }
@@ -85,9 +85,9 @@ TEST_F(WaitingRuns, ACancelledOneNeverBeginsAndTheNextDoes)
 TEST_F(WaitingRuns, SentAgainItKeepsItsTurn)
 {
     const auto first = submit("wait.py");
-    const auto wanted = submission("ok.py");
+    const auto wanted = request("ok.py");
     for (int i = 0; i < 3; ++i)
-        ASSERT_TRUE(engine_->submit(wanted));
+        ASSERT_TRUE(engine_->submit(wanted, submitter_));
     EXPECT_EQ(engine_->waiting_runs(), 1U);
     release_ = true;
     EXPECT_EQ(wait_for_end(wanted.id).state, RunState::completed);
@@ -98,15 +98,15 @@ TEST_F(WaitingRuns, AfterARestartTheyWaitOnAndAClientBringsItsEnvironmentAgain)
 {
     const auto first = submit("wait.py");
     ASSERT_EQ(wait_until(first.id, RunState::running).state, RunState::running);
-    const auto wanted = submission("ok.py");
-    ASSERT_TRUE(engine_->submit(wanted));
+    const auto wanted = request("ok.py");
+    ASSERT_TRUE(engine_->submit(wanted, submitter_));
     wait_for_snapshot(wanted.id);
 
     engine_.reset();
     start({.runs_per_location = 1, .snapshots = 2});
     ASSERT_TRUE(engine_->recover());
     EXPECT_EQ(engine_->waiting_runs(), 1U);
-    ASSERT_TRUE(engine_->submit(wanted));
+    ASSERT_TRUE(engine_->submit(wanted, submitter_));
     EXPECT_EQ(engine_->waiting_runs(), 1U);
     release_ = true;
 

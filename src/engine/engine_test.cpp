@@ -18,7 +18,7 @@ namespace {
 
 TEST_F(Engines, CarriesARunFromSubmitToItsEnd)
 {
-    const auto run = engine_->submit(submission("ok.py"));
+    const auto run = engine_->submit(request("ok.py"), submitter_);
     ASSERT_TRUE(run) << run.error().message();
 
     const auto ended = wait_for_end(run->id);
@@ -32,7 +32,7 @@ TEST_F(Engines, CarriesARunFromSubmitToItsEnd)
 
 TEST_F(Engines, KeepsTheScriptsOwnCode)
 {
-    const auto run = engine_->submit(submission("three.py"));
+    const auto run = engine_->submit(request("three.py"), submitter_);
     ASSERT_TRUE(run);
     const auto ended = wait_for_end(run->id);
     EXPECT_EQ(ended.state, RunState::failed);
@@ -42,11 +42,11 @@ TEST_F(Engines, KeepsTheScriptsOwnCode)
 
 TEST_F(Engines, SendingASubmissionAgainStartsNothing)
 {
-    const auto wanted = submission("ok.py");
+    const auto wanted = request("ok.py");
     for (int i = 0; i < 5; ++i)
-        ASSERT_TRUE(engine_->submit(wanted));
+        ASSERT_TRUE(engine_->submit(wanted, submitter_));
     wait_for_end(wanted.id);
-    ASSERT_TRUE(engine_->submit(wanted));
+    ASSERT_TRUE(engine_->submit(wanted, submitter_));
     EXPECT_EQ(starts_, 1);
 }
 
@@ -67,7 +67,7 @@ protected:
 
 TEST_F(AwkwardEngines, ACancelThatIsNotHeardIsRepeatedAndTheRunIsNotOver)
 {
-    const auto run = engine_->submit(submission("wait.py"));
+    const auto run = engine_->submit(request("wait.py"), submitter_);
     ASSERT_TRUE(run);
     ASSERT_EQ(wait_until(run->id, RunState::running).state, RunState::running);
 
@@ -87,7 +87,7 @@ TEST_F(AwkwardEngines, ACancelThatIsNotHeardIsRepeatedAndTheRunIsNotOver)
 
 TEST_F(AwkwardEngines, AScriptThatEndsByItselfMeanwhileHasItsOwnEnd)
 {
-    const auto run = engine_->submit(submission("wait.py"));
+    const auto run = engine_->submit(request("wait.py"), submitter_);
     ASSERT_TRUE(run);
     ASSERT_EQ(wait_until(run->id, RunState::running).state, RunState::running);
     target_->tells = true;
@@ -106,7 +106,7 @@ TEST_F(AwkwardEngines, AScriptThatEndsByItselfMeanwhileHasItsOwnEnd)
 TEST_F(AwkwardEngines, ACancelWhileOutputsAreCollectedGivesThatUp)
 {
     target_->collects_for_ever = true;
-    const auto run = engine_->submit(submission("ok.py"));
+    const auto run = engine_->submit(request("ok.py"), submitter_);
     ASSERT_TRUE(run);
     for (int i = 0; i < 2000 && target_->collections < 1; ++i)
         std::this_thread::sleep_for(5ms);
@@ -124,7 +124,7 @@ TEST_F(AwkwardEngines, ACancelWhileOutputsAreCollectedGivesThatUp)
 
 TEST_F(AwkwardEngines, OutputsOfARunThatWasCancelledAreCollected)
 {
-    const auto run = engine_->submit(submission("wait.py"));
+    const auto run = engine_->submit(request("wait.py"), submitter_);
     ASSERT_TRUE(run);
     wait_until(run->id, RunState::running);
     ASSERT_TRUE(engine_->cancel(run->id, 1s));
@@ -139,10 +139,10 @@ TEST_F(AwkwardEngines, OutputsOfARunThatWasCancelledAreCollected)
 TEST_F(AwkwardEngines, TheTargetsNameOfAJobIsKeptWhileItWaitsForGpus)
 {
     target_->waits = true;
-    const auto run = engine_->submit(submission("wait.py"));
+    const auto run = engine_->submit(request("wait.py"), submitter_);
     ASSERT_TRUE(run);
     ASSERT_EQ(wait_until(run->id, RunState::queued).state, RunState::queued);
-    EXPECT_EQ(history_->get_run(run->id)->job, "job-" + run->id.text());
+    EXPECT_EQ(history_->get_run(run->id)->job, "job-fake-" + run->id.text());
 
     engine_.reset();  // a daemon that starts now knows only what is stored
     start();
@@ -152,13 +152,13 @@ TEST_F(AwkwardEngines, TheTargetsNameOfAJobIsKeptWhileItWaitsForGpus)
     release_ = true;
 
     EXPECT_EQ(wait_for_end(run->id).state, RunState::completed);
-    EXPECT_EQ(history_->get_run(run->id)->job, "job-" + run->id.text());
+    EXPECT_EQ(history_->get_run(run->id)->job, "job-fake-" + run->id.text());
     EXPECT_EQ(starts_, 1);
 }
 
 TEST_F(Engines, CancelEndsARun)
 {
-    const auto run = engine_->submit(submission("wait.py"));
+    const auto run = engine_->submit(request("wait.py"), submitter_);
     ASSERT_TRUE(run);
     wait_until(run->id, RunState::running);
 
@@ -170,7 +170,7 @@ TEST_F(Engines, CancelEndsARun)
 
 TEST_F(Engines, AnotherEngineTakesARunningRunOver)
 {
-    const auto run = engine_->submit(submission("wait.py"));
+    const auto run = engine_->submit(request("wait.py"), submitter_);
     ASSERT_TRUE(run);
     wait_until(run->id, RunState::running);
 
@@ -185,20 +185,20 @@ TEST_F(Engines, AnotherEngineTakesARunningRunOver)
 
 TEST_F(Engines, ARunThatWasNotLaunchedGoesOnWhenItsClientComesBack)
 {
-    auto wanted = submission("ok.py");
-    const auto report = make_plan(wanted);
+    auto wanted = request("ok.py");
+    const auto report = resolve_run(wanted, submitter_);
     ASSERT_TRUE(report);
     model::Run run;
     run.id = wanted.id;
-    run.project = report->project_id;
+    run.project = report->spec.project;
     run.project_path = report->project.native();
-    run.configuration = to_json(report->plan);
+    run.configuration = to_json(report->spec);
     run.target_type = "local";
-    ASSERT_TRUE(history_->put_project({report->project_id, "p", run.project_path}));
+    ASSERT_TRUE(history_->put_project({report->spec.project, "p", run.project_path}));
     ASSERT_TRUE(history_->create_run(run));
 
     ASSERT_TRUE(engine_->recover());
-    ASSERT_TRUE(engine_->submit(wanted));
+    ASSERT_TRUE(engine_->submit(wanted, submitter_));
 
     EXPECT_EQ(wait_for_end(wanted.id).state, RunState::completed);
     EXPECT_EQ(starts_, 1);
@@ -206,19 +206,19 @@ TEST_F(Engines, ARunThatWasNotLaunchedGoesOnWhenItsClientComesBack)
 
 TEST_F(Engines, ARunWhoseSnapshotWasTakenBeforeACrashRunsThatSnapshot)
 {
-    const auto other = engine_->submit(submission("ok.py"));
+    const auto other = engine_->submit(request("ok.py"), submitter_);
     ASSERT_TRUE(other);
     const auto before = wait_for_end(other->id);
     static_cast<void>(os::replace_file(root_ / "project" / "ok.py", "changed since"));
     // What a daemon leaves that is killed between the snapshot and the launch.
-    auto wanted = submission("ok.py");
-    const auto report = make_plan(wanted);
+    auto wanted = request("ok.py");
+    const auto report = resolve_run(wanted, submitter_);
     ASSERT_TRUE(report);
     model::Run run;
     run.id = wanted.id;
-    run.project = report->project_id;
+    run.project = report->spec.project;
     run.project_path = report->project.native();
-    run.configuration = to_json(report->plan);
+    run.configuration = to_json(report->spec);
     run.target_type = "local";
     run.state = RunState::preparing;
     ASSERT_TRUE(history_->create_run(run));
@@ -227,7 +227,7 @@ TEST_F(Engines, ARunWhoseSnapshotWasTakenBeforeACrashRunsThatSnapshot)
     run.snapshot = before.snapshot;
     ASSERT_TRUE(write_first_note(folder, run));
 
-    ASSERT_TRUE(engine_->submit(wanted));
+    ASSERT_TRUE(engine_->submit(wanted, submitter_));
 
     const auto ended = wait_for_end(wanted.id);
     EXPECT_EQ(ended.state, RunState::completed);
@@ -236,7 +236,7 @@ TEST_F(Engines, ARunWhoseSnapshotWasTakenBeforeACrashRunsThatSnapshot)
 
 TEST_F(Engines, TheStoryOfARunNamesEveryState)
 {
-    const auto run = engine_->submit(submission("ok.py"));
+    const auto run = engine_->submit(request("ok.py"), submitter_);
     ASSERT_TRUE(run);
     wait_for_end(run->id);
     std::string story;
@@ -250,12 +250,12 @@ TEST_F(Engines, TheStoryOfARunNamesEveryState)
 
 TEST_F(Engines, RerunUsesTheSnapshotNotTheFolder)
 {
-    const auto first = engine_->submit(submission("ok.py"));
+    const auto first = engine_->submit(request("ok.py"), submitter_);
     ASSERT_TRUE(first);
     const auto before = wait_for_end(first->id);
     static_cast<void>(os::replace_file(root_ / "project" / "ok.py", "changed"));
 
-    const auto again = engine_->rerun(first->id, RunId::make(), submission("").launch_context);
+    const auto again = engine_->rerun(first->id, RunId::make(), submitter_);
 
     ASSERT_TRUE(again) << again.error().message();
     const auto ended = wait_for_end(again->id);
@@ -266,7 +266,7 @@ TEST_F(Engines, RerunUsesTheSnapshotNotTheFolder)
 
 TEST_F(Engines, MetricsOfTheJournalAreInHistoryAtTheEnd)
 {
-    const auto run = engine_->submit(submission("metrics.py"));
+    const auto run = engine_->submit(request("metrics.py"), submitter_);
     ASSERT_TRUE(run);
     wait_for_end(run->id);
     const auto metrics = history_->latest_metrics(run->id);
@@ -277,7 +277,7 @@ TEST_F(Engines, MetricsOfTheJournalAreInHistoryAtTheEnd)
 
 TEST_F(Engines, AllOfALongJournalIsRead)
 {
-    const auto run = engine_->submit(submission("many.py"));
+    const auto run = engine_->submit(request("many.py"), submitter_);
     ASSERT_TRUE(run);
     wait_for_end(run->id);
     const auto loss = history_->find_metric(run->id, "loss");
@@ -289,9 +289,9 @@ TEST_F(Engines, AllOfALongJournalIsRead)
 
 TEST_F(Engines, AMissingSecretIsToldBeforeAnythingStarts)
 {
-    auto wanted = submission("ok.py");
+    auto wanted = request("ok.py");
     wanted.variables = {{"KEY", "secret:NONE"}};
-    const auto run = engine_->submit(wanted);
+    const auto run = engine_->submit(wanted, submitter_);
     ASSERT_FALSE(run);
     EXPECT_EQ(run.error().kind(), ErrorKind::not_found);
     EXPECT_FALSE(*history_->find_run(wanted.id));
@@ -304,7 +304,7 @@ TEST_F(Engines, FilesOfAProjectAskForASecretAndTheUserDecides)
     ASSERT_TRUE(os::replace_file(root_ / "project" / "aml_config" / "local.runconfig",
                                  "Target: local\nFramework: Python\nEnvironmentVariables:\n"
                                  "  KEY: secret:TOKEN\n"));
-    const auto refused = engine_->submit(submission("ok.py"));
+    const auto refused = engine_->submit(request("ok.py"), submitter_);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().kind(), ErrorKind::conflict);
     EXPECT_NE(refused.error().message().find("'TOKEN' (aml_config/local.runconfig:4)"),
@@ -314,16 +314,16 @@ TEST_F(Engines, FilesOfAProjectAskForASecretAndTheUserDecides)
     EXPECT_EQ(starts_, 0);
 
     // A variable of the submission in the place of the file's is another matter.
-    auto without = submission("ok.py");
+    auto without = request("ok.py");
     without.variables = {{"KEY", "plain"}};
-    EXPECT_TRUE(engine_->submit(without));
+    EXPECT_TRUE(engine_->submit(without, submitter_));
     config::Consents consents(root_ / "home");
     EXPECT_TRUE(consents.list().value().empty());
 
     ASSERT_TRUE(consents.add({config::ConsentKind::secret,
                               config::project_name_in_consents(root_ / "project"),
                               "TOKEN"}));
-    const auto allowed = engine_->submit(submission("ok.py"));
+    const auto allowed = engine_->submit(request("ok.py"), submitter_);
     ASSERT_TRUE(allowed) << allowed.error().message();
     wait_for_end(allowed->id);
     EXPECT_TRUE(engine_->rerun(allowed->id, RunId::make(), {}));
@@ -331,9 +331,9 @@ TEST_F(Engines, FilesOfAProjectAskForASecretAndTheUserDecides)
     EXPECT_EQ(engine_->rerun(allowed->id, RunId::make(), {}).error().kind(), ErrorKind::conflict);
 
     // Who names it with the submission has decided.
-    auto named = submission("ok.py");
+    auto named = request("ok.py");
     named.variables = {{"KEY", "secret:TOKEN"}};
-    EXPECT_TRUE(engine_->submit(named));
+    EXPECT_TRUE(engine_->submit(named, submitter_));
     EXPECT_EQ(consents.list().value().size(), 1U);
 }
 
@@ -345,10 +345,10 @@ TEST_F(Engines, AMachineThatNobodyAttachedGetsNoRun)
          {std::pair("host.compute", "type: remote\naddress: host.example\nusername: ann\n"),
           std::pair("host.runconfig", "Target: host\nFramework: Python\n")})
         ASSERT_TRUE(os::replace_file(root_ / "project" / "aml_config" / name, text));
-    auto wanted = submission("ok.py");
+    auto wanted = request("ok.py");
     wanted.run_configuration = "host";
 
-    const auto refused = engine_->submit(wanted);
+    const auto refused = engine_->submit(wanted, submitter_);
 
     ASSERT_FALSE(refused);
     EXPECT_NE(refused.error().message().find("never attached 'ann@host.example"),
@@ -362,9 +362,9 @@ TEST_F(Engines, DiagnosticsHoldNoSecret)
     ASSERT_TRUE(secrets_->set("STORE", "hunter2-hunter2"));
     static_cast<void>(
         os::replace_file(root_ / "project" / "note.txt", "key=hunter2-hunter2 and plain-value-1"));
-    auto wanted = submission("ok.py");
+    auto wanted = request("ok.py");
     wanted.variables = {{"KEY", "secret:STORE"}, {"PLAIN", "plain-value-1"}};
-    ASSERT_TRUE(engine_->submit(wanted));
+    ASSERT_TRUE(engine_->submit(wanted, submitter_));
     const auto run = wait_for_end(wanted.id);
 
     const auto zip = write_diagnostics(engine_->context(), run, root_ / "d.zip");

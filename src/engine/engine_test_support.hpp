@@ -42,7 +42,7 @@ protected:
             return release_ ? 0 : 143;
         };
         options.scripts["metrics.py"] = [](executor::fake::Process& process) {
-            const auto folder = process.spec().directory / "journal";
+            const auto folder = process.job().context.directory / "journal";
             std::filesystem::create_directories(folder);
             static_cast<void>(os::replace_file(
                 folder / "1",
@@ -51,7 +51,7 @@ protected:
             return 0;
         };
         options.scripts["many.py"] = [](executor::fake::Process& process) {
-            const auto folder = process.spec().directory / "journal";
+            const auto folder = process.job().context.directory / "journal";
             std::filesystem::create_directories(folder);
             std::string text;
             for (int step = 0; step < 45'000; step += 100) {
@@ -83,14 +83,14 @@ protected:
             Context{root_ / "home", *history_, *objects_, *secrets_, executors_, notifier_}, rules);
     }
 
-    Submission submission(const std::string& script)
+    RunRequest request(const std::string& script)
     {
-        Submission submission;
-        submission.id = RunId::make();
-        submission.project = root_ / "project";
-        submission.script = script;
-        submission.launch_context.environment = {"PATH=/usr/bin:/bin", "HOME=" + root_.native()};
-        return submission;
+        RunRequest request;
+        request.id = RunId::make();
+        request.project = root_ / "project";
+        request.script = script;
+        submitter_.environment = {"PATH=/usr/bin:/bin", "HOME=" + root_.native()};
+        return request;
     }
 
     model::Run wait_until(const RunId& id, RunState state)
@@ -106,6 +106,7 @@ protected:
     model::Run wait_for_end(const RunId& id) { return wait_until(id, RunState::lost); }
 
     Path root_;
+    Submitter submitter_;
     std::atomic<int> starts_{0};
     std::atomic<bool> release_{false};
     std::unique_ptr<store::History> history_;

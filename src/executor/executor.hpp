@@ -8,31 +8,32 @@ namespace ponk::executor {
 // A place where runs execute: this host, a Docker engine, a Slurm cluster…
 //
 // Implementations are safe to call from several threads. Calls may block; each returns `cancelled`
-// soon after `stop` is requested and `unavailable` when the target cannot be reached. `job` is
-// plain text stored with the run, so that a restarted daemon finds the job again.
+// soon after `stop` is requested and `unavailable` when the target cannot be reached. A handle
+// is plain text that `launch` returns; it is stored with the run, so that a restarted daemon finds
+// the job again.
 class Executor {
 public:
     virtual ~Executor() = default;
 
     // Brings the tree to the target and makes the environment ready. Repeating it is harmless.
     virtual Result<Staged>
-    stage(const JobSpec& spec, const Progress& progress, std::stop_token stop) = 0;
+    stage(const Job& job, const Progress& progress, std::stop_token stop) = 0;
 
     // After `stage` has failed: it might succeed with a login for the image's registry, which the
     // job does not have.
-    virtual bool wants_login(const JobSpec& /*spec*/, std::stop_token /*stop*/) { return false; }
+    virtual bool wants_login(const Job& /*job*/, std::stop_token /*stop*/) { return false; }
 
     // Brings the tree as `stage` does and tells what else `stage` would have to do; builds and
     // pulls nothing. `clean` removes what it brought.
-    virtual Result<Examination> examine(const JobSpec& spec, std::stop_token stop) = 0;
+    virtual Result<Examination> examine(const Job& job, std::stop_token stop) = 0;
 
     // Returns once the target has accepted the job. Launching the same run again returns the job
     // that is there already: a retry after a lost reply or a crash never starts a second one.
-    virtual Result<std::string> launch(const JobSpec& spec, std::stop_token stop) = 0;
+    virtual Result<std::string> launch(const Job& job, std::stop_token stop) = 0;
 
     // Brings our copy of log, journals and exit record up to date and returns the status; blocks
     // until something is new since `seen` or the deadline has passed (which is not an error).
-    virtual Result<JobStatus> sync(const std::string& job,
+    virtual Result<JobStatus> sync(const std::string& handle,
                                    const Path& directory,
                                    const JobStatus& seen,
                                    Deadline deadline,
@@ -42,17 +43,17 @@ public:
     // that is gone is a success. One that has not begun never begins: sync then says `ended` with
     // cause "cancel", or stays at `starting` for ever when the target never heard of it.
     virtual Result<>
-    cancel(const std::string& job, const Path& directory, std::chrono::seconds grace) = 0;
+    cancel(const std::string& handle, const Path& directory, std::chrono::seconds grace) = 0;
 
     // Gives the run's relay the answer to a call of the script (docs/design/relay.md): `name` is
     // the call's.
-    virtual Result<> deliver(const std::string& job,
+    virtual Result<> deliver(const std::string& handle,
                              const Path& directory,
                              const std::string& name,
                              std::string answer);
 
     // After the end: brings `outputs/` home.
-    virtual Result<Collected> collect(const std::string& job,
+    virtual Result<Collected> collect(const std::string& handle,
                                       const Path& directory,
                                       const BeforeStoring& before,
                                       std::stop_token stop) = 0;
@@ -60,7 +61,7 @@ public:
     // Brings the working copy of a run whose files are on another machine, as it is now, into our
     // store (whose lease the caller holds); nullopt: it is `work/` of `directory`.
     virtual Result<std::optional<Digest>>
-    fetch_work(const std::string& /*job*/, const Path& /*directory*/, std::stop_token /*stop*/)
+    fetch_work(const std::string& /*handle*/, const Path& /*directory*/, std::stop_token /*stop*/)
     {
         return std::nullopt;
     }
@@ -87,7 +88,7 @@ public:
     }
 
     // Removes the run's tree and control files from the target (our copy of the log stays).
-    virtual Result<> clean(const std::string& job, const Path& directory) = 0;
+    virtual Result<> clean(const std::string& handle, const Path& directory) = 0;
 
     // The environments that this kind of target keeps on its machines. What a run holds, or
     // somebody builds, is never removed.

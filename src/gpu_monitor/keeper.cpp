@@ -4,7 +4,7 @@
 #include "base/text.hpp"
 #include "base/time.hpp"
 #include "executor/environments/environment.hpp"
-#include "executor/job/gpu_request.hpp"
+#include "executor/job/device_variables.hpp"
 #include "executor/run_directory/control_directory.hpp"
 #include "os/identity.hpp"
 #include "os/late_notice.hpp"

@@ -115,8 +115,8 @@ private:
         TRY(start_container(*engine_, name_, after(patience), {})
                 .map_error(while_doing("start the container")));
         using executor::docker::ContainerNote;
-        const auto tree = options_.job.tree_is_copied ? executor::ContainerRequest::Tree::copied
-                                                      : executor::ContainerRequest::Tree::mounted;
+        const auto tree = options_.job.tree_is_copied ? model::Container::Tree::copied
+                                                      : model::Container::Tree::mounted;
         static_cast<void>(executor::docker::ContainerNotes(options_.job.lib.parent_path())
                               .write(options_.job.run,
                                      {options_.job.engine, tree, ContainerNote::Stage::started}));

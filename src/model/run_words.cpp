@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/run_words.hpp"
 
-#include "model/gpu_selection.hpp"
+#include "model/run_spec.hpp"
 #include "model/run_state.hpp"
 
 namespace ponk::model {
@@ -38,24 +38,14 @@ Json tags_json(const Run& run)
     return tags;
 }
 
-namespace {
-
-bool selects_gpus(const Json& request)
-{
-    const auto& selection = stored_selection(request);
-    return selection.is_string() && !selection.as_string().empty();
-}
-
-}  // namespace
-
 std::string gpu_verdict(const Run& run)
 {
     if (run.gpu.is_null()) {
         // Nothing is known of them: it waits, or never came so far. What every run gets by itself
         // is no request; and who asked for none has an empty one.
-        const auto& request = run.configuration["gpu"];
-        const bool requested =
-            (request.boolean("asked") && selects_gpus(request)) || request.boolean("required");
+        const auto request = stored_gpu_request(run.configuration);
+        const bool requested = (request.origin == GpuRequest::Origin::asked && !request.empty()) ||
+                               request.need == GpuRequest::Need::required;
         return requested ? "unknown" : std::string(gpu_not_requested);
     }
     const auto verdict = run.gpu.text("verdict");
@@ -70,7 +60,7 @@ Json gpu_verdict_json(const Run& run)
         return verdict.empty() ? Json() : Json(verdict);
     }
     // It may still get some.
-    const bool wants = selects_gpus(run.configuration["gpu"]);
+    const bool wants = !stored_gpu_request(run.configuration).empty();
     return wants && run.state < RunState::running ? Json() : Json(gpu_verdict(run));
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "model/run_spec.hpp"
 #include "model/run_words.hpp"
 
 #include <gtest/gtest.h>
@@ -6,17 +7,24 @@
 namespace ponk::model {
 namespace {
 
+Json asks_for(GpuRequest request)
+{
+    RunSpec spec;
+    spec.resources.gpu = std::move(request);
+    return to_json(spec);
+}
+
 TEST(GpuVerdict, IsUnknownForWhoAskedAndWasNotJudged)
 {
     model::Run run;
     EXPECT_EQ(gpu_verdict(run), "not-requested");
-    run.configuration = JsonObject{{"gpu", JsonObject{{"gpus", "all"}, {"asked", false}}}};
+    run.configuration = asks_for({.selection = "all"});
     EXPECT_EQ(gpu_verdict(run), "not-requested");
-    run.configuration = JsonObject{{"gpu", JsonObject{{"gpus", ""}, {"asked", true}}}};
+    run.configuration = asks_for({.selection = "", .origin = GpuRequest::Origin::asked});
     EXPECT_EQ(gpu_verdict(run), "not-requested") << "none was asked for";
-    run.configuration = JsonObject{{"gpu", JsonObject{{"gpus", "1"}, {"asked", true}}}};
+    run.configuration = asks_for({.selection = "1", .origin = GpuRequest::Origin::asked});
     EXPECT_EQ(gpu_verdict(run), "unknown");
-    run.configuration = JsonObject{{"gpu", JsonObject{{"gpus", "all"}, {"required", true}}}};
+    run.configuration = asks_for({.selection = "all", .need = GpuRequest::Need::required});
     EXPECT_EQ(gpu_verdict(run), "unknown");
     run.configuration = JsonObject{{"gpu", JsonObject{{"wish", "1"}, {"asked", true}}}};
     EXPECT_EQ(gpu_verdict(run), "unknown");
@@ -31,7 +39,7 @@ std::string told(RunState state, Json gpu, const std::string& selection = "all")
     Run run;
     run.state = state;
     run.gpu = std::move(gpu);
-    run.configuration = JsonObject{{"gpu", JsonObject{{"gpus", selection}}}};
+    run.configuration = asks_for({.selection = selection});
     return to_json(gpu_verdict_json(run));
 }
 

@@ -186,13 +186,6 @@ const char* to_string(Place place)
     return place == Place::keyring ? "keyring" : "file";
 }
 
-std::optional<std::string> reference_name(std::string_view value)
-{
-    constexpr std::string_view prefix = "secret:";
-    if (!value.starts_with(prefix)) return std::nullopt;
-    return std::string(value.substr(prefix.size()));
-}
-
 Secrets::Secrets(const Path& home, Keyring keyring) : folder_(home / "secrets"), keyring_(keyring)
 {
 }

@@ -14,9 +14,6 @@ namespace ponk::secrets {
 
 using os::Path;
 
-// "secret:NAME" as the value of an environment variable; nullopt for any other text.
-std::optional<std::string> reference_name(std::string_view value);
-
 enum class Place {
     keyring,  // the desktop's Secret Service
     file,     // sealed, below PONK_HOME

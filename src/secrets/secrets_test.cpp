@@ -208,12 +208,6 @@ TEST_F(SecretsTest, ManyProcessesAndThreadsLoseNothing)
               std::size_t{writers * times});
 }
 
-TEST(SecretReference, IsAValueThatBeginsWithSecret)
-{
-    EXPECT_EQ(reference_name("secret:TOKEN"), "TOKEN");
-    EXPECT_EQ(reference_name("plain"), std::nullopt);
-}
-
 TEST(SealedFile, ReadsBackAndNoticesEveryChange)
 {
     const SealedFile file{

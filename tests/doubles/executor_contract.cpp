@@ -10,8 +10,7 @@ namespace ponk::executor {
 TreeStore script_trees(Scripts scripts)
 {
     TreeStore trees;
-    trees.materialise =
-        [scripts](const JobSpec&, const Path& to, std::stop_token) -> Result<Notices> {
+    trees.materialise = [scripts](const Job&, const Path& to, std::stop_token) -> Result<Notices> {
         TRY(os::make_directories(to));
         for (const auto& [name, text] : scripts)
             TRY(os::replace_file(to / name, text));
@@ -45,33 +44,38 @@ void ExecutorContract::TearDown()
     EXPECT_TRUE(removed);
 }
 
-JobSpec ExecutorContract::job(const std::string& script)
+Job ExecutorContract::make_job(const std::string& script)
 {
-    auto spec = target_.spec;
-    spec.id = RunId::make();
-    spec.token = to_hex(random_bytes(16));
-    spec.directory = root_ / "runs" / spec.id.text();
-    spec.script = script + target_.script_suffix;
-    jobs_[spec.id.text()] = spec.id.text();  // what a run is called before it was launched
-    return spec;
+    auto job = target_.job;
+    job.spec.id = RunId::make();
+    job.context.token = to_hex(random_bytes(16));
+    job.context.directory = root_ / "runs" / job.spec.id.text();
+    job.spec.program.script = script + target_.script_suffix;
+    return job;
 }
 
-std::string ExecutorContract::start(const JobSpec& spec)
+std::string ExecutorContract::start(const Job& job)
 {
-    const auto staged = target_.executor->stage(spec, [](const std::string&) {}, {});
+    const auto staged = target_.executor->stage(job, [](const std::string&) {}, {});
     EXPECT_TRUE(staged) << staged.error().message();
-    const auto job = target_.executor->launch(spec, {});
-    EXPECT_TRUE(job) << job.error().message();
-    return jobs_[spec.id.text()] = job.value_or("");
+    const auto handle = target_.executor->launch(job, {});
+    EXPECT_TRUE(handle) << handle.error().message();
+    return handles_[job.spec.id.text()] = handle.value_or("");
 }
 
-JobStatus ExecutorContract::follow(const JobSpec& spec, JobPhase phase)
+std::string ExecutorContract::handle_of(const Job& job) const
+{
+    const auto found = handles_.find(job.spec.id.text());
+    return found == handles_.end() ? job.spec.id.text() : found->second;
+}
+
+JobStatus ExecutorContract::follow(const Job& job, JobPhase phase)
 {
     JobStatus status;
     const auto deadline = after(30s);
     while (status.phase != phase && Deadline::clock::now() < deadline) {
         const auto next =
-            target_.executor->sync(jobs_[spec.id.text()], spec.directory, status, deadline, {});
+            target_.executor->sync(handle_of(job), job.context.directory, status, deadline, {});
         EXPECT_TRUE(next) << next.error().message();
         if (!next) break;
         status = *next;
@@ -81,79 +85,80 @@ JobStatus ExecutorContract::follow(const JobSpec& spec, JobPhase phase)
     return status;
 }
 
-std::string ExecutorContract::log_of(const JobSpec& spec)
+std::string ExecutorContract::log_of(const Job& job)
 {
-    return os::read_file(spec.directory / "log").value_or("(no log)");
+    return os::read_file(job.context.directory / "log").value_or("(no log)");
 }
 
 TEST_P(ExecutorContract, ARunEndsWithItsTrueCodeAndLog)
 {
-    const auto spec = job("three");
-    start(spec);
+    const auto job = make_job("three");
+    start(job);
 
-    const auto status = follow(spec);
+    const auto status = follow(job);
 
     ASSERT_TRUE(status.exit);
     EXPECT_EQ(status.exit->status(), 3);
     EXPECT_EQ(status.exit->cause, "script");
     EXPECT_GT(status.started, 0);
-    EXPECT_EQ(log_of(spec), "no newline at the end");
-    EXPECT_EQ(status.log_length, log_of(spec).size());
-    EXPECT_EQ(status.exit->log_length, log_of(spec).size());
-    EXPECT_EQ(status.exit->log_sha256, sha256(log_of(spec)).text());
+    EXPECT_EQ(log_of(job), "no newline at the end");
+    EXPECT_EQ(status.log_length, log_of(job).size());
+    EXPECT_EQ(status.exit->log_length, log_of(job).size());
+    EXPECT_EQ(status.exit->log_sha256, sha256(log_of(job)).text());
 }
 
 TEST_P(ExecutorContract, ArgumentsArriveUntouched)
 {
-    auto spec = job("hello");
-    spec.arguments = {"two words", "", "--flag=$HOME", "quote'\"", "\xff\xfe", "*", "-x"};
-    start(spec);
+    auto job = make_job("hello");
+    job.spec.program.arguments = {
+        "two words", "", "--flag=$HOME", "quote'\"", "\xff\xfe", "*", "-x"};
+    start(job);
 
-    EXPECT_EQ(follow(spec).exit->status(), 0);
+    EXPECT_EQ(follow(job).exit->status(), 0);
 
-    EXPECT_EQ(log_of(spec), "hello\ntwo words\n\n--flag=$HOME\nquote'\"\n\xff\xfe\n*\n-x\n");
+    EXPECT_EQ(log_of(job), "hello\ntwo words\n\n--flag=$HOME\nquote'\"\n\xff\xfe\n*\n-x\n");
 }
 
 TEST_P(ExecutorContract, LaunchingAgainStartsNothing)
 {
-    const auto spec = job("hello");
-    const auto job = start(spec);
+    const auto job = make_job("hello");
+    const auto handle = start(job);
 
-    EXPECT_EQ(start(spec), job);
-    follow(spec);
-    EXPECT_EQ(start(spec), job);
+    EXPECT_EQ(start(job), handle);
+    follow(job);
+    EXPECT_EQ(start(job), handle);
 
-    follow(spec);
-    EXPECT_EQ(log_of(spec), "hello\n");
+    follow(job);
+    EXPECT_EQ(log_of(job), "hello\n");
 }
 
 TEST_P(ExecutorContract, SyncReturnsAtItsDeadlineWhenNothingIsNew)
 {
-    const auto spec = job("wait");
-    start(spec);
-    JobStatus status = follow(spec, JobPhase::running);
-    while (log_of(spec) != "ready\n" || status.log_length != 6) {
+    const auto job = make_job("wait");
+    start(job);
+    JobStatus status = follow(job, JobPhase::running);
+    while (log_of(job) != "ready\n" || status.log_length != 6) {
         status =
-            *target_.executor->sync(jobs_[spec.id.text()], spec.directory, status, after(1s), {});
+            *target_.executor->sync(handle_of(job), job.context.directory, status, after(1s), {});
     }
 
     const auto later =
-        target_.executor->sync(jobs_[spec.id.text()], spec.directory, status, after(20ms), {});
+        target_.executor->sync(handle_of(job), job.context.directory, status, after(20ms), {});
 
     ASSERT_TRUE(later);
     EXPECT_EQ(later->phase, JobPhase::running);
-    EXPECT_TRUE(target_.executor->cancel(jobs_[spec.id.text()], spec.directory, 5s));
-    follow(spec);
+    EXPECT_TRUE(target_.executor->cancel(handle_of(job), job.context.directory, 5s));
+    follow(job);
 }
 
 TEST_P(ExecutorContract, SyncEndsWhenAskedToStop)
 {
-    const auto spec = job("wait");
-    start(spec);
-    JobStatus status = follow(spec, JobPhase::running);
+    const auto job = make_job("wait");
+    start(job);
+    JobStatus status = follow(job, JobPhase::running);
     while (status.log_length != 6) {
         status =
-            *target_.executor->sync(jobs_[spec.id.text()], spec.directory, status, after(1s), {});
+            *target_.executor->sync(handle_of(job), job.context.directory, status, after(1s), {});
     }
 
     std::stop_source stop;
@@ -162,41 +167,41 @@ TEST_P(ExecutorContract, SyncEndsWhenAskedToStop)
         stop.request_stop();
     });
     const auto stopped = target_.executor->sync(
-        jobs_[spec.id.text()], spec.directory, status, after(60s), stop.get_token());
+        handle_of(job), job.context.directory, status, after(60s), stop.get_token());
 
     ASSERT_FALSE(stopped);
     EXPECT_EQ(stopped.error().kind(), ErrorKind::cancelled);
-    EXPECT_TRUE(target_.executor->cancel(jobs_[spec.id.text()], spec.directory, 5s));
-    follow(spec);
+    EXPECT_TRUE(target_.executor->cancel(handle_of(job), job.context.directory, 5s));
+    follow(job);
 }
 
 TEST_P(ExecutorContract, CancelEndsARunAndSaysSo)
 {
-    const auto spec = job("wait");
-    start(spec);
-    follow(spec, JobPhase::running);
+    const auto job = make_job("wait");
+    start(job);
+    follow(job, JobPhase::running);
 
-    EXPECT_TRUE(target_.executor->cancel(jobs_[spec.id.text()], spec.directory, 5s));
+    EXPECT_TRUE(target_.executor->cancel(handle_of(job), job.context.directory, 5s));
 
-    const auto status = follow(spec);
+    const auto status = follow(job);
     ASSERT_TRUE(status.exit);
     EXPECT_EQ(status.exit->cause, "cancel");
-    EXPECT_TRUE(target_.executor->cancel(jobs_[spec.id.text()], spec.directory, 5s))
+    EXPECT_TRUE(target_.executor->cancel(handle_of(job), job.context.directory, 5s))
         << "gone is fine";
 }
 
 TEST_P(ExecutorContract, OutputsAreCollected)
 {
-    const auto with = job("output");
-    const auto without = job("hello");
+    const auto with = make_job("output");
+    const auto without = make_job("hello");
     start(with);
     start(without);
     follow(with);
     follow(without);
 
-    const auto some = target_.executor->collect(jobs_[with.id.text()], with.directory, {}, {});
+    const auto some = target_.executor->collect(handle_of(with), with.context.directory, {}, {});
     const auto none =
-        target_.executor->collect(jobs_[without.id.text()], without.directory, {}, {});
+        target_.executor->collect(handle_of(without), without.context.directory, {}, {});
 
     ASSERT_TRUE(some);
     EXPECT_TRUE(some->outputs);
@@ -206,40 +211,40 @@ TEST_P(ExecutorContract, OutputsAreCollected)
 
 TEST_P(ExecutorContract, AMissingScriptIsNamed)
 {
-    const auto spec = job("nowhere");
-    ASSERT_TRUE(target_.executor->stage(spec, [](const std::string&) {}, {}));
+    const auto job = make_job("nowhere");
+    ASSERT_TRUE(target_.executor->stage(job, [](const std::string&) {}, {}));
 
-    const auto launched = target_.executor->launch(spec, {});
+    const auto launched = target_.executor->launch(job, {});
 
     ASSERT_FALSE(launched);
     EXPECT_EQ(launched.error().kind(), ErrorKind::not_found);
-    EXPECT_NE(launched.error().message().find(spec.script), std::string::npos);
+    EXPECT_NE(launched.error().message().find(job.spec.program.script), std::string::npos);
 }
 
 TEST_P(ExecutorContract, CleaningKeepsTheLogAndTheRecord)
 {
-    const auto spec = job("hello");
-    start(spec);
-    follow(spec);
+    const auto job = make_job("hello");
+    start(job);
+    follow(job);
 
-    ASSERT_TRUE(target_.executor->clean(jobs_[spec.id.text()], spec.directory));
-    ASSERT_TRUE(target_.executor->clean(jobs_[spec.id.text()], spec.directory)) << "twice is fine";
+    ASSERT_TRUE(target_.executor->clean(handle_of(job), job.context.directory));
+    ASSERT_TRUE(target_.executor->clean(handle_of(job), job.context.directory)) << "twice is fine";
 
-    EXPECT_EQ(log_of(spec), "hello\n");
-    EXPECT_EQ(follow(spec).exit->status(), 0);
-    EXPECT_FALSE(std::filesystem::exists(spec.directory / "work"));
+    EXPECT_EQ(log_of(job), "hello\n");
+    EXPECT_EQ(follow(job).exit->status(), 0);
+    EXPECT_FALSE(std::filesystem::exists(job.context.directory / "work"));
 }
 
 TEST_P(ExecutorContract, ManyRunsAtOnce)
 {
-    std::vector<JobSpec> specs;
+    std::vector<Job> jobs;
     for (int i = 0; i < 6; ++i)
-        specs.push_back(job(i % 2 == 0 ? "hello" : "three"));
-    for (const auto& spec : specs)
-        start(spec);
+        jobs.push_back(make_job(i % 2 == 0 ? "hello" : "three"));
+    for (const auto& job : jobs)
+        start(job);
 
-    for (std::size_t i = 0; i < specs.size(); ++i)
-        EXPECT_EQ(follow(specs[i]).exit->status(), i % 2 == 0 ? 0 : 3);
+    for (std::size_t i = 0; i < jobs.size(); ++i)
+        EXPECT_EQ(follow(jobs[i]).exit->status(), i % 2 == 0 ? 0 : 3);
 }
 
 }  // namespace ponk::executor

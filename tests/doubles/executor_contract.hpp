@@ -21,7 +21,7 @@ namespace ponk::executor {
 //   output  writes outputs/model.txt; exit 0
 struct ExecutorUnderTest {
     std::unique_ptr<Executor> executor;
-    JobSpec spec;               // all but id, token, directory and script
+    Job job;                    // all but id, token, directory and script
     std::string script_suffix;  // of the names above
 };
 
@@ -43,15 +43,17 @@ protected:
     void SetUp() override;
     void TearDown() override;
 
-    JobSpec job(const std::string& script);
+    Job make_job(const std::string& script);
     // Places and launches; the test fails when either does.
-    std::string start(const JobSpec& spec);
+    std::string start(const Job& job);
+    // What launch returned; before that, what the run is called.
+    [[nodiscard]] std::string handle_of(const Job& job) const;
     // Follows the job until it is over or the phase is `phase`.
-    JobStatus follow(const JobSpec& spec, JobPhase phase = JobPhase::ended);
-    std::string log_of(const JobSpec& spec);
+    JobStatus follow(const Job& job, JobPhase phase = JobPhase::ended);
+    std::string log_of(const Job& job);
 
     Path root_;
-    std::map<std::string, std::string> jobs_;  // by run: what launch returned
+    std::map<std::string, std::string> handles_;  // by run: what launch returned
     ExecutorUnderTest target_;
 };
 

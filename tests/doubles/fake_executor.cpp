@@ -21,9 +21,9 @@ namespace {
 using namespace std::chrono_literals;
 
 // One run: a thread, its log and what is known about it. Shared by that thread and the callers.
-class Job final : public Process {
+class Running final : public Process {
 public:
-    explicit Job(JobSpec spec) : spec_(std::move(spec)) {}
+    explicit Running(Job job) : job_(std::move(job)) {}
 
     void write(std::string_view bytes) override
     {
@@ -32,7 +32,7 @@ public:
         append_to_file(bytes);
         changed_.notify_all();
     }
-    [[nodiscard]] const JobSpec& spec() const override { return spec_; }
+    [[nodiscard]] const Job& job() const override { return job_; }
     bool asked_to_end(std::chrono::milliseconds span) override
     {
         std::unique_lock lock(mutex_);
@@ -40,7 +40,7 @@ public:
     }
     void output(const std::string& name, std::string_view bytes) override
     {
-        const auto folder = spec_.directory / control::work / "outputs";
+        const auto folder = job_.context.directory / control::work / "outputs";
         if (os::make_directories(folder)) {
             [[maybe_unused]] const auto done = os::replace_file(folder / name, bytes);
         }
@@ -96,7 +96,7 @@ private:
     void append_to_file(std::string_view bytes) const
     {
         const auto file =
-            os::open_file(spec_.directory / control::log, O_WRONLY | O_CREAT | O_APPEND);
+            os::open_file(job_.context.directory / control::log, O_WRONLY | O_CREAT | O_APPEND);
         if (file) {
             [[maybe_unused]] const auto done = os::write_all(file->get(), bytes);
         }
@@ -104,7 +104,8 @@ private:
 
     void keep_time(const std::stop_token& stop)
     {
-        if (spec_.time_limit.count() > 0 && os::sleep_for(spec_.time_limit, stop))
+        if (job_.spec.resources.time_limit.count() > 0 &&
+            os::sleep_for(job_.spec.resources.time_limit, stop))
             ask_to_end("time-limit");
     }
 
@@ -123,13 +124,13 @@ private:
         record.log_length = log_.size();
         record.log_sha256 = sha256(log_).text();
         [[maybe_unused]] const auto done =
-            os::publish_file(spec_.directory / control::exit, to_text(record));
+            os::publish_file(job_.context.directory / control::exit, to_text(record));
         status_.phase = JobPhase::ended;
         status_.exit = record;
         changed_.notify_all();
     }
 
-    const JobSpec spec_;
+    const Job job_;
     std::mutex mutex_;
     std::condition_variable_any changed_;
     std::string log_;
@@ -149,72 +150,74 @@ public:
             entry.job->ask_to_end("cancel");
     }
 
-    Result<Staged>
-    stage(const JobSpec& spec, const Progress& /*progress*/, std::stop_token) override
+    Result<Staged> stage(const Job& job, const Progress& /*progress*/, std::stop_token) override
     {
-        TRY(os::make_directories(spec.directory / control::journal));
-        TRY(os::make_directories(spec.directory / control::work));
+        TRY(os::make_directories(job.context.directory / control::journal));
+        TRY(os::make_directories(job.context.directory / control::work));
         return Staged();
     }
 
-    Result<Examination> examine(const JobSpec& spec, std::stop_token stop) override
+    Result<Examination> examine(const Job& job, std::stop_token stop) override
     {
-        TRY(stage(spec, {}, std::move(stop)));
+        TRY(stage(job, {}, std::move(stop)));
         return Examination{.ready = true, .reason = "the fake needs nothing"};
     }
 
-    Result<std::string> launch(const JobSpec& spec, std::stop_token) override
+    Result<std::string> launch(const Job& job, std::stop_token) override
     {
+        // Not the run's id: who uses one for the other is found out.
+        const auto handle = "fake-" + job.spec.id.text();
         const auto jobs = jobs_.lock();
-        auto& entry = (*jobs)[spec.id.text()];
-        if (entry.job) return spec.id.text();
-        const auto found = options_.scripts.find(spec.script);
+        auto& entry = (*jobs)[handle];
+        if (entry.job) return handle;
+        const auto found = options_.scripts.find(job.spec.program.script);
         if (found == options_.scripts.end()) {
-            jobs->erase(spec.id.text());
-            return fail(
-                ErrorKind::not_found, "script '{}' is not in the project", printable(spec.script));
+            jobs->erase(handle);
+            return fail(ErrorKind::not_found,
+                        "script '{}' is not in the project",
+                        printable(job.spec.program.script));
         }
-        entry.job = std::make_shared<Job>(spec);
+        entry.job = std::make_shared<Running>(job);
         entry.thread =
-            std::jthread([job = entry.job, script = found->second] { job->run(script); });
-        return spec.id.text();
+            std::jthread([running = entry.job, script = found->second] { running->run(script); });
+        return handle;
     }
 
-    Result<JobStatus> sync(const std::string& job,
+    Result<JobStatus> sync(const std::string& handle,
                            const Path& directory,
                            const JobStatus& seen,
                            Deadline deadline,
                            std::stop_token stop) override
     {
-        if (const auto found = find(job)) return found->wait(seen, deadline, stop);
+        if (const auto found = find(handle)) return found->wait(seen, deadline, stop);
         return JobStatus{.phase = JobPhase::lost,
                          .reason = fmt::format("nothing runs in {}", os::in_quotes(directory))};
     }
 
-    Result<> cancel(const std::string& job, const Path&, std::chrono::seconds) override
+    Result<> cancel(const std::string& handle, const Path&, std::chrono::seconds) override
     {
-        if (const auto found = find(job)) found->ask_to_end("cancel");
+        if (const auto found = find(handle)) found->ask_to_end("cancel");
         return {};
     }
 
     Result<Collected>
-    collect(const std::string& job, const Path&, const BeforeStoring&, std::stop_token) override
+    collect(const std::string& handle, const Path&, const BeforeStoring&, std::stop_token) override
     {
-        const auto found = find(job);
+        const auto found = find(handle);
         return Collected{found ? found->outputs() : std::nullopt, {}};
     }
 
-    Result<> clean(const std::string& /*job*/, const Path& directory) override
+    Result<> clean(const std::string& /*handle*/, const Path& directory) override
     {
         return os::remove_tree(directory / control::work);
     }
 
 private:
     struct Entry {
-        std::shared_ptr<Job> job;  // shared by the map and the job's own thread
+        std::shared_ptr<Running> job;  // shared by the map and the job's own thread
         std::jthread thread;
     };
-    std::shared_ptr<Job> find(const std::string& id)
+    std::shared_ptr<Running> find(const std::string& id)
     {
         const auto jobs = jobs_.lock();
         const auto found = jobs->find(id);

@@ -16,7 +16,7 @@ class Process {
 public:
     virtual ~Process() = default;
     virtual void write(std::string_view bytes) = 0;
-    [[nodiscard]] virtual const JobSpec& spec() const = 0;
+    [[nodiscard]] virtual const Job& job() const = 0;
     // True when asked to end; waits up to `span` for that.
     virtual bool asked_to_end(std::chrono::milliseconds span) = 0;
     // Writes outputs/NAME.

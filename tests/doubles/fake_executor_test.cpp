@@ -15,7 +15,7 @@ ExecutorUnderTest make_fake(const Path& /*root*/)
     fake::Options options;
     options.scripts["hello"] = [](fake::Process& process) {
         process.write("hello\n");
-        for (const auto& word : process.spec().arguments)
+        for (const auto& word : process.job().spec.program.arguments)
             process.write(word + "\n");
         return 0;
     };

@@ -44,6 +44,37 @@ def test_run_ended_by_its_time_limit_leaves_with_72_and_says_so(ponk, script):
     assert b"time limit of 1 s" in done.stderr.splitlines()[-1]
 
 
+# Counts after SIGTERM: to 50 in five seconds, which the default of ten would allow.
+COUNTS = """import signal, sys, time
+def count(*_):
+    for i in range(50):
+        print("count", i, flush=True)
+        time.sleep(0.1)
+    sys.exit(3)
+signal.signal(signal.SIGTERM, count)
+print("begun", flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("end", ["limit", "cancel"])
+def test_grace_of_a_run_bounds_what_its_script_does_after_sigterm(ponk, end):
+    ponk.write("long.py", COUNTS)
+    if end == "limit":
+        ponk.run("submit", "--grace", "1s", "--time-limit", "1s", "long.py", code=72)
+    else:
+        ponk.run("submit", "--grace", "1s", "--async", "long.py")
+        with subprocess.Popen([ponk.program, "logs", "--follow", "last"], cwd=ponk.project, env=ponk.environment,
+                              stdout=subprocess.PIPE) as follower:
+            assert follower.stdout.readline() == b"begun\n"
+            ponk.run("cancel", "last", "--wait")
+            follower.stdout.read()
+
+    log = ponk.text("logs", "last")
+    assert "count 0\n" in log and "count 49\n" not in log
+    assert ponk.json("history", "info", "last")["evidence"]["signal"] == 9
+
+
 @pytest.mark.parametrize("script", [
     "import time; print('begun', flush=True); time.sleep(60)\n",
     "import signal, sys, time\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit(5))\n"

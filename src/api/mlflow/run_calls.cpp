@@ -8,6 +8,7 @@
 #include "engine/tracked/child_of.hpp"
 #include "mlflow/error.hpp"
 #include "mlflow/fields.hpp"
+#include "model/run_spec.hpp"
 #include "net/target.hpp"
 #include "store/models/models.hpp"
 #include "store/models/registry.hpp"
@@ -79,7 +80,7 @@ public:
     Result<bool> may_promote() const
     {
         const auto run = TRY(history_.get_run(TRY(RunId::parse(run_))));
-        return run.configuration.is_object() && run.configuration.boolean("may_promote");
+        return model::may_promote(run.configuration);
     }
     Result<bool> is_own(const store::ModelVersion& found) const
     {

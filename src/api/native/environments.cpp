@@ -38,6 +38,13 @@ Result<engine::FoundEnvironment> environment_of(const Services& services, const 
                                     {});
 }
 
+Result<model::RunRequest> preparation_of(const Json& body)
+{
+    auto request = TRY(model::parse_run_request(body));
+    request.purpose = model::Policy::Purpose::prepare;
+    return request;
+}
+
 JsonArray texts(const std::vector<std::string>& list)
 {
     return {list.begin(), list.end()};
@@ -47,23 +54,23 @@ JsonArray texts(const std::vector<std::string>& list)
 
 Result<net::Response> prepare_environment(const Services& services, const Call& call)
 {
-    auto submission = TRY(submission_of(TRY(body_of(call))));
-    submission.purpose = engine::Submission::Purpose::prepare;
-    const auto run = TRY(services.engine.submit(submission));
+    const auto body = TRY(body_of(call));
+    const auto run =
+        TRY(services.engine.submit(TRY(preparation_of(body)), TRY(submitter_of(body))));
     return net::json_response(TRY(run_json(services, run)), 201);
 }
 
 Result<net::Response> check_environment(const Services& services, const Call& call)
 {
-    auto submission = TRY(submission_of(TRY(body_of(call))));
-    submission.purpose = engine::Submission::Purpose::prepare;
-    const auto outlook = TRY(engine::examine_environment(services.context(), submission, {}));
+    const auto body = TRY(body_of(call));
+    const auto outlook = TRY(engine::examine_environment(
+        services.context(), TRY(preparation_of(body)), TRY(submitter_of(body)), {}));
     auto answer = to_json(outlook.found);
     auto& object = answer.as_object();
-    object.set("target", outlook.plan.plan.target);
-    object.set("target_type", outlook.plan.plan.target_type);
-    object.set("conda_file", outlook.plan.plan.conda_file);
-    object.set("notices", texts(outlook.plan.notices));
+    object.set("target", outlook.run.spec.location.target);
+    object.set("target_type", target_type(outlook.run.spec));
+    object.set("conda_file", outlook.run.spec.environment.file);
+    object.set("notices", texts(outlook.run.notices));
     return net::json_response(answer);
 }
 

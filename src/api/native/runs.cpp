@@ -157,8 +157,9 @@ Result<net::Response> cancel_run(const Services& services, const Call& call)
 {
     const auto body = TRY(body_of(call));
     const auto id = TRY(run_of(services, call));
+    const auto usual = model::grace_of(TRY(services.history().get_run(id)).configuration);
     const auto grace = std::chrono::seconds(
-        std::clamp<std::int64_t>(body.integer("grace_seconds", 10), 0, 86'400));
+        std::clamp<std::int64_t>(body.integer("grace_seconds", usual.count()), 0, 86'400));
     const auto run = TRY(services.engine.cancel(id, grace));
     return net::json_response(TRY(run_json(services, run)));
 }

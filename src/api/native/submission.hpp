@@ -2,13 +2,11 @@
 #pragma once
 
 #include "base/json.hpp"
-#include "engine/plan/plan.hpp"
+#include "engine/plan/resolve_run.hpp"
 
 namespace ponk::api {
 
-// What a client asks for, as docs/design/api.md shows it under "Submit".
-Result<engine::Submission> submission_of(const Json& body);
-// The client's environment and umask.
-Result<engine::LaunchContext> launch_context_of(const Json& body);
+// The client's environment and umask, as docs/design/api.md shows them under "Submit".
+Result<engine::Submitter> submitter_of(const Json& body);
 
 }  // namespace ponk::api

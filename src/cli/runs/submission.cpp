@@ -15,10 +15,9 @@ Json own_environment()
     return JsonArray(words.begin(), words.end());
 }
 
-Result<JsonObject> submission_basics(const RunId& id, Until until)
+JsonObject submitter_body(Until until)
 {
     JsonObject body;
-    body.set("run_id", id.text());
     auto environment = own_environment();
     if (until == Until::accepted) {
         std::erase_if(environment.as_array(), [](const Json& word) {
@@ -28,6 +27,29 @@ Result<JsonObject> submission_basics(const RunId& id, Until until)
     body.set("environment", std::move(environment));
     body.set("umask", own_umask());
     return body;
+}
+
+JsonObject request_body(const model::RunRequest& request, Until until)
+{
+    auto body = submitter_body(until);
+    auto fields = to_json(request);
+    for (auto& [name, value] : fields.as_object())
+        body.set(name, std::move(value));
+    return body;
+}
+
+model::RunRequest basic_request(const os::Path& project, const Invocation& words)
+{
+    model::RunRequest request;
+    request.id = RunId::make();
+    request.project = project.string();
+    request.run_configuration = words.value("run-configuration").value_or("local");
+    request.target = words.text("target");
+    request.conda_dependencies = words.text("conda-dependencies");
+    request.spark_dependencies = words.text("spark-dependencies");
+    request.substitute = words.has("substitute");
+    if (words.has("untracked")) request.tracked = false;
+    return request;
 }
 
 Result<Json> submit(Context& context, const std::string& path, const Json& body, Until until)
@@ -72,18 +94,18 @@ Result<std::string> script_in_project(const os::Path& project, const std::string
     return relative.string();
 }
 
-Result<Json> key_values(const std::vector<std::string>& words, std::string_view option)
+Result<model::Variables> key_values(const std::vector<std::string>& words, std::string_view option)
 {
-    JsonObject object;
+    model::Variables pairs;
     for (const std::string& word : words) {
         const std::size_t equals = word.find('=');
         if (equals == word.npos || equals == 0) {
             return fail(
                 ErrorKind::invalid_argument, "'{} {}' is not KEY=VALUE", option, printable(word));
         }
-        object.set(word.substr(0, equals), word.substr(equals + 1));
+        pairs.emplace_back(word.substr(0, equals), word.substr(equals + 1));
     }
-    return Json(std::move(object));
+    return pairs;
 }
 
 Result<std::int64_t> parse_time_span(std::string_view text)

@@ -3,6 +3,7 @@
 
 #include "base/id.hpp"
 #include "cli/client/context.hpp"
+#include "model/run_request.hpp"
 
 #include <chrono>
 #include <string>
@@ -24,15 +25,20 @@ Result<Json> submit(Context& context, const std::string& path, const Json& body,
 // "K=V" words: the daemon looks for engines and programs as this shell would.
 Json own_environment();
 
-// Run id, our environment and umask. A run inside of which we are is named there only when it waits
-// for the new one, that is when we follow it.
-Result<JsonObject> submission_basics(const RunId& id, Until until);
+// Our environment and umask. A run inside of which we are is named there only when it waits for the
+// new one, that is when we follow it.
+JsonObject submitter_body(Until until);
+// The same and what is asked for: the body of a submission.
+JsonObject request_body(const model::RunRequest& request, Until until);
+
+// What the options say that submit and prepare have in common.
+model::RunRequest basic_request(const os::Path& project, const Invocation& words);
 
 // The script relative to the project: as given when it is there, else seen from the current folder.
 Result<std::string> script_in_project(const os::Path& project, const std::string& script);
 
-// "K=V" words as an object.
-Result<Json> key_values(const std::vector<std::string>& words, std::string_view option);
+// "K=V" words.
+Result<model::Variables> key_values(const std::vector<std::string>& words, std::string_view option);
 
 // "90", "90s", "30m", "12h", "7d" in seconds.
 Result<std::int64_t> parse_time_span(std::string_view text);

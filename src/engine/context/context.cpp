@@ -3,15 +3,17 @@
 
 namespace ponk::engine {
 
+Error unsupported_target(const std::string& type)
+{
+    return {ErrorKind::unavailable,
+            "targets of type '" + type + "' are not supported by this version",
+            "Use the target 'local' instead."};
+}
+
 Result<executor::Executor*> Context::executor(const std::string& type) const
 {
     const auto found = executors.find(type);
-    if (found == executors.end()) {
-        return tl::unexpected(
-            Error(ErrorKind::unavailable,
-                  "targets of type '" + type + "' are not supported by this version",
-                  "Use the target 'local' instead."));
-    }
+    if (found == executors.end()) return tl::unexpected(unsupported_target(type));
     return found->second.get();
 }
 

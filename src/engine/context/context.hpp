@@ -21,6 +21,9 @@ namespace ponk::engine {
 
 using os::Path;
 
+// No executor of this version serves targets of that type.
+Error unsupported_target(const std::string& type);
+
 // The collaborators of every use case; daemon/ makes them and outlives all who refer to them.
 struct Context {
     Path home;

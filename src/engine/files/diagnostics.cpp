@@ -4,7 +4,7 @@
 #include "base/version.hpp"
 #include "engine/files/artifacts.hpp"
 #include "engine/files/zip_file.hpp"
-#include "engine/plan/plan.hpp"
+#include "engine/plan/resolve_run.hpp"
 #include "environment/address/address.hpp"
 #include "environment/address/credential_filter.hpp"
 #include "model/run_words.hpp"
@@ -46,12 +46,12 @@ void add_credentials(const Context& context,
 
 // Everything that may be secret: stored secrets, plain values of environment variables, where
 // people of 2017 had to put their keys, and what lets one in to the addresses in the project.
-Result<Patterns> patterns_of(const Context& context, const model::Run& run, const Plan& plan)
+Result<Patterns> patterns_of(const Context& context, const model::Run& run, const RunSpec& spec)
 {
-    auto values = TRY(context.secrets.values_for_redaction(secret_names(plan)));
+    auto values = TRY(context.secrets.values_for_redaction(secret_names(spec)));
     add_credentials(context, run, values);
-    for (const auto& [name, value] : plan.variables) {
-        if (!secrets::reference_name(value) && value.size() >= 8) values.push_back(value);
+    for (const auto& [name, value] : spec.program.variables) {
+        if (!model::secret_reference(value) && value.size() >= 8) values.push_back(value);
     }
     return secrets::shared_patterns(values);
 }
@@ -134,18 +134,18 @@ Result<> add_project(ZipFile& zip,
     return {};
 }
 
-Json record_of(const model::Run& run, const Plan& plan)
+Json record_of(const model::Run& run, const RunSpec& spec)
 {
-    auto shown = plan;
-    for (auto& [name, value] : shown.variables) {
-        if (!secrets::reference_name(value)) value = "(not shown)";
+    auto shown = spec;
+    for (auto& [name, value] : shown.program.variables) {
+        if (!model::secret_reference(value)) value = "(not shown)";
     }
     return JsonObject{{"run_id", run.id.text()},
                       {"status", model::to_string(run.state)},
                       {"exit_code", run.exit_code ? Json(*run.exit_code) : Json()},
                       {"error", run.error ? Json(run.error->message()) : Json()},
                       {"created_utc", utc_text(run.created)},
-                      {"plan", to_json(shown)},
+                      {"specification", to_json(shown)},
                       {"git", run.git},
                       {"evidence", run.evidence},
                       {"gpu", run.gpu},
@@ -162,15 +162,15 @@ write_diagnostics(const Context& context, const model::Run& run, const Path& des
                     "run '{}' belongs to a client of the tracking API: ponk has only its record",
                     run.id.text());
     }
-    const auto plan = TRY(plan_from_json(run.configuration));
-    const auto patterns = TRY(patterns_of(context, run, plan));
+    const auto spec = TRY(model::parse_run_spec(run.configuration));
+    const auto patterns = TRY(patterns_of(context, run, spec));
     auto path = destination.empty() ? Path(run.project_path) : destination;
     std::error_code problem;
     if (std::filesystem::is_directory(path, problem))
         path /= "ponk-diagnostics-" + run.id.text() + ".zip";
     auto zip = TRY(ZipFile::create(path));
     TRY(zip.add("run.json",
-                hide(patterns, ponk::to_json(record_of(run, plan), JsonStyle::pretty))));
+                hide(patterns, ponk::to_json(record_of(run, spec), JsonStyle::pretty))));
     Diagnostics done{path, {}};
     std::string story;
     const auto events = context.history.events(run.id, 0, 100'000);

@@ -3,7 +3,7 @@
 #include "engine/files/artifacts.hpp"
 #include "engine/files/run_files.hpp"
 #include "engine/maintenance/maintenance.hpp"
-#include "engine/plan/plan.hpp"
+#include "engine/plan/resolve_run.hpp"
 #include "os/test_folder.hpp"
 #include "snapshot/take_snapshot.hpp"
 #include "store/tracking/tracking.hpp"
@@ -151,9 +151,9 @@ TEST_F(RunFilesTest, AWalkThroughAllFoldersLooksAtEachFileOnce)
 TEST_F(RunFilesTest, OutputsOfARunThatGoesOnAreThereAlready)
 {
     ASSERT_TRUE(secrets_.set("WORD", "hunter2hunter2"));
-    Plan plan;
-    plan.variables = {{"A", "secret:WORD"}};
-    run_.configuration = to_json(plan);
+    RunSpec spec;
+    spec.program.variables = {{"A", "secret:WORD"}};
+    run_.configuration = to_json(spec);
     run_.state = model::RunState::running;
     record();
     const auto outputs = context_.run_directory(run_.id) / "work/outputs";

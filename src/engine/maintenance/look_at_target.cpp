@@ -3,7 +3,7 @@
 
 #include "config/project/project.hpp"
 #include "config/project/resolve.hpp"
-#include "engine/plan/plan.hpp"
+#include "engine/plan/resolve_run.hpp"
 #include "executor/remote/link/host_advice.hpp"
 #include "os/helper_environment.hpp"
 #include "os/variables.hpp"
@@ -26,14 +26,9 @@ Result<executor::FactsRequest> how_to_reach(const config::ComputeTarget& target,
                                             const std::vector<std::string>& environment)
 {
     executor::FactsRequest how{.host = {}, .submitter_environment = environment};
-    if (const auto host = TRY(host_plan(target, environment))) {
-        how.host = {.address = host->address,
-                    .port = host->port,
-                    .user = host->user,
-                    .scratch = host->scratch,
-                    .key = host->private_key,
-                    .agent = os::variable(environment, "SSH_AUTH_SOCK")};
-    }
+    const auto location = TRY(location_of(target, environment));
+    if (location.kind == model::Location::Kind::host)
+        how.host = {location.host, os::variable(environment, "SSH_AUTH_SOCK")};
     return how;
 }
 

@@ -2,8 +2,8 @@
 #include "engine/plan/gpu_plan.hpp"
 
 #include "base/text.hpp"
-#include "engine/plan/plan.hpp"
-#include "executor/job/gpu_request.hpp"
+#include "engine/plan/resolve_run.hpp"
+#include "executor/job/device_variables.hpp"
 #include "gpu/lease/lease.hpp"
 #include "os/variables.hpp"
 
@@ -13,7 +13,7 @@ namespace ponk::engine {
 
 namespace {
 
-using executor::GpuRequest;
+using model::GpuRequest;
 
 constexpr const char* shell_variable = "CUDA_VISIBLE_DEVICES";
 
@@ -25,9 +25,9 @@ bool names_device(const std::string& word)
 
 // `CUDA_VISIBLE_DEVICES=1 ponk submit …`: the user's choice, as the driver reads it: the first word
 // that names no device ends the list, so "" and "-1" hide all. Other words are the script's affair.
-std::optional<std::string> chosen_in_shell(const Submission& submission)
+std::optional<std::string> chosen_in_shell(const Submitter& submitter)
 {
-    const auto& environment = submission.launch_context.environment;
+    const auto& environment = submitter.environment;
     const auto is_set = [](const std::string& word) {
         return word.starts_with(std::string(shell_variable) + "=");
     };
@@ -88,17 +88,17 @@ void tell_hidden(const Variables& variables, std::vector<std::string>& notices)
 
 // What the command line or a file says.
 Result<std::string> asked_for(const config::ResolvedConfiguration& resolved,
-                              const Submission& submission)
+                              const RunRequest& request)
 {
     const auto& target = resolved.target;
     const bool required = *target.gpu == config::GpuPolicy::required;
-    if (submission.gpus) {
-        auto selection = TRY(checked(*submission.gpus).map_error(while_doing("--gpus")));
+    if (request.gpus) {
+        auto selection = TRY(checked(*request.gpus).map_error(while_doing("--gpus")));
         if (selection.empty() && required)
             return tl::unexpected(
                 Error(ErrorKind::invalid_argument,
                       fmt::format("'--gpus {}' contradicts 'gpu: required' of '{}'",
-                                  printable(*submission.gpus),
+                                  printable(*request.gpus),
                                   resolved.run.gpu.given() ? resolved.run.file : target.file),
                       "Request GPUs with 'gpus', or remove 'gpu: required'."));
         return selection;
@@ -113,42 +113,43 @@ Result<std::string> asked_for(const config::ResolvedConfiguration& resolved,
 
 }  // namespace
 
-Result<GpuRequest> gpu_plan(const config::ResolvedConfiguration& resolved,
-                            const Submission& submission,
-                            const Variables& variables,
-                            std::vector<std::string>& notices)
+Result<GpuRequest> gpu_request_of(const config::ResolvedConfiguration& resolved,
+                                  const RunRequest& request,
+                                  const Submitter& submitter,
+                                  const Variables& variables,
+                                  std::vector<std::string>& notices)
 {
     const auto& target = resolved.target;
     const bool required = *target.gpu == config::GpuPolicy::required;
-    GpuRequest request{.selection = {},
-                       .origin = GpuRequest::Origin::usual,
-                       .need = required ? GpuRequest::Need::required : GpuRequest::Need::wanted,
-                       .busy = submission.gpus_busy,
-                       .grace = std::chrono::seconds(*target.gpu_grace_seconds)};
-    if (submission.purpose == Submission::Purpose::prepare) return request;
+    GpuRequest wanted{.selection = {},
+                      .origin = GpuRequest::Origin::usual,
+                      .need = required ? GpuRequest::Need::required : GpuRequest::Need::wanted,
+                      .busy = request.no_wait ? GpuRequest::Busy::refuse : GpuRequest::Busy::wait,
+                      .grace = std::chrono::seconds(*target.gpu_grace_seconds)};
+    if (request.purpose == model::Policy::Purpose::prepare) return wanted;
     if (required) TRY(check_not_hidden(variables));
-    if (submission.gpus || !target.gpus->empty()) {
-        request.selection = TRY(asked_for(resolved, submission));
-        request.origin = GpuRequest::Origin::asked;
+    if (request.gpus || !target.gpus->empty()) {
+        wanted.selection = TRY(asked_for(resolved, request));
+        wanted.origin = GpuRequest::Origin::asked;
     } else if (*target.gpu == config::GpuPolicy::none) {
-        request.origin = GpuRequest::Origin::asked;
+        wanted.origin = GpuRequest::Origin::asked;
     }
-    if (request.hides_all()) tell_hidden(variables, notices);
-    if (request.origin == GpuRequest::Origin::asked) return request;
-    if (config::uses_docker(*target.type) && !*target.nvidia_docker && !required) return request;
-    request.selection = *target.shared_with_others ? "1" : "all";
-    if (*target.type != config::TargetType::local) return request;
-    const auto chosen = chosen_in_shell(submission);
-    if (!chosen) return request;
-    request.selection = *chosen;
-    if (!chosen->empty()) return request;
-    const auto value = os::variable(submission.launch_context.environment, shell_variable);
+    if (wanted.hides_all()) tell_hidden(variables, notices);
+    if (wanted.origin == GpuRequest::Origin::asked) return wanted;
+    if (config::uses_docker(*target.type) && !*target.nvidia_docker && !required) return wanted;
+    wanted.selection = *target.shared_with_others ? "1" : "all";
+    if (*target.type != config::TargetType::local) return wanted;
+    const auto chosen = chosen_in_shell(submitter);
+    if (!chosen) return wanted;
+    wanted.selection = *chosen;
+    if (!chosen->empty()) return wanted;
+    const auto value = os::variable(submitter.environment, shell_variable);
     if (required) return hidden(value);
     notices.push_back(
         fmt::format("{} is '{}' in this shell, which hides every GPU: the run uses none",
                     shell_variable,
                     printable(value)));
-    return request;
+    return wanted;
 }
 
 }  // namespace ponk::engine

@@ -3,23 +3,21 @@
 
 #include "base/error.hpp"
 #include "config/project/resolve.hpp"
-#include "executor/executor.hpp"
+#include "engine/plan/resolve_run.hpp"
 
 #include <optional>
 #include <string>
 
 namespace ponk::engine {
 
-struct Submission;
-
 // The GPUs of a run: what the command line says, else the run configuration, else the target; else
 // all of the machine, as in 2017, or one where the machine is shared with others. A container gets
 // some only when its target or its configuration says that it has any.
 // `variables` are the script's. What the user should know is added to `notices`.
-Result<executor::GpuRequest>
-gpu_plan(const config::ResolvedConfiguration& resolved,
-         const Submission& submission,
-         const std::vector<std::pair<std::string, std::string>>& variables,
-         std::vector<std::string>& notices);
+Result<model::GpuRequest> gpu_request_of(const config::ResolvedConfiguration& resolved,
+                                         const RunRequest& request,
+                                         const Submitter& submitter,
+                                         const Variables& variables,
+                                         std::vector<std::string>& notices);
 
 }  // namespace ponk::engine

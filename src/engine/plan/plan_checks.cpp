@@ -29,11 +29,12 @@ Result<> require_file(const Path& project, const std::string& kind, const std::s
 }
 
 // The PATH that the run will have; nothing where its own variables decide.
-std::optional<std::string> search_path(const Submission& submission, const Plan& plan)
+std::optional<std::string> search_path(const Submitter& submitter, const RunSpec& spec)
 {
     const auto is_path = [](const auto& variable) { return variable.first == "PATH"; };
-    if (std::any_of(plan.variables.begin(), plan.variables.end(), is_path)) return std::nullopt;
-    auto path = os::variable(submission.launch_context.environment, "PATH");
+    if (std::any_of(spec.program.variables.begin(), spec.program.variables.end(), is_path))
+        return std::nullopt;
+    auto path = os::variable(submitter.environment, "PATH");
     return path.empty() ? "/usr/local/bin:/usr/bin:/bin" : std::move(path);
 }
 
@@ -82,14 +83,15 @@ bool lists_packages(const Path& project, const std::string& file)
 
 }  // namespace
 
-Result<> check_language(const PlanReport& report)
+Result<> check_language(const ResolvedRun& report)
 {
-    const Plan& plan = report.plan;
-    const auto extension = lower(Path(plan.script).extension().native());
+    const RunSpec& spec = report.spec;
+    const auto extension = lower(Path(spec.program.script).extension().native());
     // A file called .py is Python whatever its first line says: some start themselves by a shell.
-    if (!plan.command.empty() || plan.script.empty() || extension == ".py") return {};
+    if (!spec.program.command.empty() || spec.program.script.empty() || extension == ".py")
+        return {};
     constexpr std::string_view others[] = {".sh", ".bash", ".zsh", ".r", ".jl", ".ipynb"};
-    const auto line = first_line_program(report.project / plan.script);
+    const auto line = first_line_program(report.project / spec.program.script);
     const bool foreign =
         line.empty()
             ? std::find(std::begin(others), std::end(others), extension) != std::end(others)
@@ -98,45 +100,45 @@ Result<> check_language(const PlanReport& report)
     return tl::unexpected(Error(
         ErrorKind::invalid_argument,
         fmt::format("script {} is not a Python program{}",
-                    os::in_quotes(plan.script),
+                    os::in_quotes(spec.program.script),
                     line.empty() ? "" : fmt::format(": it begins with '{}'", printable(line))),
         extension == ".ipynb"
             ? "Export the notebook: 'jupyter nbconvert --to script' writes a Python file."
             : fmt::format("Start it from a Python script, or with an entry point of an MLproject "
                           "file: 'command: \"sh {}\"'.",
-                          printable(plan.script))));
+                          printable(spec.program.script))));
 }
 
-Result<> check_named_files(const Submission& submission, PlanReport& report)
+Result<> check_named_files(const RunRequest& request, ResolvedRun& report)
 {
-    const Plan& plan = report.plan;
-    if (!submission.conda_dependencies.empty()) {
-        TRY(require_file(report.project, "conda", submission.conda_dependencies));
+    const RunSpec& spec = report.spec;
+    if (!request.conda_dependencies.empty()) {
+        TRY(require_file(report.project, "conda", request.conda_dependencies));
     }
-    if (!submission.spark_dependencies.empty()) {
-        TRY(require_file(report.project, "Spark dependencies", submission.spark_dependencies));
-        if (plan.framework != "PySpark" || !plan.command.empty())
+    if (!request.spark_dependencies.empty()) {
+        TRY(require_file(report.project, "Spark dependencies", request.spark_dependencies));
+        if (spec.program.framework != "PySpark" || !spec.program.command.empty())
             report.notices.push_back(fmt::format(
                 "Spark dependencies file {} is not used: run configuration '{}' does not use Spark",
-                os::in_quotes(submission.spark_dependencies),
-                printable(plan.run_configuration)));
+                os::in_quotes(request.spark_dependencies),
+                printable(spec.run_configuration)));
     }
     return {};
 }
 
-void note_unused_conda_file(const Submission& submission,
+void note_unused_conda_file(const RunRequest& request,
                             const config::ResolvedConfiguration& resolved,
-                            PlanReport& report)
+                            ResolvedRun& report)
 {
-    const bool named = !submission.conda_dependencies.empty();
+    const bool named = !request.conda_dependencies.empty();
     const auto& run = resolved.run;
-    const std::string file = named ? submission.conda_dependencies
+    const std::string file = named ? request.conda_dependencies
                              : run.schema == config::RunSchema::built_in
                                  ? std::string(config::default_conda_file)
                                  : *run.conda_dependencies_file;
     std::error_code problem;
     if (file.empty() || !std::filesystem::is_regular_file(report.project / file, problem)) return;
-    const bool asked = named || submission.purpose == Submission::Purpose::prepare;
+    const bool asked = named || request.purpose == model::Policy::Purpose::prepare;
     if (!asked && !lists_packages(report.project, file)) return;
     // Who says so decides where the word that changes it belongs.
     const bool by_target = *resolved.target.type != config::TargetType::local &&
@@ -152,21 +154,22 @@ void note_unused_conda_file(const Submission& submission,
         fmt::format("conda file {} is not used: on target '{}' the script uses the packages of its "
                     "Python ('{}' in {} installs them)",
                     os::in_quotes(file),
-                    printable(report.plan.target),
+                    printable(report.spec.location.target),
                     word,
                     place));
 }
 
-Result<> check_interpreter(const Submission& submission,
+Result<> check_interpreter(const Submitter& submitter,
                            const config::ResolvedConfiguration& resolved,
-                           const PlanReport& report)
+                           const ResolvedRun& report)
 {
-    const Plan& plan = report.plan;
-    if (*resolved.target.type != config::TargetType::local || plan.container ||
-        plan.interpreter.empty() || !plan.command.empty()) {
+    const RunSpec& spec = report.spec;
+    if (*resolved.target.type != config::TargetType::local || spec.runtime.container ||
+        spec.program.interpreter.empty() || !spec.program.command.empty()) {
         return {};
     }
-    const auto why = why_unusable(plan.interpreter, report.project, search_path(submission, plan));
+    const auto why =
+        why_unusable(spec.program.interpreter, report.project, search_path(submitter, spec));
     if (why.empty()) return {};
     const bool by_run = !resolved.run.interpreter_path->empty();
     const auto& given = by_run ? resolved.run.interpreter_path : resolved.target.python_location;

@@ -2,28 +2,28 @@
 #pragma once
 
 #include "config/project/project.hpp"
-#include "engine/plan/plan.hpp"
+#include "engine/plan/resolve_run.hpp"
 
 namespace ponk::engine {
 
 // Dependency files that the command line names: each must be there; a Spark file that this run does
 // not use gets a notice.
-Result<> check_named_files(const Submission& submission, PlanReport& report);
+Result<> check_named_files(const RunRequest& request, ResolvedRun& report);
 
 // For a run whose packages are the user's affair: tells that the conda file is not installed, when
 // it was named on purpose or lists packages.
-void note_unused_conda_file(const Submission& submission,
+void note_unused_conda_file(const RunRequest& request,
                             const config::ResolvedConfiguration& resolved,
-                            PlanReport& report);
+                            ResolvedRun& report);
 
 // Python runs every script; one of another language is reported before a run is recorded, not by a
 // syntax error in its log.
-Result<> check_language(const PlanReport& report);
+Result<> check_language(const ResolvedRun& report);
 
 // On this machine an interpreter that is not there is reported before a run is recorded, with the
 // place that names it.
-Result<> check_interpreter(const Submission& submission,
+Result<> check_interpreter(const Submitter& submitter,
                            const config::ResolvedConfiguration& resolved,
-                           const PlanReport& report);
+                           const ResolvedRun& report);
 
 }  // namespace ponk::engine

@@ -19,10 +19,11 @@ QueueRules queue_rules(const std::vector<std::string>& variables)
     return rules;
 }
 
-std::string location_of(const Plan& plan)
+std::string location_key(const model::Location& location)
 {
-    if (!plan.host) return {};
-    return fmt::format("{}@{}:{}", plan.host->user, plan.host->address, plan.host->port);
+    if (location.kind != model::Location::Kind::host) return {};
+    const auto& host = location.host;
+    return fmt::format("{}@{}:{}", host.user, host.address, host.port);
 }
 
 bool RunQueue::try_begin(const std::string& location, const RunId& id)
@@ -66,11 +67,11 @@ WaitingRun* RunQueue::find(const RunId& id)
     return found == waiting.end() ? nullptr : &*found;
 }
 
-bool RunQueue::offer(const RunId& id, const std::shared_ptr<const LaunchContext>& launch_context)
+bool RunQueue::offer(const RunId& id, const std::shared_ptr<const Submitter>& submitter)
 {
     auto* const run = find(id);
     if (run == nullptr) return false;
-    if (!run->launch_context) run->launch_context = launch_context;
+    if (!run->submitter) run->submitter = submitter;
     return true;
 }
 
@@ -123,14 +124,14 @@ void RunQueue::stored(const RunId& id)
     if (auto* const run = find(id)) run->has_snapshot = true;
 }
 
-std::shared_ptr<const LaunchContext> LaunchContexts::keep(LaunchContext launch_context)
+std::shared_ptr<const Submitter> Submitters::keep(Submitter submitter)
 {
     constexpr std::size_t most = 16;  // shells that submit in turn
     std::erase_if(recent_, [](const auto& known) { return known.expired(); });
     for (const auto& known : recent_) {
-        if (auto same = known.lock(); same && *same == launch_context) return same;
+        if (auto same = known.lock(); same && *same == submitter) return same;
     }
-    auto kept = std::make_shared<const LaunchContext>(std::move(launch_context));
+    auto kept = std::make_shared<const Submitter>(std::move(submitter));
     recent_.push_front(kept);
     if (recent_.size() > most) recent_.pop_back();
     return kept;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/id.hpp"
-#include "engine/plan/plan.hpp"
+#include "engine/plan/resolve_run.hpp"
 
 #include <cstddef>
 #include <deque>
@@ -26,12 +26,12 @@ struct QueueRules {
 QueueRules queue_rules(const std::vector<std::string>& variables);
 
 // Where a run executes, as far as runs get into each other's way: this machine, or a host.
-std::string location_of(const Plan& plan);
+std::string location_key(const model::Location& location);
 
 // A run that waits: no thread, no process, no working copy. Runs of one shell share its context.
 struct WaitingRun {
     RunId id;
-    std::shared_ptr<const LaunchContext> launch_context;  // none after a restart
+    std::shared_ptr<const Submitter> submitter;  // none after a restart
     bool has_snapshot = false;
 };
 
@@ -51,7 +51,7 @@ public:
     // Behind all others of that location. Returns how many wait or are under way before it.
     std::size_t add(const std::string& location, WaitingRun run);
     // The client sent it again: it brings what a restart lost. False when it does not wait.
-    bool offer(const RunId& id, const std::shared_ptr<const LaunchContext>& launch_context);
+    bool offer(const RunId& id, const std::shared_ptr<const Submitter>& submitter);
     // It shall not begin any more. False when it does not wait.
     bool remove(const RunId& id);
 
@@ -80,12 +80,12 @@ private:
 };
 
 // Contexts that are equal are kept once: thousands of runs come from one shell.
-class LaunchContexts {
+class Submitters {
 public:
-    std::shared_ptr<const LaunchContext> keep(LaunchContext launch_context);
+    std::shared_ptr<const Submitter> keep(Submitter submitter);
 
 private:
-    std::deque<std::weak_ptr<const LaunchContext>> recent_;
+    std::deque<std::weak_ptr<const Submitter>> recent_;
 };
 
 }  // namespace ponk::engine

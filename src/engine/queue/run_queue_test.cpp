@@ -12,7 +12,7 @@ const std::string there = "ann@host:22";
 
 WaitingRun with_snapshot(const RunId& id)
 {
-    return {.id = id, .launch_context = nullptr, .has_snapshot = true};
+    return {.id = id, .submitter = nullptr, .has_snapshot = true};
 }
 
 TEST(RunQueue, RunsBeginAtOnceUntilTheirLocationIsFull)
@@ -71,7 +71,7 @@ TEST(RunQueue, SnapshotsAreTakenAFewAtATimeAndARunBeginsAfterItsOwn)
     std::vector<RunId> ids;
     for (int i = 0; i < 3; ++i) {
         ids.push_back(RunId::make());
-        queue.add(here, {.id = ids.back(), .launch_context = nullptr});
+        queue.add(here, {.id = ids.back(), .submitter = nullptr});
     }
     EXPECT_EQ(queue.next_snapshot()->id, ids[0]);
     EXPECT_EQ(queue.next_snapshot()->id, ids[1]);
@@ -95,7 +95,7 @@ TEST(RunQueue, OneThatIsRemovedNeitherBeginsNorMovesTheOthersSnapshots)
     std::vector<RunId> ids;
     for (int i = 0; i < 3; ++i) {
         ids.push_back(RunId::make());
-        queue.add(here, {.id = ids.back(), .launch_context = nullptr});
+        queue.add(here, {.id = ids.back(), .submitter = nullptr});
     }
     ASSERT_EQ(queue.next_snapshot()->id, ids[0]);
     queue.stored(ids[0]);
@@ -110,7 +110,7 @@ TEST(RunQueue, OneThatIsRemovedNeitherBeginsNorMovesTheOthersSnapshots)
 
 TEST(RunQueue, ContextsThatAreEqualAreKeptOnce)
 {
-    LaunchContexts contexts;
+    Submitters contexts;
     const auto one = contexts.keep({.environment = {"A=1"}, .umask = 022});
     EXPECT_EQ(contexts.keep({.environment = {"A=1"}, .umask = 022}), one);
     EXPECT_NE(contexts.keep({.environment = {"A=2"}, .umask = 022}), one);

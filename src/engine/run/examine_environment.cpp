@@ -2,7 +2,7 @@
 #include "engine/run/examine_environment.hpp"
 
 #include "engine/plan/require_consents.hpp"
-#include "engine/run/job_spec.hpp"
+#include "engine/run/make_job.hpp"
 #include "engine/run/preparation_part.hpp"
 #include "engine/run/store_project.hpp"
 #include "executor/remote/link/host_advice.hpp"
@@ -14,39 +14,41 @@ namespace {
 Result<executor::Examination> examine(const Context& context,
                                       const model::Run& run,
                                       const EnvironmentOutlook& outlook,
-                                      const LaunchContext& launch_context,
+                                      const Submitter& submitter,
                                       const std::stop_token& stop)
 {
-    auto* executor = TRY(context.executor(outlook.plan.plan.target_type));
-    const auto spec = TRY(make_job_spec(context, run, outlook.plan.plan, &launch_context));
-    TRY(os::make_directories(spec.directory));
-    auto found = executor->examine(spec, stop);
-    static_cast<void>(executor->clean(run.id.text(), spec.directory));
+    auto* executor = TRY(context.executor(target_type(outlook.run.spec)));
+    const auto job = TRY(make_job(context, run, outlook.run.spec, &submitter));
+    const auto& directory = job.context.directory;
+    TRY(os::make_directories(directory));
+    auto found = executor->examine(job, stop);
+    static_cast<void>(executor->clean(run.id.text(), directory));
     return found.map_error([&](const Error& error) {
-        return executor::remote::advise_for_host(error, spec.host, outlook.plan.plan.target);
+        return executor::remote::advise_for_host(error, host_of(job), job.spec.location.target);
     });
 }
 
 }  // namespace
 
-Result<EnvironmentOutlook>
-examine_environment(const Context& context, const Submission& submission, std::stop_token stop)
+Result<EnvironmentOutlook> examine_environment(const Context& context,
+                                               const RunRequest& request,
+                                               const Submitter& submitter,
+                                               std::stop_token stop)
 {
-    EnvironmentOutlook outlook{TRY(make_plan(submission)), {}};
-    const auto& plan = outlook.plan.plan;
-    TRY(require_consents(context, outlook.plan, submission));
+    EnvironmentOutlook outlook{TRY(resolve_run(request, submitter)), {}};
+    TRY(require_consents(context, outlook.run, request));
     model::Run run;
-    run.id = submission.id;
-    run.project = outlook.plan.project_id;
-    run.project_path = outlook.plan.project.native();
+    run.id = request.id;
+    run.project = outlook.run.spec.project;
+    run.project_path = outlook.run.project.native();
     const auto stored = TRY(store_project(
         context,
-        outlook.plan.project,
-        part_for_preparation(outlook.plan.project, plan),
+        outlook.run.project,
+        part_for_preparation(outlook.run.project, outlook.run.spec),
         [](const std::string&) {},
         stop));
     run.snapshot = stored.id.text();
-    auto found = examine(context, run, outlook, submission.launch_context, stop);
+    auto found = examine(context, run, outlook, submitter, stop);
     TRY(os::remove_tree(context.run_directory(run.id)));
     outlook.found = TRY(std::move(found));
     return outlook;

@@ -7,18 +7,18 @@
 
 namespace ponk::engine {
 
-std::optional<std::string> part_for_preparation(const Path& project, const Plan& plan)
+std::optional<std::string> part_for_preparation(const Path& project, const RunSpec& spec)
 {
-    const bool own_python =
-        plan.interpreter.find('/') != std::string::npos && !Path(plan.interpreter).is_absolute();
+    const bool own_python = spec.program.interpreter.find('/') != std::string::npos &&
+                            !Path(spec.program.interpreter).is_absolute();
     if (own_python) return std::nullopt;
-    if (plan.conda_file.empty()) return std::string();
-    config::Report report(plan.conda_file);
-    const auto root = config::load_document(project / plan.conda_file, report);
-    if (!root) return plan.conda_file;
+    if (spec.environment.file.empty()) return std::string();
+    config::Report report(spec.environment.file);
+    const auto root = config::load_document(project / spec.environment.file, report);
+    if (!root) return spec.environment.file;
     const auto conda = config::read_conda(*root, report);
     if (environment::names_files(conda)) return std::nullopt;
-    return plan.conda_file;
+    return spec.environment.file;
 }
 
 }  // namespace ponk::engine

@@ -47,17 +47,17 @@ Result<std::string> read_kept_lock(const os::Path& directory, const model::Run& 
 Result<> pin_environment(const os::Path& earlier_directory,
                          const model::Run& earlier,
                          const os::Path& directory,
-                         Plan& plan)
+                         RunSpec& spec)
 {
     const auto& had = earlier.environment;
     if (!had.is_object()) return {};
-    if (plan.container && plan.container->pinned.empty())
-        plan.container->pinned = had.text("base_digest");
-    if (plan.conda_file.empty() || had.text("lock_digest").empty()) return {};
+    if (spec.runtime.container && spec.runtime.container->pinned.empty())
+        spec.runtime.container->pinned = had.text("base_digest");
+    if (spec.environment.file.empty() || had.text("lock_digest").empty()) return {};
     const auto text = TRY(read_kept_lock(earlier_directory, earlier));
     TRY(os::make_directories(directory));
     TRY(os::replace_file(directory / wanted_lock, text, 0600, os::Durable::no));
-    plan.lock_digest = had.text("lock_digest");
+    spec.environment.lock_digest = had.text("lock_digest");
     return {};
 }
 

@@ -3,7 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/json.hpp"
-#include "engine/plan/plan.hpp"
+#include "engine/plan/resolve_run.hpp"
 #include "executor/job/environment_report.hpp"
 #include "model/run.hpp"
 #include "os/file.hpp"
@@ -21,12 +21,12 @@ Result<Json> keep_environment(const os::Path& directory, const executor::Environ
 // `not_found` when the run has none, `damaged` when it is another.
 Result<std::string> read_kept_lock(const os::Path& directory, const model::Run& run);
 
-// Before a rerun: its plan asks for the environment and the image that the earlier run had; the
+// Before a rerun: it asks for the environment and the image that the earlier run had; the
 // lock goes into its directory.
 Result<> pin_environment(const os::Path& earlier_directory,
                          const model::Run& earlier,
                          const os::Path& directory,
-                         Plan& plan);
+                         RunSpec& spec);
 // The lock that `pin_environment` wrote.
 Result<std::string> read_wanted_lock(const os::Path& directory, const std::string& digest);
 

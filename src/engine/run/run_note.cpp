@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/run/run_note.hpp"
 
-#include "engine/plan/plan.hpp"
+#include "engine/plan/resolve_run.hpp"
 #include "executor/run_directory/control_directory.hpp"
 #include "model/exit_record.hpp"
 
@@ -90,8 +90,8 @@ std::optional<Run> parse_note(const os::Path& file)
     const auto note = parse_json(*text);
     if (!note) return std::nullopt;
     const auto id = RunId::parse(note->text("run_id"));
-    const auto plan = plan_from_json((*note)["configuration"]);
-    if (!id || !plan || note->text("project").empty()) return std::nullopt;
+    const auto spec = model::parse_run_spec((*note)["configuration"]);
+    if (!id || !spec || note->text("project").empty()) return std::nullopt;
     Run run;
     run.id = *id;
     run.number = note->integer("run_number");
@@ -112,14 +112,14 @@ std::optional<Run> parse_note(const os::Path& file)
     run.snapshot = note->text("snapshot");
     run.outputs = note->text("outputs");
     run.rerun_of = note->text("rerun_of");
-    run.hidden = note->boolean("hidden", !plan->tracked);
+    run.hidden = note->boolean("hidden", !spec->policy.tracked);
     run.job = note->text("job");
     run.git = (*note)["git"];
     run.evidence = (*note)["evidence"];
     run.environment = (*note)["environment"];
     run.gpu = (*note)["gpu"];
     run.configuration = (*note)["configuration"];
-    apply_plan(*plan, run);
+    apply_spec(*spec, run);
     read_lists(*note, run);
     return run;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/plan/plan.hpp"
+#include "engine/plan/resolve_run.hpp"
 #include "engine/run/run_note.hpp"
 #include "model/exit_record.hpp"
 #include "os/test_folder.hpp"
@@ -17,13 +17,12 @@ class RunNotes : public testing::Test {
 protected:
     static model::Run ended_run()
     {
-        Plan plan;
-        plan.run_configuration = "local";
-        plan.target = "local";
-        plan.target_type = "local";
-        plan.framework = "Python";
-        plan.script = "train.py";
-        plan.arguments = {"--epochs", "3"};
+        RunSpec spec;
+        spec.run_configuration = "local";
+        spec.location.target = "local";
+        spec.program.framework = "Python";
+        spec.program.script = "train.py";
+        spec.program.arguments = {"--epochs", "3"};
         model::Run run;
         run.id = RunId::make();
         run.number = 7;
@@ -45,7 +44,7 @@ protected:
         run.evidence = JsonObject{{"signal", 0}};
         run.gpu = JsonObject{{"phase", "ended"}, {"verdict", "confirmed"}};
         run.warnings = {"something was left out"};
-        run.configuration = to_json(plan);
+        run.configuration = to_json(spec);
         return run;
     }
 
@@ -115,6 +114,11 @@ TEST_F(RunNotes, LooksAsItAlwaysDid)
 
     EXPECT_EQ(os::read_file(golden).value(), written);
     EXPECT_EQ(read_note(golden.parent_path())->outputs, run.outputs);
+    // As the first version wrote it.
+    const auto first = read_note(golden.parent_path() / "v1");
+    ASSERT_TRUE(first);
+    EXPECT_EQ(first->script_name, "train.py");
+    EXPECT_EQ(first->target_type, "local");
 }
 
 TEST_F(RunNotes, AFolderWithoutOneIsNoRun)

@@ -3,7 +3,7 @@
 
 #include "base/seal.hpp"
 #include "base/text.hpp"
-#include "engine/run/job_spec.hpp"
+#include "engine/run/make_job.hpp"
 #include "engine/run/run_note.hpp"
 #include "engine/tracked/run_tracking.hpp"
 #include "engine/tracked/tracked_records.hpp"
@@ -30,23 +30,23 @@ const std::string not_shown =
 
 Supervisor::Supervisor(const Context& context,
                        model::Run run,
-                       std::shared_ptr<const LaunchContext> launch_context,
+                       std::shared_ptr<const Submitter> submitter,
                        Until until,
                        std::function<void()> when_over)
     : context_(context), run_(std::move(run)), directory_(context.run_directory(run_.id)),
       until_(until), when_over_(std::move(when_over))
 {
-    requests_.lock()->launch_context = std::move(launch_context);
-    if (run_.cancel_requested) requests_.lock()->cancel = 10s;
+    requests_.lock()->submitter = std::move(submitter);
+    if (run_.cancel_requested) requests_.lock()->cancel = model::grace_of(run_.configuration);
     thread_ = std::jthread([this](std::stop_token stop) { work(stop); });
 }
 
 Supervisor::~Supervisor() = default;
 
-void Supervisor::offer(std::shared_ptr<const LaunchContext> launch_context)
+void Supervisor::offer(std::shared_ptr<const Submitter> submitter)
 {
     auto requests = requests_.lock();
-    if (!requests->launch_context) requests->launch_context = std::move(launch_context);
+    if (!requests->submitter) requests->submitter = std::move(submitter);
     bell_.ring();
 }
 
@@ -73,7 +73,7 @@ bool Supervisor::cancel_requested()
     return requests_.lock()->cancel.has_value();
 }
 
-std::string Supervisor::job() const
+std::string Supervisor::handle() const
 {
     // A crash between launch and its record: the executors find a job by its run's id too.
     return run_.job.empty() ? run_.id.text() : run_.job;
@@ -88,7 +88,7 @@ void Supervisor::work(std::stop_token stop)
     const auto done = carry_out(stop);
     if (!done && !stop.stop_requested()) fail_run(done.error());
     secrets_.reset();  // the supervisor may stay for a while
-    requests_.lock()->launch_context.reset();
+    requests_.lock()->submitter.reset();
     stored_snapshot_ = done && until_ == Until::snapshot;
     ended_ = !stop.stop_requested();
     context_.notifier.ring(run_.id);
@@ -97,19 +97,19 @@ void Supervisor::work(std::stop_token stop)
 
 Result<> Supervisor::carry_out(std::stop_token stop)
 {
-    const auto plan = TRY(plan_from_json(run_.configuration));
-    if (until_ == Until::snapshot) return store_snapshot(plan);
-    executor_ = TRY(context_.executor(plan.target_type));
+    const auto spec = TRY(model::parse_run_spec(run_.configuration));
+    if (until_ == Until::snapshot) return store_snapshot(spec);
+    executor_ = TRY(context_.executor(target_type(spec)));
     if (run_.state < RunState::running) {
         const bool launched = run_.state >= RunState::queued && TRY(was_launched(stop));
         if (!launched) {
-            TRY(wait_for_launch_context(stop));
-            if (run_.state < RunState::queued) TRY(prepare(plan, stop));
-            if (plan.only_prepare) return finish_preparation();
-            TRY(launch(plan, stop));
+            TRY(wait_for_submitter(stop));
+            if (run_.state < RunState::queued) TRY(prepare(spec, stop));
+            if (is_preparation(spec)) return finish_preparation();
+            TRY(launch(spec, stop));
         }
     }
-    return follow(plan, stop);
+    return follow(spec, stop);
 }
 
 Result<bool> Supervisor::was_launched(std::stop_token stop)
@@ -117,9 +117,9 @@ Result<bool> Supervisor::was_launched(std::stop_token stop)
     const auto is_known = [](const Result<executor::JobStatus>& asked) {
         return asked && asked->phase != executor::JobPhase::unknown;
     };
-    auto asked = executor().sync(job(), directory(), {}, after(0ms), stop);
+    auto asked = executor().sync(handle(), directory(), {}, after(0ms), stop);
     while (!is_known(asked) && wait_for_target(stop))
-        asked = executor().sync(job(), directory(), {}, after(0ms), stop);
+        asked = executor().sync(handle(), directory(), {}, after(0ms), stop);
     if (!asked && asked.error().kind() == ErrorKind::not_found) return false;
     const auto status = TRY(asked);
     return status.phase == executor::JobPhase::queued ||
@@ -127,7 +127,7 @@ Result<bool> Supervisor::was_launched(std::stop_token stop)
            status.phase == executor::JobPhase::ended || status.phase == executor::JobPhase::lost;
 }
 
-Result<> Supervisor::wait_for_launch_context(std::stop_token stop)
+Result<> Supervisor::wait_for_submitter(std::stop_token stop)
 {
     const auto deadline = after(client_patience);
     for (;;) {
@@ -136,7 +136,7 @@ Result<> Supervisor::wait_for_launch_context(std::stop_token stop)
             if (run_.state >= RunState::queued) TRY(withdraw_launch(stop));
             return fail(ErrorKind::cancelled, "canceled before it started");
         }
-        if (requests_.lock()->launch_context) return {};
+        if (requests_.lock()->submitter) return {};
         const int fds[] = {bell_.fd()};
         const auto rung = os::wait_any(fds, deadline, stop);
         bell_.silence();
@@ -209,9 +209,10 @@ void Supervisor::fail_run(const Error& error)
     const bool cancelled = cancel_requested();
     if (!cancelled) change.error = hidden(error);
     if (!run_.gpu.is_null()) change.gpu = final_gpu();
-    const bool preparation = run_.configuration.boolean("only_prepare");
+    const auto spec = model::parse_run_spec(run_.configuration);
+    const bool preparation = spec && is_preparation(*spec);
     if (preparation && executor_ != nullptr)
-        static_cast<void>(executor().clean(job(), directory()));
+        static_cast<void>(executor().clean(handle(), directory()));
     const auto state = cancelled ? RunState::canceled : RunState::failed;
     end_what_it_made(state, *change.ended);
     const auto moved = move_to(state, change);
@@ -227,10 +228,10 @@ void Supervisor::end_what_it_made(RunState state, std::int64_t ended)
 }
 
 // Another try whenever it matters: a keyring that was locked may be open by now.
-bool Supervisor::know_secrets(const Plan& plan)
+bool Supervisor::know_secrets(const RunSpec& spec)
 {
-    if (secrets_ && (secrets_->patterns() || secret_names(plan).empty())) return true;
-    auto loaded = RunSecrets::load(context_, plan);
+    if (secrets_ && (secrets_->patterns() || secret_names(spec).empty())) return true;
+    auto loaded = RunSecrets::load(context_, spec);
     secrets_.reset();
     if (loaded) secrets_ = std::move(*loaded);
     return secrets_.has_value();
@@ -247,21 +248,21 @@ Error Supervisor::hidden(const Error& error) const
     return {error.kind(), not_shown, error.hint()};
 }
 
-Result<executor::JobSpec> Supervisor::job_spec(const Plan& plan)
+Result<executor::Job> Supervisor::job_of(const RunSpec& spec)
 {
-    const auto launch_context = requests_.lock()->launch_context;
-    auto spec = TRY(make_job_spec(context_, run_, plan, launch_context.get()));
-    spec.tracking = TRY(track_run(context_, run_));
-    spec.tracking.token = spec.token;
-    return spec;
+    const auto submitter = requests_.lock()->submitter;
+    auto job = TRY(make_job(context_, run_, spec, submitter.get()));
+    job.context.tracking = TRY(track_run(context_, run_));
+    job.context.tracking.token = job.context.token;
+    return job;
 }
 
 // Half a launch must not come to life later. A target that is away hears of it once it is back.
 Result<> Supervisor::withdraw_launch(const std::stop_token& stop)
 {
-    auto done = executor().cancel(job(), directory(), 0s);
+    auto done = executor().cancel(handle(), directory(), 0s);
     while (!done && wait_for_target(stop))
-        done = executor().cancel(job(), directory(), 0s);
+        done = executor().cancel(handle(), directory(), 0s);
     if (stop.stop_requested()) return fail(ErrorKind::cancelled, "the daemon stops");
     return {};
 }
@@ -298,17 +299,17 @@ void Supervisor::note_reached()
     tell("notice", "the target is reachable again, after " + brief_duration_text(span));
 }
 
-Result<> Supervisor::launch(const Plan& plan, std::stop_token stop)
+Result<> Supervisor::launch(const RunSpec& spec, std::stop_token stop)
 {
     if (cancel_requested()) return fail(ErrorKind::cancelled, "canceled before it started");
-    auto spec = TRY(job_spec(plan));
-    secrets_ = TRY(RunSecrets::load(context_, plan));
+    auto job = TRY(job_of(spec));
+    secrets_ = TRY(RunSecrets::load(context_, spec));
     const auto begin = boot_milliseconds();
-    auto launched = executor().launch(spec, stop);
+    auto launched = executor().launch(job, stop);
     // Whether it was heard is not known: asking again starts no second one.
     while (!launched && !cancel_requested() && wait_for_target(stop))
-        launched = executor().launch(spec, stop);
-    for (auto& [name, value] : spec.variables)
+        launched = executor().launch(job, stop);
+    for (auto& [name, value] : job.context.secrets)
         wipe(value);
     if (!launched) {
         TRY(withdraw_launch(stop));
@@ -330,7 +331,7 @@ Result<> Supervisor::launch(const Plan& plan, std::stop_token stop)
         }
     }
     run_.timings["start"] = boot_milliseconds() - begin;
-    requests_.lock()->launch_context.reset();  // used; not kept longer than needed
+    requests_.lock()->submitter.reset();  // used; not kept longer than needed
     return {};
 }
 

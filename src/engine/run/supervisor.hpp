@@ -3,7 +3,7 @@
 
 #include "base/synced.hpp"
 #include "engine/context/context.hpp"
-#include "engine/plan/plan.hpp"
+#include "engine/plan/resolve_run.hpp"
 #include "engine/secrets/run_secrets.hpp"
 #include "engine/tracked/journal_reader.hpp"
 #include "model/run.hpp"
@@ -27,19 +27,19 @@ class Supervisor {
 public:
     // Only the snapshot, of a run that waits for its turn, or all.
     enum class Until { snapshot, end };
-    // Without `launch_context` (after a restart) a run that was not launched waits a while for its
-    // client to send the submission again. `when_over` is called on the thread, as its last act.
+    // Without `submitter` (after a restart) a run that was not launched waits a while for its
+    // client to send its request again. `when_over` is called on the thread, as its last act.
     Supervisor(const Context& context,
                model::Run run,
-               std::shared_ptr<const LaunchContext> launch_context,
+               std::shared_ptr<const Submitter> submitter,
                Until until,
                std::function<void()> when_over);
     ~Supervisor();
     Supervisor(const Supervisor&) = delete;
     Supervisor& operator=(const Supervisor&) = delete;
 
-    // The same submission came again: it may bring the environment that a restart lost.
-    void offer(std::shared_ptr<const LaunchContext> launch_context);
+    // The same request came again: it may bring the environment that a restart lost.
+    void offer(std::shared_ptr<const Submitter> submitter);
     void cancel(std::chrono::seconds grace);
     // The run's folder is gone with all it held: the run is lost, and its job is left alone.
     void give_up(const Error& why);
@@ -52,7 +52,7 @@ public:
 
 private:
     struct Requests {
-        std::shared_ptr<const LaunchContext> launch_context;
+        std::shared_ptr<const Submitter> submitter;
         std::optional<std::chrono::seconds> cancel;
         int cancels = 0;                                // how often it was requested
         std::stop_source collecting{std::nostopstate};  // of the step that a cancel gives up
@@ -64,13 +64,13 @@ private:
 
     void work(std::stop_token stop);
     Result<> carry_out(std::stop_token stop);
-    Result<> store_snapshot(const Plan& plan);
-    Result<> prepare(const Plan& plan, std::stop_token stop);
+    Result<> store_snapshot(const RunSpec& spec);
+    Result<> prepare(const RunSpec& spec, std::stop_token stop);
     Result<snapshot::Lease>
-    take_snapshot(const Plan& plan, store::RunChange& change, std::stop_token stop);
+    take_snapshot(const RunSpec& spec, store::RunChange& change, std::stop_token stop);
     Result<bool> find_noted_snapshot(store::RunChange& change);
     void record_snapshot(const store::RunChange& change);
-    Result<> launch(const Plan& plan, std::stop_token stop);
+    Result<> launch(const RunSpec& spec, std::stop_token stop);
     Result<> withdraw_launch(const std::stop_token& stop);
     Result<bool> was_launched(std::stop_token stop);
     // After a failed call: true when the target cannot be reached. Tells it once and waits a
@@ -89,23 +89,23 @@ private:
         std::string problem;  // as it was reported
     };
     void try_to_cancel(Cancelling& cancelling, std::chrono::seconds grace);
-    Result<> wait_for_launch_context(std::stop_token stop);
-    Result<> follow(const Plan& plan, std::stop_token stop);
+    Result<> wait_for_submitter(std::stop_token stop);
+    Result<> follow(const RunSpec& spec, std::stop_token stop);
     void answer_forwarded(JournalReader& journals) const;
     void note_gpu(const std::string& text);
     [[nodiscard]] Json final_gpu() const;
     void keep_place_in_queue();
     [[nodiscard]] Deadline place_is_due() const;
     // Why `gpu: required` does not hold for a run that has ended; nullopt when it does.
-    [[nodiscard]] std::optional<Error> broken_gpu_requirement(const Plan& plan) const;
+    [[nodiscard]] std::optional<Error> broken_gpu_requirement(const RunSpec& spec) const;
     Result<> finalize(const executor::JobStatus& status,
-                      const Plan& plan,
+                      const RunSpec& spec,
                       JournalReader& journals,
                       std::stop_token stop);
     void check_log(const model::ExitRecord& exit, executor::Notices& notices);
     Result<executor::Notices>
-    read_last_metrics(const Plan& plan, JournalReader& journals, const std::stop_token& stop);
-    Result<executor::Collected> collect_outputs(const Plan& plan, std::stop_token stop);
+    read_last_metrics(const RunSpec& spec, JournalReader& journals, const std::stop_token& stop);
+    Result<executor::Collected> collect_outputs(const RunSpec& spec, std::stop_token stop);
     void fail_run(const Error& error);
     void end_what_it_made(model::RunState state, std::int64_t ended);
     // As it may be stored.
@@ -118,17 +118,17 @@ private:
     [[nodiscard]] bool may_pass(const Error& problem) const;
     // After such a problem: waits a moment. False when we shall end.
     bool wait_for_room(const Error& problem, Reserved reserved);
-    Result<executor::JobSpec> job_spec(const Plan& plan);
-    Result<snapshot::SnapshotReport> store_files(const Plan& plan, std::stop_token stop);
+    Result<executor::Job> job_of(const RunSpec& spec);
+    Result<snapshot::SnapshotReport> store_files(const RunSpec& spec, std::stop_token stop);
     Result<> finish_preparation();
-    void tell_progress(const Plan& plan, const std::string& line) const;
+    void tell_progress(const RunSpec& spec, const std::string& line) const;
     Result<executor::Staged>
-    stage(const Plan& plan, store::RunChange& change, std::optional<snapshot::Lease>& lease);
+    stage(const RunSpec& spec, store::RunChange& change, std::optional<snapshot::Lease>& lease);
     std::vector<std::string> tell_warnings(executor::Notices notices);
-    bool know_secrets(const Plan& plan);
+    bool know_secrets(const RunSpec& spec);
     void tell(const std::string& kind, const std::string& text) const;
     [[nodiscard]] bool cancel_requested();
-    [[nodiscard]] std::string job() const;
+    [[nodiscard]] std::string handle() const;
     [[nodiscard]] executor::Executor& executor() const { return *executor_.load(); }
     [[nodiscard]] const Path& directory() const { return directory_; }
 

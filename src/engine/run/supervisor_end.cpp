@@ -56,7 +56,7 @@ Error out_of_memory(const model::ExitRecord& exit, const Json& environment)
 
 // Our own reason for an end, where the script did not choose it.
 std::optional<Error>
-reason_of(const model::ExitRecord& exit, const Plan& plan, const Json& environment)
+reason_of(const model::ExitRecord& exit, const RunSpec& spec, const Json& environment)
 {
     if (exit.cause == "start-failure") {
         return Error(ErrorKind::unavailable,
@@ -64,9 +64,10 @@ reason_of(const model::ExitRecord& exit, const Plan& plan, const Json& environme
                      "Check the interpreter and the script's permissions.");
     }
     if (exit.cause == "time-limit") {
-        return Error(ErrorKind::timeout,
-                     fmt::format("the time limit of {} s was reached", plan.time_limit_seconds),
-                     "Raise maxRunDurationSeconds, or submit with a larger --time-limit.");
+        return Error(
+            ErrorKind::timeout,
+            fmt::format("the time limit of {} s was reached", spec.resources.time_limit.count()),
+            "Raise maxRunDurationSeconds, or submit with a larger --time-limit.");
     }
     if (exit.cause == "terminated") {
         return Error(ErrorKind::unavailable,
@@ -98,9 +99,9 @@ std::string what_is_left(const Context& context, const model::Run& run)
 
 }  // namespace
 
-Result<executor::Collected> Supervisor::collect_outputs(const Plan& plan, std::stop_token stop)
+Result<executor::Collected> Supervisor::collect_outputs(const RunSpec& spec, std::stop_token stop)
 {
-    if (!plan.collect_outputs) return executor::Collected();
+    if (!spec.policy.collect_outputs) return executor::Collected();
     if (!secrets_) {
         return tl::unexpected(Error(ErrorKind::unavailable,
                                     "a secret of this run cannot be read, so it could be in the "
@@ -111,10 +112,10 @@ Result<executor::Collected> Supervisor::collect_outputs(const Plan& plan, std::s
     std::stop_source ends;
     const std::stop_callback chain(stop, [&ends] { ends.request_stop(); });
     requests_.lock()->collecting = ends;
-    auto collected = executor().collect(job(), directory(), hide_names, ends.get_token());
+    auto collected = executor().collect(handle(), directory(), hide_names, ends.get_token());
     // What a run wrote waits on its target until that is there again.
     while (!collected && !ends.stop_requested() && wait_for_target(stop))
-        collected = executor().collect(job(), directory(), hide_names, ends.get_token());
+        collected = executor().collect(handle(), directory(), hide_names, ends.get_token());
     requests_.lock()->collecting = std::stop_source(std::nostopstate);
     note_reached();
     if (!collected && ends.stop_requested())
@@ -124,11 +125,11 @@ Result<executor::Collected> Supervisor::collect_outputs(const Plan& plan, std::s
 
 // An end is not put off for ever by what a script left to read: there is a limit, and whoever asks
 // for the end once more gets it.
-Result<executor::Notices> Supervisor::read_last_metrics(const Plan& plan,
+Result<executor::Notices> Supervisor::read_last_metrics(const RunSpec& spec,
                                                         JournalReader& journals,
                                                         const std::stop_token& stop)
 {
-    if (!know_secrets(plan)) {
+    if (!know_secrets(spec)) {
         context_.tell(run_.id,
                       "notice",
                       "metrics were not read: a secret of this run cannot be read, so it could be "
@@ -175,11 +176,11 @@ void Supervisor::check_log(const model::ExitRecord& exit, executor::Notices& not
 }
 
 Result<> Supervisor::finalize(const executor::JobStatus& status,
-                              const Plan& plan,
+                              const RunSpec& spec,
                               JournalReader& journals,
                               std::stop_token stop)
 {
-    auto about_metrics = TRY(read_last_metrics(plan, journals, stop));
+    auto about_metrics = TRY(read_last_metrics(spec, journals, stop));
     note_gpu(status.gpu);
     store::RunChange change;
     if (!run_.gpu.is_null()) change.gpu = final_gpu();
@@ -196,14 +197,15 @@ Result<> Supervisor::finalize(const executor::JobStatus& status,
     std::vector<RunState> path;
     if (run_.state == RunState::queued) path.push_back(RunState::starting);
     if (run_.state != RunState::finalizing) path.push_back(RunState::finalizing);
-    if (plan.collect_outputs && executor().may_have_outputs(directory())) {
+    if (spec.policy.collect_outputs && executor().may_have_outputs(directory())) {
         // Worth a state of its own to be seen: this can take a while.
         if (!path.empty()) TRY(move_through(path, change));
         path.clear();
-        outputs = collect_outputs(plan, stop);
+        outputs = collect_outputs(spec, stop);
         // Event files among outputs that were in a container until now.
-        if (plan.container && !plan.container->tree_mounted)
-            about_metrics = TRY(read_last_metrics(plan, journals, stop));
+        if (spec.runtime.container &&
+            spec.runtime.container->tree == model::Container::Tree::copied)
+            about_metrics = TRY(read_last_metrics(spec, journals, stop));
     }
     if (stop.stop_requested()) return fail(ErrorKind::cancelled, "the daemon stops");
     if (outputs && outputs->outputs) change.outputs = outputs->outputs->text();
@@ -233,11 +235,11 @@ Result<> Supervisor::finalize(const executor::JobStatus& status,
     change.ended = exit.ended;
     change.evidence = evidence_of(exit);
     if (exit.cause != "start-failure" && !never_began) change.exit_code = exit.status();
-    if (const auto reason = reason_of(exit, plan, run_.environment)) change.error = hidden(*reason);
+    if (const auto reason = reason_of(exit, spec, run_.environment)) change.error = hidden(*reason);
     auto state = end_state(exit);
     const bool ended_by_monitor = !run_.gpu.text("enforced").empty() && !cancel_requested();
     if (ended_by_monitor || state == RunState::completed) {
-        if (auto broken = broken_gpu_requirement(plan)) {
+        if (auto broken = broken_gpu_requirement(spec)) {
             state = RunState::failed;
             change.error = std::move(broken);
         }

@@ -21,12 +21,12 @@ constexpr auto longest_deafness = 1s;  // a cancel that is repeated by its user 
 
 }  // namespace
 
-Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
+Result<> Supervisor::follow(const RunSpec& spec, std::stop_token stop)
 {
     executor::JobStatus seen;
     JournalReader journals(context_, run_.id);
     // A locked keyring takes its time to say so; that must not delay a cancel again and again.
-    if (!know_secrets(plan)) journals.put_off();
+    if (!know_secrets(spec)) journals.put_off();
     Cancelling cancelling;
     bool away = false;
     int burst = 0;
@@ -34,7 +34,7 @@ Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
     for (;;) {
         if (stop.stop_requested()) return fail(ErrorKind::cancelled, "the daemon stops");
         if (const auto why = requests_.lock()->give_up)
-            return finalize({.phase = JobPhase::lost, .reason = *why}, plan, journals, stop);
+            return finalize({.phase = JobPhase::lost, .reason = *why}, spec, journals, stop);
         if (const auto request = requests_.lock()->cancel; request && !cancelling.sent)
             try_to_cancel(cancelling, *request);
         auto until = std::min({after(heartbeat), journals.due(), place_is_due()});
@@ -42,7 +42,7 @@ Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
             until = std::min({until, cancelling.next, after(longest_deafness)});
         // Before a cancel was tried its arrival must end the wait; afterwards only our own end.
         auto status = executor().sync(
-            job(), directory(), seen, until, cancelling.tried ? stop : step_.get_token());
+            handle(), directory(), seen, until, cancelling.tried ? stop : step_.get_token());
         if (!status) {
             if (status.error().kind() == ErrorKind::cancelled) continue;
             std::error_code problem;
@@ -54,7 +54,7 @@ Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
                 !std::filesystem::exists(directory() / "box", problem) && !problem) {
                 return finalize({.phase = JobPhase::lost,
                                  .reason = "the run's folder was removed while it was running"},
-                                plan,
+                                spec,
                                 journals,
                                 stop);
             }
@@ -75,7 +75,7 @@ Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
             tell("notice", (is_unknown ? "cannot reach the target now: " : "") + last_problem);
         }
         if (seen.phase == JobPhase::ended || seen.phase == JobPhase::lost)
-            return finalize(seen, plan, journals, stop);
+            return finalize(seen, spec, journals, stop);
         note_gpu(seen.gpu);
         if (seen.phase == JobPhase::queued && run_.state == RunState::starting) {
             store::RunChange change;
@@ -107,7 +107,7 @@ Result<> Supervisor::follow(const Plan& plan, std::stop_token stop)
         context_.notifier.ring(run_.id);
         journals.note_length(seen.journal_length);
         if (journals.is_due()) {
-            if (know_secrets(plan)) {
+            if (know_secrets(spec)) {
                 journals.read_some(*secrets_);
                 answer_forwarded(journals);
             } else {
@@ -130,7 +130,7 @@ void Supervisor::try_to_cancel(Cancelling& cancelling, std::chrono::seconds grac
     if (cancels != std::exchange(cancelling.cancels, cancels)) cancelling.next = {};
     if (Deadline::clock::now() < cancelling.next) return;
     cancelling.tried = true;
-    const auto sent = executor().cancel(job(), directory(), grace);
+    const auto sent = executor().cancel(handle(), directory(), grace);
     cancelling.sent = sent.has_value();
     if (sent) return;
     cancelling.next = after(cancelling.pause);
@@ -146,7 +146,7 @@ void Supervisor::answer_forwarded(JournalReader& journals) const
     for (const auto& ask : journals.take_forwarded()) {
         const auto answer = context_.answer ? context_.answer(run_.id, ask) : std::string();
         if (answer.empty()) continue;
-        static_cast<void>(executor().deliver(job(), directory(), ask.text("ask"), answer));
+        static_cast<void>(executor().deliver(handle(), directory(), ask.text("ask"), answer));
     }
 }
 

@@ -41,33 +41,22 @@ Json git_json(const std::optional<snapshot::GitInfo>& git)
                       {"dirty", git->dirty ? Json(*git->dirty) : Json()}};
 }
 
-// As far as messages name it.
-executor::HostAddress host_of(const Plan& plan)
-{
-    executor::HostAddress host;
-    if (!plan.host) return host;
-    host.address = plan.host->address;
-    host.port = plan.host->port;
-    host.user = plan.host->user;
-    return host;
-}
-
 }  // namespace
 
 // A run that waits executes what was submitted, whatever happens to the project meanwhile.
-Result<> Supervisor::store_snapshot(const Plan& plan)
+Result<> Supervisor::store_snapshot(const RunSpec& spec)
 {
     TRY(os::make_directories(directory()));
     store::RunChange change;
     const auto lease =
-        TRY(take_snapshot(plan, change, step_.get_token()).map_error(while_doing("snapshot")));
+        TRY(take_snapshot(spec, change, step_.get_token()).map_error(while_doing("snapshot")));
     TRY(write_first_note(directory(), run_));
     TRY(context_.history.update_run(run_.id, change));
     if (cancel_requested()) return fail(ErrorKind::cancelled, "canceled before it had begun");
     return {};
 }
 
-Result<> Supervisor::prepare(const Plan& plan, std::stop_token stop)
+Result<> Supervisor::prepare(const RunSpec& spec, std::stop_token stop)
 {
     const auto waited =
         run_.state == RunState::not_started ? wall_milliseconds() - run_.created : 0;
@@ -78,14 +67,14 @@ Result<> Supervisor::prepare(const Plan& plan, std::stop_token stop)
     std::optional<snapshot::Lease> lease;
     if (run_.snapshot.empty() && !TRY(find_noted_snapshot(change))) {
         lease.emplace(
-            TRY(take_snapshot(plan, change, step_.get_token()).map_error(while_doing("snapshot"))));
+            TRY(take_snapshot(spec, change, step_.get_token()).map_error(while_doing("snapshot"))));
     }
     TRY(write_first_note(directory(), run_));
     const auto begin = boot_milliseconds();
-    auto staged = TRY(stage(plan, change, lease).map_error([&](const Error& error) {
-        return name_configuration(
-            executor::remote::advise_for_host(error, host_of(plan), plan.target),
-            plan.run_configuration);
+    auto staged = TRY(stage(spec, change, lease).map_error([&](const Error& error) {
+        return name_configuration(executor::remote::advise_for_host(
+                                      error, {spec.location.host, {}}, spec.location.target),
+                                  spec.run_configuration);
     }));
     change.warnings = tell_warnings(std::move(staged.notices));
     change.timings["materialise"] = boot_milliseconds() - begin - staged.prepare_ms;
@@ -110,15 +99,15 @@ Result<> Supervisor::finish_preparation()
     change.started = run_.created;
     change.ended = wall_milliseconds();
     change.exit_code = 0;
-    TRY(executor().clean(job(), directory()));
+    TRY(executor().clean(handle(), directory()));
     return move_through({RunState::finalizing, RunState::completed}, change);
 }
 
 // What a build says is the log of a preparation, which has no other.
-void Supervisor::tell_progress(const Plan& plan, const std::string& line) const
+void Supervisor::tell_progress(const RunSpec& spec, const std::string& line) const
 {
     context_.tell(run_.id, "progress", line);
-    if (!plan.only_prepare) return;
+    if (!is_preparation(spec)) return;
     const auto log =
         os::open_file(directory() / executor::control::log, O_WRONLY | O_CREAT | O_APPEND, 0600);
     if (log) static_cast<void>(os::write_all(log->get(), line + "\n"));
@@ -139,28 +128,29 @@ Result<bool> Supervisor::find_noted_snapshot(store::RunChange& change)
 }
 
 // What the store lost may still lie in the project: then it is stored again and the run goes on.
-Result<executor::Staged>
-Supervisor::stage(const Plan& plan, store::RunChange& change, std::optional<snapshot::Lease>& lease)
+Result<executor::Staged> Supervisor::stage(const RunSpec& spec,
+                                           store::RunChange& change,
+                                           std::optional<snapshot::Lease>& lease)
 {
     // Something that takes long has begun: from now on the record tells what will be run, and who
     // waits only for that may go.
     bool told = false;
     const auto progress = [&](const std::string& line) {
         if (!std::exchange(told, true)) record_snapshot(change);
-        tell_progress(plan, line);
+        tell_progress(spec, line);
     };
-    auto staged = executor().stage(TRY(job_spec(plan)), progress, step_.get_token());
+    auto staged = executor().stage(TRY(job_of(spec)), progress, step_.get_token());
     if (staged || (staged.error().kind() != ErrorKind::damaged &&
                    staged.error().kind() != ErrorKind::not_found))
         return staged;
-    auto stored = store_files(plan, step_.get_token());
+    auto stored = store_files(spec, step_.get_token());
     if (!stored) return staged;
     lease.emplace(std::move(stored->lease));
     if (run_.rerun_of.empty() && stored->id.text() != run_.snapshot) {
         change.snapshot = run_.snapshot = stored->id.text();
         TRY(write_first_note(directory(), run_));
     }
-    auto again = executor().stage(TRY(job_spec(plan)), progress, step_.get_token());
+    auto again = executor().stage(TRY(job_of(spec)), progress, step_.get_token());
     if (!again) return staged;
     again->notices.push_back("the stored snapshot was damaged and has been stored again from " +
                              os::in_quotes(run_.project_path) + " (" + staged.error().message() +
@@ -178,21 +168,21 @@ void Supervisor::record_snapshot(const store::RunChange& change)
     if (context_.history.update_run(run_.id, known)) context_.notifier.ring(run_.id);
 }
 
-Result<snapshot::SnapshotReport> Supervisor::store_files(const Plan& plan, std::stop_token stop)
+Result<snapshot::SnapshotReport> Supervisor::store_files(const RunSpec& spec, std::stop_token stop)
 {
     return store_project(
         context_,
         run_.project_path,
-        plan.only_prepare ? part_for_preparation(run_.project_path, plan) : std::nullopt,
+        is_preparation(spec) ? part_for_preparation(run_.project_path, spec) : std::nullopt,
         [this](const std::string& line) { context_.tell(run_.id, "progress", line); },
         std::move(stop));
 }
 
 Result<snapshot::Lease>
-Supervisor::take_snapshot(const Plan& plan, store::RunChange& change, std::stop_token stop)
+Supervisor::take_snapshot(const RunSpec& spec, store::RunChange& change, std::stop_token stop)
 {
     const auto begin = boot_milliseconds();
-    auto report = TRY(store_files(plan, std::move(stop)));
+    auto report = TRY(store_files(spec, std::move(stop)));
     for (const auto& notice : report.notices)
         context_.tell(run_.id, "notice", notice);
     change.snapshot = run_.snapshot = report.id.text();

@@ -45,10 +45,10 @@ Path free_name(const Path& wanted)
 
 }  // namespace
 
-Result<RunSecrets> RunSecrets::load(const Context& context, const Plan& plan)
+Result<RunSecrets> RunSecrets::load(const Context& context, const RunSpec& spec)
 {
     RunSecrets loaded;
-    const auto names = secret_names(plan);
+    const auto names = secret_names(spec);
     if (names.empty()) return loaded;
     auto values = TRY(context.secrets.values_for_redaction(names));
     auto patterns = secrets::shared_patterns(values);
@@ -69,7 +69,7 @@ Result<RunSecrets> RunSecrets::load(const Context& context, const Plan& plan)
 Result<RunSecrets> RunSecrets::load(const Context& context, const model::Run& run)
 {
     if (run.configuration.is_null()) return RunSecrets();
-    return load(context, TRY(plan_from_json(run.configuration)));
+    return load(context, TRY(model::parse_run_spec(run.configuration)));
 }
 
 std::string RunSecrets::hide(std::string_view text) const

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/context/context.hpp"
-#include "engine/plan/plan.hpp"
+#include "engine/plan/resolve_run.hpp"
 #include "model/metric_journal.hpp"
 #include "secrets/redactor.hpp"
 
@@ -21,7 +21,7 @@ public:
     // Nothing to hide: before the script begins, or without secrets.
     RunSecrets() = default;
     // Fails when a value cannot be read; then nothing that the script said may be used.
-    static Result<RunSecrets> load(const Context& context, const Plan& plan);
+    static Result<RunSecrets> load(const Context& context, const RunSpec& spec);
     // Those that a stored run was given; a client's run has none.
     static Result<RunSecrets> load(const Context& context, const model::Run& run);
 

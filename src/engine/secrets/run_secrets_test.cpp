@@ -20,9 +20,9 @@ protected:
         EXPECT_TRUE(secrets_.set("WORD", "hunter2/hunter2\n"));
         EXPECT_TRUE(secrets_.set("PIN", "867530"));
         const Context context{place_.path(), *history_, objects_, secrets_, executors_, notifier_};
-        Plan plan;
-        plan.variables = {{"A", "secret:WORD"}, {"B", "secret:PIN"}, {"C", "plain"}};
-        ours_ = RunSecrets::load(context, plan).value();
+        RunSpec spec;
+        spec.program.variables = {{"A", "secret:WORD"}, {"B", "secret:PIN"}, {"C", "plain"}};
+        ours_ = RunSecrets::load(context, spec).value();
     }
 
     [[nodiscard]] std::vector<std::string> files(const Path& folder) const

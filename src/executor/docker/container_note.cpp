@@ -7,7 +7,7 @@ namespace ponk::executor::docker {
 
 namespace {
 
-using Tree = ContainerRequest::Tree;
+using Tree = Container::Tree;
 using Stage = ContainerNote::Stage;
 
 }  // namespace

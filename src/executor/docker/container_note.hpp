@@ -11,7 +11,7 @@ namespace ponk::executor::docker {
 // not in them: a container may write to its own.
 struct ContainerNote {
     Path socket;  // of the engine that has the container
-    ContainerRequest::Tree tree = ContainerRequest::Tree::mounted;
+    Container::Tree tree = model::Container::Tree::mounted;
     // The engine has started it: from then on, one that is not there was removed.
     enum class Stage { given, started } stage = Stage::given;
 };

@@ -24,28 +24,29 @@ using dockerapi::Mount;
 // everybody else. `--pids-limit` among the arguments says otherwise.
 constexpr std::int64_t most_processes = 16384;
 
-bool is_copied(const JobSpec& spec)
+bool is_copied(const Job& job)
 {
-    return spec.container.tree == ContainerRequest::Tree::copied;
+    return job.spec.runtime.container->tree == Container::Tree::copied;
 }
 
-void add_mounts(const JobSpec& spec, const Installed& installed, ContainerSpec& container)
+void add_mounts(const Job& job, const Installed& installed, ContainerSpec& container)
 {
     container.mounts = {
-        {spec.directory.string(), layout::control, Mount::Access::read_write},
+        {job.context.directory.string(), layout::control, Mount::Access::read_write},
         {installed.stub.string(), layout::stub, Mount::Access::read_only},
         {installed.python_modules.string(), layout::python_modules, Mount::Access::read_only}};
-    if (has_relay(spec)) {
+    if (has_relay(job)) {
         container.mounts.push_back(
             {installed.relay.string(), layout::relay, Mount::Access::read_only});
     }
-    if (!is_copied(spec))
-        container.mounts.push_back({(spec.directory / control::work).string(), layout::tree});
-    if (!spec.shared_directory.empty())
-        container.mounts.push_back({spec.shared_directory, layout::shared});
+    if (!is_copied(job))
+        container.mounts.push_back(
+            {(job.context.directory / control::work).string(), layout::tree});
+    if (!job.spec.runtime.shared_directory.empty())
+        container.mounts.push_back({job.spec.runtime.shared_directory, layout::shared});
 }
 
-Environment script_environment(const JobSpec& spec,
+Environment script_environment(const Job& job,
                                const dockerapi::Image& image,
                                const environment::Prepared* prepared,
                                const ContainerSpec& container)
@@ -64,45 +65,47 @@ Environment script_environment(const JobSpec& spec,
     ground.push_back("LOGNAME=" + user);
     ground.push_back(std::string("HOME=") + layout::home);
     ground.insert(ground.end(), container.environment.begin(), container.environment.end());
-    auto out = compose_environment(spec,
-                                   ground,
-                                   {.tree = layout::tree,
-                                    .control = layout::control,
-                                    .python_modules = layout::python_modules,
-                                    .shared = spec.shared_directory.empty() ? "" : layout::shared});
+    auto out = compose_environment(
+        job,
+        ground,
+        {.tree = layout::tree,
+         .control = layout::control,
+         .python_modules = layout::python_modules,
+         .shared = job.spec.runtime.shared_directory.empty() ? "" : layout::shared});
     // An engine whose usual runtime is NVIDIA's gives an image what its own variable says.
-    if (spec.gpu.hides_all()) out.set("NVIDIA_VISIBLE_DEVICES", "void");
+    if (job.spec.resources.gpu.hides_all()) out.set("NVIDIA_VISIBLE_DEVICES", "void");
     return out;
 }
 
-void add_command(const JobSpec& spec,
-                 const environment::Prepared* prepared,
-                 DescribedContainer& out)
+void add_command(const Job& job, const environment::Prepared* prepared, DescribedContainer& out)
 {
-    if (!spec.command.empty()) {
-        out.program = spec.command.front();
-        out.argv = spec.command;
+    if (!job.spec.program.command.empty()) {
+        out.program = job.spec.program.command.front();
+        out.argv = job.spec.program.command;
         return;
     }
-    if (same_ignoring_case(spec.framework, "PySpark")) {
+    if (same_ignoring_case(job.spec.program.framework, "PySpark")) {
         out.program = "spark-submit";
         out.argv = {"spark-submit"};
-        out.argv.insert(out.argv.end(), spec.spark_options.begin(), spec.spark_options.end());
+        out.argv.insert(out.argv.end(),
+                        job.spec.program.spark_options.begin(),
+                        job.spec.program.spark_options.end());
     } else {
         // Looked up in the container, where "python" may be called "python3".
-        out.program = !spec.interpreter.empty() ? spec.interpreter
-                      : prepared != nullptr     ? prepared->record.interpreter
-                                                : "python";
+        out.program = !job.spec.program.interpreter.empty() ? job.spec.program.interpreter
+                      : prepared != nullptr                 ? prepared->record.interpreter
+                                                            : "python";
         if (out.program == "python") out.other_program = "python3";
         out.argv = {out.program};
     }
-    out.argv.push_back(script_word(spec));
-    out.argv.insert(out.argv.end(), spec.arguments.begin(), spec.arguments.end());
+    out.argv.push_back(script_word(job));
+    out.argv.insert(
+        out.argv.end(), job.spec.program.arguments.begin(), job.spec.program.arguments.end());
 }
 
 }  // namespace
 
-Result<DescribedContainer> describe_container(const JobSpec& spec,
+Result<DescribedContainer> describe_container(const Job& job,
                                               const dockerapi::Image& image,
                                               const environment::Prepared* prepared,
                                               const dockerapi::Info& engine,
@@ -110,47 +113,48 @@ Result<DescribedContainer> describe_container(const JobSpec& spec,
 {
     DescribedContainer out;
     auto& container = out.spec;
-    container.name = spec.id.text();
+    container.name = job.spec.id.text();
     container.image = image.id;
     container.command = {layout::stub, layout::control, "@environment", "2"};
     // A rootless engine maps its root to the user who runs it; any other user there is a stranger.
     container.user = engine.rootless ? "0:0" : fmt::format("{}:{}", ::getuid(), ::getgid());
     container.directory = "/";
-    container.labels = {{layout::run_label, spec.id.text()}, {layout::token_label, spec.token}};
+    container.labels = {{layout::run_label, job.spec.id.text()},
+                        {layout::token_label, job.context.token}};
     container.process_limit = most_processes;
-    add_mounts(spec, installed, container);
-    if (!spec.container.shm_size.empty())
-        container.shared_memory = TRY(parse_byte_size(spec.container.shm_size));
-    TRY(apply_run_arguments(spec.container.arguments, container));
+    add_mounts(job, installed, container);
+    if (!job.spec.runtime.container->shm_size.empty())
+        container.shared_memory = TRY(parse_byte_size(job.spec.runtime.container->shm_size));
+    TRY(apply_run_arguments(job.spec.runtime.container->arguments, container));
     limit_memory(engine, container);
-    const auto environment = script_environment(spec, image, prepared, container);
+    const auto environment = script_environment(job, image, prepared, container);
     container.environment.clear();  // the engine shows them to everybody who may ask it
-    add_command(spec, prepared, out);
+    add_command(job, prepared, out);
     out.environment = environment.bytes();
     return out;
 }
 
-Result<> write_control_files(const JobSpec& spec,
-                             const DescribedContainer& container,
-                             const std::string& key)
+Result<>
+write_control_files(const Job& job, const DescribedContainer& container, const std::string& key)
 {
-    const StubSpec text{.run = spec.id.text(),
-                        .token = spec.token,
+    const StubSpec text{.run = job.spec.id.text(),
+                        .token = job.context.token,
                         .directory = layout::tree,
                         .program = container.program,
                         .other_program = container.other_program,
                         .argv = container.argv,
-                        .relay = has_relay(spec) ? layout::relay : "",
-                        .umask = spec.umask,
-                        .time_limit = spec.time_limit,
-                        .grace = spec.grace};
-    TRY(os::make_directories(spec.directory / control::journal));
-    TRY(write_relay_file(spec, std::string(layout::tree) + "/outputs"));
-    TRY(os::make_directories(spec.directory / "home"));
-    if (!spec.shared_directory.empty()) TRY(os::make_directories(spec.shared_directory, 0755));
-    TRY(os::replace_file(spec.directory / control::spec, to_text(text)));
+                        .relay = has_relay(job) ? layout::relay : "",
+                        .umask = job.context.umask,
+                        .time_limit = job.spec.resources.time_limit,
+                        .grace = job.spec.policy.grace};
+    TRY(os::make_directories(job.context.directory / control::journal));
+    TRY(write_relay_file(job, std::string(layout::tree) + "/outputs"));
+    TRY(os::make_directories(job.context.directory / "home"));
+    if (!job.spec.runtime.shared_directory.empty())
+        TRY(os::make_directories(job.spec.runtime.shared_directory, 0755));
+    TRY(os::replace_file(job.context.directory / control::spec, to_text(text)));
     // Read and removed by the supervisor before anything else.
-    return os::replace_file(spec.directory / control::environment,
+    return os::replace_file(job.context.directory / control::environment,
                             key + '\0' + container.environment,
                             0600,
                             os::Durable::no);

@@ -25,7 +25,7 @@ struct DescribedContainer {
 
 // The container of a run: what it executes, what is mounted, as whom, under which limits.
 // `prepared` is what the image contains besides what its maker put there; may be null.
-Result<DescribedContainer> describe_container(const JobSpec& spec,
+Result<DescribedContainer> describe_container(const Job& job,
                                               const dockerapi::Image& image,
                                               const environment::Prepared* prepared,
                                               const dockerapi::Info& engine,
@@ -33,8 +33,7 @@ Result<DescribedContainer> describe_container(const JobSpec& spec,
 
 // Writes what the supervisor reads when the container starts; `key` is for the seals of what it
 // writes.
-Result<> write_control_files(const JobSpec& spec,
-                             const DescribedContainer& container,
-                             const std::string& key);
+Result<>
+write_control_files(const Job& job, const DescribedContainer& container, const std::string& key);
 
 }  // namespace ponk::executor::docker

@@ -73,54 +73,53 @@ public:
     {
     }
 
-    Result<Staged>
-    stage(const JobSpec& spec, const Progress& progress, std::stop_token stop) override
+    Result<Staged> stage(const Job& job, const Progress& progress, std::stop_token stop) override
     {
         const auto begin = boot_milliseconds();
-        const auto engine = TRY(connect(spec, stop));
-        TRY(provide_image(engine, spec, progress, stop));
+        const auto engine = TRY(connect(job, stop));
+        TRY(provide_image(engine, job, progress, stop));
         Staged staged;
         const auto before = boot_milliseconds();
-        staged.notices = TRY(stage_working_copy(options_.trees, spec, stop));
+        staged.notices = TRY(stage_working_copy(options_.trees, job, stop));
         const auto materialised = boot_milliseconds() - before;
         staged.environment = EnvironmentUsed();
-        if (auto prepared = TRY(environment_of(engine, spec, progress, stop))) {
+        if (auto prepared = TRY(environment_of(engine, job, progress, stop))) {
             staged.environment = describe_use(*prepared);
-            for (auto& notice : substitution_notices(*prepared, spec))
+            for (auto& notice : substitution_notices(*prepared, job))
                 staged.notices.push_back(std::move(notice));
-            held_.hold(spec.id, std::move(*prepared));
+            held_.hold(job.spec.id, std::move(*prepared));
         }
-        TRY(describe_base(engine, spec, *staged.environment, stop));
-        staged.environment->memory_limit = TRY(memory_limit(engine, spec, stop));
+        TRY(describe_base(engine, job, *staged.environment, stop));
+        staged.environment->memory_limit = TRY(memory_limit(engine, job, stop));
         staged.prepare_ms = boot_milliseconds() - begin - materialised;
         return staged;
     }
 
-    bool wants_login(const JobSpec& spec, std::stop_token stop) override
+    bool wants_login(const Job& job, std::stop_token stop) override
     {
-        if (spec.container.has_login()) return false;
-        const auto engine = connect(spec, stop);
+        if (!job.context.login.empty()) return false;
+        const auto engine = connect(job, stop);
         if (!engine) return false;
-        const auto image = find_image(*engine, wanted_image(spec), after(patience), stop);
+        const auto image = find_image(*engine, wanted_image(job), after(patience), stop);
         return image && !*image;
     }
 
-    Result<Examination> examine(const JobSpec& spec, std::stop_token stop) override
+    Result<Examination> examine(const Job& job, std::stop_token stop) override
     {
-        const auto engine = TRY(connect(spec, stop));
-        TRY(stage_working_copy(options_.trees, spec, stop));
-        const auto request = TRY(request_of(engine, spec, stop));
-        if (!request) return examine_image(engine, spec, stop);
-        auto found = TRY(examine_environment(options_.home, spec, *request, stop));
-        return with_image(std::move(found), engine, spec, stop);
+        const auto engine = TRY(connect(job, stop));
+        TRY(stage_working_copy(options_.trees, job, stop));
+        const auto request = TRY(request_of(engine, job, stop));
+        if (!request) return examine_image(engine, job, stop);
+        auto found = TRY(examine_environment(options_.home, job, *request, stop));
+        return with_image(std::move(found), engine, job, stop);
     }
 
-    Result<std::string> launch(const JobSpec& spec, std::stop_token stop) override
+    Result<std::string> launch(const Job& job, std::stop_token stop) override
     {
-        const auto engine = TRY(connect(spec, stop));
-        const auto name = spec.id.text();
+        const auto engine = TRY(connect(job, stop));
+        const auto name = job.spec.id.text();
         // The lease is ours until the container is there, which holds the image from then on.
-        auto prepared = held_.take(spec.id);
+        auto prepared = held_.take(job.spec.id);
         if (const auto there = TRY(find_container(engine, name, after(patience), stop))) {
             if (there->label(layout::run_label) != name)
                 return fail(ErrorKind::conflict,
@@ -128,52 +127,53 @@ public:
                             name);
             // One that was started, or ended, is the run: starting it again would be a second one.
             if (there->status != "created") {
-                static_cast<void>(note(spec, engine, ContainerNote::Stage::started));
+                static_cast<void>(note(job, engine, ContainerNote::Stage::started));
                 return name;
             }
             // Its GPU monitor is about to start it.
-            if (is_monitor_alive(spec.directory)) return name;
+            if (is_monitor_alive(job.context.directory)) return name;
             TRY(remove_container(engine, name, after(patience)));
         }
-        if (is_monitor_alive(spec.directory)) return name;
-        if (spec.command.empty()) TRY(check_script(spec, spec.directory / control::work));
+        if (is_monitor_alive(job.context.directory)) return name;
+        if (job.spec.program.command.empty())
+            TRY(check_script(job, job.context.directory / control::work));
         if (!prepared)
             prepared = TRY(environment_of(
-                engine, spec, [](const std::string&) {}, stop));
+                engine, job, [](const std::string&) {}, stop));
         const auto image =
-            TRY(usable_image(engine, prepared ? prepared->record.image : wanted_image(spec), stop));
+            TRY(usable_image(engine, prepared ? prepared->record.image : wanted_image(job), stop));
         const auto info = TRY(info_.of(engine, stop));
         const auto container =
-            TRY(describe_container(spec, image, prepared ? &*prepared : nullptr, info, installed_));
-        SecretFile secrets(spec.directory / control::environment);
-        TRY(write_control_files(spec, container, keys_.of(spec.id.text())));
-        TRY(note_event_folders(spec));
-        TRY(note(spec, engine, ContainerNote::Stage::given));
-        if (needs_monitor(spec)) {
-            TRY(start_beside(spec, engine, container, prepared ? &*prepared : nullptr, stop));
+            TRY(describe_container(job, image, prepared ? &*prepared : nullptr, info, installed_));
+        SecretFile secrets(job.context.directory / control::environment);
+        TRY(write_control_files(job, container, keys_.of(job.spec.id.text())));
+        TRY(note_event_folders(job));
+        TRY(note(job, engine, ContainerNote::Stage::given));
+        if (needs_monitor(job)) {
+            TRY(start_beside(job, engine, container, prepared ? &*prepared : nullptr, stop));
             secrets.keep();  // written again by the GPU monitor, for the supervisor
             return name;
         }
         TRY(create_container(engine, container.spec, after(patience), stop));
-        auto started = fill_and_start(engine, spec, container.spec, stop);
+        auto started = fill_and_start(engine, job, container.spec, stop);
         if (!started) {
             static_cast<void>(remove_container(engine, name, after(patience)));
             return tl::unexpected(started.error());
         }
         secrets.keep();  // for the supervisor, which removes it
         // It runs: a disk that is full now must not make us say otherwise.
-        static_cast<void>(note(spec, engine, ContainerNote::Stage::started));
+        static_cast<void>(note(job, engine, ContainerNote::Stage::started));
         return name;
     }
 
-    Result<JobStatus> sync(const std::string& job,
+    Result<JobStatus> sync(const std::string& handle,
                            const Path& directory,
                            const JobStatus& seen,
                            Deadline deadline,
                            std::stop_token stop) override
     {
         const Watcher::Subscription subscription(watcher_, directory);
-        const ContainerRun run(directory, files_of(job, directory), notes_, job);
+        const ContainerRun run(directory, files_of(handle, directory), notes_, handle);
         for (;;) {
             subscription.bell().silence();
             auto status = TRY(run.look(stop));
@@ -181,7 +181,7 @@ public:
                 silent_.note(directory, status.reason);
             else
                 silent_.clear(directory);
-            TRY(add_monitor_state(files_of(job, directory), directory, status));
+            TRY(add_monitor_state(files_of(handle, directory), directory, status));
             TRY(events_.follow(directory, status, stop));
             // A supervisor that was killed at its first moment has not taken it.
             if (status.phase == JobPhase::ended || status.phase == JobPhase::lost) {
@@ -200,17 +200,17 @@ public:
     }
 
     Result<>
-    cancel(const std::string& job, const Path& directory, std::chrono::seconds grace) override
+    cancel(const std::string& handle, const Path& directory, std::chrono::seconds grace) override
     {
-        held_.drop(job);
+        held_.drop(handle);
         // A record that cannot be read says nothing about the container.
-        const auto ended = files_of(job, directory).find(control::exit);
+        const auto ended = files_of(handle, directory).find(control::exit);
         if (!is_there(directory) || (ended && *ended)) {
             unheard_.clear(directory);
             return {};
         }
         const auto noted = request_end(directory, grace);
-        const auto sent = signal(job);
+        const auto sent = signal(handle);
         if (sent)
             unheard_.clear(directory);
         else
@@ -219,20 +219,20 @@ public:
         return noted;
     }
 
-    Result<Collected> collect(const std::string& job,
+    Result<Collected> collect(const std::string& handle,
                               const Path& directory,
                               const BeforeStoring& before,
                               std::stop_token stop) override
     {
-        const auto note = TRY(notes_.find(job));
+        const auto note = TRY(notes_.find(handle));
         Notices left_out;
-        if (note && note->tree == ContainerRequest::Tree::copied) {
+        if (note && note->tree == Container::Tree::copied) {
             const auto engine = Engine::connect(note->socket, after(patience), stop);
             if (engine)
                 silent_.clear(directory);
             else
                 silent_.note(directory, engine.error().message());
-            left_out = TRY(copy_outputs_home(TRY(engine), job, directory, stop));
+            left_out = TRY(copy_outputs_home(TRY(engine), handle, directory, stop));
             // Nobody could look at them before.
             if (!TRY(EventReaders::read_all(directory, stop)))
                 left_out.emplace_back("its TensorBoard files were not read completely");
@@ -243,19 +243,19 @@ public:
     }
 
     Result<std::optional<Digest>>
-    fetch_work(const std::string& job, const Path& directory, std::stop_token stop) override
+    fetch_work(const std::string& handle, const Path& directory, std::stop_token stop) override
     {
-        const auto note = TRY(notes_.find(job));
-        if (!note || note->tree != ContainerRequest::Tree::copied) return std::nullopt;
+        const auto note = TRY(notes_.find(handle));
+        if (!note || note->tree != Container::Tree::copied) return std::nullopt;
         const auto engine = TRY(Engine::connect(note->socket, after(patience), stop));
-        if (!TRY(files_of(job, directory).find(control::exit)) &&
-            TRY(is_at_work(engine, job, directory, stop))) {
+        if (!TRY(files_of(handle, directory).find(control::exit)) &&
+            TRY(is_at_work(engine, handle, directory, stop))) {
             return tl::unexpected(Error(ErrorKind::conflict,
                                         "the run's files are in its container ('sharedVolumes: "
                                         "false') and are copied after its end",
                                         "Wait for its end, or cancel it."));
         }
-        const auto tree = TRY(copy_tree_home(engine, job, directory, stop));
+        const auto tree = TRY(copy_tree_home(engine, handle, directory, stop));
         return TRY(options_.trees.store(tree.root(), stop)).outputs;
     }
 
@@ -263,7 +263,7 @@ public:
     {
         // What was copied is in the container; a run directory has its run's name.
         const auto note = notes_.find(directory.filename());
-        return !note || (*note && (*note)->tree == ContainerRequest::Tree::copied) ||
+        return !note || (*note && (*note)->tree == Container::Tree::copied) ||
                is_there(directory / control::work / "outputs");
     }
 
@@ -284,17 +284,17 @@ public:
         return gpus_.look(request.submitter_environment, stop);
     }
 
-    Result<> clean(const std::string& job, const Path& directory) override
+    Result<> clean(const std::string& handle, const Path& directory) override
     {
-        held_.drop(job);
-        TRY(clean_run_directory(files_of(job, directory), directory));
+        held_.drop(handle);
+        TRY(clean_run_directory(files_of(handle, directory), directory));
         TRY(os::remove_tree(directory / "home"));
         TRY(remove_unfinished_copies(directory));
-        const auto engine = TRY(engine_of(job, {}));
-        if (engine) TRY(remove_container(*engine, job, after(patience)));
+        const auto engine = TRY(engine_of(handle, {}));
+        if (engine) TRY(remove_container(*engine, handle, after(patience)));
         silent_.clear(directory);
         unheard_.clear(directory);
-        return notes_.remove(job);
+        return notes_.remove(handle);
     }
 
 private:
@@ -304,14 +304,14 @@ private:
     }
 
     // Tells the container's supervisor to look at the request to end.
-    Result<> signal(const std::string& job)
+    Result<> signal(const std::string& handle)
     {
-        const auto note = TRY(notes_.find(job));
+        const auto note = TRY(notes_.find(handle));
         if (!note) return {};  // it was never launched
         const auto deadline = after(signal_patience);
         const auto asking = while_doing("contact the engine at {}", os::in_quotes(note->socket));
         const auto engine = TRY(Engine::connect(note->socket, deadline, {}).map_error(asking));
-        return signal_container(engine, job, "TERM", deadline).map_error(asking);
+        return signal_container(engine, handle, "TERM", deadline).map_error(asking);
     }
 
     // The engine that the run was given to; nullopt before that.
@@ -335,82 +335,88 @@ private:
     }
 
     Result<std::int64_t>
-    memory_limit(const Engine& engine, const JobSpec& spec, const std::stop_token& stop)
+    memory_limit(const Engine& engine, const Job& job, const std::stop_token& stop)
     {
         dockerapi::ContainerSpec container;
-        TRY(apply_run_arguments(spec.container.arguments, container));
+        TRY(apply_run_arguments(job.spec.runtime.container->arguments, container));
         if (!sets_memory(container)) limit_memory(TRY(info_.of(engine, stop)), container);
         return memory_limit_of(container);
     }
 
-    Result<> note(const JobSpec& spec, const Engine& engine, ContainerNote::Stage stage) const
+    Result<> note(const Job& job, const Engine& engine, ContainerNote::Stage stage) const
     {
-        return notes_.write(spec.id.text(), {engine.socket(), spec.container.tree, stage});
+        return notes_.write(job.spec.id.text(),
+                            {engine.socket(), job.spec.runtime.container->tree, stage});
     }
 
-    Result<Engine> connect(const JobSpec& spec, const std::stop_token& stop)
+    // All that launches or prepares something comes here first.
+    Result<Engine> connect(const Job& job, const std::stop_token& stop)
     {
-        const auto socket = TRY(dockerapi::find_socket(spec.submitter_environment));
+        if (!job.spec.runtime.container)
+            return fail(ErrorKind::invalid_argument,
+                        "run '{}' does not say which container it wants",
+                        job.spec.id.text());
+        const auto socket = TRY(dockerapi::find_socket(job.context.submitter_environment));
         return Engine::connect(socket, after(patience), stop);
     }
 
     Result<std::optional<environment::Request>>
-    request_of(const Engine& engine, const JobSpec& spec, const std::stop_token& stop)
+    request_of(const Engine& engine, const Job& job, const std::stop_token& stop)
     {
-        auto request = TRY(environment_request(spec));
+        auto request = TRY(environment_request(job));
         if (!request) return request;
-        auto login = TRY(login_for(spec, stop));
+        auto login = TRY(login_for(job, stop));
         request->image = environment::ImageRequest{
-            engine, wanted_image(spec), std::move(login), spec.environment.network};
+            engine, wanted_image(job), std::move(login), job.spec.runtime.container->build_network};
         return request;
     }
 
     Result<std::optional<environment::Prepared>> environment_of(const Engine& engine,
-                                                                const JobSpec& spec,
+                                                                const Job& job,
                                                                 const Progress& progress,
                                                                 const std::stop_token& stop)
     {
-        const auto request = TRY(request_of(engine, spec, stop));
+        const auto request = TRY(request_of(engine, job, stop));
         if (!request) return std::nullopt;
-        return TRY(prepare_environment(options_.home, spec, *request, progress, stop));
+        return TRY(prepare_environment(options_.home, job, *request, progress, stop));
     }
 
     // A container with GPUs is created by the run's GPU monitor, as soon as it has them.
-    Result<> start_beside(const JobSpec& spec,
+    Result<> start_beside(const Job& job,
                           const Engine& engine,
                           const DescribedContainer& container,
                           const environment::Prepared* prepared,
                           const std::stop_token& stop)
     {
         // It can wait for long: until the start, what may be secret is in its memory alone.
-        TRY(os::remove_tree(spec.directory / control::environment));
-        const MonitorJob job{.run = spec.id.text(),
-                             .script = spec.script,
-                             .request = spec.gpu,
-                             .lib = options_.home / "lib",
-                             .devices_are_chosen = chooses_devices(spec),
-                             .stub = {},
-                             .engine = engine.socket(),
-                             .container = to_json(container.spec),
-                             .tree_is_copied =
-                                 spec.container.tree == ContainerRequest::Tree::copied};
+        TRY(os::remove_tree(job.context.directory / control::environment));
+        const MonitorJob task{.run = job.spec.id.text(),
+                              .script = job.spec.program.script,
+                              .request = job.spec.resources.gpu,
+                              .lib = options_.home / "lib",
+                              .devices_are_chosen = chooses_devices(job),
+                              .stub = {},
+                              .engine = engine.socket(),
+                              .container = to_json(container.spec),
+                              .tree_is_copied =
+                                  job.spec.runtime.container->tree == Container::Tree::copied};
         return start_monitor(
-            {.job = job,
-             .directory = spec.directory,
-             .environment = keys_.of(spec.id.text()) + '\0' + container.environment,
-             .submitter_environment = spec.submitter_environment,
+            {.job = task,
+             .directory = job.context.directory,
+             .environment = keys_.of(job.spec.id.text()) + '\0' + container.environment,
+             .submitter_environment = job.context.submitter_environment,
              .lease = prepared && prepared->lease ? prepared->lease->fd() : -1},
             [this](os::Fd pidfd) { watcher_.reap_later(std::move(pidfd)); },
             stop);
     }
 
     static Result<> fill_and_start(const Engine& engine,
-                                   const JobSpec& spec,
+                                   const Job& job,
                                    const dockerapi::ContainerSpec& container,
                                    const std::stop_token& stop)
     {
-        if (spec.container.tree == ContainerRequest::Tree::copied)
-            TRY(copy_tree_in(engine, container, spec.directory, stop));
+        if (job.spec.runtime.container->tree == Container::Tree::copied)
+            TRY(copy_tree_in(engine, container, job.context.directory, stop));
         return start_container(engine, container.name, after(patience), stop)
             .map_error(while_doing("start the container"));
     }

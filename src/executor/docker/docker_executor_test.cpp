@@ -50,19 +50,19 @@ std::string setting(const char* name)
     return value ? value : "";
 }
 
-ExecutorUnderTest make_docker(const Path& root, ContainerRequest::Tree tree)
+ExecutorUnderTest make_docker(const Path& root, model::Container::Tree tree)
 {
     docker::Options options;
     options.home = root / "home";
     options.trees = script_trees(scripts);
     ExecutorUnderTest target;
     target.executor = docker::make_executor(std::move(options)).value();
-    target.spec.framework = "Python";
-    target.spec.submitter_environment = {"DOCKER_HOST=unix://" + setting("PONK_TEST_DOCKER"),
-                                         "HOME=/nowhere"};
-    target.spec.grace = 1s;
-    target.spec.container.image = setting("PONK_TEST_IMAGE");
-    target.spec.container.tree = tree;
+    target.job.spec.program.framework = "Python";
+    target.job.context.submitter_environment = {"DOCKER_HOST=unix://" + setting("PONK_TEST_DOCKER"),
+                                                "HOME=/nowhere"};
+    target.job.spec.policy.grace = 1s;
+    target.job.spec.runtime.container = model::Container{.image = setting("PONK_TEST_IMAGE")};
+    target.job.spec.runtime.container->tree = tree;
     target.script_suffix = ".py";
     return target;
 }
@@ -72,11 +72,11 @@ INSTANTIATE_TEST_SUITE_P(
     ExecutorContract,
     testing::Values(ContractTarget{"mounted",
                                    [](const Path& root) {
-                                       return make_docker(root, ContainerRequest::Tree::mounted);
+                                       return make_docker(root, model::Container::Tree::mounted);
                                    }},
                     ContractTarget{"copied",
                                    [](const Path& root) {
-                                       return make_docker(root, ContainerRequest::Tree::copied);
+                                       return make_docker(root, model::Container::Tree::copied);
                                    }}),
     testing::PrintToStringParamName());
 
@@ -94,98 +94,99 @@ INSTANTIATE_TEST_SUITE_P(Docker,
                          testing::Values(ContractTarget{
                              "mounted",
                              [](const Path& root) {
-                                 return make_docker(root, ContainerRequest::Tree::mounted);
+                                 return make_docker(root, model::Container::Tree::mounted);
                              }}),
                          testing::PrintToStringParamName());
 
 TEST_P(DockerExecutor, TheScriptFindsItsPlacesAndHasNoPowers)
 {
-    auto spec = job("about");
-    spec.shared_directory = (root_ / "shared").string();
-    spec.variables = {{"SECRET", "s3cr3t-value"}};
-    start(spec);
+    auto job = make_job("about");
+    job.spec.runtime.shared_directory = (root_ / "shared").string();
+    job.spec.program.variables = {{"SECRET", "s3cr3t-value"}};
+    start(job);
 
-    EXPECT_EQ(follow(spec).exit->status(), 0);
+    EXPECT_EQ(follow(job).exit->status(), 0);
 
-    EXPECT_EQ(log_of(spec),
+    EXPECT_EQ(log_of(job),
               fmt::format("/azureml-run {} /.ponk/run/home True /azureml-share/ s3cr3t-value "
                           "0000000000000000\n",
                           ::getuid()));
     const auto shown =
-        engine().json("GET", "/containers/" + spec.id.text() + "/json", {}, after(10s));
+        engine().json("GET", "/containers/" + job.spec.id.text() + "/json", {}, after(10s));
     ASSERT_TRUE(shown);
     EXPECT_EQ(to_json(*shown).find("s3cr3t-value"), std::string::npos)
         << "everybody who may ask the engine sees this";
-    EXPECT_FALSE(std::filesystem::exists(spec.directory / control::environment));
+    EXPECT_FALSE(std::filesystem::exists(job.context.directory / control::environment));
 }
 
 TEST_P(DockerExecutor, AContainerKilledFromOutsideIsLostWithTheEvidence)
 {
-    const auto spec = job("wait");
-    start(spec);
-    follow(spec, JobPhase::running);
+    const auto job = make_job("wait");
+    start(job);
+    follow(job, JobPhase::running);
 
-    ASSERT_TRUE(signal_container(engine(), spec.id.text(), "KILL", after(10s)));
+    ASSERT_TRUE(signal_container(engine(), job.spec.id.text(), "KILL", after(10s)));
 
-    EXPECT_THAT(follow(spec, JobPhase::lost).reason, HasSubstr("code 137 without a record"));
+    EXPECT_THAT(follow(job, JobPhase::lost).reason, HasSubstr("code 137 without a record"));
 }
 
 TEST_P(DockerExecutor, AScriptThatTakesItsTracesAwayIsFollowedByTheEngine)
 {
-    const auto spec = job("vanish");
-    start(spec);
-    while (log_of(spec) != "gone\n")
+    const auto job = make_job("vanish");
+    start(job);
+    while (log_of(job) != "gone\n")
         std::this_thread::sleep_for(10ms);
-    const auto alive = target_.executor->sync(spec.id.text(), spec.directory, {}, after(1s), {});
+    const auto alive =
+        target_.executor->sync(job.spec.id.text(), job.context.directory, {}, after(1s), {});
     ASSERT_TRUE(alive) << alive.error().message();
     EXPECT_NE(alive->phase, JobPhase::lost) << alive->reason;
 
-    ASSERT_TRUE(signal_container(engine(), spec.id.text(), "KILL", after(10s)));
+    ASSERT_TRUE(signal_container(engine(), job.spec.id.text(), "KILL", after(10s)));
 
-    EXPECT_THAT(follow(spec, JobPhase::lost).reason, HasSubstr("code 137 without a record"));
+    EXPECT_THAT(follow(job, JobPhase::lost).reason, HasSubstr("code 137 without a record"));
 }
 
 TEST_P(DockerExecutor, AScriptThatTookItsTracesAwayCanBeCancelledAndCleaned)
 {
-    const auto spec = job("vanish");
-    start(spec);
-    while (log_of(spec) != "gone\n")
+    const auto job = make_job("vanish");
+    start(job);
+    while (log_of(job) != "gone\n")
         std::this_thread::sleep_for(10ms);
 
-    ASSERT_TRUE(target_.executor->cancel(spec.id.text(), spec.directory, 1s));
+    ASSERT_TRUE(target_.executor->cancel(job.spec.id.text(), job.context.directory, 1s));
 
-    EXPECT_EQ(follow(spec).exit->cause, "cancel");
-    ASSERT_TRUE(target_.executor->clean(spec.id.text(), spec.directory));
-    EXPECT_EQ(find_container(engine(), spec.id.text(), after(10s), {}).value(), std::nullopt);
+    EXPECT_EQ(follow(job).exit->cause, "cancel");
+    ASSERT_TRUE(target_.executor->clean(job.spec.id.text(), job.context.directory));
+    EXPECT_EQ(find_container(engine(), job.spec.id.text(), after(10s), {}).value(), std::nullopt);
 }
 
 TEST_P(DockerExecutor, PipesInThePlaceOfOurFilesStopNobody)
 {
-    const auto spec = job("fifo");
-    start(spec);
+    const auto job = make_job("fifo");
+    start(job);
 
-    EXPECT_EQ(follow(spec).exit->status(), 5);
-    EXPECT_TRUE(target_.executor->collect(spec.id.text(), spec.directory, {}, {}));
+    EXPECT_EQ(follow(job).exit->status(), 5);
+    EXPECT_TRUE(target_.executor->collect(job.spec.id.text(), job.context.directory, {}, {}));
 }
 
 TEST_P(DockerExecutor, AContainerRemovedFromOutsideIsLost)
 {
-    const auto spec = job("wait");
-    start(spec);
-    follow(spec, JobPhase::running);
+    const auto job = make_job("wait");
+    start(job);
+    follow(job, JobPhase::running);
 
-    ASSERT_TRUE(remove_container(engine(), spec.id.text(), after(10s)));
+    ASSERT_TRUE(remove_container(engine(), job.spec.id.text(), after(10s)));
 
-    EXPECT_THAT(follow(spec, JobPhase::lost).reason, HasSubstr("was removed"));
+    EXPECT_THAT(follow(job, JobPhase::lost).reason, HasSubstr("was removed"));
 }
 
 TEST_P(DockerExecutor, LackOfMemoryIsRecordedWithEvidence)
 {
-    auto spec = job("eat");
-    spec.container.arguments = {"--memory=64m", "--memory-swap=64m"};
-    start(spec);
+    auto job = make_job("eat");
+    job.spec.runtime.container->arguments = {"--memory=64m", "--memory-swap=64m"};
+    start(job);
 
-    const auto status = follow(spec);
+    const auto status = follow(job);
 
     ASSERT_TRUE(status.exit);
     EXPECT_EQ(status.exit->signal, 9);
@@ -200,12 +201,12 @@ TEST_P(DockerExecutor, MemoryHasALimitBelowTheMachinesThatCanBeChanged)
              {{}, all - 1, all / 2},
              {{"--memory=128m"}, 128 << 20, 128 << 20},
              {{"--memory=0"}, 0, 0}}) {
-        auto spec = job("hello");
-        spec.container.arguments = words;
-        start(spec);
-        EXPECT_EQ(follow(spec).exit->status(), 0);
+        auto job = make_job("hello");
+        job.spec.runtime.container->arguments = words;
+        start(job);
+        EXPECT_EQ(follow(job).exit->status(), 0);
         const auto shown =
-            engine().json("GET", "/containers/" + spec.id.text() + "/json", {}, after(10s));
+            engine().json("GET", "/containers/" + job.spec.id.text() + "/json", {}, after(10s));
         ASSERT_TRUE(shown);
         const auto seen = (*shown)["HostConfig"].integer("Memory");
         EXPECT_LE(seen, most);
@@ -224,9 +225,9 @@ protected:
             count += entry.path().filename().string().starts_with("tree") ? 1 : 0;
         return count;
     }
-    Result<std::optional<Digest>> fetch(const JobSpec& spec)
+    Result<std::optional<Digest>> fetch(const Job& job)
     {
-        return target_.executor->fetch_work(spec.id.text(), spec.directory, {});
+        return target_.executor->fetch_work(job.spec.id.text(), job.context.directory, {});
     }
 };
 
@@ -235,47 +236,47 @@ INSTANTIATE_TEST_SUITE_P(Docker,
                          testing::Values(ContractTarget{
                              "copied",
                              [](const Path& root) {
-                                 return make_docker(root, ContainerRequest::Tree::copied);
+                                 return make_docker(root, model::Container::Tree::copied);
                              }}),
                          testing::PrintToStringParamName());
 
 TEST_P(CopiedTrees, FilesOfALostRunAreThereForAnyNumberOfPeople)
 {
-    const auto spec = job("leave");
-    start(spec);
-    while (log_of(spec) != "ready\n")
+    const auto job = make_job("leave");
+    start(job);
+    while (log_of(job) != "ready\n")
         std::this_thread::sleep_for(10ms);
-    const auto early = fetch(spec);
+    const auto early = fetch(job);
     ASSERT_FALSE(early);
     EXPECT_EQ(early.error().kind(), ErrorKind::conflict) << "it is at work there";
-    ASSERT_TRUE(signal_container(engine(), spec.id.text(), "KILL", after(10s)));
-    follow(spec, JobPhase::lost);
+    ASSERT_TRUE(signal_container(engine(), job.spec.id.text(), "KILL", after(10s)));
+    follow(job, JobPhase::lost);
 
     std::vector<std::jthread> people;
     for (int i = 0; i < 4; ++i) {
         people.emplace_back([&] {
-            const auto tree = fetch(spec);
+            const auto tree = fetch(job);
             EXPECT_TRUE(tree) << tree.error().message();
             EXPECT_EQ(tree.value_or(std::nullopt), sha256("left"));
         });
     }
     people.clear();
 
-    EXPECT_EQ(copies_in(spec.directory), 0);
-    ASSERT_TRUE(remove_container(engine(), spec.id.text(), after(10s)));
-    const auto gone = fetch(spec);
+    EXPECT_EQ(copies_in(job.context.directory), 0);
+    ASSERT_TRUE(remove_container(engine(), job.spec.id.text(), after(10s)));
+    const auto gone = fetch(job);
     ASSERT_FALSE(gone);
     EXPECT_EQ(gone.error().kind(), ErrorKind::not_found);
-    EXPECT_EQ(copies_in(spec.directory), 0) << "one that failed goes, too";
+    EXPECT_EQ(copies_in(job.context.directory), 0) << "one that failed goes, too";
 }
 
 TEST_P(DockerExecutor, AMissingInterpreterIsNamed)
 {
-    auto spec = job("hello");
-    spec.interpreter = "/opt/nowhere/python";
-    start(spec);
+    auto job = make_job("hello");
+    job.spec.program.interpreter = "/opt/nowhere/python";
+    start(job);
 
-    const auto status = follow(spec);
+    const auto status = follow(job);
 
     ASSERT_TRUE(status.exit);
     EXPECT_EQ(status.exit->cause, "start-failure");
@@ -284,29 +285,29 @@ TEST_P(DockerExecutor, AMissingInterpreterIsNamed)
 
 TEST_P(DockerExecutor, AnImageThatCannotBeHadIsNamed)
 {
-    auto spec = job("hello");
-    spec.container.image = "localhost:1/nobody/nothing:1";
+    auto job = make_job("hello");
+    job.spec.runtime.container->image = "localhost:1/nobody/nothing:1";
 
-    const auto staged = target_.executor->stage(spec, [](const std::string&) {}, {});
+    const auto staged = target_.executor->stage(job, [](const std::string&) {}, {});
 
     ASSERT_FALSE(staged);
     EXPECT_THAT(staged.error().message(), HasSubstr("localhost:1/nobody/nothing"));
-    EXPECT_TRUE(target_.executor->wants_login(spec, {}));
-    spec.container.registry_username = "ann";
-    EXPECT_FALSE(target_.executor->wants_login(spec, {})) << "it had one";
-    EXPECT_FALSE(target_.executor->wants_login(job("hello"), {})) << "the image is there";
+    EXPECT_TRUE(target_.executor->wants_login(job, {}));
+    job.context.login.username = "ann";
+    EXPECT_FALSE(target_.executor->wants_login(job, {})) << "it had one";
+    EXPECT_FALSE(target_.executor->wants_login(make_job("hello"), {})) << "the image is there";
 }
 
 TEST_P(DockerExecutor, AContainerThatCannotStartLeavesNoSecretBehind)
 {
-    auto spec = job("hello");
-    spec.variables = {{"SECRET", "s3cr3t-value"}};
-    spec.container.arguments = {"--device=/dev/nonexistent4"};
-    ASSERT_TRUE(target_.executor->stage(spec, [](const std::string&) {}, {}));
+    auto job = make_job("hello");
+    job.spec.program.variables = {{"SECRET", "s3cr3t-value"}};
+    job.spec.runtime.container->arguments = {"--device=/dev/nonexistent4"};
+    ASSERT_TRUE(target_.executor->stage(job, [](const std::string&) {}, {}));
 
-    EXPECT_FALSE(target_.executor->launch(spec, {}));
+    EXPECT_FALSE(target_.executor->launch(job, {}));
 
-    EXPECT_FALSE(is_there(spec.directory / control::environment));
+    EXPECT_FALSE(is_there(job.context.directory / control::environment));
 }
 
 TEST_P(DockerExecutor, ProcessesHaveAGenerousLimitThatCanBeChanged)
@@ -314,12 +315,12 @@ TEST_P(DockerExecutor, ProcessesHaveAGenerousLimitThatCanBeChanged)
     for (const auto& [words, limit] :
          std::vector<std::pair<std::vector<std::string>, std::int64_t>>{
              {{}, 16384}, {{"--pids-limit=77"}, 77}, {{"--pids-limit", "-1"}, -1}}) {
-        auto spec = job("hello");
-        spec.container.arguments = words;
-        start(spec);
-        EXPECT_EQ(follow(spec).exit->status(), 0);
+        auto job = make_job("hello");
+        job.spec.runtime.container->arguments = words;
+        start(job);
+        EXPECT_EQ(follow(job).exit->status(), 0);
         const auto shown =
-            engine().json("GET", "/containers/" + spec.id.text() + "/json", {}, after(10s));
+            engine().json("GET", "/containers/" + job.spec.id.text() + "/json", {}, after(10s));
         ASSERT_TRUE(shown);
         const auto& seen = (*shown)["HostConfig"]["PidsLimit"];
         EXPECT_EQ(seen.is_null() ? -1 : seen.as_integer(), limit);
@@ -328,13 +329,13 @@ TEST_P(DockerExecutor, ProcessesHaveAGenerousLimitThatCanBeChanged)
 
 TEST_P(DockerExecutor, CleaningRemovesTheContainer)
 {
-    const auto spec = job("hello");
-    const auto job = start(spec);
-    follow(spec);
+    const auto job = make_job("hello");
+    const auto job = start(job);
+    follow(job);
 
-    ASSERT_TRUE(target_.executor->clean(job, spec.directory));
+    ASSERT_TRUE(target_.executor->clean(job, job.context.directory));
 
-    EXPECT_EQ(find_container(engine(), spec.id.text(), after(10s), {}).value(), std::nullopt);
+    EXPECT_EQ(find_container(engine(), job.spec.id.text(), after(10s), {}).value(), std::nullopt);
 }
 
 }  // namespace

@@ -16,45 +16,46 @@ EnvironmentRemark will_be_pulled(const std::string& name)
             "The run pulls it first."};
 }
 
-Error gone_since(const JobSpec& spec)
+Error gone_since(const Job& job)
 {
     return {ErrorKind::not_found,
             fmt::format("the image '{}', which was '{}' in the earlier run, is no longer on this "
                         "engine or in a registry",
-                        printable(spec.container.pinned),
-                        printable(spec.container.image)),
+                        printable(job.spec.runtime.container->pinned),
+                        printable(job.spec.runtime.container->image)),
             "Submit the script again to use the current image of that name."};
 }
 
 }  // namespace
 
-const std::string& wanted_image(const JobSpec& spec)
+const std::string& wanted_image(const Job& job)
 {
-    return spec.container.pinned.empty() ? spec.container.image : spec.container.pinned;
+    return job.spec.runtime.container->pinned.empty() ? job.spec.runtime.container->image
+                                                      : job.spec.runtime.container->pinned;
 }
 
-Result<std::optional<dockerapi::Login>> login_for(const JobSpec& spec, const std::stop_token& stop)
+Result<std::optional<dockerapi::Login>> login_for(const Job& job, const std::stop_token& stop)
 {
-    const auto registry = dockerapi::registry_of(spec.container.image);
-    if (spec.container.has_login())
-        return dockerapi::Login{.username = spec.container.registry_username,
-                                .password = spec.container.registry_password,
-                                .identity_token = spec.container.registry_token,
+    const auto registry = dockerapi::registry_of(job.spec.runtime.container->image);
+    if (!job.context.login.empty())
+        return dockerapi::Login{.username = job.context.login.username,
+                                .password = job.context.login.password,
+                                .identity_token = job.context.login.token,
                                 .server = registry};
-    return dockerapi::find_login(registry, spec.submitter_environment, stop);
+    return dockerapi::find_login(registry, job.context.submitter_environment, stop);
 }
 
 Result<> provide_image(const Engine& engine,
-                       const JobSpec& spec,
+                       const Job& job,
                        const Progress& progress,
                        const std::stop_token& stop)
 {
-    const auto& name = wanted_image(spec);
+    const auto& name = wanted_image(job);
     if (TRY(find_image(engine, name, after(patience), stop))) return {};
-    const bool pinned = !spec.container.pinned.empty();
-    if (pinned && name.find('@') == std::string::npos) return tl::unexpected(gone_since(spec));
+    const bool pinned = !job.spec.runtime.container->pinned.empty();
+    if (pinned && name.find('@') == std::string::npos) return tl::unexpected(gone_since(job));
     progress(fmt::format("pulling the image '{}'", printable(name)));
-    auto pulled = pull_image(engine, name, TRY(login_for(spec, stop)), progress, stop);
+    auto pulled = pull_image(engine, name, TRY(login_for(job, stop)), progress, stop);
     if (pulled || !pinned) return pulled;
     return pulled.map_error(while_doing("the image of the earlier run"));
 }
@@ -81,23 +82,22 @@ usable_image(const Engine& engine, const std::string& name, const std::stop_toke
 }
 
 Result<> describe_base(const Engine& engine,
-                       const JobSpec& spec,
+                       const Job& job,
                        EnvironmentUsed& used,
                        const std::stop_token& stop)
 {
-    used.base_image = spec.container.image;
-    const auto image = TRY(find_image(engine, wanted_image(spec), after(patience), stop));
+    used.base_image = job.spec.runtime.container->image;
+    const auto image = TRY(find_image(engine, wanted_image(job), after(patience), stop));
     if (!image) return {};  // the launch says so
     used.base_digest = image->digests.empty() ? image->id : image->digests.front();
     if (used.image.empty()) used.image = image->id;
     return {};
 }
 
-Result<Examination>
-examine_image(const Engine& engine, const JobSpec& spec, const std::stop_token& stop)
+Result<Examination> examine_image(const Engine& engine, const Job& job, const std::stop_token& stop)
 {
     Examination out;
-    out.image = wanted_image(spec);
+    out.image = wanted_image(job);
     if (!TRY(find_image(engine, out.image, after(patience), stop))) {
         out.reason = fmt::format("the image '{}' is not on the engine yet", printable(out.image));
         out.remarks.push_back(will_be_pulled(out.image));
@@ -113,12 +113,10 @@ examine_image(const Engine& engine, const JobSpec& spec, const std::stop_token& 
     return out;
 }
 
-Result<Examination> with_image(Examination found,
-                               const Engine& engine,
-                               const JobSpec& spec,
-                               const std::stop_token& stop)
+Result<Examination>
+with_image(Examination found, const Engine& engine, const Job& job, const std::stop_token& stop)
 {
-    found.image = wanted_image(spec);
+    found.image = wanted_image(job);
     if (TRY(find_image(engine, found.image, after(patience), stop))) return found;
     // That is no obstacle: place brings it.
     std::erase_if(found.remarks, [](const auto& one) { return one.severity == "error"; });

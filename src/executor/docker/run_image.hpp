@@ -14,14 +14,14 @@ namespace ponk::executor::docker {
 constexpr std::chrono::seconds patience{60};
 
 // An earlier run's exactly, or what the configuration names.
-const std::string& wanted_image(const JobSpec& spec);
+const std::string& wanted_image(const Job& job);
 
 // For its registry: the run's own credentials, else what the user's Docker client knows.
-Result<std::optional<dockerapi::Login>> login_for(const JobSpec& spec, const std::stop_token& stop);
+Result<std::optional<dockerapi::Login>> login_for(const Job& job, const std::stop_token& stop);
 
 // Pulls it when it is not there.
 Result<> provide_image(const dockerapi::Engine& engine,
-                       const JobSpec& spec,
+                       const Job& job,
                        const Progress& progress,
                        const std::stop_token& stop);
 
@@ -31,17 +31,17 @@ usable_image(const dockerapi::Engine& engine, const std::string& name, const std
 
 // The image of the run, so that another run can use the same.
 Result<> describe_base(const dockerapi::Engine& engine,
-                       const JobSpec& spec,
+                       const Job& job,
                        EnvironmentUsed& used,
                        const std::stop_token& stop);
 
 // What is to be done about the image when nothing uses it.
 Result<Examination>
-examine_image(const dockerapi::Engine& engine, const JobSpec& spec, const std::stop_token& stop);
+examine_image(const dockerapi::Engine& engine, const Job& job, const std::stop_token& stop);
 // The same beside what was found about an environment on it.
 Result<Examination> with_image(Examination found,
                                const dockerapi::Engine& engine,
-                               const JobSpec& spec,
+                               const Job& job,
                                const std::stop_token& stop);
 
 }  // namespace ponk::executor::docker

@@ -2,7 +2,7 @@
 #include "executor/environments/environment.hpp"
 
 #include "base/text.hpp"
-#include "executor/job/gpu_request.hpp"
+#include "executor/job/device_variables.hpp"
 #include "executor/run_directory/relay_file.hpp"
 
 #include <algorithm>
@@ -39,13 +39,13 @@ void spare_loopback(Environment& out)
 }
 
 // The address comes from the supervisor, which opens it.
-void add_mlflow(const JobSpec& spec, Environment& out)
+void add_mlflow(const Job& job, Environment& out)
 {
     // A name beside the id is for who asks for it: MLflow's client fails where the two differ, as
     // they do for processes of a script that has gone on to another experiment.
     constexpr std::string_view experiment = "MLFLOW_EXPERIMENT_NAME";
-    const bool is_wanted = std::any_of(spec.variables.begin(),
-                                       spec.variables.end(),
+    const bool is_wanted = std::any_of(job.spec.program.variables.begin(),
+                                       job.spec.program.variables.end(),
                                        [&](const auto& each) { return each.first == experiment; });
     if (!is_wanted) out.unset(std::string(experiment));
     // Of another server, from the user's shell.
@@ -57,9 +57,9 @@ void add_mlflow(const JobSpec& spec, Environment& out)
                              "MLFLOW_TRACKING_INSECURE_TLS",
                              "MLFLOW_WORKSPACE"})
         out.unset(name);
-    out.set("MLFLOW_RUN_ID", spec.id.text());
-    out.set("MLFLOW_EXPERIMENT_ID", spec.tracking.experiment);
-    out.set("MLFLOW_TRACKING_TOKEN", spec.token);
+    out.set("MLFLOW_RUN_ID", job.spec.id.text());
+    out.set("MLFLOW_EXPERIMENT_ID", job.context.tracking.experiment);
+    out.set("MLFLOW_TRACKING_TOKEN", job.context.token);
     // The address is of use inside the run only.
     if (out.get("MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT").empty())
         out.set("MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT", "true");
@@ -109,13 +109,12 @@ std::string Environment::bytes() const
     return out;
 }
 
-Environment compose_environment(const JobSpec& spec,
-                                const std::vector<std::string>& ground,
-                                const RunPlaces& places)
+Environment
+compose_environment(const Job& job, const std::vector<std::string>& ground, const RunPlaces& places)
 {
     Environment out(ground);
     out.set("PYTHONUNBUFFERED", "1");
-    for (const auto& [name, value] : spec.variables)
+    for (const auto& [name, value] : variables_of(job))
         out.set(name, value);
     const auto theirs = out.get("PYTHONPATH");
     out.set("PYTHONPATH", places.python_modules + (theirs.empty() ? "" : ":" + theirs));
@@ -124,14 +123,14 @@ Environment compose_environment(const JobSpec& spec,
         const auto& folder = places.shared;
         out.set("AZUREML_NATIVE_SHARE_DIRECTORY", folder.ends_with('/') ? folder : folder + "/");
     }
-    if (spec.gpu.hides_all()) {
+    if (job.spec.resources.gpu.hides_all()) {
         for (const auto& [name, value] : hiding_variables())
             out.set(name, value);
     }
-    if (has_relay(spec)) add_mlflow(spec, out);
-    out.set("AZUREML_RUN_ID", spec.id.text());
-    out.set("PONK_RUN_ID", spec.id.text());
-    out.set("PONK_RUN_TOKEN", spec.token);
+    if (has_relay(job)) add_mlflow(job, out);
+    out.set("AZUREML_RUN_ID", job.spec.id.text());
+    out.set("PONK_RUN_ID", job.spec.id.text());
+    out.set("PONK_RUN_TOKEN", job.context.token);
     out.set("PONK_RUN_DIRECTORY", places.control);
     out.set("PONK_OUTPUTS_DIRECTORY", places.tree + "/outputs");
     out.set("PWD", places.tree);

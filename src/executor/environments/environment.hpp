@@ -33,7 +33,7 @@ struct RunPlaces {
 
 // What the script sees: `ground` (the user's shell, or what the image sets), then the
 // configuration, then ours.
-Environment compose_environment(const JobSpec& spec,
+Environment compose_environment(const Job& job,
                                 const std::vector<std::string>& ground,
                                 const RunPlaces& places);
 

@@ -7,23 +7,23 @@
 namespace ponk::executor {
 namespace {
 
-JobSpec sample()
+Job sample()
 {
-    JobSpec spec;
-    spec.id = RunId::make();
-    spec.directory = "/runs/r";
-    spec.token = "t0k";
-    spec.submitter_environment = {
+    Job job;
+    job.spec.id = RunId::make();
+    job.context.directory = "/runs/r";
+    job.context.token = "t0k";
+    job.context.submitter_environment = {
         "PATH=/bin", "PYTHONPATH=/theirs", "A=shell", "OLDPWD=/x", "broken"};
-    spec.variables = {{"A", "configured"}, {"B", "line\nbreak"}};
-    return spec;
+    job.spec.program.variables = {{"A", "configured"}, {"B", "line\nbreak"}};
+    return job;
 }
 
 TEST(Environment, TheConfigurationWinsOverTheShell)
 {
     const auto environment =
         compose_environment(sample(),
-                            sample().submitter_environment,
+                            sample().context.submitter_environment,
                             {.tree = "/runs/r/work", .python_modules = "/lib/python"});
 
     EXPECT_EQ(environment.get("A"), "configured");
@@ -36,32 +36,34 @@ TEST(Environment, TheConfigurationWinsOverTheShell)
 
 TEST(Environment, RunThatAskedForNoGpuSeesNoneWhateverItsVariablesSay)
 {
-    auto spec = sample();
-    spec.variables = {{"CUDA_VISIBLE_DEVICES", "0"}, {"HIP_VISIBLE_DEVICES", "1"}};
-    const auto usual = compose_environment(spec, spec.submitter_environment, {});
+    auto job = sample();
+    job.spec.program.variables = {{"CUDA_VISIBLE_DEVICES", "0"}, {"HIP_VISIBLE_DEVICES", "1"}};
+    const auto usual = compose_environment(job, job.context.submitter_environment, {});
     EXPECT_EQ(usual.get("CUDA_VISIBLE_DEVICES"), "0") << "nobody asked for none";
 
-    spec.gpu.origin = GpuRequest::Origin::asked;
-    const auto hidden = compose_environment(spec, {"ROCR_VISIBLE_DEVICES=0"}, {});
+    job.spec.resources.gpu.origin = GpuRequest::Origin::asked;
+    const auto hidden = compose_environment(job, {"ROCR_VISIBLE_DEVICES=0"}, {});
     EXPECT_THAT(hidden.words(), testing::Contains("CUDA_VISIBLE_DEVICES="));
     EXPECT_EQ(hidden.get("HIP_VISIBLE_DEVICES"), "-1");
     EXPECT_EQ(hidden.get("ROCR_VISIBLE_DEVICES"), "-1");
 
-    spec.gpu.selection = "1";
-    EXPECT_EQ(compose_environment(spec, {}, {}).get("CUDA_VISIBLE_DEVICES"), "0");
+    job.spec.resources.gpu.selection = "1";
+    EXPECT_EQ(compose_environment(job, {}, {}).get("CUDA_VISIBLE_DEVICES"), "0");
 }
 
 TEST(Environment, OurModulesComeFirstAndTheirsStay)
 {
-    auto spec = sample();
-    EXPECT_EQ(compose_environment(spec, spec.submitter_environment, {.python_modules = "/lib"})
-                  .get("PYTHONPATH"),
-              "/lib:/theirs");
+    auto job = sample();
+    EXPECT_EQ(
+        compose_environment(job, job.context.submitter_environment, {.python_modules = "/lib"})
+            .get("PYTHONPATH"),
+        "/lib:/theirs");
 
-    spec.submitter_environment.clear();
-    EXPECT_EQ(compose_environment(spec, spec.submitter_environment, {.python_modules = "/lib"})
-                  .get("PYTHONPATH"),
-              "/lib");
+    job.context.submitter_environment.clear();
+    EXPECT_EQ(
+        compose_environment(job, job.context.submitter_environment, {.python_modules = "/lib"})
+            .get("PYTHONPATH"),
+        "/lib");
 }
 
 TEST(Environment, TheSharedFolderEndsWithASlash)
@@ -74,28 +76,28 @@ TEST(Environment, TheSharedFolderEndsWithASlash)
 
 TEST(Environment, TheRunKnowsItself)
 {
-    const auto spec = sample();
-    const auto environment =
-        compose_environment(spec, spec.submitter_environment, {.tree = "/w", .control = "/runs/r"});
+    const auto job = sample();
+    const auto environment = compose_environment(
+        job, job.context.submitter_environment, {.tree = "/w", .control = "/runs/r"});
 
-    EXPECT_EQ(environment.get("PONK_RUN_ID"), spec.id.text());
-    EXPECT_EQ(environment.get("AZUREML_RUN_ID"), spec.id.text());
+    EXPECT_EQ(environment.get("PONK_RUN_ID"), job.spec.id.text());
+    EXPECT_EQ(environment.get("AZUREML_RUN_ID"), job.spec.id.text());
     EXPECT_EQ(environment.get("PONK_RUN_DIRECTORY"), "/runs/r");
     EXPECT_EQ(environment.get("PONK_OUTPUTS_DIRECTORY"), "/w/outputs");
 }
 
 TEST(Environment, MlflowsClientsKnowTheRun)
 {
-    auto spec = sample();
-    spec.tracking.experiment = "7";
-    spec.tracking.experiment_name = "iris";
-    spec.submitter_environment = {"MLFLOW_TRACKING_USERNAME=me",
-                                  "MLFLOW_EXPERIMENT_NAME=theirs",
-                                  "HTTP_PROXY=http://proxy",
-                                  "NO_PROXY=a.b"};
-    const auto environment = compose_environment(spec, spec.submitter_environment, {});
+    auto job = sample();
+    job.context.tracking.experiment = "7";
+    job.context.tracking.experiment_name = "iris";
+    job.context.submitter_environment = {"MLFLOW_TRACKING_USERNAME=me",
+                                         "MLFLOW_EXPERIMENT_NAME=theirs",
+                                         "HTTP_PROXY=http://proxy",
+                                         "NO_PROXY=a.b"};
+    const auto environment = compose_environment(job, job.context.submitter_environment, {});
 
-    EXPECT_EQ(environment.get("MLFLOW_RUN_ID"), spec.id.text());
+    EXPECT_EQ(environment.get("MLFLOW_RUN_ID"), job.spec.id.text());
     EXPECT_EQ(environment.get("MLFLOW_EXPERIMENT_ID"), "7");
     EXPECT_EQ(environment.get("MLFLOW_EXPERIMENT_NAME"), "");
     EXPECT_EQ(environment.get("MLFLOW_TRACKING_TOKEN"), "t0k");
@@ -103,18 +105,18 @@ TEST(Environment, MlflowsClientsKnowTheRun)
     EXPECT_EQ(environment.get("no_proxy"), "a.b,127.0.0.1");
     EXPECT_EQ(environment.get("NO_PROXY"), "a.b,127.0.0.1");
 
-    spec.variables.emplace_back("MLFLOW_EXPERIMENT_NAME", "wanted");
-    EXPECT_EQ(
-        compose_environment(spec, spec.submitter_environment, {}).get("MLFLOW_EXPERIMENT_NAME"),
-        "wanted");
+    job.spec.program.variables.emplace_back("MLFLOW_EXPERIMENT_NAME", "wanted");
+    EXPECT_EQ(compose_environment(job, job.context.submitter_environment, {})
+                  .get("MLFLOW_EXPERIMENT_NAME"),
+              "wanted");
 }
 
 TEST(Environment, AConfigurationMayNameAnotherServerForMlflow)
 {
-    auto spec = sample();
-    spec.tracking.experiment = "7";
-    spec.variables = {{"MLFLOW_TRACKING_URI", "http://elsewhere"}};
-    const auto environment = compose_environment(spec, {}, {});
+    auto job = sample();
+    job.context.tracking.experiment = "7";
+    job.spec.program.variables = {{"MLFLOW_TRACKING_URI", "http://elsewhere"}};
+    const auto environment = compose_environment(job, {}, {});
 
     EXPECT_EQ(environment.get("MLFLOW_TRACKING_URI"), "http://elsewhere");
     EXPECT_EQ(environment.get("MLFLOW_RUN_ID"), "");

@@ -19,12 +19,12 @@ struct ReadFile {
     config::Diagnostics diagnostics;
 };
 
-Result<ReadFile> read_conda_file(const JobSpec& spec)
+Result<ReadFile> read_conda_file(const Job& job)
 {
-    config::Report report(spec.environment.file);
+    config::Report report(job.spec.environment.file);
     const auto path =
-        TRY(os::contained_path(spec.directory / control::work, spec.environment.file)
-                .map_error(while_doing("conda file {}", os::in_quotes(spec.environment.file))));
+        TRY(os::contained_path(job.context.directory / control::work, job.spec.environment.file)
+                .map_error(while_doing("conda file {}", os::in_quotes(job.spec.environment.file))));
     const auto root = config::load_document(path, report);
     if (!root) return tl::unexpected(config::to_error(report.take()));
     ReadFile file{config::read_conda(*root, report), {}};
@@ -43,12 +43,12 @@ bool may_have_gpus(const GpuRequest& request)
            std::filesystem::exists("/dev/dxg", ignored);
 }
 
-Error not_prepared(const EnvironmentRequest& request, const environment::Outlook& outlook)
+Error not_prepared(const RunSpec& spec, const environment::Outlook& outlook)
 {
     return {ErrorKind::not_found,
             fmt::format("the environment of '{}' is not prepared for target '{}': {}",
-                        request.file,
-                        request.target,
+                        spec.environment.file,
+                        spec.location.target,
                         outlook.reason),
             "Build it with 'ponk experiment prepare', or write 'PrepareEnvironment: true' in the "
             "run configuration."};
@@ -80,50 +80,51 @@ EnvironmentEntry entry_of(const environment::Entry& entry)
 
 }  // namespace
 
-Result<std::optional<environment::Request>> environment_request(const JobSpec& spec)
+Result<std::optional<environment::Request>> environment_request(const Job& job)
 {
-    const auto& wanted = spec.environment;
+    const auto& wanted = job.spec.environment;
     if (wanted.file.empty()) return std::nullopt;
-    auto conda = TRY(read_conda_file(spec)).conda;
-    environment::Request request{.project = wanted.project,
-                                 .target = wanted.target,
+    auto conda = TRY(read_conda_file(job)).conda;
+    environment::Request request{.project = job.spec.project,
+                                 .target = job.spec.location.target,
                                  .conda = std::move(conda),
-                                 .root = spec.directory / control::work,
+                                 .root = job.context.directory / control::work,
                                  .file = wanted.file,
                                  .interpreter = {},
                                  .image = std::nullopt,
                                  .lock = std::nullopt};
-    if (wanted.substitutions == EnvironmentRequest::Substitutions::known)
+    if (wanted.substitutions == model::EnvironmentSpec::Substitutions::known)
         request.substitutions = environment::Request::Substitutions::known;
-    request.gpus = may_have_gpus(spec.gpu) ? environment::Gpus::some : environment::Gpus::none;
-    if (!wanted.lock.empty())
+    request.gpus =
+        may_have_gpus(job.spec.resources.gpu) ? environment::Gpus::some : environment::Gpus::none;
+    if (!job.context.lock.empty())
         request.lock =
-            TRY(environment::parse_lock(wanted.lock)
+            TRY(environment::parse_lock(job.context.lock)
                     .map_error(while_doing("the lock of the earlier run's environment")));
     return request;
 }
 
 Result<environment::Prepared> prepare_environment(const Path& home,
-                                                  const JobSpec& spec,
+                                                  const Job& job,
                                                   const environment::Request& request,
                                                   const Progress& progress,
                                                   std::stop_token stop)
 {
-    const auto settings = environment::settings_from(home, spec.submitter_environment);
-    if (spec.environment.missing == EnvironmentRequest::Missing::refuse) {
+    const auto settings = environment::settings_from(home, job.context.submitter_environment);
+    if (job.spec.environment.missing == model::EnvironmentSpec::Missing::refuse) {
         const auto outlook = TRY(environment::check(settings, request, stop));
-        if (!outlook.ready) return tl::unexpected(not_prepared(spec.environment, outlook));
+        if (!outlook.ready) return tl::unexpected(not_prepared(job.spec, outlook));
     }
     return environment::prepare(settings, request, progress, std::move(stop));
 }
 
 Result<Examination> examine_environment(const Path& home,
-                                        const JobSpec& spec,
+                                        const Job& job,
                                         const environment::Request& request,
                                         std::stop_token stop)
 {
     Examination out;
-    for (const auto& diagnostic : TRY(read_conda_file(spec)).diagnostics) {
+    for (const auto& diagnostic : TRY(read_conda_file(job)).diagnostics) {
         out.remarks.push_back({diagnostic.severity == config::Severity::notice ? "note" : "warning",
                                fmt::format("{}:{}:{}: {}",
                                            diagnostic.file,
@@ -132,8 +133,10 @@ Result<Examination> examine_environment(const Path& home,
                                            diagnostic.message),
                                diagnostic.hint});
     }
-    const auto outlook = TRY(environment::check(
-        environment::settings_from(home, spec.submitter_environment), request, std::move(stop)));
+    const auto outlook =
+        TRY(environment::check(environment::settings_from(home, job.context.submitter_environment),
+                               request,
+                               std::move(stop)));
     out.ready = outlook.ready;
     out.id = outlook.id;
     out.key = outlook.key;
@@ -184,11 +187,11 @@ EnvironmentUsed describe_use(const environment::Prepared& prepared)
     return used;
 }
 
-Notices substitution_notices(const environment::Prepared& prepared, const JobSpec& spec)
+Notices substitution_notices(const environment::Prepared& prepared, const Job& job)
 {
     Notices notices;
     for (const auto& substitution : prepared.substitutions)
-        notices.push_back(environment::to_text(substitution, spec.environment.file));
+        notices.push_back(environment::to_text(substitution, job.spec.environment.file));
     return notices;
 }
 

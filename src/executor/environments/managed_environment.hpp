@@ -15,17 +15,17 @@ namespace ponk::executor {
 
 // What the run's conda file asks for, read from the run's own copy of the project; nullopt when it
 // names none. The caller adds image or interpreter.
-Result<std::optional<environment::Request>> environment_request(const JobSpec& spec);
+Result<std::optional<environment::Request>> environment_request(const Job& job);
 
 // Finds it or builds it; refuses to build when the run says so.
 Result<environment::Prepared> prepare_environment(const Path& home,
-                                                  const JobSpec& spec,
+                                                  const Job& job,
                                                   const environment::Request& request,
                                                   const Progress& progress,
                                                   std::stop_token stop);
 // What that would do now, and what is to be said about the file before.
 Result<Examination> examine_environment(const Path& home,
-                                        const JobSpec& spec,
+                                        const Job& job,
                                         const environment::Request& request,
                                         std::stop_token stop);
 
@@ -35,7 +35,7 @@ std::vector<std::string> ground_of(const environment::Prepared& prepared,
 
 EnvironmentUsed describe_use(const environment::Prepared& prepared);
 // What was put in the place of what: sentences for the user.
-Notices substitution_notices(const environment::Prepared& prepared, const JobSpec& spec);
+Notices substitution_notices(const environment::Prepared& prepared, const Job& job);
 
 // Environments that are ready for runs that were staged and not launched yet, with the leases
 // that keep them. Any thread may call.

@@ -137,21 +137,22 @@ std::optional<std::string> head_of_event_file(int fd, std::uint64_t size)
     return to_hex(*tail);
 }
 
-Result<> note_event_folders(const JobSpec& spec)
+Result<> note_event_folders(const Job& job)
 {
-    const auto note = spec.directory / control::tensorboard;
+    const auto note = job.context.directory / control::tensorboard;
     JsonArray before;
-    for (const auto& file : find_event_files(spec.directory, spec.tensorboard)) {
-        const auto fd = open_event_file(spec.directory, file);
+    for (const auto& file : find_event_files(job.context.directory, job.spec.program.tensorboard)) {
+        const auto fd = open_event_file(job.context.directory, file);
         const auto head = fd ? head_of_event_file(fd->get(), file.size) : std::nullopt;
         if (head) before.emplace_back(JsonArray{file.path, *head});
     }
-    if (before.empty() && spec.tensorboard.empty()) return os::remove_tree(note);
-    return os::replace_file(
-        note,
-        to_json(JsonObject{{"folder", spec.tensorboard}, {"before", std::move(before)}}) + "\n",
-        0600,
-        os::Durable::content);
+    if (before.empty() && job.spec.program.tensorboard.empty()) return os::remove_tree(note);
+    return os::replace_file(note,
+                            to_json(JsonObject{{"folder", job.spec.program.tensorboard},
+                                               {"before", std::move(before)}}) +
+                                "\n",
+                            0600,
+                            os::Durable::content);
 }
 
 EventFolders read_event_folders(const Path& directory)

@@ -24,7 +24,7 @@ struct EventFolders {
 bool is_event_folder(std::string_view folder);
 
 // Before the script begins: writes down where to look, and what is there already.
-Result<> note_event_folders(const JobSpec& spec);
+Result<> note_event_folders(const Job& job);
 EventFolders read_event_folders(const Path& directory);
 
 struct EventFile {

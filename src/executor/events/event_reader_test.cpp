@@ -145,10 +145,10 @@ TEST_F(EventFilesOfARun, FoldersBelowNameTheirMetrics)
 
 TEST_F(EventFilesOfARun, GivenFolderIsReadBesidesOutputsAndNamesWhatLiesInBoth)
 {
-    JobSpec spec;
-    spec.directory = run_;
-    spec.tensorboard = "outputs/tb/";
-    ASSERT_TRUE(note_event_folders(spec));
+    Job job;
+    job.context.directory = run_;
+    job.spec.program.tensorboard = "outputs/tb/";
+    ASSERT_TRUE(note_event_folders(job));
     append("outputs/tb/events.out.tfevents.1", event_file_begin(1) + scalar_record("in", 1, 0));
     append("outputs/else/events.out.tfevents.2", event_file_begin(2) + scalar_record("out", 2, 0));
     read_all();
@@ -159,10 +159,10 @@ TEST_F(EventFilesOfARun, FilesThatCameWithTheProjectAreNotOfTheRun)
 {
     append("logs/events.out.tfevents.1", event_file_begin(1) + scalar_record("old", 1, 0));
     append("outputs/events.out.tfevents.2", event_file_begin(2) + scalar_record("old", 1, 0));
-    JobSpec spec;
-    spec.directory = run_;
-    spec.tensorboard = "logs";
-    ASSERT_TRUE(note_event_folders(spec));
+    Job job;
+    job.context.directory = run_;
+    job.spec.program.tensorboard = "logs";
+    ASSERT_TRUE(note_event_folders(job));
     append("logs/events.out.tfevents.3", event_file_begin(3) + scalar_record("new", 1, 0));
     // Written again under the old name.
     std::filesystem::remove(run_ / "work/outputs/events.out.tfevents.2");

@@ -3,7 +3,7 @@
 
 #include "base/text.hpp"
 #include "base/time.hpp"
-#include "executor/job/gpu_request.hpp"
+#include "executor/job/device_variables.hpp"
 #include "executor/run_directory/control_directory.hpp"
 #include "executor/run_directory/run_files.hpp"
 #include "gpu/probe/probe.hpp"
@@ -71,9 +71,10 @@ std::string to_text(const MonitorJob& job)
 Result<MonitorJob> parse_monitor_job(std::string_view text)
 {
     const auto json = TRY(parse_json(text));
+    auto request = TRY(model::parse_gpu_request(json["request"]));
     MonitorJob job{.run = json.text("run"),
                    .script = json.text("script"),
-                   .request = gpu_request_from(json["request"]),
+                   .request = std::move(request),
                    .lib = json.text("lib"),
                    .devices_are_chosen = json.boolean("devices_are_chosen"),
                    .stub = json.text("stub"),
@@ -85,18 +86,19 @@ Result<MonitorJob> parse_monitor_job(std::string_view text)
     return job;
 }
 
-bool needs_monitor(const JobSpec& spec)
+bool needs_monitor(const Job& job)
 {
-    return !spec.gpu.empty() &&
-           (spec.gpu.origin == GpuRequest::Origin::asked ||
-            spec.gpu.need == GpuRequest::Need::required ||
-            gpu::may_have_gpus(monitor_environment(spec.submitter_environment)));
+    return !job.spec.resources.gpu.empty() &&
+           (job.spec.resources.gpu.origin == GpuRequest::Origin::asked ||
+            job.spec.resources.gpu.need == GpuRequest::Need::required ||
+            gpu::may_have_gpus(monitor_environment(job.context.submitter_environment)));
 }
 
-bool chooses_devices(const JobSpec& spec)
+bool chooses_devices(const Job& job)
 {
-    return std::ranges::any_of(
-        spec.variables, [](const auto& variable) { return chooses_devices(variable.first); });
+    return std::ranges::any_of(job.spec.program.variables, [](const auto& variable) {
+        return chooses_devices(variable.first);
+    });
 }
 
 Result<> start_monitor(const MonitorStart& start, const Adopt& adopt, std::stop_token stop)

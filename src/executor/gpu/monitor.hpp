@@ -41,10 +41,10 @@ Result<MonitorJob> parse_monitor_job(std::string_view text);
 
 // A machine without any sign of a GPU is told apart at the price of a few stat() calls: there runs
 // that nobody asked GPUs for are started as ever.
-bool needs_monitor(const JobSpec& spec);
+bool needs_monitor(const Job& job);
 
 // The configuration sets a variable by which frameworks choose devices.
-bool chooses_devices(const JobSpec& spec);
+bool chooses_devices(const Job& job);
 
 // Writes the job and starts the process. Returns once it waits in the queue or the run is started;
 // its refusal is an error (GPUs that are not there, or busy when the run is not to wait).

@@ -11,14 +11,15 @@ using namespace std::chrono_literals;
 class ForgedControl : public LocalExecutor {
 protected:
     // The supervisors of a script that has forged its files by now and is still there.
-    RunProcesses forge(const JobSpec& spec)
+    RunProcesses forge(const Job& job)
     {
-        start(spec);
-        const auto pids = processes(spec);
-        auto status = follow(spec, JobPhase::running);
-        let_forge(spec);
+        start(job);
+        const auto pids = processes(job);
+        auto status = follow(job, JobPhase::running);
+        let_forge(job);
         while (status.log_length == 0)
-            status = *target_.executor->sync(spec.id.text(), spec.directory, status, after(1s), {});
+            status = *target_.executor->sync(
+                job.spec.id.text(), job.context.directory, status, after(1s), {});
         return pids;
     }
 };
@@ -34,32 +35,33 @@ constexpr const char* forged_exit =
 TEST_P(ForgedControl, WhatAScriptWritesIntoControlFilesIsNotBelieved)
 {
     for (const auto* name : {"forge", "block"}) {
-        auto spec = job(name);
-        spec.arguments = {forged_exit};
-        start(spec);
-        let_forge(spec);
-        let_end(spec);
+        auto job = make_job(name);
+        job.spec.program.arguments = {forged_exit};
+        start(job);
+        let_forge(job);
+        let_end(job);
 
-        const auto status = follow(spec);
+        const auto status = follow(job);
 
         EXPECT_EQ(status.exit->status(), 4) << name;
         EXPECT_EQ(status.exit->by, "stub");
         EXPECT_EQ(status.exit->cause, "script");
-        EXPECT_EQ(status.exit->log_length, log_of(spec).size());
+        EXPECT_EQ(status.exit->log_length, log_of(job).size());
     }
 }
 
 TEST_P(ForgedControl, ForgedFilesDoNotMisleadWhoStandsInForTheSupervisor)
 {
     for (const auto* name : {"forge", "block"}) {
-        auto spec = job(name);
-        spec.arguments = {"ponk-ended 1\ncode 0\nsignal 0\ncause script\nended 5\nend\n"};
-        const auto pids = forge(spec);
+        auto job = make_job(name);
+        job.spec.program.arguments = {
+            "ponk-ended 1\ncode 0\nsignal 0\ncause script\nended 5\nend\n"};
+        const auto pids = forge(job);
         end_process(pids.guard.pid);
         end_process(pids.stub.pid);
-        let_end(spec);
+        let_end(job);
 
-        const auto status = follow(spec);
+        const auto status = follow(job);
 
         EXPECT_EQ(status.exit->status(), 4) << name;
         EXPECT_EQ(status.exit->by, "daemon");
@@ -69,13 +71,13 @@ TEST_P(ForgedControl, ForgedFilesDoNotMisleadWhoStandsInForTheSupervisor)
 
 TEST_P(ForgedControl, TheGuardTakesOverBesideAForgedRecord)
 {
-    auto spec = job("forge");
-    spec.arguments = {forged_exit};
-    const auto pids = forge(spec);
+    auto job = make_job("forge");
+    job.spec.program.arguments = {forged_exit};
+    const auto pids = forge(job);
     end_process(pids.stub.pid);
-    let_end(spec);
+    let_end(job);
 
-    const auto status = follow(spec);
+    const auto status = follow(job);
 
     EXPECT_EQ(status.exit->status(), 4);
     EXPECT_EQ(status.exit->by, "stub");
@@ -83,15 +85,15 @@ TEST_P(ForgedControl, TheGuardTakesOverBesideAForgedRecord)
 
 TEST_P(ForgedControl, TheScriptIsNotGivenTheKey)
 {
-    const auto spec = job("environment");
-    start(spec);
-    follow(spec);
+    const auto job = make_job("environment");
+    start(job);
+    follow(job);
 
-    EXPECT_EQ(log_of(spec).find(key_of(spec)), std::string::npos);
-    const auto entries = os::list_directory(spec.directory).value();
+    EXPECT_EQ(log_of(job).find(key_of(job)), std::string::npos);
+    const auto entries = os::list_directory(job.context.directory).value();
     for (const auto& entry : entries) {
-        const auto bytes = os::read_file(spec.directory / entry.name);
-        EXPECT_EQ(bytes.value_or("").find(key_of(spec)), std::string::npos) << entry.name;
+        const auto bytes = os::read_file(job.context.directory / entry.name);
+        EXPECT_EQ(bytes.value_or("").find(key_of(job)), std::string::npos) << entry.name;
     }
 }
 

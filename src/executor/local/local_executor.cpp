@@ -43,82 +43,83 @@ public:
     {
     }
 
-    Result<Staged>
-    stage(const JobSpec& spec, const Progress& progress, std::stop_token stop) override
+    Result<Staged> stage(const Job& job, const Progress& progress, std::stop_token stop) override
     {
         Staged staged;
-        staged.notices = TRY(stage_working_copy(options_.trees, spec, stop));
+        staged.notices = TRY(stage_working_copy(options_.trees, job, stop));
         const auto begin = boot_milliseconds();
-        if (auto prepared = TRY(environment_of(spec, progress, stop))) {
+        if (auto prepared = TRY(environment_of(job, progress, stop))) {
             staged.prepare_ms = boot_milliseconds() - begin;
             staged.environment = describe_use(*prepared);
-            for (auto& notice : substitution_notices(*prepared, spec))
+            for (auto& notice : substitution_notices(*prepared, job))
                 staged.notices.push_back(std::move(notice));
-            held_.hold(spec.id, std::move(*prepared));
+            held_.hold(job.spec.id, std::move(*prepared));
         }
         return staged;
     }
 
-    Result<Examination> examine(const JobSpec& spec, std::stop_token stop) override
+    Result<Examination> examine(const Job& job, std::stop_token stop) override
     {
-        TRY(stage_working_copy(options_.trees, spec, stop));
-        if (const auto request = TRY(request_of(spec)))
-            return examine_environment(options_.home, spec, *request, stop);
-        return examine_own_python(spec, stop);
+        TRY(stage_working_copy(options_.trees, job, stop));
+        if (const auto request = TRY(request_of(job)))
+            return examine_environment(options_.home, job, *request, stop);
+        return examine_own_python(job, stop);
     }
 
-    Result<std::string> launch(const JobSpec& spec, std::stop_token stop) override
+    Result<std::string> launch(const Job& job, std::stop_token stop) override
     {
-        const auto job = spec.id.text();
-        if (is_there(spec.directory / control::claim) && !TRY(withdraw_claim(spec.directory)))
-            return job;
-        if (is_monitor_alive(spec.directory)) return job;
+        auto handle = job.spec.id.text();
+        if (is_there(job.context.directory / control::claim) &&
+            !TRY(withdraw_claim(job.context.directory)))
+            return handle;
+        if (is_monitor_alive(job.context.directory)) return handle;
         // The lease goes on with the supervisor and the script.
-        auto prepared = held_.take(spec.id);
+        auto prepared = held_.take(job.spec.id);
         if (!prepared)
             prepared = TRY(environment_of(
-                spec, [](const std::string&) {}, stop));
-        const auto environment = TRY(write_spec(spec, prepared ? &*prepared : nullptr, stop));
-        TRY(note_event_folders(spec));
-        if (!spec.shared_directory.empty()) TRY(os::make_directories(spec.shared_directory, 0755));
-        if (needs_monitor(spec)) {
-            TRY(start_beside(spec, environment, prepared ? lease_of(*prepared) : -1, stop));
-            return job;
+                job, [](const std::string&) {}, stop));
+        const auto environment = TRY(write_spec(job, prepared ? &*prepared : nullptr, stop));
+        TRY(note_event_folders(job));
+        if (!job.spec.runtime.shared_directory.empty())
+            TRY(os::make_directories(job.spec.runtime.shared_directory, 0755));
+        if (needs_monitor(job)) {
+            TRY(start_beside(job, environment, prepared ? lease_of(*prepared) : -1, stop));
+            return handle;
         }
         // A supervisor killed before the script began has done nothing: the next one may try.
         for (int attempt = 0; attempt < 20; ++attempt) {
             const auto said = TRY(start_stub({.program = stub_,
-                                              .directory = spec.directory,
+                                              .directory = job.context.directory,
                                               .environment = environment,
                                               .lease = prepared ? lease_of(*prepared) : -1},
                                              adopt(),
                                              stop));
-            if (said == "started" || said == "claimed") return job;
+            if (said == "started" || said == "claimed") return handle;
             if (said.starts_with("error ")) {
-                TRY(withdraw_claim(spec.directory));
+                TRY(withdraw_claim(job.context.directory));
                 return fail(ErrorKind::unavailable, "supervisor: {}", printable(said.substr(6)));
             }
-            if (!TRY(withdraw_claim(spec.directory))) return job;
+            if (!TRY(withdraw_claim(job.context.directory))) return handle;
         }
         return fail(ErrorKind::unavailable,
                     "the supervisor {} is killed repeatedly before it can start the script",
                     os::in_quotes(stub_));
     }
 
-    Result<JobStatus> sync(const std::string& job,
+    Result<JobStatus> sync(const std::string& handle,
                            const Path& directory,
                            const JobStatus& seen,
                            Deadline deadline,
                            std::stop_token stop) override
     {
-        const auto run = run_in(job, directory);
+        const auto run = run_in(handle, directory);
         open_up(directory);
         const Watcher::Subscription subscription(watcher_, directory);
         for (;;) {
             subscription.bell().silence();
             open_up(directory);
             auto status = TRY(run->look());
-            TRY(add_monitor_state(files_of(job, directory), directory, status));
+            TRY(add_monitor_state(files_of(handle, directory), directory, status));
             // A script can remove its own folder before we have seen who it is.
             if (status.phase == JobPhase::starting && !is_there(directory))
                 return fail(ErrorKind::not_found, "{} does not exist", os::in_quotes(directory));
@@ -139,16 +140,16 @@ public:
     }
 
     Result<>
-    cancel(const std::string& job, const Path& directory, std::chrono::seconds grace) override
+    cancel(const std::string& handle, const Path& directory, std::chrono::seconds grace) override
     {
-        held_.drop(job);
+        held_.drop(handle);
         open_up(directory);
         // A record that cannot be read says nothing about the processes.
-        const auto ended = files_of(job, directory).find(control::exit);
+        const auto ended = files_of(handle, directory).find(control::exit);
         if (!is_there(directory) || (ended && *ended)) return {};
         // On a full disk the signal alone must do.
         const auto noted = request_end(directory, grace);
-        run_in(job, directory)->ask_to_end();
+        run_in(handle, directory)->ask_to_end();
         return noted || is_there(directory / control::pid) ? Result<>() : noted;
     }
 
@@ -176,33 +177,33 @@ public:
         return gpus_.look(request.submitter_environment, stop);
     }
 
-    Result<> clean(const std::string& job, const Path& directory) override
+    Result<> clean(const std::string& handle, const Path& directory) override
     {
-        held_.drop(job);
+        held_.drop(handle);
         open_up(directory);
-        return clean_run_directory(files_of(job, directory), directory);
+        return clean_run_directory(files_of(handle, directory), directory);
     }
 
 private:
-    [[nodiscard]] SealedFiles files_of(const std::string& job, const Path& directory) const
+    [[nodiscard]] SealedFiles files_of(const std::string& handle, const Path& directory) const
     {
-        return {directory, keys_.of(job)};
+        return {directory, keys_.of(handle)};
     }
 
     // `pythonLocation` is what a managed environment stands on; the script gets its own.
-    static Result<std::optional<environment::Request>> request_of(const JobSpec& spec)
+    static Result<std::optional<environment::Request>> request_of(const Job& job)
     {
-        auto request = TRY(environment_request(spec));
-        if (request) request->interpreter = spec.interpreter;
+        auto request = TRY(environment_request(job));
+        if (request) request->interpreter = job.spec.program.interpreter;
         return request;
     }
 
     Result<std::optional<environment::Prepared>>
-    environment_of(const JobSpec& spec, const Progress& progress, const std::stop_token& stop)
+    environment_of(const Job& job, const Progress& progress, const std::stop_token& stop)
     {
-        const auto request = TRY(request_of(spec));
+        const auto request = TRY(request_of(job));
         if (!request) return std::nullopt;
-        return TRY(prepare_environment(options_.home, spec, *request, progress, stop));
+        return TRY(prepare_environment(options_.home, job, *request, progress, stop));
     }
 
     static int lease_of(const environment::Prepared& prepared)
@@ -216,24 +217,24 @@ private:
     }
 
     // A run with GPUs is started by its GPU monitor, as soon as it has them.
-    Result<> start_beside(const JobSpec& spec,
+    Result<> start_beside(const Job& job,
                           const std::string& environment,
                           int lease,
                           const std::stop_token& stop)
     {
-        const MonitorJob job{.run = spec.id.text(),
-                             .script = spec.script,
-                             .request = spec.gpu,
-                             .lib = options_.home / "lib",
-                             .devices_are_chosen = chooses_devices(spec),
-                             .stub = stub_,
-                             .engine = {},
-                             .container = {},
-                             .tree_is_copied = false};
-        return start_monitor({.job = job,
-                              .directory = spec.directory,
+        const MonitorJob task{.run = job.spec.id.text(),
+                              .script = job.spec.program.script,
+                              .request = job.spec.resources.gpu,
+                              .lib = options_.home / "lib",
+                              .devices_are_chosen = chooses_devices(job),
+                              .stub = stub_,
+                              .engine = {},
+                              .container = {},
+                              .tree_is_copied = false};
+        return start_monitor({.job = task,
+                              .directory = job.context.directory,
                               .environment = environment,
-                              .submitter_environment = spec.submitter_environment,
+                              .submitter_environment = job.context.submitter_environment,
                               .lease = lease},
                              adopt(),
                              stop);
@@ -241,45 +242,46 @@ private:
 
     // Returns key and environment as the supervisor wants them.
     Result<std::string>
-    write_spec(const JobSpec& given, const environment::Prepared* prepared, std::stop_token stop)
+    write_spec(const Job& given, const environment::Prepared* prepared, std::stop_token stop)
     {
-        auto spec = given;
+        auto job = given;
         if (prepared != nullptr) {
-            spec.interpreter = prepared->record.interpreter;
-            spec.submitter_environment = ground_of(*prepared, given.submitter_environment);
+            job.spec.program.interpreter = prepared->record.interpreter;
+            job.context.submitter_environment =
+                ground_of(*prepared, given.context.submitter_environment);
         }
-        const auto tree = spec.directory / control::work;
-        auto environment = compose_environment(spec,
-                                               spec.submitter_environment,
+        const auto tree = job.context.directory / control::work;
+        auto environment = compose_environment(job,
+                                               job.context.submitter_environment,
                                                {.tree = tree.string(),
-                                                .control = spec.directory.string(),
+                                                .control = job.context.directory.string(),
                                                 .python_modules = python_.string(),
-                                                .shared = spec.shared_directory});
-        auto line = TRY(command_line(spec, tree, environment.words(), stop));
+                                                .shared = job.spec.runtime.shared_directory});
+        auto line = TRY(command_line(job, tree, environment.words(), stop));
         for (const auto& [name, value] : line.variables)
             environment.set(name, value);
-        const StubSpec text{.run = spec.id.text(),
-                            .token = spec.token,
+        const StubSpec text{.run = job.spec.id.text(),
+                            .token = job.context.token,
                             .directory = tree.string(),
                             .program = line.program.string(),
                             .argv = std::move(line.argv),
-                            .relay = has_relay(spec) ? relay_.string() : "",
-                            .umask = spec.umask,
-                            .time_limit = spec.time_limit,
-                            .grace = spec.grace};
-        TRY(os::make_directories(spec.directory / control::journal));
-        TRY(write_relay_file(spec, (tree / "outputs").string()));
+                            .relay = has_relay(job) ? relay_.string() : "",
+                            .umask = job.context.umask,
+                            .time_limit = job.spec.resources.time_limit,
+                            .grace = job.spec.policy.grace};
+        TRY(os::make_directories(job.context.directory / control::journal));
+        TRY(write_relay_file(job, (tree / "outputs").string()));
         // Its name need not outlive a power cut: the supervisor would not either.
         TRY(os::replace_file(
-            spec.directory / control::spec, to_text(text), 0600, os::Durable::content));
-        return keys_.of(spec.id.text()) + '\0' + environment.bytes();
+            job.context.directory / control::spec, to_text(text), 0600, os::Durable::content));
+        return keys_.of(job.spec.id.text()) + '\0' + environment.bytes();
     }
 
-    std::shared_ptr<LocalRun> run_in(const std::string& job, const Path& directory)
+    std::shared_ptr<LocalRun> run_in(const std::string& handle, const Path& directory)
     {
         const auto runs = runs_.lock();
         auto& run = (*runs)[directory.string()];
-        if (!run) run = std::make_shared<LocalRun>(directory, files_of(job, directory));
+        if (!run) run = std::make_shared<LocalRun>(directory, files_of(handle, directory));
         return run;
     }
 

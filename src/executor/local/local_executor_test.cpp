@@ -24,77 +24,78 @@ INSTANTIATE_TEST_SUITE_P(Here,
 
 TEST_P(LocalExecutor, TheScriptSeesItsFolderUmaskAndSharedFolder)
 {
-    auto spec = job("folder");
-    spec.umask = 027;
-    spec.shared_directory = (root_ / "shared/p").string();
-    start(spec);
-    follow(spec);
+    auto job = make_job("folder");
+    job.context.umask = 027;
+    job.spec.runtime.shared_directory = (root_ / "shared/p").string();
+    start(job);
+    follow(job);
 
-    EXPECT_EQ(log_of(spec),
-              (spec.directory / "work").string() + "\n0027\n" + (root_ / "shared/p").string() +
-                  "/\n");
+    EXPECT_EQ(log_of(job),
+              (job.context.directory / "work").string() + "\n0027\n" +
+                  (root_ / "shared/p").string() + "/\n");
 }
 
 TEST_P(LocalExecutor, TheEnvironmentArrivesByteForByte)
 {
-    auto spec = job("environment");
-    spec.variables = {
+    auto job = make_job("environment");
+    job.spec.program.variables = {
         {"LINES_", "a\nb"}, {"BYTES", "\xff\xfe"}, {"QUOTES", "'\"`$(x)"}, {"EMPTY", ""}};
-    start(spec);
-    follow(spec);
+    start(job);
+    follow(job);
 
-    const auto log = '\0' + log_of(spec);
-    for (const auto& [name, value] : spec.variables)
+    const auto log = '\0' + log_of(job);
+    for (const auto& [name, value] : job.spec.program.variables)
         EXPECT_NE(log.find('\0' + name + "=" + value + '\0'), std::string::npos) << name;
 }
 
 TEST_P(LocalExecutor, ARestartedDaemonFindsTheRun)
 {
-    const auto spec = job("slow");
-    start(spec);
+    const auto job = make_job("slow");
+    start(job);
     target_.executor.reset();
     target_.executor = make_local(root_).executor;
 
-    const auto status = follow(spec);
+    const auto status = follow(job);
 
     EXPECT_EQ(status.exit->status(), 9);
     EXPECT_EQ(status.exit->by, "stub");
-    EXPECT_EQ(log_of(spec), "a\nb\n");
+    EXPECT_EQ(log_of(job), "a\nb\n");
 }
 
 TEST_P(LocalExecutor, NumbersOfEventFilesAreInTheJournalWhileTheScriptRunsAndOnceInTheEnd)
 {
-    auto spec = job("events");
-    spec.tensorboard = "logs";
-    ASSERT_TRUE(os::make_directories(spec.directory));
-    ASSERT_TRUE(os::replace_file(spec.directory / "one",
+    auto job = make_job("events");
+    job.spec.program.tensorboard = "logs";
+    ASSERT_TRUE(os::make_directories(job.context.directory));
+    ASSERT_TRUE(os::replace_file(job.context.directory / "one",
                                  event_file_begin(1) + scalar_record("loss", 4, 0)));
-    ASSERT_TRUE(os::replace_file(spec.directory / "two", scalar_record("loss", 2, 1)));
-    ASSERT_TRUE(os::replace_file(spec.directory / "three", scalar_record("loss", 1, 2)));
+    ASSERT_TRUE(os::replace_file(job.context.directory / "two", scalar_record("loss", 2, 1)));
+    ASSERT_TRUE(os::replace_file(job.context.directory / "three", scalar_record("loss", 1, 2)));
     const auto points = [&] {
-        const auto bytes = os::read_file(spec.directory / "journal/tensorboard.journal");
+        const auto bytes = os::read_file(job.context.directory / "journal/tensorboard.journal");
         return bytes ? model::read_journal(*bytes, 0).points : std::vector<model::MetricPoint>();
     };
     const auto follow_until = [&](std::size_t count) {
         const auto deadline = after(20s);
         JobStatus seen;
         while (points().size() < count && Deadline::clock::now() < deadline)
-            seen =
-                target_.executor->sync(spec.id.text(), spec.directory, seen, after(5s), {}).value();
+            seen = target_.executor
+                       ->sync(job.spec.id.text(), job.context.directory, seen, after(5s), {})
+                       .value();
         EXPECT_EQ(points().size(), count);
         EXPECT_EQ(seen.phase, JobPhase::running);
         EXPECT_GT(seen.journal_length, 0U);
     };
-    start(spec);
+    start(job);
     follow_until(1);
     target_.executor.reset();
-    let_forge(spec);
+    let_forge(job);
     target_.executor = make_local(root_).executor;
     follow_until(2);
     target_.executor.reset();
-    let_end(spec);
+    let_end(job);
     target_.executor = make_local(root_).executor;
-    follow(spec);
+    follow(job);
 
     ASSERT_EQ(points().size(), 3U);
     for (std::size_t i = 0; i < 3; ++i) {
@@ -105,47 +106,48 @@ TEST_P(LocalExecutor, NumbersOfEventFilesAreInTheJournalWhileTheScriptRunsAndOnc
 
 TEST_P(LocalExecutor, AfterARebootTheRunIsLost)
 {
-    const auto spec = job("hello");
-    ASSERT_TRUE(target_.executor->stage(spec, [](const std::string&) {}, {}));
-    ASSERT_TRUE(os::make_directories(spec.directory / control::claim));
-    const SealedFiles files(spec.directory, key_of(spec));
+    const auto job = make_job("hello");
+    ASSERT_TRUE(target_.executor->stage(job, [](const std::string&) {}, {}));
+    ASSERT_TRUE(os::make_directories(job.context.directory / control::claim));
+    const SealedFiles files(job.context.directory, key_of(job));
     ASSERT_TRUE(files.publish(control::pid,
                               "ponk-pid 1\nstub 1 1\nguard 1 1\nmain 1 1\nboot before\nend\n"));
 
-    EXPECT_EQ(follow(spec, JobPhase::lost).reason, "the host was rebooted while the script ran");
+    EXPECT_EQ(follow(job, JobPhase::lost).reason, "the host was rebooted while the script ran");
 }
 
 TEST_P(LocalExecutor, AClaimWhoseOwnerDiedEarlyIsTakenOver)
 {
-    const auto spec = job("hello");
-    ASSERT_TRUE(target_.executor->stage(spec, [](const std::string&) {}, {}));
-    ASSERT_TRUE(os::make_directories(spec.directory / control::claim));
-    EXPECT_EQ(follow(spec, JobPhase::lost).reason,
+    const auto job = make_job("hello");
+    ASSERT_TRUE(target_.executor->stage(job, [](const std::string&) {}, {}));
+    ASSERT_TRUE(os::make_directories(job.context.directory / control::claim));
+    EXPECT_EQ(follow(job, JobPhase::lost).reason,
               "the supervisor was killed before the script started");
 
-    start(spec);
+    start(job);
 
-    EXPECT_EQ(follow(spec).exit->status(), 0);
+    EXPECT_EQ(follow(job).exit->status(), 0);
 }
 
 TEST_P(LocalExecutor, JournalsAreNews)
 {
-    const auto spec = job("wait");
-    start(spec);
-    auto status = follow(spec, JobPhase::running);
+    const auto job = make_job("wait");
+    start(job);
+    auto status = follow(job, JobPhase::running);
     while (status.log_length != 6)
-        status = *target_.executor->sync(spec.id.text(), spec.directory, status, after(1s), {});
-    std::jthread writer([&spec] {
+        status = *target_.executor->sync(
+            job.spec.id.text(), job.context.directory, status, after(1s), {});
+    std::jthread writer([&job] {
         std::this_thread::sleep_for(20ms);
-        EXPECT_TRUE(os::replace_file(spec.directory / "journal/1.journal", "abc"));
+        EXPECT_TRUE(os::replace_file(job.context.directory / "journal/1.journal", "abc"));
     });
 
     const auto next =
-        target_.executor->sync(spec.id.text(), spec.directory, status, after(10s), {});
+        target_.executor->sync(job.spec.id.text(), job.context.directory, status, after(10s), {});
 
     EXPECT_EQ(next->journal_length, 3U);
-    EXPECT_TRUE(target_.executor->cancel("", spec.directory, 1s));
-    follow(spec);
+    EXPECT_TRUE(target_.executor->cancel("", job.context.directory, 1s));
+    follow(job);
 }
 
 }  // namespace

@@ -64,19 +64,19 @@ ExecutorUnderTest make_local(const Path& /*root*/)
     options.trees = script_trees(scripts);
     ExecutorUnderTest target;
     target.executor = local::make_executor(std::move(options)).value();
-    target.spec.framework = "Python";
-    target.spec.interpreter = "/bin/sh";
-    target.spec.submitter_environment = {"PATH=/usr/bin:/bin"};
-    target.spec.grace = 1s;
+    target.job.spec.program.framework = "Python";
+    target.job.spec.program.interpreter = "/bin/sh";
+    target.job.context.submitter_environment = {"PATH=/usr/bin:/bin"};
+    target.job.spec.policy.grace = 1s;
     target.script_suffix = ".sh";
     return target;
 }
 
-RunProcesses LocalExecutor::processes(const JobSpec& spec)
+RunProcesses LocalExecutor::processes(const Job& job)
 {
     const auto deadline = after(10s);
     while (Deadline::clock::now() < deadline) {
-        if (const auto text = os::read_file(spec.directory / control::pid))
+        if (const auto text = os::read_file(job.context.directory / control::pid))
             return parse_processes(*text).value();
         std::this_thread::sleep_for(1ms);
     }
@@ -84,20 +84,20 @@ RunProcesses LocalExecutor::processes(const JobSpec& spec)
     return {};
 }
 
-std::string LocalExecutor::key_of(const JobSpec& spec)
+std::string LocalExecutor::key_of(const Job& job)
 {
-    return RunKeys::load(Home::path / "run.key").value().of(spec.id.text());
+    return RunKeys::load(Home::path / "run.key").value().of(job.spec.id.text());
 }
 
-void LocalExecutor::start_elsewhere(const JobSpec& spec)
+void LocalExecutor::start_elsewhere(const Job& job)
 {
-    ASSERT_TRUE(target_.executor->stage(spec, [](const std::string&) {}, {}));
-    const StubSpec text{.run = spec.id.text(),
-                        .token = spec.token,
-                        .directory = (spec.directory / "work").string(),
+    ASSERT_TRUE(target_.executor->stage(job, [](const std::string&) {}, {}));
+    const StubSpec text{.run = job.spec.id.text(),
+                        .token = job.context.token,
+                        .directory = (job.context.directory / "work").string(),
                         .program = "/bin/sh",
-                        .argv = {"/bin/sh", spec.script}};
-    ASSERT_TRUE(os::replace_file(spec.directory / "spec", to_text(text)));
+                        .argv = {"/bin/sh", job.spec.program.script}};
+    ASSERT_TRUE(os::replace_file(job.context.directory / "spec", to_text(text)));
     const auto stub = install_stub(Home::path / "lib").value();
     ::prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
     const auto done = os::run({.argv = {"sh",
@@ -106,9 +106,9 @@ void LocalExecutor::start_elsewhere(const JobSpec& spec)
                                         "PATH=$PATH env -0; } >$1/e; "
                                         "\"$0\" $1 3 4 3<$1/e 4>$1/said &",
                                         stub.string(),
-                                        spec.directory.string(),
-                                        spec.token,
-                                        key_of(spec)}},
+                                        job.context.directory.string(),
+                                        job.context.token,
+                                        key_of(job)}},
                               after(10s),
                               {});
     ASSERT_TRUE(done);

@@ -19,26 +19,26 @@ ExecutorUnderTest make_local(const Path& root);
 // What only this target promises.
 class LocalExecutor : public ExecutorContract {
 protected:
-    static RunProcesses processes(const JobSpec& spec);
+    static RunProcesses processes(const Job& job);
     // The forging scripts wait for this, so that the true files can be read before.
-    static void let_forge(const JobSpec& spec)
+    static void let_forge(const Job& job)
     {
-        ASSERT_TRUE(os::replace_file(spec.directory / "go", ""));
+        ASSERT_TRUE(os::replace_file(job.context.directory / "go", ""));
     }
-    static void let_end(const JobSpec& spec)
+    static void let_end(const Job& job)
     {
-        ASSERT_TRUE(os::replace_file(spec.directory / "end", ""));
+        ASSERT_TRUE(os::replace_file(job.context.directory / "end", ""));
     }
-    static std::string key_of(const JobSpec& spec);
+    static std::string key_of(const Job& job);
     // The script goes on without them.
-    void kill_supervisors(const JobSpec& spec)
+    void kill_supervisors(const Job& job)
     {
-        const auto found = processes(spec);
+        const auto found = processes(job);
         end_process(found.guard.pid);
         end_process(found.stub.pid);
     }
     // Starts a supervisor that is no descendant of ours, as after a restart of the daemon.
-    void start_elsewhere(const JobSpec& spec);
+    void start_elsewhere(const Job& job);
     void TearDown() override
     {
         ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);

@@ -10,11 +10,11 @@ namespace ponk::executor::local {
 
 using namespace std::chrono_literals;
 
-Result<Examination> examine_own_python(const JobSpec& spec, std::stop_token stop)
+Result<Examination> examine_own_python(const Job& job, std::stop_token stop)
 {
     Examination out;
-    const auto found =
-        find_interpreter(spec, spec.directory / control::work, spec.submitter_environment);
+    const auto found = find_interpreter(
+        job, job.context.directory / control::work, job.context.submitter_environment);
     if (!found) {
         out.reason = found.error().message();
         out.remarks.push_back({"error", found.error().message(), found.error().hint()});
@@ -26,7 +26,7 @@ Result<Examination> examine_own_python(const JobSpec& spec, std::stop_token stop
                                              "-s",
                                              "-c",
                                              "import platform;print(platform.python_version())"},
-                                    .env = spec.submitter_environment,
+                                    .env = job.context.submitter_environment,
                                     .directory = "/"},
                                    after(60s),
                                    stop));

@@ -6,6 +6,6 @@
 namespace ponk::executor::local {
 
 // The user's own Python, whose packages are theirs: looked for as a run would, and started once.
-Result<Examination> examine_own_python(const JobSpec& spec, std::stop_token stop);
+Result<Examination> examine_own_python(const Job& job, std::stop_token stop);
 
 }  // namespace ponk::executor::local

@@ -28,15 +28,14 @@ constexpr std::size_t most_rounds = 4;
 constexpr auto patient_silence = 3s;
 
 // What the job names, else what the one who submits has here; it is kept nowhere.
-Result<JobSpec> with_login(const JobSpec& spec, const std::stop_token& stop)
+Result<Job> with_login(const Job& job, const std::stop_token& stop)
 {
-    auto sent = spec;
-    if (spec.container.image.empty() || spec.container.has_login()) return sent;
-    const auto registry = dockerapi::registry_of(spec.container.image);
-    if (const auto login = TRY(dockerapi::find_login(registry, spec.submitter_environment, stop))) {
-        sent.container.registry_username = login->username;
-        sent.container.registry_password = login->password;
-        sent.container.registry_token = login->identity_token;
+    auto sent = job;
+    if (!job.spec.runtime.container || !job.context.login.empty()) return sent;
+    const auto registry = dockerapi::registry_of(job.spec.runtime.container->image);
+    if (const auto login =
+            TRY(dockerapi::find_login(registry, job.context.submitter_environment, stop))) {
+        sent.context.login = {login->username, login->password, login->identity_token};
     }
     return sent;
 }
@@ -44,31 +43,31 @@ Result<JobSpec> with_login(const JobSpec& spec, const std::stop_token& stop)
 Result<Answer> bring_through(const Options& options,
                              AgentConnection& connection,
                              const std::string& call,
-                             const JobSpec& spec,
+                             const Job& job,
                              const Progress& progress,
                              const std::stop_token& stop)
 {
-    TreeSender sender(options.home, options.objects, spec);
-    auto sent = without_login(spec);
+    TreeSender sender(options.home, options.objects, job);
+    auto sent = without_login(job);
     auto rounds = most_rounds;
     for (std::size_t round = 0; round < rounds; ++round) {
+        JsonObject head{{"type", options.type}};
+        put_job(head, sent);
         const auto answer =
             TRY(connection
-                    .call({.call = call,
-                           .head = {{"type", options.type}, {"spec", to_json(sent)}},
-                           .progress = progress},
+                    .call({.call = call, .head = std::move(head), .progress = progress},
                           after(stage_patience),
                           stop)
                     .map_error([&](const Error& error) {
                         // What is missing is missing there, and whoever reads it is here.
                         return connection.broken() || error.kind() == ErrorKind::cancelled
                                    ? error
-                                   : error.within("on '" + name_of(spec.host) + "'");
+                                   : error.within("on '" + name_of(host_of(job)) + "'");
                     }));
         if (answer.head.boolean("login")) {
-            const bool tried = sent.container.has_login();
-            if (!tried) sent = TRY(with_login(spec, stop));
-            if (tried || !sent.container.has_login())
+            const bool tried = !sent.context.login.empty();
+            if (!tried) sent = TRY(with_login(job, stop));
+            if (tried || sent.context.login.empty())
                 return tl::unexpected(parse_error(answer.head["error"]));
             continue;
         }
@@ -89,43 +88,41 @@ Result<Answer> bring_through(const Options& options,
 
 }  // namespace
 
-JobSpec without_login(const JobSpec& spec)
+Job without_login(const Job& job)
 {
-    auto sent = spec;
-    sent.container.registry_username.clear();
-    sent.container.registry_password.clear();
-    sent.container.registry_token.clear();
+    auto sent = job;
+    sent.context.login = {};
     return sent;
 }
 
 Result<AgentCalls::Answer> bring_tree(const Options& options,
                                       const std::string& call,
-                                      const JobSpec& spec,
+                                      const Job& job,
                                       const Progress& progress,
                                       const std::stop_token& stop)
 {
-    TRY(os::make_directories(spec.directory / control::journal));
-    TRY(write_host(spec.directory, spec.host));
-    TRY(remember_host(options.home, options.type, spec.host));
+    TRY(os::make_directories(job.context.directory / control::journal));
+    TRY(write_host(job.context.directory, host_of(job)));
+    TRY(remember_host(options.home, options.type, host_of(job)));
     bool met = false;
     auto deadline = after(outage_patience);
     for (;;) {
         const auto connection = [&] {
             const os::LateNotice slow(patient_silence, [&] {
                 if (progress && !met)
-                    progress(fmt::format("'{}' has not answered yet", name_of(spec.host)));
+                    progress(fmt::format("'{}' has not answered yet", name_of(host_of(job))));
             });
             return options.hosts->get(
-                spec.host, met ? HostPool::Attempt::when_due : HostPool::Attempt::now, stop);
+                host_of(job), met ? HostPool::Attempt::when_due : HostPool::Attempt::now, stop);
         }();
         // Whoever was never met may not exist; one that was comes back.
         if (!connection && (!met || Deadline::clock::now() >= deadline))
             return tl::unexpected(connection.error());
         if (connection) {
             met = true;
-            auto done = bring_through(options, **connection, call, spec, progress, stop);
+            auto done = bring_through(options, **connection, call, job, progress, stop);
             if (!done && !(*connection)->broken())
-                return tl::unexpected(of_machine(done.error(), spec.host));
+                return tl::unexpected(of_machine(done.error(), host_of(job)));
             if (done) return done;
             if (progress) progress("the connection was cut; trying again");
             deadline = after(outage_patience);

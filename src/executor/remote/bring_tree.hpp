@@ -9,12 +9,12 @@ namespace ponk::executor::remote {
 // "stage" or "examine"), through breaks of the connection.
 Result<AgentCalls::Answer> bring_tree(const Options& options,
                                       const std::string& call,
-                                      const JobSpec& spec,
+                                      const Job& job,
                                       const Progress& progress,
                                       const std::stop_token& stop);
 
 // A host has its own logins and mostly the image too: it gets ours when it says that it could not
 // do without.
-JobSpec without_login(const JobSpec& spec);
+Job without_login(const Job& job);
 
 }  // namespace ponk::executor::remote

@@ -13,7 +13,7 @@ using testing::Not;
 TEST_F(HostileHosts, GetNoObjectsButThoseOfTheTree)
 {
     const auto secret = objects_.put("another project's secret").value();
-    const auto spec = job();
+    const auto job = make_job();
     std::vector<Digest> sent;
     int places = 0;
     const auto target = executor([&](const Frame& request) -> std::vector<Frame> {
@@ -29,12 +29,12 @@ TEST_F(HostileHosts, GetNoObjectsButThoseOfTheTree)
         return {answer({{"incomplete", true}, {"manifest", places == 1}}, pack_digests({secret}))};
     });
 
-    const auto staged = target->stage(spec, {}, {});
+    const auto staged = target->stage(job, {}, {});
 
     ASSERT_TRUE(staged) << staged.error().message();
     EXPECT_EQ(places, 3);
     EXPECT_THAT(sent, Each(Not(secret)));
-    EXPECT_THAT(sent, testing::Contains(spec.snapshot));
+    EXPECT_THAT(sent, testing::Contains(job.spec.snapshot));
 }
 
 constexpr const char* forged =
@@ -65,18 +65,18 @@ TEST_F(HostileHosts, CannotWriteOnTheTerminal)
                             {"files", JsonArray()}})};
         return {{FrameKind::failure, 0, JsonObject{{"message", forged}, {"hint", forged}}, {}}};
     });
-    const auto spec = job();
+    const auto job = make_job();
 
-    const auto staged = target->stage(spec, {}, {});
+    const auto staged = target->stage(job, {}, {});
 
     ASSERT_FALSE(staged);
     EXPECT_TRUE(is_harmless(staged.error().message())) << staged.error().message();
     EXPECT_TRUE(is_harmless(staged.error().hint()));
     EXPECT_THAT(staged.error().message(), HasSubstr("no room"));
-    const auto status = target->sync(spec.id.text(), spec.directory, {}, after(5s), {});
+    const auto status = target->sync(job.spec.id.text(), job.context.directory, {}, after(5s), {});
     ASSERT_TRUE(status) << status.error().message();
     EXPECT_TRUE(is_harmless(status->reason)) << status->reason;
-    const auto facts = target->facts({.host = spec.host, .submitter_environment = {}}, {});
+    const auto facts = target->facts({.host = host_of(job), .submitter_environment = {}}, {});
     ASSERT_TRUE(facts);
     EXPECT_TRUE(is_harmless((*facts)["facts"].text("os")));
     EXPECT_TRUE(is_harmless((*facts)["problems"].as_array().at(0).text("what")));
@@ -85,13 +85,13 @@ TEST_F(HostileHosts, CannotWriteOnTheTerminal)
 TEST_F(HostileHosts, GetALoginOnlyWhenTheyCannotDoWithoutAndOnlyForTheImage)
 {
     for (const bool has_image : {true, false}) {
-        auto spec = job();
-        spec.container.image = "registry.example/team/base:1";
-        spec.container.registry_username = "ann";
-        spec.container.registry_password = "pa55word";
+        auto job = make_job();
+        job.spec.runtime.container = model::Container{.image = "registry.example/team/base:1"};
+        job.context.login.username = "ann";
+        job.context.login.password = "pa55word";
         std::vector<std::string> heard;
         const auto target = executor([&](const Frame& request) -> std::vector<Frame> {
-            const auto password = request.head["spec"]["container"].text("registry_password");
+            const auto password = request.head["context"]["login"].text("password");
             heard.push_back(request.head.text("call") + " " + password);
             if (!has_image && password.empty() && request.head.text("call") == "stage")
                 return {answer({{"login", true},
@@ -99,8 +99,8 @@ TEST_F(HostileHosts, GetALoginOnlyWhenTheyCannotDoWithoutAndOnlyForTheImage)
             return {answer({})};
         });
 
-        ASSERT_TRUE(target->stage(spec, {}, {}));
-        ASSERT_TRUE(target->launch(spec, {}));
+        ASSERT_TRUE(target->stage(job, {}, {}));
+        ASSERT_TRUE(target->launch(job, {}));
 
         if (has_image) {
             EXPECT_THAT(heard, testing::ElementsAre("stage ", "launch "));
@@ -112,9 +112,9 @@ TEST_F(HostileHosts, GetALoginOnlyWhenTheyCannotDoWithoutAndOnlyForTheImage)
 
 TEST_F(HostileHosts, WithoutALoginForThemTheirErrorIsTold)
 {
-    auto spec = job();
-    spec.container.image = "registry.example/team/base:1";
-    spec.submitter_environment = {"HOME=/nowhere", "PATH=/nowhere"};
+    auto job = make_job();
+    job.spec.runtime.container = model::Container{.image = "registry.example/team/base:1"};
+    job.context.submitter_environment = {"HOME=/nowhere", "PATH=/nowhere"};
     int places = 0;
     const auto target = executor([&](const Frame&) -> std::vector<Frame> {
         ++places;
@@ -122,7 +122,7 @@ TEST_F(HostileHosts, WithoutALoginForThemTheirErrorIsTold)
             {{"login", true}, {"error", error_to_json(Error(ErrorKind::not_found, "denied"))}})};
     });
 
-    const auto staged = target->stage(spec, {}, {});
+    const auto staged = target->stage(job, {}, {});
 
     ASSERT_FALSE(staged);
     EXPECT_EQ(staged.error().message(), "denied");
@@ -140,7 +140,7 @@ TEST_F(HostileHosts, CannotFillOurMemoryOrDiskWithProgress)
     std::uint64_t heard = 0;
     std::size_t longest = 0;
 
-    const auto staged = target->stage(job(),
+    const auto staged = target->stage(make_job(),
                                       [&](const std::string& line) {
                                           heard += line.size();
                                           longest = std::max(longest, line.size());
@@ -161,7 +161,7 @@ TEST_F(HostileHosts, AFullDiskIsToldWithTheMachine)
         return {{FrameKind::failure, 0, error_to_json(system_error(ENOSPC, "write 'x'")), {}}};
     });
 
-    const auto staged = target->stage(job(), {}, {});
+    const auto staged = target->stage(make_job(), {}, {});
 
     ASSERT_FALSE(staged);
     EXPECT_THAT(staged.error().message(), HasSubstr("'host': write 'x'"));
@@ -179,14 +179,15 @@ TEST_F(HostileHosts, HearThatAllIsHereOnlyWhenItIs)
                 return heard.back() == "sync" ? end({{"outputs", outputs}, {"left_out", left_out}})
                                               : std::vector<Frame>{answer({})};
             });
-            const auto spec = job();
-            ASSERT_TRUE(target->stage(spec, {}, {}));
+            const auto job = make_job();
+            ASSERT_TRUE(target->stage(job, {}, {}));
 
-            const auto status = target->sync(spec.id.text(), spec.directory, {}, after(5s), {});
+            const auto status =
+                target->sync(job.spec.id.text(), job.context.directory, {}, after(5s), {});
 
             ASSERT_TRUE(status && status->exit);
             if (outputs) {
-                ASSERT_TRUE(target->collect(spec.id.text(), spec.directory, {}, {}));
+                ASSERT_TRUE(target->collect(job.spec.id.text(), job.context.directory, {}, {}));
             }
             EXPECT_EQ(std::count(heard.begin(), heard.end(), "collected"), left_out == 0 ? 1 : 0);
         }
@@ -202,7 +203,7 @@ TEST_F(HostileHosts, ProblemsOfTheirGarbageAreToldWithTheMachine)
                                     {"freed", 0},
                                     {"problems", JsonArray{"environment 'x' stays"}}}}})};
     });
-    ASSERT_TRUE(target->stage(job(), {}, {}));
+    ASSERT_TRUE(target->stage(make_job(), {}, {}));
 
     const auto garbage = target->collect_environment_garbage({}, {});
 

@@ -75,20 +75,21 @@ protected:
         return make_executor({folder_.path() / "home", "remotedocker", objects_, hosts, {}})
             .value();
     }
-    JobSpec job()
+    Job make_job()
     {
         EXPECT_TRUE(os::make_directories(folder_.path() / "project"));
         EXPECT_TRUE(os::replace_file(folder_.path() / "project/train.py", "print(1)"));
         snapshot::SnapshotOptions options;
         options.directory = folder_.path() / "project";
         options.git = snapshot::SnapshotOptions::Git::skip;
-        JobSpec spec;
-        spec.id = RunId::make();
-        spec.directory = folder_.path() / "runs" / spec.id.text();
-        spec.source = options.directory;
-        spec.snapshot = snapshot::take_snapshot(objects_, options).value().id;
-        spec.host.address = "host";
-        return spec;
+        Job job;
+        job.spec.id = RunId::make();
+        job.context.directory = folder_.path() / "runs" / job.spec.id.text();
+        job.context.source = options.directory;
+        job.spec.snapshot = snapshot::take_snapshot(objects_, options).value().id;
+        job.spec.location = {
+            .kind = model::Location::Kind::host, .target = "", .host = {.address = "host"}};
+        return job;
     }
     static Frame answer(JsonObject head, std::string payload = {})
     {

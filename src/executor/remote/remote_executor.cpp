@@ -36,49 +36,48 @@ public:
     {
     }
 
-    Result<Staged>
-    stage(const JobSpec& spec, const Progress& progress, std::stop_token stop) override
+    Result<Staged> stage(const Job& job, const Progress& progress, std::stop_token stop) override
     {
         const auto begin = boot_milliseconds();
-        const auto answer = TRY(bring_tree(options_, "stage", spec, bounded(progress), stop));
+        const auto answer = TRY(bring_tree(options_, "stage", job, bounded(progress), stop));
         auto staged = TRY(parse_staged(answer.head));
         // By the other machine's clock, and never more than passed here.
         staged.prepare_ms = std::min(staged.prepare_ms, boot_milliseconds() - begin);
         return staged;
     }
 
-    Result<Examination> examine(const JobSpec& spec, std::stop_token stop) override
+    Result<Examination> examine(const Job& job, std::stop_token stop) override
     {
-        const auto answer = TRY(bring_tree(options_, "examine", spec, {}, stop));
+        const auto answer = TRY(bring_tree(options_, "examine", job, {}, stop));
         return parse_examination(shown_texts(answer.head["examination"]));
     }
 
-    Result<std::string> launch(const JobSpec& spec, std::stop_token stop) override
+    Result<std::string> launch(const Job& job, std::stop_token stop) override
     {
         const auto connection =
-            TRY(options_.hosts->get(spec.host, HostPool::Attempt::when_due, stop));
+            TRY(options_.hosts->get(host_of(job), HostPool::Attempt::when_due, stop));
         auto request = calls_.about("launch");
-        request.head.set("spec", to_json(without_login(spec)));
-        TRY(AgentCalls::ask(*connection, spec.host, std::move(request), after(5min), stop));
-        TRY(os::replace_file(spec.directory / mark::launched,
+        put_job(request.head, without_login(job));
+        TRY(AgentCalls::ask(*connection, host_of(job), std::move(request), after(5min), stop));
+        TRY(os::replace_file(job.context.directory / mark::launched,
                              connection->hello().identity + "\n",
                              0600,
                              os::Durable::no));
-        return spec.id.text();
+        return job.spec.id.text();
     }
 
-    Result<JobStatus> sync(const std::string& job,
+    Result<JobStatus> sync(const std::string& handle,
                            const Path& directory,
                            const JobStatus& seen,
                            Deadline deadline,
                            std::stop_token stop) override
     {
-        const auto files = files_of(job, directory);
+        const auto files = files_of(handle, directory);
         JobStatus ours;
         if (TRY(read_exit(files, directory, ours))) return ours;
         for (;;) {
             const auto asked = Deadline::clock::now();
-            auto status = TRY(follow_.once(job, files, directory, seen, deadline, stop));
+            auto status = TRY(follow_.once(handle, files, directory, seen, deadline, stop));
             if (status.phase == JobPhase::unknown)
                 silent_.note(directory, status.reason);
             else
@@ -92,9 +91,9 @@ public:
     }
 
     Result<>
-    cancel(const std::string& job, const Path& directory, std::chrono::seconds grace) override
+    cancel(const std::string& handle, const Path& directory, std::chrono::seconds grace) override
     {
-        auto sent = send_cancel(job, directory, grace);
+        auto sent = send_cancel(handle, directory, grace);
         const auto host = read_host(directory);
         if (sent || !host || calls_.outage(directory, *host))
             unheard_.clear(directory);
@@ -103,13 +102,13 @@ public:
         return sent;
     }
 
-    Result<> deliver(const std::string& job,
+    Result<> deliver(const std::string& handle,
                      const Path& directory,
                      const std::string& name,
                      std::string answer) override
     {
         const auto host = TRY(read_host(directory));
-        auto request = calls_.about("answer", job);
+        auto request = calls_.about("answer", handle);
         request.head.set("name", name);
         request.payload = std::move(answer);
         const auto connection = TRY(calls_.reach(directory, host, {}));
@@ -117,7 +116,7 @@ public:
             .map([](const auto&) {});
     }
 
-    Result<Collected> collect(const std::string& job,
+    Result<Collected> collect(const std::string& handle,
                               const Path& directory,
                               const BeforeStoring& before,
                               std::stop_token stop) override
@@ -126,9 +125,9 @@ public:
         const auto host = TRY(read_host(directory));
         const auto connection = TRY(calls_.reach(directory, host, stop));
         const auto lease = TRY(snapshot::Lease::take(options_.objects.root(), "outputs", stop));
-        auto request = calls_.about("collect", job);
-        request.progress = bounded([this, job](const std::string& line) {
-            if (options_.tell) options_.tell(job, line);
+        auto request = calls_.about("collect", handle);
+        request.progress = bounded([this, handle](const std::string& line) {
+            if (options_.tell) options_.tell(handle, line);
         });
         const auto tell = request.progress;
         const auto answer =
@@ -140,17 +139,17 @@ public:
             TRY(fetch_tree(*connection, options_.objects, id, tell, stop));
             collected.outputs = TRY(renamed(id, directory, before));
         }
-        calls_.tell_fetched(*connection, job, directory, stop);
+        calls_.tell_fetched(*connection, handle, directory, stop);
         return collected;
     }
 
     Result<std::optional<Digest>>
-    fetch_work(const std::string& job, const Path& directory, std::stop_token stop) override
+    fetch_work(const std::string& handle, const Path& directory, std::stop_token stop) override
     {
         const auto host = TRY(read_host(directory));
         const auto connection = TRY(calls_.reach(directory, host, stop));
         const auto answer =
-            TRY(AgentCalls::ask(*connection, host, calls_.about("work", job), after(1h), stop)
+            TRY(AgentCalls::ask(*connection, host, calls_.about("work", handle), after(1h), stop)
                     .map_error([&](const Error& error) {
                         return error.kind() == ErrorKind::not_found
                                    ? error.within("on '" + name_of(host) + "'")
@@ -213,11 +212,11 @@ public:
         return environments_.collect_garbage(rules, stop);
     }
 
-    Result<> clean(const std::string& job, const Path& directory) override
+    Result<> clean(const std::string& handle, const Path& directory) override
     {
         const auto host = read_host(directory);
         if (!host && host.error().kind() == ErrorKind::not_found) return {};
-        TRY(calls_.ask(TRY(host), calls_.about("clean", job), after(5min), {})
+        TRY(calls_.ask(TRY(host), calls_.about("clean", handle), after(5min), {})
                 .map_error([](const Error& error) {
                     return error.kind() == ErrorKind::unavailable && error.hint().empty()
                                ? error.with_hint("Its files there are kept until you run 'ponk "
@@ -230,14 +229,15 @@ public:
     }
 
 private:
-    Result<> send_cancel(const std::string& job, const Path& directory, std::chrono::seconds grace)
+    Result<>
+    send_cancel(const std::string& handle, const Path& directory, std::chrono::seconds grace)
     {
         JobStatus ours;
-        const auto ended = read_exit(files_of(job, directory), directory, ours);
+        const auto ended = read_exit(files_of(handle, directory), directory, ours);
         if (!is_there(directory) || (ended && *ended)) return {};
         const auto host = read_host(directory);
         if (!host && host.error().kind() == ErrorKind::not_found) return {};  // no host heard of it
-        auto request = calls_.about("cancel", job);
+        auto request = calls_.about("cancel", handle);
         request.head.set("grace", static_cast<std::int64_t>(grace.count()));
         const auto connection = TRY(calls_.reach(directory, TRY(host), {}));
         return AgentCalls::ask(*connection, *host, std::move(request), after(usual_patience), {})

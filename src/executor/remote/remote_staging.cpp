@@ -50,14 +50,15 @@ private:
 
 }  // namespace
 
-TreeSender::TreeSender(const Path& home, const snapshot::ObjectStore& objects, const JobSpec& spec)
-    : objects_(objects), spec_(spec), last_(last_manifest_file(home, spec.host, spec.source))
+TreeSender::TreeSender(const Path& home, const snapshot::ObjectStore& objects, const Job& job)
+    : objects_(objects), job_(job),
+      last_(last_manifest_file(home, host_of(job), job.context.source))
 {
 }
 
 Result<const std::vector<Digest>*> TreeSender::objects()
 {
-    if (!all_) all_ = snapshot::objects_of(TRY(objects_.read_manifest(spec_.snapshot)));
+    if (!all_) all_ = snapshot::objects_of(TRY(objects_.read_manifest(job_.spec.snapshot)));
     return &*all_;
 }
 
@@ -90,7 +91,7 @@ Result<> TreeSender::send(AgentConnection& connection,
     Teller teller(progress, "sending the project");
     auto missing = known ? snapshot::among(*known, *TRY(objects()))
                          : TRY(peer.missing(TRY(candidates()), stop));
-    if (!known) missing.push_back(spec_.snapshot);
+    if (!known) missing.push_back(job_.spec.snapshot);
     return snapshot::send_objects(
         objects_,
         peer,
@@ -104,7 +105,7 @@ void TreeSender::remember() const
     // Only a hint: what it says wrongly costs a question more.
     if (os::make_directories(last_.parent_path()))
         static_cast<void>(
-            os::replace_file(last_, spec_.snapshot.text() + "\n", 0600, os::Durable::no));
+            os::replace_file(last_, job_.spec.snapshot.text() + "\n", 0600, os::Durable::no));
 }
 
 Result<> fetch_tree(AgentConnection& connection,

@@ -10,7 +10,7 @@ namespace ponk::executor::remote {
 // Brings a run's tree to a host that lacks objects of it.
 class TreeSender {
 public:
-    TreeSender(const Path& home, const snapshot::ObjectStore& objects, const JobSpec& spec);
+    TreeSender(const Path& home, const snapshot::ObjectStore& objects, const Job& job);
 
     // `known`: what the host said it lacks, when it has the manifest; without it the difference to
     // the last tree that it held is asked for.
@@ -28,7 +28,7 @@ private:
     Result<std::vector<Digest>> candidates();
 
     const snapshot::ObjectStore& objects_;
-    const JobSpec& spec_;
+    const Job& job_;
     Path last_;
     std::optional<std::vector<Digest>> all_;  // of the tree, once they were asked for
 };

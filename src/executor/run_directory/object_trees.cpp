@@ -9,13 +9,13 @@ namespace ponk::executor {
 TreeStore trees_of(const snapshot::ObjectStore& objects)
 {
     TreeStore trees;
-    trees.materialise = [&objects](const JobSpec& spec,
+    trees.materialise = [&objects](const Job& job,
                                    const Path& destination,
                                    std::stop_token stop) -> Result<Notices> {
         snapshot::MaterialiseOptions how;
-        how.heal_from = spec.source;
+        how.heal_from = job.context.source;
         how.stop = std::move(stop);
-        return TRY(snapshot::materialise(objects, spec.snapshot, destination, how)).healed;
+        return TRY(snapshot::materialise(objects, job.spec.snapshot, destination, how)).healed;
     };
     trees.store = [&objects](const Path& folder, std::stop_token stop) -> Result<Collected> {
         snapshot::SnapshotOptions how;

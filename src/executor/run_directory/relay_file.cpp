@@ -7,23 +7,23 @@
 
 namespace ponk::executor {
 
-bool has_relay(const JobSpec& spec)
+bool has_relay(const Job& job)
 {
-    return !spec.tracking.experiment.empty() &&
-           std::ranges::none_of(spec.variables, [](const auto& variable) {
+    return !job.context.tracking.experiment.empty() &&
+           std::ranges::none_of(job.spec.program.variables, [](const auto& variable) {
                return variable.first == "MLFLOW_TRACKING_URI";
            });
 }
 
-Result<> write_relay_file(const JobSpec& spec, std::string outputs)
+Result<> write_relay_file(const Job& job, std::string outputs)
 {
-    if (!has_relay(spec)) return {};
-    auto tracking = spec.tracking;
-    tracking.run = spec.id.text();
-    tracking.token = spec.token;
+    if (!has_relay(job)) return {};
+    auto tracking = job.context.tracking;
+    tracking.run = job.spec.id.text();
+    tracking.token = job.context.token;
     tracking.outputs = std::move(outputs);
     return os::replace_file(
-        spec.directory / control::relay, to_text(tracking), 0600, os::Durable::no);
+        job.context.directory / control::relay, to_text(tracking), 0600, os::Durable::no);
 }
 
 }  // namespace ponk::executor

@@ -13,16 +13,15 @@ constexpr const char* unfinished = "work.new";
 
 }  // namespace
 
-Result<Notices>
-stage_working_copy(const TreeStore& trees, const JobSpec& spec, std::stop_token stop)
+Result<Notices> stage_working_copy(const TreeStore& trees, const Job& job, std::stop_token stop)
 {
-    TRY(os::make_directories(spec.directory / control::journal));
-    const auto tree = spec.directory / control::work;
+    TRY(os::make_directories(job.context.directory / control::journal));
+    const auto tree = job.context.directory / control::work;
     if (is_there(tree)) return Notices();
     // Under another name until it is whole: a half-made tree is never executed.
-    const auto building = spec.directory / unfinished;
+    const auto building = job.context.directory / unfinished;
     TRY(os::remove_tree(building));
-    auto notices = TRY(trees.materialise(spec, building, std::move(stop)));
+    auto notices = TRY(trees.materialise(job, building, std::move(stop)));
     if (::rename(building.c_str(), tree.c_str()) != 0)
         return fail_errno(errno, "make {}", os::in_quotes(tree));
     return notices;

@@ -13,17 +13,15 @@ namespace ponk::executor {
 
 // Trees in and out of the object store, which lives elsewhere.
 struct TreeStore {
-    // Makes the tree of `spec.snapshot` at `destination`, which does not exist yet.
-    std::function<Result<Notices>(
-        const JobSpec& spec, const Path& destination, std::stop_token stop)>
+    // Makes the tree of `job.spec.snapshot` at `destination`, which does not exist yet.
+    std::function<Result<Notices>(const Job& job, const Path& destination, std::stop_token stop)>
         materialise;
     // Stores a folder and returns its manifest, and what it could not hold.
     std::function<Result<Collected>(const Path& folder, std::stop_token stop)> store;
 };
 
 // Makes `work/`, whole or not at all.
-Result<Notices>
-stage_working_copy(const TreeStore& trees, const JobSpec& spec, std::stop_token stop);
+Result<Notices> stage_working_copy(const TreeStore& trees, const Job& job, std::stop_token stop);
 
 // Stores `work/outputs`; nothing when there is none or nothing in it.
 Result<Collected> collect_outputs(const TreeStore& trees,

@@ -68,7 +68,7 @@ Result<std::optional<Path>> packaged_spark_submit(const Path& interpreter,
     return Path(file);
 }
 
-Result<CommandLine> spark_command_line(const JobSpec& spec,
+Result<CommandLine> spark_command_line(const Job& job,
                                        const Path& interpreter,
                                        const std::vector<std::string>& environment,
                                        std::stop_token stop)
@@ -86,17 +86,19 @@ Result<CommandLine> spark_command_line(const JobSpec& spec,
                       shell_word(interpreter.string()))));
     }
     CommandLine line{*submit, {submit->string()}, {}};
-    line.argv.insert(line.argv.end(), spec.spark_options.begin(), spec.spark_options.end());
-    line.argv.push_back(script_word(spec));
+    line.argv.insert(line.argv.end(),
+                     job.spec.program.spark_options.begin(),
+                     job.spec.program.spark_options.end());
+    line.argv.push_back(script_word(job));
     line.variables.emplace_back("PYSPARK_PYTHON", interpreter.string());
     line.variables.emplace_back("PYSPARK_DRIVER_PYTHON", interpreter.string());
     return line;
 }
 
 // Words to execute as they are; the first is a path in the tree or a name on PATH.
-Result<CommandLine> own_command(const JobSpec& spec, const Path& tree, const std::string& path)
+Result<CommandLine> own_command(const Job& job, const Path& tree, const std::string& path)
 {
-    const auto& name = spec.command.front();
+    const auto& name = job.spec.program.command.front();
     const bool is_path = name.find('/') != std::string::npos;
     const auto file = is_path ? (tree / name).string() : name;
     const auto program = os::find_program(file, path);
@@ -108,31 +110,34 @@ Result<CommandLine> own_command(const JobSpec& spec, const Path& tree, const std
                               is_path ? "missing or not executable" : "not on PATH"),
                   "Install it, or write its path."));
     }
-    return CommandLine{*program, spec.command, {}};
+    return CommandLine{*program, job.spec.program.command, {}};
 }
 
 }  // namespace
 
-Result<> check_script(const JobSpec& spec, const Path& tree)
+Result<> check_script(const Job& job, const Path& tree)
 {
     struct stat info {};
-    if (::stat((tree / spec.script).c_str(), &info) == 0 && S_ISREG(info.st_mode)) return {};
+    if (::stat((tree / job.spec.program.script).c_str(), &info) == 0 && S_ISREG(info.st_mode))
+        return {};
     return tl::unexpected(
         Error(ErrorKind::not_found,
-              fmt::format("script '{}' is not in the project", printable(spec.script)),
+              fmt::format("script '{}' is not in the project", printable(job.spec.program.script)),
               "Give a file of the project, relative to its folder, that no ignore file excludes."));
 }
 
-std::string script_word(const JobSpec& spec)
+std::string script_word(const Job& job)
 {
-    return spec.script.starts_with('-') ? "./" + spec.script : spec.script;
+    return job.spec.program.script.starts_with('-') ? "./" + job.spec.program.script
+                                                    : job.spec.program.script;
 }
 
 Result<Path>
-find_interpreter(const JobSpec& spec, const Path& tree, const std::vector<std::string>& environment)
+find_interpreter(const Job& job, const Path& tree, const std::vector<std::string>& environment)
 {
     const auto path = path_variable(environment);
-    if (!spec.interpreter.empty()) return given_interpreter(spec.interpreter, tree, path);
+    if (!job.spec.program.interpreter.empty())
+        return given_interpreter(job.spec.program.interpreter, tree, path);
     for (const auto* name : {"python", "python3"}) {
         if (const auto found = os::find_program(name, path)) return *found;
     }
@@ -142,26 +147,29 @@ find_interpreter(const JobSpec& spec, const Path& tree, const std::vector<std::s
               "Install Python, or set 'pythonLocation' of the target to its path."));
 }
 
-Result<CommandLine> command_line(const JobSpec& spec,
+Result<CommandLine> command_line(const Job& job,
                                  const Path& tree,
                                  const std::vector<std::string>& environment,
                                  std::stop_token stop)
 {
-    if (!spec.command.empty()) return own_command(spec, tree, path_variable(environment));
-    TRY(check_script(spec, tree));
-    const auto interpreter = TRY(find_interpreter(spec, tree, environment));
+    if (!job.spec.program.command.empty())
+        return own_command(job, tree, path_variable(environment));
+    TRY(check_script(job, tree));
+    const auto interpreter = TRY(find_interpreter(job, tree, environment));
     CommandLine line;
-    if (same_ignoring_case(spec.framework, "PySpark")) {
-        line = TRY(spark_command_line(spec, interpreter, environment, stop));
-    } else if (same_ignoring_case(spec.framework, "Python") || spec.framework.empty()) {
-        line = {interpreter, {interpreter.string(), script_word(spec)}, {}};
+    if (same_ignoring_case(job.spec.program.framework, "PySpark")) {
+        line = TRY(spark_command_line(job, interpreter, environment, stop));
+    } else if (same_ignoring_case(job.spec.program.framework, "Python") ||
+               job.spec.program.framework.empty()) {
+        line = {interpreter, {interpreter.string(), script_word(job)}, {}};
     } else {
         return tl::unexpected(
             Error(ErrorKind::invalid_argument,
-                  fmt::format("unknown framework '{}'", printable(spec.framework)),
+                  fmt::format("unknown framework '{}'", printable(job.spec.program.framework)),
                   "Write 'Framework: Python' or 'Framework: PySpark'."));
     }
-    line.argv.insert(line.argv.end(), spec.arguments.begin(), spec.arguments.end());
+    line.argv.insert(
+        line.argv.end(), job.spec.program.arguments.begin(), job.spec.program.arguments.end());
     return line;
 }
 

@@ -17,20 +17,19 @@ struct CommandLine {
 };
 
 // The script must be a file of the tree.
-Result<> check_script(const JobSpec& spec, const Path& tree);
+Result<> check_script(const Job& job, const Path& tree);
 // The script as an interpreter is given it: a name that begins with a dash must not look like an
 // option.
-std::string script_word(const JobSpec& spec);
+std::string script_word(const Job& job);
 
 // `pythonLocation`, else "python" or "python3" on PATH of `environment`.
-Result<Path> find_interpreter(const JobSpec& spec,
-                              const Path& tree,
-                              const std::vector<std::string>& environment);
+Result<Path>
+find_interpreter(const Job& job, const Path& tree, const std::vector<std::string>& environment);
 
 // How the script is started on this machine: which interpreter, which arguments. `tree` is the
 // run's copy of the project; programs are looked up on PATH of `environment` ("K=V").
 // Fails with `not_found` and says what to install when there is none.
-Result<CommandLine> command_line(const JobSpec& spec,
+Result<CommandLine> command_line(const Job& job,
                                  const Path& tree,
                                  const std::vector<std::string>& environment,
                                  std::stop_token stop);

@@ -14,8 +14,8 @@ protected:
     {
         root_ = os::make_temporary_directory(testing::TempDir(), "command-").value();
         write("tree/train.py", "", 0644);
-        spec_.script = "train.py";
-        spec_.framework = "Python";
+        job_.spec.program.script = "train.py";
+        job_.spec.program.framework = "Python";
         environment_ = {"PATH=" + (root_ / "bin").string() + ":/usr/bin:/bin"};
     }
     void TearDown() override { EXPECT_TRUE(os::remove_tree(root_)); }
@@ -26,10 +26,10 @@ protected:
         ASSERT_TRUE(os::make_directories(file.parent_path()));
         ASSERT_TRUE(os::replace_file(file, text, mode));
     }
-    Result<CommandLine> line() { return command_line(spec_, root_ / "tree", environment_, {}); }
+    Result<CommandLine> line() { return command_line(job_, root_ / "tree", environment_, {}); }
 
     Path root_;
-    JobSpec spec_;
+    Job job_;
     std::vector<std::string> environment_;
 };
 
@@ -40,7 +40,7 @@ TEST_F(CommandLineTest, PrefersPythonThenPython3)
     EXPECT_EQ(line()->program, root_ / "bin/python3");
 
     write("bin/python", "", 0755);
-    spec_.arguments = {"--epochs", "3"};
+    job_.spec.program.arguments = {"--epochs", "3"};
 
     EXPECT_EQ(
         line()->argv,
@@ -63,24 +63,26 @@ TEST_F(CommandLineTest, PythonLocationIsAPathOrAName)
     write("bin/mypython", "", 0755);
     write("tree/env/python", "", 0755);
 
-    spec_.interpreter = "mypython";
+    job_.spec.program.interpreter = "mypython";
     EXPECT_EQ(line()->program, root_ / "bin/mypython");
-    spec_.interpreter = (root_ / "bin/mypython").string();
+    job_.spec.program.interpreter = (root_ / "bin/mypython").string();
     EXPECT_EQ(line()->program, root_ / "bin/mypython");
-    spec_.interpreter = "env/python";
+    job_.spec.program.interpreter = "env/python";
     EXPECT_EQ(line()->program, root_ / "tree/env/python");
 }
 
 TEST_F(CommandLineTest, AnUnusablePythonLocationIsNamedWithTheReason)
 {
     write("bin/plain", "", 0644);
-    spec_.interpreter = (root_ / "bin/plain").string();
-    EXPECT_EQ(line().error().message(), "python '" + spec_.interpreter + "' is not executable");
-    spec_.interpreter = (root_ / "bin").string();
-    EXPECT_EQ(line().error().message(), "python '" + spec_.interpreter + "' is a folder");
-    spec_.interpreter = "/no/python";
+    job_.spec.program.interpreter = (root_ / "bin/plain").string();
+    EXPECT_EQ(line().error().message(),
+              "python '" + job_.spec.program.interpreter + "' is not executable");
+    job_.spec.program.interpreter = (root_ / "bin").string();
+    EXPECT_EQ(line().error().message(),
+              "python '" + job_.spec.program.interpreter + "' is a folder");
+    job_.spec.program.interpreter = "/no/python";
     EXPECT_EQ(line().error().message(), "python '/no/python' does not exist");
-    spec_.interpreter = "nopython";
+    job_.spec.program.interpreter = "nopython";
     EXPECT_EQ(line().error().message(), "python 'nopython' is not on PATH");
 }
 
@@ -88,9 +90,9 @@ TEST_F(CommandLineTest, PySparkUsesSparkSubmit)
 {
     write("bin/python", "", 0755);
     write("bin/spark-submit", "", 0755);
-    spec_.framework = "PySpark";
-    spec_.spark_options = {"--master", "local[2]"};
-    spec_.arguments = {"x"};
+    job_.spec.program.framework = "PySpark";
+    job_.spec.program.spark_options = {"--master", "local[2]"};
+    job_.spec.program.arguments = {"x"};
 
     const auto found = line();
 
@@ -107,7 +109,7 @@ TEST_F(CommandLineTest, PySparkFindsThePackageOfTheInterpreter)
     const auto submit = root_ / "site/pyspark/bin/spark-submit";
     write("site/pyspark/bin/spark-submit", "", 0755);
     write("bin/python", "#!/bin/sh\necho " + submit.string() + "\n", 0755);
-    spec_.framework = "PySpark";
+    job_.spec.program.framework = "PySpark";
 
     EXPECT_EQ(line()->program, submit);
 }
@@ -115,7 +117,7 @@ TEST_F(CommandLineTest, PySparkFindsThePackageOfTheInterpreter)
 TEST_F(CommandLineTest, SaysWhatPySparkLacks)
 {
     write("bin/python", "#!/bin/sh\necho\n", 0755);
-    spec_.framework = "PySpark";
+    job_.spec.program.framework = "PySpark";
 
     const auto none = line();
 
@@ -128,18 +130,18 @@ TEST_F(CommandLineTest, SaysWhatPySparkLacks)
 TEST_F(CommandLineTest, ACommandOfItsOwnIsTakenAsItIs)
 {
     write("tree/go.sh", "", 0755);
-    spec_.command = {"sh", "-c", "true"};
-    EXPECT_EQ(line()->argv, spec_.command);
-    spec_.command = {"./go.sh"};
+    job_.spec.program.command = {"sh", "-c", "true"};
+    EXPECT_EQ(line()->argv, job_.spec.program.command);
+    job_.spec.program.command = {"./go.sh"};
     EXPECT_EQ(line()->program, root_ / "tree/./go.sh");
-    spec_.command = {"no-such-program"};
+    job_.spec.program.command = {"no-such-program"};
     EXPECT_EQ(line().error().message(), "program 'no-such-program' is not on PATH");
 }
 
 TEST_F(CommandLineTest, AScriptThatLooksLikeAnOptionIsNoOption)
 {
     write("tree/-c", "", 0644);
-    spec_.script = "-c";
+    job_.spec.program.script = "-c";
 
     EXPECT_EQ(line()->argv.at(1), "./-c");
 }

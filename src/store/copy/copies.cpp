@@ -133,9 +133,12 @@ tl::unexpected<Error> other_content(std::string_view thing, const std::string& d
               "Nothing is overwritten: delete the existing one first, or keep it."));
 }
 
-Result<Outcome> check_run(db::Connection& connection, const StoredCopy& stored, const RunCopy& copy)
+Result<Outcome> check_run(db::Connection& connection,
+                          const TailReader& tail,
+                          const StoredCopy& stored,
+                          const RunCopy& copy)
 {
-    const auto difference = TRY(find_difference(connection, stored, copy));
+    const auto difference = TRY(find_difference(connection, tail, stored, copy));
     if (!difference) return Outcome::same;
     const auto experiment = TRY(read_experiment_copy(connection, stored.experiment));
     return other_content(fmt::format("run '{}' already exists, as '{}' of experiment '{}'",
@@ -166,13 +169,13 @@ Result<Place> Copies::put(const ExperimentCopy& experiment)
 Result<Outcome> Copies::put(std::int64_t experiment, const RunCopy& copy)
 {
     // Compared outside of the writer's turn: there may be millions of points.
-    TRY(HistoryAccess::compact(history_, copy.run.id));
+    const auto tail = HistoryAccess::tail_reader(history_);
     auto& database = HistoryAccess::database(history_);
     const auto known =
         TRY(database.read([&](db::Connection& reader) -> Result<std::optional<Outcome>> {
             const auto stored = TRY(find_run_copy(reader, copy.run.id));
             if (!stored) return std::optional<Outcome>();
-            return std::optional(TRY(check_run(reader, *stored, copy)));
+            return std::optional(TRY(check_run(reader, tail, *stored, copy)));
         }));
     if (known || mode_ == Mode::look) return known.value_or(Outcome::added);
     TRY(database.write(db::Durability::process, [&](db::Connection& writer) {

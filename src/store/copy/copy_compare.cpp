@@ -2,7 +2,7 @@
 #include "base/text.hpp"
 #include "store/copy/copy_rows.hpp"
 #include "store/copy/run_json.hpp"
-#include "store/points/metric_row.hpp"
+#include "store/points/run_points.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -46,22 +46,29 @@ std::vector<Comparable> sorted(const PointColumns& points)
     return all;
 }
 
-Result<Difference>
-compare_points(db::Connection& connection, std::int64_t row, const PointsByKey& points)
+Result<Difference> compare_points(db::Connection& connection,
+                                  const TailReader& tail,
+                                  std::int64_t row,
+                                  const PointsByKey& points)
 {
-    const auto stored = TRY(read_latest(connection, row));
-    std::size_t keys = 0;
+    std::int64_t keys = 0;
     for (const auto& key : points.keys()) {
         if (key.points.empty()) continue;
         ++keys;
         PointColumns here;
-        TRY(read_points(connection, row, key.key, {}, [&here](const model::MetricPoint& point) {
-            here.add(point);
-        }));
+        if (const auto found = TRY(find_key(connection, tail, row, key.key))) {
+            TRY(read_columns(connection,
+                             *found,
+                             {},
+                             [&here](const PointColumns& some, std::size_t from, std::size_t to) {
+                                 here.append(some, from, to);
+                             }));
+        }
         if (sorted(here) != sorted(key.points))
             return Difference(fmt::format("points of '{}'", printable(key.key)));
     }
-    if (keys != stored.size()) return Difference("the names of its metrics");
+    if (keys != TRY(count_keys(connection, tail, row)))
+        return Difference("the names of its metrics");
     return Difference();
 }
 
@@ -138,15 +145,17 @@ Difference first_difference(const Json& here, const Json& there)
 
 }  // namespace
 
-Result<Difference>
-find_difference(db::Connection& connection, const StoredCopy& stored, const RunCopy& run)
+Result<Difference> find_difference(db::Connection& connection,
+                                   const TailReader& tail,
+                                   const StoredCopy& stored,
+                                   const RunCopy& run)
 {
     const auto found = run.depth == RunCopy::Depth::whole ? compare_whole(stored.copy, run)
                                                           : compare_tracked(stored.copy, run);
     if (found) return found;
     if (!(comparable_inputs(stored.copy.inputs) == comparable_inputs(run.inputs)))
         return Difference("its inputs or outputs");
-    return compare_points(connection, stored.row, run.points);
+    return compare_points(connection, tail, stored.row, run.points);
 }
 
 Difference find_difference(const ModelCopy& stored, const ModelCopy& model)

@@ -3,6 +3,7 @@
 
 #include "db/connection.hpp"
 #include "store/copy/copies.hpp"
+#include "store/points/tail_reader.hpp"
 
 // Copies from and into tables. Used inside transactions.
 namespace ponk::store {
@@ -23,8 +24,10 @@ Result<> insert_model_copy(db::Connection& writer, const ModelCopy& model, std::
 Result<> insert_registered_copy(db::Connection& writer, const RegisteredCopy& registered);
 
 // What differs, in a few words; nothing when they are the same.
-Result<std::optional<std::string>>
-find_difference(db::Connection& connection, const StoredCopy& stored, const RunCopy& run);
+Result<std::optional<std::string>> find_difference(db::Connection& connection,
+                                                   const TailReader& tail,
+                                                   const StoredCopy& stored,
+                                                   const RunCopy& run);
 std::optional<std::string> find_difference(const ModelCopy& stored, const ModelCopy& model);
 std::optional<std::string> find_difference(const RegisteredCopy& stored,
                                            const RegisteredCopy& registered);

@@ -93,9 +93,9 @@ std::uint64_t HistoryAccess::uncompacted_bytes(const History& history)
     return history.impl_->uncompacted.bytes();
 }
 
-Result<> HistoryAccess::compact(const History& history, const RunId& id)
+TailReader HistoryAccess::tail_reader(const History& history)
 {
-    return history.impl_->compact(id);
+    return TailReader(history.impl_->uncompacted);
 }
 
 const Opening& History::opening() const noexcept

@@ -24,8 +24,7 @@ using os::Path;
 //
 // Safe to call from any thread. Writes happen one after the other, those that come at the same time
 // in one commit, and are durable on return unless said otherwise; readers have connections of their
-// own and never wait for a writer, but for points that were logged just before. After an error
-// nothing of the call was stored.
+// own, never write and never wait for a writer. After an error nothing of the call was stored.
 class History {
 public:
     // Opens, or makes, the database. `conflict` when another process has it open; `unavailable`
@@ -105,8 +104,9 @@ public:
     // Stores points that somebody waits for; on the disk on return. A point that is there already,
     // with the same key, step, time and value, stays one.
     Result<> log_points(const RunId& id, std::span<const model::MetricPoint> points);
-    // Points of `log_points` are kept as they came until somebody asks for metrics, the run ends or
-    // there are many of them; this makes them metrics now. To be called once in a while.
+    // Points of `log_points` are kept as they came until the run ends or there are many of them;
+    // this makes chunks of them now. Nothing that is read changes by it. To be called once in a
+    // while.
     Result<> compact_all();
     // 0 when nothing of it is stored.
     Result<std::uint64_t> journal_offset(const RunId& id, const std::string& journal) const;

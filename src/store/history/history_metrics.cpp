@@ -4,6 +4,8 @@
 #include "store/history/history_impl.hpp"
 #include "store/points/curve.hpp"
 #include "store/points/metric_row.hpp"
+#include "store/points/point_tail.hpp"
+#include "store/points/run_points.hpp"
 #include "store/rows/run_row.hpp"
 
 #include <limits>
@@ -21,9 +23,11 @@ Result<std::size_t> History::record_metrics(const RunId& id, const JournalBatch&
                     batch.from,
                     batch.to);
     }
-    return impl_->database->write(
+    std::int64_t run = 0;
+    std::vector<std::int64_t> compacted;
+    const auto left_out = TRY(impl_->database->write(
         db::Durability::process, [&](db::Connection& writer) -> Result<std::size_t> {
-            const auto run = TRY(get_run_row(writer, id));
+            run = TRY(get_run_row(writer, id));
             const auto stored = TRY(stored_offset(writer, run, batch.journal));
             if (stored != batch.from) {
                 return fail(ErrorKind::conflict,
@@ -33,8 +37,13 @@ Result<std::size_t> History::record_metrics(const RunId& id, const JournalBatch&
                             stored,
                             batch.from);
             }
+            // So that points keep the places in which they were read.
+            if (!batch.points.empty())
+                compacted = TRY(compact_within(writer, impl_->uncompacted, run));
             return store_batch(writer, run, batch);
-        });
+        }));
+    if (!compacted.empty()) impl_->uncompacted.forget(run, compacted);
+    return left_out;
 }
 
 Result<std::uint64_t> History::journal_offset(const RunId& id, const std::string& journal) const
@@ -47,27 +56,27 @@ Result<std::uint64_t> History::journal_offset(const RunId& id, const std::string
 Result<std::vector<LatestMetric>> History::latest_metrics(const RunId& id,
                                                           const MetricRange& range) const
 {
-    return impl_->read_compacted(
-        id, [&](db::Connection& reader) -> Result<std::vector<LatestMetric>> {
-            return read_latest(reader, TRY(get_run_row(reader, id)), range);
+    return impl_->read(
+        [&](db::Connection& reader, const TailReader& tail) -> Result<std::vector<LatestMetric>> {
+            return read_latest(reader, tail, TRY(get_run_row(reader, id)), range);
         });
 }
 
 Result<std::int64_t> History::count_metrics(const RunId& id) const
 {
-    return impl_->read_compacted(id, [&](db::Connection& reader) -> Result<std::int64_t> {
-        auto statement = TRY(reader.prepare("SELECT count(*) FROM metric WHERE run = ?"));
-        statement.bind(TRY(get_run_row(reader, id)));
-        return TRY(statement.step()) ? statement.integer(0) : 0;
+    return impl_->read([&](db::Connection& reader, const TailReader& tail) -> Result<std::int64_t> {
+        return count_keys(reader, tail, TRY(get_run_row(reader, id)));
     });
 }
 
 Result<std::optional<LatestMetric>> History::find_metric(const RunId& id,
                                                          const std::string& key) const
 {
-    return impl_->read_compacted(
-        id, [&](db::Connection& reader) -> Result<std::optional<LatestMetric>> {
-            return read_metric(reader, TRY(get_run_row(reader, id)), key);
+    return impl_->read(
+        [&](db::Connection& reader, const TailReader& tail) -> Result<std::optional<LatestMetric>> {
+            auto found = TRY(find_key(reader, tail, TRY(get_run_row(reader, id)), key));
+            if (!found) return std::optional<LatestMetric>();
+            return std::optional(std::move(found->latest));
         });
 }
 
@@ -76,12 +85,13 @@ Result<std::vector<MetricPoint>> History::metric_points(const RunId& id,
                                                         std::int64_t after,
                                                         std::size_t limit) const
 {
-    return impl_->read_compacted(
-        id, [&](db::Connection& reader) -> Result<std::vector<MetricPoint>> {
+    return impl_->read(
+        [&](db::Connection& reader, const TailReader& tail) -> Result<std::vector<MetricPoint>> {
             std::vector<MetricPoint> points;
+            const auto found = TRY(find_key(reader, tail, TRY(get_run_row(reader, id)), key));
+            if (!found) return points;
             TRY(read_points(reader,
-                            TRY(get_run_row(reader, id)),
-                            key,
+                            *found,
                             {after, static_cast<std::int64_t>(limit)},
                             [&points](MetricPoint point) { points.push_back(std::move(point)); }));
             return points;
@@ -97,14 +107,13 @@ Result<std::vector<MetricPoint>> History::metric_series(const RunId& id,
 Result<std::vector<MetricPoint>>
 History::metric_curve(const RunId& id, const std::string& key, std::size_t most) const
 {
-    return impl_->read_compacted(
-        id, [&](db::Connection& reader) -> Result<std::vector<MetricPoint>> {
-            const auto run = TRY(get_run_row(reader, id));
-            const auto metric = TRY(find_open_metric(reader, run, key));
-            if (!metric) return std::vector<MetricPoint>();
-            Curve curve(static_cast<std::size_t>(metric->latest.count), most);
+    return impl_->read(
+        [&](db::Connection& reader, const TailReader& tail) -> Result<std::vector<MetricPoint>> {
+            const auto found = TRY(find_key(reader, tail, TRY(get_run_row(reader, id)), key));
+            if (!found) return std::vector<MetricPoint>();
+            Curve curve(static_cast<std::size_t>(found->latest.count), most);
             TRY(read_columns(reader,
-                             metric->row,
+                             *found,
                              {},
                              [&](const PointColumns& points, std::size_t first, std::size_t last) {
                                  curve.add(key, points, first, last);

@@ -15,41 +15,31 @@ using model::MetricPoint;
 
 namespace {
 
-// Bytes of all tails together: from where on they are compacted beside, and from where on those who
-// log have to wait for it. About 300,000 and 5,000,000 points.
+// Of all tails together: from where on they are compacted beside, and from where on those who log
+// have to wait for it. About 300,000 and 5,000,000 points. Whoever reads pays for what is there.
 constexpr std::uint64_t large_tail = std::uint64_t{4} << 20;
 constexpr std::uint64_t overdue_tail = std::uint64_t{64} << 20;
+constexpr std::size_t most_rows = 10'000;
 
 // Nullopt when the run or the key is not there.
-Result<std::optional<OpenMetric>>
-find_key(db::Connection& reader, const RunId& id, const std::string& key)
+Result<std::optional<KeyPoints>>
+find_key_of(db::Connection& reader, const TailReader& tail, const RunId& id, const std::string& key)
 {
     const auto run = get_run_row(reader, id);
-    if (!run && run.error().kind() == ErrorKind::not_found) return std::optional<OpenMetric>();
-    return find_open_metric(reader, TRY(run), key);
+    if (!run && run.error().kind() == ErrorKind::not_found) return std::optional<KeyPoints>();
+    return find_key(reader, tail, TRY(run), key);
 }
 
 }  // namespace
 
-Result<> History::Impl::compact(const RunId& id)
+Result<> History::Impl::compact(std::int64_t run)
 {
-    if (!uncompacted.any()) return {};
-    const auto row =
-        database->read([&id](db::Connection& reader) { return get_run_row(reader, id); });
-    if (!row && row.error().kind() == ErrorKind::not_found) return {};
-    return store::compact(*database, uncompacted, TRY(row));
+    return store::compact(*database, uncompacted, run);
 }
 
 Result<> History::Impl::compact_all()
 {
     return store::compact_all(*database, uncompacted);
-}
-
-Result<> History::Impl::compact_for_now(db::Connection& writer,
-                                        const std::optional<RunId>& id) const
-{
-    if (!id) return store::compact_for_now(writer, uncompacted, std::nullopt);
-    return store::compact_for_now(writer, uncompacted, TRY(get_run_row(writer, *id)));
 }
 
 bool History::Impl::is_overdue() const
@@ -63,9 +53,22 @@ void History::Impl::compact_when_large()
     static_cast<void>(compact_down_to(*database, uncompacted, overdue_tail));
 }
 
+bool History::Impl::is_large() const
+{
+    return uncompacted.bytes() > large_tail || uncompacted.count() > most_rows;
+}
+
 void History::Impl::call_compactor()
 {
-    if (uncompacted.bytes() > large_tail) compactor.call();
+    if (is_large() || uncompacted.any_long_run()) compactor.call();
+}
+
+void History::Impl::compact_beside()
+{
+    // What goes wrong here is tried again with the next call: all points are stored.
+    if (is_large()) static_cast<void>(compact_all());
+    for (const auto run : uncompacted.long_runs())
+        static_cast<void>(compact(run));
 }
 
 Result<> History::log_points(const RunId& id, std::span<const MetricPoint> points)
@@ -95,10 +98,10 @@ Result<MetricPage> History::metric_history(const RunId& id,
                                            const std::string& after,
                                            std::size_t limit) const
 {
-    return impl_->read_compacted(id, [&](db::Connection& reader) -> Result<MetricPage> {
-        const auto metric = TRY(find_key(reader, id, key));
-        if (!metric) return MetricPage();
-        return read_page(reader, *metric, after, limit);
+    return impl_->read([&](db::Connection& reader, const TailReader& tail) -> Result<MetricPage> {
+        const auto found = TRY(find_key_of(reader, tail, id, key));
+        if (!found) return MetricPage();
+        return read_page(reader, *found, after, limit);
     });
 }
 
@@ -108,13 +111,12 @@ Result<std::vector<MetricPoint>> History::sampled_history(const RunId& id,
                                                           std::size_t most) const
 {
     constexpr std::size_t all = std::size_t{1} << 40;
-    return impl_->read_compacted(
-        id, [&](db::Connection& reader) -> Result<std::vector<MetricPoint>> {
-            const auto metric = TRY(find_key(reader, id, key));
-            if (!metric) return std::vector<MetricPoint>();
-            return sample_points(
-                reader, *metric, range, static_cast<std::int64_t>(std::min(most, all)));
-        });
+    return impl_->read([&](db::Connection& reader,
+                           const TailReader& tail) -> Result<std::vector<MetricPoint>> {
+        const auto found = TRY(find_key_of(reader, tail, id, key));
+        if (!found) return std::vector<MetricPoint>();
+        return sample_points(reader, *found, range, static_cast<std::int64_t>(std::min(most, all)));
+    });
 }
 
 }  // namespace ponk::store

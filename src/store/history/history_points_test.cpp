@@ -87,7 +87,7 @@ TEST_F(PointsTest, ASearchSeesWhatWasLogged)
     EXPECT_THAT(history_->search_runs(search).value().runs, SizeIs(1));
 }
 
-TEST_F(PointsTest, ATailOutlivesItsProcessAndIsSettledOnce)
+TEST_F(PointsTest, ATailOutlivesItsProcessAndIsCompactedOnce)
 {
     ASSERT_TRUE(log({point("loss", 0.5, 1)}));
     ASSERT_TRUE(log({point("loss", 0.4, 2)}));
@@ -97,12 +97,14 @@ TEST_F(PointsTest, ATailOutlivesItsProcessAndIsSettledOnce)
     reopen();
 
     EXPECT_THAT(values("loss"), ElementsAre(0.5, 0.4));
+    ASSERT_TRUE(history_->compact_all());
+    EXPECT_THAT(values("loss"), ElementsAre(0.5, 0.4));
     reopen();
     EXPECT_THAT(values("loss"), ElementsAre(0.5, 0.4));
     EXPECT_EQ(rows("count(*) FROM tail"), 0);
 }
 
-TEST_F(PointsTest, ATailIsSettledWhenItsRunEndsAndOnDemand)
+TEST_F(PointsTest, ATailIsCompactedWhenItsRunEndsAndOnDemand)
 {
     const auto other = add().id;
     ASSERT_TRUE(log({point("loss", 0.5, 1)}));
@@ -135,6 +137,24 @@ TEST_F(PointsTest, ATailDoesNotGrowWithoutEnd)
     reopen();
     EXPECT_EQ(history_->find_metric(id_, "note").value()->count, 60);
     EXPECT_EQ(history_->metric_points(id_, "note", 59, 1).value().at(0).text->size(), 100'000U);
+}
+
+TEST_F(PointsTest, ARunWithManyRowsIsCompactedBeside)
+{
+    const auto other = add().id;
+    ASSERT_TRUE(history_->log_points(other, std::vector{point("loss", 0.5, 1)}));
+    for (std::int64_t i = 0; i < 1000; ++i)
+        ASSERT_TRUE(log({point("loss", 1, i)}));
+
+    const auto reader = db::Connection::open(folder_ / "history.db", db::Role::reader).value();
+    const auto in_tail = [&reader] {
+        return reader->query_integer("SELECT count(*) FROM tail").value();
+    };
+    const auto limit = after(std::chrono::seconds(60));
+    while (in_tail() != 1 && Deadline::clock::now() < limit)
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    EXPECT_EQ(in_tail(), 1) << "that of the other run stays";
+    EXPECT_EQ(history_->find_metric(id_, "loss").value()->count, 1000);
 }
 
 TEST_F(PointsTest, ADeletedRunTakesItsTailAndItsChunksAlong)
@@ -318,6 +338,8 @@ TEST_F(PointsTest, PointsThatWereNotCommittedAreNotCounted)
     ASSERT_TRUE(tracking.log(id_.text(), logged, Into::any));
     EXPECT_GT(HistoryAccess::uncompacted_bytes(*history_), 0U);
     EXPECT_THAT(values("loss"), ElementsAre(0.5));
+    EXPECT_GT(HistoryAccess::uncompacted_bytes(*history_), 0U) << "a read changes nothing";
+    ASSERT_TRUE(history_->compact_all());
     EXPECT_EQ(HistoryAccess::uncompacted_bytes(*history_), 0U);
 }
 

@@ -5,6 +5,7 @@
 #include "store/rows/run_row.hpp"
 #include "store/search/run_search.hpp"
 #include "store/search/search_page.hpp"
+#include "store/search/tailed_runs.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -162,13 +163,36 @@ Result<StoredRun> read_row(db::Connection& reader, std::int64_t row)
     return read_run(reader, statement);
 }
 
-bool asks_for_metrics(const RunSearch& search)
+// Those of the tail among `found`, which has none of them; at most `limit` stay. `marks` is where
+// the page before ended.
+Result<> add_tailed(db::Connection& reader,
+                    const TailedRuns& tailed,
+                    const RunSearch& search,
+                    const std::vector<OrderColumn>& columns,
+                    const Marks& marks,
+                    std::size_t limit,
+                    std::vector<Found>& found)
 {
-    const auto is_metric = [](const auto& one) {
-        return one.entity == query::search::Entity::metric;
+    const auto rows = tailed.rows_for(search);
+    if (rows.empty()) return {};
+    const auto others = without_metrics(search);
+    const RunSearchPlan plan(others, without_metrics(columns), {});
+    std::vector<Found> more;
+    TRY(collect(reader, plan, plan.statement_among(rows), rows.size(), more));
+    for (auto& one : more)
+        tailed.set_marks(one.row, columns, one.marks);
+    const auto before = [&columns](const Found& a, const Found& b) {
+        return comes_before(columns, a.marks, b.marks);
     };
-    return std::any_of(search.filter.begin(), search.filter.end(), is_metric) ||
-           std::any_of(search.order_by.begin(), search.order_by.end(), is_metric);
+    if (!marks.empty())
+        std::erase_if(more,
+                      [&](const Found& one) { return !comes_before(columns, marks, one.marks); });
+    std::sort(more.begin(), more.end(), before);
+    const auto middle = static_cast<std::ptrdiff_t>(found.size());
+    std::move(more.begin(), more.end(), std::back_inserter(found));
+    std::inplace_merge(found.begin(), found.begin() + middle, found.end(), before);
+    if (found.size() > limit) found.resize(limit);
+    return {};
 }
 
 }  // namespace
@@ -178,13 +202,16 @@ std::string FoundRunRows::place_behind(std::size_t row) const
     return page_word(columns, marks[row]);
 }
 
-Result<FoundRunRows> find_run_rows(db::Connection& reader, const RunSearch& search)
+Result<FoundRunRows>
+find_run_rows(db::Connection& reader, const TailReader& tail, const RunSearch& search)
 {
     auto columns = order_columns(search.order_by, search.words);
-    auto marks = search.page.empty() ? Marks() : TRY(parse_page_word(columns, search.page));
-    const RunSearchPlan plan(search, std::move(columns), std::move(marks));
+    const auto marks = search.page.empty() ? Marks() : TRY(parse_page_word(columns, search.page));
+    const auto tailed = TRY(TailedRuns::read(reader, tail, search));
+    const RunSearchPlan plan(search, std::move(columns), marks, tailed.rows());
     const auto limit = std::clamp<std::size_t>(search.scope.limit, 1, largest_page);
     auto rows = TRY(find_rows(reader, plan, limit + 1));
+    TRY(add_tailed(reader, tailed, search, plan.columns(), marks, limit + 1, rows));
     const bool more = rows.size() > limit;
     if (more) rows.pop_back();
     FoundRunRows found;
@@ -199,8 +226,8 @@ Result<FoundRunRows> find_run_rows(db::Connection& reader, const RunSearch& sear
 
 Result<FoundRuns> History::search_runs(const RunSearch& search) const
 {
-    const auto find = [&](db::Connection& reader) -> Result<FoundRuns> {
-        auto rows = TRY(find_run_rows(reader, search));
+    return impl_->read([&](db::Connection& reader, const TailReader& tail) -> Result<FoundRuns> {
+        auto rows = TRY(find_run_rows(reader, tail, search));
         FoundRuns found{{}, std::move(rows.next)};
         std::size_t bytes = 0;
         for (std::size_t at = 0; at < rows.rows.size(); ++at) {
@@ -213,8 +240,7 @@ Result<FoundRuns> History::search_runs(const RunSearch& search) const
             found.runs.push_back(std::move(stored.run));
         }
         return found;
-    };
-    return asks_for_metrics(search) ? impl_->read_all_compacted(find) : impl_->database->read(find);
+    });
 }
 
 }  // namespace ponk::store

@@ -59,8 +59,10 @@ Result<Run> History::update_state(const RunId& id,
                                   const std::vector<RunState>& path,
                                   const RunChange& change)
 {
+    std::int64_t row = 0;
     const auto change_state = [&](db::Connection& writer) -> Result<Run> {
         auto stored = TRY(get_stored_run(writer, id));
+        row = stored.row;
         if (stored.run.state != from) {
             return fail(ErrorKind::conflict,
                         "run '{}' is {}, not {}",
@@ -79,8 +81,8 @@ Result<Run> History::update_state(const RunId& id,
         return std::move(stored.run);
     };
     auto run = TRY(impl_->database->write(db::Durability::disk, change_state));
-    // Its points are stored in any case; who reads them tries again.
-    if (model::is_terminal(run.state)) static_cast<void>(impl_->compact(id));
+    // Its points are stored in any case, and the next compaction tries again.
+    if (model::is_terminal(run.state)) static_cast<void>(impl_->compact(row));
     return run;
 }
 

@@ -25,26 +25,6 @@ bool is_ordered(const PointColumns& points)
     return true;
 }
 
-ChunkChange::Made make_chunk(std::int64_t first, const PointColumns& points, ChunkEncoder& encoder)
-{
-    const auto [least_step, greatest_step] =
-        std::minmax_element(points.steps.begin(), points.steps.end());
-    const auto [least_time, greatest_time] =
-        std::minmax_element(points.times.begin(), points.times.end());
-    const auto texts = std::count_if(points.kinds.begin(), points.kinds.end(), [](auto kind) {
-        return (kind & PointColumns::text) != 0;
-    });
-    return {{.first = first,
-             .count = static_cast<std::int64_t>(points.size()),
-             .least_step = *least_step,
-             .greatest_step = *greatest_step,
-             .least_time = *least_time,
-             .greatest_time = *greatest_time,
-             .ordered = is_ordered(points),
-             .texts = texts},
-            encoder.encode(points)};
-}
-
 // Where the chunk that begins at `first` ends.
 std::size_t end_of_chunk(const PointColumns& points, std::size_t first)
 {
@@ -100,6 +80,25 @@ ChunkHead head_of(const db::Statement& row)
 
 }  // namespace
 
+ChunkHead make_head(std::int64_t first, const PointColumns& points)
+{
+    const auto [least_step, greatest_step] =
+        std::minmax_element(points.steps.begin(), points.steps.end());
+    const auto [least_time, greatest_time] =
+        std::minmax_element(points.times.begin(), points.times.end());
+    const auto texts = std::count_if(points.kinds.begin(), points.kinds.end(), [](auto kind) {
+        return (kind & PointColumns::text) != 0;
+    });
+    return {.first = first,
+            .count = static_cast<std::int64_t>(points.size()),
+            .least_step = *least_step,
+            .greatest_step = *greatest_step,
+            .least_time = *least_time,
+            .greatest_time = *greatest_time,
+            .ordered = is_ordered(points),
+            .texts = texts};
+}
+
 Result<ChunkChange> plan_chunks(db::Connection& connection,
                                 std::int64_t metric,
                                 std::int64_t stored,
@@ -113,8 +112,9 @@ Result<ChunkChange> plan_chunks(db::Connection& connection,
         PointColumns piece;
         const bool whole = first == 0 && last == points.size();
         if (!whole) piece.append(points, first, last);
+        const auto& made = whole ? points : piece;
         change.made.push_back(
-            make_chunk(stored + static_cast<std::int64_t>(first), whole ? points : piece, encoder));
+            {make_head(stored + static_cast<std::int64_t>(first), made), encoder.encode(made)});
         first = last;
     }
     return change;

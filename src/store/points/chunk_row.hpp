@@ -27,6 +27,8 @@ struct ChunkHead {
     std::int64_t texts = 0;  // points that are not numbers
 };
 
+// What the head of these points says, of which so many came before; without a row.
+ChunkHead make_head(std::int64_t first, const PointColumns& points);
 // Of one key, in the order of arrival.
 Result<std::vector<ChunkHead>> read_heads(db::Connection& connection, std::int64_t metric);
 Result<PointColumns>

@@ -65,11 +65,11 @@ bool are_there(std::vector<OrderedPoint>& points, std::size_t wanted, std::int64
 
 // In their order: at least the first `wanted` that do not come before `place`.
 Result<std::vector<OrderedPoint>> read_from(db::Connection& connection,
-                                            std::int64_t metric,
+                                            const KeyPoints& key,
                                             const std::optional<Place>& place,
                                             std::size_t wanted)
 {
-    auto heads = TRY(read_heads(connection, metric));
+    auto heads = TRY(read_heads(connection, key));
     std::erase_if(heads, [&place](const ChunkHead& head) {
         return head.texts == head.count || (place && head.greatest_time < place->last.time);
     });
@@ -80,7 +80,7 @@ Result<std::vector<OrderedPoint>> read_from(db::Connection& connection,
     std::vector<OrderedPoint> points;
     for (const auto& head : heads) {
         if (are_there(points, wanted, head.least_time)) break;
-        const auto columns = TRY(read_chunk(connection, head.row, decoder));
+        const auto columns = TRY(read_chunk(connection, key, head, decoder));
         for (std::size_t i = 0; i < columns.size(); ++i) {
             const OrderedPoint point(columns, i);
             if (!columns.is_text(i) && !(place && earlier(point, place->last)))
@@ -94,14 +94,14 @@ Result<std::vector<OrderedPoint>> read_from(db::Connection& connection,
 }  // namespace
 
 Result<MetricPage> read_page(db::Connection& connection,
-                             const OpenMetric& metric,
+                             const KeyPoints& key,
                              const std::string& after,
                              std::size_t limit)
 {
     limit = std::clamp<std::size_t>(limit, 1, largest_page);
     const auto place = after.empty() ? std::nullopt : std::optional(TRY(parse_place(after)));
     const auto told = place ? place->told : 0;
-    const auto points = TRY(read_from(connection, metric.row, place, limit + told + 1));
+    const auto points = TRY(read_from(connection, key, place, limit + told + 1));
     std::size_t first = 0;
     while (first < std::min(points.size(), told) && !earlier(place->last, points[first]))
         ++first;
@@ -109,7 +109,7 @@ Result<MetricPage> read_page(db::Connection& connection,
     MetricPage page;
     page.points.reserve(last - first);
     for (auto at = first; at < last; ++at)
-        page.points.push_back(points[at].with_key(metric.latest.point.key));
+        page.points.push_back(points[at].with_key(key.latest.point.key));
     if (last == points.size()) return page;
     const auto& end = points[last - 1];
     const auto equal = std::equal_range(points.begin(), points.end(), end, earlier);

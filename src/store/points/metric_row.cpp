@@ -51,7 +51,8 @@ double number_of(const db::Statement& row, int column)
 Result<std::optional<OpenMetric>>
 find_open_metric(db::Connection& connection, std::int64_t run, const std::string& key)
 {
-    auto statement = TRY(connection.prepare(fmt::format("{} WHERE run = ? AND key = ?", columns)));
+    static const auto select = fmt::format("{} WHERE run = ? AND key = ?", columns);
+    auto statement = TRY(connection.prepare(select));
     statement.bind(run, key);
     if (!TRY(statement.step())) return std::optional<OpenMetric>();
     return std::optional(OpenMetric{statement.integer(7), latest_of(statement)});
@@ -101,27 +102,8 @@ Result<std::size_t> store_batch(db::Connection& writer, std::int64_t run, const 
     return left_out;
 }
 
-namespace {
-
-// Fetches the lists that are shown as such.
-Result<> add_lists(db::Connection& connection, std::int64_t run, std::vector<LatestMetric>& metrics)
-{
-    auto room = longest_lists;
-    for (auto& latest : metrics) {
-        if (latest.point.form != MetricPoint::Form::list || latest.count > longest_list) continue;
-        room -= latest.count;
-        if (room < 0) break;
-        TRY(read_points(connection, run, latest.point.key, {}, [&latest](MetricPoint point) {
-            latest.list.push_back(std::move(point));
-        }));
-    }
-    return {};
-}
-
-}  // namespace
-
 Result<std::vector<LatestMetric>>
-read_latest(db::Connection& connection, std::int64_t run, const MetricRange& range)
+read_compacted(db::Connection& connection, std::int64_t run, const MetricRange& range)
 {
     auto statement = TRY(connection.prepare(fmt::format(
         "{} WHERE run = ? AND key {} ORDER BY key", columns, range.after ? "> ?" : ">= ?")));
@@ -129,33 +111,7 @@ read_latest(db::Connection& connection, std::int64_t run, const MetricRange& ran
     std::vector<LatestMetric> all;
     while (all.size() < range.limit && TRY(statement.step()))
         all.push_back(latest_of(statement));
-    TRY(add_lists(connection, run, all));
     return all;
-}
-
-Result<std::optional<LatestMetric>>
-read_metric(db::Connection& connection, std::int64_t run, const std::string& key)
-{
-    auto found = TRY(find_open_metric(connection, run, key));
-    if (!found) return std::optional<LatestMetric>();
-    return std::optional(std::move(found->latest));
-}
-
-Result<> read_points(db::Connection& connection,
-                     std::int64_t run,
-                     const std::string& key,
-                     const PointRange& range,
-                     const OnPoint& on_point)
-{
-    const auto metric = TRY(find_open_metric(connection, run, key));
-    if (!metric) return {};
-    return read_columns(connection,
-                        metric->row,
-                        range,
-                        [&](const PointColumns& points, std::size_t first, std::size_t last) {
-                            for (auto at = first; at < last; ++at)
-                                on_point(points.point(key, at));
-                        });
 }
 
 }  // namespace ponk::store

@@ -7,7 +7,6 @@
 #include "store/records.hpp"
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,10 +19,9 @@ stored_offset(db::Connection& connection, std::int64_t run, const std::string& j
 // Returns how many tags did not fit.
 Result<std::size_t>
 store_batch(db::Connection& writer, std::int64_t run, const JournalBatch& batch);
+// Of keys that are compacted, in their order and without lists.
 Result<std::vector<LatestMetric>>
-read_latest(db::Connection& connection, std::int64_t run, const MetricRange& range = {});
-Result<std::optional<LatestMetric>>
-read_metric(db::Connection& connection, std::int64_t run, const std::string& key);
+read_compacted(db::Connection& connection, std::int64_t run, const MetricRange& range);
 
 // A key of a run while its points are read or added to.
 struct OpenMetric {
@@ -37,12 +35,5 @@ Result<> write_latest(db::Connection& writer, const OpenMetric& metric);
 
 // SQLite has no NaN: it is stored as NULL, which no other number is.
 double number_of(const db::Statement& row, int column);
-
-using OnPoint = std::function<void(model::MetricPoint point)>;
-Result<> read_points(db::Connection& connection,
-                     std::int64_t run,
-                     const std::string& key,
-                     const PointRange& range,
-                     const OnPoint& on_point);
 
 }  // namespace ponk::store

@@ -100,7 +100,6 @@ Result<bool> still_holds(db::Connection& writer, const Taken& taken)
     return true;
 }
 
-// Its turn is the caller's, so nobody else has removed the rows.
 Result<> move(db::Connection& writer, const Taken& taken)
 {
     for (const auto& [run, plan] : taken.plans)
@@ -199,17 +198,18 @@ Result<> compact_down_to(db::Database& database, Uncompacted& uncompacted, std::
     return {};
 }
 
-Result<> compact_for_now(db::Connection& writer,
-                         const Uncompacted& uncompacted,
-                         std::optional<std::int64_t> run)
+Result<std::vector<std::int64_t>>
+compact_within(db::Connection& writer, const Uncompacted& uncompacted, std::int64_t run)
 {
-    const auto rows = run ? uncompacted.rows(*run) : std::vector<std::int64_t>();
-    for (bool all = false; !all;) {
-        const auto taken = TRY(run ? take_rows(writer, rows) : take_first(writer));
+    // Rows that a thread which compacts has chosen may be among them: before it moves them it looks
+    // whether its plan still holds.
+    auto rows = uncompacted.rows(run);
+    for (bool all = rows.empty(); !all;) {
+        const auto taken = TRY(take_rows(writer, rows));
         TRY(move(writer, taken));
         all = taken.all;
     }
-    return {};
+    return rows;
 }
 
 Result<> note_tails(db::Connection& connection, Uncompacted& uncompacted)

@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <string_view>
+#include <vector>
 
 // The table `tail`: points of requests, as they came, until they are compacted: moved into `metric`
 // and `chunk`. To append is one small row; to compact costs work for each key and is done for many
@@ -33,11 +34,10 @@ Result<> compact_all(db::Database& database, Uncompacted& uncompacted);
 // Until the tail has no more than so many bytes: no longer than needed, whoever does the work.
 Result<> compact_down_to(db::Database& database, Uncompacted& uncompacted, std::uint64_t bytes);
 
-// The same within a transaction of the caller, who does not keep it: for reading where there is no
-// room to write. All runs when none is named.
-Result<> compact_for_now(db::Connection& writer,
-                         const Uncompacted& uncompacted,
-                         std::optional<std::int64_t> run);
+// Within a transaction of the caller: what it adds to the run comes behind what was logged before.
+// Returns the rows that are to be forgotten once it is committed.
+Result<std::vector<std::int64_t>>
+compact_within(db::Connection& writer, const Uncompacted& uncompacted, std::int64_t run);
 
 // What the tail has, after opening.
 Result<> note_tails(db::Connection& connection, Uncompacted& uncompacted);

@@ -97,7 +97,7 @@ TEST_F(PlanTest, HoldsUntilSomebodyAddsToOneOfItsKeys)
     EXPECT_FALSE(holds(of_known));
 }
 
-TEST_F(PlanTest, ATailIsSettledNoFurtherThanAskedFor)
+TEST_F(PlanTest, ATailIsCompactedNoFurtherThanAskedFor)
 {
     Uncompacted uncompacted;
     const auto log = [&](std::int64_t step) {
@@ -145,6 +145,24 @@ TEST(UncompactedTest, KnowsTheRowsThatAreLeft)
     EXPECT_EQ(uncompacted.bytes(), 0U);
 }
 
+TEST(UncompactedTest, KnowsWhichRunsHaveManyRows)
+{
+    Uncompacted uncompacted;
+    for (std::size_t i = 0; i < Uncompacted::many_rows; ++i) {
+        EXPECT_FALSE(uncompacted.any_long_run());
+        uncompacted.note(7, uncompacted.next_row(), 1);
+        uncompacted.note(8, uncompacted.next_row(), 1);
+        uncompacted.forget(8, std::vector{uncompacted.last_row()});
+    }
+    EXPECT_TRUE(uncompacted.any_long_run());
+    EXPECT_THAT(uncompacted.long_runs(), testing::ElementsAre(7));
+    EXPECT_EQ(uncompacted.count(), Uncompacted::many_rows);
+    uncompacted.forget(7, std::vector<std::int64_t>{1});
+    EXPECT_FALSE(uncompacted.any_long_run());
+    uncompacted.forget_until(uncompacted.last_row());
+    EXPECT_EQ(uncompacted.count(), 0U);
+}
+
 TEST(UncompactedTest, GivesOneTurnAtATime)
 {
     Uncompacted uncompacted;
@@ -182,9 +200,9 @@ TEST(UncompactedTest, WhoseRequestIsOverLeavesTheRowAndTheNextHasItsTurn)
     EXPECT_TRUE(next.taken());
 }
 
-using SettlingTest = HistoryTest;
+using CompactionTest = HistoryTest;
 
-TEST_F(SettlingTest, LosesAndDoublesNothingWhileOthersLogAddAndDelete)
+TEST_F(CompactionTest, LosesAndDoublesNothingWhileOthersLogAddAndDelete)
 {
     constexpr std::int64_t rounds = 150;
     constexpr std::int64_t each = 20;

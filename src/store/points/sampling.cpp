@@ -45,14 +45,14 @@ std::vector<Stretch> stretches_of(std::vector<ChunkHead> heads)
 
 class Sampler {
 public:
-    Sampler(db::Connection& connection, const std::optional<StepRange>& range)
-        : connection_(connection), range_(range.value_or(StepRange{}))
+    Sampler(db::Connection& connection, const KeyPoints& key, const std::optional<StepRange>& range)
+        : connection_(connection), key_(key), range_(range.value_or(StepRange{}))
     {
     }
 
-    Result<std::vector<Stretch>> count(std::int64_t metric)
+    Result<std::vector<Stretch>> count()
     {
-        auto heads = TRY(read_heads(connection_, metric));
+        auto heads = TRY(read_heads(connection_, key_));
         std::erase_if(heads, [this](const ChunkHead& head) {
             return head.greatest_step < range_.first || head.least_step > range_.last ||
                    head.texts == head.count;
@@ -74,7 +74,7 @@ public:
             if (place < stretch.points.size()) return stretch.points[place];
         } else {
             if (!stretch.chunk)
-                stretch.chunk = TRY(read_chunk(connection_, stretch.chunks[0].row, decoder_));
+                stretch.chunk = TRY(read_chunk(connection_, key_, stretch.chunks[0], decoder_));
             if (place < stretch.chunk->size()) return OrderedPoint(*stretch.chunk, place);
         }
         return fail(ErrorKind::damaged, "a chunk has fewer points than its header");
@@ -85,7 +85,7 @@ private:
     Result<> load(Stretch& stretch)
     {
         for (const auto& head : stretch.chunks) {
-            const auto columns = TRY(read_chunk(connection_, head.row, decoder_));
+            const auto columns = TRY(read_chunk(connection_, key_, head, decoder_));
             for (std::size_t i = 0; i < columns.size(); ++i) {
                 if (!columns.is_text(i) && columns.steps[i] >= range_.first &&
                     columns.steps[i] <= range_.last)
@@ -106,6 +106,7 @@ private:
     }
 
     db::Connection& connection_;
+    const KeyPoints& key_;
     StepRange range_;
     ChunkDecoder decoder_;
 };
@@ -126,12 +127,12 @@ std::vector<std::int64_t> sampled_places(std::int64_t count, std::int64_t most)
 }
 
 Result<std::vector<model::MetricPoint>> sample_points(db::Connection& connection,
-                                                      const OpenMetric& metric,
+                                                      const KeyPoints& key,
                                                       const std::optional<StepRange>& range,
                                                       std::int64_t most)
 {
-    Sampler sampler(connection, range);
-    auto stretches = TRY(sampler.count(metric.row));
+    Sampler sampler(connection, key, range);
+    auto stretches = TRY(sampler.count());
     std::int64_t count = 0;
     for (const auto& stretch : stretches)
         count += stretch.count;
@@ -144,7 +145,7 @@ Result<std::vector<model::MetricPoint>> sample_points(db::Connection& connection
         const auto behind = first + stretch.count;
         for (; next != places.end() && *next < behind; ++next) {
             const auto point = TRY(sampler.point(stretch, static_cast<std::size_t>(*next - first)));
-            taken.push_back(point.with_key(metric.latest.point.key));
+            taken.push_back(point.with_key(key.latest.point.key));
         }
         first = behind;
         stretch = {};

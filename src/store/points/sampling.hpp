@@ -3,7 +3,7 @@
 
 #include "base/error.hpp"
 #include "db/connection.hpp"
-#include "store/points/metric_row.hpp"
+#include "store/points/run_points.hpp"
 #include "store/records.hpp"
 
 #include <cstdint>
@@ -20,7 +20,7 @@ std::vector<std::int64_t> sampled_places(std::int64_t count, std::int64_t most);
 // Numbers of a key, ordered by step, time and value, at most `most` of them by that rule. Chunks
 // that do not overlap are counted without being read.
 Result<std::vector<model::MetricPoint>> sample_points(db::Connection& connection,
-                                                      const OpenMetric& metric,
+                                                      const KeyPoints& key,
                                                       const std::optional<StepRange>& range,
                                                       std::int64_t most);
 

@@ -52,6 +52,7 @@ void take_latest(LatestMetric& latest, const std::string& key, const PointColumn
         best = i;
     }
     if (best) latest.point = points.point(key, *best);
+    latest.point.value += 0.0;  // the table has no -0.0
     latest.count += static_cast<std::int64_t>(points.size());
 }
 
@@ -61,18 +62,13 @@ Result<std::optional<PointsPlan::Key>> plan_key(db::Connection& connection,
                                                 const PointsByKey::Key& key,
                                                 ChunkEncoder& encoder)
 {
-    if (key.points.empty()) return std::optional<PointsPlan::Key>();
-    PointsPlan::Key plan;
-    plan.key = key.key;
-    plan.before = TRY(find_open_metric(connection, run, key.key));
-    const auto open = plan.before.value_or(OpenMetric());
-    auto points = TRY(only_new(connection, open, key.points));
-    if (points.empty()) return std::optional<PointsPlan::Key>();
-    plan.latest = open.latest;
-    take_latest(plan.latest, key.key, points);
-    plan.chunks =
-        TRY(plan_chunks(connection, open.row, open.latest.count, std::move(points), encoder));
-    return std::optional(std::move(plan));
+    auto grown = TRY(grow_key(connection, run, key));
+    if (grown.added.empty()) return std::optional<PointsPlan::Key>();
+    const auto open = grown.before.value_or(OpenMetric());
+    auto chunks =
+        TRY(plan_chunks(connection, open.row, open.latest.count, std::move(grown.added), encoder));
+    return std::optional(PointsPlan::Key{
+        key.key, std::move(grown.before), std::move(grown.latest), std::move(chunks)});
 }
 
 Result<std::int64_t> make_metric(db::Connection& writer, std::int64_t run, const std::string& key)
@@ -91,6 +87,17 @@ Result<> store_key(db::Connection& writer, std::int64_t run, const PointsPlan::K
 }
 
 }  // namespace
+
+Result<GrownKey>
+grow_key(db::Connection& connection, std::int64_t run, const PointsByKey::Key& points)
+{
+    GrownKey grown;
+    grown.before = TRY(find_open_metric(connection, run, points.key));
+    if (grown.before) grown.latest = grown.before->latest;
+    grown.added = TRY(only_new(connection, grown.before.value_or(OpenMetric()), points.points));
+    if (!grown.added.empty()) take_latest(grown.latest, points.key, grown.added);
+    return grown;
+}
 
 Result<> add_points(db::Connection& writer, std::int64_t run, const PointsByKey& points)
 {

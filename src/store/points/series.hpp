@@ -14,6 +14,16 @@
 // Keys of a run and their points: rows of `metric` with their chunks. Used inside transactions.
 namespace ponk::store {
 
+// A key as it is when points have come behind those that are stored: what compaction stores, and
+// what a read shows of points that are not compacted yet.
+struct GrownKey {
+    std::optional<OpenMetric> before;  // nullopt: nothing of it is stored
+    LatestMetric latest;               // of all of them, with their number
+    PointColumns added;                // those that it did not have, in the order of arrival
+};
+Result<GrownKey>
+grow_key(db::Connection& connection, std::int64_t run, const PointsByKey::Key& points);
+
 // Adds points to a run. One that is stored already, with the same step, time and value, is not
 // added again. The latest of a key has the greatest step, then time, then value, where NaN counts
 // as 0; where a text is among them, then arrival.

@@ -101,14 +101,21 @@ bool read_columns(PackedReader& in, PointColumns& points)
     return read_kinds(in, *count, points);
 }
 
-bool read_keys(PackedReader& in, PointsByKey& points)
+using Keys = std::span<const std::string>;
+
+bool is_wanted(Keys keys, std::string_view key)
+{
+    return keys.empty() || std::find(keys.begin(), keys.end(), key) != keys.end();
+}
+
+bool read_keys(PackedReader& in, Keys keys, PointsByKey& points)
 {
     PointColumns columns;
     while (!in.at_end()) {
         const auto key = in.text();
         columns = {};
         if (!key || !read_columns(in, columns)) return false;
-        points.append(*key, columns);
+        if (is_wanted(keys, *key)) points.append(*key, columns);
     }
     return true;
 }
@@ -132,7 +139,7 @@ bool read_row(PackedReader& in, MetricPoint& point)
     return text.has_value();
 }
 
-bool read_rows(PackedReader& in, PointsByKey& points)
+bool read_rows(PackedReader& in, Keys wanted, PointsByKey& points)
 {
     const auto count = in.number();
     // Each key has at least the byte of its length.
@@ -149,7 +156,7 @@ bool read_rows(PackedReader& in, PointsByKey& points)
         MetricPoint point;
         point.key = keys[*place];
         if (!read_row(in, point)) return false;
-        points.add(point);
+        if (is_wanted(wanted, point.key)) points.add(point);
     }
     return true;
 }
@@ -175,10 +182,15 @@ std::string encode_tail(const PointsByKey& points)
 
 Result<> decode_tail(std::string_view bytes, PointsByKey& points)
 {
+    return decode_tail(bytes, {}, points);
+}
+
+Result<> decode_tail(std::string_view bytes, Keys keys, PointsByKey& points)
+{
     PackedReader in(bytes);
     const auto first = in.byte();
-    const bool read = first == version       ? read_keys(in, points)
-                      : first == row_version ? read_rows(in, points)
+    const bool read = first == version       ? read_keys(in, keys, points)
+                      : first == row_version ? read_rows(in, keys, points)
                                              : false;
     if (!read) return fail(ErrorKind::damaged, "points of a request are damaged");
     return {};

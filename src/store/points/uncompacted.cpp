@@ -18,7 +18,10 @@ void Uncompacted::note(std::int64_t run, std::int64_t row, std::uint64_t bytes)
 {
     auto runs = runs_.lock();
     if (row > last_row_) last_row_ = row;  // one that was there before us
-    (*runs)[run].push_back({row, bytes});
+    auto& rows = (*runs)[run];
+    rows.push_back({row, bytes});
+    if (rows.size() == many_rows) ++long_runs_;
+    ++rows_;
     bytes_ += bytes;
     count_ = runs->size();
 }
@@ -27,17 +30,21 @@ template <class Gone>
 Uncompacted::Runs::iterator Uncompacted::drop(Runs& runs, Runs::iterator run, const Gone& gone)
 {
     auto& rows = run->second;
+    const bool was_long = rows.size() >= many_rows;
     const auto kept = std::stable_partition(
         rows.begin(), rows.end(), [&gone](const Row& each) { return !gone(each.row); });
     for (auto each = kept; each != rows.end(); ++each)
         bytes_ -= each->bytes;
+    rows_ -= static_cast<std::size_t>(rows.end() - kept);
     rows.erase(kept, rows.end());
+    if (was_long && rows.size() < many_rows) --long_runs_;
     return rows.empty() ? runs.erase(run) : std::next(run);
 }
 
 void Uncompacted::forget(std::int64_t run, std::span<const std::int64_t> rows)
 {
     auto runs = runs_.lock();
+    ++forgotten_;
     const auto found = runs->find(run);
     if (found == runs->end()) return;
     drop(*runs, found, [rows](std::int64_t row) {
@@ -49,6 +56,7 @@ void Uncompacted::forget(std::int64_t run, std::span<const std::int64_t> rows)
 void Uncompacted::forget_until(std::int64_t last)
 {
     auto runs = runs_.lock();
+    ++forgotten_;
     for (auto run = runs->begin(); run != runs->end();)
         run = drop(*runs, run, [last](std::int64_t row) { return row <= last; });
     count_ = runs->size();
@@ -69,6 +77,16 @@ std::vector<std::int64_t> Uncompacted::rows(std::int64_t run) const
             all.push_back(each.row);
     }
     return all;
+}
+
+std::vector<std::int64_t> Uncompacted::long_runs() const
+{
+    std::vector<std::int64_t> found;
+    auto runs = runs_.lock();
+    for (const auto& [run, rows] : *runs) {
+        if (rows.size() >= many_rows) found.push_back(run);
+    }
+    return found;
 }
 
 Uncompacted::Turn::Turn(Uncompacted& uncompacted) : uncompacted_(uncompacted)

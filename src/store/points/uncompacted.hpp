@@ -33,13 +33,20 @@ public:
     [[nodiscard]] bool has(std::int64_t run) const;
     [[nodiscard]] std::vector<std::int64_t> rows(std::int64_t run) const;  // ascending
     [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }  // of all rows
+    [[nodiscard]] std::size_t count() const noexcept { return rows_; }     // of all rows
+    // Runs with so many rows that whoever reads one of them would notice.
+    static constexpr std::size_t many_rows = 1000;
+    [[nodiscard]] bool any_long_run() const noexcept { return long_runs_ > 0; }
+    [[nodiscard]] std::vector<std::int64_t> long_runs() const;
+    // How often rows were forgotten. Where it is the same before a reader's transaction begins and
+    // when `rows` has answered within it, no row that the transaction sees is missing there.
+    [[nodiscard]] std::uint64_t forgotten() const noexcept { return forgotten_; }
 
     // The last row that was given a number.
     [[nodiscard]] std::int64_t last_row() const noexcept { return last_row_; }
 
-    // While it lives, no other thread makes chunks of the tail or removes its rows. Threads get it
-    // in the order of asking, so a reader waits for one step of the thread that compacts all tails,
-    // and no longer than its request lasts.
+    // While it lives, no other thread compacts. Threads get it in the order of asking, and wait no
+    // longer than their request lasts. Readers never take it.
     class Turn {
     public:
         explicit Turn(Uncompacted& uncompacted);
@@ -72,6 +79,9 @@ private:
     mutable Synced<Runs> runs_;
     std::atomic<std::size_t> count_ = 0;    // of runs_
     std::atomic<std::uint64_t> bytes_ = 0;  // of all of them
+    std::atomic<std::size_t> rows_ = 0;
+    std::atomic<std::size_t> long_runs_ = 0;
+    std::atomic<std::uint64_t> forgotten_ = 0;
     std::atomic<std::int64_t> last_row_ = 0;
     Synced<Turns> turns_;
     std::condition_variable turn_ended_;

@@ -15,6 +15,13 @@ using query::search::Operator;
 
 namespace {
 
+Sql list_of(const std::vector<std::int64_t>& rows)
+{
+    return Sql("SELECT value AS row FROM json_each(")
+        .value(fmt::format("[{}]", fmt::join(rows, ",")))
+        .add(")");
+}
+
 Term project_term(const std::string& id)
 {
     const auto is_it = Sql(" = (SELECT row FROM project WHERE id = ").value(id).add(")");
@@ -29,9 +36,7 @@ Term experiments_term(const std::vector<std::int64_t>& experiments)
 {
     const bool one = experiments.size() == 1;
     const auto among = one ? Sql(" = ").value(experiments.front())
-                           : Sql(" IN (SELECT value FROM json_each(")
-                                 .value(fmt::format("[{}]", fmt::join(experiments, ",")))
-                                 .add("))");
+                           : Sql(" IN (").add(list_of(experiments)).add(")");
     Term term;
     // The runs of one experiment are in order in its index, those of several are not.
     term.condition = Sql(one ? "run.project" : "+run.project").add(among);
@@ -82,10 +87,14 @@ int longest_walk(std::size_t limit)
     return static_cast<int>(to_begin + to_go_on * limit);
 }
 
-RunSearchPlan::RunSearchPlan(const RunSearch& search, std::vector<OrderColumn> columns, Marks marks)
+RunSearchPlan::RunSearchPlan(const RunSearch& search,
+                             std::vector<OrderColumn> columns,
+                             Marks marks,
+                             const std::vector<std::int64_t>& except)
     : search_(search), columns_(std::move(columns)), marks_(std::move(marks)),
       comparisons_(comparisons_of(search))
 {
+    if (!except.empty()) except_ = Sql("run.row NOT IN (").add(list_of(except)).add(")");
     if (!search.scope.project.empty()) terms_.push_back(project_term(search.scope.project));
     if (search.experiments) terms_.push_back(experiments_term(*search.experiments));
     if (!search.scope.gpu_verdict.empty()) terms_.push_back(gpu_term(search.scope.gpu_verdict));
@@ -153,6 +162,7 @@ void RunSearchPlan::add_conditions(Part& part, const Checked& checked) const
 {
     for (const auto& condition : visibility(search_.scope))
         part.where.emplace_back(condition);
+    if (except_) part.where.push_back(*except_);
     for (std::size_t i = 0; i < terms_.size(); ++i) {
         if (checked.except == i) continue;
         if (checked.first_key == Checked::FirstKey::no && concerns_first_key(terms_[i])) continue;
@@ -163,10 +173,12 @@ void RunSearchPlan::add_conditions(Part& part, const Checked& checked) const
 
 Sql RunSearchPlan::statement_for(const std::vector<std::int64_t>& rows) const
 {
-    return statement(fetch(Sql("SELECT value AS row FROM json_each(")
-                               .value(fmt::format("[{}]", fmt::join(rows, ",")))
-                               .add(")"),
-                           {.indexed = Checked::Indexed::no}));
+    return statement(fetch(list_of(rows), {.indexed = Checked::Indexed::no}));
+}
+
+Sql RunSearchPlan::statement_among(const std::vector<std::int64_t>& rows) const
+{
+    return statement(fetch(list_of(rows), {}));
 }
 
 RunSearchPlan::Part RunSearchPlan::fetch(const Sql& found, const Checked& checked) const

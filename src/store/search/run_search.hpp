@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "store/points/tail_reader.hpp"
 #include "store/records.hpp"
 #include "store/search/row_search.hpp"
 #include "store/search/search_order.hpp"
@@ -22,8 +23,9 @@ struct FoundRunRows {
     // `next` of a page that ends with this row.
     [[nodiscard]] std::string place_behind(std::size_t row) const;
 };
-// The runs of a page in the order of the answer.
-Result<FoundRunRows> find_run_rows(db::Connection& reader, const RunSearch& search);
+// The runs of a page in the order of the answer. Metrics are what chunks and tail together say.
+Result<FoundRunRows>
+find_run_rows(db::Connection& reader, const TailReader& tail, const RunSearch& search);
 
 // What a walk to a page of so many runs may cost before another way is taken, in operations of
 // SQLite's machine: those of some hundred runs, and for each run of the page those of a few more.
@@ -47,8 +49,12 @@ struct Tie {
 // of them are sorted.
 class RunSearchPlan {
 public:
-    // `marks` is empty, or where the page before ended. The search must outlive the plan.
-    RunSearchPlan(const RunSearch& search, std::vector<OrderColumn> columns, Marks marks);
+    // `marks` is empty, or where the page before ended. Runs of the rows `except` are left out. The
+    // search must outlive the plan.
+    RunSearchPlan(const RunSearch& search,
+                  std::vector<OrderColumn> columns,
+                  Marks marks,
+                  const std::vector<std::int64_t>& except = {});
     // Terms point into the plan.
     RunSearchPlan(const RunSearchPlan&) = delete;
     RunSearchPlan& operator=(const RunSearchPlan&) = delete;
@@ -67,6 +73,8 @@ public:
     [[nodiscard]] std::optional<Sql> first_values() const;
     // For runs that fulfil all terms with an index.
     [[nodiscard]] Sql statement_for(const std::vector<std::int64_t>& rows) const;
+    // For any runs: those of them that fulfil all terms.
+    [[nodiscard]] Sql statement_among(const std::vector<std::int64_t>& rows) const;
 
 private:
     // A statement in the making.
@@ -100,6 +108,7 @@ private:
     const RunSearch& search_;
     std::vector<OrderColumn> columns_;
     Marks marks_;
+    std::optional<Sql> except_;
     std::vector<query::search::Comparison> comparisons_;  // of filter and scope
     std::vector<Term> terms_;
 };

@@ -90,9 +90,10 @@ protected:
     Marks marks_of(RunSearch search, std::size_t n)
     {
         search.scope.limit = n + 1;
+        const Uncompacted nothing;
         return database_
             ->read([&](db::Connection& reader) -> Result<Marks> {
-                return TRY(find_run_rows(reader, search)).marks.back();
+                return TRY(find_run_rows(reader, TailReader(nothing), search)).marks.back();
             })
             .value();
     }

@@ -119,6 +119,16 @@ std::vector<OrderColumn> order_columns(const std::vector<OrderKey>& order_by,
     return columns;
 }
 
+bool comes_before(const std::vector<OrderColumn>& columns, const Marks& a, const Marks& b)
+{
+    for (std::size_t at = 0; at < columns.size(); ++at) {
+        if (a[at].rank != b[at].rank) return a[at].rank < b[at].rank;
+        if (a[at].value == b[at].value) continue;
+        return goes_down(columns[at]) ? b[at].value < a[at].value : a[at].value < b[at].value;
+    }
+    return false;
+}
+
 SqlValue value_at(const db::Statement& row, const OrderColumn& column, int at)
 {
     if (column.type == OrderColumn::Type::integer) return row.integer(at);

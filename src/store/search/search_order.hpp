@@ -38,6 +38,9 @@ struct Mark {
 };
 using Marks = std::vector<Mark>;
 
+// Whether what has the marks `a` comes before what has `b`: as order_text() says it to SQLite.
+bool comes_before(const std::vector<OrderColumn>& columns, const Marks& a, const Marks& b);
+
 // What is in column `at` of a row of the statement's answer.
 SqlValue value_at(const db::Statement& row, const OrderColumn& column, int at);
 // Rank and value of each column, from the second of the answer on.

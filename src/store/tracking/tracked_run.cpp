@@ -3,13 +3,14 @@
 
 #include "base/work_budget.hpp"
 #include "model/run_words.hpp"
-#include "store/points/metric_row.hpp"
+#include "store/points/series.hpp"
 #include "store/search/own_tags.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
+#include <map>
 
 namespace ponk::store {
 
@@ -141,6 +142,29 @@ add_metrics(db::Connection& connection, const std::string& rows, std::vector<Tra
     return {};
 }
 
+// Metrics stay in the order of their keys.
+Result<> add_tail(db::Connection& connection, const TailReader& tail, TrackedRun& run)
+{
+    const auto points = TRY(tail.points(connection, run.row));
+    if (points.empty()) return {};
+    std::map<std::string, model::MetricPoint> metrics;
+    for (auto& metric : run.metrics)
+        metrics.emplace(metric.key, std::move(metric));
+    for (const auto& key : points.keys()) {
+        auto latest = TRY(grow_key(connection, run.row, key)).latest.point;
+        if (latest.text) {
+            metrics.erase(key.key);
+        } else {
+            latest.form = model::MetricPoint::Form::single;
+            metrics.insert_or_assign(key.key, std::move(latest));
+        }
+    }
+    run.metrics.clear();
+    for (auto& [key, metric] : metrics)
+        run.metrics.push_back(std::move(metric));
+    return {};
+}
+
 Result<> add_inputs(db::Connection& connection,
                     const std::vector<std::int64_t>& rows,
                     std::vector<TrackedRun>& runs)
@@ -155,8 +179,11 @@ Result<> add_inputs(db::Connection& connection,
 
 }  // namespace
 
-Result<std::optional<std::vector<TrackedRun>>> read_tracked_runs(
-    db::Connection& connection, const std::vector<std::int64_t>& rows, std::size_t most)
+Result<std::optional<std::vector<TrackedRun>>>
+read_tracked_runs(db::Connection& connection,
+                  const TailReader& tail,
+                  const std::vector<std::int64_t>& rows,
+                  std::size_t most)
 {
     const auto list = fmt::format("[{}]", fmt::join(rows, ","));
     std::vector<TrackedRun> runs;
@@ -170,6 +197,8 @@ Result<std::optional<std::vector<TrackedRun>>> read_tracked_runs(
     if (!TRY(add_tags(connection, list, runs, most)))
         return std::optional<std::vector<TrackedRun>>();
     TRY(add_metrics(connection, list, runs));
+    for (auto& run : runs)
+        TRY(add_tail(connection, tail, run));
     TRY(add_inputs(connection, rows, runs));
     for (auto& run : runs)
         std::sort(run.tags.begin(), run.tags.end());

@@ -58,9 +58,9 @@ find_writable(db::Connection& connection, const std::string& id, Into into = Int
     return known;
 }
 
-Result<TrackedRun> read_one(db::Connection& connection, std::int64_t row)
+Result<TrackedRun> read_one(db::Connection& connection, const TailReader& tail, std::int64_t row)
 {
-    auto runs = *TRY(read_tracked_runs(connection, {row}, enough_text));
+    auto runs = *TRY(read_tracked_runs(connection, tail, {row}, enough_text));
     if (runs.empty()) return fail(ErrorKind::internal, "row {} of a run is gone", row);
     return std::move(runs.front());
 }
@@ -77,7 +77,8 @@ std::size_t text_size(const TrackedRun& run)
 
 // Runs of a page are read together, fewer at once where they have very long texts: those that
 // would be too much are read one by one.
-Result<TrackedPage> read_page(db::Connection& reader, const FoundRunRows& found)
+Result<TrackedPage>
+read_page(db::Connection& reader, const TailReader& tail, const FoundRunRows& found)
 {
     TrackedPage page{{}, found.next};
     std::size_t bytes = 0;
@@ -87,6 +88,7 @@ Result<TrackedPage> read_page(db::Connection& reader, const FoundRunRows& found)
         const auto first = found.rows.begin();
         auto runs = TRY(read_tracked_runs(
             reader,
+            tail,
             {first + static_cast<std::ptrdiff_t>(at), first + static_cast<std::ptrdiff_t>(end)},
             enough_text));
         if (!runs) {
@@ -213,47 +215,47 @@ Result<TrackedRun> Tracking::create_run(const NewRun& wanted)
     run.user = wanted.user;
     run.created = wall_milliseconds();
     run.started = wanted.started;
+    const TailReader tail(history_.impl_->uncompacted);
     return history_.impl_->database->write(
         db::Durability::disk, [&](db::Connection& writer) -> Result<TrackedRun> {
             if (const auto known = find_known(writer, run.id.text()))
-                return read_one(writer, known->row);
+                return read_one(writer, tail, known->row);
             TRY(get_active_experiment(writer, wanted.experiment));
             run.number = TRY(next_run_number(writer, wanted.experiment));
             const auto row = TRY(insert_run(writer, wanted.experiment, run, Origin::client));
             TRY(put_tags(writer, row, wanted.tags));
             TRY(check_tag_room(writer, TagOwner::run, row));
             TRY(insert_event(writer, row, "state", model::to_string(run.state)));
-            return read_one(writer, row);
+            return read_one(writer, tail, row);
         });
 }
 
 Result<TrackedRun> Tracking::get_run(const std::string& id) const
 {
-    const auto read = [&](db::Connection& reader) -> Result<TrackedRun> {
-        return read_one(reader, TRY(find_known(reader, id)).row);
-    };
-    const auto known = RunId::parse(id);
-    return known ? history_.impl_->read_compacted(*known, read)
-                 : history_.impl_->database->read(read);
+    return history_.impl_->read(
+        [&](db::Connection& reader, const TailReader& tail) -> Result<TrackedRun> {
+            return read_one(reader, tail, TRY(find_known(reader, id)).row);
+        });
 }
 
 Result<TrackedPage> Tracking::search_runs(const RunSearch& search) const
 {
-    // Whatever is asked for, the answer has the latest metrics.
-    return history_.impl_->read_all_compacted([&](db::Connection& reader) -> Result<TrackedPage> {
-        return read_page(reader, TRY(find_run_rows(reader, search)));
-    });
+    return history_.impl_->read(
+        [&](db::Connection& reader, const TailReader& tail) -> Result<TrackedPage> {
+            return read_page(reader, tail, TRY(find_run_rows(reader, tail, search)));
+        });
 }
 
 Result<TrackedRun>
 Tracking::update_run(const std::string& id, const TrackedChange& change, Into into)
 {
+    const TailReader tail(history_.impl_->uncompacted);
     return history_.impl_->database->write(
         db::Durability::disk, [&](db::Connection& writer) -> Result<TrackedRun> {
             const auto known = TRY(find_writable(writer, id, into));
             if (known.origin == Origin::client) TRY(put_state(writer, known.row, change));
             if (change.name) TRY(rename(writer, known.row, *change.name));
-            return read_one(writer, known.row);
+            return read_one(writer, tail, known.row);
         });
 }
 

@@ -12,7 +12,7 @@ namespace experiment_cancel_command {
 constexpr Option options[] = {
     common::run_option,
     common::ignored_target,
-    {.name = "grace", .value = "TIME", .help = "Time between SIGTERM and SIGKILL. Default: 10s."},
+    {.name = "grace", .value = "TIME", .help = "Time between SIGTERM and SIGKILL. Default: as submitted, else 10s."},
     {.name = "wait", .help = "Wait until the run has ended."},
 };
 constexpr Positional positionals[] = {common::run};

@@ -44,15 +44,8 @@ tl::expected<Asked, Failure> read_words(Context& context, const Invocation& word
     TRY(require_runs(*resolved.target.type, resolved.target.name));
     TRY(ensure_attached(context, resolved.target));
     TRY(ask_for_consents(context, folder, resolved));
-    JsonObject body = TRY(submission_basics(RunId::make(), Until::recorded));
-    body.set("project", folder.string());
-    body.set("run_configuration", name);
-    body.set("target", words.text("target"));
-    body.set("conda_dependencies", words.text("conda-dependencies"));
-    body.set("spark_dependencies", words.text("spark-dependencies"));
-    body.set("substitute", words.has("substitute"));
-    if (words.has("untracked")) body.set("tracked", false);
-    return Asked{std::move(body),
+    const auto request = basic_request(folder, words);
+    return Asked{request_body(request, Until::recorded),
                  config::uses_docker(*resolved.target.type) ||
                      config::builds_environment(resolved.run, resolved.target)};
 }

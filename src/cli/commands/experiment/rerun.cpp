@@ -28,7 +28,8 @@ Outcome run(Context& context, const Invocation& words)
         TRY(require_runs(*type, old.text("target"), instead));
     }
     const auto until = words.has("async") ? Until::accepted : Until::recorded;
-    const JsonObject body = TRY(submission_basics(RunId::make(), until));
+    JsonObject body = submitter_body(until);
+    body.set("run_id", RunId::make().text());
     const Json record = TRY(submit(context, "/runs/" + old.text("run_id") + "/rerun", body, until));
     if (until == Until::accepted) return print_started(context, record);
     context.note("RunId: {}", record.text("run_id"));

@@ -46,6 +46,10 @@ constexpr Option options[] = {
     {.name = "time-limit",
      .value = "TIME",
      .help = "End the run after this time: 90s, 30m, 12h, 7d."},
+    {.name = "grace",
+     .value = "TIME",
+     .help = "Time between SIGTERM and SIGKILL when the run reaches its time limit or is canceled, "
+             "for scripts that save their work. Default: 10s."},
     {.name = "gpus",
      .value = "N|all|none|IDS",
      .help = "GPUs to use: a number, all, none, or a comma-separated list of indexes or beginnings "
@@ -77,11 +81,6 @@ constexpr Example examples[] = {
     {"ponk submit --env API_KEY=secret:kaggle train.py", "Pass a stored secret to the script."},
 };
 
-std::string word_or_empty(const Invocation& words)
-{
-    return words.word(0).value_or("");
-}
-
 // What is wrong with the configuration is the daemon's to say; here only whether it can be served,
 // and what the user must be asked about first.
 Outcome check_target(Context& context, const os::Path& folder, const Invocation& words)
@@ -110,35 +109,22 @@ Outcome run(Context& context, const Invocation& words)
     const os::Path project = TRY(context.project());
     TRY(check_target(context, project, words));
     context.point_to_enclosing_project();
-    const RunId id = RunId::make();
     const auto until = words.has("async") ? Until::accepted : Until::recorded;
-    JsonObject body = TRY(submission_basics(id, until));
-    body.set("project", project.string());
-    if (words.word(0)) body.set("script", TRY(script_in_project(project, word_or_empty(words))));
-    JsonArray arguments(words.rest().begin(), words.rest().end());
-    body.set("arguments", std::move(arguments));
-    body.set("run_configuration", words.value("run-configuration").value_or("local"));
-    for (const auto& [option, field] : {std::pair{"target", "target"},
-                                        std::pair{"conda-dependencies", "conda_dependencies"},
-                                        std::pair{"spark-dependencies", "spark_dependencies"},
-                                        std::pair{"tensorboard", "tensorboard"},
-                                        std::pair{"name", "name"}}) {
-        const auto value = words.value(option);
-        body.set(field, value ? Json(*value) : Json());
-    }
-    body.set("tags", TRY(as_usage(key_values(words.values("tag"), "--tag"))));
-    body.set("variables", TRY(as_usage(key_values(words.values("env"), "--env"))));
-    const auto allowed = words.values("allow");
-    if (!allowed.empty()) body.set("allow", JsonArray(allowed.begin(), allowed.end()));
-    body.set("tracked", !words.has("untracked"));
-    body.set("wait", words.has("wait"));
-    body.set("substitute", words.has("substitute"));
-    body.set("no_wait", words.has("no-wait"));
-    if (const auto gpus = words.value("gpus")) body.set("gpus", *gpus);
-    body.set("time_limit_seconds", Json());
-    if (const auto limit = words.value("time-limit")) {
-        body.set("time_limit_seconds", TRY(as_usage(parse_time_span(*limit))));
-    }
+    auto request = basic_request(project, words);
+    if (words.word(0)) request.script = TRY(script_in_project(project, *words.word(0)));
+    request.arguments = words.rest();
+    request.tensorboard = words.text("tensorboard");
+    request.name = words.text("name");
+    request.tags = TRY(as_usage(key_values(words.values("tag"), "--tag")));
+    request.variables = TRY(as_usage(key_values(words.values("env"), "--env")));
+    request.allow = words.values("allow");
+    request.no_wait = words.has("no-wait");
+    request.gpus = words.value("gpus");
+    if (const auto limit = words.value("time-limit"))
+        request.time_limit_seconds = TRY(as_usage(parse_time_span(*limit)));
+    if (const auto grace = words.value("grace"))
+        request.grace_seconds = TRY(as_usage(parse_time_span(*grace)));
+    const auto body = request_body(request, until);
     const Json record = TRY(submit(context, "/runs", body, until));
     if (until == Until::accepted) return print_started(context, record);
     context.note("RunId: {}", record.text("run_id"));

@@ -11,7 +11,7 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-const HostAddress host{.address = "far.example", .port = 5022, .user = "ann"};
+const HostAddress host{{.address = "far.example", .port = 5022, .user = "ann"}, {}};
 
 TEST(HostAdvice, EngineThatIsMissingNamesTheMachineAndTheCommandThatMendsIt)
 {

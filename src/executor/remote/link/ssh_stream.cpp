@@ -141,7 +141,7 @@ private:
             if (!word.starts_with("SSH_AUTH_SOCK=")) access.environment.push_back(word);
         }
         if (!host.agent.empty()) access.environment.push_back("SSH_AUTH_SOCK=" + host.agent);
-        access.private_key = host.key;
+        access.private_key = host.private_key;
         return ssh::Connection::make(access);
     }
 

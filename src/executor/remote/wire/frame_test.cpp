@@ -13,31 +13,36 @@ namespace {
 
 using testing::HasSubstr;
 
+Job example_job()
+{
+    Job job;
+    job.spec.id = RunId::parse("0199c0ffee00700080000000000000aa").value();
+    job.context.token = "00112233445566778899aabbccddeeff";
+    job.spec.snapshot = sha256("a tree");
+    job.spec.program.framework = "Python";
+    job.spec.program.script = "train.py";
+    job.spec.program.arguments = {"--epochs", "3", "\xff"};
+    job.spec.program.interpreter = "~/bin/python";
+    job.spec.program.variables = {{"K", "V"}, {"K2", ""}, {"K3", "secret:N"}};
+    job.spec.runtime.shared_directory = "~/.azureml/share/p";
+    job.spec.runtime.container = Container{.image = "base:1", .tree = Container::Tree::copied};
+    job.spec.environment.file = "aml_config/conda_dependencies.yml";
+    job.context.tracking.run = job.spec.id.text();
+    job.context.tracking.token = job.context.token;
+    job.context.tracking.experiment = "3";
+    job.context.tracking.experiment_name = "iris";
+    job.context.tracking.tags = {{"team", "x"}};
+    job.context.secrets = {{"N", "value"}};
+    job.context.login.username = "me";
+    job.spec.resources.time_limit = std::chrono::seconds(60);
+    return job;
+}
+
 Frame example()
 {
-    JobSpec spec;
-    spec.id = RunId::parse("0199c0ffee00700080000000000000aa").value();
-    spec.token = "00112233445566778899aabbccddeeff";
-    spec.snapshot = sha256("a tree");
-    spec.framework = "Python";
-    spec.script = "train.py";
-    spec.arguments = {"--epochs", "3", "\xff"};
-    spec.interpreter = "~/bin/python";
-    spec.variables = {{"K", "V"}, {"K2", ""}};
-    spec.shared_directory = "~/.azureml/share/p";
-    spec.container.image = "base:1";
-    spec.container.tree = ContainerRequest::Tree::copied;
-    spec.environment.file = "aml_config/conda_dependencies.yml";
-    spec.tracking.run = spec.id.text();
-    spec.tracking.token = spec.token;
-    spec.tracking.experiment = "3";
-    spec.tracking.experiment_name = "iris";
-    spec.tracking.tags = {{"team", "x"}};
-    spec.time_limit = std::chrono::seconds(60);
-    return {FrameKind::request,
-            7,
-            JsonObject{{"call", "launch"}, {"type", "remotedocker"}, {"spec", to_json(spec)}},
-            std::string("\0\1payload", 9)};
+    JsonObject head{{"call", "launch"}, {"type", "remotedocker"}};
+    put_job(head, example_job());
+    return {FrameKind::request, 7, std::move(head), std::string("\0\1payload", 9)};
 }
 
 Result<std::optional<Frame>> parse(std::string_view bytes)
@@ -60,18 +65,38 @@ TEST(Frame, HasTheBytesOfTheGoldenFile)
     ASSERT_TRUE(frame && *frame);
     EXPECT_EQ((*frame)->request, 7U);
     EXPECT_EQ((*frame)->payload, example().payload);
-    const auto spec = parse_job_spec((*frame)->head["spec"]);
-    ASSERT_TRUE(spec) << spec.error().message();
-    EXPECT_EQ(to_json(to_json(*spec)), to_json(example().head["spec"]));
-    EXPECT_EQ(spec->arguments[2], "\xff");
+    const auto job = parse_job((*frame)->head);
+    ASSERT_TRUE(job) << job.error().message();
+    EXPECT_EQ(job->spec, example_job().spec);
+    EXPECT_EQ(job->context.secrets, example_job().context.secrets);
+    EXPECT_EQ(job->context.login, example_job().context.login);
+    EXPECT_EQ(model::to_text(job->context.tracking),
+              model::to_text(example_job().context.tracking));
 }
 
-TEST(JobMessage, NamesTheFolderOfEventFilesWhenThereIsOne)
+TEST(JobMessage, NamesNothingOfTheMachineThatSendsIt)
 {
-    auto spec = parse_job_spec(example().head["spec"]).value();
-    EXPECT_TRUE(to_json(spec)["tensorboard"].is_null());
-    spec.tensorboard = "logs/tb";
-    EXPECT_EQ(parse_job_spec(to_json(spec))->tensorboard, "logs/tb");
+    auto job = example_job();
+    job.spec.location = {.kind = model::Location::Kind::host,
+                         .target = "gpu",
+                         .host = {.address = "gpu1", .private_key = "/home/ann/.ssh/key"}};
+    job.spec.runtime.container->registry_password = "pa55word";
+    job.context.directory = "/here/runs/r";
+    job.context.submitter_environment = {"HOME=/home/ann"};
+    JsonObject head;
+    put_job(head, job);
+    const auto text = to_json(Json(head));
+    for (const char* word : {"gpu1", "/home/ann", "/here", "pa55word"})
+        EXPECT_EQ(text.find(word), std::string::npos) << word;
+}
+
+TEST(JobMessage, WithoutIdOrTreeIsRefused)
+{
+    for (const char* field : {"id", "snapshot"}) {
+        auto head = example().head;
+        head.as_object().find("spec")->as_object().erase(field);
+        EXPECT_FALSE(parse_job(head)) << field;
+    }
 }
 
 TEST(Frame, OfAStatusHasTheBytesOfTheGoldenFile)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "executor/remote/wire/message.hpp"
 
+#include "base/field_json.hpp"
 #include "base/text.hpp"
 
 #include <algorithm>
@@ -210,25 +211,18 @@ Result<std::vector<Digest>> unpack_digests(std::string_view payload)
 
 Json to_json(const HostAddress& host)
 {
-    return JsonObject{{"address", host.address},
-                      {"port", host.port},
-                      {"user", host.user},
-                      {"scratch", host.scratch},
-                      {"key", host.key},
-                      {"agent", host.agent}};
+    return fields_to_json(host);
 }
 
 Result<HostAddress> parse_host(const Json& value)
 {
-    const auto port = value.integer("port");
-    if (value.text("address").empty()) return wrong("address");
-    if (port < 0 || port > 65535) return wrong("port");
-    return HostAddress{.address = value.text("address"),
-                       .port = static_cast<int>(port),
-                       .user = value.text("user"),
-                       .scratch = value.text("scratch"),
-                       .key = value.text("key"),
-                       .agent = value.text("agent")};
+    HostAddress host;
+    TRY(read_fields(value, host));
+    if (host.address.empty()) return wrong("address");
+    if (host.port < 0 || host.port > 65535) return wrong("port");
+    // As the first version named it.
+    if (host.private_key.empty()) host.private_key = value.text("key");
+    return host;
 }
 
 }  // namespace ponk::executor::remote

@@ -11,7 +11,7 @@
 // other side is checked here and nowhere else.
 namespace ponk::executor::remote {
 
-inline constexpr int protocol_version = 1;
+inline constexpr int protocol_version = 2;
 
 // What the other side said first.
 struct Hello {
@@ -36,10 +36,10 @@ std::string shown_text(std::string_view text);
 // The same for all texts of an answer but the files in it ("lock").
 Json shown_texts(const Json& answer);
 
-// All of a spec but what belongs to the machine that sends it: directory, source, host and the
-// submitter's environment.
-Json to_json(const JobSpec& spec);
-Result<JobSpec> parse_job_spec(const Json& head);
+// The members `spec` and `context` of a call: all of a job but what belongs to the machine that
+// sends it.
+void put_job(JsonObject& head, const Job& job);
+Result<Job> parse_job(const Json& head);
 
 Json to_json(const JobStatus& status);
 Result<JobStatus> parse_job_status(const Json& head);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/plan/plan.hpp"
+#include "engine/plan/resolve_run.hpp"
 
 #include "base/hash.hpp"
 #include "base/text.hpp"
@@ -7,6 +7,7 @@
 #include "config/project/config_file.hpp"
 #include "config/project/ignore_rules.hpp"
 #include "config/project/project.hpp"
+#include "engine/plan/container_plan.hpp"
 #include "engine/plan/entry_point.hpp"
 #include "engine/plan/gpu_plan.hpp"
 #include "engine/plan/plan_checks.hpp"
@@ -102,54 +103,53 @@ Result<std::string> resolve_script(const Path& project, const std::string& scrip
 }
 
 // Words after the script: the command line's, or ArgumentVector's when no script was named.
-Result<> resolve_arguments(Plan& plan,
-                           const Submission& submission,
+Result<> resolve_arguments(model::Program& program,
+                           const RunRequest& request,
                            const config::RunConfiguration& configuration,
                            const Path& project,
                            bool has_mlproject)
 {
-    if (submission.script) {
-        if (has_mlproject && !std::filesystem::exists(project / *submission.script)) {
+    if (request.script) {
+        if (has_mlproject && !std::filesystem::exists(project / *request.script)) {
             const auto entry =
-                TRY(resolve_entry_point(project, *submission.script, submission.arguments));
-            plan.script = *submission.script;
-            plan.command = entry;
-            plan.arguments = submission.arguments;
+                TRY(resolve_entry_point(project, *request.script, request.arguments));
+            program.script = *request.script;
+            program.command = entry;
+            program.arguments = request.arguments;
             return {};
         }
-        plan.script = TRY(resolve_script(project, *submission.script));
-        plan.arguments = submission.arguments;
+        program.script = TRY(resolve_script(project, *request.script));
+        program.arguments = request.arguments;
         return {};
     }
     if (!configuration.script->empty()) {
-        plan.script = TRY(resolve_script(project, *configuration.script)
-                              .map_error(while_doing("{}:{}:{}",
-                                                     configuration.file,
-                                                     configuration.script.place.line,
-                                                     configuration.script.place.column)));
+        program.script = TRY(resolve_script(project, *configuration.script)
+                                 .map_error(while_doing("{}:{}:{}",
+                                                        configuration.file,
+                                                        configuration.script.place.line,
+                                                        configuration.script.place.column)));
         for (const auto& argument : configuration.arguments)
-            plan.arguments.push_back(*argument);
+            program.arguments.push_back(*argument);
         return {};
     }
     if (has_mlproject) {
-        plan.script = "main";
-        plan.command = TRY(resolve_entry_point(project, "main", submission.arguments));
+        program.script = "main";
+        program.command = TRY(resolve_entry_point(project, "main", request.arguments));
         return {};
     }
     return tl::unexpected(Error(ErrorKind::invalid_argument,
                                 "no script given",
                                 "Put it after the options: ponk experiment submit -c " +
-                                    submission.run_configuration + " train.py"));
+                                    request.run_configuration + " train.py"));
 }
 
 // A file that was named must be there; the one that everybody has need not.
 Result<std::string> resolve_conda_file(const Path& project,
-                                       const Submission& submission,
+                                       const RunRequest& request,
                                        const config::RunConfiguration& configuration)
 {
-    const bool named = !submission.conda_dependencies.empty();
-    const auto& file =
-        named ? submission.conda_dependencies : *configuration.conda_dependencies_file;
+    const bool named = !request.conda_dependencies.empty();
+    const auto& file = named ? request.conda_dependencies : *configuration.conda_dependencies_file;
     if (file.empty()) return std::string();
     if (std::filesystem::is_regular_file(project / file)) {
         const auto inside = os::contained_path(project, file);
@@ -173,24 +173,41 @@ Result<std::string> resolve_conda_file(const Path& project,
                                 "Give a file of the project, relative to its folder."));
 }
 
-void resolve_variables(Plan& plan,
-                       const Submission& submission,
+void resolve_variables(model::Program& program,
+                       const RunRequest& request,
                        const config::RunConfiguration& configuration)
 {
-    const auto set = [&plan](const std::string& name, const std::string& value) {
+    const auto set = [&program](const std::string& name, const std::string& value) {
         const auto same = [&name](const auto& variable) { return variable.first == name; };
-        std::erase_if(plan.variables, same);
-        plan.variables.emplace_back(name, value);
+        std::erase_if(program.variables, same);
+        program.variables.emplace_back(name, value);
     };
     for (const auto& variable : configuration.environment_variables)
         set(variable.name, variable.value);
-    for (const auto& [name, value] : submission.variables)
+    for (const auto& [name, value] : request.variables)
         set(name, value);
 }
 
-}  // namespace
-
-namespace {
+Result<> resolve_environment(ResolvedRun& report,
+                             const RunRequest& request,
+                             const config::ResolvedConfiguration& resolved)
+{
+    using Environment = model::EnvironmentSpec;
+    const auto& configuration = resolved.run;
+    auto& environment = report.spec.environment;
+    if (request.substitute) environment.substitutions = Environment::Substitutions::known;
+    // Who asks for a preparation wants it built, whatever runs do.
+    if (!*configuration.prepare_environment && !is_preparation(report.spec))
+        environment.missing = Environment::Missing::refuse;
+    if (!config::builds_environment(configuration, resolved.target)) return {};
+    environment.file = TRY(resolve_conda_file(report.project, request, configuration));
+    if (environment.file.empty() && *resolved.target.type == config::TargetType::local)
+        report.notices.push_back(
+            fmt::format("'{}' requests a managed environment, but names no existing conda "
+                        "file: the packages of your own Python are used",
+                        configuration.file));
+    return {};
+}
 
 bool is_plain_id(const std::string& id)
 {
@@ -219,97 +236,95 @@ Result<ProjectKey> identify_project(const Path& folder)
     return key;
 }
 
-void apply_plan(const Plan& plan, model::Run& run)
+void apply_spec(const RunSpec& spec, model::Run& run)
 {
-    run.script_name = plan.script;
-    run.arguments = plan.arguments;
-    run.target = plan.target;
-    run.target_type = plan.target_type;
-    run.run_configuration = plan.run_configuration;
-    run.framework = plan.framework;
-    run.tracked = plan.tracked;
+    run.script_name = spec.program.script;
+    run.arguments = spec.program.arguments;
+    run.target = spec.location.target;
+    run.target_type = target_type(spec);
+    run.run_configuration = spec.run_configuration;
+    run.framework = spec.program.framework;
+    run.tracked = spec.policy.tracked;
 }
 
-Result<PlanReport> make_plan(const Submission& submission)
+Result<ResolvedRun> resolve_run(const RunRequest& request, const Submitter& submitter)
 {
-    PlanReport report;
-    const auto key = TRY(identify_project(submission.project));
+    ResolvedRun report;
+    const auto key = TRY(identify_project(request.project));
     report.project = key.path;
-    report.project_id = key.id;
     report.project_name = key.name;
     const auto project = TRY(config::open_project(key.path));
-    auto resolved = TRY(config::resolve(project, submission.run_configuration, submission.target));
+    auto resolved = TRY(config::resolve(project, request.run_configuration, request.target));
     for (const auto& diagnostic : resolved.diagnostics) {
         report.notices.push_back(config::to_text(diagnostic) +
                                  (diagnostic.hint.empty() ? "" : "\n  " + diagnostic.hint));
     }
-    auto& plan = report.plan;
+    auto& spec = report.spec;
+    auto& program = spec.program;
     const auto& configuration = resolved.run;
     const auto& target = resolved.target;
-    plan.run_configuration = submission.run_configuration;
-    plan.target = target.name;
-    plan.target_type = config::to_string(*target.type);
-    plan.only_prepare = submission.purpose == Submission::Purpose::prepare;
-    if (plan.only_prepare) {
-        plan.script = preparation_name;
+    spec.id = request.id;
+    spec.name = request.name;
+    spec.project = key.id;
+    spec.run_configuration = request.run_configuration;
+    spec.policy = {.purpose = request.purpose,
+                   .tracked = request.tracked.value_or(*configuration.tracked_run),
+                   .collect_outputs = *configuration.output_collection,
+                   .may_promote = !request.allow.empty()};
+    if (request.grace_seconds) spec.policy.grace = std::chrono::seconds(*request.grace_seconds);
+    spec.resources.time_limit = std::chrono::seconds(
+        request.time_limit_seconds.value_or(*configuration.max_run_duration_seconds));
+    if (is_preparation(spec)) {
+        program.script = model::preparation_name;
     } else {
-        TRY(resolve_arguments(plan, submission, configuration, key.path, project.has_mlproject));
+        TRY(resolve_arguments(program, request, configuration, key.path, project.has_mlproject));
     }
-    plan.framework = *configuration.framework == config::Framework::pyspark ? "PySpark" : "Python";
-    plan.host = TRY(host_plan(target, submission.launch_context.environment));
+    program.framework =
+        *configuration.framework == config::Framework::pyspark ? "PySpark" : "Python";
+    spec.location = TRY(location_of(target, submitter.environment));
     // Another machine has another home: what is there is expanded there.
     const auto expand = [&](const std::string& path) {
-        return plan.host ? path : expand_home(path, submission.launch_context.environment);
+        return spec.location.kind == model::Location::Kind::host
+                   ? path
+                   : expand_home(path, submitter.environment);
     };
     if (!configuration.interpreter_path->empty()) {
-        plan.interpreter = expand(*configuration.interpreter_path);
+        program.interpreter = expand(*configuration.interpreter_path);
     } else if (target.python_location.given()) {
-        plan.interpreter = expand(*target.python_location);
+        program.interpreter = expand(*target.python_location);
     }
-    resolve_variables(plan, submission, configuration);
-    if (plan.framework == "PySpark" && plan.command.empty()) {
-        plan.spark_options =
-            TRY(spark_options(key.path, configuration, submission.spark_dependencies));
+    resolve_variables(program, request, configuration);
+    if (program.framework == "PySpark" && program.command.empty()) {
+        program.spark_options =
+            TRY(spark_options(key.path, configuration, request.spark_dependencies));
     }
-    plan.container = TRY(container_plan(resolved, report.notices));
+    spec.runtime.container = TRY(container_of(resolved, report.notices));
     report.requests = TRY(config::requests_of(resolved));
-    plan.gpu = TRY(gpu_plan(resolved, submission, plan.variables, report.notices));
-    plan.substitute = submission.substitute;
-    plan.may_promote = submission.may_promote;
-    // Who asks for a preparation wants it built, whatever runs do.
-    plan.prepare = *configuration.prepare_environment || plan.only_prepare;
-    if (config::builds_environment(configuration, target)) {
-        plan.conda_file = TRY(resolve_conda_file(key.path, submission, configuration));
-        if (plan.conda_file.empty() && *target.type == config::TargetType::local)
-            report.notices.push_back(
-                fmt::format("'{}' requests a managed environment, but names no existing conda "
-                            "file: the packages of your own Python are used",
-                            configuration.file));
-    }
-    if (!plan.container || plan.container->tree_mounted)
-        plan.shared_directory = (Path(expand(*target.native_shared_directory)) / key.id).native();
-    plan.tensorboard =
-        submission.tensorboard.empty() ? *configuration.tensorboard : submission.tensorboard;
-    if (!plan.tensorboard.empty() && !executor::is_event_folder(plan.tensorboard)) {
+    spec.resources.gpu =
+        TRY(gpu_request_of(resolved, request, submitter, program.variables, report.notices));
+    TRY(resolve_environment(report, request, resolved));
+    const auto& container = spec.runtime.container;
+    if (!container || container->tree == model::Container::Tree::mounted)
+        spec.runtime.shared_directory =
+            (Path(expand(*target.native_shared_directory)) / key.id).native();
+    program.tensorboard =
+        request.tensorboard.empty() ? *configuration.tensorboard : request.tensorboard;
+    if (!program.tensorboard.empty() && !executor::is_event_folder(program.tensorboard)) {
         return tl::unexpected(
             Error(ErrorKind::invalid_argument,
                   fmt::format("the TensorBoard folder {} is not in the project's folder",
-                              os::in_quotes(plan.tensorboard)),
+                              os::in_quotes(program.tensorboard)),
                   "Write it relative to the project's folder, such as 'logs/tb'."));
     }
-    plan.time_limit_seconds =
-        submission.time_limit_seconds.value_or(*configuration.max_run_duration_seconds);
-    plan.tracked = submission.tracked.value_or(*configuration.tracked_run);
-    plan.collect_outputs = *configuration.output_collection;
     // Named in every project of 2017. Systems of today may only have python3: left out, both are
     // looked for.
-    if (*target.type == config::TargetType::local && plan.interpreter == "python")
-        plan.interpreter.clear();
+    if (*target.type == config::TargetType::local && program.interpreter == "python")
+        program.interpreter.clear();
     TRY(check_language(report));
-    TRY(check_named_files(submission, report));
+    TRY(check_named_files(request, report));
     if (!config::builds_environment(configuration, target))
-        note_unused_conda_file(submission, resolved, report);
-    TRY(check_interpreter(submission, resolved, report));
+        note_unused_conda_file(request, resolved, report);
+    TRY(check_interpreter(submitter, resolved, report));
     return report;
 }
 

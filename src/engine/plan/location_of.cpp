@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/context/context.hpp"
+#include "engine/plan/resolve_run.hpp"
+#include "os/variables.hpp"
+
+#include <fmt/format.h>
+
+namespace ponk::engine {
+
+Result<model::Location> location_of(const config::ComputeTarget& target,
+                                    const std::vector<std::string>& environment)
+{
+    model::Location location;
+    location.target = target.name;
+    using config::TargetType;
+    const auto type = *target.type;
+    if (type == TargetType::local || type == TargetType::localdocker) return location;
+    if (type != TargetType::remote && type != TargetType::remotedocker)
+        return tl::unexpected(unsupported_target(config::to_string(type)));
+    if (target.address->empty()) {
+        return tl::unexpected(Error(ErrorKind::invalid_argument,
+                                    fmt::format("target '{}' has no address", target.name),
+                                    fmt::format("Write 'address: HOST' in '{}'.", target.file)));
+    }
+    location.kind = model::Location::Kind::host;
+    location.host = {.address = *target.address,
+                     .port = target.port.given() ? *target.port : 0,
+                     .user = *target.username,
+                     .scratch = *target.scratch,
+                     .private_key = {}};
+    // A key that was stored for the target is found by the target's own folder.
+    const auto& key = *target.private_key;
+    if (key.empty() || model::secret_reference(key)) return location;
+    const auto home = os::variable(environment, "HOME");
+    location.host.private_key = key.starts_with("~/") && !home.empty() ? home + key.substr(1) : key;
+    return location;
+}
+
+}  // namespace ponk::engine

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "model/run_spec.hpp"
+
+#include <cstdint>
+
+namespace ponk::model {
+
+// What a client asks for: what the command line says, before the project's files are read. The body
+// of `POST /runs`, docs/design/api.md. A new option of submit is a line here, a line in its command
+// and a line where runs are resolved.
+struct RunRequest {
+    RunId id;
+    std::string project;                // its folder, absolute
+    std::optional<std::string> script;  // absent: ArgumentVector decides
+    std::vector<std::string> arguments;
+    std::string run_configuration = "local";
+    std::string target;  // overrides the run configuration's, as all that follow
+    std::string conda_dependencies;
+    std::string spark_dependencies;
+    std::string name;
+    Variables tags;
+    Variables variables;
+    std::optional<bool> tracked;
+    std::optional<std::int64_t> time_limit_seconds;
+    std::optional<std::int64_t> grace_seconds;
+    bool substitute = false;         // known replacements for packages that died since 2017
+    std::vector<std::string> allow;  // "promote"; no file can grant that
+    std::string tensorboard;
+    std::optional<std::string> gpus;
+    bool no_wait = false;  // fail when the GPUs are busy
+    // Not sent: what the client asks for decides it.
+    Policy::Purpose purpose = Policy::Purpose::run;
+
+    static constexpr auto fields()
+    {
+        return std::tuple(field("run_id", &RunRequest::id),
+                          field("project", &RunRequest::project),
+                          field("script", &RunRequest::script),
+                          field("arguments", &RunRequest::arguments),
+                          field("run_configuration", &RunRequest::run_configuration),
+                          field("target", &RunRequest::target),
+                          field("conda_dependencies", &RunRequest::conda_dependencies),
+                          field("spark_dependencies", &RunRequest::spark_dependencies),
+                          field("name", &RunRequest::name),
+                          field("tags", &RunRequest::tags),
+                          field("variables", &RunRequest::variables),
+                          field("tracked", &RunRequest::tracked),
+                          field("time_limit_seconds", &RunRequest::time_limit_seconds),
+                          field("grace_seconds", &RunRequest::grace_seconds),
+                          field("substitute", &RunRequest::substitute),
+                          field("allow", &RunRequest::allow),
+                          field("tensorboard", &RunRequest::tensorboard),
+                          field("gpus", &RunRequest::gpus),
+                          field("no_wait", &RunRequest::no_wait));
+    }
+    friend bool operator==(const RunRequest&, const RunRequest&) = default;
+};
+
+Json to_json(const RunRequest& request);
+// `invalid_argument` names the field and what it must be.
+Result<RunRequest> parse_run_request(const Json& json);
+
+}  // namespace ponk::model
