@@ -82,6 +82,17 @@ def attack(part, *arguments):
     part(*arguments)
 
 
+@contextlib.contextmanager
+def first_in_line():
+    """Programs that are started meanwhile wait for the server alone, not for a processor of this machine; where that is allowed."""
+    with contextlib.suppress(OSError):
+        os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
+    try:
+        yield
+    finally:
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+
+
 class Bench:
     def __init__(self, options):
         self.options = options
@@ -127,6 +138,15 @@ class Bench:
         ]
         for one in probes:
             one.start()
+        with first_in_line():
+            commands, nothing = self.start_programs(seconds)
+        found = dict(results.get(timeout=300) for _ in probes)
+        for one in probes:
+            one.join()
+        return {"health": found["/health"], "owner": found["/api/v1/runs?limit=20"], "ponk runs": commands, "true": nothing, "rate": found["log-metric"]}
+
+    def start_programs(self, seconds):
+        """Milliseconds of `ponk runs`, and of a program that does nothing."""
         commands, nothing, end = [], [], time.monotonic() + seconds
         while time.monotonic() < end:
             began = time.perf_counter()
@@ -140,10 +160,7 @@ class Bench:
             subprocess.run(["/bin/true"], stdin=subprocess.DEVNULL, capture_output=True)
             nothing.append((time.perf_counter() - began) * 1000)
             time.sleep(0.1)
-        found = dict(results.get(timeout=300) for _ in probes)
-        for one in probes:
-            one.join()
-        return {"health": found["/health"], "owner": found["/api/v1/runs?limit=20"], "ponk runs": commands, "true": nothing, "rate": found["log-metric"]}
+        return commands, nothing
 
     def memory(self):
         with open("/proc/%d/status" % self.pid) as stream:

@@ -2,6 +2,7 @@
 #include "api/access/tokens.hpp"
 
 #include "base/json.hpp"
+#include "base/keyed_hash.hpp"
 #include "base/text.hpp"
 #include "base/time.hpp"
 #include "base/work_count.hpp"
@@ -207,12 +208,13 @@ std::optional<Tokens::Known> Tokens::find(std::string_view token) const
         const bool expired = found.expires && *found.expires <= wall_milliseconds();
         return expired ? std::nullopt : std::optional(Known{found.name, found.role});
     };
+    const auto place = keyed_hash(token);
     std::shared_ptr<const List> list;
     {
         const auto current = list_.lock();
-        for (const auto& [text, known] : current->recent) {
-            if (known != nullptr && same(text, token)) return unless_expired(*known);
-        }
+        if (const auto seen = current->seen.find(place);
+            seen != current->seen.end() && same(seen->second.text, token))
+            return unless_expired(*seen->second.token);
         list = current->list;
     }
     count_work(token.size());
@@ -223,10 +225,7 @@ std::optional<Tokens::Known> Tokens::find(std::string_view token) const
     }
     if (found == nullptr) return std::nullopt;
     const auto current = list_.lock();
-    if (current->list == list) {
-        current->recent[current->next] = {std::string(token), found};
-        current->next = (current->next + 1) % current->recent.size();
-    }
+    if (current->list == list) current->seen.emplace(place, Seen{std::string(token), found});
     return unless_expired(*found);
 }
 

@@ -6,14 +6,13 @@
 #include "base/synced.hpp"
 #include "os/file.hpp"
 
-#include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace ponk::api {
@@ -66,12 +65,15 @@ public:
 
 private:
     using List = std::vector<Token>;
-    // The list, and the texts of the last tokens in it that were asked for: most requests come with
-    // one of a few, and a hash for each of them costs as much as all other questions together.
+    struct Seen {
+        std::string text;
+        const Token* token;
+    };
+    // The list, and the tokens in it that were asked for: a hash with each request costs as much as
+    // all other questions together. Only what is a token comes in here.
     struct Current {
         std::shared_ptr<const List> list = std::make_shared<const List>();
-        std::array<std::pair<std::string, const Token*>, 4> recent = {};
-        std::size_t next = 0;  // of `recent` to be replaced
+        std::map<std::uint64_t, Seen> seen = {};  // by keyed hash
     };
 
     explicit Tokens(os::Path home) : home_(std::move(home)) {}

@@ -2,6 +2,7 @@
 #include "api/mlflow/limits.hpp"
 #include "api/mlflow/tracking/log_body.hpp"
 #include "api/mlflow/tracking_test_support.hpp"
+#include "base/work_count.hpp"
 
 #include <chrono>
 
@@ -351,6 +352,80 @@ TEST(MlflowLogBody, IsReadFastOnlyWhereItsFormIsPlain)
     ASSERT_TRUE(batch.body);
     EXPECT_EQ(batch.body->logged.points.size(), 1U);
     EXPECT_EQ(batch.body->logged.tags.size(), 1U);
+}
+
+// The usual form of a metric is read in one go, any other field by field: they must agree, too.
+TEST(MlflowLogBody, TheUsualOrderOfFieldsIsReadInOneGo)
+{
+    const auto scan = [](const std::string& metrics) {
+        return scan_batch(
+            fmt::format(R"({{"run_id":"{}","metrics":[{}]}})", std::string(32, 'a'), metrics));
+    };
+    const char* values[] = {
+        "0", "-0.0", "1.5", "-2e-7", "0.12345678901234567", "123456789012345678"};
+    const char* numbers[] = {
+        "0", "7", "1234567", "12345678", "123456789", "1700000000123", "999999999999999999"};
+    std::string usual;
+    std::string blanks;
+    std::string other;
+    std::size_t count = 0;
+    for (const auto* value : values) {
+        for (const auto* time : numbers) {
+            for (const auto* step : numbers) {
+                const auto* const comma = count++ == 0 ? "" : ",";
+                usual += fmt::format(R"({}{{"key":"k{}","value":{},"timestamp":{},"step":{}}})",
+                                     comma,
+                                     count % 3,
+                                     value,
+                                     time,
+                                     step);
+                blanks +=
+                    fmt::format(R"({} {{"key": "k{}", "value": {}, "timestamp": {}, "step": -{}}})",
+                                comma,
+                                count % 3,
+                                value,
+                                time,
+                                step);
+                other += fmt::format(R"({}{{"value":{},"key":"k{}","step":{},"timestamp":{}}})",
+                                     comma,
+                                     value,
+                                     count % 3,
+                                     step,
+                                     time);
+            }
+        }
+    }
+    const WorkCount work;
+    const auto fast = scan(usual);
+    const auto steps = work.steps();
+    const auto slow = scan(other);
+    EXPECT_EQ(work.steps() - steps, steps + count);
+    ASSERT_TRUE(fast.body && slow.body);
+    ASSERT_EQ(fast.body->logged.points.size(), count);
+    const auto& keys = fast.body->logged.points.keys();
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+        const auto& [key, points] = keys[i];
+        const auto& [other_key, others] = slow.body->logged.points.keys().at(i);
+        EXPECT_EQ(key, other_key);
+        EXPECT_EQ(points.values, others.values);
+        EXPECT_EQ(points.times, others.times);
+        EXPECT_EQ(points.steps, others.steps);
+    }
+    EXPECT_EQ(keys.at(0).points.steps.at(1), 12345678);
+    EXPECT_EQ(keys.at(0).points.steps.at(2), 999999999999999999);
+    const auto spaced = scan(blanks);
+    ASSERT_TRUE(spaced.body);
+    EXPECT_EQ(spaced.body->logged.points.size(), count);
+    for (const auto* odd : {R"({"key":"a","value":1,"timestamp":7,"step":01})",
+                            R"({"key":"a","value":1,"timestamp":0123456789,"step":1})",
+                            R"({"key":"a","value":1,"timestamp":12345678.0,"step":1})",
+                            R"({"key":"a","value":1,"timestamp":1234567890123456789,"step":1})",
+                            R"({"key":"a","value":1,"timestamp":-5,"step":1})",
+                            R"({"key":"a//b","value":1,"timestamp":5,"step":1})",
+                            R"({"key":"a","value":1,"timestamp":5,"step":1,})",
+                            R"({"key":"a","value":1,"timestamp":5,"step":)",
+                            R"({"key":"a","value":.5,"timestamp":5,"step":1})"})
+        EXPECT_FALSE(scan(odd).body) << odd;
 }
 
 }  // namespace
