@@ -83,6 +83,15 @@ TEST_F(ReadsTest, EveryCallThatReadsAnswersWhileSomebodyHoldsTheWriter)
     EXPECT_GT(asked, 60);
 }
 
+TEST_F(ReadsTest, ACheckOfALogTellsOfDamageWhileSomebodyHoldsTheWriter)
+{
+    const auto log = engine_->context().log_of(RunId::parse(id_).value()).path;
+    ASSERT_TRUE(os::replace_file(log, "another text\n"));
+    const db::HeldWriter held(store::HistoryAccess::database(*history_));
+
+    EXPECT_FALSE(body(call("GET", {"runs", id_, "log", "check"}))["problem"].is_null());
+}
+
 TEST_F(ReadsTest, SeeTheNewestPointsWhileSomebodyHoldsTheWriter)
 {
     const db::HeldWriter held(store::HistoryAccess::database(*history_));

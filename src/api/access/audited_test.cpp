@@ -237,7 +237,7 @@ TEST_F(AuditedCalls, TheOwnersCommandsAreRecordedAsTheOwners)
     EXPECT_EQ(records().back().text("listener"), "unix");
 }
 
-TEST_F(AuditedCalls, ACheckOfALogByAReaderChangesNothing)
+TEST_F(AuditedCalls, ACheckOfALogChangesNothingUnlessItIsToBeKept)
 {
     const auto id = submit().text("run_id");
     const auto run = *RunId::parse(id);
@@ -247,6 +247,9 @@ TEST_F(AuditedCalls, ACheckOfALogByAReaderChangesNothing)
     EXPECT_TRUE(history_->get_run(run)->warnings.empty());
 
     EXPECT_FALSE(body(call("GET", {"runs", id, "log", "check"}))["problem"].is_null());
+    EXPECT_TRUE(history_->get_run(run)->warnings.empty());
+    EXPECT_EQ(send("POST", "/api/v1/runs/" + id + "/log/check", tokens_of_["read"]), 403);
+    EXPECT_FALSE(body(call("POST", {"runs", id, "log", "check"}))["problem"].is_null());
     EXPECT_EQ(history_->get_run(run)->warnings.size(), 1U);
 }
 

@@ -264,25 +264,42 @@ Result<net::Response> show_log(const Services& services, const Call& call)
     return response;
 }
 
-Result<net::Response> check_log(const Services& services, const Call& call)
+namespace {
+
+Result<std::optional<Error>> find_damage(const Services& services, const RunId& id)
 {
-    const auto id = TRY(run_of(services, call));
     const auto& context = services.context();
     const auto run = TRY(services.history().get_run(id));
-    const auto damage = TRY(engine::find_log_damage(
-        context.log_of(id), run, engine::LogDepth::thorough, *context.log_digests));
+    return engine::find_log_damage(
+        context.log_of(id), run, engine::LogDepth::thorough, *context.log_digests);
+}
+
+net::Response damage_response(const std::optional<Error>& damage)
+{
     if (!damage) return net::json_response(JsonObject{{"problem", Json()}});
-    // Who may only read changes nothing by asking.
-    if (call.request.listener_kind == net::ListenerKind::unix_socket) {
-        store::RunChange change;
-        change.warnings.push_back(damage->message());
-        // The answer matters more than that it is kept.
-        static_cast<void>(services.history().update_run(id, change));
-    }
     return net::json_response(JsonObject{{"problem",
                                           JsonObject{{"kind", to_string(damage->kind())},
                                                      {"message", damage->message()},
                                                      {"hint", damage->hint()}}}});
+}
+
+}  // namespace
+
+Result<net::Response> check_log(const Services& services, const Call& call)
+{
+    return damage_response(TRY(find_damage(services, TRY(run_of(services, call)))));
+}
+
+Result<net::Response> keep_log_damage(const Services& services, const Call& call)
+{
+    const auto id = TRY(run_of(services, call));
+    const auto damage = TRY(find_damage(services, id));
+    if (damage) {
+        store::RunChange change;
+        change.warnings.push_back(damage->message());
+        TRY(services.history().update_run(id, change));
+    }
+    return damage_response(damage);
 }
 
 }  // namespace ponk::api

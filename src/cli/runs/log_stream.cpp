@@ -113,9 +113,12 @@ copy_log(Daemon& daemon, const LogRequest& request, LogWriter& writer, std::stop
 
 Result<std::optional<Error>> find_log_damage(Daemon& daemon, const std::string& run)
 {
-    const Json answer = TRY(daemon.get("/runs/" + run + "/log/check", std::chrono::minutes(10)));
+    const auto path = "/runs/" + run + "/log/check";
+    const Json answer = TRY(daemon.get(path, std::chrono::minutes(10)));
     const Json& problem = answer["problem"];
     if (!problem.is_object()) return std::nullopt;
+    // So that the run shows it. The answer matters more than that it is kept.
+    static_cast<void>(daemon.send("POST", path));
     return Error(
         error_kind_from(problem.text("kind")), problem.text("message"), problem.text("hint"));
 }
