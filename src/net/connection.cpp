@@ -116,7 +116,8 @@ void Connection::lend(std::function<void()> job, std::function<void()> next)
             next();
         });
     };
-    shared_->workers.run(client_, Reception::Pace::piece, run);
+    // It is short, and must not wait for what computes long.
+    shared_->workers.run(client_, Reception::Pace::quick, run);
 }
 
 Connection::Peer Connection::peer_state()

@@ -66,6 +66,7 @@ protected:
                         Reception reception;
                         reception.client = head.parameter("client").value_or("");
                         if (head.parameter("slow")) reception.pace = Reception::Pace::slow;
+                        if (head.parameter("compute")) reception.pace = Reception::Pace::compute;
                         return reception;
                     }};
     }
@@ -160,6 +161,22 @@ TEST_F(ServerWork, ALargeBodyIsReceivedOnWorkersAndASmallOneIsNot)
     open_ = true;
     EXPECT_TRUE(large.send(std::string_view(text).substr(sent)));
     EXPECT_NE(large.receive_until("quick").find("200 OK"), std::string::npos);
+}
+
+TEST_F(ServerWork, ALargeBodyDoesNotWaitForWhatComputesLong)
+{
+    const TcpServer server(handlers());
+    std::vector<RawClient> held;
+    for (int i = 0; i < 8; ++i) {
+        held.push_back(server.connect());
+        held.back().send(get("hold?compute=1&client=a"));
+    }
+    ASSERT_TRUE(becomes_true([this] { return held_ >= 1; }));
+    auto large = server.connect();
+    large.send("POST /quick?client=b HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n" +
+               std::string(1'000'000, 'x'));
+    EXPECT_NE(large.receive_until("quick").find("200 OK"), std::string::npos);
+    open_ = true;
 }
 
 TEST_F(ServerWork, TheTimeForABodyHoldsWhileItsBytesWaitForAWorker)
