@@ -54,7 +54,7 @@ public:
 
     // Guarded by the lock of `Workers`.
     struct Turn {
-        std::deque<std::function<void()>> jobs[4] = {};  // by pace
+        std::deque<std::function<void()>> jobs[5] = {};  // by pace
         std::size_t running = 0;
         bool queued = false;     // has jobs that wait
         std::int64_t spent = 0;  // nanoseconds of CPU, for the order of clients

@@ -116,8 +116,7 @@ void Connection::lend(std::function<void()> job, std::function<void()> next)
             next();
         });
     };
-    // It is short, and must not wait for what computes long.
-    shared_->workers.run(client_, Reception::Pace::quick, run);
+    shared_->workers.run(client_, Reception::Pace::receive, run);
 }
 
 Connection::Peer Connection::peer_state()

@@ -37,8 +37,11 @@ struct Reception {
     std::function<bool(const Request&, const Respond& respond)> begin = {};
     // Slow ones wait for something else, say a disk, and never have all workers at once. `compute`
     // is for those that keep a processor busy, and `piece`, the server's own, for pieces of bodies:
-    // both together leave a processor to others, where there are several.
-    enum class Pace { quick, slow, piece, compute } pace = Pace::quick;
+    // both together leave a processor to others, where there are several. `receive`, the server's
+    // own too, is for handshakes and bytes that come in: these do not wait for what computes long,
+    // and leave a processor free themselves.
+    enum class Pace { quick, slow, piece, compute, receive } pace = Pace::quick;
+    static constexpr std::size_t paces = 5;
     // Whose request it is, say a token: clients share the server evenly. Empty: the address
     // decides. All requests by the Unix socket are the owner's.
     std::string client = {};

@@ -7,9 +7,11 @@
 #include "net/workers.hpp"
 #include "os/socket.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <poll.h>
 #include <set>
+#include <thread>
 
 namespace ponk::net {
 namespace {
@@ -67,6 +69,7 @@ protected:
                         reception.client = head.parameter("client").value_or("");
                         if (head.parameter("slow")) reception.pace = Reception::Pace::slow;
                         if (head.parameter("compute")) reception.pace = Reception::Pace::compute;
+                        if (head.parameter("receive")) reception.pace = Reception::Pace::receive;
                         return reception;
                     }};
     }
@@ -176,6 +179,22 @@ TEST_F(ServerWork, ALargeBodyDoesNotWaitForWhatComputesLong)
     large.send("POST /quick?client=b HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n" +
                std::string(1'000'000, 'x'));
     EXPECT_NE(large.receive_until("quick").find("200 OK"), std::string::npos);
+    open_ = true;
+}
+
+TEST_F(ServerWork, HandshakesAndBytesThatComeInLeaveAProcessorFree)
+{
+    const TcpServer server(handlers());
+    std::vector<RawClient> held;
+    for (int i = 0; i < 16; ++i) {
+        held.push_back(server.connect());
+        held.back().send(get("hold?receive=1&client=" + std::to_string(i)));
+    }
+    ASSERT_TRUE(becomes_true([this] { return held_ >= 1; }));
+    auto other = server.connect();
+    other.send(get("quick?client=x"));
+    EXPECT_NE(other.receive_until("quick").find("200 OK"), std::string::npos);
+    EXPECT_LE(held_, std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1));
     open_ = true;
 }
 

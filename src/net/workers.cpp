@@ -62,11 +62,14 @@ std::int64_t thread_cpu_time()
     return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
+static_assert(std::extent_v<decltype(Account::Turn::jobs)> == Reception::paces);
+
 Workers::Workers(std::size_t count)
     : limits_{count + 1,
               std::max<std::size_t>(1, count / 2),
               std::max<std::size_t>(1, count / 3),
-              std::max<std::size_t>(1, count / 3)},
+              std::max<std::size_t>(1, count / 3),
+              std::max<std::size_t>(1, std::min(count / 3, processors() - 1))},
       compute_limit_(std::max<std::size_t>(1, processors() - 1)),
       client_limit_(count >= 6 ? count * 2 / 3 : count),
       heavy_limit_(
@@ -144,7 +147,7 @@ bool Workers::has_room(const Account& client, Pace pace) const
 // The pace of the client's next job that may run now; none: -1.
 int Workers::next_of(Kind kind, const Account& client) const
 {
-    for (const auto pace : {Pace::quick, Pace::piece, Pace::compute, Pace::slow}) {
+    for (const auto pace : {Pace::quick, Pace::receive, Pace::piece, Pace::compute, Pace::slow}) {
         if (kind == Kind::reserved && !is_owners_own(client, pace)) continue;
         if (has_room(client, pace)) return static_cast<int>(pace);
     }

@@ -58,7 +58,7 @@ private:
     void end(const Taken& taken, std::int64_t cpu);
     static void spend(Account& client, std::int64_t cpu);
 
-    const std::size_t limits_[4];      // jobs at once, by pace
+    const std::size_t limits_[Reception::paces];  // jobs at once, by pace
     const std::size_t compute_limit_;  // pieces and what computes, of all clients but the owner
     const std::size_t client_limit_;   // of one client
     const std::size_t heavy_limit_;    // of one client that uses much CPU time
@@ -66,7 +66,7 @@ private:
     std::condition_variable ordinary_;
     std::condition_variable reserved_;
     std::vector<std::shared_ptr<Account>> queue_;  // those with jobs that wait
-    std::size_t running_[4] = {0, 0, 0, 0};
+    std::size_t running_[Reception::paces] = {};
     std::size_t computing_ = 0;  // of those that `compute_limit_` counts
     std::size_t idle_ = 0;       // ordinary threads that wait
     std::int64_t spent_ = 0;     // of the client whose turn was last
