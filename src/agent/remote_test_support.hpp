@@ -156,6 +156,7 @@ inline ExecutorUnderTest make_remote(const Path& root, const std::string& type)
     target.job.spec.program.interpreter = "/bin/sh";
     target.job.context.submitter_environment = {"PATH=/nowhere"};
     target.job.spec.policy.grace = 1s;
+    target.job.spec.location.kind = model::Location::Kind::host;
     target.job.spec.location.host.address = "host";
     target.job.spec.snapshot = site->take();
     target.job.context.source = site->project;

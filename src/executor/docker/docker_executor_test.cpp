@@ -293,10 +293,11 @@ TEST_P(DockerExecutor, AnImageThatCannotBeHadIsNamed)
 
     ASSERT_FALSE(staged);
     EXPECT_THAT(staged.error().message(), HasSubstr("localhost:1/nobody/nothing"));
-    EXPECT_TRUE(target_.executor->wants_login(job, {}));
+    EXPECT_TRUE(target_.executor->environments()->wants_login(job, {}));
     job.context.login.username = "ann";
-    EXPECT_FALSE(target_.executor->wants_login(job, {})) << "it had one";
-    EXPECT_FALSE(target_.executor->wants_login(make_job("hello"), {})) << "the image is there";
+    EXPECT_FALSE(target_.executor->environments()->wants_login(job, {})) << "it had one";
+    EXPECT_FALSE(target_.executor->environments()->wants_login(make_job("hello"), {}))
+        << "the image is there";
 }
 
 TEST_P(DockerExecutor, AContainerThatCannotStartLeavesNoSecretBehind)
@@ -331,10 +332,10 @@ TEST_P(DockerExecutor, ProcessesHaveAGenerousLimitThatCanBeChanged)
 TEST_P(DockerExecutor, CleaningRemovesTheContainer)
 {
     const auto job = make_job("hello");
-    const auto job = start(job);
+    const auto handle = start(job);
     follow(job);
 
-    ASSERT_TRUE(target_.executor->clean(job, job.context.directory));
+    ASSERT_TRUE(target_.executor->clean(handle, job.context.directory));
 
     EXPECT_EQ(find_container(engine(), job.spec.id.text(), after(10s), {}).value(), std::nullopt);
 }
