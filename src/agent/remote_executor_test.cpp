@@ -154,8 +154,8 @@ TEST_P(RemoteExecutor, AMachineThatHasAPartAloneKeepsIt)
 
 TEST_P(RemoteExecutor, FactsComeFromTheOtherMachine)
 {
-    const auto facts =
-        executor().facts({.host = {.address = "host"}, .submitter_environment = {}}, {});
+    const auto facts = executor().machine()->facts(
+        {.host = {{.address = "host"}, {}}, .submitter_environment = {}}, {});
 
     ASSERT_TRUE(facts) << facts.error().message();
     EXPECT_EQ((*facts)["facts"].text("home"), (root_ / "machine/user/.ponk").string());
@@ -164,8 +164,8 @@ TEST_P(RemoteExecutor, FactsComeFromTheOtherMachine)
 
 TEST_P(RemoteExecutor, GpusComeFromTheOtherMachine)
 {
-    const auto gpus =
-        executor().gpus({.host = {.address = "host"}, .submitter_environment = {}}, {});
+    const auto gpus = executor().machine()->gpus(
+        {.host = {{.address = "host"}, {}}, .submitter_environment = {}}, {});
 
     ASSERT_TRUE(gpus) << gpus.error().message();
     EXPECT_TRUE((*gpus)["devices"].is_array());

@@ -70,9 +70,9 @@ inline std::string setting(const char* name)
 }
 
 // A machine: a folder that stands for its home, and a ponk-agent that is started there.
-class Machine {
+class OtherHost {
 public:
-    explicit Machine(Path root) : root_(std::move(root))
+    explicit OtherHost(Path root) : root_(std::move(root))
     {
         EXPECT_TRUE(os::make_directories(root_ / "user"));
     }
@@ -139,7 +139,7 @@ struct Site {
         options.git = snapshot::SnapshotOptions::Git::skip;
         return snapshot::take_snapshot(objects, options).value().id;
     }
-    Machine machine;
+    OtherHost machine;
     snapshot::ObjectStore objects;
     std::shared_ptr<HostPool> hosts;
     Path project;

@@ -31,12 +31,12 @@ TEST_F(CrowdedDisk, WhatFindsNoRoomDoesNotTravelAndStaysThere)
         if (!request.head.text("call").starts_with("sync")) return {answer({})};
         return end({{"outputs", false}, {"more", true}});
     });
-    const auto spec = job();
-    ASSERT_TRUE(target->stage(spec, {}, {}));
-    ASSERT_TRUE(os::replace_file(spec.directory / control::log, "begun"));
-    std::filesystem::resize_file(spec.directory / control::log, 65 << 20);  // a hole
+    const auto job = make_job();
+    ASSERT_TRUE(target->stage(job, {}, {}));
+    ASSERT_TRUE(os::replace_file(job.context.directory / control::log, "begun"));
+    std::filesystem::resize_file(job.context.directory / control::log, 65 << 20);  // a hole
 
-    const auto status = target->sync(spec.id.text(), spec.directory, {}, after(5s), {});
+    const auto status = target->sync(job.spec.id.text(), job.context.directory, {}, after(5s), {});
 
     ASSERT_TRUE(status) << status.error().message();
     EXPECT_TRUE(status->exit) << "nobody waits for it for ever";
