@@ -24,7 +24,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         static_cast<void>(parse_growing_files(head["files"]));
         static_cast<void>(parse_parts(head["parts"]));
         static_cast<void>(unpack_digests((*frame)->payload));
-        const auto spec = parse_job_spec(head["spec"]);
-        if (spec && !parse_job_spec(to_json(*spec))) std::abort();
+        if (const auto job = parse_job(head)) {
+            ponk::JsonObject again;
+            put_job(again, *job);
+            if (!parse_job(again)) std::abort();
+        }
     }
 }
