@@ -263,10 +263,11 @@ Result<model::Run> Engine::rerun(const RunId& original, const RunId& id, Submitt
     const auto before = TRY(context_.history.get_run(original));
     TRY(refuse_clients_run(before));
     TRY(snapshot_of(before).map_error(while_doing("repeat it")));
+    TRY(require_made_here(before));
     auto spec = TRY(model::parse_run_spec(before.configuration));
     TRY(context_.executor(target_type(spec)));
     spec.policy.may_promote = false;  // what is in production is not moved by repeating an old run
-    TRY(require_consents(context_, spec, before.project_path));
+    TRY(require_consents(context_, spec, before.project_path, submitter));
     TRY(pin_environment(
         context_.run_directory(original), before, context_.run_directory(id), spec));
     model::Run run;

@@ -44,6 +44,17 @@ Result<RunRequest> parse_run_request(const Json& json)
         return fail(ErrorKind::invalid_argument, "'arguments' must be a list of texts");
     TRY(check_names(request.tags, "tags"));
     TRY(check_names(request.variables, "variables"));
+    const auto is_wrong = [](const std::optional<std::int64_t>& seconds, std::int64_t most) {
+        return seconds && (*seconds < 0 || *seconds > most);
+    };
+    if (is_wrong(request.time_limit_seconds, longest_time_limit))
+        return fail(ErrorKind::invalid_argument,
+                    "'time_limit_seconds' must be a number from 0 (none) to {}",
+                    longest_time_limit);
+    if (is_wrong(request.grace_seconds, longest_grace))
+        return fail(ErrorKind::invalid_argument,
+                    "'grace_seconds' must be a number from 0 to {}",
+                    longest_grace);
     for (const auto& right : request.allow) {
         if (right != "promote")
             return fail(ErrorKind::invalid_argument,

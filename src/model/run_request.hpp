@@ -58,6 +58,10 @@ struct RunRequest {
     friend bool operator==(const RunRequest&, const RunRequest&) = default;
 };
 
+// A hundred years, which a count of milliseconds holds easily; a day.
+inline constexpr std::int64_t longest_time_limit = std::int64_t{100} * 365 * 86'400;
+inline constexpr std::int64_t longest_grace = 86'400;
+
 Json to_json(const RunRequest& request);
 // `invalid_argument` names the field and what it must be.
 Result<RunRequest> parse_run_request(const Json& json);

@@ -30,6 +30,8 @@ Result<RunSpec> parse_run_spec(const Json& json)
 {
     if (!json.is_object()) return fail(ErrorKind::damaged, "run specification: not an object");
     if (is_v1(json)) return parse_run_spec_v1(json);
+    if (!json["version"].is_integer())
+        return fail(ErrorKind::damaged, "run specification: 'version' is not a number");
     if (json.integer("version") > version)
         return fail(ErrorKind::unavailable,
                     "the run was stored by a newer version of ponk (specification {})",

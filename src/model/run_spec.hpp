@@ -171,11 +171,14 @@ constexpr std::array<std::string_view, 2> names_of(Container::Tree)
 struct Runtime {
     std::optional<Container> container;
     std::string shared_directory;  // `nativeSharedDirectory` with the project's folder appended
+    // As the target's file has it, where that is not the usual one: its user has allowed it.
+    std::string named_shared_directory;
 
     static constexpr auto fields()
     {
         return std::tuple(field("container", &Runtime::container),
-                          field("shared_directory", &Runtime::shared_directory));
+                          field("shared_directory", &Runtime::shared_directory),
+                          field("named_shared_directory", &Runtime::named_shared_directory));
     }
     friend bool operator==(const Runtime&, const Runtime&) = default;
 };

@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <limits>
 
 namespace ponk::model {
 namespace {
@@ -67,7 +68,8 @@ RunSpec full()
                                            .arguments = {"--ipc=host"},
                                            .registry_username = "ann",
                                            .registry_password = "secret:registry"},
-                    .shared_directory = "~/share/p1"};
+                    .shared_directory = "~/share/p1",
+                    .named_shared_directory = "~/share"};
     spec.environment = {.file = "aml_config/conda_dependencies.yml",
                         .missing = EnvironmentSpec::Missing::refuse,
                         .substitutions = EnvironmentSpec::Substitutions::known,
@@ -96,6 +98,7 @@ TEST(RunSpec, OfTheFirstVersionIsRead)
     expected.name = expected.project = "";
     expected.snapshot = {};
     expected.policy.grace = std::chrono::seconds(10);
+    expected.runtime.named_shared_directory = "";
     const auto stored = parse_json(read("v1.json")).value();
     const auto spec = parse_run_spec(stored);
     ASSERT_TRUE(spec) << spec.error().message();
@@ -107,6 +110,11 @@ TEST(RunSpec, OfTheFirstVersionIsRead)
     EXPECT_TRUE(plain.policy.tracked);
     EXPECT_EQ(target_type(plain), "local");
     EXPECT_FALSE(parse_run_spec(JsonObject{{"arguments", 1}}));
+}
+
+TEST(RunSpec, WhoseVersionIsNotANumberIsDamaged)
+{
+    EXPECT_EQ(parse_run_spec(JsonObject{{"version", "2"}}).error().kind(), ErrorKind::damaged);
 }
 
 TEST(RunSpec, OfANewerVersionIsRefused)
@@ -203,6 +211,11 @@ TEST(RunRequest, ThatIsWrongIsRefusedByName)
          JsonObject{{"variables", JsonObject{{"A=B", "x"}}}}},
         {"'root' is not a permission of a run", JsonObject{{"allow", JsonArray{"root"}}}},
         {"'gpus' must be a text", JsonObject{{"gpus", 1}}},
+        {"'time_limit_seconds' must be", JsonObject{{"time_limit_seconds", -1}}},
+        {"'time_limit_seconds' must be",
+         JsonObject{{"time_limit_seconds", std::numeric_limits<std::int64_t>::max()}}},
+        {"'grace_seconds' must be", JsonObject{{"grace_seconds", -1}}},
+        {"'grace_seconds' must be", JsonObject{{"grace_seconds", 100'000}}},
     };
     for (const auto& [message, change] : wrong) {
         auto sent = to_json(full_request());

@@ -49,8 +49,11 @@ constexpr std::string_view repository_variables[] = {"GIT_DIR=",
 // nothing there may send it to another one.
 const char* protocols_of(const std::string& address)
 {
-    return address.starts_with("file:") ? "GIT_ALLOW_PROTOCOL=file"
-                                        : "GIT_ALLOW_PROTOCOL=https:http:ssh:git";
+    // A path is one as git sees it: before its first colon, if it has one, there is a slash.
+    const auto colon = address.find(':');
+    const bool is_path = colon == std::string::npos || address.find('/') < colon;
+    return is_path || address.starts_with("file:") ? "GIT_ALLOW_PROTOCOL=file"
+                                                   : "GIT_ALLOW_PROTOCOL=https:http:ssh:git";
 }
 
 // Ours without the words for git, which may come from a hook or an alias around us.

@@ -112,6 +112,10 @@ def test_another_shared_folder_is_asked_about(ponk, tmp_path):
     ponk.run("allow", "folder", f"{tmp_path}/share")
     ponk.run("submit", "x.py")
     assert (tmp_path / "share").is_dir()
+    ponk.run("experiment", "rerun", "last")
+    ponk.run("allow", "--remove", "folder", f"{tmp_path}/share")
+    refused = ponk.run("experiment", "rerun", "last", code=73).stderr.decode()
+    assert f"ponk allow folder {tmp_path}/share" in refused, "a rerun asks for what the stored run has"
 
 
 def test_an_id_that_is_a_path_is_none(ponk):

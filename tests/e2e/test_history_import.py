@@ -113,6 +113,39 @@ def test_what_stayed_elsewhere_is_said_and_no_damage(ponk, other, lines):
     assert other.json("history", "info", run["run_id"])["warnings"] == run["warnings"]
 
 
+def test_nothing_that_an_imported_record_says_is_executed_or_written(ponk, tmp_path):
+    ponk.write("x.py", "import os; os.makedirs('outputs'); open('outputs/m', 'w').write('1')\n")
+    ponk.run("submit", "x.py")
+    lines = tmp_path / "lines.jsonl"
+    ponk.run("history", "export", "-A", "-d", lines)
+    records = [json.loads(line) for line in lines.read_text().splitlines()]
+    forged = []
+    for run in (record["run"] for record in records if "run" in record):
+        run["run_id"] = run["configuration"]["id"] = run["run_id"][:-4] + "ffff"
+        run["project_path"] = str(tmp_path / "elsewhere")
+        run["configuration"]["program"]["command"] = ["touch", str(tmp_path / "executed")]
+        forged.append(run["run_id"])
+    assert len(forged) == 1
+    lines.write_text("".join(json.dumps(record) + "\n" for record in records))
+    ponk.run("history", "import", lines)
+    refused = ponk.run("experiment", "rerun", forged[0], code=None)
+    assert refused.returncode != 0 and b"was imported" in refused.stderr, refused.stderr
+    assert not (tmp_path / "executed").exists() and not (tmp_path / "elsewhere").exists()
+
+
+def test_a_run_of_a_client_cannot_be_imported_as_one_of_ours(ponk, lines, tmp_path):
+    changed = tmp_path / "changed.jsonl"
+    with changed.open("w") as out:
+        for line in lines.read_text().splitlines():
+            record = json.loads(line)
+            if "run" in record:
+                record["run"]["run_id"] = record["run"]["run_id"][:-4] + "eeee"
+                record["run"]["origin"] = "client"
+            out.write(json.dumps(record) + "\n")
+    done = ponk.run("history", "import", changed, code=65)
+    assert b"target_type" in done.stderr
+
+
 def test_other_content_is_refused_and_the_rest_comes(ponk, other, lines):
     other.run("history", "import", lines)
     changed = lines.with_name("changed.jsonl")

@@ -135,6 +135,8 @@ Result<net::Response> return_run(const Services& services, const Call& call)
 {
     const auto body = TRY(body_of(call));
     const auto run = TRY(run_record(services, call));
+    TRY(engine::snapshot_of(run));
+    if (!body["destination"].is_string()) TRY(engine::require_made_here(run));
     const os::Path destination = body.text("destination", run.project_path);
     const auto report = TRY(engine::return_files(services.context(),
                                                  run,

@@ -157,6 +157,8 @@ Result<net::Response> cancel_run(const Services& services, const Call& call)
 {
     const auto body = TRY(body_of(call));
     const auto id = TRY(run_of(services, call));
+    if (!body["grace_seconds"].is_null() && !body["grace_seconds"].is_integer())
+        return fail(ErrorKind::invalid_argument, "'grace_seconds' must be a whole number");
     const auto usual = model::grace_of(TRY(services.history().get_run(id)).configuration);
     const auto grace = std::chrono::seconds(
         std::clamp<std::int64_t>(body.integer("grace_seconds", usual.count()), 0, 86'400));

@@ -8,6 +8,10 @@ namespace ponk::api {
 Result<engine::Submitter> submitter_of(const Json& body)
 {
     engine::Submitter submitter;
+    const auto& mask = body["umask"];
+    if (!mask.is_null() &&
+        (!mask.is_integer() || mask.as_integer() < 0 || mask.as_integer() > 0777))
+        return fail(ErrorKind::invalid_argument, "'umask' must be a number from 0 to 511");
     submitter.umask = umask_of(body);
     const auto& words = body["environment"];
     const auto wrong = [] {

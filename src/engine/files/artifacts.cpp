@@ -187,6 +187,20 @@ Result<Digest> snapshot_of(const model::Run& run)
                 run.id.text());
 }
 
+Result<> require_made_here(const model::Run& run)
+{
+    if (run.imported == 0) return {};
+    return tl::unexpected(
+        Error(ErrorKind::conflict,
+              fmt::format("run '{}' was imported: its command and its folders are those of machine "
+                          "'{}'",
+                          run.id.text(),
+                          printable(run.host)),
+              fmt::format("If its snapshot is here, 'ponk project restore -d FOLDER -r {}' writes "
+                          "its files; submit the script from there.",
+                          run.id.brief())));
+}
+
 Result<RestoreReport> restore_snapshot(const Context& context,
                                        const model::Run& run,
                                        const Path& destination,

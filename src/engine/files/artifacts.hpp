@@ -44,6 +44,9 @@ open_artifact(const Context& context, const model::Run& run, const std::string& 
 
 // What it executed; `not_found` says why there is none: it ended early, or came without its files.
 Result<Digest> snapshot_of(const model::Run& run);
+// Fails for a run that was imported: what its record says of folders and programs is a file's word,
+// and nobody here has allowed it.
+Result<> require_made_here(const model::Run& run);
 
 struct RestoreReport {
     std::uint64_t files = 0;

@@ -164,6 +164,7 @@ write_diagnostics(const Context& context, const model::Run& run, const Path& des
     }
     const auto spec = TRY(model::parse_run_spec(run.configuration));
     const auto patterns = TRY(patterns_of(context, run, spec));
+    if (destination.empty()) TRY(require_made_here(run));
     auto path = destination.empty() ? Path(run.project_path) : destination;
     std::error_code problem;
     if (std::filesystem::is_directory(path, problem))

@@ -15,6 +15,7 @@ Result<Promoted> promote(const Context& context,
     const auto artifact = TRY(find_artifact(context, run, path));
     if (artifact.origin != Artifact::Origin::outputs)
         return fail(ErrorKind::invalid_argument, "only files below outputs/ can be promoted");
+    TRY(require_made_here(run));
     store::Asset asset;
     asset.project = run.project;
     asset.name = name;

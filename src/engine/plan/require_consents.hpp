@@ -16,6 +16,9 @@ require_consents(const Context& context, const ResolvedRun& report, const RunReq
 Result<>
 allow_given_secrets(const Context& context, const ResolvedRun& report, const RunRequest& request);
 // The same as the first for a stored specification.
-Result<> require_consents(const Context& context, const RunSpec& spec, const Path& project);
+Result<> require_consents(const Context& context,
+                          const RunSpec& spec,
+                          const Path& project,
+                          const Submitter& submitter);
 
 }  // namespace ponk::engine

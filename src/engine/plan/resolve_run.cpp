@@ -272,6 +272,17 @@ Result<ResolvedRun> resolve_run(const RunRequest& request, const Submitter& subm
                    .collect_outputs = *configuration.output_collection,
                    .may_promote = !request.allow.empty()};
     if (request.grace_seconds) spec.policy.grace = std::chrono::seconds(*request.grace_seconds);
+    const auto& longest = configuration.max_run_duration_seconds;
+    if (*longest < 0 || *longest > model::longest_time_limit) {
+        return tl::unexpected(Error(
+            ErrorKind::invalid_argument,
+            fmt::format("{}:{}:{}: maxRunDurationSeconds is {}",
+                        configuration.file,
+                        longest.place.line,
+                        longest.place.column,
+                        *longest),
+            fmt::format("Write a number from 0 (no limit) to {}.", model::longest_time_limit)));
+    }
     spec.resources.time_limit = std::chrono::seconds(
         request.time_limit_seconds.value_or(*configuration.max_run_duration_seconds));
     if (is_preparation(spec)) {
@@ -300,6 +311,10 @@ Result<ResolvedRun> resolve_run(const RunRequest& request, const Submitter& subm
     }
     spec.runtime.container = TRY(container_of(resolved, report.notices));
     report.requests = TRY(config::requests_of(resolved));
+    for (const auto& each : report.requests) {
+        if (each.kind == config::ConsentKind::folder)
+            spec.runtime.named_shared_directory = each.what;
+    }
     spec.resources.gpu =
         TRY(gpu_request_of(resolved, request, submitter, program.variables, report.notices));
     TRY(resolve_environment(report, request, resolved));

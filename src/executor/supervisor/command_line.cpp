@@ -118,8 +118,9 @@ Result<CommandLine> own_command(const Job& job, const Path& tree, const std::str
 Result<> check_script(const Job& job, const Path& tree)
 {
     struct stat info {};
-    if (::stat((tree / job.spec.program.script).c_str(), &info) == 0 && S_ISREG(info.st_mode))
-        return {};
+    const auto name = Path(job.spec.program.script).lexically_normal();
+    const bool inside = !name.empty() && name.is_relative() && *name.begin() != "..";
+    if (inside && ::stat((tree / name).c_str(), &info) == 0 && S_ISREG(info.st_mode)) return {};
     return tl::unexpected(
         Error(ErrorKind::not_found,
               fmt::format("script '{}' is not in the project", printable(job.spec.program.script)),

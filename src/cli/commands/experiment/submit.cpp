@@ -124,6 +124,8 @@ Outcome run(Context& context, const Invocation& words)
         request.time_limit_seconds = TRY(as_usage(parse_time_span(*limit)));
     if (const auto grace = words.value("grace"))
         request.grace_seconds = TRY(as_usage(parse_time_span(*grace)));
+    if (request.grace_seconds.value_or(0) > model::longest_grace)
+        return fail_usage("the grace is one day at most");
     const auto body = request_body(request, until);
     const Json record = TRY(submit(context, "/runs", body, until));
     if (until == Until::accepted) return print_started(context, record);
