@@ -10,14 +10,18 @@ import pytest
 from gpus import side_of, wait_for
 
 
-def test_a_card_that_is_lost_is_told(gpus, ponk):
-    ponk.write("train.py", "import time; time.sleep(2)\n")
+def test_a_card_that_is_lost_is_told(gpus, ponk, tmp_path):
+    go = tmp_path / "go"
+    ponk.write("train.py", f"import os, time\nprint('begun', flush=True)\nwhile not os.path.exists({str(go)!r}): time.sleep(0.05)\n")
     gpus.busy_with("train.py")
-    process = subprocess.Popen([ponk.program, "submit", "train.py"], cwd=ponk.project, env=ponk.environment,
-                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    time.sleep(1)
-    gpus.busy_with("train.py", lost="fallen off the bus")
-    process.wait(60)
+    with subprocess.Popen([ponk.program, "submit", "train.py"], cwd=ponk.project, env=ponk.environment,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        # A card that is lost before the run has it is waited for.
+        assert process.stdout.readline() == b"begun\n"
+        gpus.busy_with("train.py", lost="fallen off the bus")
+        time.sleep(2)  # some samples
+        go.touch()
+        process.communicate(timeout=60)
     record = ponk.json("history", "info", "last")
     assert record["gpu_verdict"] == "lost" and "fallen off the bus" in record["gpu_evidence"]["reason"]
 
