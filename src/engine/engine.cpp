@@ -267,7 +267,7 @@ Result<model::Run> Engine::rerun(const RunId& original, const RunId& id, Submitt
     auto spec = TRY(model::parse_run_spec(before.configuration));
     TRY(context_.executor(target_type(spec)));
     spec.policy.may_promote = false;  // what is in production is not moved by repeating an old run
-    TRY(require_consents(context_, spec, before.project_path, submitter));
+    TRY(require_consents(context_, spec, before.project_path));
     TRY(pin_environment(
         context_.run_directory(original), before, context_.run_directory(id), spec));
     model::Run run;

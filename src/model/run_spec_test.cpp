@@ -98,7 +98,6 @@ TEST(RunSpec, OfTheFirstVersionIsRead)
     expected.name = expected.project = "";
     expected.snapshot = {};
     expected.policy.grace = std::chrono::seconds(10);
-    expected.runtime.named_shared_directory = "";
     const auto stored = parse_json(read("v1.json")).value();
     const auto spec = parse_run_spec(stored);
     ASSERT_TRUE(spec) << spec.error().message();

@@ -87,7 +87,14 @@ Result<RunSpec> parse_run_spec_v1(const Json& json)
     }
     const auto& container = json["container"];
     if (container.is_object()) spec.runtime.container = TRY(container_of(container));
-    spec.runtime.shared_directory = json.text("shared_directory");
+    const auto shared = json.text("shared_directory");
+    spec.runtime.shared_directory = shared;
+    // Which folder its file named was not stored; the usual one ends alike for every user.
+    auto folder = shared.substr(0, shared.find_last_of('/') + 1);
+    while (folder.ends_with('/'))
+        folder.pop_back();
+    if (!shared.empty() && !folder.ends_with("/.azureml/share"))
+        spec.runtime.named_shared_directory = folder;
     const bool builds = json.boolean("prepare", container.boolean("prepare", true));
     using Environment = EnvironmentSpec;
     spec.environment = {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/plan/require_consents.hpp"
 
-#include "os/variables.hpp"
 #include "ssh/client.hpp"
 #include "ssh/failure.hpp"
 
@@ -22,20 +21,6 @@ Result<> require_attached(const Context& context, const RunSpec& spec)
     return ssh::require_attached(context.home, address).map_error([&](const Error& error) {
         return ssh::name_target(error, spec.location.target);
     });
-}
-
-// The shared folder of a run, where it is not the usual one. The first version did not store its
-// name.
-std::string named_folder(const RunSpec& spec, const Submitter& submitter)
-{
-    const auto& runtime = spec.runtime;
-    if (!runtime.named_shared_directory.empty() || runtime.shared_directory.empty())
-        return runtime.named_shared_directory;
-    const auto folder = Path(runtime.shared_directory).parent_path();
-    const Path usual = ".azureml/share";
-    const auto home = os::variable(submitter.environment, "HOME");
-    return folder == "~" / usual || (!home.empty() && folder == home / usual) ? ""
-                                                                              : folder.native();
 }
 
 // Those that the user named on the command line.
@@ -75,10 +60,7 @@ allow_given_secrets(const Context& context, const ResolvedRun& report, const Run
     return {};
 }
 
-Result<> require_consents(const Context& context,
-                          const RunSpec& spec,
-                          const Path& project,
-                          const Submitter& submitter)
+Result<> require_consents(const Context& context, const RunSpec& spec, const Path& project)
 {
     TRY(require_attached(context, spec));
     std::vector<Request> requests;
@@ -90,8 +72,8 @@ Result<> require_consents(const Context& context,
     }
     for (const auto& name : secret_names(spec))
         requests.push_back({ConsentKind::secret, name, {}});
-    if (auto folder = named_folder(spec, submitter); !folder.empty())
-        requests.push_back({ConsentKind::folder, std::move(folder), {}});
+    if (const auto& folder = spec.runtime.named_shared_directory; !folder.empty())
+        requests.push_back({ConsentKind::folder, folder, {}});
     return config::Consents(context.home).require(project, std::move(requests));
 }
 

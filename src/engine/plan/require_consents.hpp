@@ -16,9 +16,6 @@ require_consents(const Context& context, const ResolvedRun& report, const RunReq
 Result<>
 allow_given_secrets(const Context& context, const ResolvedRun& report, const RunRequest& request);
 // The same as the first for a stored specification.
-Result<> require_consents(const Context& context,
-                          const RunSpec& spec,
-                          const Path& project,
-                          const Submitter& submitter);
+Result<> require_consents(const Context& context, const RunSpec& spec, const Path& project);
 
 }  // namespace ponk::engine

@@ -238,6 +238,7 @@ Result<RunCopy> parse_run_copy(const Json& run, const Json& inputs, const Json& 
     const bool client =
         origin.empty() ? copy.run.target_type == model::client_target : origin == "client";
     copy.origin = client ? Origin::client : Origin::engine;
+    if (client && copy.run.target_type.empty()) copy.run.target_type = model::client_target;
     if (client && copy.run.target_type != model::client_target)
         return wrong("target_type",
                      fmt::format("'{}' for a run of a client", model::client_target));
