@@ -6,6 +6,7 @@
 #include "dockerapi/endpoint.hpp"
 #include "dockerapi/image.hpp"
 #include "environment/cache/remove_image.hpp"
+#include "executor/docker/container_copies.hpp"
 #include "executor/docker/container_file.hpp"
 #include "executor/docker/container_layout.hpp"
 #include "executor/docker/container_run.hpp"
@@ -60,7 +61,7 @@ private:
     bool kept_ = false;
 };
 
-class DockerExecutor final : public ExecutorWithShelf, public WorkingCopies {
+class DockerExecutor final : public ExecutorWithShelf {
 public:
     DockerExecutor(Options options, Installed installed, RunKeys keys)
         : ExecutorWithShelf({options.home,
@@ -242,32 +243,7 @@ public:
         return collected;
     }
 
-    WorkingCopies* working_copies() override { return this; }
-
-    Result<std::optional<Digest>>
-    fetch(const std::string& handle, const Path& directory, std::stop_token stop) override
-    {
-        const auto note = TRY(notes_.find(handle));
-        if (!note || note->tree != Container::Tree::copied) return std::nullopt;
-        const auto engine = TRY(Engine::connect(note->socket, after(patience), stop));
-        if (!TRY(files_of(handle, directory).find(control::exit)) &&
-            TRY(is_at_work(engine, handle, directory, stop))) {
-            return tl::unexpected(Error(ErrorKind::conflict,
-                                        "the run's files are in its container ('sharedVolumes: "
-                                        "false') and are copied after its end",
-                                        "Wait for its end, or cancel it."));
-        }
-        const auto tree = TRY(copy_tree_home(engine, handle, directory, stop));
-        return TRY(options_.trees.store(tree.root(), stop)).outputs;
-    }
-
-    [[nodiscard]] bool may_have_outputs(const Path& directory) const override
-    {
-        // What was copied is in the container; a run directory has its run's name.
-        const auto note = notes_.find(directory.filename());
-        return !note || (*note && (*note)->tree == Container::Tree::copied) ||
-               is_there(directory / control::work / "outputs");
-    }
+    WorkingCopies* working_copies() override { return &copies_; }
 
     [[nodiscard]] std::optional<Outage> outage(const Path& directory) const override
     {
@@ -322,18 +298,6 @@ private:
         const auto note = TRY(notes_.find(run));
         if (!note) return std::nullopt;
         return TRY(Engine::connect(note->socket, after(patience), stop));
-    }
-
-    // Somebody changes the tree in the container, or is about to. A run that was lost left no
-    // record, and its files all the same.
-    static Result<bool> is_at_work(const Engine& engine,
-                                   const std::string& run,
-                                   const Path& directory,
-                                   const std::stop_token& stop)
-    {
-        if (is_locked(directory) || is_monitor_alive(directory)) return true;
-        const auto container = TRY(find_container(engine, run, after(patience), stop));
-        return container && !container->is_over();
     }
 
     Result<std::int64_t>
@@ -427,6 +391,7 @@ private:
     Installed installed_;
     RunKeys keys_;
     ContainerNotes notes_;
+    ContainerCopies copies_{options_.trees, keys_, notes_};
     RecentInfo info_;
     Watcher watcher_;
     EventReaders events_;

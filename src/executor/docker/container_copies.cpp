@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "executor/docker/container_copies.hpp"
+
+#include "dockerapi/container.hpp"
+#include "executor/docker/copied_tree.hpp"
+#include "executor/docker/run_image.hpp"
+#include "executor/gpu/monitor.hpp"
+#include "executor/run_directory/control_directory.hpp"
+#include "executor/run_directory/run_files.hpp"
+
+namespace ponk::executor::docker {
+
+namespace {
+
+using dockerapi::Engine;
+
+// Somebody changes the tree in the container, or is about to. A run that was lost left no record,
+// and its files all the same.
+Result<bool> is_at_work(const Engine& engine,
+                        const std::string& run,
+                        const Path& directory,
+                        const std::stop_token& stop)
+{
+    if (is_locked(directory) || is_monitor_alive(directory)) return true;
+    const auto container = TRY(find_container(engine, run, after(patience), stop));
+    return container && !container->is_over();
+}
+
+}  // namespace
+
+Result<std::optional<Digest>>
+ContainerCopies::fetch(const std::string& handle, const Path& directory, std::stop_token stop)
+{
+    const auto note = TRY(notes_.find(handle));
+    if (!note || note->tree != Container::Tree::copied) return std::nullopt;
+    const auto engine = TRY(Engine::connect(note->socket, after(patience), stop));
+    const SealedFiles files(directory, keys_.of(handle));
+    if (!TRY(files.find(control::exit)) && TRY(is_at_work(engine, handle, directory, stop))) {
+        return tl::unexpected(Error(ErrorKind::conflict,
+                                    "the run's files are in its container ('sharedVolumes: "
+                                    "false') and are copied after its end",
+                                    "Wait for its end, or cancel it."));
+    }
+    const auto tree = TRY(copy_tree_home(engine, handle, directory, stop));
+    return TRY(trees_.store(tree.root(), stop)).outputs;
+}
+
+bool ContainerCopies::may_have_outputs(const Path& directory) const
+{
+    // What was copied is in the container; a run directory has its run's name.
+    const auto note = notes_.find(directory.filename());
+    return !note || (*note && (*note)->tree == Container::Tree::copied) ||
+           is_there(directory / control::work / "outputs");
+}
+
+}  // namespace ponk::executor::docker
