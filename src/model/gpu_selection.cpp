@@ -108,10 +108,4 @@ std::string to_text(const GpuSelection& selection)
     return "none";
 }
 
-const Json& stored_selection(const Json& object)
-{
-    const auto& selection = object[stored_selection_name];
-    return selection.is_null() ? object["wish"] : selection;
-}
-
 }  // namespace ponk::model

@@ -22,9 +22,4 @@ struct GpuSelection {
 Result<GpuSelection> parse_gpu_selection(std::string_view text);
 std::string to_text(const GpuSelection& selection);
 
-// That text in an object that was stored or sent, under the name of the option. Runs and tickets of
-// the first version call it "wish".
-inline constexpr const char* stored_selection_name = "gpus";
-const Json& stored_selection(const Json& object);
-
 }  // namespace ponk::model

@@ -169,7 +169,7 @@ RunRequest full_request()
 {
     RunRequest request;
     request.id = RunId::parse("0199c0ffee00700080000000000000aa").value();
-    request.project = "/work/iris";
+    request.project = "/home/ann/iris";
     request.script = "train.py";
     request.arguments = {"--epochs", "3"};
     request.run_configuration = "docker";

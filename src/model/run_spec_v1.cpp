@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/run_spec_v1.hpp"
 
-#include "model/gpu_selection.hpp"
-
 namespace ponk::model {
 
 namespace {
@@ -53,8 +51,7 @@ Result<Container> container_of(const Json& json)
 GpuRequest gpu_request_v1(const Json& json)
 {
     using Request = GpuRequest;
-    const auto& selection = stored_selection(json);
-    return {.selection = selection.is_string() ? selection.as_string() : std::string(),
+    return {.selection = json.text("wish"),  // as that version stored it
             .origin = json.boolean("asked") ? Request::Origin::asked : Request::Origin::usual,
             .need = json.boolean("required") ? Request::Need::required : Request::Need::wanted,
             .busy = json.boolean("refuse") ? Request::Busy::refuse : Request::Busy::wait,

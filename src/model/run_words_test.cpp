@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 namespace ponk::model {
 namespace {
 
@@ -26,7 +28,8 @@ TEST(GpuVerdict, IsUnknownForWhoAskedAndWasNotJudged)
     EXPECT_EQ(gpu_verdict(run), "unknown");
     run.configuration = asks_for({.selection = "all", .need = GpuRequest::Need::required});
     EXPECT_EQ(gpu_verdict(run), "unknown");
-    run.configuration = JsonObject{{"gpu", JsonObject{{"wish", "1"}, {"asked", true}}}};
+    std::ifstream first(PONK_SOURCE "/tests/golden/run-spec/v1.json");
+    run.configuration = parse_json(std::string(std::istreambuf_iterator<char>(first), {})).value();
     EXPECT_EQ(gpu_verdict(run), "unknown");
     run.gpu = JsonObject{{"phase", "queued"}};
     EXPECT_EQ(gpu_verdict(run), "unknown");

@@ -37,7 +37,7 @@ std::string to_text(const LeaseNote& note)
                       {"run", shortened(note.owner.run)},
                       {"pid", note.owner.pid},
                       {"since", note.owner.since}};
-    if (note.selection) object.set(model::stored_selection_name, to_text(*note.selection));
+    if (note.selection) object.set("gpus", to_text(*note.selection));
     return to_json(object) + "\n";
 }
 
@@ -60,7 +60,7 @@ std::optional<LeaseNote> parse_lease_note(std::string_view text)
                              .pid = static_cast<pid_t>(pid.as_integer()),
                              .since = since.as_integer()},
                    .selection = std::nullopt};
-    if (const auto& selection = model::stored_selection(*json); !selection.is_null()) {
+    if (const auto& selection = (*json)["gpus"]; !selection.is_null()) {
         if (!selection.is_string()) return std::nullopt;
         auto parsed = parse_gpu_selection(selection.as_string());
         if (!parsed) return std::nullopt;

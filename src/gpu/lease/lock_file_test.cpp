@@ -136,10 +136,6 @@ TEST_F(LockFile, NoteSurvivesAndForeignBytesDoNoHarm)
     EXPECT_EQ(text, "{\"user\":\"ann\",\"run\":\"0197\",\"pid\":12,\"since\":5,\"gpus\":\"2\"}\n");
     ASSERT_TRUE(parse_lease_note(text));
     EXPECT_EQ(to_text(*parse_lease_note(text)), text);
-    const auto old = parse_lease_note(
-        "{\"user\":\"ann\",\"run\":\"0197\",\"pid\":12,\"since\":5,\"wish\":\"2\"}\n");
-    ASSERT_TRUE(old) << "of the first version";
-    EXPECT_EQ(to_text(*old), text);
 
     for (const auto& bad :
          {std::string(),
