@@ -164,10 +164,11 @@ std::vector<RunId> Engine::unfinished_runs()
 Result<model::Run> Engine::start(model::Run run, RunSpec spec, Submitter submitter)
 {
     TRY(RunSecrets::load(context_, spec)).hide(run.name, run.tags);
-    spec.id = run.id;
-    spec.name = run.name;
     apply_spec(spec, run);
     run.hidden = !spec.policy.tracked;
+    // What its record has is not stored twice.
+    spec.id = {};
+    spec.name = spec.project = "";
     run.configuration = to_json(spec);
     run.user = os::user_name();
     run.host = os::host_name();

@@ -121,7 +121,7 @@ def test_nothing_that_an_imported_record_says_is_executed_or_written(ponk, tmp_p
     records = [json.loads(line) for line in lines.read_text().splitlines()]
     forged = []
     for run in (record["run"] for record in records if "run" in record):
-        run["run_id"] = run["configuration"]["id"] = run["run_id"][:-4] + "ffff"
+        run["run_id"] = run["run_id"][:-4] + "ffff"
         run["project_path"] = str(tmp_path / "elsewhere")
         run["configuration"]["program"]["command"] = ["touch", str(tmp_path / "executed")]
         forged.append(run["run_id"])

@@ -143,9 +143,7 @@ private:
     {
         auto spec = model::parse_run_spec(run["configuration"]);
         if (!spec) return JsonObject();
-        spec->id = {};
-        spec->name = spec->project = spec->run_configuration = "";
-        spec->snapshot = {};
+        spec->run_configuration = "";
         spec->program.framework = spec->program.script = "";
         spec->program.arguments.clear();
         spec->location.target = "";
