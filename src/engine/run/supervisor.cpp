@@ -97,19 +97,19 @@ void Supervisor::work(std::stop_token stop)
 
 Result<> Supervisor::carry_out(std::stop_token stop)
 {
-    const auto spec = TRY(model::parse_run_spec(run_.configuration));
-    if (until_ == Until::snapshot) return store_snapshot(spec);
-    executor_ = TRY(context_.executor(target_type(spec)));
+    spec_ = TRY(model::parse_run_spec(run_.configuration));
+    if (until_ == Until::snapshot) return store_snapshot();
+    executor_ = TRY(context_.executor(target_type(spec_)));
     if (run_.state < RunState::running) {
         const bool launched = run_.state >= RunState::queued && TRY(was_launched(stop));
         if (!launched) {
             TRY(wait_for_submitter(stop));
-            if (run_.state < RunState::queued) TRY(prepare(spec, stop));
-            if (is_preparation(spec)) return finish_preparation();
-            TRY(launch(spec, stop));
+            if (run_.state < RunState::queued) TRY(prepare(stop));
+            if (is_preparation(spec_)) return finish_preparation();
+            TRY(launch(stop));
         }
     }
-    return follow(spec, stop);
+    return follow(stop);
 }
 
 Result<bool> Supervisor::was_launched(std::stop_token stop)
@@ -209,9 +209,7 @@ void Supervisor::fail_run(const Error& error)
     const bool cancelled = cancel_requested();
     if (!cancelled) change.error = hidden(error);
     if (!run_.gpu.is_null()) change.gpu = final_gpu();
-    const auto spec = model::parse_run_spec(run_.configuration);
-    const bool preparation = spec && is_preparation(*spec);
-    if (preparation && executor_ != nullptr)
+    if (is_preparation(spec_) && executor_ != nullptr)
         static_cast<void>(executor().clean(handle(), directory()));
     const auto state = cancelled ? RunState::canceled : RunState::failed;
     end_what_it_made(state, *change.ended);
@@ -228,10 +226,10 @@ void Supervisor::end_what_it_made(RunState state, std::int64_t ended)
 }
 
 // Another try whenever it matters: a keyring that was locked may be open by now.
-bool Supervisor::know_secrets(const RunSpec& spec)
+bool Supervisor::know_secrets()
 {
-    if (secrets_ && (secrets_->patterns() || secret_names(spec).empty())) return true;
-    auto loaded = RunSecrets::load(context_, spec);
+    if (secrets_ && (secrets_->patterns() || secret_names(spec_).empty())) return true;
+    auto loaded = RunSecrets::load(context_, spec_);
     secrets_.reset();
     if (loaded) secrets_ = std::move(*loaded);
     return secrets_.has_value();
@@ -248,10 +246,10 @@ Error Supervisor::hidden(const Error& error) const
     return {error.kind(), not_shown, error.hint()};
 }
 
-Result<executor::Job> Supervisor::job_of(const RunSpec& spec)
+Result<executor::Job> Supervisor::job_of()
 {
     const auto submitter = requests_.lock()->submitter;
-    auto job = TRY(make_job(context_, run_, spec, submitter.get()));
+    auto job = TRY(make_job(context_, run_, spec_, submitter.get()));
     job.context.tracking = TRY(track_run(context_, run_));
     job.context.tracking.token = job.context.token;
     return job;
@@ -299,11 +297,11 @@ void Supervisor::note_reached()
     tell("notice", "the target is reachable again, after " + brief_duration_text(span));
 }
 
-Result<> Supervisor::launch(const RunSpec& spec, std::stop_token stop)
+Result<> Supervisor::launch(std::stop_token stop)
 {
     if (cancel_requested()) return fail(ErrorKind::cancelled, "canceled before it started");
-    auto job = TRY(job_of(spec));
-    secrets_ = TRY(RunSecrets::load(context_, spec));
+    auto job = TRY(job_of());
+    secrets_ = TRY(RunSecrets::load(context_, spec_));
     const auto begin = boot_milliseconds();
     auto launched = executor().launch(job, stop);
     // Whether it was heard is not known: asking again starts no second one.

@@ -64,13 +64,12 @@ private:
 
     void work(std::stop_token stop);
     Result<> carry_out(std::stop_token stop);
-    Result<> store_snapshot(const RunSpec& spec);
-    Result<> prepare(const RunSpec& spec, std::stop_token stop);
-    Result<snapshot::Lease>
-    take_snapshot(const RunSpec& spec, store::RunChange& change, std::stop_token stop);
+    Result<> store_snapshot();
+    Result<> prepare(std::stop_token stop);
+    Result<snapshot::Lease> take_snapshot(store::RunChange& change, std::stop_token stop);
     Result<bool> find_noted_snapshot(store::RunChange& change);
     void record_snapshot(const store::RunChange& change);
-    Result<> launch(const RunSpec& spec, std::stop_token stop);
+    Result<> launch(std::stop_token stop);
     Result<> withdraw_launch(const std::stop_token& stop);
     Result<bool> was_launched(std::stop_token stop);
     // After a failed call: true when the target cannot be reached. Tells it once and waits a
@@ -90,23 +89,21 @@ private:
     };
     void try_to_cancel(Cancelling& cancelling, std::chrono::seconds grace);
     Result<> wait_for_submitter(std::stop_token stop);
-    Result<> follow(const RunSpec& spec, std::stop_token stop);
+    Result<> follow(std::stop_token stop);
     void answer_forwarded(JournalReader& journals) const;
     void note_gpu(const std::string& text);
     [[nodiscard]] Json final_gpu() const;
     void keep_place_in_queue();
     [[nodiscard]] Deadline place_is_due() const;
     // Why `gpu: required` does not hold for a run that has ended; nullopt when it does.
-    [[nodiscard]] std::optional<Error> broken_gpu_requirement(const RunSpec& spec) const;
-    Result<> finalize(const executor::JobStatus& status,
-                      const RunSpec& spec,
-                      JournalReader& journals,
-                      std::stop_token stop);
+    [[nodiscard]] std::optional<Error> broken_gpu_requirement() const;
+    Result<>
+    finalize(const executor::JobStatus& status, JournalReader& journals, std::stop_token stop);
     void check_log(const model::ExitRecord& exit, executor::Notices& notices);
-    Result<executor::Notices>
-    read_last_metrics(const RunSpec& spec, JournalReader& journals, const std::stop_token& stop);
+    Result<executor::Notices> read_last_metrics(JournalReader& journals,
+                                                const std::stop_token& stop);
     [[nodiscard]] bool may_have_outputs() const;
-    Result<executor::Collected> collect_outputs(const RunSpec& spec, std::stop_token stop);
+    Result<executor::Collected> collect_outputs(std::stop_token stop);
     void fail_run(const Error& error);
     void end_what_it_made(model::RunState state, std::int64_t ended);
     // As it may be stored.
@@ -119,14 +116,13 @@ private:
     [[nodiscard]] bool may_pass(const Error& problem) const;
     // After such a problem: waits a moment. False when we shall end.
     bool wait_for_room(const Error& problem, Reserved reserved);
-    Result<executor::Job> job_of(const RunSpec& spec);
-    Result<snapshot::SnapshotReport> store_files(const RunSpec& spec, std::stop_token stop);
+    Result<executor::Job> job_of();
+    Result<snapshot::SnapshotReport> store_files(std::stop_token stop);
     Result<> finish_preparation();
-    void tell_progress(const RunSpec& spec, const std::string& line) const;
-    Result<executor::Staged>
-    stage(const RunSpec& spec, store::RunChange& change, std::optional<snapshot::Lease>& lease);
+    void tell_progress(const std::string& line) const;
+    Result<executor::Staged> stage(store::RunChange& change, std::optional<snapshot::Lease>& lease);
     std::vector<std::string> tell_warnings(executor::Notices notices);
-    bool know_secrets(const RunSpec& spec);
+    bool know_secrets();
     void tell(const std::string& kind, const std::string& text) const;
     [[nodiscard]] bool cancel_requested();
     [[nodiscard]] std::string handle() const;
@@ -134,6 +130,7 @@ private:
     [[nodiscard]] const Path& directory() const { return directory_; }
 
     const Context& context_;
+    RunSpec spec_;          // what it is, once its record was read
     model::Run run_;        // the thread's own copy: others must not look at it
     const Path directory_;  // the run's folder; others may ask for it
     std::atomic<executor::Executor*> executor_{nullptr};

@@ -105,9 +105,9 @@ bool Supervisor::may_have_outputs() const
     return copies == nullptr || copies->may_have_outputs(directory());
 }
 
-Result<executor::Collected> Supervisor::collect_outputs(const RunSpec& spec, std::stop_token stop)
+Result<executor::Collected> Supervisor::collect_outputs(std::stop_token stop)
 {
-    if (!spec.policy.collect_outputs) return executor::Collected();
+    if (!spec_.policy.collect_outputs) return executor::Collected();
     if (!secrets_) {
         return tl::unexpected(Error(ErrorKind::unavailable,
                                     "a secret of this run cannot be read, so it could be in the "
@@ -131,11 +131,10 @@ Result<executor::Collected> Supervisor::collect_outputs(const RunSpec& spec, std
 
 // An end is not put off for ever by what a script left to read: there is a limit, and whoever asks
 // for the end once more gets it.
-Result<executor::Notices> Supervisor::read_last_metrics(const RunSpec& spec,
-                                                        JournalReader& journals,
+Result<executor::Notices> Supervisor::read_last_metrics(JournalReader& journals,
                                                         const std::stop_token& stop)
 {
-    if (!know_secrets(spec)) {
+    if (!know_secrets()) {
         context_.tell(run_.id,
                       "notice",
                       "metrics were not read: a secret of this run cannot be read, so it could be "
@@ -182,11 +181,10 @@ void Supervisor::check_log(const model::ExitRecord& exit, executor::Notices& not
 }
 
 Result<> Supervisor::finalize(const executor::JobStatus& status,
-                              const RunSpec& spec,
                               JournalReader& journals,
                               std::stop_token stop)
 {
-    auto about_metrics = TRY(read_last_metrics(spec, journals, stop));
+    auto about_metrics = TRY(read_last_metrics(journals, stop));
     note_gpu(status.gpu);
     store::RunChange change;
     if (!run_.gpu.is_null()) change.gpu = final_gpu();
@@ -203,15 +201,15 @@ Result<> Supervisor::finalize(const executor::JobStatus& status,
     std::vector<RunState> path;
     if (run_.state == RunState::queued) path.push_back(RunState::starting);
     if (run_.state != RunState::finalizing) path.push_back(RunState::finalizing);
-    if (spec.policy.collect_outputs && may_have_outputs()) {
+    if (spec_.policy.collect_outputs && may_have_outputs()) {
         // Worth a state of its own to be seen: this can take a while.
         if (!path.empty()) TRY(move_through(path, change));
         path.clear();
-        outputs = collect_outputs(spec, stop);
+        outputs = collect_outputs(stop);
         // Event files among outputs that were in a container until now.
-        if (spec.runtime.container &&
-            spec.runtime.container->tree == model::Container::Tree::copied)
-            about_metrics = TRY(read_last_metrics(spec, journals, stop));
+        if (spec_.runtime.container &&
+            spec_.runtime.container->tree == model::Container::Tree::copied)
+            about_metrics = TRY(read_last_metrics(journals, stop));
     }
     if (stop.stop_requested()) return fail(ErrorKind::cancelled, "the daemon stops");
     if (outputs && outputs->outputs) change.outputs = outputs->outputs->text();
@@ -241,11 +239,12 @@ Result<> Supervisor::finalize(const executor::JobStatus& status,
     change.ended = exit.ended;
     change.evidence = evidence_of(exit);
     if (exit.cause != "start-failure" && !never_began) change.exit_code = exit.status();
-    if (const auto reason = reason_of(exit, spec, run_.environment)) change.error = hidden(*reason);
+    if (const auto reason = reason_of(exit, spec_, run_.environment))
+        change.error = hidden(*reason);
     auto state = end_state(exit);
     const bool ended_by_monitor = !run_.gpu.text("enforced").empty() && !cancel_requested();
     if (ended_by_monitor || state == RunState::completed) {
-        if (auto broken = broken_gpu_requirement(spec)) {
+        if (auto broken = broken_gpu_requirement()) {
             state = RunState::failed;
             change.error = std::move(broken);
         }

@@ -21,12 +21,12 @@ constexpr auto longest_deafness = 1s;  // a cancel that is repeated by its user 
 
 }  // namespace
 
-Result<> Supervisor::follow(const RunSpec& spec, std::stop_token stop)
+Result<> Supervisor::follow(std::stop_token stop)
 {
     executor::JobStatus seen;
     JournalReader journals(context_, run_.id);
     // A locked keyring takes its time to say so; that must not delay a cancel again and again.
-    if (!know_secrets(spec)) journals.put_off();
+    if (!know_secrets()) journals.put_off();
     Cancelling cancelling;
     bool away = false;
     int burst = 0;
@@ -34,7 +34,7 @@ Result<> Supervisor::follow(const RunSpec& spec, std::stop_token stop)
     for (;;) {
         if (stop.stop_requested()) return fail(ErrorKind::cancelled, "the daemon stops");
         if (const auto why = requests_.lock()->give_up)
-            return finalize({.phase = JobPhase::lost, .reason = *why}, spec, journals, stop);
+            return finalize({.phase = JobPhase::lost, .reason = *why}, journals, stop);
         if (const auto request = requests_.lock()->cancel; request && !cancelling.sent)
             try_to_cancel(cancelling, *request);
         auto until = std::min({after(heartbeat), journals.due(), place_is_due()});
@@ -54,7 +54,6 @@ Result<> Supervisor::follow(const RunSpec& spec, std::stop_token stop)
                 !std::filesystem::exists(directory() / "box", problem) && !problem) {
                 return finalize({.phase = JobPhase::lost,
                                  .reason = "the run's folder was removed while it was running"},
-                                spec,
                                 journals,
                                 stop);
             }
@@ -75,7 +74,7 @@ Result<> Supervisor::follow(const RunSpec& spec, std::stop_token stop)
             tell("notice", (is_unknown ? "cannot reach the target now: " : "") + last_problem);
         }
         if (seen.phase == JobPhase::ended || seen.phase == JobPhase::lost)
-            return finalize(seen, spec, journals, stop);
+            return finalize(seen, journals, stop);
         note_gpu(seen.gpu);
         if (seen.phase == JobPhase::queued && run_.state == RunState::starting) {
             store::RunChange change;
@@ -107,7 +106,7 @@ Result<> Supervisor::follow(const RunSpec& spec, std::stop_token stop)
         context_.notifier.ring(run_.id);
         journals.note_length(seen.journal_length);
         if (journals.is_due()) {
-            if (know_secrets(spec)) {
+            if (know_secrets()) {
                 journals.read_some(*secrets_);
                 answer_forwarded(journals);
             } else {

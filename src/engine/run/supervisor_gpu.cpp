@@ -95,9 +95,9 @@ Json Supervisor::final_gpu() const
     return gpu;
 }
 
-std::optional<Error> Supervisor::broken_gpu_requirement(const RunSpec& spec) const
+std::optional<Error> Supervisor::broken_gpu_requirement() const
 {
-    if (spec.resources.gpu.need != model::GpuRequest::Need::required) return std::nullopt;
+    if (spec_.resources.gpu.need != model::GpuRequest::Need::required) return std::nullopt;
     const auto gpu = final_gpu();
     std::string what = "'gpu: required' is not met: ";
     if (const auto why = gpu.text("enforced"); !why.empty()) {

@@ -44,19 +44,19 @@ Json git_json(const std::optional<snapshot::GitInfo>& git)
 }  // namespace
 
 // A run that waits executes what was submitted, whatever happens to the project meanwhile.
-Result<> Supervisor::store_snapshot(const RunSpec& spec)
+Result<> Supervisor::store_snapshot()
 {
     TRY(os::make_directories(directory()));
     store::RunChange change;
     const auto lease =
-        TRY(take_snapshot(spec, change, step_.get_token()).map_error(while_doing("snapshot")));
+        TRY(take_snapshot(change, step_.get_token()).map_error(while_doing("snapshot")));
     TRY(write_first_note(directory(), run_));
     TRY(context_.history.update_run(run_.id, change));
     if (cancel_requested()) return fail(ErrorKind::cancelled, "canceled before it had begun");
     return {};
 }
 
-Result<> Supervisor::prepare(const RunSpec& spec, std::stop_token stop)
+Result<> Supervisor::prepare(std::stop_token stop)
 {
     const auto waited =
         run_.state == RunState::not_started ? wall_milliseconds() - run_.created : 0;
@@ -67,14 +67,14 @@ Result<> Supervisor::prepare(const RunSpec& spec, std::stop_token stop)
     std::optional<snapshot::Lease> lease;
     if (run_.snapshot.empty() && !TRY(find_noted_snapshot(change))) {
         lease.emplace(
-            TRY(take_snapshot(spec, change, step_.get_token()).map_error(while_doing("snapshot"))));
+            TRY(take_snapshot(change, step_.get_token()).map_error(while_doing("snapshot"))));
     }
     TRY(write_first_note(directory(), run_));
     const auto begin = boot_milliseconds();
-    auto staged = TRY(stage(spec, change, lease).map_error([&](const Error& error) {
+    auto staged = TRY(stage(change, lease).map_error([&](const Error& error) {
         return name_configuration(executor::remote::advise_for_host(
-                                      error, {spec.location.host, {}}, spec.location.target),
-                                  spec.run_configuration);
+                                      error, {spec_.location.host, {}}, spec_.location.target),
+                                  spec_.run_configuration);
     }));
     change.warnings = tell_warnings(std::move(staged.notices));
     change.timings["materialise"] = boot_milliseconds() - begin - staged.prepare_ms;
@@ -104,10 +104,10 @@ Result<> Supervisor::finish_preparation()
 }
 
 // What a build says is the log of a preparation, which has no other.
-void Supervisor::tell_progress(const RunSpec& spec, const std::string& line) const
+void Supervisor::tell_progress(const std::string& line) const
 {
     context_.tell(run_.id, "progress", line);
-    if (!is_preparation(spec)) return;
+    if (!is_preparation(spec_)) return;
     const auto log =
         os::open_file(directory() / executor::control::log, O_WRONLY | O_CREAT | O_APPEND, 0600);
     if (log) static_cast<void>(os::write_all(log->get(), line + "\n"));
@@ -128,8 +128,7 @@ Result<bool> Supervisor::find_noted_snapshot(store::RunChange& change)
 }
 
 // What the store lost may still lie in the project: then it is stored again and the run goes on.
-Result<executor::Staged> Supervisor::stage(const RunSpec& spec,
-                                           store::RunChange& change,
+Result<executor::Staged> Supervisor::stage(store::RunChange& change,
                                            std::optional<snapshot::Lease>& lease)
 {
     // Something that takes long has begun: from now on the record tells what will be run, and who
@@ -137,20 +136,20 @@ Result<executor::Staged> Supervisor::stage(const RunSpec& spec,
     bool told = false;
     const auto progress = [&](const std::string& line) {
         if (!std::exchange(told, true)) record_snapshot(change);
-        tell_progress(spec, line);
+        tell_progress(line);
     };
-    auto staged = executor().stage(TRY(job_of(spec)), progress, step_.get_token());
+    auto staged = executor().stage(TRY(job_of()), progress, step_.get_token());
     if (staged || (staged.error().kind() != ErrorKind::damaged &&
                    staged.error().kind() != ErrorKind::not_found))
         return staged;
-    auto stored = store_files(spec, step_.get_token());
+    auto stored = store_files(step_.get_token());
     if (!stored) return staged;
     lease.emplace(std::move(stored->lease));
     if (run_.rerun_of.empty() && stored->id.text() != run_.snapshot) {
         change.snapshot = run_.snapshot = stored->id.text();
         TRY(write_first_note(directory(), run_));
     }
-    auto again = executor().stage(TRY(job_of(spec)), progress, step_.get_token());
+    auto again = executor().stage(TRY(job_of()), progress, step_.get_token());
     if (!again) return staged;
     again->notices.push_back("the stored snapshot was damaged and has been stored again from " +
                              os::in_quotes(run_.project_path) + " (" + staged.error().message() +
@@ -168,21 +167,20 @@ void Supervisor::record_snapshot(const store::RunChange& change)
     if (context_.history.update_run(run_.id, known)) context_.notifier.ring(run_.id);
 }
 
-Result<snapshot::SnapshotReport> Supervisor::store_files(const RunSpec& spec, std::stop_token stop)
+Result<snapshot::SnapshotReport> Supervisor::store_files(std::stop_token stop)
 {
     return store_project(
         context_,
         run_.project_path,
-        is_preparation(spec) ? part_for_preparation(run_.project_path, spec) : std::nullopt,
+        is_preparation(spec_) ? part_for_preparation(run_.project_path, spec_) : std::nullopt,
         [this](const std::string& line) { context_.tell(run_.id, "progress", line); },
         std::move(stop));
 }
 
-Result<snapshot::Lease>
-Supervisor::take_snapshot(const RunSpec& spec, store::RunChange& change, std::stop_token stop)
+Result<snapshot::Lease> Supervisor::take_snapshot(store::RunChange& change, std::stop_token stop)
 {
     const auto begin = boot_milliseconds();
-    auto report = TRY(store_files(spec, std::move(stop)));
+    auto report = TRY(store_files(std::move(stop)));
     for (const auto& notice : report.notices)
         context_.tell(run_.id, "notice", notice);
     change.snapshot = run_.snapshot = report.id.text();
