@@ -118,7 +118,7 @@ Result<> Calls::require_place(const RunId& run) const
         runs_.is_marked(identity_.text()))
         return {};
     return fail(
-        ErrorKind::unavailable,
+        ErrorKind::unreachable,
         "the folder {} on that machine is missing or was replaced: check that its disk is mounted",
         os::in_quotes(home_ / "runs"));
 }
@@ -234,15 +234,19 @@ Result<Reply> Calls::sync(const Json& head, std::stop_token stop)
     else
         executor::read_lengths(subject.directory, seen);
     const auto wait = std::clamp<std::int64_t>(head.integer("wait"), 0, 60'000);
-    const auto status = TRY(subject.executor->sync(
-        subject.id.text(), subject.directory, seen, after(std::chrono::milliseconds(wait)), stop));
+    const auto status = subject.executor->sync(
+        subject.id.text(), subject.directory, seen, after(std::chrono::milliseconds(wait)), stop);
+    // An engine that is away does not keep back what the files say.
+    const bool away = !status && status.error().kind() == ErrorKind::unreachable;
+    if (!status && !away) return tl::unexpected(status.error());
     // After the status: what had ended by then has said all it will.
     auto increment = TRY(read_increment(subject.directory, there, wanted));
-    auto answer = to_json(status);
+    auto answer =
+        away ? Json(JsonObject{{"unreachable", error_to_json(status.error())}}) : to_json(*status);
     answer.as_object().set("files", to_json(increment.files));
     answer.as_object().set("more", increment.more);
     if (increment.left_out > 0) answer.as_object().set("left_out", increment.left_out);
-    if (status.exit)
+    if (status && status->exit)
         answer.as_object().set(
             "outputs", subject.executor->working_copies()->may_have_outputs(subject.directory));
     return Reply{std::move(answer.as_object()), std::move(increment.bytes)};

@@ -62,7 +62,7 @@ Result<> HomeIdentity::check() const
 {
     const auto now = os::read_file(home_ / "run.key", 4096);
     if (now && *now == key_) return {};
-    return fail(ErrorKind::unavailable,
+    return fail(ErrorKind::unreachable,
                 "ponk's folder {} on that machine is missing or was replaced: check that its disk "
                 "is mounted",
                 os::in_quotes(home_));

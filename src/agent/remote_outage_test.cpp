@@ -34,29 +34,35 @@ TEST_P(RemoteExecutor, AMachineThatIsAwayIsAnOutageAndNoEnd)
     const auto job = make_job("wait");
     start(job);
     follow(job, JobPhase::running);
-    EXPECT_FALSE(executor().outage(job.context.directory));
     site->machine.down = true;
     ::kill(site->machine.pid, SIGKILL);
 
     JobStatus seen{.phase = JobPhase::running};
-    const auto status =
-        executor().sync(job.spec.id.text(), job.context.directory, seen, after(2s), {});
+    executor().sync(job.spec.id.text(), job.context.directory, seen, after(2s), {});
     const auto again =
         executor().sync(job.spec.id.text(), job.context.directory, seen, after(2s), {});
 
-    EXPECT_TRUE(!status || !again);
-    const auto outage = executor().outage(job.context.directory);
-    ASSERT_TRUE(outage);
-    EXPECT_GT(outage->since, 0);
-    EXPECT_THAT(outage->reason, HasSubstr("no route to the machine"));
-    EXPECT_FALSE(executor().cancel(job.spec.id.text(), job.context.directory, 1s)) << "not heard";
+    ASSERT_FALSE(again);
+    EXPECT_EQ(again.error().kind(), ErrorKind::unreachable);
+    EXPECT_THAT(again.error().message(), HasSubstr("no route to the machine"));
+    const auto heard = executor().cancel(job.spec.id.text(), job.context.directory, 1s);
+    ASSERT_FALSE(heard);
+    EXPECT_EQ(heard.error().kind(), ErrorKind::unreachable);
+    const auto collected = executor().collect(job.spec.id.text(), job.context.directory, {}, {});
+    ASSERT_FALSE(collected);
+    EXPECT_EQ(collected.error().kind(), ErrorKind::unreachable);
+    const auto launched = executor().launch(job, {});
+    ASSERT_FALSE(launched);
+    EXPECT_EQ(launched.error().kind(), ErrorKind::unreachable);
+    const auto cleaned = executor().clean(job.spec.id.text(), job.context.directory);
+    ASSERT_FALSE(cleaned);
+    EXPECT_EQ(cleaned.error().kind(), ErrorKind::unreachable);
     site->machine.down = false;
     const auto deadline = after(30s);
     while (!executor().cancel(job.spec.id.text(), job.context.directory, 1s) &&
            Deadline::clock::now() < deadline)
         std::this_thread::sleep_for(20ms);
     EXPECT_EQ(follow(job).exit->cause, "cancel");
-    EXPECT_FALSE(executor().outage(job.context.directory));
 }
 
 TEST_P(RemoteExecutor, ARunThatEndedWhileNobodyLookedIsThereLater)
@@ -150,7 +156,6 @@ TEST_P(RemoteExecutor, AnotherFolderInThePlaceOfTheHomeIsAnOutageAndNoEnd)
         const auto status = follow_patiently(job, [] {});
         ASSERT_TRUE(status.exit) << status.reason;
         EXPECT_EQ(status.exit->status(), 4);
-        EXPECT_FALSE(executor().outage(job.context.directory));
     }
 }
 

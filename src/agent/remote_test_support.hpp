@@ -185,7 +185,7 @@ protected:
             const auto next =
                 executor().sync(job.spec.id.text(), job.context.directory, status, after(1s), {});
             if (!next) {
-                EXPECT_EQ(next.error().kind(), ErrorKind::unavailable) << next.error().message();
+                EXPECT_EQ(next.error().kind(), ErrorKind::unreachable) << next.error().message();
                 std::this_thread::sleep_for(20ms);
                 continue;
             }
@@ -198,18 +198,21 @@ protected:
     void expect_outage_of_its_disk(const Job& job)
     {
         JobStatus seen{.phase = JobPhase::running};
+        std::string reason;
         for (int i = 0; i < 8; ++i) {
             const auto status =
                 executor().sync(job.spec.id.text(), job.context.directory, seen, after(100ms), {});
             ASSERT_FALSE(status && status->phase == JobPhase::lost) << status->reason;
+            if (!status) {
+                EXPECT_EQ(status.error().kind(), ErrorKind::unreachable);
+                reason = status.error().message();
+            }
             std::this_thread::sleep_for(100ms);
         }
-        const auto outage = executor().outage(job.context.directory);
-        ASSERT_TRUE(outage);
-        EXPECT_NE(outage->reason.find("check that its disk is mounted"), std::string::npos)
-            << outage->reason;
-        EXPECT_FALSE(executor().cancel(job.spec.id.text(), job.context.directory, 1s))
-            << "not heard";
+        EXPECT_NE(reason.find("check that its disk is mounted"), std::string::npos) << reason;
+        const auto heard = executor().cancel(job.spec.id.text(), job.context.directory, 1s);
+        ASSERT_FALSE(heard);
+        EXPECT_EQ(heard.error().kind(), ErrorKind::unreachable) << heard.error().message();
     }
 };
 

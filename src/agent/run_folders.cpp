@@ -28,7 +28,7 @@ Result<os::FileLock> RunFolders::lock(const RunId& run, std::stop_token stop) co
                                    after(lock_patience),
                                    std::move(stop));
     if (!lock && lock.error().kind() == ErrorKind::timeout) {
-        return fail(ErrorKind::unavailable,
+        return fail(ErrorKind::unreachable,
                     "an earlier connection is still busy with run '{}' on that machine",
                     run.text());
     }

@@ -102,7 +102,7 @@ void Server::begin(Frame frame)
         requests.native().unlock();
         send({FrameKind::failure,
               number,
-              error_to_json(Error(ErrorKind::unavailable,
+              error_to_json(Error(ErrorKind::unreachable,
                                   full ? "too many requests at once" : "this request is open")),
               {}});
         return;

@@ -9,11 +9,12 @@ namespace ponk {
 
 namespace {
 
-constexpr std::array<std::pair<ErrorKind, const char*>, 8> names{{
+constexpr std::array<std::pair<ErrorKind, const char*>, 9> names{{
     {ErrorKind::invalid_argument, "invalid_argument"},
     {ErrorKind::not_found, "not_found"},
     {ErrorKind::conflict, "conflict"},
     {ErrorKind::unavailable, "unavailable"},
+    {ErrorKind::unreachable, "unreachable"},
     {ErrorKind::timeout, "timeout"},
     {ErrorKind::cancelled, "cancelled"},
     {ErrorKind::damaged, "damaged"},

@@ -15,6 +15,7 @@ enum class ErrorKind {
     not_found,
     conflict,
     unavailable,
+    unreachable,  // nobody answers there, which says nothing about what was asked for
     timeout,
     cancelled,
     damaged,  // stored data that no longer has its checksum or its shape
@@ -47,6 +48,7 @@ public:
     {
         return {kind_, message_, std::move(hint)};
     }
+    [[nodiscard]] Error of_kind(ErrorKind kind) const { return {kind, message_, hint_}; }
 
 private:
     ErrorKind kind_;

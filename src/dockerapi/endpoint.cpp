@@ -78,22 +78,22 @@ Error explain_unreachable(const Path& socket, const Error& error)
     const auto place = os::in_quotes(socket);
     struct stat info {};
     if (::stat(socket.c_str(), &info) != 0) {
-        return {ErrorKind::unavailable,
+        return {ErrorKind::unreachable,
                 fmt::format("{}{}", absent, place),
                 "Install Docker or Podman and start it, or set DOCKER_HOST to its socket."};
     }
     if (::access(socket.c_str(), W_OK) != 0) {
-        return {ErrorKind::unavailable,
+        return {ErrorKind::unreachable,
                 fmt::format("{}{}", closed, place),
                 "Run 'sudo usermod -aG docker $USER' and log in again, or use a rootless engine."};
     }
-    if (error.kind() == ErrorKind::unavailable &&
-        error.message().find("broke") == std::string::npos) {
-        return {ErrorKind::unavailable,
+    const bool broke = error.message().find("broke") != std::string::npos;
+    if (error.kind() == ErrorKind::unavailable && !broke) {
+        return {ErrorKind::unreachable,
                 fmt::format("{}{}", silent, place),
                 "Start it with 'sudo systemctl start docker'."};
     }
-    return error;
+    return broke ? error.of_kind(ErrorKind::unreachable) : error;
 }
 
 bool is_unreachable(const Error& error)

@@ -18,7 +18,8 @@ using os::Path;
 // Fails for an endpoint that is not a Unix socket: an engine elsewhere is a target reached by SSH.
 Result<Path> find_socket(const std::vector<std::string>& environment);
 
-// Why nobody answers at `socket`: absent, closed to this user, stopped; else the error itself.
+// Why nobody answers at `socket`, as `unreachable`: absent, closed to this user, stopped, or the
+// connection broke; else the error itself.
 Error explain_unreachable(const Path& socket, const Error& error);
 // Whether the error says one of that, on this machine or another.
 bool is_unreachable(const Error& error);

@@ -56,7 +56,7 @@ TEST_F(Endpoints, AMissingEngineIsNamedWithTheNextStep)
 {
     const auto engine = Engine::connect(folder_.path() / "none.sock", after(5s));
     ASSERT_FALSE(engine);
-    EXPECT_EQ(engine.error().kind(), ErrorKind::unavailable);
+    EXPECT_EQ(engine.error().kind(), ErrorKind::unreachable);
     EXPECT_THAT(engine.error().message(), HasSubstr("none.sock"));
     EXPECT_THAT(engine.error().hint(), HasSubstr("DOCKER_HOST"));
 }
@@ -70,7 +70,7 @@ TEST_F(Endpoints, AnEngineThatNeverAnswersIsGivenUp)
     const auto engine = Engine::connect(path, after(50ms));
 
     ASSERT_FALSE(engine);
-    EXPECT_EQ(engine.error().kind(), ErrorKind::timeout);
+    EXPECT_EQ(engine.error().kind(), ErrorKind::unreachable);
 }
 
 }  // namespace

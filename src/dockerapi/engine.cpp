@@ -90,10 +90,15 @@ Result<Engine> Engine::connect(Path socket, Deadline deadline, std::stop_token s
 {
     net::HttpClient http(socket, "the Docker engine");
     const net::Call call{.target = "/version", .headers = {{"Host", "docker"}}};
-    const auto reply = TRY(http.exchange(call, {}, net::until(deadline), stop)
-                               .map_error([&socket](const Error& error) {
-                                   return explain_unreachable(socket, error);
-                               }));
+    const auto reply =
+        TRY(http.exchange(call, {}, net::until(deadline), stop)
+                .map_error([&socket](const Error& error) {
+                    // It has nothing to do but to answer.
+                    return explain_unreachable(socket,
+                                               error.kind() == ErrorKind::timeout
+                                                   ? error.of_kind(ErrorKind::unreachable)
+                                                   : error);
+                }));
     if (reply.status >= 400) return tl::unexpected(refused(reply));
     const auto body = TRY(parse_json(reply.body).map_error([&socket](const Error&) {
         return Error(ErrorKind::unavailable,

@@ -44,8 +44,8 @@ struct Info {
 // A container engine that speaks Docker's Engine API 1.41 or newer on a Unix socket. It holds no
 // connection, so it may be used from any thread and survives restarts of the engine.
 //
-// Errors: `unavailable` when the engine cannot be reached or fails by itself; `not_found`,
-// `conflict` and `invalid_argument` as it says.
+// Errors: `unreachable` when nobody answers; `unavailable` when the engine fails by itself;
+// `not_found`, `conflict` and `invalid_argument` as it says.
 class Engine {
 public:
     static constexpr const char* oldest_api = "1.41";

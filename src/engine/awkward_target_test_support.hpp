@@ -45,13 +45,10 @@ public:
                     std::chrono::seconds grace) override
     {
         ++cancels;
-        if (away) return fail(ErrorKind::timeout, "the engine did not answer");
+        if (away)
+            return fail(tells ? ErrorKind::unreachable : ErrorKind::timeout,
+                        "the engine did not answer");
         return inner_->cancel(TRY(known(job)), directory, grace);
-    }
-    std::optional<executor::Outage> outage(const executor::Path&) const override
-    {
-        if (!tells || !away || cancels == 0) return std::nullopt;
-        return executor::Outage{.since = 1, .reason = "the engine did not answer"};
     }
     Result<executor::Collected> collect(const std::string& job,
                                         const executor::Path& directory,

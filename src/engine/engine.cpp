@@ -138,7 +138,7 @@ std::size_t Engine::waiting_runs()
     return runs_.lock()->queue.waiting();
 }
 
-std::optional<executor::Outage> Engine::outage(const RunId& id)
+std::optional<Outage> Engine::outage(const RunId& id)
 {
     const auto supervisor = find(id);
     return supervisor ? supervisor->outage() : std::nullopt;

@@ -47,7 +47,7 @@ public:
     [[nodiscard]] std::size_t active_runs();
     [[nodiscard]] std::size_t waiting_runs();
     // Set while the target of a run that has not ended cannot be reached.
-    [[nodiscard]] std::optional<executor::Outage> outage(const RunId& id);
+    [[nodiscard]] std::optional<Outage> outage(const RunId& id);
 
 private:
     struct Runs {

@@ -93,9 +93,10 @@ TEST_F(AwkwardEngines, AScriptThatEndsByItselfMeanwhileHasItsOwnEnd)
     target_->tells = true;
     target_->away = true;
     ASSERT_TRUE(engine_->cancel(run->id, 1s));
-    for (int i = 0; i < 2000 && target_->cancels < 1; ++i)
+    for (int i = 0; i < 2000 && !engine_->outage(run->id); ++i)
         std::this_thread::sleep_for(5ms);
     ASSERT_TRUE(engine_->outage(run->id));
+    EXPECT_GT(engine_->outage(run->id)->since, 0);
     EXPECT_EQ(engine_->outage(run->id)->reason, "the engine did not answer");
 
     release_ = true;

@@ -9,9 +9,10 @@ namespace ponk::executor {
 // A place where runs execute: this host, a Docker engine, a Slurm cluster…
 //
 // Implementations are safe to call from several threads. Calls may block; each returns `cancelled`
-// soon after `stop` is requested and `unavailable` when the target cannot be reached. A handle
-// is plain text that `launch` returns; it is stored with the run, so that a restarted daemon finds
-// the job again.
+// soon after `stop` is requested. Each returns `unreachable` when the target, or whoever there
+// knows the job, cannot be asked now: that says nothing about the job, and the call may be
+// repeated. A handle is plain text that `launch` returns; it is stored with the run, so that a
+// restarted daemon finds the job again.
 class Executor {
 public:
     virtual ~Executor() = default;
@@ -53,12 +54,6 @@ public:
                              const Path& directory,
                              const std::string& name,
                              std::string answer);
-
-    // Set while the run's target cannot be reached. Asks nobody.
-    [[nodiscard]] virtual std::optional<Outage> outage(const Path& /*directory*/) const
-    {
-        return std::nullopt;
-    }
 
     // What this kind of target offers besides; null: nothing of it.
     virtual Environments* environments() { return nullptr; }

@@ -20,6 +20,7 @@ Answer answer_of(ErrorKind kind)
     case ErrorKind::conflict:
         return {400, already_exists};
     case ErrorKind::unavailable:
+    case ErrorKind::unreachable:
     case ErrorKind::timeout:
     case ErrorKind::cancelled:
         return {503, "TEMPORARILY_UNAVAILABLE"};

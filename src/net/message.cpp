@@ -54,6 +54,7 @@ int status_of(ErrorKind kind)
     case ErrorKind::cancelled:
         return 409;
     case ErrorKind::unavailable:
+    case ErrorKind::unreachable:
         return 503;
     case ErrorKind::timeout:
         return 504;

@@ -16,6 +16,7 @@
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -140,6 +141,8 @@ void Supervisor::write_pid_file(int failure)
     char boot[64];
     if (read_small("/proc/sys/kernel/random/boot_id", boot, sizeof boot) > 0)
         text.add("boot %s", boot);  // ends with a newline
+    utsname machine{};
+    if (::uname(&machine) == 0) text.add("machine %s\n", machine.nodename);
     struct stat space {};
     if (::stat("/proc/self/ns/pid", &space) == 0)
         text.add("pid-namespace %llu\n", static_cast<unsigned long long>(space.st_ino));

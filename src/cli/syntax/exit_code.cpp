@@ -42,6 +42,7 @@ int exit_code_of(ErrorKind kind)
     case ErrorKind::conflict:
         return exit_code::conflict;
     case ErrorKind::unavailable:
+    case ErrorKind::unreachable:
         return exit_code::unavailable;
     case ErrorKind::timeout:
         return exit_code::timeout;

@@ -114,11 +114,8 @@ Result<> Supervisor::carry_out(std::stop_token stop)
 
 Result<bool> Supervisor::was_launched(std::stop_token stop)
 {
-    const auto is_known = [](const Result<executor::JobStatus>& asked) {
-        return asked && asked->phase != executor::JobPhase::unknown;
-    };
     auto asked = executor().sync(handle(), directory(), {}, after(0ms), stop);
-    while (!is_known(asked) && wait_for_target(stop))
+    while (!asked && wait_for_target(asked.error(), stop))
         asked = executor().sync(handle(), directory(), {}, after(0ms), stop);
     if (!asked && asked.error().kind() == ErrorKind::not_found) return false;
     const auto status = TRY(asked);
@@ -259,41 +256,42 @@ Result<executor::Job> Supervisor::job_of()
 Result<> Supervisor::withdraw_launch(const std::stop_token& stop)
 {
     auto done = executor().cancel(handle(), directory(), 0s);
-    while (!done && wait_for_target(stop))
+    while (!done && wait_for_target(done.error(), stop))
         done = executor().cancel(handle(), directory(), 0s);
     if (stop.stop_requested()) return fail(ErrorKind::cancelled, "the daemon stops");
     return {};
 }
 
-std::optional<executor::Outage> Supervisor::outage() const
+std::optional<Outage> Supervisor::outage() const
 {
-    const auto* executor = executor_.load();
-    return executor && !ended_ ? executor->outage(directory()) : std::nullopt;
+    return ended_ ? std::nullopt : *outage_.lock();
 }
 
-bool Supervisor::wait_for_target(const std::stop_token& stop)
+bool Supervisor::wait_for_target(const Error& problem, const std::stop_token& stop)
 {
-    if (stop.stop_requested() || !tell_outage()) return false;
+    if (stop.stop_requested() || !note_outage(problem)) return false;
     return os::sleep_for(250ms, stop);
 }
 
-bool Supervisor::tell_outage()
+bool Supervisor::note_outage(const Error& problem)
 {
-    const auto outage = executor().outage(directory());
-    if (outage && unreachable_since_ == 0) {
-        unreachable_since_ = outage->since;
-        tell("notice",
-             "the target cannot be reached; work that was started there continues: " +
-                 outage->reason);
+    if (problem.kind() != ErrorKind::unreachable) return false;
+    const auto text = hidden(problem).message();
+    {
+        auto outage = outage_.lock();
+        const bool is_known = outage->has_value();
+        *outage = Outage{is_known ? (*outage)->since : wall_milliseconds(), text};
+        if (is_known) return true;
     }
-    return outage.has_value();
+    tell("notice", "the target cannot be reached; work that was started there continues: " + text);
+    return true;
 }
 
 void Supervisor::note_reached()
 {
-    if (unreachable_since_ == 0 || executor().outage(directory())) return;
-    const auto span = std::max<std::int64_t>(0, wall_milliseconds() - unreachable_since_);
-    unreachable_since_ = 0;
+    const auto outage = std::exchange(*outage_.lock(), std::nullopt);
+    if (!outage) return;
+    const auto span = std::max<std::int64_t>(0, wall_milliseconds() - outage->since);
     tell("notice", "the target is reachable again, after " + brief_duration_text(span));
 }
 
@@ -305,7 +303,7 @@ Result<> Supervisor::launch(std::stop_token stop)
     const auto begin = boot_milliseconds();
     auto launched = executor().launch(job, stop);
     // Whether it was heard is not known: asking again starts no second one.
-    while (!launched && !cancel_requested() && wait_for_target(stop))
+    while (!launched && !cancel_requested() && wait_for_target(launched.error(), stop))
         launched = executor().launch(job, stop);
     for (auto& [name, value] : job.context.secrets)
         wipe(value);

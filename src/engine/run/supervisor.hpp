@@ -20,6 +20,12 @@
 
 namespace ponk::engine {
 
+// A target that cannot be reached, which says nothing about its runs.
+struct Outage {
+    std::int64_t since = 0;  // wall-clock milliseconds
+    std::string reason;
+};
+
 // Carries one run from its record to its end, on a thread of its own: snapshot, place, launch,
 // follow, collect. It is the only writer of its run's state. Destroying it stops the watching,
 // never the job; whoever supervises the run next goes on from what is stored.
@@ -48,7 +54,7 @@ public:
     // The run waits, with its snapshot.
     [[nodiscard]] bool stored_snapshot() const noexcept { return stored_snapshot_; }
     // Set while the run's target cannot be reached.
-    [[nodiscard]] std::optional<executor::Outage> outage() const;
+    [[nodiscard]] std::optional<Outage> outage() const;
 
 private:
     struct Requests {
@@ -72,17 +78,18 @@ private:
     Result<> launch(std::stop_token stop);
     Result<> withdraw_launch(const std::stop_token& stop);
     Result<bool> was_launched(std::stop_token stop);
-    // After a failed call: true when the target cannot be reached. Tells it once and waits a
-    // moment; the call shall then be tried again.
-    bool wait_for_target(const std::stop_token& stop);
+    // After a failed call: true when the target was not reached. Tells it once and waits a moment;
+    // the call shall then be tried again.
+    bool wait_for_target(const Error& problem, const std::stop_token& stop);
     void note_reached();
-    // Tells it once to whoever follows; false when the target can be reached.
-    bool tell_outage();
+    // Tells it once to whoever follows; false when the problem is another one.
+    bool note_outage(const Error& problem);
     // A request to end that the job has not heard yet.
     struct Cancelling {
         bool sent = false;
         bool tried = false;
-        int cancels = 0;  // how often it was requested at the last try
+        bool away = false;  // nobody was there to hear it
+        int cancels = 0;    // how often it was requested at the last try
         Deadline next{};
         std::chrono::milliseconds pause{1000};
         std::string problem;  // as it was reported
@@ -134,10 +141,10 @@ private:
     model::Run run_;        // the thread's own copy: others must not look at it
     const Path directory_;  // the run's folder; others may ask for it
     std::atomic<executor::Executor*> executor_{nullptr};
-    std::int64_t unreachable_since_ = 0;  // as it was reported to followers
-    std::string gpu_text_;                // the state of its GPUs as it was last seen
-    std::string gpu_told_;                // what was reported last
-    bool gpu_is_kept_ = true;             // the run's record has it
+    mutable Synced<std::optional<Outage>> outage_;
+    std::string gpu_text_;     // the state of its GPUs as it was last seen
+    std::string gpu_told_;     // what was reported last
+    bool gpu_is_kept_ = true;  // the run's record has it
     int waits_for_room_ = 0;
     std::int64_t next_keeping_ = 0;  // when it may be written again; by the clock of the boot
     Synced<Requests> requests_;

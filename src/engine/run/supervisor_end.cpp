@@ -120,10 +120,10 @@ Result<executor::Collected> Supervisor::collect_outputs(std::stop_token stop)
     requests_.lock()->collecting = ends;
     auto collected = executor().collect(handle(), directory(), hide_names, ends.get_token());
     // What a run wrote waits on its target until that is there again.
-    while (!collected && !ends.stop_requested() && wait_for_target(stop))
+    while (!collected && !ends.stop_requested() && wait_for_target(collected.error(), stop))
         collected = executor().collect(handle(), directory(), hide_names, ends.get_token());
     requests_.lock()->collecting = std::stop_source(std::nostopstate);
-    note_reached();
+    if (collected) note_reached();
     if (!collected && ends.stop_requested())
         return fail(ErrorKind::cancelled, "it was canceled before all of them were stored");
     return collected;

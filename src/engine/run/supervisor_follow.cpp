@@ -46,8 +46,9 @@ Result<> Supervisor::follow(std::stop_token stop)
         if (!status) {
             if (status.error().kind() == ErrorKind::cancelled) continue;
             std::error_code problem;
-            if (wait_for_target(stop)) {
+            if (wait_for_target(status.error(), stop)) {
                 away = true;
+                context_.notifier.ring(run_.id);  // its log may have grown all the same
                 continue;
             }
             if (!std::filesystem::exists(directory() / "spec", problem) && !problem &&
@@ -66,12 +67,11 @@ Result<> Supervisor::follow(std::stop_token stop)
         }
         seen = std::move(*status);
         if (std::exchange(away, false)) cancelling.next = {};  // now it may be heard
-        note_reached();
-        const bool is_unknown = seen.phase == JobPhase::unknown;
-        if ((is_unknown || (seen.phase == JobPhase::running && !seen.reason.empty())) &&
+        if (!cancelling.away) note_reached();
+        if (seen.phase == JobPhase::running && !seen.reason.empty() &&
             seen.reason != last_problem) {
             last_problem = seen.reason;
-            tell("notice", (is_unknown ? "cannot reach the target now: " : "") + last_problem);
+            tell("notice", last_problem);
         }
         if (seen.phase == JobPhase::ended || seen.phase == JobPhase::lost)
             return finalize(seen, journals, stop);
@@ -131,10 +131,11 @@ void Supervisor::try_to_cancel(Cancelling& cancelling, std::chrono::seconds grac
     cancelling.tried = true;
     const auto sent = executor().cancel(handle(), directory(), grace);
     cancelling.sent = sent.has_value();
+    cancelling.away = !sent && note_outage(sent.error());
     if (sent) return;
     cancelling.next = after(cancelling.pause);
     cancelling.pause = std::min<std::chrono::milliseconds>(cancelling.pause * 2, longest_pause);
-    if (tell_outage() || sent.error().message() == cancelling.problem) return;
+    if (cancelling.away || sent.error().message() == cancelling.problem) return;
     cancelling.problem = sent.error().message();
     tell("notice", "it cannot be canceled now; ponk tries again: " + cancelling.problem);
 }

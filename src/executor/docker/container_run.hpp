@@ -4,6 +4,7 @@
 #include "executor/docker/container_note.hpp"
 #include "executor/job/job.hpp"
 #include "executor/run_directory/control_seal.hpp"
+#include "executor/run_directory/run_files.hpp"
 
 namespace ponk::executor::docker {
 
@@ -17,10 +18,15 @@ public:
     {
     }
 
+    // `unreachable` when the engine would have to be asked and does not answer.
     Result<JobStatus> look(std::stop_token stop) const;
 
 private:
-    JobStatus ask_engine(JobStatus status, std::stop_token stop) const;
+    Result<Liveness> liveness(const std::optional<RunProcesses>& processes,
+                              const std::stop_token& stop) const;
+    Result<Liveness> ask_engine(const ContainerNote& note,
+                                const std::optional<RunProcesses>& processes,
+                                const std::stop_token& stop) const;
 
     Path directory_;
     SealedFiles files_;

@@ -22,7 +22,6 @@
 #include "executor/facts.hpp"
 #include "executor/gpu/gpu_look.hpp"
 #include "executor/gpu/monitor.hpp"
-#include "executor/outages.hpp"
 #include "executor/run_directory/control_directory.hpp"
 #include "executor/run_directory/run_files.hpp"
 #include "executor/run_directory/watcher.hpp"
@@ -178,17 +177,11 @@ public:
         for (;;) {
             subscription.bell().silence();
             auto status = TRY(run.look(stop));
-            if (status.phase == JobPhase::unknown)
-                silent_.note(directory, status.reason);
-            else
-                silent_.clear(directory);
             TRY(add_monitor_state(files_of(handle, directory), directory, status));
             TRY(events_.follow(directory, status, stop));
             // A supervisor that was killed at its first moment has not taken it.
-            if (status.phase == JobPhase::ended || status.phase == JobPhase::lost) {
+            if (status.phase == JobPhase::ended || status.phase == JobPhase::lost)
                 ::unlink((directory / control::environment).c_str());
-                unheard_.clear(directory);
-            }
             if (is_new(status, seen) || Deadline::clock::now() >= deadline) return status;
             // Files tell all but the sudden end of the container, which frees the run's lock.
             auto again = after(subscription.works() ? 1000ms : 50ms);
@@ -206,17 +199,9 @@ public:
         held_.drop(handle);
         // A record that cannot be read says nothing about the container.
         const auto ended = files_of(handle, directory).find(control::exit);
-        if (!is_there(directory) || (ended && *ended)) {
-            unheard_.clear(directory);
-            return {};
-        }
+        if (!is_there(directory) || (ended && *ended)) return {};
         const auto noted = request_end(directory, grace);
-        const auto sent = signal(handle);
-        if (sent)
-            unheard_.clear(directory);
-        else
-            unheard_.note(directory, sent.error().message());
-        TRY(sent);
+        TRY(signal(handle));
         return noted;
     }
 
@@ -228,12 +213,8 @@ public:
         const auto note = TRY(notes_.find(handle));
         Notices left_out;
         if (note && note->tree == Container::Tree::copied) {
-            const auto engine = Engine::connect(note->socket, after(patience), stop);
-            if (engine)
-                silent_.clear(directory);
-            else
-                silent_.note(directory, engine.error().message());
-            left_out = TRY(copy_outputs_home(TRY(engine), handle, directory, stop));
+            const auto engine = TRY(Engine::connect(note->socket, after(patience), stop));
+            left_out = TRY(copy_outputs_home(engine, handle, directory, stop));
             // Nobody could look at them before.
             if (!TRY(EventReaders::read_all(directory, stop)))
                 left_out.emplace_back("its TensorBoard files were not read completely");
@@ -244,12 +225,6 @@ public:
     }
 
     WorkingCopies* working_copies() override { return &copies_; }
-
-    [[nodiscard]] std::optional<Outage> outage(const Path& directory) const override
-    {
-        const auto outage = unheard_.find(directory);
-        return outage ? outage : silent_.find(directory);
-    }
 
     Result<Json> facts(const FactsRequest& request, std::stop_token stop) override
     {
@@ -270,8 +245,6 @@ public:
         TRY(remove_unfinished_copies(directory));
         const auto engine = TRY(engine_of(handle, {}));
         if (engine) TRY(remove_container(*engine, handle, after(patience)));
-        silent_.clear(directory);
-        unheard_.clear(directory);
         return notes_.remove(handle);
     }
 
@@ -397,8 +370,6 @@ private:
     EventReaders events_;
     HeldEnvironments held_;
     GpuLook gpus_{options_.home / "lib"};
-    Outages silent_;   // the engine could not be asked about the run
-    Outages unheard_;  // the engine did not take the request to end it
 };
 
 }  // namespace

@@ -166,8 +166,13 @@ Result<> add_monitor_state(const SealedFiles& files, const Path& directory, JobS
         const auto claimed = claim_start(directory);
         if (!claimed || !*claimed) return {};
         // It may have ended in the meantime, with a record.
-        if (TRY(read_exit(files, directory, status)) || TRY(read_processes(files, directory)))
+        if (const auto late = TRY(read_report(files, directory)); late.exit) {
+            auto gpu = std::move(status.gpu);
+            status = status_of(late, {});
+            status.gpu = std::move(gpu);
             return {};
+        }
+        if (TRY(read_processes(files, directory))) return {};
         status.phase = JobPhase::lost;
         status.reason = "the process that leased GPUs for the run was killed before the script "
                         "started; nothing was executed";

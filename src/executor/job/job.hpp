@@ -102,13 +102,12 @@ enum class JobPhase {
     queued,    // waits for GPUs; `reason` says for whom
     starting,  // accepted, the script has not begun
     running,
-    ended,    // `exit` holds how
-    lost,     // over, and nobody knows how; `reason` says why
-    unknown,  // the target cannot be asked now
+    ended,  // `exit` holds how
+    lost,   // over, and nobody knows how; `reason` says why
 };
 
 struct JobStatus {
-    JobPhase phase = JobPhase::unknown;
+    JobPhase phase = JobPhase::starting;
     std::uint64_t log_length = 0;      // of our copy
     std::uint64_t journal_length = 0;  // of all metric journals together
     std::int64_t started = 0;          // wall-clock milliseconds, 0 before the script began
@@ -144,11 +143,5 @@ struct FactsRequest {
 // Called before outputs are stored, with their folder on this machine, to give other names to files
 // and other texts to links. What the files hold may be elsewhere: there they are empty.
 using BeforeStoring = std::function<Result<>(const Path& outputs)>;
-
-// A target that cannot be reached, which says nothing about its runs.
-struct Outage {
-    std::int64_t since = 0;  // wall-clock milliseconds
-    std::string reason;
-};
 
 }  // namespace ponk::executor

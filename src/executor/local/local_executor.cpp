@@ -149,7 +149,7 @@ public:
         if (!is_there(directory) || (ended && *ended)) return {};
         // On a full disk the signal alone must do.
         const auto noted = request_end(directory, grace);
-        run_in(handle, directory)->ask_to_end();
+        TRY(run_in(handle, directory)->ask_to_end());
         return noted || is_there(directory / control::pid) ? Result<>() : noted;
     }
 

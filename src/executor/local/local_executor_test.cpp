@@ -116,6 +116,29 @@ TEST_P(LocalExecutor, AfterARebootTheRunIsLost)
     EXPECT_EQ(follow(job, JobPhase::lost).reason, "the host was rebooted while the script ran");
 }
 
+// One home on a file system that two machines share.
+TEST_P(LocalExecutor, RunOfAnotherMachineIsNotTakenForOneBeforeAReboot)
+{
+    const auto job = make_job("hello");
+    ASSERT_TRUE(target_.executor->stage(job, [](const std::string&) {}, {}));
+    ASSERT_TRUE(os::make_directories(job.context.directory / control::claim));
+    const SealedFiles files(job.context.directory, key_of(job));
+    ASSERT_TRUE(files.publish(control::pid,
+                              "ponk-pid 1\nstub 1 1\nguard 1 1\nmain 1 1\nboot before\n"
+                              "machine node7.example\nend\n"));
+
+    const auto status = target_.executor->sync(
+        job.spec.id.text(), job.context.directory, {}, after(std::chrono::seconds(0)), {});
+    const auto canceled = target_.executor->cancel(
+        job.spec.id.text(), job.context.directory, std::chrono::seconds(1));
+
+    ASSERT_FALSE(status);
+    EXPECT_EQ(status.error().kind(), ErrorKind::unreachable);
+    EXPECT_NE(status.error().message().find("'node7.example'"), std::string::npos);
+    ASSERT_FALSE(canceled);
+    EXPECT_EQ(canceled.error().kind(), ErrorKind::unreachable);
+}
+
 TEST_P(LocalExecutor, AClaimWhoseOwnerDiedEarlyIsTakenOver)
 {
     const auto job = make_job("hello");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "executor/local/local_run.hpp"
 
-#include "executor/run_directory/run_files.hpp"
+#include "base/text.hpp"
 
 #include <csignal>
 #include <poll.h>
@@ -25,34 +25,33 @@ bool lives(const std::optional<os::Fd>& pidfd)
     return ::poll(&polled, 1, 0) == 0;
 }
 
-JobStatus lost(JobStatus status, std::string reason)
-{
-    status.phase = JobPhase::lost;
-    status.reason = std::move(reason);
-    return status;
-}
-
 }  // namespace
 
 Result<JobStatus> LocalRun::look()
 {
     const std::lock_guard lock(mutex_);
-    JobStatus status;
-    read_lengths(directory_, status);
-    if (TRY(read_exit(files_, directory_, status))) return status;
-    if (TRY(find_processes())) return look_at_processes(std::move(status));
-    status.phase = JobPhase::starting;
-    if (is_locked(directory_) || TRY(find_processes())) return status;
+    auto said = TRY(read_report(files_, directory_));
+    if (said.exit) return status_of(said, {});
+    const auto living = TRY(liveness());
+    if (living.state == Liveness::State::gone) said = TRY(read_report(files_, directory_));
+    if (!said.exit && processes_) said.started = processes_->started;
+    return status_of(said, living);
+}
+
+// As the kernel tells it.
+Result<Liveness> LocalRun::liveness()
+{
+    if (TRY(find_processes())) return liveness_of_processes();
+    if (is_locked(directory_)) return Liveness();
     // Nobody holds the lock, so nothing changes any more; but it may have, just before we asked.
-    if (TRY(read_exit(files_, directory_, status))) return status;
+    if (TRY(find_processes())) return Liveness();
     if (files_.is_taken(control::pid) || files_.is_taken(control::exit)) {
-        return lost(std::move(status),
-                    "another program changed files in the run's folder, so the result of the "
-                    "script cannot be known");
+        return Liveness::gone("another program changed files in the run's folder, so the result of "
+                              "the script cannot be known");
     }
     if (is_there(directory_ / control::claim))
-        return lost(std::move(status), "the supervisor was killed before the script started");
-    return status;  // nobody ever began it
+        return Liveness::gone("the supervisor was killed before the script started");
+    return Liveness();  // nobody ever began it
 }
 
 Result<bool> LocalRun::find_processes()
@@ -66,38 +65,50 @@ Result<bool> LocalRun::find_processes()
     return true;
 }
 
+// Another boot of this machine has no process any more. Another machine that shares our files may.
+Result<bool> LocalRun::is_of_this_boot() const
+{
+    if (processes_->main.boot_id == os::boot_id()) return true;
+    if (processes_->machine.empty() || processes_->machine == os::host_name()) return false;
+    return tl::unexpected(Error(
+        ErrorKind::unreachable,
+        fmt::format("the run is on the machine '{}', not on this one ('{}')",
+                    printable(processes_->machine),
+                    os::host_name()),
+        fmt::format("Use ponk on '{}'. If it no longer exists, remove the folder {}: the run is "
+                    "then recorded as lost.",
+                    printable(processes_->machine),
+                    os::in_quotes(directory_))));
+}
+
 bool LocalRun::is_supervised() const
 {
     return lives(stub_) || lives(guard_);
 }
 
-Result<JobStatus> LocalRun::look_at_processes(JobStatus status)
+Result<Liveness> LocalRun::liveness_of_processes()
 {
-    status.phase = JobPhase::running;
-    status.started = processes_->started;
-    if (processes_->main.boot_id != os::boot_id())
-        return lost(std::move(status), "the host was rebooted while the script ran");
-    if (is_supervised()) {
-        tell_late_record(status);
-        return status;
-    }
-    if (TRY(read_exit(files_, directory_, status))) return status;
+    if (!TRY(is_of_this_boot()))
+        return Liveness::gone("the host was rebooted while the script ran");
+    if (is_supervised()) return Liveness{.reason = late_record()};
+    const auto recorded = [] { return Liveness::gone("its record was removed"); };
+    // Written before the last of the two ended: nothing is left to do for it.
+    if (TRY(files_.find(control::exit))) return recorded();
     if (!stand_in_)
         stand_in_ = std::make_unique<StandIn>(directory_, files_, *processes_, std::move(main_));
     const auto progress = TRY(stand_in_->step());
-    if (progress == StandIn::Progress::unknown) return lost(std::move(status), stand_in_->reason());
-    if (progress == StandIn::Progress::published) TRY(read_exit(files_, directory_, status));
-    return status;
+    if (progress == StandIn::Progress::unknown) return Liveness::gone(stand_in_->reason());
+    return progress == StandIn::Progress::published ? recorded() : Liveness();
 }
 
 // A supervisor whose record cannot be written tries on, for a day; the user must hear of it sooner.
-void LocalRun::tell_late_record(JobStatus& status)
+std::string LocalRun::late_record()
 {
-    if (!main_ || lives(main_)) return;
+    if (!main_ || lives(main_)) return {};
     const auto now = Deadline::clock::now();
     if (!record_due_) record_due_ = now + record_patience;
-    if (now < *record_due_) return;
-    status.reason = fmt::format(
+    if (now < *record_due_) return {};
+    return fmt::format(
         "the script has ended, but its supervisor (process {}) has not recorded the result: check "
         "whether {} is on a full or read-only disk, or the process is stopped",
         (lives(stub_) ? processes_->stub : processes_->guard).pid,
@@ -124,23 +135,24 @@ LocalRun::Wake LocalRun::next_wake()
     return wake;
 }
 
-void LocalRun::ask_to_end()
+Result<> LocalRun::ask_to_end()
 {
     const std::lock_guard lock(mutex_);
     const auto known = find_processes();
-    if (!known || !*known) return;  // it finds the request when it starts
+    if (!known || !*known) return {};  // it finds the request when it starts
     if (is_supervised()) {
         for (const auto* supervisor : {&stub_, &guard_}) {
             if (!lives(*supervisor)) continue;
             for (const int number : {SIGTERM, SIGCONT})  // a stopped one cannot obey
                 ::syscall(SYS_pidfd_send_signal, (*supervisor)->get(), number, nullptr, 0);
         }
-        return;
+        return {};
     }
-    if (processes_->main.boot_id != os::boot_id()) return;
+    if (!TRY(is_of_this_boot())) return {};
     if (!stand_in_)
         stand_in_ = std::make_unique<StandIn>(directory_, files_, *processes_, std::move(main_));
     [[maybe_unused]] const auto progress = stand_in_->step();
+    return {};
 }
 
 std::vector<os::Fd> LocalRun::take_remains()

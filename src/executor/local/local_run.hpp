@@ -5,6 +5,7 @@
 #include "executor/local/stand_in.hpp"
 #include "executor/run_directory/control_directory.hpp"
 #include "executor/run_directory/control_seal.hpp"
+#include "executor/run_directory/run_files.hpp"
 
 #include <memory>
 #include <mutex>
@@ -32,16 +33,18 @@ public:
     Wake next_wake();
 
     // TERM for the supervisor, or for the run itself when it has none.
-    void ask_to_end();
+    Result<> ask_to_end();
 
     // After the end: pidfds of those who may have become our children when their parent died.
     std::vector<os::Fd> take_remains();
 
 private:
-    Result<JobStatus> look_at_processes(JobStatus status);
+    Result<Liveness> liveness();
+    Result<Liveness> liveness_of_processes();
     Result<bool> find_processes();
+    Result<bool> is_of_this_boot() const;
     bool is_supervised() const;
-    void tell_late_record(JobStatus& status);
+    std::string late_record();
 
     Path directory_;
     SealedFiles files_;

@@ -10,6 +10,15 @@
 
 namespace ponk::executor::remote {
 
+namespace {
+
+Error not_reached(const Error& error)
+{
+    return error.kind() == ErrorKind::cancelled ? error : error.of_kind(ErrorKind::unreachable);
+}
+
+}  // namespace
+
 AgentCalls::Request AgentCalls::about(std::string call, const std::string& job) const
 {
     return {.call = std::move(call), .head = {{"type", options_.type}, {"run", job}}};
@@ -18,6 +27,12 @@ AgentCalls::Request AgentCalls::about(std::string call, const std::string& job) 
 AgentCalls::Request AgentCalls::about(std::string call) const
 {
     return {.call = std::move(call), .head = {{"type", options_.type}}};
+}
+
+Result<std::shared_ptr<AgentConnection>> AgentCalls::connect(const HostAddress& host,
+                                                             const std::stop_token& stop)
+{
+    return options_.hosts->get(host, HostPool::Attempt::when_due, stop).map_error(not_reached);
 }
 
 Result<AgentCalls::Answer> AgentCalls::ask(const HostAddress& host,
@@ -36,7 +51,7 @@ Result<AgentCalls::Answer> AgentCalls::ask(AgentConnection& connection,
                                            const std::stop_token& stop)
 {
     return connection.call(std::move(request), deadline, stop).map_error([&](const Error& error) {
-        return connection.broken() ? error.within("'" + name_of(host) + "'")
+        return connection.broken() ? not_reached(error.within("'" + name_of(host) + "'"))
                                    : of_machine(error, host);
     });
 }
@@ -44,24 +59,21 @@ Result<AgentCalls::Answer> AgentCalls::ask(AgentConnection& connection,
 Result<std::shared_ptr<AgentConnection>>
 AgentCalls::reach(const Path& directory, const HostAddress& host, const std::stop_token& stop)
 {
-    auto connection = TRY(options_.hosts->get(host, HostPool::Attempt::when_due, stop));
+    auto connection = TRY(connect(host, stop));
     const auto given = os::read_file(directory / mark::launched, 4096);
     if (!given || trim(*given).empty() || trim(*given) == connection->hello().identity)
         return connection;
-    const auto reason = fmt::format("'{}': ponk's folder '{}' there is not the one that has the "
-                                    "run: check that its disk is mounted",
-                                    name_of(host),
-                                    printable(connection->hello().home));
-    note_missing(directory, host, reason);
-    return fail(ErrorKind::unavailable, "{}", reason);
+    note_missing(directory, host);
+    return fail(ErrorKind::unreachable,
+                "'{}': ponk's folder '{}' there is not the one that has the run: check that its "
+                "disk is mounted",
+                name_of(host),
+                printable(connection->hello().home));
 }
 
-void AgentCalls::note_missing(const Path& directory,
-                              const HostAddress& host,
-                              const std::string& reason)
+void AgentCalls::note_missing(const Path& directory, const HostAddress& host)
 {
-    // The next ponk-agent that starts looks again.
-    if (homes_.missing(directory, reason)) options_.hosts->drop(host);
+    if (homes_.missing(directory)) options_.hosts->drop(host);
 }
 
 void AgentCalls::tell_fetched(AgentConnection& connection,
@@ -71,12 +83,6 @@ void AgentCalls::tell_fetched(AgentConnection& connection,
 {
     if (is_there(directory / mark::rest_there)) return;
     static_cast<void>(connection.call(about("collected", job), after(usual_patience), stop));
-}
-
-std::optional<Outage> AgentCalls::outage(const Path& directory, const HostAddress& host) const
-{
-    if (const auto outage = options_.hosts->outage(host)) return outage;
-    return homes_.outage(directory);
 }
 
 Error of_machine(const Error& error, const HostAddress& host)

@@ -34,6 +34,7 @@ public:
     [[nodiscard]] Request about(std::string call, const std::string& job) const;
     [[nodiscard]] Request about(std::string call) const;
 
+    // About the machine; says why there is no connection to it.
     Result<Answer>
     ask(const HostAddress& host, Request request, Deadline deadline, const std::stop_token& stop);
     static Result<Answer> ask(AgentConnection& connection,
@@ -42,12 +43,15 @@ public:
                               Deadline deadline,
                               const std::stop_token& stop);
 
-    // The connection to the folder that the run was given to; `unavailable` when there is another
+    // For a run: `unreachable` when there is none, whatever the reason.
+    Result<std::shared_ptr<AgentConnection>> connect(const HostAddress& host,
+                                                     const std::stop_token& stop);
+    // The connection to the folder that the run was given to; `unreachable` when there is another
     // one in its place.
     Result<std::shared_ptr<AgentConnection>>
     reach(const Path& directory, const HostAddress& host, const std::stop_token& stop);
-    // The machine answers, but not about this run.
-    void note_missing(const Path& directory, const HostAddress& host, const std::string& reason);
+    // The machine answers, but not about this run: its next ponk-agent may.
+    void note_missing(const Path& directory, const HostAddress& host);
     void note_found(const Path& directory) { homes_.found(directory); }
 
     // All that the run left is with us: some day the host may forget it. What it does not hear it
@@ -56,9 +60,6 @@ public:
                       const std::string& job,
                       const Path& directory,
                       const std::stop_token& stop);
-
-    [[nodiscard]] std::optional<Outage> outage(const Path& directory,
-                                               const HostAddress& host) const;
 
 private:
     const Options& options_;

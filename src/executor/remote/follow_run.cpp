@@ -78,22 +78,27 @@ Result<JobStatus> FollowRun::once(const std::string& job,
     const auto connection = TRY(calls_.reach(directory, host, stop));
     auto asked =
         AgentCalls::ask(*connection, host, std::move(request), after(wait + usual_patience), stop);
-    if (!asked && asked.error().kind() == ErrorKind::unavailable && !connection->broken()) {
-        // It answers, and cannot say anything about the run.
-        calls_.note_missing(
-            directory, host, fmt::format("'{}': {}", name_of(host), asked.error().message()));
-    } else if (!connection->broken()) {
-        calls_.note_found(directory);
+    if (!connection->broken()) {
+        // It answers, and may not be able to say anything about the run.
+        if (!asked && asked.error().kind() == ErrorKind::unreachable)
+            calls_.note_missing(directory, host);
+        else
+            calls_.note_found(directory);
     }
     if (!asked && asked.error().kind() == ErrorKind::not_found &&
-        is_there(directory / mark::launched) && !calls_.outage(directory, host)) {
+        is_there(directory / mark::launched)) {
         JobStatus gone{.phase = JobPhase::lost};
         gone.reason = fmt::format("'{}': the run's folder there no longer exists", name_of(host));
         read_lengths(directory, gone);
         return gone;
     }
-    auto answer = TRY(std::move(asked));
-    auto status = TRY(parse_job_status(answer.head));
+    auto answer = TRY(std::move(asked).map_error([&](const Error& error) {
+        const bool named = connection->broken() || error.kind() != ErrorKind::unreachable;
+        return named ? error : error.within("'" + name_of(host) + "'");
+    }));
+    // What the files say is here all the same.
+    const auto unreachable = answer.head["unreachable"];
+    auto status = unreachable.is_null() ? TRY(parse_job_status(answer.head)) : JobStatus();
     Increment increment{.files = TRY(parse_growing_files(answer.head["files"])),
                         .bytes = std::move(answer.payload),
                         .more = answer.head.boolean("more")};
@@ -103,6 +108,8 @@ Result<JobStatus> FollowRun::once(const std::string& job,
     // What is here stays; the rest waits on the host, and nobody waits for it for ever.
     if (crowded) increment.more = false;
     if (!crowded) TRY(apply_increment(directory, increment));
+    if (!unreachable.is_null())
+        return tl::unexpected(parse_error(unreachable).within("'" + name_of(host) + "'"));
     if (status.reason.empty() && status.phase != JobPhase::lost)
         status.reason = what_stays_there(
             name_of(host), crowded, status.phase == JobPhase::ended ? answer.head : Json());

@@ -15,12 +15,10 @@ namespace ponk::executor::remote {
 class HomesThere {
 public:
     // True when it is time for a new look, less often the longer it lasts.
-    bool missing(const Path& directory, std::string reason)
+    bool missing(const Path& directory)
     {
         const auto runs = runs_.lock();
         auto& entry = (*runs)[directory.native()];
-        if (entry.outage.since == 0) entry.outage.since = wall_milliseconds();
-        entry.outage.reason = std::move(reason);
         if (Deadline::clock::now() < entry.next) return false;
         entry.next = after(entry.pause);
         entry.pause = std::min(entry.pause * 2, longest_pause);
@@ -28,23 +26,14 @@ public:
     }
     void found(const Path& directory) { runs_.lock()->erase(directory.native()); }
 
-    [[nodiscard]] std::optional<Outage> outage(const Path& directory) const
-    {
-        const auto runs = runs_.lock();
-        const auto entry = runs->find(directory.native());
-        if (entry == runs->end()) return std::nullopt;
-        return entry->second.outage;
-    }
-
 private:
     static constexpr std::chrono::milliseconds first_pause{1000};
     static constexpr std::chrono::milliseconds longest_pause{30'000};
     struct Entry {
-        Outage outage;
         Deadline next{};
         std::chrono::milliseconds pause = first_pause;
     };
-    mutable Synced<std::map<std::string, Entry>> runs_;
+    Synced<std::map<std::string, Entry>> runs_;
 };
 
 }  // namespace ponk::executor::remote

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "executor/remote/remote_executor.hpp"
 
-#include "executor/outages.hpp"
 #include "executor/remote/agent_calls.hpp"
 #include "executor/remote/bounded_progress.hpp"
 #include "executor/remote/bring_tree.hpp"
@@ -57,8 +56,7 @@ public:
 
     Result<std::string> launch(const Job& job, std::stop_token stop) override
     {
-        const auto connection =
-            TRY(options_.hosts->get(host_of(job), HostPool::Attempt::when_due, stop));
+        const auto connection = TRY(calls_.connect(host_of(job), stop));
         auto request = calls_.about("launch");
         put_job(request.head, without_login(job));
         TRY(AgentCalls::ask(*connection, host_of(job), std::move(request), after(5min), stop));
@@ -76,19 +74,15 @@ public:
                            std::stop_token stop) override
     {
         const auto files = files_of(handle, directory);
-        JobStatus ours;
-        if (TRY(read_exit(files, directory, ours))) return ours;
+        if (const auto ours = TRY(read_report(files, directory)); ours.exit)
+            return status_of(ours, {});
         for (;;) {
             const auto asked = Deadline::clock::now();
             auto status = TRY(follow_.once(handle, files, directory, seen, deadline, stop));
-            if (status.phase == JobPhase::unknown)
-                silent_.note(directory, status.reason);
-            else
-                silent_.clear(directory);
             if (is_new(status, seen) || Deadline::clock::now() >= deadline) return status;
             // An answer that came at once and said nothing new would come again.
             const bool soon = Deadline::clock::now() - asked < pause;
-            if ((soon || status.phase == JobPhase::unknown) && !os::sleep_for(pause, stop))
+            if (soon && !os::sleep_for(pause, stop))
                 return fail(ErrorKind::cancelled, "stopped while waiting");
         }
     }
@@ -96,13 +90,15 @@ public:
     Result<>
     cancel(const std::string& handle, const Path& directory, std::chrono::seconds grace) override
     {
-        auto sent = send_cancel(handle, directory, grace);
+        const auto ours = read_report(files_of(handle, directory), directory);
+        if (!is_there(directory) || (ours && ours->exit)) return {};
         const auto host = read_host(directory);
-        if (sent || !host || calls_.outage(directory, *host))
-            unheard_.clear(directory);
-        else
-            unheard_.note(directory, sent.error().message());
-        return sent;
+        if (!host && host.error().kind() == ErrorKind::not_found) return {};  // no host heard of it
+        auto request = calls_.about("cancel", handle);
+        request.head.set("grace", static_cast<std::int64_t>(grace.count()));
+        const auto connection = TRY(calls_.reach(directory, TRY(host), {}));
+        return AgentCalls::ask(*connection, *host, std::move(request), after(usual_patience), {})
+            .map([](const auto&) {});
     }
 
     Result<> deliver(const std::string& handle,
@@ -174,16 +170,6 @@ public:
         return !is_there(directory / mark::no_outputs);
     }
 
-    [[nodiscard]] std::optional<Outage> outage(const Path& directory) const override
-    {
-        const auto host = read_host(directory);
-        if (!host) return std::nullopt;
-        if (auto outage = calls_.outage(directory, *host)) return outage;
-        // The machine answers, and an engine on it does not.
-        const auto outage = unheard_.find(directory);
-        return outage ? outage : silent_.find(directory);
-    }
-
     Result<Json> facts(const FactsRequest& request, std::stop_token stop) override
     {
         return about_machine("facts", request, stop);
@@ -218,34 +204,19 @@ public:
     {
         const auto host = read_host(directory);
         if (!host && host.error().kind() == ErrorKind::not_found) return {};
-        TRY(calls_.ask(TRY(host), calls_.about("clean", handle), after(5min), {})
-                .map_error([](const Error& error) {
-                    return error.kind() == ErrorKind::unavailable && error.hint().empty()
-                               ? error.with_hint("Its files there are kept until you run 'ponk "
-                                                 "experiment clean' again.")
-                               : error;
-                }));
-        silent_.clear(directory);
-        unheard_.clear(directory);
+        const auto keep = [](const Error& error) {
+            return error.kind() == ErrorKind::unreachable && error.hint().empty()
+                       ? error.with_hint("Its files there are kept until you run 'ponk "
+                                         "experiment clean' again.")
+                       : error;
+        };
+        const auto connection = TRY(calls_.connect(TRY(host), {}).map_error(keep));
+        TRY(AgentCalls::ask(*connection, *host, calls_.about("clean", handle), after(5min), {})
+                .map_error(keep));
         return {};
     }
 
 private:
-    Result<>
-    send_cancel(const std::string& handle, const Path& directory, std::chrono::seconds grace)
-    {
-        JobStatus ours;
-        const auto ended = read_exit(files_of(handle, directory), directory, ours);
-        if (!is_there(directory) || (ended && *ended)) return {};
-        const auto host = read_host(directory);
-        if (!host && host.error().kind() == ErrorKind::not_found) return {};  // no host heard of it
-        auto request = calls_.about("cancel", handle);
-        request.head.set("grace", static_cast<std::int64_t>(grace.count()));
-        const auto connection = TRY(calls_.reach(directory, TRY(host), {}));
-        return AgentCalls::ask(*connection, *host, std::move(request), after(usual_patience), {})
-            .map([](const auto&) {});
-    }
-
     [[nodiscard]] SealedFiles files_of(const std::string& run, const Path& directory) const
     {
         return {directory, keys_.of(run)};
@@ -276,8 +247,6 @@ private:
     AgentCalls calls_{options_};
     FollowRun follow_{calls_};
     RemoteEnvironments environments_{options_, calls_};
-    Outages silent_;   // the machine cannot tell what became of the run
-    Outages unheard_;  // the request to end it did not arrive
 };
 
 }  // namespace

@@ -123,6 +123,7 @@ Result<RunProcesses> parse_processes(std::string_view text)
         if (words[0] == "guard") out.guard = process;
         if (words[0] == "main") out.main = process;
         if (words[0] == "boot") boot = words[1];
+        if (words[0] == "machine") out.machine = words[1];
         if (words[0] == "pid-namespace")
             out.pid_namespace = static_cast<std::uint64_t>(number_or_zero(words[1]));
         if (words[0] == "cgroup") out.cgroup = words[1];

@@ -61,6 +61,7 @@ struct RunProcesses {
     os::ProcessIdentity stub;   // pid 0 when there is none
     os::ProcessIdentity guard;  // takes over when the stub is killed
     os::ProcessIdentity main;
+    std::string machine;  // its host name; empty in files of earlier versions
     std::uint64_t pid_namespace = 0;
     std::string cgroup;
     std::int64_t started = 0;       // wall-clock milliseconds

@@ -32,16 +32,36 @@ void read_lengths(const Path& directory, JobStatus& status)
     status.journal_length = size_of_journals(directory);
 }
 
-Result<bool> read_exit(const SealedFiles& files, const Path& directory, JobStatus& status)
+Result<RunReport> read_report(const SealedFiles& files, const Path& directory)
 {
-    const auto text = TRY(files.find(control::exit));
-    if (!text) return false;
-    status.exit = TRY(model::parse_exit_record(*text).map_error(
-        while_doing("read {}", os::in_quotes(directory / control::exit))));
-    status.phase = JobPhase::ended;
-    status.started = status.exit->started;
-    read_lengths(directory, status);  // what was written between an earlier look and the end
-    return true;
+    RunReport report;
+    // Before the lengths: what has ended writes no more.
+    if (const auto text = TRY(files.find(control::exit))) {
+        report.exit = TRY(model::parse_exit_record(*text).map_error(
+            while_doing("read {}", os::in_quotes(directory / control::exit))));
+        report.started = report.exit->started;
+    }
+    report.log_length = size_of(directory / control::log);
+    report.journal_length = size_of_journals(directory);
+    return report;
+}
+
+JobStatus status_of(const RunReport& report, const Liveness& liveness)
+{
+    JobStatus status{.phase = report.started != 0 ? JobPhase::running : JobPhase::starting,
+                     .log_length = report.log_length,
+                     .journal_length = report.journal_length,
+                     .started = report.started,
+                     .exit = report.exit,
+                     .reason = {},
+                     .gpu = {}};
+    if (report.exit) {
+        status.phase = JobPhase::ended;
+        return status;
+    }
+    if (liveness.state == Liveness::State::gone) status.phase = JobPhase::lost;
+    status.reason = liveness.reason;
+    return status;
 }
 
 Result<std::optional<RunProcesses>> read_processes(const SealedFiles& files, const Path& directory)

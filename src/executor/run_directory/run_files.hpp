@@ -7,16 +7,39 @@
 
 #include <optional>
 
-// What the files of a run directory on this machine say about the run.
+// What happened to a run, and whether it lives, are two questions. Its files on this machine answer
+// the first; whoever knows answers the second: the kernel, an engine, a scheduler.
 namespace ponk::executor {
 
-// Sets the lengths of log and journals.
-void read_lengths(const Path& directory, JobStatus& status);
-// True when there is an exit record; the status is then complete.
-Result<bool> read_exit(const SealedFiles& files, const Path& directory, JobStatus& status);
+// What the files say.
+struct RunReport {
+    std::uint64_t log_length = 0;
+    std::uint64_t journal_length = 0;
+    std::int64_t started = 0;               // 0: they do not tell that the script has begun
+    std::optional<model::ExitRecord> exit;  // how it ended
+};
+// Without `started` where there is no exit record: `read_processes` tells it.
+Result<RunReport> read_report(const SealedFiles& files, const Path& directory);
 // nullopt before the script has begun.
 Result<std::optional<RunProcesses>> read_processes(const SealedFiles& files, const Path& directory);
 
+// What whoever knows says.
+struct Liveness {
+    enum class State {
+        open,  // it lives, is about to begin, or nobody has begun it yet
+        gone,  // nothing of it will change any more; `reason` says why
+    } state = State::open;
+    std::string reason;  // of an open one: what keeps it from ending
+
+    static Liveness gone(std::string reason) { return {State::gone, std::move(reason)}; }
+};
+
+// What both mean together. A report must have been read after the answer "gone" was given: what
+// the run wrote at its last moment counts.
+JobStatus status_of(const RunReport& report, const Liveness& liveness);
+
+// Sets the lengths of log and journals.
+void read_lengths(const Path& directory, JobStatus& status);
 // True when `now` tells something that `seen` did not, or nothing new can come.
 bool is_new(const JobStatus& now, const JobStatus& seen);
 

@@ -24,7 +24,7 @@ TEST(HostAdvice, EngineThatIsMissingNamesTheMachineAndTheCommandThatMendsIt)
     EXPECT_THAT(told.hint(), HasSubstr("'ponk computetarget setup 'my host''"));
     EXPECT_THAT(told.hint(), HasSubstr("'ponk computetarget check 'my host''"));
     EXPECT_THAT(told.hint(), HasSubstr("By hand, on 'ann@far.example:5022': Install Docker"));
-    EXPECT_EQ(told.kind(), ErrorKind::unavailable);
+    EXPECT_EQ(told.kind(), ErrorKind::unreachable);
 }
 
 TEST(HostAdvice, OtherErrorsStayAndTheMachineIsNamedOnce)

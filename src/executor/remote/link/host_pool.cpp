@@ -44,7 +44,6 @@ std::string name_of(const HostAddress& host)
 void HostPool::note_failure(Entry& entry, const Error& error)
 {
     entry.failure = error;
-    if (entry.down_since == 0) entry.down_since = wall_milliseconds();
     ++entry.failures;
     entry.next = after(pause_after(entry.failures));
 }
@@ -67,7 +66,6 @@ HostPool::get(const HostAddress& host, Attempt attempt, const std::stop_token& s
             entry.connection.reset();
             // The first attempt after a break comes at once.
             entry.failure = broken->within(fmt::format("'{}'", name_of(host)));
-            if (entry.down_since == 0) entry.down_since = wall_milliseconds();
             entry.next = Deadline();
         }
         if (attempt == Attempt::when_due && entry.failure && Deadline::clock::now() < entry.next)
@@ -91,7 +89,6 @@ void HostPool::resolve(const std::string& key, const Result<std::shared_ptr<Agen
         entry.connection = *made;
         entry.failure.reset();
         entry.failures = 0;
-        entry.down_since = 0;
         entry.boot = (*made)->hello().boot;
     } else if (made.error().kind() != ErrorKind::cancelled) {
         note_failure(entry, made.error());
@@ -110,22 +107,6 @@ Result<std::shared_ptr<AgentConnection>> HostPool::make(const HostAddress& host,
     auto stream = connect_(host, deadline, stop);
     if (!stream) return tl::unexpected(doing(stream.error()));
     return AgentConnection::open(std::move(*stream), deadline, stop).map_error(doing);
-}
-
-std::optional<Outage> HostPool::outage(const HostAddress& host)
-{
-    auto entries = entries_.lock();
-    const auto found = entries->find(key_of(host));
-    if (found == entries->end()) return std::nullopt;
-    auto& entry = found->second;
-    if (entry.connection) {
-        const auto broken = entry.connection->broken();
-        if (!broken) return std::nullopt;
-        if (entry.down_since == 0) entry.down_since = wall_milliseconds();
-        return Outage{entry.down_since, broken->within("'" + name_of(host) + "'").message()};
-    }
-    if (entry.down_since == 0 || !entry.failure) return std::nullopt;
-    return Outage{entry.down_since, entry.failure->message()};
 }
 
 std::string HostPool::boot_of(const HostAddress& host)

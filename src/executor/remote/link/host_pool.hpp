@@ -28,8 +28,6 @@ public:
     enum class Attempt { when_due, now };
     Result<std::shared_ptr<AgentConnection>>
     get(const HostAddress& host, Attempt attempt, const std::stop_token& stop);
-    // Since when and why nobody answers there; nullopt when all is well or nobody asked yet.
-    [[nodiscard]] std::optional<Outage> outage(const HostAddress& host);
     // When the machine was last met; empty before.
     [[nodiscard]] std::string boot_of(const HostAddress& host);
     // Lets the connection go, if there is one.
@@ -40,8 +38,7 @@ private:
         std::shared_ptr<AgentConnection> connection;
         bool connecting = false;
         std::optional<Error> failure;
-        std::int64_t down_since = 0;  // wall clock, 0: up
-        int failures = 0;             // in a row
+        int failures = 0;  // in a row
         Deadline next{};
         std::string boot;
         HostAddress latest;  // with the agent of who came last

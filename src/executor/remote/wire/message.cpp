@@ -16,6 +16,8 @@ constexpr std::size_t most_notices = 200;
 constexpr std::size_t longest_notice = 4096;
 constexpr std::size_t longest_text = std::size_t{64} << 10;
 constexpr std::size_t most_lines = 200;
+// As JobPhase has them.
+constexpr std::string_view phases[] = {"queued", "starting", "running", "ended", "lost"};
 
 tl::unexpected<Error> wrong(std::string_view what)
 {
@@ -141,8 +143,6 @@ Result<Staged> parse_staged(const Json& head)
 
 Json to_json(const JobStatus& status)
 {
-    static constexpr const char* phases[] = {
-        "queued", "starting", "running", "ended", "lost", "unknown"};
     JsonObject out{{"phase", phases[static_cast<std::size_t>(status.phase)]},
                    {"log_length", status.log_length},
                    {"journal_length", status.journal_length},
@@ -156,20 +156,9 @@ Json to_json(const JobStatus& status)
 Result<JobStatus> parse_job_status(const Json& head)
 {
     JobStatus status;
-    const auto phase = head.text("phase");
-    if (phase == "queued") {
-        status.phase = JobPhase::queued;
-    } else if (phase == "starting") {
-        status.phase = JobPhase::starting;
-    } else if (phase == "running") {
-        status.phase = JobPhase::running;
-    } else if (phase == "ended") {
-        status.phase = JobPhase::ended;
-    } else if (phase == "lost") {
-        status.phase = JobPhase::lost;
-    } else if (phase != "unknown") {
-        return wrong("phase");
-    }
+    const auto phase = std::ranges::find(phases, head.text("phase"));
+    if (phase == std::end(phases)) return wrong("phase");
+    status.phase = static_cast<JobPhase>(phase - std::begin(phases));
     const auto log = head.integer("log_length", -1);
     const auto journal = head.integer("journal_length", -1);
     if (log < 0 || journal < 0) return wrong("length");
