@@ -84,7 +84,7 @@ def attack(part, *arguments):
 
 @contextlib.contextmanager
 def first_in_line():
-    """Programs that are started meanwhile wait for the server alone, not for a processor of this machine; where that is allowed."""
+    """Innocent clients that are started meanwhile wait for the server alone, not for a processor of this machine; where that is allowed."""
     with contextlib.suppress(OSError):
         os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
     try:
@@ -136,9 +136,9 @@ class Bench:
             multiprocessing.Process(target=probe, args=(lambda: UnixConnection(unix), "/api/v1/runs?limit=20", 0.02, seconds, results)),
             multiprocessing.Process(target=log_metrics, args=(self.innocent, self.run, seconds, results)),
         ]
-        for one in probes:
-            one.start()
         with first_in_line():
+            for one in probes:
+                one.start()
             commands, nothing = self.start_programs(seconds)
         found = dict(results.get(timeout=300) for _ in probes)
         for one in probes:

@@ -308,6 +308,7 @@ Result<> run(const Options& options)
     TRY(os::check_private(options.home));
     const auto home_lock = TRY(take_home(options.home));
     const auto history = TRY(store::History::open(options.home / "history", TRY(sync_of(options))));
+    history->compact_later(std::chrono::seconds(2));
     if (!history->opening().notice.empty()) log_line(history->opening().notice);
     audit::AuditLog audit(options.home, log_line);  // longer than whoever answers
     const auto objects = TRY(snapshot::ObjectStore::open(options.home / "store"));

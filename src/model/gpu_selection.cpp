@@ -46,8 +46,12 @@ std::string why_no_name(std::string_view word)
         "one", "two", "three", "four", "five", "six", "seven", "eight"};
     if (is_one_of(word, switches)) return "it has neither a number nor a list";
     if (is_one_of(word, numbers)) return "write the number in digits";
-    if (word.find_first_not_of("-.0123456789") == std::string_view::npos)
-        return "the number of GPUs must be a whole number";
+    const bool is_number = word.find_first_not_of("-.0123456789") == std::string_view::npos;
+    // A UUID without its prefix begins with a digit, too, and has hexadecimal ones only.
+    const bool is_amount =
+        word.front() >= '0' && word.front() <= '9' &&
+        word.find_first_not_of("-0123456789abcdefABCDEF") != std::string_view::npos;
+    if (is_number || is_amount) return "the number of GPUs must be a whole number";
     const auto near = nearest(word, {"all", "none"});
     return near ? fmt::format("did you mean '{}'?", *near) : std::string();
 }

@@ -39,6 +39,8 @@ TEST(GpuSelection, WordsThatAreNoneAreRefusedWithWhatIsAllowed)
                              "two words",
                              "GPU-\x1b[2J",
                              "1.5",
+                             "3x",
+                             "2gpus",
                              "true",
                              "Off",
                              "two",

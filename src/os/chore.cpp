@@ -33,7 +33,8 @@ void Chore::serve()
         {
             auto state = state_.lock();
             changed_.wait(state.native(), [&state] { return state->called || state->ends; });
-            if (state->ends) return;
+            const auto ends = [&state] { return state->ends; };
+            if (changed_.wait_for(state.native(), delay_, ends)) return;
             state->called = false;
         }
         work_();

@@ -3,6 +3,7 @@
 
 #include "base/synced.hpp"
 
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <thread>
@@ -14,8 +15,13 @@ namespace ponk::os {
 // call from any thread; `work` must not throw.
 class Chore {
 public:
-    // The name is the thread's, of at most 15 letters.
-    Chore(const char* name, std::function<void()> work) : name_(name), work_(std::move(work)) {}
+    // The name is the thread's, of at most 15 letters. The work begins so long after the call.
+    Chore(const char* name,
+          std::function<void()> work,
+          std::chrono::milliseconds delay = std::chrono::milliseconds(0))
+        : name_(name), work_(std::move(work)), delay_(delay)
+    {
+    }
     // Waits for what is being done now; what was called for since is left.
     ~Chore();
     Chore(const Chore&) = delete;
@@ -33,6 +39,7 @@ private:
 
     const char* name_;
     std::function<void()> work_;
+    const std::chrono::milliseconds delay_;
     Synced<State> state_;
     std::condition_variable changed_;
 };

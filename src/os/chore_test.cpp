@@ -51,5 +51,16 @@ TEST(ChoreTest, EndsInTheMiddleWithoutDoingItAgain)
     EXPECT_EQ(done, seen);
 }
 
+TEST(ChoreTest, OneThatIsDelayedEndsBeforeItIsDone)
+{
+    std::atomic<int> done = 0;
+    {
+        Chore chore(
+            "test-chore", [&] { ++done; }, std::chrono::hours(1));
+        chore.call();
+    }
+    EXPECT_EQ(done, 0);
+}
+
 }  // namespace
 }  // namespace ponk::os

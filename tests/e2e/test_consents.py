@@ -98,7 +98,7 @@ def test_docker_arguments_that_reach_the_host_are_refused_before_an_engine_is_as
 
 def test_only_what_is_asked_about_is_allowed(ponk):
     for words in (["docker-argument", "--memory=1g"], ["docker-argument", "--ipc=host", "-o", "json"], ["docker-argument"], ["secret"],
-                  ["all", "x"]):
+                  ["folder", "-o", "json"], ["secret", "--remove"], ["all", "x"]):
         ponk.run("allow", *words, code=64)
     assert ponk.json("allow") == []
 

@@ -172,7 +172,7 @@ def test_selections_are_checked_where_they_are_written(gpus, ponk):
     assert ponk.json("check", code=65)[0]["line"] == 3
     assert b"aml_config/x.runconfig:3:7" in ponk.run("submit", "-c", "x", "a.py", code=None).stderr
     before = len(ponk.json("history", "list"))
-    for wrong in ("two", "1.5", "nnone", "true"):
+    for wrong in ("two", "1.5", "nnone", "true", "3x"):
         assert b"--gpus" in ponk.run("submit", "--gpus", wrong, "a.py", code=None).stderr
     assert len(ponk.json("history", "list")) == before
     assert ponk.run("submit", "--gpus", "None", "a.py").stdout == b"ran\n"

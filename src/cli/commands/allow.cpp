@@ -56,7 +56,15 @@ Outcome list(Context& context, const config::Consents& consents, const Invocatio
 // As requests name them: docker's words in their long form.
 Result<std::vector<std::string>> things_of(ConsentKind kind, const std::vector<std::string>& words)
 {
-    if (kind != ConsentKind::docker_argument) return words;
+    if (kind != ConsentKind::docker_argument) {
+        const auto option =
+            std::ranges::find_if(words, [](const auto& word) { return word.starts_with('-'); });
+        if (option == words.end()) return words;
+        return tl::unexpected(
+            Error(ErrorKind::invalid_argument,
+                  fmt::format("'{}' is not a {}", printable(*option), to_string(kind)),
+                  "Options of ponk come before KIND."));
+    }
     std::vector<std::string> things;
     for (const auto& argument : TRY(config::parse_docker_arguments(words))) {
         if (!argument.option.starts_with("--") || !config::reaches_host(argument)) {

@@ -150,10 +150,9 @@ Result<> check_name(std::string_view what, std::string_view name)
                       name.find_first_not_of(allowed) == std::string_view::npos &&
                       !name.starts_with('.') && !name.starts_with('-') && !name.ends_with('.');
     if (good) return {};
-    return tl::unexpected(
-        Error(ErrorKind::invalid_argument,
-              fmt::format("'{}' cannot be the name of a {}", printable(name), what),
-              "Use at most 64 letters, digits, '_' and '-'; '.' only inside."));
+    return tl::unexpected(Error(ErrorKind::invalid_argument,
+                                fmt::format("'{}' is not a valid {} name", printable(name), what),
+                                "Use at most 64 letters, digits, '_' and '-'; '.' only inside."));
 }
 
 Result<> require_own_folder(const os::Path& project, std::string_view name)

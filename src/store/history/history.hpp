@@ -7,6 +7,7 @@
 #include "os/file.hpp"
 #include "store/records.hpp"
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -108,6 +109,9 @@ public:
     // this makes chunks of them now. Nothing that is read changes by it. To be called once in a
     // while.
     Result<> compact_all();
+    // From now on it happens so long after points came, on a thread beside: whoever reads pays for
+    // what is not in chunks. To be called before other threads use this object.
+    void compact_later(std::chrono::milliseconds after);
     // 0 when nothing of it is stored.
     Result<std::uint64_t> journal_offset(const RunId& id, const std::string& journal) const;
     // Sorted by key. The latest is the one of the greatest step, then time, then value, where NaN

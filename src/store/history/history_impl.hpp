@@ -7,6 +7,8 @@
 #include "store/points/tail_reader.hpp"
 #include "store/points/uncompacted.hpp"
 
+#include <optional>
+
 namespace ponk::store {
 
 struct History::Impl {
@@ -36,8 +38,9 @@ struct History::Impl {
     // The next `compact_when_large` takes a while.
     [[nodiscard]] bool is_overdue() const;
 
-    // The last member: it uses the others.
+    // The last members: they use the others.
     os::Chore compactor{"ponk-compactor", [this] { compact_beside(); }};
+    std::optional<os::Chore> sweeper;  // compacts what was logged a while ago
 };
 
 }  // namespace ponk::store

@@ -60,6 +60,7 @@ bool History::Impl::is_large() const
 
 void History::Impl::call_compactor()
 {
+    if (sweeper) sweeper->call();
     if (is_large() || uncompacted.any_long_run()) compactor.call();
 }
 
@@ -91,6 +92,13 @@ Result<> History::log_points(const RunId& id, std::span<const MetricPoint> point
 Result<> History::compact_all()
 {
     return impl_->compact_all();
+}
+
+void History::compact_later(std::chrono::milliseconds after)
+{
+    impl_->sweeper.emplace(
+        "ponk-sweeper", [impl = impl_.get()] { static_cast<void>(impl->compact_all()); }, after);
+    if (impl_->uncompacted.any()) impl_->sweeper->call();
 }
 
 Result<MetricPage> History::metric_history(const RunId& id,

@@ -323,6 +323,27 @@ TEST_F(PointsTest, AReadEndsWhenItsClientHasLeft)
     EXPECT_THAT(values("loss"), ElementsAre(0.5, 0.25));
 }
 
+TEST_F(PointsTest, ATailIsCompactedAWhileAfterItCame)
+{
+    ASSERT_TRUE(log({point("loss", 0.5, 1)}));
+    reopen();
+    const auto wait_until_compacted = [this] {
+        const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+        while (HistoryAccess::uncompacted_bytes(*history_) > 0) {
+            ASSERT_LT(std::chrono::steady_clock::now(), end);
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+    };
+
+    history_->compact_later(std::chrono::milliseconds(1));
+    wait_until_compacted();
+    ASSERT_TRUE(log({point("loss", 0.4, 2)}));
+    wait_until_compacted();
+
+    EXPECT_THAT(values("loss"), ElementsAre(0.5, 0.4));
+    EXPECT_EQ(rows("count(*) FROM tail"), 0);
+}
+
 TEST_F(PointsTest, PointsThatWereNotCommittedAreNotCounted)
 {
     ASSERT_TRUE(history_->compact_all());
