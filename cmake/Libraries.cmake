@@ -18,6 +18,7 @@ endfunction()
 ponk_static_library(lib_crypto libcrypto.a openssl/evp.h)
 ponk_static_library(lib_zstd libzstd.a zstd.h)
 ponk_static_library(lib_fyaml libfyaml.a libfyaml.h)
+ponk_static_library(lib_pugixml libpugixml.a pugixml.hpp)
 find_package(Threads REQUIRED)
 target_link_libraries(lib_crypto INTERFACE Threads::Threads ${CMAKE_DL_LIBS})
 # Known as an archive that needs the other one, or the linker would see them in any order.

@@ -166,6 +166,7 @@ HOMES = {
     "CLI/": {"cli"},
     "minizip/": {"engine"},
     "zlib": {"engine"},
+    "pugixml": {"gpu"},
     "curl/": set(),
     "spdlog/": {"daemon"},
     "simdjson": {"api"},

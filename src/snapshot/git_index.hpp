@@ -30,6 +30,7 @@ struct GitIndex {
     std::string checksum;                // names the index's contents
 };
 
+// Our own, because git itself runs a project's filters to compare files (docs/adr/0020).
 // Versions 2, 3 and 4. `hash_size` is 20, or 32 for SHA-256 repositories. `invalid_argument` for
 // what is well formed but needs git itself (a split or sparse index), `damaged` for anything else.
 Result<GitIndex> parse_git_index(std::string_view bytes, std::size_t hash_size);

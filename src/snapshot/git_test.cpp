@@ -211,6 +211,19 @@ TEST_F(Git, IndexVersionsTwoAndFourReadAlike)
     EXPECT_EQ(two->entries[1].path, "sub/deep2");
 }
 
+TEST_F(Git, RepositoriesWithLongObjectIdsAreUnderstood)
+{
+    ASSERT_TRUE(os::remove_tree(project_ / ".git"));
+    git({"init", "-q", "-b", "main", "--object-format=sha256"});
+    git({"add", "."});
+    git({"commit", "-qm", "first"});
+
+    EXPECT_EQ(info().commit.size(), 64U);
+    EXPECT_EQ(info().dirty, false);
+    write("sub/deep", "9");
+    EXPECT_EQ(info().dirty, true);
+}
+
 TEST_F(Git, ACutIndexIsRefused)
 {
     const auto bytes = os::read_file(project_ / ".git/index").value();

@@ -2,14 +2,41 @@
 #include "gpu/probe/smi_report.hpp"
 
 #include "base/text.hpp"
-#include "gpu/probe/xml.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <pugixml.hpp>
 
 namespace ponk::gpu {
 
 namespace {
+
+// An element costs some 64 bytes, as an attribute does: so many are far beyond any report.
+constexpr std::ptrdiff_t most_tags_and_attributes = 1'000'000;
+
+// Bytes stay as they are: names of processes are written without a look at their encoding.
+Result<> read_xml(std::string_view text, pugi::xml_document& document)
+{
+    const auto parts = std::count_if(
+        text.begin(), text.end(), [](char letter) { return letter == '<' || letter == '='; });
+    if (parts > most_tags_and_attributes)
+        return fail(ErrorKind::damaged, "the report of nvidia-smi has too many elements");
+    const auto read = document.load_buffer(text.data(),
+                                           text.size(),
+                                           pugi::parse_default | pugi::parse_trim_pcdata,
+                                           pugi::encoding_utf8);
+    if (read) return {};
+    return fail(ErrorKind::damaged,
+                "the report of nvidia-smi is invalid XML at byte {}: {}",
+                read.offset,
+                read.description());
+}
+
+// Empty when there is no such element.
+std::string text_at(pugi::xml_node element, const char* path)
+{
+    return element.first_element_by_path(path).child_value();
+}
 
 // The number before the unit: "45 C", "81559 MiB", "70.45 W"; nullopt for "N/A" and the like.
 std::optional<double> figure(const std::string& text)
@@ -20,11 +47,10 @@ std::optional<double> figure(const std::string& text)
     return value;
 }
 
-std::optional<double> first_figure(const XmlElement& element,
-                                   std::initializer_list<const char*> paths)
+std::optional<double> first_figure(pugi::xml_node element, std::initializer_list<const char*> paths)
 {
     for (const auto* path : paths)
-        if (const auto value = figure(element.text_at(path))) return value;
+        if (const auto value = figure(text_at(element, path))) return value;
     return std::nullopt;
 }
 
@@ -52,39 +78,35 @@ std::string short_bus_id(std::string id)
     return id;
 }
 
-std::optional<std::uint64_t> uncorrected_errors(const XmlElement& gpu)
+std::optional<std::uint64_t> uncorrected_errors(pugi::xml_node gpu)
 {
-    const auto* const counts = gpu.find("ecc_errors/volatile");
     std::optional<std::uint64_t> sum;
-    if (!counts) return sum;
-    for (const auto& count : counts->children) {
-        if (count.name.find("uncorrectable") == std::string::npos) continue;
-        if (const auto value = figure(count.text))
+    for (const auto count : gpu.first_element_by_path("ecc_errors/volatile")) {
+        if (std::string_view(count.name()).find("uncorrectable") == std::string_view::npos)
+            continue;
+        if (const auto value = figure(count.child_value()))
             sum = sum.value_or(0) + static_cast<std::uint64_t>(*value);
     }
-    if (const auto value = figure(gpu.text_at("ecc_errors/volatile/double_bit/total"));
+    if (const auto value = figure(text_at(gpu, "ecc_errors/volatile/double_bit/total"));
         !sum && value)
         sum = static_cast<std::uint64_t>(*value);
     return sum;
 }
 
-// Those of one instance, or of the whole card when `instance` is null.
-std::vector<DeviceProcess> processes_of(const XmlElement& gpu, const XmlElement* instance)
+// Those of one instance, or of the whole card when `instance` is none.
+std::vector<DeviceProcess> processes_of(pugi::xml_node gpu, pugi::xml_node instance)
 {
     std::vector<DeviceProcess> found;
-    const auto* const list = gpu.find("processes");
-    if (!list) return found;
-    for (const auto& process : list->children) {
-        if (process.name != "process_info") continue;
-        if (instance && process.text_at("gpu_instance_id") != instance->text_at("gpu_instance_id"))
+    for (const auto process : gpu.child("processes").children("process_info")) {
+        if (instance && text_at(process, "gpu_instance_id") != text_at(instance, "gpu_instance_id"))
             continue;
-        if (instance && process.text_at("compute_instance_id") != "N/A" &&
-            process.text_at("compute_instance_id") != instance->text_at("compute_instance_id"))
+        if (instance && text_at(process, "compute_instance_id") != "N/A" &&
+            text_at(process, "compute_instance_id") != text_at(instance, "compute_instance_id"))
             continue;
-        const auto pid = number(process.text_at("pid"));
+        const auto pid = number(text_at(process, "pid"));
         if (!pid || *pid == 0 || *pid > 1U << 30U) continue;
-        const auto memory = byte_count(process.text_at("used_memory")).value_or(0);
-        const bool draws_only = process.text_at("type") == "G";  // beside "C" and "C+G"
+        const auto memory = byte_count(text_at(process, "used_memory")).value_or(0);
+        const bool draws_only = text_at(process, "type") == "G";  // beside "C" and "C+G"
         const auto same = std::find_if(found.begin(), found.end(), [&](const auto& other) {
             return other.pid == static_cast<pid_t>(*pid);
         });
@@ -101,38 +123,36 @@ std::vector<DeviceProcess> processes_of(const XmlElement& gpu, const XmlElement*
     return found;
 }
 
-void add_card(const XmlElement& gpu, const Device& device, SmiReport& report)
+void add_card(pugi::xml_node gpu, const Device& device, SmiReport& report)
 {
     DeviceSample sample;
     sample.uuid = device.uuid;
-    if (const auto percent = figure(gpu.text_at("utilization/gpu_util"));
+    if (const auto percent = figure(text_at(gpu, "utilization/gpu_util"));
         percent && *percent <= 100)
         sample.utilisation = *percent / 100;
-    sample.memory_used = byte_count(gpu.text_at("fb_memory_usage/used"));
+    sample.memory_used = byte_count(text_at(gpu, "fb_memory_usage/used"));
     sample.power_watts = first_figure(gpu,
                                       {"gpu_power_readings/power_draw",
                                        "gpu_power_readings/average_power_draw",
                                        "gpu_power_readings/instant_power_draw",
                                        "power_readings/power_draw"});
-    sample.temperature = figure(gpu.text_at("temperature/gpu_temp"));
-    sample.clock_mhz = number(gpu.text_at("clocks/sm_clock"));
+    sample.temperature = figure(text_at(gpu, "temperature/gpu_temp"));
+    sample.clock_mhz = number(text_at(gpu, "clocks/sm_clock"));
     sample.ecc_errors = uncorrected_errors(gpu);
-    sample.processes = processes_of(gpu, nullptr);
+    sample.processes = processes_of(gpu, {});
     report.sample.devices.push_back(std::move(sample));
     report.inventory.devices.push_back(device);
 }
 
-void add_instances(const XmlElement& gpu,
+void add_instances(pugi::xml_node gpu,
                    const Device& card,
                    const std::vector<SmiInstance>& named,
                    SmiReport& report)
 {
     report.has_mig = true;
     const auto before = report.inventory.devices.size();
-    const auto* const list = gpu.find("mig_devices");
-    for (const auto& instance : list ? list->children : std::vector<XmlElement>()) {
-        if (instance.name != "mig_device") continue;
-        const auto index = number(instance.text_at("index"));
+    for (const auto instance : gpu.child("mig_devices").children("mig_device")) {
+        const auto index = number(text_at(instance, "index"));
         const auto name = std::find_if(named.begin(), named.end(), [&](const auto& candidate) {
             return candidate.card == card.uuid && candidate.index == index;
         });
@@ -143,18 +163,20 @@ void add_instances(const XmlElement& gpu,
         device.power_limit = 0;  // it has a share of the card's
         device.index = static_cast<unsigned>(report.inventory.devices.size());
         device.name = card.name + " MIG " + name->profile;
-        device.memory_total = byte_count(instance.text_at("fb_memory_usage/total")).value_or(0);
-        device.memory_free = byte_count(instance.text_at("fb_memory_usage/free")).value_or(0);
+        device.memory_total = byte_count(text_at(instance, "fb_memory_usage/total")).value_or(0);
+        device.memory_free = byte_count(text_at(instance, "fb_memory_usage/free")).value_or(0);
         DeviceSample sample;
         sample.uuid = device.uuid;
-        sample.memory_used = byte_count(instance.text_at("fb_memory_usage/used"));
-        sample.temperature = figure(gpu.text_at("temperature/gpu_temp"));
-        sample.processes = processes_of(gpu, &instance);
+        sample.memory_used = byte_count(text_at(instance, "fb_memory_usage/used"));
+        sample.temperature = figure(text_at(gpu, "temperature/gpu_temp"));
+        sample.processes = processes_of(gpu, instance);
         report.sample.devices.push_back(std::move(sample));
         report.inventory.devices.push_back(std::move(device));
     }
     // With instances that nobody named yet, the caller asks for their names.
-    if (report.inventory.devices.size() != before || gpu.find("mig_devices/mig_device")) return;
+    if (report.inventory.devices.size() != before ||
+        gpu.first_element_by_path("mig_devices/mig_device"))
+        return;
     report.inventory.problem =
         Error(ErrorKind::unavailable,
               fmt::format("the GPU '{}' ({}) is in MIG mode and has no instances",
@@ -199,35 +221,37 @@ std::vector<SmiInstance> parse_smi_list(std::string_view text)
 
 Result<SmiReport> parse_smi_report(std::string_view xml, const std::vector<SmiInstance>& instances)
 {
-    const auto root = TRY(parse_xml(xml));
-    if (root.name != "nvidia_smi_log")
-        return fail(ErrorKind::damaged, "'{}' is not a report of nvidia-smi", printable(root.name));
+    pugi::xml_document document;
+    TRY(read_xml(xml, document));
+    const auto root = document.document_element();
+    if (std::string_view(root.name()) != "nvidia_smi_log")
+        return fail(
+            ErrorKind::damaged, "'{}' is not a report of nvidia-smi", printable(root.name()));
     SmiReport report;
     report.inventory.way = "nvidia-smi";
-    report.inventory.driver_version = root.text_at("driver_version");
-    if (const auto cuda = root.text_at("cuda_version"); figure(cuda))
+    report.inventory.driver_version = text_at(root, "driver_version");
+    if (const auto cuda = text_at(root, "cuda_version"); figure(cuda))
         report.inventory.cuda_version = cuda;
-    for (const auto& gpu : root.children) {
-        if (gpu.name != "gpu") continue;
+    for (const auto gpu : root.children("gpu")) {
         Device device;
-        device.uuid = gpu.text_at("uuid");
+        device.uuid = text_at(gpu, "uuid");
         device.index = static_cast<unsigned>(report.inventory.devices.size());
-        device.name = gpu.text_at("product_name");
+        device.name = text_at(gpu, "product_name");
         device.vendor = "nvidia";
-        device.clock_mhz = number(gpu.text_at("max_clocks/sm_clock")).value_or(0);
-        device.pci_bus_id = short_bus_id(gpu.attribute("id"));
-        device.memory_total = byte_count(gpu.text_at("fb_memory_usage/total")).value_or(0);
-        device.memory_free = byte_count(gpu.text_at("fb_memory_usage/free")).value_or(0);
+        device.clock_mhz = number(text_at(gpu, "max_clocks/sm_clock")).value_or(0);
+        device.pci_bus_id = short_bus_id(gpu.attribute("id").value());
+        device.memory_total = byte_count(text_at(gpu, "fb_memory_usage/total")).value_or(0);
+        device.memory_free = byte_count(text_at(gpu, "fb_memory_usage/free")).value_or(0);
         device.power_limit = first_figure(gpu,
                                           {"gpu_power_readings/current_power_limit",
                                            "gpu_power_readings/enforced_power_limit",
                                            "power_readings/enforced_power_limit"})
                                  .value_or(0);
-        if (const auto minor = number(gpu.text_at("minor_number")))
+        if (const auto minor = number(text_at(gpu, "minor_number")))
             device.nodes.push_back(fmt::format("/dev/nvidia{}", *minor));
         // Through the reader of the protocol, which refuses names that are unfit for files.
         TRY(device_from(to_json(device)));
-        if (gpu.text_at("mig_mode/current_mig") == "Enabled")
+        if (text_at(gpu, "mig_mode/current_mig") == "Enabled")
             add_instances(gpu, device, instances, report);
         else
             add_card(gpu, device, report);

@@ -114,6 +114,85 @@ TEST(SmiReport, CardInMigModeWithoutInstancesIsAProblem)
     EXPECT_THAT(report->inventory.problem->message(), HasSubstr("has no instances"));
 }
 
+// As driver 580 writes a process that chose its own name: marked up, but neither UTF-8 nor XML.
+TEST(SmiReport, ANameOfAProcessHidesNothing)
+{
+    const auto report =
+        parse_smi_report("<?xml version=\"1.0\" ?>\n<!DOCTYPE nvidia_smi_log SYSTEM \"x.dtd\">\n"
+                         "<nvidia_smi_log><gpu id=\"00000000:0B:00.0\"><uuid>GPU-1</uuid>"
+                         "<processes><process_info><pid>7</pid><process_name>evil&lt;/process_name"
+                         "&gt;\xff\x01&amp;amp; &other;</process_name><used_memory>1 MiB"
+                         "</used_memory></process_info></processes></gpu></nvidia_smi_log>\n",
+                         {});
+
+    ASSERT_TRUE(report) << report.error().message();
+    EXPECT_EQ(report->inventory.devices.at(0).pci_bus_id, "0000:0B:00.0");
+    EXPECT_EQ(report->sample.devices.at(0).processes.at(0).pid, 7);
+}
+
+TEST(SmiReport, EntitiesAreReplacedAndNotDeclared)
+{
+    const auto report = parse_smi_report(
+        "<!DOCTYPE a [<!ENTITY a \"long\"><!ENTITY b \"&a;&a;\">]>"
+        "<nvidia_smi_log><gpu><uuid>GPU-1</uuid><product_name>\n A &lt;&amp;&gt; &b;\n"
+        "</product_name></gpu></nvidia_smi_log>",
+        {});
+
+    ASSERT_TRUE(report) << report.error().message();
+    EXPECT_EQ(report->inventory.devices.at(0).name, "A <&> &b;");
+}
+
+TEST(SmiReport, WhatIsNoXmlIsRefusedWithItsPlace)
+{
+    for (const char* text : {"",
+                             "plain words",
+                             "<a>",
+                             "<a><b></a></b>",
+                             "</a>",
+                             "<a x>",
+                             "<a x=1></a>",
+                             "<a x=\"1></a>",
+                             "<>",
+                             "<!-- no end",
+                             "<a></a"}) {
+        const auto report = parse_smi_report(text, {});
+        ASSERT_FALSE(report) << text;
+        EXPECT_EQ(report.error().kind(), ErrorKind::damaged) << text;
+        EXPECT_THAT(report.error().message(), HasSubstr("at byte")) << text;
+    }
+}
+
+TEST(SmiReport, DepthNeedsNoStack)
+{
+    std::string deep;
+    for (int i = 0; i < 400'000; ++i)
+        deep += "<a>";
+    EXPECT_FALSE(parse_smi_report("<nvidia_smi_log>" + deep, {}));
+
+    deep.clear();
+    for (int i = 0; i < 100'000; ++i)
+        deep += "<a>";
+    for (int i = 0; i < 100'000; ++i)
+        deep += "</a>";
+    EXPECT_TRUE(parse_smi_report("<nvidia_smi_log>" + deep + "</nvidia_smi_log>", {}));
+}
+
+TEST(SmiReport, ElementsAndAttributesAreCountedFirst)
+{
+    std::string many = "<nvidia_smi_log>";
+    for (int i = 0; i < 1'000'000; ++i)
+        many += "<a/>";
+    std::string wide = "<nvidia_smi_log ";
+    for (int i = 0; i < 1'000'000; ++i)
+        wide += "a='' ";
+
+    for (const auto& text : {many + "</nvidia_smi_log>", wide + "/>"}) {
+        const auto report = parse_smi_report(text, {});
+        ASSERT_FALSE(report);
+        EXPECT_THAT(report.error().message(), HasSubstr("too many elements"));
+    }
+}
+
 TEST(SmiReport, TextThatIsNoReportIsRefused)
 {
     EXPECT_FALSE(parse_smi_report("NVIDIA-SMI has failed", {}));
