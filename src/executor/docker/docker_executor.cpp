@@ -27,6 +27,7 @@
 #include "executor/run_directory/watcher.hpp"
 #include "executor/supervisor/command_line.hpp"
 #include "executor/supervisor/embedded.hpp"
+#include "executor/supervisor/stub_start.hpp"
 #include "os/identity.hpp"
 
 #include <sys/stat.h>
@@ -135,6 +136,10 @@ public:
             TRY(remove_container(engine, name, after(patience)));
         }
         if (is_monitor_alive(job.context.directory)) return name;
+        // A supervisor that was killed before the script began has done nothing: the next may try.
+        if (is_there(job.context.directory / control::claim) &&
+            !TRY(withdraw_claim(job.context.directory)))
+            return name;
         if (job.spec.program.command.empty())
             TRY(check_script(job, job.context.directory / control::work));
         if (!prepared)

@@ -130,6 +130,20 @@ TEST_P(DockerExecutor, AContainerKilledFromOutsideIsLostWithTheEvidence)
     EXPECT_THAT(follow(job, JobPhase::lost).reason, HasSubstr("code 137 without a record"));
 }
 
+// As when the engine is killed while it starts the container, and forgets that it did.
+TEST_P(DockerExecutor, AClaimWhoseOwnerDiedEarlyIsTakenOver)
+{
+    const auto job = make_job("hello");
+    ASSERT_TRUE(target_.executor->stage(job, [](const std::string&) {}, {}));
+    ASSERT_TRUE(os::make_directories(job.context.directory / control::claim));
+
+    start(job);
+
+    const auto status = follow(job);
+    ASSERT_TRUE(status.exit) << status.reason;
+    EXPECT_EQ(status.exit->status(), 0);
+}
+
 TEST_P(DockerExecutor, AScriptThatTakesItsTracesAwayIsFollowedByTheEngine)
 {
     const auto job = make_job("vanish");

@@ -115,7 +115,8 @@ Result<AgentCalls::Answer> bring_tree(const Options& options,
             return options.hosts->get(
                 host_of(job), met ? HostPool::Attempt::when_due : HostPool::Attempt::now, stop);
         }();
-        // Whoever was never met may not exist; one that was comes back.
+        // Whoever was never met may not exist; one that was, if only for a moment, comes back.
+        if (!connection && connection.error().kind() == ErrorKind::unreachable) met = true;
         if (!connection && (!met || Deadline::clock::now() >= deadline))
             return tl::unexpected(connection.error());
         if (connection) {

@@ -165,9 +165,14 @@ private:
         const auto exit = child.wait(std::min(deadline, after(5s)), {});
         const auto said = std::string(trim(drain(child.err.get()) + early)).substr(0, 1200);
         if (const auto told = own_words(said)) return *told;
+        // 255 is ssh's own; above 128 somebody was killed.
+        if (said.empty() && (!exit || exit->status() > 128))
+            return {ErrorKind::unreachable, "the connection was cut before ponk-agent answered"};
         const bool denied = exit && exit->status() == 126;
         return {ErrorKind::unavailable,
-                fmt::format("ponk-agent cannot be executed on that machine: {}", printable(said)),
+                fmt::format("ponk-agent cannot be executed on that machine: {}",
+                            said.empty() ? fmt::format("exit code {}", exit->status())
+                                         : printable(said)),
                 denied ? std::string("Its folder may be mounted with noexec. ") + scratch_advice
                        : ""};
     }
