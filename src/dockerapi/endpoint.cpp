@@ -96,7 +96,7 @@ Error explain_unreachable(const Path& socket, const Error& error)
     return broke ? error.of_kind(ErrorKind::unreachable) : error;
 }
 
-bool is_unreachable(const Error& error)
+bool is_engine_missing(const Error& error)
 {
     for (const auto begin : {absent, closed, silent})
         if (error.message().find(begin) != std::string::npos) return true;

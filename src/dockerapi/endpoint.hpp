@@ -22,6 +22,6 @@ Result<Path> find_socket(const std::vector<std::string>& environment);
 // connection broke; else the error itself.
 Error explain_unreachable(const Path& socket, const Error& error);
 // Whether the error says one of that, on this machine or another.
-bool is_unreachable(const Error& error);
+bool is_engine_missing(const Error& error);
 
 }  // namespace ponk::dockerapi

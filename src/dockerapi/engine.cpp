@@ -93,7 +93,7 @@ Result<Engine> Engine::connect(Path socket, Deadline deadline, std::stop_token s
     const auto reply =
         TRY(http.exchange(call, {}, net::until(deadline), stop)
                 .map_error([&socket](const Error& error) {
-                    // It has nothing to do but to answer.
+                    // This needs no work: silence means that nobody is there.
                     return explain_unreachable(socket,
                                                error.kind() == ErrorKind::timeout
                                                    ? error.of_kind(ErrorKind::unreachable)

@@ -2,8 +2,10 @@
 #pragma once
 
 #include "executor/executor.hpp"
+#include "executor/run_directory/run_files.hpp"
 #include "os/wait.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <optional>
@@ -34,7 +36,12 @@ public:
                                      Deadline deadline,
                                      std::stop_token stop) override
     {
-        if (!waits) return inner_->sync(TRY(known(job)), directory, seen, deadline, stop);
+        while (!waits) {
+            if (is_cut) return fail(ErrorKind::unreachable, "no route to the machine");
+            const auto soon = std::min(deadline, after(std::chrono::milliseconds(20)));
+            const auto status = inner_->sync(TRY(known(job)), directory, seen, soon, stop);
+            if (!status || executor::is_new(*status, seen) || soon == deadline) return status;
+        }
         TRY(known(job));
         if (!os::sleep_for(std::chrono::milliseconds(5), stop))
             return fail(ErrorKind::cancelled, "stopped");
@@ -68,7 +75,8 @@ public:
     }
 
     std::atomic<bool> away{false};
-    std::atomic<bool> tells{false};  // that it is away
+    std::atomic<bool> tells{false};   // that it is away
+    std::atomic<bool> is_cut{false};  // sync does not reach it
     std::atomic<bool> waits{false};
     std::atomic<bool> collects_for_ever{false};
     std::atomic<int> cancels{0};

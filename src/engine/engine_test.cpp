@@ -85,6 +85,26 @@ TEST_F(AwkwardEngines, ACancelThatIsNotHeardIsRepeatedAndTheRunIsNotOver)
     EXPECT_EQ(starts_, 1);
 }
 
+TEST_F(AwkwardEngines, ARunThatSaysNothingIsReachedAsSoonAsItsTargetIsBack)
+{
+    const auto run = engine_->submit(request("wait.py"), submitter_);
+    ASSERT_TRUE(run);
+    ASSERT_EQ(wait_until(run->id, RunState::running).state, RunState::running);
+    target_->is_cut = true;
+    for (int i = 0; i < 2000 && !engine_->outage(run->id); ++i)
+        std::this_thread::sleep_for(5ms);
+    ASSERT_TRUE(engine_->outage(run->id));
+    EXPECT_EQ(engine_->outage(run->id)->reason, "no route to the machine");
+
+    target_->is_cut = false;
+
+    for (int i = 0; i < 2000 && engine_->outage(run->id); ++i)
+        std::this_thread::sleep_for(5ms);
+    EXPECT_FALSE(engine_->outage(run->id));
+    release_ = true;
+    wait_for_end(run->id);
+}
+
 TEST_F(AwkwardEngines, AScriptThatEndsByItselfMeanwhileHasItsOwnEnd)
 {
     const auto run = engine_->submit(request("wait.py"), submitter_);

@@ -15,7 +15,7 @@ namespace ponk::os {
 // call from any thread; `work` must not throw.
 class Chore {
 public:
-    // The name is the thread's, of at most 15 letters. The work begins so long after the call.
+    // The name is the thread's, of at most 15 letters. The work begins `delay` after the call.
     Chore(const char* name,
           std::function<void()> work,
           std::chrono::milliseconds delay = std::chrono::milliseconds(0))

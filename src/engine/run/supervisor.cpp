@@ -101,7 +101,9 @@ Result<> Supervisor::carry_out(std::stop_token stop)
     if (until_ == Until::snapshot) return store_snapshot();
     executor_ = TRY(context_.executor(target_type(spec_)));
     if (run_.state < RunState::running) {
-        const bool launched = run_.state >= RunState::queued && TRY(was_launched(stop));
+        const bool may_be_launched = run_.state >= RunState::queued;
+        if (may_be_launched) know_secrets();  // what goes wrong is told without them
+        const bool launched = may_be_launched && TRY(was_launched(stop));
         if (!launched) {
             TRY(wait_for_submitter(stop));
             if (run_.state < RunState::queued) TRY(prepare(stop));
@@ -149,6 +151,8 @@ Result<> Supervisor::wait_for_submitter(std::stop_token stop)
 
 Result<> Supervisor::try_move(const std::vector<RunState>& path, const store::RunChange& change)
 {
+    // Whoever hears of the end does not hear that it is out of reach.
+    if (model::is_terminal(path.back())) outage_.lock()->reset();
     run_ = TRY(context_.history.update_state(run_.id, run_.state, path, change));
     // Without it the exit record alone would bring the run back after a lost database.
     if (model::is_terminal(run_.state)) static_cast<void>(write_last_note(directory(), run_));

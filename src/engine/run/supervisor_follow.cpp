@@ -40,6 +40,7 @@ Result<> Supervisor::follow(std::stop_token stop)
         auto until = std::min({after(heartbeat), journals.due(), place_is_due()});
         if (cancelling.tried && !cancelling.sent)
             until = std::min({until, cancelling.next, after(longest_deafness)});
+        if (away) until = after(0ms);  // nothing new, and it is back all the same
         // Before a cancel was tried its arrival must end the wait; afterwards only our own end.
         auto status = executor().sync(
             handle(), directory(), seen, until, cancelling.tried ? stop : step_.get_token());
@@ -48,9 +49,13 @@ Result<> Supervisor::follow(std::stop_token stop)
             std::error_code problem;
             if (wait_for_target(status.error(), stop)) {
                 away = true;
-                context_.notifier.ring(run_.id);  // its log may have grown all the same
+                // Its log may have grown all the same.
+                const auto length = std::filesystem::file_size(directory() / "log", problem);
+                if (!problem && std::exchange(seen.log_length, length) != length)
+                    context_.notifier.ring(run_.id);
                 continue;
             }
+            if (status.error().kind() != ErrorKind::timeout) note_reached();
             if (!std::filesystem::exists(directory() / "spec", problem) && !problem &&
                 !std::filesystem::exists(directory() / "box", problem) && !problem) {
                 return finalize({.phase = JobPhase::lost,
@@ -60,21 +65,21 @@ Result<> Supervisor::follow(std::stop_token stop)
             }
             if (status.error().message() != last_problem) {
                 last_problem = status.error().message();
-                tell("notice", "cannot reach the target now: " + last_problem);
+                tell("notice", "the run cannot be followed now: " + last_problem);
             }
-            if (!os::sleep_for(1s, stop)) continue;
+            os::sleep_for(1s, stop);
             continue;
         }
         seen = std::move(*status);
         if (std::exchange(away, false)) cancelling.next = {};  // now it may be heard
-        if (!cancelling.away) note_reached();
+        const bool is_over = seen.phase == JobPhase::ended || seen.phase == JobPhase::lost;
+        if (is_over || !cancelling.away) note_reached();
         if (seen.phase == JobPhase::running && !seen.reason.empty() &&
             seen.reason != last_problem) {
             last_problem = seen.reason;
             tell("notice", last_problem);
         }
-        if (seen.phase == JobPhase::ended || seen.phase == JobPhase::lost)
-            return finalize(seen, journals, stop);
+        if (is_over) return finalize(seen, journals, stop);
         note_gpu(seen.gpu);
         if (seen.phase == JobPhase::queued && run_.state == RunState::starting) {
             store::RunChange change;
@@ -132,7 +137,7 @@ void Supervisor::try_to_cancel(Cancelling& cancelling, std::chrono::seconds grac
     const auto sent = executor().cancel(handle(), directory(), grace);
     cancelling.sent = sent.has_value();
     cancelling.away = !sent && note_outage(sent.error());
-    if (sent) return;
+    if (sent) return note_reached();
     cancelling.next = after(cancelling.pause);
     cancelling.pause = std::min<std::chrono::milliseconds>(cancelling.pause * 2, longest_pause);
     if (cancelling.away || sent.error().message() == cancelling.problem) return;

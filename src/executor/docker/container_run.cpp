@@ -28,6 +28,17 @@ std::string evidence(const dockerapi::Container& container, const std::string& l
 
 }  // namespace
 
+std::function<Error(const Error&)> not_asked(const Path& socket)
+{
+    return [asking = while_doing("contact the engine at {}", os::in_quotes(socket))](
+               const Error& error) {
+        const bool answered = error.kind() == ErrorKind::not_found ||
+                              error.kind() == ErrorKind::conflict ||
+                              error.kind() == ErrorKind::cancelled;
+        return answered ? asking(error) : asking(error).of_kind(ErrorKind::unreachable);
+    };
+}
+
 Result<JobStatus> ContainerRun::look(std::stop_token stop) const
 {
     auto said = TRY(read_report(files_, directory_));
@@ -46,13 +57,11 @@ Result<Liveness> ContainerRun::liveness(const std::optional<RunProcesses>& proce
     if (processes && processes->main.boot_id != os::boot_id())
         return Liveness::gone("the host was rebooted while the script ran");
     if (is_locked(directory_)) return Liveness();
-    const auto note = TRY(notes_.find(container_));
+    const auto note = TRY(notes_.find(container_).map_error([](const Error& error) {
+        return error.of_kind(ErrorKind::unreachable);
+    }));
     if (!note) return Liveness();  // never given to an engine
-    return ask_engine(*note, processes, stop).map_error([&](const Error& error) {
-        const auto asking = while_doing("contact the engine at {}", os::in_quotes(note->socket));
-        return error.kind() == ErrorKind::cancelled ? error
-                                                    : asking(error).of_kind(ErrorKind::unreachable);
-    });
+    return ask_engine(*note, processes, stop).map_error(not_asked(note->socket));
 }
 
 Result<Liveness> ContainerRun::ask_engine(const ContainerNote& note,

@@ -6,7 +6,13 @@
 #include "executor/run_directory/control_seal.hpp"
 #include "executor/run_directory/run_files.hpp"
 
+#include <functional>
+
 namespace ponk::executor::docker {
+
+// For a question about a run: an engine that fails, or does not answer in time, has not been
+// reached.
+std::function<Error(const Error&)> not_asked(const Path& socket);
 
 // One run in a container, as its directory shows it; the engine is asked only when the directory
 // is silent.

@@ -11,7 +11,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// A run whose container nobody holds the lock of, and whose engine is not there.
+// Nobody holds the run's lock, and its engine is not there.
 class ContainerRunTest : public testing::Test {
 protected:
     ContainerRunTest()

@@ -265,9 +265,10 @@ private:
         const auto note = TRY(notes_.find(handle));
         if (!note) return {};  // it was never launched
         const auto deadline = after(signal_patience);
-        const auto asking = while_doing("contact the engine at {}", os::in_quotes(note->socket));
-        const auto engine = TRY(Engine::connect(note->socket, deadline, {}).map_error(asking));
-        return signal_container(engine, handle, "TERM", deadline).map_error(asking);
+        const auto engine =
+            TRY(Engine::connect(note->socket, deadline, {}).map_error(not_asked(note->socket)));
+        return signal_container(engine, handle, "TERM", deadline)
+            .map_error(not_asked(note->socket));
     }
 
     // The engine that the run was given to; nullopt before that.

@@ -137,6 +137,12 @@ TEST_P(LocalExecutor, RunOfAnotherMachineIsNotTakenForOneBeforeAReboot)
     EXPECT_NE(status.error().message().find("'node7.example'"), std::string::npos);
     ASSERT_FALSE(canceled);
     EXPECT_EQ(canceled.error().kind(), ErrorKind::unreachable);
+    // The way out that the message names.
+    ASSERT_TRUE(os::remove_tree(job.context.directory));
+    const auto removed = target_.executor->sync(
+        job.spec.id.text(), job.context.directory, {}, after(std::chrono::seconds(0)), {});
+    ASSERT_FALSE(removed);
+    EXPECT_EQ(removed.error().kind(), ErrorKind::not_found) << removed.error().message();
 }
 
 TEST_P(LocalExecutor, AClaimWhoseOwnerDiedEarlyIsTakenOver)

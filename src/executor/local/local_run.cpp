@@ -70,15 +70,14 @@ Result<bool> LocalRun::is_of_this_boot() const
 {
     if (processes_->main.boot_id == os::boot_id()) return true;
     if (processes_->machine.empty() || processes_->machine == os::host_name()) return false;
-    return tl::unexpected(Error(
-        ErrorKind::unreachable,
-        fmt::format("the run is on the machine '{}', not on this one ('{}')",
-                    printable(processes_->machine),
-                    os::host_name()),
-        fmt::format("Use ponk on '{}'. If it no longer exists, remove the folder {}: the run is "
-                    "then recorded as lost.",
-                    printable(processes_->machine),
-                    os::in_quotes(directory_))));
+    if (!is_there(directory_))
+        return fail(ErrorKind::not_found, "{} does not exist", os::in_quotes(directory_));
+    return fail(ErrorKind::unreachable,
+                "the run is on the machine '{}', not on this one ('{}'); if that machine no longer "
+                "exists, remove the folder {}, and the run is recorded as lost",
+                printable(processes_->machine),
+                os::host_name(),
+                os::in_quotes(directory_));
 }
 
 bool LocalRun::is_supervised() const
@@ -91,7 +90,9 @@ Result<Liveness> LocalRun::liveness_of_processes()
     if (!TRY(is_of_this_boot()))
         return Liveness::gone("the host was rebooted while the script ran");
     if (is_supervised()) return Liveness{.reason = late_record()};
-    const auto recorded = [] { return Liveness::gone("its record was removed"); };
+    const auto recorded = [] {
+        return Liveness::gone("the record of its end was removed from the run's folder");
+    };
     // Written before the last of the two ended: nothing is left to do for it.
     if (TRY(files_.find(control::exit))) return recorded();
     if (!stand_in_)

@@ -51,8 +51,9 @@ Result<AgentCalls::Answer> AgentCalls::ask(AgentConnection& connection,
                                            const std::stop_token& stop)
 {
     return connection.call(std::move(request), deadline, stop).map_error([&](const Error& error) {
-        return connection.broken() ? not_reached(error.within("'" + name_of(host) + "'"))
-                                   : of_machine(error, host);
+        const auto named = error.within("'" + name_of(host) + "'");
+        if (connection.broken()) return not_reached(named);
+        return error.kind() == ErrorKind::unreachable ? named : of_machine(error, host);
     });
 }
 

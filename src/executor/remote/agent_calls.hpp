@@ -43,7 +43,7 @@ public:
                               Deadline deadline,
                               const std::stop_token& stop);
 
-    // For a run: `unreachable` when there is none, whatever the reason.
+    // For a run: `unreachable` when there is no connection, whatever the reason.
     Result<std::shared_ptr<AgentConnection>> connect(const HostAddress& host,
                                                      const std::stop_token& stop);
     // The connection to the folder that the run was given to; `unreachable` when there is another

@@ -116,7 +116,10 @@ Result<AgentCalls::Answer> bring_tree(const Options& options,
                 host_of(job), met ? HostPool::Attempt::when_due : HostPool::Attempt::now, stop);
         }();
         // Whoever was never met may not exist; one that was, if only for a moment, comes back.
-        if (!connection && connection.error().kind() == ErrorKind::unreachable) met = true;
+        if (!connection && connection.error().kind() == ErrorKind::unreachable) {
+            if (progress && !met) progress("the connection was cut; trying again");
+            met = true;
+        }
         if (!connection && (!met || Deadline::clock::now() >= deadline))
             return tl::unexpected(connection.error());
         if (connection) {

@@ -92,10 +92,7 @@ Result<JobStatus> FollowRun::once(const std::string& job,
         read_lengths(directory, gone);
         return gone;
     }
-    auto answer = TRY(std::move(asked).map_error([&](const Error& error) {
-        const bool named = connection->broken() || error.kind() != ErrorKind::unreachable;
-        return named ? error : error.within("'" + name_of(host) + "'");
-    }));
+    auto answer = TRY(std::move(asked));
     // What the files say is here all the same.
     const auto unreachable = answer.head["unreachable"];
     auto status = unreachable.is_null() ? TRY(parse_job_status(answer.head)) : JobStatus();

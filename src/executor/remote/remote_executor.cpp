@@ -98,7 +98,12 @@ public:
         request.head.set("grace", static_cast<std::int64_t>(grace.count()));
         const auto connection = TRY(calls_.reach(directory, TRY(host), {}));
         return AgentCalls::ask(*connection, *host, std::move(request), after(usual_patience), {})
-            .map([](const auto&) {});
+            .map([](const auto&) {})
+            .map_error([](const Error& error) {
+                // Nobody knows whether it was heard.
+                return error.kind() == ErrorKind::timeout ? error.of_kind(ErrorKind::unreachable)
+                                                          : error;
+            });
     }
 
     Result<> deliver(const std::string& handle,

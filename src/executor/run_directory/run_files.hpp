@@ -8,7 +8,7 @@
 #include <optional>
 
 // What happened to a run, and whether it lives, are two questions. Its files on this machine answer
-// the first; whoever knows answers the second: the kernel, an engine, a scheduler.
+// the first; whoever knows answers the second.
 namespace ponk::executor {
 
 // What the files say.
@@ -23,7 +23,7 @@ Result<RunReport> read_report(const SealedFiles& files, const Path& directory);
 // nullopt before the script has begun.
 Result<std::optional<RunProcesses>> read_processes(const SealedFiles& files, const Path& directory);
 
-// What whoever knows says.
+// Whether the run lives, as the kernel, an engine or a scheduler says.
 struct Liveness {
     enum class State {
         open,  // it lives, is about to begin, or nobody has begun it yet

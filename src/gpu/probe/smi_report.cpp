@@ -3,9 +3,10 @@
 
 #include "base/text.hpp"
 
+#include <pugixml.hpp>
+
 #include <algorithm>
 #include <cmath>
-#include <pugixml.hpp>
 
 namespace ponk::gpu {
 

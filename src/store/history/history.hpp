@@ -109,8 +109,8 @@ public:
     // this makes chunks of them now. Nothing that is read changes by it. To be called once in a
     // while.
     Result<> compact_all();
-    // From now on it happens so long after points came, on a thread beside: whoever reads pays for
-    // what is not in chunks. To be called before other threads use this object.
+    // From now on points are compacted on a thread of their own, `after` this time: whoever reads
+    // pays for what is not in chunks. To be called before other threads use this object.
     void compact_later(std::chrono::milliseconds after);
     // 0 when nothing of it is stored.
     Result<std::uint64_t> journal_offset(const RunId& id, const std::string& journal) const;

@@ -68,7 +68,7 @@ Result<Frame> first_frame(const Stream& stream,
     for (;;) {
         if (auto frame = TRY(parser.next())) return std::move(*frame);
         const auto bytes = TRY(read_some(stream.read.get(), deadline, stop));
-        if (bytes.empty()) return fail(ErrorKind::unavailable, "ponk-agent ended at once");
+        if (bytes.empty()) return fail(ErrorKind::unreachable, "ponk-agent ended at once");
         parser.take(bytes);
     }
 }

@@ -11,7 +11,7 @@ namespace ponk::executor::remote {
 Error advise_for_host(const Error& error, const HostAddress& host, const std::string& target)
 {
     if (host.empty()) return error;
-    if (!dockerapi::is_unreachable(error)) return ssh::name_target(error, target);
+    if (!dockerapi::is_engine_missing(error)) return ssh::name_target(error, target);
     const auto machine = name_of(host);
     const bool named = error.message().find(machine) != std::string::npos;
     const auto told = named ? error : error.within("on '" + machine + "'");

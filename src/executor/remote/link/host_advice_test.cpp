@@ -17,7 +17,7 @@ TEST(HostAdvice, EngineThatIsMissingNamesTheMachineAndTheCommandThatMendsIt)
 {
     const Error error =
         dockerapi::explain_unreachable("/nowhere/docker.sock", {ErrorKind::unavailable, "x"});
-    EXPECT_TRUE(dockerapi::is_unreachable(error));
+    EXPECT_TRUE(dockerapi::is_engine_missing(error));
     const Error told = advise_for_host(error, host, "my host");
     EXPECT_THAT(told.message(),
                 StartsWith("on 'ann@far.example:5022': no Docker engine: there is no socket "));

@@ -166,8 +166,11 @@ private:
         const auto said = std::string(trim(drain(child.err.get()) + early)).substr(0, 1200);
         if (const auto told = own_words(said)) return *told;
         // 255 is ssh's own; above 128 somebody was killed.
-        if (said.empty() && (!exit || exit->status() > 128))
-            return {ErrorKind::unreachable, "the connection was cut before ponk-agent answered"};
+        if (!exit || exit->status() == 255 || (said.empty() && exit->status() > 128)) {
+            return {ErrorKind::unreachable,
+                    "the connection was cut before ponk-agent answered" +
+                        (said.empty() ? said : ": " + printable(said))};
+        }
         const bool denied = exit && exit->status() == 126;
         return {ErrorKind::unavailable,
                 fmt::format("ponk-agent cannot be executed on that machine: {}",
