@@ -24,12 +24,17 @@ std::uint64_t size_of_journals(const Path& directory)
     return sum;
 }
 
+void set_lengths(const Path& directory, auto& out)
+{
+    out.log_length = size_of(directory / control::log);
+    out.journal_length = size_of_journals(directory);
+}
+
 }  // namespace
 
 void read_lengths(const Path& directory, JobStatus& status)
 {
-    status.log_length = size_of(directory / control::log);
-    status.journal_length = size_of_journals(directory);
+    set_lengths(directory, status);
 }
 
 Result<RunReport> read_report(const SealedFiles& files, const Path& directory)
@@ -41,8 +46,7 @@ Result<RunReport> read_report(const SealedFiles& files, const Path& directory)
             while_doing("read {}", os::in_quotes(directory / control::exit))));
         report.started = report.exit->started;
     }
-    report.log_length = size_of(directory / control::log);
-    report.journal_length = size_of_journals(directory);
+    set_lengths(directory, report);
     return report;
 }
 
