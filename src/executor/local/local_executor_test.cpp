@@ -104,28 +104,38 @@ TEST_P(LocalExecutor, NumbersOfEventFilesAreInTheJournalWhileTheScriptRunsAndOnc
     }
 }
 
-TEST_P(LocalExecutor, AfterARebootTheRunIsLost)
+// A run that began before this boot, with more lines of its file 'pid'.
+class EarlierBoot : public LocalExecutor {
+protected:
+    Job begun_before(const std::string& lines)
+    {
+        const auto job = make_job("hello");
+        EXPECT_TRUE(target_.executor->stage(job, [](const std::string&) {}, {}));
+        EXPECT_TRUE(os::make_directories(job.context.directory / control::claim));
+        const SealedFiles files(job.context.directory, key_of(job));
+        EXPECT_TRUE(files.publish(control::pid,
+                                  "ponk-pid 1\nstub 1 1\nguard 1 1\nmain 1 1\nboot before\n" +
+                                      lines + "end\n"));
+        return job;
+    }
+};
+
+INSTANTIATE_TEST_SUITE_P(Here,
+                         EarlierBoot,
+                         testing::Values(ContractTarget{"local", make_local}),
+                         testing::PrintToStringParamName());
+
+TEST_P(EarlierBoot, AfterARebootTheRunIsLost)
 {
-    const auto job = make_job("hello");
-    ASSERT_TRUE(target_.executor->stage(job, [](const std::string&) {}, {}));
-    ASSERT_TRUE(os::make_directories(job.context.directory / control::claim));
-    const SealedFiles files(job.context.directory, key_of(job));
-    ASSERT_TRUE(files.publish(control::pid,
-                              "ponk-pid 1\nstub 1 1\nguard 1 1\nmain 1 1\nboot before\nend\n"));
+    const auto job = begun_before("");
 
     EXPECT_EQ(follow(job, JobPhase::lost).reason, "the host was rebooted while the script ran");
 }
 
 // One home on a file system that two machines share.
-TEST_P(LocalExecutor, RunOfAnotherMachineIsNotTakenForOneBeforeAReboot)
+TEST_P(EarlierBoot, RunOfAnotherMachineIsNotTakenForOneBeforeAReboot)
 {
-    const auto job = make_job("hello");
-    ASSERT_TRUE(target_.executor->stage(job, [](const std::string&) {}, {}));
-    ASSERT_TRUE(os::make_directories(job.context.directory / control::claim));
-    const SealedFiles files(job.context.directory, key_of(job));
-    ASSERT_TRUE(files.publish(control::pid,
-                              "ponk-pid 1\nstub 1 1\nguard 1 1\nmain 1 1\nboot before\n"
-                              "machine node7.example\nend\n"));
+    const auto job = begun_before("machine node7.example\n");
 
     const auto status = target_.executor->sync(
         job.spec.id.text(), job.context.directory, {}, after(std::chrono::seconds(0)), {});
