@@ -220,7 +220,7 @@ class Bench:
                            capture_output=True, timeout=60)
         run = self.submit("print('x')\n", "--env", "KEY=secret:KEY")
         line = b"epoch 17 loss 0.123 hunter hun the key is hunter2-hunter2 and more text follows here\n" * 12000
-        with open(os.path.join(self.home, "runs", run, "log"), "wb") as stream:
+        with open(os.path.join(self.home, "runs", run, "attempts/1/tasks/0/log"), "wb") as stream:
             for _ in range(self.options.log_megabytes):
                 stream.write(line)
         self.report("two readers far behind the end of a log of %d MB with a secret" % self.options.log_megabytes, 0.5,

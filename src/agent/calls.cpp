@@ -57,10 +57,20 @@ Result<Reply> Calls::carry_out(const Json& head,
                                const std::stop_token& stop)
 {
     TRY(identity_.check());
+    TRY(require_format(stop));
     auto reply = dispatch(head, std::move(payload), progress, stop);
     // What was not found meanwhile may only have gone with the folder.
     if (!reply || reply->head.find("phase") != nullptr) TRY(identity_.check());
     return reply;
+}
+
+Result<> Calls::require_format(const std::stop_token& stop)
+{
+    const auto known = has_format_.lock();
+    if (*known) return {};
+    TRY(open_format(home_, stop));
+    *known = true;
+    return {};
 }
 
 Result<Reply> Calls::dispatch(const Json& head,
@@ -114,7 +124,7 @@ Result<Calls::Subject> Calls::subject_of(const Json& head)
 
 Result<> Calls::require_place(const RunId& run) const
 {
-    if (executor::is_there(runs_.of(run)) || !runs_.find_note(run, mark::type) ||
+    if (executor::is_there(runs_.of(run).root()) || !runs_.find_note(run, mark::type) ||
         runs_.is_marked(identity_.text()))
         return {};
     return fail(
@@ -159,7 +169,7 @@ Calls::stage(const Json& head, const executor::Progress& progress, std::stop_tok
     auto* const executor = TRY(executor_for(head));
     if (auto reply = TRY(lacking(job, stop))) return std::move(*reply);
     const auto lock = TRY(runs_.lock(job.spec.id, stop));
-    TRY(os::make_directories(job.context.directory));
+    TRY(os::make_directories(job.context.directory.task()));
     TRY(runs_.note(job.spec.id, mark::type, head.text("type")));
     TRY(runs_.note(job.spec.id, mark::snapshot, job.spec.snapshot.text()));
     const auto staged = executor->stage(job, progress, stop);
@@ -179,7 +189,7 @@ Result<Reply> Calls::examine(const Json& head, std::stop_token stop)
     auto* const executor = TRY(executor_for(head));
     if (auto reply = TRY(lacking(job, stop))) return std::move(*reply);
     const auto lock = TRY(runs_.lock(job.spec.id, stop));
-    TRY(os::make_directories(job.context.directory));
+    TRY(os::make_directories(job.context.directory.task()));
     const auto examination = TRY(executor->environments()->examine(job, stop));
     return Reply{{{"examination", to_json(examination)}}};
 }
@@ -219,7 +229,7 @@ Result<Reply> Calls::launch(const Json& head, std::stop_token stop)
 Result<Reply> Calls::sync(const Json& head, std::stop_token stop)
 {
     const auto subject = TRY(subject_of(head));
-    if (!executor::is_there(subject.directory)) {
+    if (!executor::is_there(subject.directory.root())) {
         return fail(ErrorKind::not_found,
                     "that machine has no run '{}' in {}",
                     subject.id.text(),
@@ -256,7 +266,7 @@ Result<Reply> Calls::cancel(const Json& head, std::stop_token)
 {
     const auto subject = TRY(subject_of(head));
     // Also for a run that never came: a launch that is still on its way finds the request.
-    TRY(os::make_directories(subject.directory));
+    TRY(os::make_directories(subject.directory.task()));
     TRY(subject.executor->cancel(
         subject.id.text(), subject.directory, std::chrono::seconds(head.integer("grace"))));
     return Reply();
@@ -283,7 +293,8 @@ Result<Reply> Calls::collect(const Json& head, std::stop_token stop)
 Result<Reply> Calls::note_collected(const Json& head)
 {
     const auto subject = TRY(subject_of(head));
-    if (executor::is_there(subject.directory)) TRY(runs_.note(subject.id, mark::collected, "yes"));
+    if (executor::is_there(subject.directory.root()))
+        TRY(runs_.note(subject.id, mark::collected, "yes"));
     return Reply();
 }
 
@@ -304,7 +315,7 @@ Result<Reply> Calls::store_work(const Json& head, std::stop_token stop)
             subject.executor->working_copies()->fetch(subject.id.text(), subject.directory, stop)))
         return Reply{{{"tree", tree->text()}}};
     // The script may be at work: what it puts in the place of a folder is not followed.
-    const auto work = executor::RunFolder::open(subject.directory, executor::control::work);
+    const auto work = executor::RunFolder::open(subject.directory.root(), "work");
     if (!work &&
         (work.error().kind() == ErrorKind::not_found || work.error().kind() == ErrorKind::conflict))
         return fail(ErrorKind::not_found, "the working copy no longer exists");
@@ -320,7 +331,7 @@ Result<Reply> Calls::store_work(const Json& head, std::stop_token stop)
 Result<Reply> Calls::clean(const Json& head, std::stop_token stop)
 {
     const auto subject = TRY(subject_of(head));
-    if (!executor::is_there(subject.directory)) return Reply();
+    if (!executor::is_there(subject.directory.root())) return Reply();
     const auto lock = TRY(runs_.lock(subject.id, stop));
     TRY(subject.executor->clean(subject.id.text(), subject.directory));
     TRY(runs_.remove(subject.id));

@@ -4,6 +4,7 @@
 #include "agent/home.hpp"
 #include "agent/lease_keeper.hpp"
 #include "agent/run_folders.hpp"
+#include "base/synced.hpp"
 #include "executor/executor.hpp"
 #include "snapshot/object_store.hpp"
 
@@ -40,7 +41,7 @@ public:
 private:
     struct Subject {  // a run that a call is about
         RunId id;
-        Path directory;
+        executor::RunDirectory directory;
         executor::Executor* executor;
     };
 
@@ -52,6 +53,8 @@ private:
                            std::string payload,
                            const executor::Progress& progress,
                            const std::stop_token& stop);
+    // Before anything looks at a run.
+    Result<> require_format(const std::stop_token& stop);
     Result<executor::Executor*> executor_for(const Json& head);
     // `unavailable` when a run of ours is missing because its folder is another one.
     [[nodiscard]] Result<> require_place(const RunId& run) const;
@@ -80,6 +83,7 @@ private:
     Result<Reply> get_objects(const Json& head, const std::stop_token& stop);
 
     Path home_;
+    Synced<bool> has_format_{false};
     HomeIdentity identity_;
     std::vector<std::string> environment_;
     snapshot::ObjectStore objects_;

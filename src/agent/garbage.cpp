@@ -34,7 +34,7 @@ Result<snapshot::GarbageReport> collect_garbage(const Path& home,
     for (const auto& run : runs.all()) {
         // The daemon's word counts; the files of the run are its script's.
         const auto fetched = runs.noted_ms(run, mark::collected);
-        if (fetched == 0 || fetched >= oldest || executor::is_locked(runs.of(run))) continue;
+        if (fetched == 0 || fetched >= oldest || executor::is_locked(runs.of(run).task())) continue;
         // One that cannot go now, because its engine is away, goes another day.
         static_cast<void>(rules.remove(run));
     }

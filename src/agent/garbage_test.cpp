@@ -36,13 +36,14 @@ protected:
     RunId run(const Digest& snapshot)
     {
         const auto id = RunId::make();
-        EXPECT_TRUE(os::make_directories(runs_.of(id) / "work/outputs"));
+        EXPECT_TRUE(os::make_directories(runs_.of(id).outputs()));
+        EXPECT_TRUE(os::make_directories(runs_.of(id).task()));
         EXPECT_TRUE(runs_.note(id, mark::snapshot, snapshot.text()));
         return id;
     }
     void put(const RunId& id, const char* name)
     {
-        EXPECT_TRUE(os::replace_file(runs_.of(id) / name, ""));
+        EXPECT_TRUE(os::replace_file(runs_.of(id).task() / name, ""));
     }
     Result<snapshot::GarbageReport> collect(std::uint64_t little_space = 0)
     {
@@ -72,7 +73,7 @@ TEST_F(Garbage, WhatARunNeedsStaysHoweverOldAndFull)
 
     ASSERT_TRUE(collect(~std::uint64_t{0}));
 
-    EXPECT_TRUE(std::filesystem::exists(runs_.of(id)));
+    EXPECT_TRUE(std::filesystem::exists(runs_.of(id).root()));
     EXPECT_TRUE(objects_.read_manifest(needed));
     EXPECT_FALSE(std::filesystem::exists(home_ / "store/objects" / snapshot::object_name(other)));
 }
@@ -87,21 +88,21 @@ TEST_F(Garbage, ARunThatEndedAndWasFetchedGoes)
     const auto report = collect();
 
     ASSERT_TRUE(report) << report.error().message();
-    EXPECT_FALSE(std::filesystem::exists(runs_.of(id)));
+    EXPECT_FALSE(std::filesystem::exists(runs_.of(id).root()));
     EXPECT_EQ(report->trashed_objects, 2U);
 }
 
 TEST_F(Garbage, ALogThatNobodyFetchedStays)
 {
     const auto id = run(tree("old"));
-    ASSERT_TRUE(os::remove_tree(runs_.of(id) / "work"));
+    ASSERT_TRUE(os::remove_tree(runs_.of(id).work()));
     put(id, "exit");
     put(id, "log");
     put(id, "collected");  // by its script
 
     ASSERT_TRUE(collect(~std::uint64_t{0}));
 
-    EXPECT_TRUE(std::filesystem::exists(runs_.of(id) / "log"));
+    EXPECT_TRUE(std::filesystem::exists(runs_.of(id).task() / "log"));
 }
 
 TEST_F(Garbage, ARunThatCannotBeRemovedStopsNothing)

@@ -2,6 +2,8 @@
 #include "agent/home.hpp"
 
 #include "executor/run_directory/control_seal.hpp"
+#include "executor/run_directory/home_format.hpp"
+#include "os/file_lock.hpp"
 #include "os/private_folder.hpp"
 
 #include <sys/statvfs.h>
@@ -48,6 +50,19 @@ Result<> open_home(const Path& home)
                                             " (mounted with noexec)",
                                         advice));
     }
+    return {};
+}
+
+Result<> open_format(const Path& home, const std::stop_token& stop)
+{
+    const auto lock = TRY(os::FileLock::take(
+        home / "format.lock", os::FileLock::Kind::exclusive, after(std::chrono::minutes(2)), stop));
+    const auto format = executor::HomeFormat::look(home);
+    if (!format && format.error().kind() == ErrorKind::conflict) {
+        const auto& why = format.error();
+        return tl::unexpected(Error(ErrorKind::unreachable, why.message(), why.hint()));
+    }
+    TRY(TRY(format).upgrade());
     return {};
 }
 

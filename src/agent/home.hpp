@@ -4,6 +4,8 @@
 #include "base/error.hpp"
 #include "os/file.hpp"
 
+#include <stop_token>
+
 namespace ponk::agent {
 
 using os::Path;
@@ -12,6 +14,10 @@ using os::Path;
 // cannot be kept in (read-only, on a network file system, nothing may be executed from it, open to
 // others) with advice for who set up the target.
 Result<> open_home(const Path& home);
+
+// Makes the folder one of this version, as soon as runs of an earlier version there have ended:
+// `unreachable` until then, and for ever when a newer ponk wrote it. Any process may call.
+Result<> open_format(const Path& home, const std::stop_token& stop);
 
 // The folder as it was when we came: a disk that is not mounted any more, or mounted over, makes
 // another one of it, which says nothing about its runs. A value.

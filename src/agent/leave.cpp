@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/leave.hpp"
 
+#include "agent/home.hpp"
 #include "agent/run_folders.hpp"
 #include "base/text.hpp"
 #include "executor/docker/docker_executor.hpp"
@@ -42,6 +43,7 @@ void remove_images(executor::Environments& environments, std::vector<std::string
 
 Result<std::vector<std::string>> leave(const os::Path& home, std::string_view own_runs)
 {
+    TRY(open_format(home, {}));
     const auto objects = TRY(snapshot::ObjectStore::open(home / "store"));
     const auto executor = TRY(executor::docker::make_executor({home, executor::trees_of(objects)}));
     std::set<std::string> own;

@@ -96,7 +96,7 @@ TEST_P(RemoteExecutor, LogsOutputsAndNamesComeHomeWhole)
     EXPECT_EQ(model.size(), 20'000'000U);
     EXPECT_EQ(log.substr(0, 9'000'000), std::string(9'000'000, 'x'));
     EXPECT_EQ(log.substr(9'000'000), sha256(model).text() + "  -\n");
-    EXPECT_FALSE(std::filesystem::exists(job.context.directory / "outputs.names"));
+    EXPECT_FALSE(std::filesystem::exists(job.context.directory.root() / "outputs.names"));
 }
 
 TEST_P(RemoteExecutor, MetricJournalsGrowHere)
@@ -107,7 +107,7 @@ TEST_P(RemoteExecutor, MetricJournalsGrowHere)
     const auto status = follow(job);
 
     EXPECT_EQ(status.journal_length, 6U);
-    EXPECT_EQ(os::read_file(job.context.directory / "journal/m-1").value(), "abcdef");
+    EXPECT_EQ(os::read_file(job.context.directory.task() / "journal/m-1").value(), "abcdef");
 }
 
 TEST_P(RemoteExecutor, CleaningLeavesNothingThere)

@@ -119,13 +119,14 @@ TEST_P(RemoteExecutor, AFolderThatIsGoneThereIsALostRun)
     const auto job = make_job("wait");
     start(job);
     follow(job, JobPhase::running);
-    const auto there = root_ / "machine/user/.ponk/runs" / job.spec.id.text();
-    const auto processes = parse_processes(os::read_file(there / control::pid).value()).value();
+    const RunDirectory there(root_ / "machine/user/.ponk/runs" / job.spec.id.text());
+    const auto processes =
+        parse_processes(os::read_file(there.task() / control::pid).value()).value();
     for (const auto* process : {&processes.guard, &processes.stub, &processes.main}) {
         ASSERT_GT(process->pid, 1);
         ::kill(process->pid, SIGKILL);
     }
-    while (!os::remove_tree(there))
+    while (!os::remove_tree(there.root()))
         std::this_thread::sleep_for(10ms);
 
     JobStatus seen{.phase = JobPhase::running, .log_length = 6};

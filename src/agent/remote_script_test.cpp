@@ -21,7 +21,7 @@ TEST_P(RemoteExecutor, ALinkInThePlaceOfTheJournalsBringsNothingHome)
     EXPECT_EQ(follow(job).exit->status(), 0);
 
     EXPECT_EQ(log_of(job), "done\n");
-    EXPECT_TRUE(os::list_directory(job.context.directory / "journal")->empty());
+    EXPECT_TRUE(os::list_directory(job.context.directory.task() / "journal")->empty());
 }
 
 TEST_P(RemoteExecutor, ManyOddNamesAmongTheJournalsKeepNobodyFromTheEnd)
@@ -42,14 +42,15 @@ TEST_P(RemoteExecutor, AFileThatOnlyClaimsItsLengthNeitherFillsADiskNorKeepsAnyb
     EXPECT_EQ(status.exit->status(), 5);
     EXPECT_EQ(status.exit->log_length, (std::uint64_t{20} << 30) + 6);
     EXPECT_EQ(status.exit->log_sha256, "") << "nobody waits for the digest of its zeros";
-    const auto log = os::open_file(job.context.directory / "log", O_RDONLY).value();
+    const auto log = os::open_file(job.context.directory.task() / "log", O_RDONLY).value();
     EXPECT_EQ(os::read_at(log.get(), 0, 7).value(), "before\n");
     EXPECT_EQ(os::read_at(log.get(), std::uint64_t{20} << 30, 9).value(), "after\n");
     struct stat info {};
     ASSERT_EQ(::fstat(log.get(), &info), 0);
     // File systems allot a few MiB ahead of who writes.
     EXPECT_LT(info.st_blocks, (64 << 20) / 512);
-    EXPECT_EQ(std::filesystem::file_size(job.context.directory / "journal/j"), Journals::longest);
+    EXPECT_EQ(std::filesystem::file_size(job.context.directory.task() / "journal/j"),
+              Journals::longest);
 }
 
 TEST_P(RemoteExecutor, ALinkInThePlaceOfTheWorkingCopyBringsNothingHome)
@@ -76,7 +77,7 @@ TEST_P(RemoteExecutor, WhatIsHereOfALogThatItsScriptRemovedStays)
     EXPECT_EQ(follow(job).exit->status(), 3);
 
     EXPECT_EQ(log_of(job), "hello\n");
-    EXPECT_FALSE(is_there(job.context.directory / "log.first"));
+    EXPECT_FALSE(is_there(job.context.directory.task() / "log.first"));
 }
 
 TEST_P(RemoteExecutor, AScriptCannotNameOtherOutputsThanItsOwn)

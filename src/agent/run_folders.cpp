@@ -43,7 +43,7 @@ Result<std::optional<os::FileLock>> RunFolders::try_lock(const RunId& run) const
 
 Result<> RunFolders::remove(const RunId& run) const
 {
-    TRY(os::remove_tree(of(run)));
+    TRY(os::remove_tree(of(run).root()));
     TRY(os::remove_tree(home_ / "notes" / run.text()));
     ::unlink((home_ / "locks" / run.text()).c_str());
     return {};
@@ -68,7 +68,7 @@ Result<> RunFolders::mark(const std::string& identity) const
     if (noted) {
         for (const auto& entry : *noted) {
             const auto id = RunId::parse(entry.name);
-            if (id && !executor::is_there(of(*id))) return {};
+            if (id && !executor::is_there(of(*id).root())) return {};
         }
     }
     TRY(os::make_directories(home_ / "runs"));

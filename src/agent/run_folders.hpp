@@ -3,6 +3,7 @@
 
 #include "base/hash.hpp"
 #include "base/id.hpp"
+#include "executor/job/run_directory.hpp"
 #include "os/file.hpp"
 #include "os/file_lock.hpp"
 
@@ -28,7 +29,10 @@ class RunFolders {
 public:
     explicit RunFolders(Path home) : home_(std::move(home)) {}
 
-    [[nodiscard]] Path of(const RunId& run) const { return home_ / "runs" / run.text(); }
+    [[nodiscard]] executor::RunDirectory of(const RunId& run) const
+    {
+        return executor::RunDirectory(home_ / "runs" / run.text());
+    }
     // What changes a run is done by one process at a time: after a cut, the ponk-agent of the old
     // connection may go on for a moment.
     Result<os::FileLock> lock(const RunId& run, std::stop_token stop) const;

@@ -66,7 +66,7 @@ TEST_F(Api, ARunIsSubmittedWaitedForAndRead)
 TEST_F(Api, HolesOfALogAreServedToNobodyButWhoAsksForRawBytes)
 {
     const auto id = submit().text("run_id");
-    const auto log = root_ / "home/runs" / id / "log";
+    const auto log = executor::RunDirectory(root_ / "home/runs" / id).task() / "log";
     const auto first = os::read_file(log).value();
     std::filesystem::resize_file(log, 3 << 20);
     std::ofstream(log, std::ios::app) << "after";

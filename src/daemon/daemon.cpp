@@ -23,6 +23,7 @@
 #include "executor/local/local_executor.hpp"
 #include "executor/remote/link/ssh_stream.hpp"
 #include "executor/remote/remote_executor.hpp"
+#include "executor/run_directory/home_format.hpp"
 #include "executor/run_directory/object_trees.hpp"
 #include "net/server.hpp"
 #include "os/private_folder.hpp"
@@ -307,9 +308,13 @@ Result<> run(const Options& options)
     TRY(os::make_directories(options.home));
     TRY(os::check_private(options.home));
     const auto home_lock = TRY(take_home(options.home));
+    const auto format = TRY(executor::HomeFormat::look(options.home));
     const auto history = TRY(store::History::open(options.home / "history", TRY(sync_of(options))));
     history->compact_later(std::chrono::seconds(2));
     if (!history->opening().notice.empty()) log_line(history->opening().notice);
+    // Behind the database, whose new version keeps earlier programs out.
+    if (const auto runs = TRY(format.upgrade()); runs > 0)
+        log_line(fmt::format("converted {} runs of an earlier version", runs));
     audit::AuditLog audit(options.home, log_line);  // longer than whoever answers
     const auto objects = TRY(snapshot::ObjectStore::open(options.home / "store"));
     secrets::Secrets secrets(options.home);

@@ -27,7 +27,7 @@ Result<std::vector<RunId>> import_run_directories(const engine::Context& context
     std::vector<model::Run> runs;
     for (const auto& entry : *entries) {
         const auto id = RunId::parse(entry.name);
-        auto run = id ? engine::read_note(context.run_directory(*id)) : std::nullopt;
+        auto run = id ? engine::read_note(context.run_directory(*id).root()) : std::nullopt;
         if (!run || run->id != *id) continue;
         if (model::is_terminal(run->state)) ended.push_back(run->id);
         runs.push_back(std::move(*run));

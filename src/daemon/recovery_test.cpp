@@ -26,10 +26,10 @@ protected:
         run_.state = model::RunState::completed;
         run_.configuration = to_json(spec);
         const auto directory = context_.run_directory(run_.id);
-        EXPECT_TRUE(os::make_directories(directory / "journal"));
-        EXPECT_TRUE(engine::write_last_note(directory, run_));
+        EXPECT_TRUE(os::make_directories(directory.task() / "journal"));
+        EXPECT_TRUE(engine::write_last_note(directory.root(), run_));
         EXPECT_TRUE(os::replace_file(
-            directory / "journal/1.journal",
+            directory.task() / "journal/1.journal",
             model::journal_record(JsonObject{{"metric", "loss"}, {"value", 0.5}, {"step", 1}})));
     }
 

@@ -31,7 +31,7 @@ public:
         return "job-" + TRY(inner_->launch(job, stop));
     }
     Result<executor::JobStatus> sync(const std::string& job,
-                                     const executor::Path& directory,
+                                     const executor::RunDirectory& directory,
                                      const executor::JobStatus& seen,
                                      Deadline deadline,
                                      std::stop_token stop) override
@@ -48,7 +48,7 @@ public:
         return executor::JobStatus{.phase = executor::JobPhase::queued};
     }
     Result<> cancel(const std::string& job,
-                    const executor::Path& directory,
+                    const executor::RunDirectory& directory,
                     std::chrono::seconds grace) override
     {
         ++cancels;
@@ -58,7 +58,7 @@ public:
         return inner_->cancel(TRY(known(job)), directory, grace);
     }
     Result<executor::Collected> collect(const std::string& job,
-                                        const executor::Path& directory,
+                                        const executor::RunDirectory& directory,
                                         const executor::BeforeStoring& before,
                                         std::stop_token stop) override
     {
@@ -69,7 +69,7 @@ public:
         }
         return inner_->collect(TRY(known(job)), directory, before, stop);
     }
-    Result<> clean(const std::string& job, const executor::Path& directory) override
+    Result<> clean(const std::string& job, const executor::RunDirectory& directory) override
     {
         return inner_->clean(TRY(known(job)), directory);
     }

@@ -270,7 +270,7 @@ Result<model::Run> Engine::rerun(const RunId& original, const RunId& id, Submitt
     spec.policy.may_promote = false;  // what is in production is not moved by repeating an old run
     TRY(require_consents(context_, spec, before.project_path));
     TRY(pin_environment(
-        context_.run_directory(original), before, context_.run_directory(id), spec));
+        context_.run_directory(original).root(), before, context_.run_directory(id).root(), spec));
     model::Run run;
     run.id = id;
     run.name = before.name;
@@ -317,7 +317,7 @@ Result<model::Run> Engine::cancel_waiting(const model::Run& run)
     store::RunChange change;
     change.ended = wall_milliseconds();
     auto ended = TRY(context_.history.update_state(run.id, run.state, RunState::canceled, change));
-    static_cast<void>(write_last_note(context_.run_directory(run.id), ended));
+    static_cast<void>(write_last_note(context_.run_directory(run.id).root(), ended));
     context_.notifier.ring(run.id);
     return ended;
 }
@@ -347,8 +347,8 @@ void Engine::wait_for_supervisors(Deadline deadline)
         const auto ids = unfinished_runs();
         return std::any_of(ids.begin(), ids.end(), [this](const RunId& id) {
             std::error_code ignored;
-            return std::filesystem::exists(context_.run_directory(id) / executor::control::exit,
-                                           ignored);
+            return std::filesystem::exists(
+                context_.run_directory(id).task() / executor::control::exit, ignored);
         });
     };
     while (waiting() && Deadline::clock::now() < deadline)
@@ -359,7 +359,7 @@ void Engine::give_up_lost_runs(const Error& why)
 {
     for (const auto& id : unfinished_runs()) {
         std::error_code ignored;
-        if (std::filesystem::exists(context_.run_directory(id), ignored)) continue;
+        if (std::filesystem::exists(context_.run_directory(id).root(), ignored)) continue;
         if (const auto supervisor = find(id)) supervisor->give_up(why);
     }
 }

@@ -55,7 +55,7 @@ TEST_F(WaitingRuns, WhatWasSubmittedIsWhatRunsLater)
     wait_for_snapshot(second.id);
     const auto stored = history_->get_run(second.id)->snapshot;
     ASSERT_EQ(stored.size(), 64U);
-    EXPECT_FALSE(std::filesystem::exists(engine_->context().run_directory(second.id) / "work"));
+    EXPECT_FALSE(std::filesystem::exists(engine_->context().run_directory(second.id).work()));
 
     ASSERT_TRUE(os::replace_file(root_ / "project" / "ok.py", "changed"));
     release_ = true;

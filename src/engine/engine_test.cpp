@@ -27,7 +27,7 @@ TEST_F(Engines, CarriesARunFromSubmitToItsEnd)
     EXPECT_EQ(ended.exit_code, 0);
     EXPECT_EQ(ended.snapshot.size(), 64U);
     EXPECT_TRUE(ended.timings.contains("snapshot"));
-    EXPECT_EQ(*os::read_file(engine_->context().run_directory(run->id) / "log"), "hello\n");
+    EXPECT_EQ(*os::read_file(engine_->context().run_directory(run->id).task() / "log"), "hello\n");
 }
 
 TEST_F(Engines, KeepsTheScriptsOwnCode)
@@ -243,7 +243,7 @@ TEST_F(Engines, ARunWhoseSnapshotWasTakenBeforeACrashRunsThatSnapshot)
     run.target_type = "local";
     run.state = RunState::preparing;
     ASSERT_TRUE(history_->create_run(run));
-    const auto folder = engine_->context().run_directory(wanted.id);
+    const auto folder = engine_->context().run_directory(wanted.id).root();
     ASSERT_TRUE(os::make_directories(folder));
     run.snapshot = before.snapshot;
     ASSERT_TRUE(write_first_note(folder, run));

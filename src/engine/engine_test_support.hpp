@@ -42,7 +42,7 @@ protected:
             return release_ ? 0 : 143;
         };
         options.scripts["metrics.py"] = [](executor::fake::Process& process) {
-            const auto folder = process.job().context.directory / "journal";
+            const auto folder = process.job().context.directory.task() / "journal";
             std::filesystem::create_directories(folder);
             static_cast<void>(os::replace_file(
                 folder / "1",
@@ -51,7 +51,7 @@ protected:
             return 0;
         };
         options.scripts["many.py"] = [](executor::fake::Process& process) {
-            const auto folder = process.job().context.directory / "journal";
+            const auto folder = process.job().context.directory.task() / "journal";
             std::filesystem::create_directories(folder);
             std::string text;
             for (int step = 0; step < 45'000; step += 100) {

@@ -50,9 +50,9 @@ public:
     // Brings the working copy, as it is now, into our store (whose lease the caller holds);
     // nullopt: it is `work/` of `directory`.
     virtual Result<std::optional<Digest>>
-    fetch(const std::string& handle, const Path& directory, std::stop_token stop) = 0;
+    fetch(const std::string& handle, const RunDirectory& directory, std::stop_token stop) = 0;
     // False when it is plain without asking anybody that `collect` would bring nothing.
-    [[nodiscard]] virtual bool may_have_outputs(const Path& directory) const = 0;
+    [[nodiscard]] virtual bool may_have_outputs(const RunDirectory& directory) const = 0;
 };
 
 }  // namespace ponk::executor

@@ -23,16 +23,17 @@ bool is_call_name(const std::string& name)
 }  // namespace
 
 Result<> Executor::deliver(const std::string& /*handle*/,
-                           const Path& directory,
+                           const RunDirectory& directory,
                            const std::string& name,
                            std::string answer)
 {
     if (!is_call_name(name))
         return fail(ErrorKind::invalid_argument, "'{}' is not a call of a script", printable(name));
     // Whatever the script put in its place is not followed.
-    if (::mkdir((directory / control::answers).c_str(), 0700) != 0 && errno != EEXIST)
-        return fail_errno(errno, "make {}", os::in_quotes(directory / control::answers));
-    const auto folder = TRY(RunFolder::open(directory, control::answers));
+    if (::mkdir((directory.task() / control::answers).c_str(), 0700) != 0 && errno != EEXIST)
+        return fail_errno(errno, "make {}", os::in_quotes(directory.task() / control::answers));
+    const auto folder =
+        TRY(RunFolder::open(directory.root(), RunDirectory::task_part() / control::answers));
     return os::replace_file(folder.path() / name, answer, 0600, os::Durable::no)
         .map_error([&folder](const Error& error) { return folder.in_words(error); });
 }

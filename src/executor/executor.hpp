@@ -28,7 +28,7 @@ public:
     // Brings our copy of log, journals and exit record up to date and returns the status; blocks
     // until something is new since `seen` or the deadline has passed (which is not an error).
     virtual Result<JobStatus> sync(const std::string& handle,
-                                   const Path& directory,
+                                   const RunDirectory& directory,
                                    const JobStatus& seen,
                                    Deadline deadline,
                                    std::stop_token stop) = 0;
@@ -36,22 +36,23 @@ public:
     // Asks the job to end, kills it after `grace`. Returns at once; sync reports the end. A job
     // that is gone is a success. One that has not begun never begins: sync then says `ended` with
     // cause "cancel", or stays at `starting` for ever when the target never heard of it.
-    virtual Result<>
-    cancel(const std::string& handle, const Path& directory, std::chrono::seconds grace) = 0;
+    virtual Result<> cancel(const std::string& handle,
+                            const RunDirectory& directory,
+                            std::chrono::seconds grace) = 0;
 
     // After the end: brings `outputs/` home.
     virtual Result<Collected> collect(const std::string& handle,
-                                      const Path& directory,
+                                      const RunDirectory& directory,
                                       const BeforeStoring& before,
                                       std::stop_token stop) = 0;
 
     // Removes the run's tree and control files from the target (our copy of the log stays).
-    virtual Result<> clean(const std::string& handle, const Path& directory) = 0;
+    virtual Result<> clean(const std::string& handle, const RunDirectory& directory) = 0;
 
     // Gives the run's relay the answer to a call of the script (docs/design/relay.md): `name` is
     // the call's.
     virtual Result<> deliver(const std::string& handle,
-                             const Path& directory,
+                             const RunDirectory& directory,
                              const std::string& name,
                              std::string answer);
 

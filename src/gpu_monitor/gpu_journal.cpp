@@ -13,7 +13,7 @@
 
 namespace ponk::gpu_monitor {
 
-GpuJournal::GpuJournal(const os::Path& directory,
+GpuJournal::GpuJournal(const executor::RunDirectory& directory,
                        const std::string& run,
                        const std::vector<gpu::Device>& devices,
                        std::int64_t started)
@@ -22,11 +22,12 @@ GpuJournal::GpuJournal(const os::Path& directory,
     for (unsigned i = 0; i < devices.size(); ++i)
         places_.emplace(devices[i].uuid, i);
     // The script may have begun: what it put in the place of the folder is not followed.
-    ::mkdir((directory / executor::control::journal).c_str(), 0700);
-    const auto folder = executor::RunFolder::open(directory, executor::control::journal);
+    ::mkdir((directory.task() / executor::control::journal).c_str(), 0700);
+    const auto folder = executor::RunFolder::open(
+        directory.root(), executor::RunDirectory::task_part() / executor::control::journal);
     if (folder)
         file_ = os::Fd(::openat(folder->fd(),
-                                fmt::format("side-{}.journal", to_hex(random_bytes(4))).c_str(),
+                                fmt::format("gpu-{}.journal", to_hex(random_bytes(4))).c_str(),
                                 O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC,
                                 0600));
     write(JsonObject{{"journal", 1}, {"run", run}, {"pid", ::getpid()}, {"time", started}});

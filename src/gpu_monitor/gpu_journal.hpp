@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "executor/job/run_directory.hpp"
 #include "gpu/device.hpp"
 #include "os/fd.hpp"
 #include "os/file.hpp"
@@ -16,7 +17,7 @@ namespace ponk::gpu_monitor {
 // written is not a reason to stop.
 class GpuJournal {
 public:
-    GpuJournal(const os::Path& directory,
+    GpuJournal(const executor::RunDirectory& directory,
                const std::string& run,
                const std::vector<gpu::Device>& devices,
                std::int64_t started);

@@ -59,8 +59,9 @@ Keeper::Keeper(KeeperOptions options, Report& report)
     : options_(std::move(options)), parent_(os::variable(options_.own_environment, "PONK_RUN_ID")),
       report_(report), changes_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK))
 {
-    ::inotify_add_watch(
-        changes_.get(), options_.directory.c_str(), IN_CREATE | IN_MOVED_TO | IN_DELETE_SELF);
+    ::inotify_add_watch(changes_.get(),
+                        options_.directory.task().c_str(),
+                        IN_CREATE | IN_MOVED_TO | IN_DELETE_SELF);
     const auto& request = options_.job.request;
     state_ = {{"phase", "queued"},
               {"requested", request.selection},
@@ -225,8 +226,8 @@ Result<> Keeper::start()
 // A run whose folder was removed wants nothing any more.
 bool Keeper::is_cancelled() const
 {
-    return executor::is_there(options_.directory / executor::control::cancel) ||
-           !executor::is_there(options_.directory);
+    return executor::is_there(options_.directory.task() / executor::control::cancel) ||
+           !executor::is_there(options_.directory.task());
 }
 
 // Shorter when something happens in the run directory.
@@ -242,7 +243,7 @@ void Keeper::write_state()
 {
     auto text = executor::gpu_state_text(state_);
     if (text == written_) return;
-    const auto done = os::replace_file(options_.directory / executor::control::gpu,
+    const auto done = os::replace_file(options_.directory.task() / executor::control::gpu,
                                        options_.files.sealed(executor::control::gpu, text),
                                        0600,
                                        os::Durable::no);
@@ -251,7 +252,7 @@ void Keeper::write_state()
 
 void Keeper::publish_end(model::ExitRecord record, std::string_view why)
 {
-    record.by = "side";
+    record.by = "monitor";
     record.started = record.ended = wall_milliseconds();
     state_.set("phase", "ended");
     state_.set("verdict", gpu::to_string(gpu::Verdict::unknown));

@@ -36,7 +36,7 @@ private:
 
 struct KeeperOptions {
     executor::MonitorJob job;
-    Path directory;
+    executor::RunDirectory directory;
     executor::SealedFiles files;
     std::string key;  // of the run, for its supervisor
     std::vector<std::string> own_environment;

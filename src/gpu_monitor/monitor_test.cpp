@@ -75,7 +75,9 @@ TEST(Strangers, MemoryThatNobodyHoldsIsNotSilentlyGiven)
 TEST(GpuJournal, WritesMetricsByPlaceAndCountsEnergyFromTheStart)
 {
     const os::TestFolder folder;
-    GpuJournal journal(folder.path(), "r", {card("GPU-z"), card("GPU-a")}, 1000);
+    const executor::RunDirectory run(folder.path());
+    ASSERT_TRUE(os::make_directories(run.task()));
+    GpuJournal journal(run, "r", {card("GPU-z"), card("GPU-a")}, 1000);
     auto sample = sample_with({}, 7);
     sample.devices[0].utilisation = 0.25;
     sample.devices[0].energy_joules = 100.0;
@@ -84,9 +86,9 @@ TEST(GpuJournal, WritesMetricsByPlaceAndCountsEnergyFromTheStart)
     sample.devices[0].energy_joules = 130.0;
     journal.add(sample);
 
-    const auto files = os::list_directory(folder.path() / "journal");
+    const auto files = os::list_directory(run.task() / "journal");
     ASSERT_TRUE(files && files->size() == 1);
-    const auto text = os::read_file(folder.path() / "journal" / files->front().name);
+    const auto text = os::read_file(run.task() / "journal" / files->front().name);
     const auto piece = model::read_journal(*text, 0);
     EXPECT_EQ(piece.damaged, 0U);
     std::map<std::string, double> last;
@@ -101,10 +103,12 @@ TEST(GpuJournal, WritesMetricsByPlaceAndCountsEnergyFromTheStart)
 TEST(GpuJournal, ALinkInThePlaceOfItsFolderIsNotFollowed)
 {
     const os::TestFolder folder;
+    const executor::RunDirectory run(folder.path());
     const os::TestFolder elsewhere;
-    std::filesystem::create_symlink(elsewhere.path(), folder.path() / "journal");
+    ASSERT_TRUE(os::make_directories(run.task()));
+    std::filesystem::create_symlink(elsewhere.path(), run.task() / "journal");
 
-    GpuJournal journal(folder.path(), "r", {card("GPU-a")}, 1000);
+    GpuJournal journal(run, "r", {card("GPU-a")}, 1000);
     journal.add(sample_with({}, 7));
 
     EXPECT_THAT(os::list_directory(elsewhere.path()).value(), IsEmpty());

@@ -47,7 +47,7 @@ Result<std::optional<os::Fd>> claim(const os::Path& directory)
     return lock;
 }
 
-Result<> keep(const os::Path& directory, int environment, Report& report, int lease)
+Result<> keep(const executor::RunDirectory& directory, int environment, Report& report, int lease)
 {
     auto words = split(TRY(read_all(environment)), '\0');
     ::close(environment);
@@ -55,15 +55,15 @@ Result<> keep(const os::Path& directory, int environment, Report& report, int le
     if (words.empty()) return fail(ErrorKind::invalid_argument, "no key was given");
     auto key = std::move(words.front());
     words.erase(words.begin());
-    const auto lock = TRY(claim(directory));
+    const auto lock = TRY(claim(directory.task()));
     if (!lock) {
         report.say("claimed");
         ::_exit(claimed);
     }
-    const auto text = TRY(os::read_file(directory / executor::control::monitor));
+    const auto text = TRY(os::read_file(directory.task() / executor::control::monitor));
     Keeper keeper({.job = TRY(executor::parse_monitor_job(text)),
                    .directory = directory,
-                   .files = {directory, key},
+                   .files = {directory.task(), key},
                    .key = key,
                    .own_environment = os::own_variables(),
                    .run_environment = std::move(words),
@@ -99,7 +99,8 @@ int main(int argc, char** argv)
     for (int i = 2; i < argc; ++i)
         ::fcntl(number(i), F_SETFD, FD_CLOEXEC);
     Report report{os::Fd(number(3))};
-    const auto kept = keep(argv[1], number(2), report, argc == 5 ? number(4) : -1);
+    const auto kept =
+        keep(executor::RunDirectory(argv[1]), number(2), report, argc == 5 ? number(4) : -1);
     if (!kept) static_cast<void>(report.refuse(kept.error()));
     return kept ? 0 : failed;
 }

@@ -46,7 +46,8 @@ public:
         id_ = TRY(create_container(*engine_, spec, after(patience), {}));
         const auto started = fill_and_start(spec);
         if (!started) {
-            static_cast<void>(os::remove_tree(options_.directory / executor::control::environment));
+            static_cast<void>(
+                os::remove_tree(options_.directory.task() / executor::control::environment));
             static_cast<void>(remove_container(*engine_, name_, after(patience)));
             return tl::unexpected(started.error());
         }
@@ -92,7 +93,7 @@ private:
 
     Result<> hold(const std::vector<gpu::Lease>& leases, ContainerSpec& spec)
     {
-        const auto file = options_.directory / executor::control::spec;
+        const auto file = options_.directory.task() / executor::control::spec;
         auto stub = TRY(executor::parse_stub_spec(TRY(os::read_file(file))));
         stub.holds.clear();
         for (const auto& lease : leases) {
@@ -108,7 +109,7 @@ private:
         if (options_.job.tree_is_copied)
             TRY(executor::docker::copy_tree_in(*engine_, spec, options_.directory, {}));
         // Read and removed by the supervisor before anything else.
-        TRY(os::replace_file(options_.directory / executor::control::environment,
+        TRY(os::replace_file(options_.directory.task() / executor::control::environment,
                              options_.key + '\0' + environment_.bytes(),
                              0600,
                              os::Durable::no));

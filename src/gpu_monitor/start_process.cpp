@@ -23,7 +23,7 @@ public:
     Result<Json> start(const std::vector<gpu::Device>& devices,
                        const std::vector<gpu::Lease>& leases) override
     {
-        const auto file = options_.directory / executor::control::spec;
+        const auto file = options_.directory.task() / executor::control::spec;
         auto spec = TRY(executor::parse_stub_spec(TRY(os::read_file(file))));
         spec.holds.clear();
         for (const auto& lease : leases)
@@ -36,7 +36,7 @@ public:
         }
         const auto bytes = options_.key + '\0' + environment.bytes();
         const auto said = executor::start_stub({.program = options_.job.stub,
-                                                .directory = options_.directory,
+                                                .directory = options_.directory.task(),
                                                 .environment = bytes,
                                                 .lease = options_.lease},
                                                [this](os::Fd pidfd) { stub_ = std::move(pidfd); },
@@ -44,7 +44,7 @@ public:
         if (!said) {
             // Its silence is the end of the run: it must not begin after that. One that has begun
             // is followed as if it had said so.
-            auto claimed = executor::claim_start(options_.directory);
+            auto claimed = executor::claim_start(options_.directory.task());
             if (claimed && !*claimed) return Json();
             if (claimed) claim_ = std::move(**claimed);
             return tl::unexpected(said.error().within("start the supervisor"));

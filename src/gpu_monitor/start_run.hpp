@@ -29,7 +29,7 @@ public:
 
 struct StarterOptions {
     const executor::MonitorJob& job;
-    const Path& directory;
+    const executor::RunDirectory& directory;
     const executor::SealedFiles& files;
     std::vector<std::string> environment;  // of the script: "K=V"
     std::string key;

@@ -50,8 +50,8 @@ std::uint64_t own_pid_namespace()
 bool Keeper::has_ended()
 {
     if (const auto exit = options_.files.find(executor::control::exit); exit && *exit) return true;
-    if (!executor::is_there(options_.directory)) return true;
-    if (executor::is_locked(options_.directory)) {
+    if (!executor::is_there(options_.directory.task())) return true;
+    if (executor::is_locked(options_.directory.task())) {
         was_locked_ = true;
         unlocked_since_.reset();
         return false;
@@ -190,7 +190,7 @@ void Keeper::keep_required()
     if (enforced_.empty()) return;
     state_.set("enforced", enforced_);
     write_state();
-    static_cast<void>(executor::request_end(options_.directory, end_grace));
+    static_cast<void>(executor::request_end(options_.directory.task(), end_grace));
     starter_->ask_to_end();
 }
 
@@ -224,7 +224,7 @@ void Keeper::look_for_remains()
 
 void Keeper::judge()
 {
-    const auto work = executor::RunFolder::open(options_.directory, executor::control::work);
+    const auto work = executor::RunFolder::open(options_.directory.root(), "work");
     if (!touched_ && work) {
         for (auto& finding : gpu::scan_scripts(work->path(), options_.job.script))
             findings_.push_back(std::move(finding));

@@ -82,6 +82,8 @@ Result<> read_field(const NamedField& known, std::string_view value, ExitRecord&
 {
     if (const auto* text = std::get_if<std::string ExitRecord::*>(&known.field)) {
         record.*(*text) = from_one_line(value);
+        // Its name in files of the first version.
+        if (known.name == "by" && record.by == "side") record.by = "monitor";
         return {};
     }
     const auto number = parse_integer(value);

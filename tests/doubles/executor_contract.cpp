@@ -49,7 +49,7 @@ Job ExecutorContract::make_job(const std::string& script)
     auto job = target_.job;
     job.spec.id = RunId::make();
     job.context.token = to_hex(random_bytes(16));
-    job.context.directory = root_ / "runs" / job.spec.id.text();
+    job.context.directory = RunDirectory(root_ / "runs" / job.spec.id.text());
     job.spec.program.script = script + target_.script_suffix;
     return job;
 }
@@ -87,7 +87,7 @@ JobStatus ExecutorContract::follow(const Job& job, JobPhase phase)
 
 std::string ExecutorContract::log_of(const Job& job)
 {
-    return os::read_file(job.context.directory / "log").value_or("(no log)");
+    return os::read_file(job.context.directory.task() / "log").value_or("(no log)");
 }
 
 TEST_P(ExecutorContract, ARunEndsWithItsTrueCodeAndLog)
@@ -232,7 +232,7 @@ TEST_P(ExecutorContract, CleaningKeepsTheLogAndTheRecord)
 
     EXPECT_EQ(log_of(job), "hello\n");
     EXPECT_EQ(follow(job).exit->status(), 0);
-    EXPECT_FALSE(std::filesystem::exists(job.context.directory / "work"));
+    EXPECT_FALSE(std::filesystem::exists(job.context.directory.work()));
 }
 
 TEST_P(ExecutorContract, ManyRunsAtOnce)

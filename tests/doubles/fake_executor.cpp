@@ -40,7 +40,7 @@ public:
     }
     void output(const std::string& name, std::string_view bytes) override
     {
-        const auto folder = job_.context.directory / control::work / "outputs";
+        const auto folder = job_.context.directory.outputs();
         if (os::make_directories(folder)) {
             [[maybe_unused]] const auto done = os::replace_file(folder / name, bytes);
         }
@@ -95,8 +95,8 @@ public:
 private:
     void append_to_file(std::string_view bytes) const
     {
-        const auto file =
-            os::open_file(job_.context.directory / control::log, O_WRONLY | O_CREAT | O_APPEND);
+        const auto file = os::open_file(job_.context.directory.task() / control::log,
+                                        O_WRONLY | O_CREAT | O_APPEND);
         if (file) {
             [[maybe_unused]] const auto done = os::write_all(file->get(), bytes);
         }
@@ -124,7 +124,7 @@ private:
         record.log_length = log_.size();
         record.log_sha256 = sha256(log_).text();
         [[maybe_unused]] const auto done =
-            os::publish_file(job_.context.directory / control::exit, to_text(record));
+            os::publish_file(job_.context.directory.task() / control::exit, to_text(record));
         status_.phase = JobPhase::ended;
         status_.exit = record;
         changed_.notify_all();
@@ -152,8 +152,8 @@ public:
 
     Result<Staged> stage(const Job& job, const Progress& /*progress*/, std::stop_token) override
     {
-        TRY(os::make_directories(job.context.directory / control::journal));
-        TRY(os::make_directories(job.context.directory / control::work));
+        TRY(os::make_directories(job.context.directory.task() / control::journal));
+        TRY(os::make_directories(job.context.directory.work()));
         return Staged();
     }
 
@@ -178,32 +178,35 @@ public:
     }
 
     Result<JobStatus> sync(const std::string& handle,
-                           const Path& directory,
+                           const RunDirectory& directory,
                            const JobStatus& seen,
                            Deadline deadline,
                            std::stop_token stop) override
     {
         if (const auto found = find(handle)) return found->wait(seen, deadline, stop);
         return JobStatus{.phase = JobPhase::lost,
-                         .reason = fmt::format("nothing runs in {}", os::in_quotes(directory))};
+                         .reason =
+                             fmt::format("nothing runs in {}", os::in_quotes(directory.root()))};
     }
 
-    Result<> cancel(const std::string& handle, const Path&, std::chrono::seconds) override
+    Result<> cancel(const std::string& handle, const RunDirectory&, std::chrono::seconds) override
     {
         if (const auto found = find(handle)) found->ask_to_end("cancel");
         return {};
     }
 
-    Result<Collected>
-    collect(const std::string& handle, const Path&, const BeforeStoring&, std::stop_token) override
+    Result<Collected> collect(const std::string& handle,
+                              const RunDirectory&,
+                              const BeforeStoring&,
+                              std::stop_token) override
     {
         const auto found = find(handle);
         return Collected{found ? found->outputs() : std::nullopt, {}};
     }
 
-    Result<> clean(const std::string& /*handle*/, const Path& directory) override
+    Result<> clean(const std::string& /*handle*/, const RunDirectory& directory) override
     {
-        return os::remove_tree(directory / control::work);
+        return os::remove_tree(directory.work());
     }
 
 private:

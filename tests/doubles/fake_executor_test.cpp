@@ -44,19 +44,19 @@ INSTANTIATE_TEST_SUITE_P(Fake,
 TEST(FakeExecutor, HandsAnAnswerOverAndFollowsNoLink)
 {
     const os::TestFolder place;
-    const auto run = place.path() / "run";
-    ASSERT_TRUE(os::make_directories(run));
+    const RunDirectory run(place.path() / "run");
+    ASSERT_TRUE(os::make_directories(run.task()));
     const auto executor = fake::make_executor({});
     const std::string name = "0123456789abcdef";
 
     ASSERT_TRUE(executor->deliver("job", run, name, "{}\nbody"));
-    EXPECT_EQ(os::read_file(run / "answers" / name).value(), "{}\nbody");
+    EXPECT_EQ(os::read_file(run.task() / "answers" / name).value(), "{}\nbody");
     for (const auto* other : {"", "../../x", "0123456789abcdeF", "0123456789abcdef0"})
         EXPECT_FALSE(executor->deliver("job", run, other, "x")) << other;
 
-    ASSERT_TRUE(os::remove_tree(run / "answers"));
+    ASSERT_TRUE(os::remove_tree(run.task() / "answers"));
     ASSERT_TRUE(os::make_directories(place.path() / "home"));
-    std::filesystem::create_symlink("../home", run / "answers");
+    std::filesystem::create_symlink(place.path() / "home", run.task() / "answers");
     EXPECT_FALSE(executor->deliver("job", run, name, "x"));
     EXPECT_TRUE(std::filesystem::is_empty(place.path() / "home"));
 }

@@ -53,7 +53,7 @@ def wait_for(ponk, run, *states):
 
 
 def pids_of(ponk, run):
-    text = (ponk.home / "runs" / run / "pid").read_text()
+    text = (ponk.task(run) / "pid").read_text()
     return {line.split()[0]: int(line.split()[1]) for line in text.splitlines() if line.split()[0] in ("stub", "guard", "main")}
 
 

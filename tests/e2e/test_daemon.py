@@ -146,7 +146,7 @@ def test_time_limit_holds_when_the_stub_is_killed(ponk):
                                 env=ponk.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert follower.stdout.readline() == b"begun\n"
     run = ponk.json("history", "last")["run_id"]
-    who = dict(line.split(" ", 1) for line in (ponk.home / "runs" / run / "pid").read_text().splitlines() if " " in line)
+    who = dict(line.split(" ", 1) for line in (ponk.task(run) / "pid").read_text().splitlines() if " " in line)
     os.kill(int(who["stub"].split()[0]), signal.SIGKILL)
 
     said = follower.communicate(timeout=60)[1].decode()

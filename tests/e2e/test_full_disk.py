@@ -241,7 +241,7 @@ with open({str(disk.ballast)!r}, 'ab', buffering=0) as out:
 os.kill({daemon}, signal.SIGCONT)
 """)
     run = ponk.text("submit", "--async", "last.py").strip()
-    assert wait_for(lambda: (ponk.home / "runs" / run / "exit").exists())
+    assert wait_for(lambda: (ponk.task(run) / "exit").exists())
     time.sleep(1)
     disk.free()
 

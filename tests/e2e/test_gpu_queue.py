@@ -311,7 +311,7 @@ def test_a_lock_that_cannot_be_looked_at_is_told_while_the_run_lasts(gpus, ponk)
     wait_for(ponk, run, "Running")
     locks = gpus.file.parent / "locks"
     locks.chmod(0o755)
-    told = ponk.home / "runs" / run / "gpu"
+    told = ponk.task(run) / "gpu"
     for _ in range(100):
         if "the lock file of 'GPU-0' cannot be checked" in told.read_text():
             break

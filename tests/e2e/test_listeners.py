@@ -60,7 +60,7 @@ def test_a_client_is_pointed_at_the_daemon(ponk):
     assert listener.ask("POST", "/api/v1/runs/search", token, {}, "{}")[0] == 200
     # Logging is one thing, starting programs another.
     assert listener.ask("POST", "/api/v1/runs", token, {}, "{}")[0] == 403
-    for name in ("token", "tokens", "doors.json", "loopback.key", "loopback.crt"):
+    for name in ("token", "tokens", "listeners.json", "loopback.key", "loopback.crt"):
         assert (ponk.home / name).stat().st_mode & 0o777 == 0o600
     assert token not in (ponk.home / "tokens").read_text()
 
@@ -138,13 +138,13 @@ def idle_daemon(ponk):
 
 def test_a_pinned_daemon_does_not_end_by_idleness(ponk):
     ponk.home.mkdir(mode=0o700)
-    (ponk.home / "doors.json").write_text('{"version":1,"port":0,"pinned":true}')
+    (ponk.home / "listeners.json").write_text('{"version":1,"port":0,"pinned":true}')
     daemon = idle_daemon(ponk)
     with pytest.raises(subprocess.TimeoutExpired):
         daemon.wait(4)
     ponk.run("daemon", "stop")
     daemon.wait(30)
-    assert json.loads((ponk.home / "doors.json").read_text())["pinned"] is False
+    assert json.loads((ponk.home / "listeners.json").read_text())["pinned"] is False
     assert idle_daemon(ponk).wait(30) == 0
 
 

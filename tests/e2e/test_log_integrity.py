@@ -8,7 +8,7 @@ import pytest
 def ended_run(ponk, script="print('hello')\n"):
     ponk.write("a.py", script)
     ponk.run("submit", "a.py")
-    return ponk.home / "runs" / ponk.json("history", "last")["run_id"] / "log"
+    return ponk.task(ponk.json("history", "last")["run_id"]) / "log"
 
 
 def change(log):
@@ -48,7 +48,7 @@ def test_secrets_in_the_log_do_not_hide_a_change(ponk):
     ponk.run("submit", "--env", "K=secret:KEY", "a.py")
     assert ponk.run("logs", "last").stdout == b"hello ***\n"
 
-    change(ponk.home / "runs" / ponk.json("history", "last")["run_id"] / "log")
+    change(ponk.task(ponk.json("history", "last")["run_id"]) / "log")
 
     assert ponk.run("logs", "last", code=74).stdout == b"Jello ***\n"
     assert ponk.run("logs", "--raw", "last", code=74).stdout == b"Jello hunter2-hunter2\n"
@@ -56,7 +56,7 @@ def test_secrets_in_the_log_do_not_hide_a_change(ponk):
 
 @pytest.mark.parametrize("way", ["os.remove(log)", "os.rename(log, log + '2'); open(log, 'w').close()"])
 def test_a_script_that_takes_its_log_away_is_told_at_the_end(ponk, way):
-    ponk.write("a.py", f"import os\nprint('hello', flush=True)\nlog = '../log'\n{way}\n")
+    ponk.write("a.py", f"import os\nprint('hello', flush=True)\nlog = os.environ['PONK_RUN_DIRECTORY'] + '/log'\n{way}\n")
 
     done = ponk.run("submit", "a.py")
 

@@ -75,7 +75,7 @@ def test_who_does_not_ask_pays_nothing(ponk):
     run = ponk.json("submit", "--async", "plain.py")["run_id"]
     completed(ponk, run)
 
-    assert list((ponk.home / "runs" / run / "journal").iterdir()) == []
+    assert list((ponk.task(run) / "journal").iterdir()) == []
     assert ponk.text("logs", "--run", run).startswith("http://127.0.0.1:")
 
 
@@ -100,7 +100,7 @@ for step in range(60):
     record = completed(ponk, run)
 
     assert record["metrics"]["loss"] == 59
-    assert len(list((ponk.home / "runs" / run / "journal").glob("relay-*"))) == 4
+    assert len(list((ponk.task(run) / "journal").glob("relay-*"))) == 4
     assert points(ponk, run, "loss") == [(step, step) for step in range(60)]
 
 
@@ -145,7 +145,7 @@ def test_the_relay_ends_with_its_run_and_is_no_survivor(ponk):
     pid = int(ponk.text("logs", "--run", run).split()[0])
 
     assert not os.path.exists(f"/proc/{pid}")
-    assert b"\nsurvivors 0\n" in (ponk.home / "runs" / run / "exit").read_bytes()
+    assert b"\nsurvivors 0\n" in (ponk.task(run) / "exit").read_bytes()
 
 
 def test_a_supervisor_that_is_killed_takes_nothing_along(ponk):
@@ -197,7 +197,7 @@ assert client.ask("GET", "/api/v1/tokens")[0] == 403
 """)
     completed(ponk, run)
 
-    assert list((ponk.home / "runs" / run / "answers").iterdir()) == []
+    assert list((ponk.task(run) / "answers").iterdir()) == []
 
 
 def test_a_question_that_nobody_hears_is_never_carried_out(ponk):

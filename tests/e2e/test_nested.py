@@ -33,7 +33,7 @@ def submit(ponk, *words):
 
 def processes(ponk, run):
     """Role to pid, from the run's own file."""
-    file = ponk.home / "runs" / run / "pid"
+    file = ponk.task(run) / "pid"
     wait_for(file.exists)
     return {words[0]: int(words[1]) for words in map(str.split, file.read_text().splitlines()) if words[0] in ("stub", "guard", "main")}
 
@@ -134,7 +134,7 @@ def test_a_stopped_supervisor_still_hears_cancel_and_keeps_the_time_limit(ponk):
 def test_a_cancel_that_comes_after_the_end_changes_nothing(ponk):
     ponk.write("ends.py", "print('done')\n")
     ponk.write("stop.py", "import os, signal, time\n"
-               "pids = dict(l.split()[:2] for l in open('../pid') if l[:4] in ('stub', 'guar'))\n"
+               "pids = dict(l.split()[:2] for l in open(os.environ['PONK_RUN_DIRECTORY'] + '/pid') if l[:4] in ('stub', 'guar'))\n"
                "for role in ('guard', 'stub'):\n    os.kill(int(pids[role]), signal.SIGSTOP)\n"
                "print('finished my work')\n")
     run = submit(ponk, "stop.py")

@@ -27,6 +27,7 @@ def bound(program, tmp_path_factory):
 TAKEN = {
     "not written": "os.chmod('.', 0o500); os.chmod('..', 0o500)",
     "not entered": "os.chmod('..', 0)",
+    "control files": "os.chmod(os.environ['PONK_RUN_DIRECTORY'], 0); os.chmod('../attempts/1', 0); os.chmod('../attempts', 0)",
     "nothing at all": "up = os.path.abspath('..'); os.chmod('.', 0); os.chmod(up, 0)",
 }
 
@@ -65,7 +66,7 @@ def test_a_supervisor_that_does_not_tell_the_end_is_told_of(ponk):
     run = ponk.text("submit", "--async", "a.py").strip()
     while ponk.json("experiment", "status", run)["status"] != "Running":
         time.sleep(0.02)
-    lines = (ponk.home / "runs" / run / "pid").read_text().splitlines()
+    lines = (ponk.task(run) / "pid").read_text().splitlines()
     pids = {words[0]: int(words[1]) for words in map(str.split, lines) if words[0] in ("stub", "guard", "main")}
     for name in ["stub", "guard"]:
         os.kill(pids[name], signal.SIGSTOP)

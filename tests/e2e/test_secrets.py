@@ -195,7 +195,8 @@ def assert_silent_home(ponk):
     seen = 0
     for path in ponk.home.rglob("*"):
         inside = path.relative_to(ponk.home).parts
-        own = len(inside) > 2 and inside[0] == "runs" and inside[2] in ("log", "journal", "work")
+        of_task = inside[6:7] if inside[2:3] == ("attempts",) else inside[2:3]
+        own = inside[0] == "runs" and of_task in (("log",), ("journal",), ("work",))
         if own and inside[2:4] != ("work", "outputs"):
             continue
         assert_silent(str(path.relative_to(ponk.home)).encode(), "name")

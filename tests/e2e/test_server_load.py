@@ -114,7 +114,7 @@ def test_reading_a_log_with_secrets_ends_with_its_reader(server):
     server.ponk.write("say.py", "print('x')\n")
     server.ponk.run("submit", "--env", "KEY=secret:KEY", "say.py")
     run = server.ponk.json("runs")[0]["run_id"]
-    with open(server.ponk.home / "runs" / run / "log", "wb") as log:
+    with open(server.ponk.task(run) / "log", "wb") as log:
         for _ in range(60):
             log.write(b"loss 0.1 hunter the key is hunter2-hunter2 and so on and on and on\n" * 15000)
     pid = server.pid

@@ -33,8 +33,8 @@ TEST_F(CrowdedDisk, WhatFindsNoRoomDoesNotTravelAndStaysThere)
     });
     const auto job = make_job();
     ASSERT_TRUE(target->stage(job, {}, {}));
-    ASSERT_TRUE(os::replace_file(job.context.directory / control::log, "begun"));
-    std::filesystem::resize_file(job.context.directory / control::log, 65 << 20);  // a hole
+    ASSERT_TRUE(os::replace_file(job.context.directory.task() / control::log, "begun"));
+    std::filesystem::resize_file(job.context.directory.task() / control::log, 65 << 20);  // a hole
 
     const auto status = target->sync(job.spec.id.text(), job.context.directory, {}, after(5s), {});
 

@@ -41,6 +41,10 @@ class Ponk:
         position = next((index for index, word in enumerate(words) if str(word).startswith("-") or "." in str(word)), len(words))
         return json.loads(self.run(*words[:position], "-o", "json", *words[position:], **options).stdout)
 
+    def task(self, run):
+        """Where log, journals and control files of a run are."""
+        return self.home / "runs" / run / "attempts" / "1" / "tasks" / "0"
+
     def write(self, path, text):
         place = self.project / path
         place.parent.mkdir(parents=True, exist_ok=True)

@@ -19,7 +19,7 @@ Result<EndpointNote> parse_endpoint_note(std::string_view text)
     return EndpointNote{static_cast<std::uint16_t>(port), document.boolean("pinned")};
 }
 
-Endpoints::Endpoints(os::Path home) : file_(std::move(home) / "doors.json")
+Endpoints::Endpoints(os::Path home) : file_(std::move(home) / "listeners.json")
 {
     const auto text = os::read_file(file_, 4096);
     if (!text) return;

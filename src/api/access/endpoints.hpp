@@ -13,7 +13,7 @@
 
 namespace ponk::api {
 
-// What of the daemon's endpoints outlives it: the file `doors.json`, docs/design/listeners.md.
+// What of the daemon's endpoints outlives it: the file `listeners.json`, docs/design/listeners.md.
 struct EndpointNote {
     std::uint16_t port = 0;  // on loopback; 0: none was chosen yet
     // Clients that nobody starts a daemon for rely on it: it stays although it has nothing to do.

@@ -20,7 +20,7 @@ TEST(EndpointNotes, PortAndPinOutliveTheDaemon)
     EXPECT_EQ(Endpoints(home).note(), (EndpointNote{23'457, true}));
     ASSERT_TRUE(Endpoints(home).set_pin(Endpoints::Pin::no));
     EXPECT_EQ(Endpoints(home).note(), (EndpointNote{23'457, false}));
-    ASSERT_TRUE(os::replace_file(home / "doors.json", "{"));
+    ASSERT_TRUE(os::replace_file(home / "listeners.json", "{"));
     EXPECT_EQ(Endpoints(home).note(), EndpointNote());
     static_cast<void>(os::remove_tree(home));
 }

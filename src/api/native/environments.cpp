@@ -79,7 +79,8 @@ Result<net::Response> show_lock(const Services& services, const Call& call)
 {
     const auto run = TRY(services.history().get_run(TRY(run_of(services, call))));
     net::Response response;
-    response.body = TRY(engine::read_kept_lock(services.context().run_directory(run.id), run));
+    response.body =
+        TRY(engine::read_kept_lock(services.context().run_directory(run.id).root(), run));
     return response;
 }
 

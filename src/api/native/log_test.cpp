@@ -26,7 +26,7 @@ protected:
             text += i % 2 == 0 ? " hunter2-hunter2" : "\n";
             if (i % 16 == 15 && size > 10'000) text += std::string(20'011, '.');
         }
-        const auto log = root_ / "home/runs" / id_ / "log";
+        const auto log = executor::RunDirectory(root_ / "home/runs" / id_).task() / "log";
         ASSERT_TRUE(os::replace_file(log, text));
     }
 

@@ -93,7 +93,7 @@ Result<net::Response> delete_project(const Services& services, const Call& call)
                            : TRY(store::Tracking(services.history()).find_place(runs.front()));
     TRY(services.history().delete_project(id));
     for (const auto& run : runs)
-        TRY(os::remove_tree(services.context().run_directory(run)));
+        TRY(os::remove_tree(services.context().run_directory(run).root()));
     if (place) {
         TRY(engine::client_files(services.context())
                 .remove(TRY(store::ArtifactPath::parse(std::to_string(place->experiment)))));

@@ -44,7 +44,7 @@ Result<> delete_one(const Services& services, const RunId& id)
     const auto place = TRY(store::Tracking(services.history()).find_place(id));
     TRY(services.history().delete_run(id));
     // History first: a folder without a record is garbage, a record without its log would be a lie.
-    TRY(os::remove_tree(services.context().run_directory(id)));
+    TRY(os::remove_tree(services.context().run_directory(id).root()));
     if (!place) return {};
     return engine::client_files(services.context())
         .remove(engine::client_folder(place->experiment, id));
@@ -129,7 +129,8 @@ Result<net::Response> change_run(const Services& services, const Call& call)
     const auto run = TRY(services.history().update_run(id, change));
     // Its folder remembers the change too; history is what counts.
     if (model::is_terminal(run.state))
-        static_cast<void>(engine::write_last_note(services.context().run_directory(id), run));
+        static_cast<void>(
+            engine::write_last_note(services.context().run_directory(id).root(), run));
     return net::json_response(TRY(run_json(services, run)));
 }
 

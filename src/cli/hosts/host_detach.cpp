@@ -110,7 +110,7 @@ std::vector<std::string> own_runs(const os::Path& home)
     const auto entries = os::list_directory(home / "runs");
     if (!entries) return runs;
     for (const auto& entry : *entries) {
-        if (::access((home / "runs" / entry.name / "box").c_str(), F_OK) == 0)
+        if (::access((home / "runs" / entry.name / "host").c_str(), F_OK) == 0)
             runs.push_back(entry.name);
     }
     return runs;

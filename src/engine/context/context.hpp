@@ -41,8 +41,14 @@ struct Context {
 
     // Disk space for writing down how runs ended.
     [[nodiscard]] Reserve reserve() const { return Reserve(home / "reserve"); }
-    [[nodiscard]] Path run_directory(const RunId& id) const { return home / "runs" / id.text(); }
-    [[nodiscard]] LogFile log_of(const RunId& id) const { return {id, run_directory(id) / "log"}; }
+    [[nodiscard]] executor::RunDirectory run_directory(const RunId& id) const
+    {
+        return executor::RunDirectory(home / "runs" / id.text());
+    }
+    [[nodiscard]] LogFile log_of(const RunId& id) const
+    {
+        return {id, run_directory(id).task() / "log"};
+    }
     [[nodiscard]] Result<executor::Executor*> executor(const std::string& type) const;
     // Adds an event to the run's story and wakes its followers. Never fails the caller: the story
     // is for people.

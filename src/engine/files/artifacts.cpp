@@ -240,7 +240,7 @@ Result<std::uint64_t> clean_run(const Context& context, const model::Run& run)
         return fail(ErrorKind::conflict, "run '{}' has not ended", run.id.text());
     std::uint64_t freed = 0;
     std::error_code problem;
-    const auto work = context.run_directory(run.id) / "work";
+    const auto work = context.run_directory(run.id).work();
     for (std::filesystem::recursive_directory_iterator at(work, problem), end;
          at != end && !problem;
          at.increment(problem)) {

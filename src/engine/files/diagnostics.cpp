@@ -179,7 +179,7 @@ write_diagnostics(const Context& context, const model::Run& run, const Path& des
     for (const auto& event : events.value_or(std::vector<store::Event>()))
         story += utc_text(event.time) + " " + event.kind + " " + event.text + "\n";
     TRY(zip.add("control_log.txt", hide(patterns, story)));
-    TRY(add_log(zip, context.run_directory(run.id) / "log", patterns));
+    TRY(add_log(zip, context.run_directory(run.id).task() / "log", patterns));
     TRY(add_project(zip, context, run, patterns, done.problems));
     for (const auto& finding : list_artifacts(context, run).problems)
         done.problems.push_back(finding.message());

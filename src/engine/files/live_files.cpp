@@ -16,8 +16,7 @@ namespace {
 // From the run's folder on, so that no part of the way can be a link.
 ArtifactPath below_outputs(const ArtifactPath& path)
 {
-    static const auto outputs =
-        ArtifactPath::parse(fmt::format("{}/{}", executor::control::work, outputs_name)).value();
+    static const auto outputs = ArtifactPath::parse(fmt::format("work/{}", outputs_name)).value();
     return outputs / path;
 }
 
@@ -27,12 +26,11 @@ std::optional<LiveFiles> LiveFiles::of(const Context& context, const model::Run&
 {
     const auto directory = context.run_directory(run.id);
     std::error_code problem;
-    if (model::is_terminal(run.state) ||
-        !std::filesystem::exists(directory / executor::control::work, problem))
+    if (model::is_terminal(run.state) || !std::filesystem::exists(directory.work(), problem))
         return std::nullopt;
     auto secrets = RunSecrets::load(context, run);
     if (!secrets) return std::nullopt;
-    return LiveFiles(directory, std::move(*secrets));
+    return LiveFiles(directory.root(), std::move(*secrets));
 }
 
 bool LiveFiles::tells_secret(const std::string& text) const

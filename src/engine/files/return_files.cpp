@@ -177,7 +177,7 @@ public:
     {
         const auto directory = context.run_directory(run.id);
         Source source;
-        source.folder_ = directory / "work";
+        source.folder_ = directory.work();
         const auto lease = TRY(snapshot::Lease::take(context.objects.root(), "return", {}));
         const auto executor = context.executor(run.target_type);
         auto* const copies = executor ? (*executor)->working_copies() : nullptr;
@@ -196,7 +196,7 @@ public:
                       "of its snapshot."));
         }
         if (!fetched) return tl::unexpected(fetched.error().within("copy the working copy"));
-        source.folder_ = directory / ("returned-" + to_hex(random_bytes(4)));
+        source.folder_ = directory.root() / ("returned-" + to_hex(random_bytes(4)));
         source.ours_ = true;
         TRY(snapshot::materialise(context.objects, **fetched, source.folder_));
         return source;

@@ -156,7 +156,7 @@ TEST_F(RunFilesTest, OutputsOfARunThatGoesOnAreThereAlready)
     run_.configuration = to_json(spec);
     run_.state = model::RunState::running;
     record();
-    const auto outputs = context_.run_directory(run_.id) / "work/outputs";
+    const auto outputs = context_.run_directory(run_.id).outputs();
     ASSERT_TRUE(os::make_directories(outputs / "plots"));
     ASSERT_TRUE(os::replace_file(outputs / "plots/loss.png", "curve"));
     ASSERT_TRUE(os::replace_file(outputs / "notes.txt", "hidden by the client's"));

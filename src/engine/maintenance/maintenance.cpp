@@ -86,10 +86,10 @@ Result<std::size_t> remove_stray_folders(const Context& context)
         if (!id || entry.type != DT_DIR || TRY(context.history.find_run(*id))) continue;
         const auto folder = context.run_directory(*id);
         struct stat info {};
-        if (::stat(folder.c_str(), &info) != 0) continue;
+        if (::stat(folder.root().c_str(), &info) != 0) continue;
         const auto age = patient_now() - std::int64_t{info.st_mtim.tv_sec} * 1000;
-        if (age < stray_age_ms || executor::is_locked(folder)) continue;
-        const auto gone = os::remove_tree(folder);
+        if (age < stray_age_ms || executor::is_locked(folder.task())) continue;
+        const auto gone = os::remove_tree(folder.root());
         if (gone) ++removed;
         if (!gone && outcome) outcome = gone;
     }

@@ -24,7 +24,7 @@ Result<executor::Examination> examine(const Context& context,
         return fail(ErrorKind::unavailable, "environments of type '{}' cannot be checked", type);
     const auto job = TRY(make_job(context, run, outlook.run.spec, &submitter));
     const auto& directory = job.context.directory;
-    TRY(os::make_directories(directory));
+    TRY(os::make_directories(directory.root()));
     auto found = environments->examine(job, stop);
     static_cast<void>(executor->clean(run.id.text(), directory));
     return found.map_error([&](const Error& error) {
@@ -53,7 +53,7 @@ Result<EnvironmentOutlook> examine_environment(const Context& context,
         stop));
     run.snapshot = stored.id.text();
     auto found = examine(context, run, outlook, submitter, stop);
-    TRY(os::remove_tree(context.run_directory(run.id)));
+    TRY(os::remove_tree(context.run_directory(run.id).root()));
     outlook.found = TRY(std::move(found));
     return outlook;
 }

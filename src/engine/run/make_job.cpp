@@ -53,7 +53,7 @@ Result<executor::Job> make_job(const Context& context,
     beside.secrets = TRY(secret_values(context, spec.program.variables));
     if (spec.runtime.container) beside.login = TRY(login_of(context, *spec.runtime.container));
     if (!spec.environment.lock_digest.empty())
-        beside.lock = TRY(read_wanted_lock(beside.directory, spec.environment.lock_digest));
+        beside.lock = TRY(read_wanted_lock(beside.directory.root(), spec.environment.lock_digest));
     if (submitter != nullptr) {
         beside.submitter_environment = submitter->environment;
         beside.umask = submitter->umask;

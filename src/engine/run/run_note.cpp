@@ -127,14 +127,15 @@ std::optional<Run> parse_note(const os::Path& file)
 // How far a run came that had not ended when the note was written.
 void read_state(const os::Path& directory, Run& run)
 {
+    const auto task = executor::RunDirectory(directory).task();
     run.state = RunState::starting;
-    if (const auto text = os::read_file(directory / control::exit, 1 << 20)) {
+    if (const auto text = os::read_file(task / control::exit, 1 << 20)) {
         const auto exit = model::parse_exit_record(*text);
         if (!exit) return;
         run.state = RunState::finalizing;
         run.started = exit->started;
         run.timings["run"] = exit->duration_ms;
-    } else if (const auto pid = os::read_file(directory / control::pid, 1 << 20)) {
+    } else if (const auto pid = os::read_file(task / control::pid, 1 << 20)) {
         const auto processes = executor::parse_processes(*pid);
         if (!processes) return;
         run.state = RunState::running;

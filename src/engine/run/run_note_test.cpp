@@ -89,7 +89,9 @@ TEST_F(RunNotes, ATornLastOneLeavesTheFirstAndTheExitRecord)
     exit.cause = "script";
     exit.started = 5000;
     exit.duration_ms = 250;
-    ASSERT_TRUE(os::replace_file(folder_.path() / "exit", model::to_text(exit)));
+    const auto task = executor::RunDirectory(folder_.path()).task();
+    ASSERT_TRUE(os::make_directories(task));
+    ASSERT_TRUE(os::replace_file(task / "exit", model::to_text(exit)));
 
     const auto read = read_note(folder_.path());
 

@@ -155,7 +155,8 @@ Result<> Supervisor::try_move(const std::vector<RunState>& path, const store::Ru
     if (model::is_terminal(path.back())) outage_.lock()->reset();
     run_ = TRY(context_.history.update_state(run_.id, run_.state, path, change));
     // Without it the exit record alone would bring the run back after a lost database.
-    if (model::is_terminal(run_.state)) static_cast<void>(write_last_note(directory(), run_));
+    if (model::is_terminal(run_.state))
+        static_cast<void>(write_last_note(directory().root(), run_));
     context_.notifier.ring(run_.id);
     return {};
 }

@@ -134,12 +134,12 @@ private:
     [[nodiscard]] bool cancel_requested();
     [[nodiscard]] std::string handle() const;
     [[nodiscard]] executor::Executor& executor() const { return *executor_.load(); }
-    [[nodiscard]] const Path& directory() const { return directory_; }
+    [[nodiscard]] const executor::RunDirectory& directory() const { return directory_; }
 
     const Context& context_;
-    RunSpec spec_;          // what it is, once its record was read
-    model::Run run_;        // the thread's own copy: others must not look at it
-    const Path directory_;  // the run's folder; others may ask for it
+    RunSpec spec_;                            // what it is, once its record was read
+    model::Run run_;                          // the thread's own copy: others must not look at it
+    const executor::RunDirectory directory_;  // the run's folder; others may ask for it
     std::atomic<executor::Executor*> executor_{nullptr};
     mutable Synced<std::optional<Outage>> outage_;
     std::string gpu_text_;     // the state of its GPUs as it was last seen

@@ -91,7 +91,7 @@ std::string what_is_left(const Context& context, const model::Run& run)
     if (os::open_regular(context.log_of(run.id).path, os::Links::refuse))
         return "Its log and outputs are kept.";
     std::error_code problem;
-    if (run.started == 0 && std::filesystem::exists(context.run_directory(run.id), problem))
+    if (run.started == 0 && std::filesystem::exists(context.run_directory(run.id).root(), problem))
         return "'ponk experiment rerun " + run.id.brief() + "' repeats it.";
     return "Its log and outputs were lost with its folder; 'ponk project restore " +
            run.id.brief() + "' restores the files that it was started with.";
@@ -191,7 +191,7 @@ Result<> Supervisor::finalize(const executor::JobStatus& status,
     change.job = run_.job;
     change.timings = run_.timings;
     // One that waited for GPUs, or failed to get them, never began.
-    const bool never_began = status.exit && status.exit->by == "side";
+    const bool never_began = status.exit && status.exit->by == "monitor";
     if (status.exit && !never_began) {
         change.started = status.exit->started;
         change.timings["run"] = status.exit->duration_ms;

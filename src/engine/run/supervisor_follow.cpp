@@ -50,14 +50,14 @@ Result<> Supervisor::follow(std::stop_token stop)
             if (wait_for_target(status.error(), stop)) {
                 away = true;
                 // Its log may have grown all the same.
-                const auto length = std::filesystem::file_size(directory() / "log", problem);
+                const auto length = std::filesystem::file_size(directory().task() / "log", problem);
                 if (!problem && std::exchange(seen.log_length, length) != length)
                     context_.notifier.ring(run_.id);
                 continue;
             }
             if (status.error().kind() != ErrorKind::timeout) note_reached();
-            if (!std::filesystem::exists(directory() / "spec", problem) && !problem &&
-                !std::filesystem::exists(directory() / "box", problem) && !problem) {
+            if (!std::filesystem::exists(directory().task() / "spec", problem) && !problem &&
+                !std::filesystem::exists(directory().root() / "host", problem) && !problem) {
                 return finalize({.phase = JobPhase::lost,
                                  .reason = "the run's folder was removed while it was running"},
                                 journals,
@@ -104,7 +104,7 @@ Result<> Supervisor::follow(std::stop_token stop)
                                         change);
             if (!moved && !may_pass(moved.error())) return moved;
             if (moved) {
-                if (const auto kept = keep_first_note(directory()); !kept)
+                if (const auto kept = keep_first_note(directory().root()); !kept)
                     context_.tell(run_.id, "notice", "its note: " + kept.error().message());
             }
         }

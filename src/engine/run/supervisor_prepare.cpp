@@ -46,11 +46,11 @@ Json git_json(const std::optional<snapshot::GitInfo>& git)
 // A run that waits executes what was submitted, whatever happens to the project meanwhile.
 Result<> Supervisor::store_snapshot()
 {
-    TRY(os::make_directories(directory()));
+    TRY(os::make_directories(directory().root()));
     store::RunChange change;
     const auto lease =
         TRY(take_snapshot(change, step_.get_token()).map_error(while_doing("snapshot")));
-    TRY(write_first_note(directory(), run_));
+    TRY(write_first_note(directory().root(), run_));
     TRY(context_.history.update_run(run_.id, change));
     if (cancel_requested()) return fail(ErrorKind::cancelled, "canceled before it had begun");
     return {};
@@ -61,7 +61,7 @@ Result<> Supervisor::prepare(std::stop_token stop)
     const auto waited =
         run_.state == RunState::not_started ? wall_milliseconds() - run_.created : 0;
     if (run_.state == RunState::not_started) TRY(move_to(RunState::preparing));
-    TRY(os::make_directories(directory()));
+    TRY(os::make_directories(directory().task()));
     store::RunChange change;
     // Until history names the snapshot, nothing else keeps its objects from the collector.
     std::optional<snapshot::Lease> lease;
@@ -69,7 +69,7 @@ Result<> Supervisor::prepare(std::stop_token stop)
         lease.emplace(
             TRY(take_snapshot(change, step_.get_token()).map_error(while_doing("snapshot"))));
     }
-    TRY(write_first_note(directory(), run_));
+    TRY(write_first_note(directory().root(), run_));
     const auto begin = boot_milliseconds();
     auto staged = TRY(stage(change, lease).map_error([&](const Error& error) {
         return name_configuration(executor::remote::advise_for_host(
@@ -83,8 +83,8 @@ Result<> Supervisor::prepare(std::stop_token stop)
         if (staged.environment->built)
             context_.tell(run_.id, "notice", "the environment was " + staged.environment->reason);
         change.environment = run_.environment =
-            TRY(keep_environment(directory(), *staged.environment));
-        TRY(write_first_note(directory(), run_));
+            TRY(keep_environment(directory().root(), *staged.environment));
+        TRY(write_first_note(directory().root(), run_));
     }
     change.timings["queue"] = std::max<std::int64_t>(waited, 0);
     if (stop.stop_requested() || cancel_requested())
@@ -108,8 +108,8 @@ void Supervisor::tell_progress(const std::string& line) const
 {
     context_.tell(run_.id, "progress", line);
     if (!is_preparation(spec_)) return;
-    const auto log =
-        os::open_file(directory() / executor::control::log, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    const auto log = os::open_file(
+        directory().task() / executor::control::log, O_WRONLY | O_CREAT | O_APPEND, 0600);
     if (log) static_cast<void>(os::write_all(log->get(), line + "\n"));
     context_.notifier.ring(run_.id);
 }
@@ -118,7 +118,7 @@ void Supervisor::tell_progress(const std::string& line) const
 // what runs.
 Result<bool> Supervisor::find_noted_snapshot(store::RunChange& change)
 {
-    const auto noted = read_note(directory());
+    const auto noted = read_note(directory().root());
     Digest digest{};
     if (!noted || noted->id != run_.id || !parse_digest(noted->snapshot, digest)) return false;
     if (!TRY(context_.objects.contains(digest))) return false;
@@ -147,7 +147,7 @@ Result<executor::Staged> Supervisor::stage(store::RunChange& change,
     lease.emplace(std::move(stored->lease));
     if (run_.rerun_of.empty() && stored->id.text() != run_.snapshot) {
         change.snapshot = run_.snapshot = stored->id.text();
-        TRY(write_first_note(directory(), run_));
+        TRY(write_first_note(directory().root(), run_));
     }
     auto again = executor().stage(TRY(job_of()), progress, step_.get_token());
     if (!again) return staged;

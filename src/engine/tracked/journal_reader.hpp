@@ -70,7 +70,7 @@ private:
 
     const Context& context_;
     RunId run_;
-    Path directory_;
+    executor::RunDirectory directory_;
     std::uint64_t length_ = 0;
     bool unread_ = false;
     bool grown_ = false;  // since we looked into the folder

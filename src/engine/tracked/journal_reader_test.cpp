@@ -86,7 +86,7 @@ TEST_F(JournalReaders, LongValuesAreCutAndTold)
 TEST_F(JournalReaders, AHoleIsNoDataAndAJournalHasALimit)
 {
     const auto run = begin_run();
-    const auto file = context_.run_directory(run) / "journal/a";
+    const auto file = context_.run_directory(run).task() / "journal/a";
     put(run, "a", point(1));
     std::filesystem::resize_file(file, std::uint64_t{3} << 30);
     put(run, "a", point(2));

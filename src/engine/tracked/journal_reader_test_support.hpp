@@ -35,12 +35,12 @@ protected:
         run.id = RunId::make();
         run.project = "p";
         EXPECT_TRUE(history_->create_run(run));
-        EXPECT_TRUE(os::make_directories(context_.run_directory(run.id) / "journal"));
+        EXPECT_TRUE(os::make_directories(context_.run_directory(run.id).task() / "journal"));
         return run.id;
     }
     void put(const RunId& run, const std::string& name, const std::string& text)
     {
-        std::ofstream(context_.run_directory(run) / "journal" / name, std::ios::app) << text;
+        std::ofstream(context_.run_directory(run).task() / "journal" / name, std::ios::app) << text;
     }
     static std::string point(int step)
     {

@@ -18,23 +18,24 @@ using dockerapi::Engine;
 // and its files all the same.
 Result<bool> is_at_work(const Engine& engine,
                         const std::string& run,
-                        const Path& directory,
+                        const RunDirectory& directory,
                         const std::stop_token& stop)
 {
-    if (is_locked(directory) || is_monitor_alive(directory)) return true;
+    if (is_locked(directory.task()) || is_monitor_alive(directory.task())) return true;
     const auto container = TRY(find_container(engine, run, after(patience), stop));
     return container && !container->is_over();
 }
 
 }  // namespace
 
-Result<std::optional<Digest>>
-ContainerCopies::fetch(const std::string& handle, const Path& directory, std::stop_token stop)
+Result<std::optional<Digest>> ContainerCopies::fetch(const std::string& handle,
+                                                     const RunDirectory& directory,
+                                                     std::stop_token stop)
 {
     const auto note = TRY(notes_.find(handle));
     if (!note || note->tree != Container::Tree::copied) return std::nullopt;
     const auto engine = TRY(Engine::connect(note->socket, after(patience), stop));
-    const SealedFiles files(directory, keys_.of(handle));
+    const SealedFiles files(directory.task(), keys_.of(handle));
     if (!TRY(files.find(control::exit)) && TRY(is_at_work(engine, handle, directory, stop))) {
         return tl::unexpected(Error(ErrorKind::conflict,
                                     "the run's files are in its container ('sharedVolumes: "
@@ -45,12 +46,12 @@ ContainerCopies::fetch(const std::string& handle, const Path& directory, std::st
     return TRY(trees_.store(tree.root(), stop)).outputs;
 }
 
-bool ContainerCopies::may_have_outputs(const Path& directory) const
+bool ContainerCopies::may_have_outputs(const RunDirectory& directory) const
 {
-    // What was copied is in the container; a run directory has its run's name.
-    const auto note = notes_.find(directory.filename());
+    // What was copied is in the container.
+    const auto note = notes_.find(directory.name());
     return !note || (*note && (*note)->tree == Container::Tree::copied) ||
-           is_there(directory / control::work / "outputs");
+           is_there(directory.outputs());
 }
 
 }  // namespace ponk::executor::docker

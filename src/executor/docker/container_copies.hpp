@@ -18,8 +18,8 @@ public:
     }
 
     Result<std::optional<Digest>>
-    fetch(const std::string& handle, const Path& directory, std::stop_token stop) override;
-    [[nodiscard]] bool may_have_outputs(const Path& directory) const override;
+    fetch(const std::string& handle, const RunDirectory& directory, std::stop_token stop) override;
+    [[nodiscard]] bool may_have_outputs(const RunDirectory& directory) const override;
 
 private:
     const TreeStore& trees_;

@@ -56,7 +56,7 @@ Result<Liveness> ContainerRun::liveness(const std::optional<RunProcesses>& proce
 {
     if (processes && processes->main.boot_id != os::boot_id())
         return Liveness::gone("the host was rebooted while the script ran");
-    if (is_locked(directory_)) return Liveness();
+    if (is_locked(directory_.task())) return Liveness();
     const auto note = TRY(notes_.find(container_).map_error([](const Error& error) {
         return error.of_kind(ErrorKind::unreachable);
     }));

@@ -18,7 +18,10 @@ std::function<Error(const Error&)> not_asked(const Path& socket);
 // is silent.
 class ContainerRun {
 public:
-    ContainerRun(Path directory, SealedFiles files, ContainerNotes notes, std::string container)
+    ContainerRun(RunDirectory directory,
+                 SealedFiles files,
+                 ContainerNotes notes,
+                 std::string container)
         : directory_(std::move(directory)), files_(std::move(files)), notes_(std::move(notes)),
           container_(std::move(container))
     {
@@ -34,7 +37,7 @@ private:
                                 const std::optional<RunProcesses>& processes,
                                 const std::stop_token& stop) const;
 
-    Path directory_;
+    RunDirectory directory_;
     SealedFiles files_;
     ContainerNotes notes_;
     std::string container_;

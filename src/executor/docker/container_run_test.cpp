@@ -16,8 +16,8 @@ class ContainerRunTest : public testing::Test {
 protected:
     ContainerRunTest()
     {
-        EXPECT_TRUE(os::make_directories(directory_));
-        EXPECT_TRUE(os::replace_file(directory_ / control::log, "half a line"));
+        EXPECT_TRUE(os::make_directories(directory_.task()));
+        EXPECT_TRUE(os::replace_file(directory_.task() / control::log, "half a line"));
     }
     void give_to_engine()
     {
@@ -29,8 +29,8 @@ protected:
 
     os::TestFolder folder_;
     const std::string name_ = RunId::make().text();
-    const Path directory_ = folder_.path() / "run";
-    const SealedFiles files_{directory_, std::string(32, 'k')};
+    const RunDirectory directory_{folder_.path() / "run"};
+    const SealedFiles files_{directory_.task(), std::string(32, 'k')};
     const ContainerNotes notes_{folder_.path() / "home"};
 };
 

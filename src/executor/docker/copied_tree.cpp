@@ -123,15 +123,15 @@ private:
 
 // `work/`, or a new one where the script put something else: the container has the run's tree, this
 // was only what it was made from.
-Result<RunFolder> work_folder(const Path& directory)
+Result<RunFolder> work_folder(const RunDirectory& directory)
 {
-    auto work = RunFolder::open(directory, control::work);
+    auto work = RunFolder::open(directory.root(), "work");
     if (work ||
         (work.error().kind() != ErrorKind::conflict && work.error().kind() != ErrorKind::not_found))
         return work;
-    TRY(os::remove_tree(directory / control::work));
-    TRY(os::make_directories(directory / control::work));
-    return RunFolder::open(directory, control::work);
+    TRY(os::remove_tree(directory.work()));
+    TRY(os::make_directories(directory.work()));
+    return RunFolder::open(directory.root(), "work");
 }
 
 // Unpacks what lies at `path` in the container into the folder; false when there is nothing.
@@ -161,9 +161,9 @@ Result<bool> unpack(const dockerapi::Engine& engine,
     return true;
 }
 
-Result<Unpacker> unpacker_for(const Path& directory, const Path& name)
+Result<Unpacker> unpacker_for(const RunDirectory& directory, const Path& name)
 {
-    const auto folder = TRY(RunFolder::open(directory, name));
+    const auto folder = TRY(RunFolder::open(directory.root(), name));
     return Unpacker(TRY(os::open_beneath(folder.fd(), ".", O_RDONLY | O_DIRECTORY)));
 }
 
@@ -187,10 +187,10 @@ std::vector<std::string> paths_of_outputs(const dockerapi::Engine& engine,
 
 Result<> copy_tree_in(const dockerapi::Engine& engine,
                       const dockerapi::ContainerSpec& container,
-                      const Path& directory,
+                      const RunDirectory& directory,
                       std::stop_token stop)
 {
-    TreeTar tar(directory / control::work, TRY(owner_of(container)));
+    TreeTar tar(directory.work(), TRY(owner_of(container)));
     return dockerapi::copy_in(
                engine,
                container.name,
@@ -202,11 +202,11 @@ Result<> copy_tree_in(const dockerapi::Engine& engine,
 
 Result<std::vector<std::string>> copy_outputs_home(const dockerapi::Engine& engine,
                                                    const std::string& container,
-                                                   const Path& directory,
+                                                   const RunDirectory& directory,
                                                    std::stop_token stop)
 {
     // A new folder: a repeated call begins again.
-    const auto building = directory / unfinished_outputs;
+    const auto building = directory.root() / unfinished_outputs;
     TRY(os::remove_tree(building));
     TRY(os::make_directories(building));
     auto unpacker = TRY(unpacker_for(directory, unfinished_outputs));
@@ -219,14 +219,13 @@ Result<std::vector<std::string>> copy_outputs_home(const dockerapi::Engine& engi
     }
     auto left_out = unpacker.left_out(paths_of_outputs(engine, container, stop));
     // Renamed when whole: a cut call leaves nothing.
-    const auto folder = TRY(RunFolder::open(directory, unfinished_outputs));
+    const auto folder = TRY(RunFolder::open(directory.root(), unfinished_outputs));
     const auto work = TRY(work_folder(directory));
     TRY(os::remove_tree(work.path() / "outputs").map_error([&work](const Error& error) {
         return work.in_words(error);
     }));
     if (::renameat(folder.fd(), "outputs", work.fd(), "outputs") != 0)
-        return fail_errno(
-            errno, "put the outputs at {}", os::in_quotes(directory / control::work / "outputs"));
+        return fail_errno(errno, "put the outputs at {}", os::in_quotes(directory.outputs()));
     TRY(os::remove_tree(building));
     return left_out;
 }
@@ -243,11 +242,11 @@ Path CopiedTree::root() const
 
 Result<CopiedTree> copy_tree_home(const dockerapi::Engine& engine,
                                   const std::string& container,
-                                  const Path& directory,
+                                  const RunDirectory& directory,
                                   std::stop_token stop)
 {
     // Of its own name: two who ask for the files at one time are not in each other's way.
-    CopiedTree tree(TRY(os::make_temporary_directory(directory, copied_tree)));
+    CopiedTree tree(TRY(os::make_temporary_directory(directory.root(), copied_tree)));
     auto unpacker = TRY(unpacker_for(directory, tree.root().parent_path().filename()));
     const bool there = TRY(unpack(engine, container, layout::tree, unpacker, std::move(stop))
                                .map_error(while_doing("copy the tree out of the container")));
@@ -257,13 +256,14 @@ Result<CopiedTree> copy_tree_home(const dockerapi::Engine& engine,
     return tree;
 }
 
-Result<> remove_unfinished_copies(const Path& directory)
+Result<> remove_unfinished_copies(const RunDirectory& directory)
 {
-    TRY(os::remove_tree(directory / unfinished_outputs));
-    const auto entries = os::list_directory(directory);
+    TRY(os::remove_tree(directory.root() / unfinished_outputs));
+    const auto entries = os::list_directory(directory.root());
     if (!entries) return {};
     for (const auto& entry : *entries) {
-        if (entry.name.starts_with(copied_tree)) TRY(os::remove_tree(directory / entry.name));
+        if (entry.name.starts_with(copied_tree))
+            TRY(os::remove_tree(directory.root() / entry.name));
     }
     return {};
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "dockerapi/container.hpp"
-#include "os/file.hpp"
+#include "executor/job/run_directory.hpp"
 
 #include <stop_token>
 #include <string>
@@ -19,14 +19,14 @@ using os::Path;
 // all of it belongs to the user as whom the container runs.
 Result<> copy_tree_in(const dockerapi::Engine& engine,
                       const dockerapi::ContainerSpec& container,
-                      const Path& directory,
+                      const RunDirectory& directory,
                       std::stop_token stop);
 
 // Brings `outputs/` back to `work/outputs` of the run directory; repeating it is harmless. Returns
 // what was left out, by name: pipes, devices and sockets.
 Result<std::vector<std::string>> copy_outputs_home(const dockerapi::Engine& engine,
                                                    const std::string& container,
-                                                   const Path& directory,
+                                                   const RunDirectory& directory,
                                                    std::stop_token stop);
 
 // A copy of the tree that a run left in its container; gone with this.
@@ -47,10 +47,10 @@ private:
 // `not_found` when there is no such container.
 Result<CopiedTree> copy_tree_home(const dockerapi::Engine& engine,
                                   const std::string& container,
-                                  const Path& directory,
+                                  const RunDirectory& directory,
                                   std::stop_token stop);
 
 // Removes what calls that were killed left behind.
-Result<> remove_unfinished_copies(const Path& directory);
+Result<> remove_unfinished_copies(const RunDirectory& directory);
 
 }  // namespace ponk::executor::docker

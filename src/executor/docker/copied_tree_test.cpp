@@ -30,9 +30,9 @@ std::vector<std::string> owners_in(const std::string& tar)
 TEST(CopiedTree, BelongsToWhoRunsTheContainer)
 {
     const os::TestFolder folder;
-    const auto directory = folder.path() / "run";
-    ASSERT_TRUE(os::make_directories(directory / "work/src"));
-    ASSERT_TRUE(os::replace_file(directory / "work/src/train.py", "print(1)\n"));
+    const RunDirectory directory(folder.path() / "run");
+    ASSERT_TRUE(os::make_directories(directory.work() / "src"));
+    ASSERT_TRUE(os::replace_file(directory.work() / "src/train.py", "print(1)\n"));
     Synced<std::string> sent;
     const net::Server server(*os::listen_unix(folder.path() / "s"),
                              [&sent](const net::Request& request) {

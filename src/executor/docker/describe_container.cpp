@@ -32,7 +32,7 @@ bool is_copied(const Job& job)
 void add_mounts(const Job& job, const Installed& installed, ContainerSpec& container)
 {
     container.mounts = {
-        {job.context.directory.string(), layout::control, Mount::Access::read_write},
+        {job.context.directory.task().string(), layout::control, Mount::Access::read_write},
         {installed.stub.string(), layout::stub, Mount::Access::read_only},
         {installed.python_modules.string(), layout::python_modules, Mount::Access::read_only}};
     if (has_relay(job)) {
@@ -40,8 +40,7 @@ void add_mounts(const Job& job, const Installed& installed, ContainerSpec& conta
             {installed.relay.string(), layout::relay, Mount::Access::read_only});
     }
     if (!is_copied(job))
-        container.mounts.push_back(
-            {(job.context.directory / control::work).string(), layout::tree});
+        container.mounts.push_back({job.context.directory.work().string(), layout::tree});
     if (!job.spec.runtime.shared_directory.empty())
         container.mounts.push_back({job.spec.runtime.shared_directory, layout::shared});
 }
@@ -147,14 +146,14 @@ write_control_files(const Job& job, const DescribedContainer& container, const s
                         .umask = job.context.umask,
                         .time_limit = job.spec.resources.time_limit,
                         .grace = job.spec.policy.grace};
-    TRY(os::make_directories(job.context.directory / control::journal));
+    TRY(os::make_directories(job.context.directory.task() / control::journal));
     TRY(write_relay_file(job, std::string(layout::tree) + "/outputs"));
-    TRY(os::make_directories(job.context.directory / "home"));
+    TRY(os::make_directories(job.context.directory.task() / "home"));
     if (!job.spec.runtime.shared_directory.empty())
         TRY(os::make_directories(job.spec.runtime.shared_directory, 0755));
-    TRY(os::replace_file(job.context.directory / control::spec, to_text(text)));
+    TRY(os::replace_file(job.context.directory.task() / control::spec, to_text(text)));
     // Read and removed by the supervisor before anything else.
-    return os::replace_file(job.context.directory / control::environment,
+    return os::replace_file(job.context.directory.task() / control::environment,
                             key + '\0' + container.environment,
                             0600,
                             os::Durable::no);

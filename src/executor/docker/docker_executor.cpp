@@ -132,16 +132,15 @@ public:
                 return name;
             }
             // Its GPU monitor is about to start it.
-            if (is_monitor_alive(job.context.directory)) return name;
+            if (is_monitor_alive(job.context.directory.task())) return name;
             TRY(remove_container(engine, name, after(patience)));
         }
-        if (is_monitor_alive(job.context.directory)) return name;
+        if (is_monitor_alive(job.context.directory.task())) return name;
         // A supervisor that was killed before the script began has done nothing: the next may try.
-        if (is_there(job.context.directory / control::claim) &&
-            !TRY(withdraw_claim(job.context.directory)))
+        if (is_there(job.context.directory.task() / control::claim) &&
+            !TRY(withdraw_claim(job.context.directory.task())))
             return name;
-        if (job.spec.program.command.empty())
-            TRY(check_script(job, job.context.directory / control::work));
+        if (job.spec.program.command.empty()) TRY(check_script(job, job.context.directory.work()));
         if (!prepared)
             prepared = TRY(environment_of(
                 engine, job, [](const std::string&) {}, stop));
@@ -150,7 +149,7 @@ public:
         const auto info = TRY(info_.of(engine, stop));
         const auto container =
             TRY(describe_container(job, image, prepared ? &*prepared : nullptr, info, installed_));
-        SecretFile secrets(job.context.directory / control::environment);
+        SecretFile secrets(job.context.directory.task() / control::environment);
         TRY(write_control_files(job, container, keys_.of(job.spec.id.text())));
         TRY(note_event_folders(job));
         TRY(note(job, engine, ContainerNote::Stage::given));
@@ -172,12 +171,12 @@ public:
     }
 
     Result<JobStatus> sync(const std::string& handle,
-                           const Path& directory,
+                           const RunDirectory& directory,
                            const JobStatus& seen,
                            Deadline deadline,
                            std::stop_token stop) override
     {
-        const Watcher::Subscription subscription(watcher_, directory);
+        const Watcher::Subscription subscription(watcher_, directory.task());
         const ContainerRun run(directory, files_of(handle, directory), notes_, handle);
         for (;;) {
             subscription.bell().silence();
@@ -186,7 +185,7 @@ public:
             TRY(events_.follow(directory, status, stop));
             // A supervisor that was killed at its first moment has not taken it.
             if (status.phase == JobPhase::ended || status.phase == JobPhase::lost)
-                ::unlink((directory / control::environment).c_str());
+                ::unlink((directory.task() / control::environment).c_str());
             if (is_new(status, seen) || Deadline::clock::now() >= deadline) return status;
             // Files tell all but the sudden end of the container, which frees the run's lock.
             auto again = after(subscription.works() ? 1000ms : 50ms);
@@ -198,20 +197,21 @@ public:
         }
     }
 
-    Result<>
-    cancel(const std::string& handle, const Path& directory, std::chrono::seconds grace) override
+    Result<> cancel(const std::string& handle,
+                    const RunDirectory& directory,
+                    std::chrono::seconds grace) override
     {
         held_.drop(handle);
         // A record that cannot be read says nothing about the container.
         const auto ended = files_of(handle, directory).find(control::exit);
-        if (!is_there(directory) || (ended && *ended)) return {};
-        const auto noted = request_end(directory, grace);
+        if (!is_there(directory.task()) || (ended && *ended)) return {};
+        const auto noted = request_end(directory.task(), grace);
         TRY(signal(handle));
         return noted;
     }
 
     Result<Collected> collect(const std::string& handle,
-                              const Path& directory,
+                              const RunDirectory& directory,
                               const BeforeStoring& before,
                               std::stop_token stop) override
     {
@@ -242,11 +242,11 @@ public:
         return gpus_.look(request.submitter_environment, stop);
     }
 
-    Result<> clean(const std::string& handle, const Path& directory) override
+    Result<> clean(const std::string& handle, const RunDirectory& directory) override
     {
         held_.drop(handle);
         TRY(clean_run_directory(files_of(handle, directory), directory));
-        TRY(os::remove_tree(directory / "home"));
+        TRY(os::remove_tree(directory.task() / "home"));
         TRY(remove_unfinished_copies(directory));
         const auto engine = TRY(engine_of(handle, {}));
         if (engine) TRY(remove_container(*engine, handle, after(patience)));
@@ -254,9 +254,9 @@ public:
     }
 
 private:
-    [[nodiscard]] SealedFiles files_of(const std::string& run, const Path& directory) const
+    [[nodiscard]] SealedFiles files_of(const std::string& run, const RunDirectory& directory) const
     {
-        return {directory, keys_.of(run)};
+        return {directory.task(), keys_.of(run)};
     }
 
     // Tells the container's supervisor to look at the request to end.
@@ -334,7 +334,7 @@ private:
                           const std::stop_token& stop)
     {
         // It can wait for long: until the start, what may be secret is in its memory alone.
-        TRY(os::remove_tree(job.context.directory / control::environment));
+        TRY(os::remove_tree(job.context.directory.task() / control::environment));
         const MonitorJob task{.run = job.spec.id.text(),
                               .script = job.spec.program.script,
                               .request = job.spec.resources.gpu,

@@ -116,7 +116,7 @@ TEST_P(DockerExecutor, TheScriptFindsItsPlacesAndHasNoPowers)
     ASSERT_TRUE(shown);
     EXPECT_EQ(to_json(*shown).find("s3cr3t-value"), std::string::npos)
         << "everybody who may ask the engine sees this";
-    EXPECT_FALSE(std::filesystem::exists(job.context.directory / control::environment));
+    EXPECT_FALSE(std::filesystem::exists(job.context.directory.task() / control::environment));
 }
 
 TEST_P(DockerExecutor, AContainerKilledFromOutsideIsLostWithTheEvidence)
@@ -135,7 +135,7 @@ TEST_P(DockerExecutor, AClaimWhoseOwnerDiedEarlyIsTakenOver)
 {
     const auto job = make_job("hello");
     ASSERT_TRUE(target_.executor->stage(job, [](const std::string&) {}, {}));
-    ASSERT_TRUE(os::make_directories(job.context.directory / control::claim));
+    ASSERT_TRUE(os::make_directories(job.context.directory.task() / control::claim));
 
     start(job);
 
@@ -232,10 +232,10 @@ TEST_P(DockerExecutor, MemoryHasALimitBelowTheMachinesThatCanBeChanged)
 class CopiedTrees : public DockerExecutor {
 protected:
     // Names in the run directory that a copy of the tree may have.
-    static int copies_in(const Path& directory)
+    static int copies_in(const RunDirectory& directory)
     {
         int count = 0;
-        for (const auto& entry : std::filesystem::directory_iterator(directory))
+        for (const auto& entry : std::filesystem::directory_iterator(directory.root()))
             count += entry.path().filename().string().starts_with("tree") ? 1 : 0;
         return count;
     }
@@ -323,7 +323,7 @@ TEST_P(DockerExecutor, AContainerThatCannotStartLeavesNoSecretBehind)
 
     EXPECT_FALSE(target_.executor->launch(job, {}));
 
-    EXPECT_FALSE(is_there(job.context.directory / control::environment));
+    EXPECT_FALSE(is_there(job.context.directory.task() / control::environment));
 }
 
 TEST_P(DockerExecutor, ProcessesHaveAGenerousLimitThatCanBeChanged)

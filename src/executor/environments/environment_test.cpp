@@ -11,7 +11,7 @@ Job sample()
 {
     Job job;
     job.spec.id = RunId::make();
-    job.context.directory = "/runs/r";
+    job.context.directory = RunDirectory("/runs/r");
     job.context.token = "t0k";
     job.context.submitter_environment = {
         "PATH=/bin", "PYTHONPATH=/theirs", "A=shell", "OLDPWD=/x", "broken"};

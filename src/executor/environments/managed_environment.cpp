@@ -23,7 +23,7 @@ Result<ReadFile> read_conda_file(const Job& job)
 {
     config::Report report(job.spec.environment.file);
     const auto path =
-        TRY(os::contained_path(job.context.directory / control::work, job.spec.environment.file)
+        TRY(os::contained_path(job.context.directory.work(), job.spec.environment.file)
                 .map_error(while_doing("conda file {}", os::in_quotes(job.spec.environment.file))));
     const auto root = config::load_document(path, report);
     if (!root) return tl::unexpected(config::to_error(report.take()));
@@ -88,7 +88,7 @@ Result<std::optional<environment::Request>> environment_request(const Job& job)
     environment::Request request{.project = job.spec.project,
                                  .target = job.spec.location.target,
                                  .conda = std::move(conda),
-                                 .root = job.context.directory / control::work,
+                                 .root = job.context.directory.work(),
                                  .file = wanted.file,
                                  .interpreter = {},
                                  .image = std::nullopt,

@@ -32,9 +32,9 @@ public:
     {
     }
 
-    void look_below(const Path& directory, const std::string& root)
+    void look_below(const RunDirectory& directory, const std::string& root)
     {
-        const auto folder = RunFolder::open(directory, Path(control::work) / root);
+        const auto folder = RunFolder::open(directory.root(), Path("work") / root);
         if (folder) look(folder->fd(), root, "", 0);
     }
 
@@ -98,7 +98,7 @@ bool is_event_folder(std::string_view folder)
     return true;
 }
 
-std::vector<EventFile> find_event_files(const Path& directory, const std::string& folder)
+std::vector<EventFile> find_event_files(const RunDirectory& directory, const std::string& folder)
 {
     std::vector<EventFile> found;
     std::set<std::string> known;
@@ -113,9 +113,9 @@ std::vector<EventFile> find_event_files(const Path& directory, const std::string
     return found;
 }
 
-Result<os::Fd> open_event_file(const Path& directory, const EventFile& file)
+Result<os::Fd> open_event_file(const RunDirectory& directory, const EventFile& file)
 {
-    const auto work = TRY(RunFolder::open(directory, control::work));
+    const auto work = TRY(RunFolder::open(directory.root(), "work"));
     auto fd =
         TRY(os::open_beneath(work.fd(), file.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     os::FileStatus status;
@@ -139,7 +139,7 @@ std::optional<std::string> head_of_event_file(int fd, std::uint64_t size)
 
 Result<> note_event_folders(const Job& job)
 {
-    const auto note = job.context.directory / control::tensorboard;
+    const auto note = job.context.directory.task() / control::tensorboard;
     JsonArray before;
     for (const auto& file : find_event_files(job.context.directory, job.spec.program.tensorboard)) {
         const auto fd = open_event_file(job.context.directory, file);
@@ -155,10 +155,10 @@ Result<> note_event_folders(const Job& job)
                             os::Durable::content);
 }
 
-EventFolders read_event_folders(const Path& directory)
+EventFolders read_event_folders(const RunDirectory& directory)
 {
     EventFolders out;
-    const auto file = os::open_regular(directory / control::tensorboard, os::Links::refuse);
+    const auto file = os::open_regular(directory.task() / control::tensorboard, os::Links::refuse);
     const auto text = file ? os::read_at(file->get(), 0, longest_note) : Result<std::string>();
     const auto json = text ? parse_json(*text) : Result<Json>();
     if (!json || !json->is_object()) return out;

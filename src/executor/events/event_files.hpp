@@ -25,7 +25,7 @@ bool is_event_folder(std::string_view folder);
 
 // Before the script begins: writes down where to look, and what is there already.
 Result<> note_event_folders(const Job& job);
-EventFolders read_event_folders(const Path& directory);
+EventFolders read_event_folders(const RunDirectory& directory);
 
 struct EventFile {
     std::string path;    // relative to the working copy
@@ -38,9 +38,9 @@ constexpr std::size_t most_event_files = 1000;
 
 // What is there now, sorted within each folder. Links are not followed. At most
 // `most_event_files`, out of the first 200,000 names.
-std::vector<EventFile> find_event_files(const Path& directory, const std::string& folder);
+std::vector<EventFile> find_event_files(const RunDirectory& directory, const std::string& folder);
 
-Result<os::Fd> open_event_file(const Path& directory, const EventFile& file);
+Result<os::Fd> open_event_file(const RunDirectory& directory, const EventFile& file);
 
 // What tells a file from one that took its place: the checksum of its first record, which holds the
 // time of its making. nullopt while that record is not whole.

@@ -92,9 +92,10 @@ void EventPlaces::set(const EventPlace& place)
     }
 }
 
-Result<std::optional<EventJournal>> EventJournal::open(const Path& directory)
+Result<std::optional<EventJournal>> EventJournal::open(const RunDirectory& directory)
 {
-    const auto folder = TRY(RunFolder::open(directory, control::journal));
+    const auto folder =
+        TRY(RunFolder::open(directory.root(), RunDirectory::task_part() / control::journal));
     os::Fd file(::openat(folder.fd(),
                          file_name,
                          O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
@@ -137,7 +138,7 @@ Result<> EventJournal::write(const Json& payload, EventPlaces& places)
     return {};
 }
 
-Notices event_file_notices(const Path& directory)
+Notices event_file_notices(const RunDirectory& directory)
 {
     Notices notices;
     const auto file = Journals::of(directory).open(file_name);

@@ -39,7 +39,7 @@ struct EventPlaces {
 class EventJournal {
 public:
     // nullopt when another process has it.
-    static Result<std::optional<EventJournal>> open(const Path& directory);
+    static Result<std::optional<EventJournal>> open(const RunDirectory& directory);
 
     [[nodiscard]] Result<std::uint64_t> length() const;
     // From its first byte on; damaged records count as not there.
@@ -53,6 +53,6 @@ private:
 };
 
 // What people shall know about the event files of a run: which were not read to their end, and why.
-Notices event_file_notices(const Path& directory);
+Notices event_file_notices(const RunDirectory& directory);
 
 }  // namespace ponk::executor

@@ -165,7 +165,7 @@ private:
     std::uint64_t begin_ = 0;  // of the buffer, in the file
 };
 
-EventReader::EventReader(Path directory)
+EventReader::EventReader(RunDirectory directory)
     : directory_(std::move(directory)), folders_(read_event_folders(directory_))
 {
 }
@@ -226,14 +226,15 @@ Result<> EventReader::read_file(EventJournal& journal, const EventFile& file, st
     return Reading(journal, places_, file, std::move(place), fd->get(), status.size).read(budget);
 }
 
-Result<> EventReaders::follow(const Path& directory, JobStatus& status, const std::stop_token& stop)
+Result<>
+EventReaders::follow(const RunDirectory& directory, JobStatus& status, const std::stop_token& stop)
 {
     const bool over = status.phase == JobPhase::ended || status.phase == JobPhase::lost;
     if (over) {
         if (!TRY(read_all(directory, stop)) && status.reason.empty())
             status.reason = "its TensorBoard files were not read completely: it took too long, or "
                             "the disk is full";
-        followers_.lock()->erase(directory.string());
+        followers_.lock()->erase(directory.root().string());
         read_lengths(directory, status);
         return {};
     }
@@ -241,7 +242,7 @@ Result<> EventReaders::follow(const Path& directory, JobStatus& status, const st
     std::shared_ptr<Follower> follower;
     {
         auto followers = followers_.lock();
-        auto& entry = (*followers)[directory.string()];
+        auto& entry = (*followers)[directory.root().string()];
         if (!entry) entry = std::make_shared<Follower>(directory);
         follower = entry;
     }
@@ -257,14 +258,14 @@ Result<> EventReaders::follow(const Path& directory, JobStatus& status, const st
     return {};
 }
 
-Deadline EventReaders::due(const Path& directory) const
+Deadline EventReaders::due(const RunDirectory& directory) const
 {
     const auto followers = followers_.lock();
-    const auto found = followers->find(directory.string());
+    const auto found = followers->find(directory.root().string());
     return found == followers->end() ? after(idle_pause) : found->second->next.load();
 }
 
-Result<bool> EventReaders::read_all(const Path& directory, const std::stop_token& stop)
+Result<bool> EventReaders::read_all(const RunDirectory& directory, const std::stop_token& stop)
 {
     EventReader reader(directory);
     const auto limit = after(longest_end);

@@ -17,7 +17,7 @@ namespace ponk::executor {
 // after a kill neither loses nor repeats one. Any thread may call.
 class EventReader {
 public:
-    explicit EventReader(Path directory);
+    explicit EventReader(RunDirectory directory);
 
     // `busy`: another process reads them; `failed`: the journal cannot be written now.
     enum class Progress { done, more, busy, failed };
@@ -32,7 +32,7 @@ private:
     [[nodiscard]] bool was_before(const std::string& path, const std::string& head) const;
 
     std::mutex mutex_;
-    Path directory_;
+    RunDirectory directory_;
     EventFolders folders_;
     EventPlaces places_;
     std::atomic<bool> has_files_{false};
@@ -43,15 +43,15 @@ class EventReaders {
 public:
     // To be called with each status of a run: reads what is new when it is time, and when the run
     // is over all that is left. Sets the length of the journals again.
-    Result<> follow(const Path& directory, JobStatus& status, const std::stop_token& stop);
+    Result<> follow(const RunDirectory& directory, JobStatus& status, const std::stop_token& stop);
     // When to call `follow` again although nothing else happens.
-    [[nodiscard]] Deadline due(const Path& directory) const;
+    [[nodiscard]] Deadline due(const RunDirectory& directory) const;
     // All that is there and was not read. False: there is more than can be read.
-    static Result<bool> read_all(const Path& directory, const std::stop_token& stop);
+    static Result<bool> read_all(const RunDirectory& directory, const std::stop_token& stop);
 
 private:
     struct Follower {
-        explicit Follower(const Path& directory) : reader(directory) {}
+        explicit Follower(const RunDirectory& directory) : reader(directory) {}
         EventReader reader;
         std::atomic<Deadline> next{Deadline{}};
     };

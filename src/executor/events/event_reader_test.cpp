@@ -23,12 +23,12 @@ constexpr const char* name = "events.out.tfevents.1.host";
 
 class EventFilesOfARun : public testing::Test {
 protected:
-    EventFilesOfARun() { EXPECT_TRUE(os::make_directories(run_ / "journal")); }
+    EventFilesOfARun() { EXPECT_TRUE(os::make_directories(run_.task() / "journal")); }
 
     void append(const std::string& path, const std::string& bytes)
     {
-        EXPECT_TRUE(os::make_directories((run_ / "work" / path).parent_path()));
-        std::ofstream(run_ / "work" / path, std::ios::binary | std::ios::app) << bytes;
+        EXPECT_TRUE(os::make_directories((run_.work() / path).parent_path()));
+        std::ofstream(run_.work() / path, std::ios::binary | std::ios::app) << bytes;
     }
     void read_all()
     {
@@ -36,7 +36,7 @@ protected:
         ASSERT_TRUE(read);
         EXPECT_TRUE(*read);
     }
-    Path journal() const { return run_ / "journal" / "tensorboard.journal"; }
+    Path journal() const { return run_.task() / "journal" / "tensorboard.journal"; }
     model::JournalPiece piece() const
     {
         const auto bytes = os::read_file_if_any(journal());
@@ -52,7 +52,7 @@ protected:
     }
 
     os::TestFolder folder_;
-    Path run_ = folder_.path() / "run";
+    RunDirectory run_{folder_.path() / "run"};
 };
 
 TEST_F(EventFilesOfARun, WithoutAnyThereIsNoJournal)
@@ -165,7 +165,7 @@ TEST_F(EventFilesOfARun, FilesThatCameWithTheProjectAreNotOfTheRun)
     ASSERT_TRUE(note_event_folders(job));
     append("logs/events.out.tfevents.3", event_file_begin(3) + scalar_record("new", 1, 0));
     // Written again under the old name.
-    std::filesystem::remove(run_ / "work/outputs/events.out.tfevents.2");
+    std::filesystem::remove(run_.outputs() / "events.out.tfevents.2");
     append("outputs/events.out.tfevents.2", event_file_begin(4) + scalar_record("again", 1, 0));
     read_all();
     EXPECT_THAT(points(), ElementsAre("new 0 1", "again 0 1"));
@@ -175,9 +175,9 @@ TEST_F(EventFilesOfARun, MovedFileIsNotReadTwiceAndOneInItsPlaceIs)
 {
     append("outputs/events.out.tfevents.1", event_file_begin(1) + scalar_record("a", 1, 0));
     read_all();
-    std::filesystem::create_directories(run_ / "work/outputs/old");
-    std::filesystem::rename(run_ / "work/outputs/events.out.tfevents.1",
-                            run_ / "work/outputs/old/events.out.tfevents.1");
+    std::filesystem::create_directories(run_.outputs() / "old");
+    std::filesystem::rename(run_.outputs() / "events.out.tfevents.1",
+                            run_.outputs() / "old/events.out.tfevents.1");
     append("outputs/events.out.tfevents.1", event_file_begin(2) + scalar_record("a", 5, 0));
     read_all();
     read_all();
@@ -215,10 +215,10 @@ TEST_F(EventFilesOfARun, LargeRecordIsPassedOverUnread)
 TEST_F(EventFilesOfARun, LinksAreNotFollowed)
 {
     append("elsewhere/events.out.tfevents.1", event_file_begin(1) + scalar_record("a", 1, 0));
-    std::filesystem::create_directories(run_ / "work/outputs");
-    std::filesystem::create_directory_symlink(run_ / "work/elsewhere", run_ / "work/outputs/link");
-    std::filesystem::create_symlink(run_ / "work/elsewhere/events.out.tfevents.1",
-                                    run_ / "work/outputs/events.out.tfevents.2");
+    std::filesystem::create_directories(run_.outputs());
+    std::filesystem::create_directory_symlink(run_.work() / "elsewhere", run_.outputs() / "link");
+    std::filesystem::create_symlink(run_.work() / "elsewhere/events.out.tfevents.1",
+                                    run_.outputs() / "events.out.tfevents.2");
     read_all();
     EXPECT_THAT(points(), IsEmpty());
 }

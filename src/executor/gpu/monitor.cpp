@@ -104,12 +104,12 @@ bool chooses_devices(const Job& job)
 Result<> start_monitor(const MonitorStart& start, const Adopt& adopt, std::stop_token stop)
 {
     TRY(os::replace_file(
-        start.directory / control::monitor, to_text(start.job), 0600, os::Durable::content));
+        start.directory.task() / control::monitor, to_text(start.job), 0600, os::Durable::content));
     // As it was loaded, whatever has its name by now.
     static const Path own = "/proc/self/exe";
     const auto said =
         TRY(start_stub({.program = own,
-                        .directory = start.directory,
+                        .directory = start.directory.root(),
                         .environment = start.environment,
                         .lease = start.lease,
                         .name = "ponk-gpu-monitor",
@@ -145,10 +145,11 @@ Result<std::optional<Json>> read_gpu_state(const SealedFiles& files)
     return TRY(parse_json(rest.substr(0, rest.find('\n'))));
 }
 
-Result<> add_monitor_state(const SealedFiles& files, const Path& directory, JobStatus& status)
+Result<>
+add_monitor_state(const SealedFiles& files, const RunDirectory& directory, JobStatus& status)
 {
-    if (!is_there(directory / control::monitor)) return {};
-    const bool alive = is_monitor_alive(directory);  // before its last words are read
+    if (!is_there(directory.task() / control::monitor)) return {};
+    const bool alive = is_monitor_alive(directory.task());  // before its last words are read
     const auto state = TRY(read_gpu_state(files));
     if (state) status.gpu = to_json(*state);
     const auto phase = state ? state->text("phase") : std::string();
@@ -163,7 +164,7 @@ Result<> add_monitor_state(const SealedFiles& files, const Path& directory, JobS
         // A supervisor that it had started may come late. Asked again, the answer is the same: the
         // first one may not have been heard.
         if (alive) return {};
-        const auto claimed = claim_start(directory);
+        const auto claimed = claim_start(directory.task());
         if (!claimed || !*claimed) return {};
         // It may have ended in the meantime, with a record.
         if (const auto late = TRY(read_report(files, directory)); late.exit) {

@@ -16,9 +16,9 @@
 namespace ponk::executor {
 
 namespace control {
-constexpr const char* monitor = "side";            // its input
-constexpr const char* monitor_lock = "side.lock";  // held while it lives
-constexpr const char* gpu = "gpu";                 // its report, sealed
+constexpr const char* monitor = "monitor";            // its input
+constexpr const char* monitor_lock = "monitor.lock";  // held while it lives
+constexpr const char* gpu = "gpu";                    // its report, sealed
 }  // namespace control
 
 // Its input. Nothing in it is secret.
@@ -50,7 +50,7 @@ bool chooses_devices(const Job& job);
 // its refusal is an error (GPUs that are not there, or busy when the run is not to wait).
 struct MonitorStart {
     const MonitorJob& job;
-    const Path& directory;
+    const RunDirectory& directory;
     const std::string& environment;  // key, and the script's environment
     const std::vector<std::string>& submitter_environment;
     int lease = -1;  // kept open while it waits, and handed to the supervisor
@@ -65,6 +65,7 @@ Result<std::optional<Json>> read_gpu_state(const SealedFiles& files);
 
 // Adds to what the run's own files say what its GPU monitor says: that it waits, and the state of
 // its GPUs. The end is held back for a moment until the verdict is there.
-Result<> add_monitor_state(const SealedFiles& files, const Path& directory, JobStatus& status);
+Result<>
+add_monitor_state(const SealedFiles& files, const RunDirectory& directory, JobStatus& status);
 
 }  // namespace ponk::executor

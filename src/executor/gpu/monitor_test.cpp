@@ -18,7 +18,11 @@ using testing::HasSubstr;
 // The folder of a run whose side was killed before the script began.
 class KilledMonitor : public testing::Test {
 protected:
-    KilledMonitor() { EXPECT_TRUE(os::replace_file(run_ / control::monitor, "{}", 0600)); }
+    KilledMonitor()
+    {
+        EXPECT_TRUE(os::make_directories(run_.task()));
+        EXPECT_TRUE(os::replace_file(run_.task() / control::monitor, "{}", 0600));
+    }
 
     JobStatus ask()
     {
@@ -31,17 +35,17 @@ protected:
     // As a supervisor does it that is about to begin.
     os::Fd begin()
     {
-        auto lock = os::open_file(run_ / control::lock, O_RDWR | O_CREAT).value();
+        auto lock = os::open_file(run_.task() / control::lock, O_RDWR | O_CREAT).value();
         struct flock whole {};
         whole.l_type = F_WRLCK;
         EXPECT_EQ(::fcntl(lock.get(), F_OFD_SETLK, &whole), 0);
-        EXPECT_EQ(::mkdir((run_ / control::claim).c_str(), 0700), 0);
+        EXPECT_EQ(::mkdir((run_.task() / control::claim).c_str(), 0700), 0);
         return lock;
     }
 
     os::TestFolder folder_;
-    Path run_ = folder_.path();
-    SealedFiles files_{run_, std::string(64, 'a')};
+    RunDirectory run_{folder_.path()};
+    SealedFiles files_{run_.task(), std::string(64, 'a')};
 };
 
 TEST_F(KilledMonitor, IsToldEachTimeSinceTheFirstAnswerMayBeLost)
@@ -50,7 +54,7 @@ TEST_F(KilledMonitor, IsToldEachTimeSinceTheFirstAnswerMayBeLost)
     const auto again = ask();
     EXPECT_EQ(again.phase, JobPhase::lost);
     EXPECT_THAT(again.reason, HasSubstr("nothing was executed"));
-    EXPECT_TRUE(is_there(run_ / control::claim)) << "a late supervisor must not begin";
+    EXPECT_TRUE(is_there(run_.task() / control::claim)) << "a late supervisor must not begin";
 }
 
 TEST_F(KilledMonitor, DoesNotLoseARunThatASupervisorHasClaimed)

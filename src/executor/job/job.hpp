@@ -7,6 +7,7 @@
 #include "base/json.hpp"
 #include "base/time.hpp"
 #include "executor/job/environment_report.hpp"
+#include "executor/job/run_directory.hpp"
 #include "model/exit_record.hpp"
 #include "model/run_spec.hpp"
 #include "model/tracking.hpp"
@@ -61,7 +62,7 @@ struct RegistryLogin {
 struct LaunchContext {
     // Ours, on this machine: log, journals and exit record appear here, whatever the target. For a
     // run on this machine it is the control directory itself.
-    Path directory;
+    RunDirectory directory;
     // The folder that the snapshot was taken from: what the store lost may still be there. May be
     // gone.
     Path source;

@@ -90,9 +90,9 @@ TEST_P(ForgedControl, TheScriptIsNotGivenTheKey)
     follow(job);
 
     EXPECT_EQ(log_of(job).find(key_of(job)), std::string::npos);
-    const auto entries = os::list_directory(job.context.directory).value();
+    const auto entries = os::list_directory(job.context.directory.task()).value();
     for (const auto& entry : entries) {
-        const auto bytes = os::read_file(job.context.directory / entry.name);
+        const auto bytes = os::read_file(job.context.directory.task() / entry.name);
         EXPECT_EQ(bytes.value_or("").find(key_of(job)), std::string::npos) << entry.name;
     }
 }

@@ -69,10 +69,10 @@ public:
     Result<std::string> launch(const Job& job, std::stop_token stop) override
     {
         auto handle = job.spec.id.text();
-        if (is_there(job.context.directory / control::claim) &&
-            !TRY(withdraw_claim(job.context.directory)))
+        if (is_there(job.context.directory.task() / control::claim) &&
+            !TRY(withdraw_claim(job.context.directory.task())))
             return handle;
-        if (is_monitor_alive(job.context.directory)) return handle;
+        if (is_monitor_alive(job.context.directory.task())) return handle;
         // The lease goes on with the supervisor and the script.
         auto prepared = held_.take(job.spec.id);
         if (!prepared)
@@ -89,17 +89,17 @@ public:
         // A supervisor killed before the script began has done nothing: the next one may try.
         for (int attempt = 0; attempt < 20; ++attempt) {
             const auto said = TRY(start_stub({.program = stub_,
-                                              .directory = job.context.directory,
+                                              .directory = job.context.directory.task(),
                                               .environment = environment,
                                               .lease = prepared ? lease_of(*prepared) : -1},
                                              adopt(),
                                              stop));
             if (said == "started" || said == "claimed") return handle;
             if (said.starts_with("error ")) {
-                TRY(withdraw_claim(job.context.directory));
+                TRY(withdraw_claim(job.context.directory.task()));
                 return fail(ErrorKind::unavailable, "supervisor: {}", printable(said.substr(6)));
             }
-            if (!TRY(withdraw_claim(job.context.directory))) return handle;
+            if (!TRY(withdraw_claim(job.context.directory.task()))) return handle;
         }
         return fail(ErrorKind::unavailable,
                     "the supervisor {} is killed repeatedly before it can start the script",
@@ -107,22 +107,23 @@ public:
     }
 
     Result<JobStatus> sync(const std::string& handle,
-                           const Path& directory,
+                           const RunDirectory& directory,
                            const JobStatus& seen,
                            Deadline deadline,
                            std::stop_token stop) override
     {
         const auto run = run_in(handle, directory);
         open_up(directory);
-        const Watcher::Subscription subscription(watcher_, directory);
+        const Watcher::Subscription subscription(watcher_, directory.task());
         for (;;) {
             subscription.bell().silence();
             open_up(directory);
             auto status = TRY(run->look());
             TRY(add_monitor_state(files_of(handle, directory), directory, status));
             // A script can remove its own folder before we have seen who it is.
-            if (status.phase == JobPhase::starting && !is_there(directory))
-                return fail(ErrorKind::not_found, "{} does not exist", os::in_quotes(directory));
+            if (status.phase == JobPhase::starting && !is_there(directory.task()))
+                return fail(
+                    ErrorKind::not_found, "{} does not exist", os::in_quotes(directory.root()));
             TRY(events_.follow(directory, status, stop));
             if (status.phase == JobPhase::ended || status.phase == JobPhase::lost)
                 forget(directory, *run);
@@ -139,22 +140,23 @@ public:
         }
     }
 
-    Result<>
-    cancel(const std::string& handle, const Path& directory, std::chrono::seconds grace) override
+    Result<> cancel(const std::string& handle,
+                    const RunDirectory& directory,
+                    std::chrono::seconds grace) override
     {
         held_.drop(handle);
         open_up(directory);
         // A record that cannot be read says nothing about the processes.
         const auto ended = files_of(handle, directory).find(control::exit);
-        if (!is_there(directory) || (ended && *ended)) return {};
+        if (!is_there(directory.task()) || (ended && *ended)) return {};
         // On a full disk the signal alone must do.
-        const auto noted = request_end(directory, grace);
+        const auto noted = request_end(directory.task(), grace);
         TRY(run_in(handle, directory)->ask_to_end());
-        return noted || is_there(directory / control::pid) ? Result<>() : noted;
+        return noted || is_there(directory.task() / control::pid) ? Result<>() : noted;
     }
 
     Result<Collected> collect(const std::string& /*job*/,
-                              const Path& directory,
+                              const RunDirectory& directory,
                               const BeforeStoring& before,
                               std::stop_token stop) override
     {
@@ -163,16 +165,17 @@ public:
 
     WorkingCopies* working_copies() override { return this; }
 
-    Result<std::optional<Digest>>
-    fetch(const std::string& /*handle*/, const Path& /*directory*/, std::stop_token) override
+    Result<std::optional<Digest>> fetch(const std::string& /*handle*/,
+                                        const RunDirectory& /*directory*/,
+                                        std::stop_token) override
     {
         return std::nullopt;
     }
 
-    [[nodiscard]] bool may_have_outputs(const Path& directory) const override
+    [[nodiscard]] bool may_have_outputs(const RunDirectory& directory) const override
     {
-        open_up(directory / control::work);
-        return is_there(directory / control::work / "outputs");
+        open_up(directory.work());
+        return is_there(directory.outputs());
     }
 
     Result<Json> facts(const FactsRequest& request, std::stop_token stop) override
@@ -185,7 +188,7 @@ public:
         return gpus_.look(request.submitter_environment, stop);
     }
 
-    Result<> clean(const std::string& handle, const Path& directory) override
+    Result<> clean(const std::string& handle, const RunDirectory& directory) override
     {
         held_.drop(handle);
         open_up(directory);
@@ -193,9 +196,10 @@ public:
     }
 
 private:
-    [[nodiscard]] SealedFiles files_of(const std::string& handle, const Path& directory) const
+    [[nodiscard]] SealedFiles files_of(const std::string& handle,
+                                       const RunDirectory& directory) const
     {
-        return {directory, keys_.of(handle)};
+        return {directory.task(), keys_.of(handle)};
     }
 
     // `pythonLocation` is what a managed environment stands on; the script gets its own.
@@ -258,11 +262,11 @@ private:
             job.context.submitter_environment =
                 ground_of(*prepared, given.context.submitter_environment);
         }
-        const auto tree = job.context.directory / control::work;
+        const auto tree = job.context.directory.work();
         auto environment = compose_environment(job,
                                                job.context.submitter_environment,
                                                {.tree = tree.string(),
-                                                .control = job.context.directory.string(),
+                                                .control = job.context.directory.task().string(),
                                                 .python_modules = python_.string(),
                                                 .shared = job.spec.runtime.shared_directory});
         auto line = TRY(command_line(job, tree, environment.words(), stop));
@@ -277,27 +281,29 @@ private:
                             .umask = job.context.umask,
                             .time_limit = job.spec.resources.time_limit,
                             .grace = job.spec.policy.grace};
-        TRY(os::make_directories(job.context.directory / control::journal));
+        TRY(os::make_directories(job.context.directory.task() / control::journal));
         TRY(write_relay_file(job, (tree / "outputs").string()));
         // Its name need not outlive a power cut: the supervisor would not either.
-        TRY(os::replace_file(
-            job.context.directory / control::spec, to_text(text), 0600, os::Durable::content));
+        TRY(os::replace_file(job.context.directory.task() / control::spec,
+                             to_text(text),
+                             0600,
+                             os::Durable::content));
         return keys_.of(job.spec.id.text()) + '\0' + environment.bytes();
     }
 
-    std::shared_ptr<LocalRun> run_in(const std::string& handle, const Path& directory)
+    std::shared_ptr<LocalRun> run_in(const std::string& handle, const RunDirectory& directory)
     {
         const auto runs = runs_.lock();
-        auto& run = (*runs)[directory.string()];
+        auto& run = (*runs)[directory.root().string()];
         if (!run) run = std::make_shared<LocalRun>(directory, files_of(handle, directory));
         return run;
     }
 
-    void forget(const Path& directory, LocalRun& run)
+    void forget(const RunDirectory& directory, LocalRun& run)
     {
         for (auto& process : run.take_remains())
             watcher_.reap_later(std::move(process));
-        runs_.lock()->erase(directory.string());
+        runs_.lock()->erase(directory.root().string());
     }
 
     Options options_;

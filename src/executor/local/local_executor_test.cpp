@@ -31,8 +31,8 @@ TEST_P(LocalExecutor, TheScriptSeesItsFolderUmaskAndSharedFolder)
     follow(job);
 
     EXPECT_EQ(log_of(job),
-              (job.context.directory / "work").string() + "\n0027\n" +
-                  (root_ / "shared/p").string() + "/\n");
+              job.context.directory.work().string() + "\n0027\n" + (root_ / "shared/p").string() +
+                  "/\n");
 }
 
 TEST_P(LocalExecutor, TheEnvironmentArrivesByteForByte)
@@ -66,13 +66,16 @@ TEST_P(LocalExecutor, NumbersOfEventFilesAreInTheJournalWhileTheScriptRunsAndOnc
 {
     auto job = make_job("events");
     job.spec.program.tensorboard = "logs";
-    ASSERT_TRUE(os::make_directories(job.context.directory));
-    ASSERT_TRUE(os::replace_file(job.context.directory / "one",
+    ASSERT_TRUE(os::make_directories(job.context.directory.task()));
+    ASSERT_TRUE(os::replace_file(job.context.directory.task() / "one",
                                  event_file_begin(1) + scalar_record("loss", 4, 0)));
-    ASSERT_TRUE(os::replace_file(job.context.directory / "two", scalar_record("loss", 2, 1)));
-    ASSERT_TRUE(os::replace_file(job.context.directory / "three", scalar_record("loss", 1, 2)));
+    ASSERT_TRUE(
+        os::replace_file(job.context.directory.task() / "two", scalar_record("loss", 2, 1)));
+    ASSERT_TRUE(
+        os::replace_file(job.context.directory.task() / "three", scalar_record("loss", 1, 2)));
     const auto points = [&] {
-        const auto bytes = os::read_file(job.context.directory / "journal/tensorboard.journal");
+        const auto bytes =
+            os::read_file(job.context.directory.task() / "journal/tensorboard.journal");
         return bytes ? model::read_journal(*bytes, 0).points : std::vector<model::MetricPoint>();
     };
     const auto follow_until = [&](std::size_t count) {
@@ -111,8 +114,8 @@ protected:
     {
         const auto job = make_job("hello");
         EXPECT_TRUE(target_.executor->stage(job, [](const std::string&) {}, {}));
-        EXPECT_TRUE(os::make_directories(job.context.directory / control::claim));
-        const SealedFiles files(job.context.directory, key_of(job));
+        EXPECT_TRUE(os::make_directories(job.context.directory.task() / control::claim));
+        const SealedFiles files(job.context.directory.task(), key_of(job));
         EXPECT_TRUE(files.publish(control::pid,
                                   "ponk-pid 1\nstub 1 1\nguard 1 1\nmain 1 1\nboot before\n" +
                                       lines + "end\n"));
@@ -148,7 +151,7 @@ TEST_P(EarlierBoot, RunOfAnotherMachineIsNotTakenForOneBeforeAReboot)
     ASSERT_FALSE(canceled);
     EXPECT_EQ(canceled.error().kind(), ErrorKind::unreachable);
     // The way out that the message names.
-    ASSERT_TRUE(os::remove_tree(job.context.directory));
+    ASSERT_TRUE(os::remove_tree(job.context.directory.root()));
     const auto removed = target_.executor->sync(
         job.spec.id.text(), job.context.directory, {}, after(std::chrono::seconds(0)), {});
     ASSERT_FALSE(removed);
@@ -159,7 +162,7 @@ TEST_P(LocalExecutor, AClaimWhoseOwnerDiedEarlyIsTakenOver)
 {
     const auto job = make_job("hello");
     ASSERT_TRUE(target_.executor->stage(job, [](const std::string&) {}, {}));
-    ASSERT_TRUE(os::make_directories(job.context.directory / control::claim));
+    ASSERT_TRUE(os::make_directories(job.context.directory.task() / control::claim));
     EXPECT_EQ(follow(job, JobPhase::lost).reason,
               "the supervisor was killed before the script started");
 
@@ -178,7 +181,7 @@ TEST_P(LocalExecutor, JournalsAreNews)
             job.spec.id.text(), job.context.directory, status, after(1s), {});
     std::jthread writer([&job] {
         std::this_thread::sleep_for(20ms);
-        EXPECT_TRUE(os::replace_file(job.context.directory / "journal/1.journal", "abc"));
+        EXPECT_TRUE(os::replace_file(job.context.directory.task() / "journal/1.journal", "abc"));
     });
 
     const auto next =

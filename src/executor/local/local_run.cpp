@@ -42,14 +42,14 @@ Result<JobStatus> LocalRun::look()
 Result<Liveness> LocalRun::liveness()
 {
     if (TRY(find_processes())) return liveness_of_processes();
-    if (is_locked(directory_)) return Liveness();
+    if (is_locked(directory_.task())) return Liveness();
     // Nobody holds the lock, so nothing changes any more; but it may have, just before we asked.
     if (TRY(find_processes())) return Liveness();
     if (files_.is_taken(control::pid) || files_.is_taken(control::exit)) {
         return Liveness::gone("another program changed files in the run's folder, so the result of "
                               "the script cannot be known");
     }
-    if (is_there(directory_ / control::claim))
+    if (is_there(directory_.task() / control::claim))
         return Liveness::gone("the supervisor was killed before the script started");
     return Liveness();  // nobody ever began it
 }
@@ -70,14 +70,14 @@ Result<bool> LocalRun::is_of_this_boot() const
 {
     if (processes_->main.boot_id == os::boot_id()) return true;
     if (processes_->machine.empty() || processes_->machine == os::host_name()) return false;
-    if (!is_there(directory_))
-        return fail(ErrorKind::not_found, "{} does not exist", os::in_quotes(directory_));
+    if (!is_there(directory_.task()))
+        return fail(ErrorKind::not_found, "{} does not exist", os::in_quotes(directory_.root()));
     return fail(ErrorKind::unreachable,
                 "the run is on the machine '{}', not on this one ('{}'); if that machine no longer "
                 "exists, remove the folder {}, and the run is recorded as lost",
                 printable(processes_->machine),
                 os::host_name(),
-                os::in_quotes(directory_));
+                os::in_quotes(directory_.root()));
 }
 
 bool LocalRun::is_supervised() const
@@ -96,7 +96,8 @@ Result<Liveness> LocalRun::liveness_of_processes()
     // Written before the last of the two ended: nothing is left to do for it.
     if (TRY(files_.find(control::exit))) return recorded();
     if (!stand_in_)
-        stand_in_ = std::make_unique<StandIn>(directory_, files_, *processes_, std::move(main_));
+        stand_in_ =
+            std::make_unique<StandIn>(directory_.task(), files_, *processes_, std::move(main_));
     const auto progress = TRY(stand_in_->step());
     if (progress == StandIn::Progress::unknown) return Liveness::gone(stand_in_->reason());
     return progress == StandIn::Progress::published ? recorded() : Liveness();
@@ -113,7 +114,7 @@ std::string LocalRun::late_record()
         "the script has ended, but its supervisor (process {}) has not recorded the result: check "
         "whether {} is on a full or read-only disk, or the process is stopped",
         (lives(stub_) ? processes_->stub : processes_->guard).pid,
-        os::in_quotes(directory_));
+        os::in_quotes(directory_.root()));
 }
 
 LocalRun::Wake LocalRun::next_wake()
@@ -151,7 +152,8 @@ Result<> LocalRun::ask_to_end()
     }
     if (!TRY(is_of_this_boot())) return {};
     if (!stand_in_)
-        stand_in_ = std::make_unique<StandIn>(directory_, files_, *processes_, std::move(main_));
+        stand_in_ =
+            std::make_unique<StandIn>(directory_.task(), files_, *processes_, std::move(main_));
     [[maybe_unused]] const auto progress = stand_in_->step();
     return {};
 }

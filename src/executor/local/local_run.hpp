@@ -17,7 +17,7 @@ namespace ponk::executor::local {
 // One run on this machine as its directory and its processes show it. Any thread may call.
 class LocalRun {
 public:
-    LocalRun(Path directory, SealedFiles files)
+    LocalRun(RunDirectory directory, SealedFiles files)
         : directory_(std::move(directory)), files_(std::move(files))
     {
     }
@@ -46,7 +46,7 @@ private:
     bool is_supervised() const;
     std::string late_record();
 
-    Path directory_;
+    RunDirectory directory_;
     SealedFiles files_;
     std::mutex mutex_;
     std::optional<RunProcesses> processes_;

@@ -24,17 +24,17 @@ constexpr std::pair<const char*, const char*> scripts[] = {
     {"environment.sh", "env -0"},
     {"folder.sh", "pwd; umask; ls -d \"$AZUREML_NATIVE_SHARE_DIRECTORY\""},
     {"forge.sh",
-     "while [ ! -e ../go ]; do sleep 0.01; done; "
-     "for f in exit ended pid failed; do printf '%s' \"$1\" >../new && mv ../new ../$f; done; "
-     "echo forged; while [ ! -e ../end ]; do sleep 0.01; done; exit 4"},
+     "cd \"$PONK_RUN_DIRECTORY\"; while [ ! -e go ]; do sleep 0.01; done; "
+     "for f in exit ended pid failed; do printf '%s' \"$1\" >new && mv new $f; done; "
+     "echo forged; while [ ! -e end ]; do sleep 0.01; done; exit 4"},
     {"block.sh",
-     "while [ ! -e ../go ]; do sleep 0.01; done; "
-     "rm -f ../pid; mkfifo ../pid; mkdir ../exit ../ended; ln -s /etc/passwd ../failed; "
-     "echo blocked; while [ ! -e ../end ]; do sleep 0.01; done; exit 4"},
+     "cd \"$PONK_RUN_DIRECTORY\"; while [ ! -e go ]; do sleep 0.01; done; "
+     "rm -f pid; mkfifo pid; mkdir exit ended; ln -s /etc/passwd failed; "
+     "echo blocked; while [ ! -e end ]; do sleep 0.01; done; exit 4"},
     {"events.sh",
-     "mkdir -p logs/train; cat ../one >logs/train/events.out.tfevents.1; "
-     "while [ ! -e ../go ]; do sleep 0.01; done; cat ../two >>logs/train/events.out.tfevents.1; "
-     "while [ ! -e ../end ]; do sleep 0.01; done; cat ../three >>logs/train/events.out.tfevents.1"},
+     "mkdir -p logs/train; file=$PWD/logs/train/events.out.tfevents.1; cd \"$PONK_RUN_DIRECTORY\"; "
+     "cat one >$file; while [ ! -e go ]; do sleep 0.01; done; cat two >>$file; "
+     "while [ ! -e end ]; do sleep 0.01; done; cat three >>$file"},
     {"orphan.sh", "setsid sleep 99 & echo $! >../orphan; sleep 0.15; exit 5"},
 };
 
@@ -76,7 +76,7 @@ RunProcesses LocalExecutor::processes(const Job& job)
 {
     const auto deadline = after(10s);
     while (Deadline::clock::now() < deadline) {
-        if (const auto text = os::read_file(job.context.directory / control::pid))
+        if (const auto text = os::read_file(job.context.directory.task() / control::pid))
             return parse_processes(*text).value();
         std::this_thread::sleep_for(1ms);
     }
@@ -94,10 +94,10 @@ void LocalExecutor::start_elsewhere(const Job& job)
     ASSERT_TRUE(target_.executor->stage(job, [](const std::string&) {}, {}));
     const StubSpec text{.run = job.spec.id.text(),
                         .token = job.context.token,
-                        .directory = (job.context.directory / "work").string(),
+                        .directory = job.context.directory.work().string(),
                         .program = "/bin/sh",
                         .argv = {"/bin/sh", job.spec.program.script}};
-    ASSERT_TRUE(os::replace_file(job.context.directory / "spec", to_text(text)));
+    ASSERT_TRUE(os::replace_file(job.context.directory.task() / "spec", to_text(text)));
     const auto stub = install_stub(Home::path / "lib").value();
     ::prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
     const auto done = os::run({.argv = {"sh",
@@ -106,7 +106,7 @@ void LocalExecutor::start_elsewhere(const Job& job)
                                         "PATH=$PATH env -0; } >$1/e; "
                                         "\"$0\" $1 3 4 3<$1/e 4>$1/said &",
                                         stub.string(),
-                                        job.context.directory.string(),
+                                        job.context.directory.task().string(),
                                         job.context.token,
                                         key_of(job)}},
                               after(10s),

@@ -23,11 +23,11 @@ protected:
     // The forging scripts wait for this, so that the true files can be read before.
     static void let_forge(const Job& job)
     {
-        ASSERT_TRUE(os::replace_file(job.context.directory / "go", ""));
+        ASSERT_TRUE(os::replace_file(job.context.directory.task() / "go", ""));
     }
     static void let_end(const Job& job)
     {
-        ASSERT_TRUE(os::replace_file(job.context.directory / "end", ""));
+        ASSERT_TRUE(os::replace_file(job.context.directory.task() / "end", ""));
     }
     static std::string key_of(const Job& job);
     // The script goes on without them.

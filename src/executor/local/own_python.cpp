@@ -13,8 +13,8 @@ using namespace std::chrono_literals;
 Result<Examination> examine_own_python(const Job& job, std::stop_token stop)
 {
     Examination out;
-    const auto found = find_interpreter(
-        job, job.context.directory / control::work, job.context.submitter_environment);
+    const auto found =
+        find_interpreter(job, job.context.directory.work(), job.context.submitter_environment);
     if (!found) {
         out.reason = found.error().message();
         out.remarks.push_back({"error", found.error().message(), found.error().hint()});

@@ -93,7 +93,7 @@ TEST_P(StandIn, CancelAndOrphansWorkWithoutASupervisor)
     EXPECT_EQ(other.exit->status(), 5);
     EXPECT_GE(other.exit->survivors, 1);
     const auto pid =
-        parse_integer(trim(os::read_file(orphan.context.directory / "orphan").value()));
+        parse_integer(trim(os::read_file(orphan.context.directory.root() / "orphan").value()));
     EXPECT_FALSE(
         os::read_file(fmt::format("/proc/{}/cmdline", *pid)).value_or("").starts_with("sleep"));
 }

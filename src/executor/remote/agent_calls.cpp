@@ -57,11 +57,12 @@ Result<AgentCalls::Answer> AgentCalls::ask(AgentConnection& connection,
     });
 }
 
-Result<std::shared_ptr<AgentConnection>>
-AgentCalls::reach(const Path& directory, const HostAddress& host, const std::stop_token& stop)
+Result<std::shared_ptr<AgentConnection>> AgentCalls::reach(const RunDirectory& directory,
+                                                           const HostAddress& host,
+                                                           const std::stop_token& stop)
 {
     auto connection = TRY(connect(host, stop));
-    const auto given = os::read_file(directory / mark::launched, 4096);
+    const auto given = os::read_file(directory.task() / mark::launched, 4096);
     if (!given || trim(*given).empty() || trim(*given) == connection->hello().identity)
         return connection;
     note_missing(directory, host);
@@ -72,17 +73,17 @@ AgentCalls::reach(const Path& directory, const HostAddress& host, const std::sto
                 printable(connection->hello().home));
 }
 
-void AgentCalls::note_missing(const Path& directory, const HostAddress& host)
+void AgentCalls::note_missing(const RunDirectory& directory, const HostAddress& host)
 {
     if (homes_.missing(directory)) options_.hosts->drop(host);
 }
 
 void AgentCalls::tell_fetched(AgentConnection& connection,
                               const std::string& job,
-                              const Path& directory,
+                              const RunDirectory& directory,
                               const std::stop_token& stop)
 {
-    if (is_there(directory / mark::rest_there)) return;
+    if (is_there(directory.task() / mark::rest_there)) return;
     static_cast<void>(connection.call(about("collected", job), after(usual_patience), stop));
 }
 

@@ -49,16 +49,16 @@ public:
     // The connection to the folder that the run was given to; `unreachable` when there is another
     // one in its place.
     Result<std::shared_ptr<AgentConnection>>
-    reach(const Path& directory, const HostAddress& host, const std::stop_token& stop);
+    reach(const RunDirectory& directory, const HostAddress& host, const std::stop_token& stop);
     // The machine answers, but not about this run: its next ponk-agent may.
-    void note_missing(const Path& directory, const HostAddress& host);
-    void note_found(const Path& directory) { homes_.found(directory); }
+    void note_missing(const RunDirectory& directory, const HostAddress& host);
+    void note_found(const RunDirectory& directory) { homes_.found(directory); }
 
     // All that the run left is with us: some day the host may forget it. What it does not hear it
     // keeps, and it does not hear it while a part is there alone.
     void tell_fetched(AgentConnection& connection,
                       const std::string& job,
-                      const Path& directory,
+                      const RunDirectory& directory,
                       const std::stop_token& stop);
 
 private:

@@ -101,7 +101,7 @@ Result<AgentCalls::Answer> bring_tree(const Options& options,
                                       const Progress& progress,
                                       const std::stop_token& stop)
 {
-    TRY(os::make_directories(job.context.directory / control::journal));
+    TRY(os::make_directories(job.context.directory.task() / control::journal));
     TRY(write_host(job.context.directory, host_of(job)));
     TRY(remember_host(options.home, options.type, host_of(job)));
     bool met = false;

@@ -24,9 +24,9 @@ constexpr auto longest_poll = 25s;
 constexpr std::uint64_t reserve = std::uint64_t{512} << 20;
 constexpr std::uint64_t small_copy = std::uint64_t{64} << 20;
 
-bool has_room_for(const Path& directory, std::size_t bytes)
+bool has_room_for(const RunDirectory& directory, std::size_t bytes)
 {
-    const auto space = os::free_space(directory);
+    const auto space = os::free_space(directory.root());
     if (bytes == 0 || !space || *space >= reserve + bytes) return true;
     JobStatus here;
     read_lengths(directory, here);
@@ -34,9 +34,9 @@ bool has_room_for(const Path& directory, std::size_t bytes)
 }
 
 // Who collects the run later must not say that all of it is here.
-Result<> note_rest(const Path& directory, bool rest)
+Result<> note_rest(const RunDirectory& directory, bool rest)
 {
-    const auto mark = directory / mark::rest_there;
+    const auto mark = directory.task() / mark::rest_there;
     return rest ? os::replace_file(mark, "") : os::remove_tree(mark);
 }
 
@@ -58,7 +58,7 @@ std::string what_stays_there(const std::string& host, bool crowded, const Json& 
 
 Result<JobStatus> FollowRun::once(const std::string& job,
                                   const SealedFiles& files,
-                                  const Path& directory,
+                                  const RunDirectory& directory,
                                   const JobStatus& seen,
                                   Deadline deadline,
                                   const std::stop_token& stop)
@@ -86,7 +86,7 @@ Result<JobStatus> FollowRun::once(const std::string& job,
             calls_.note_found(directory);
     }
     if (!asked && asked.error().kind() == ErrorKind::not_found &&
-        is_there(directory / mark::launched)) {
+        is_there(directory.task() / mark::launched)) {
         JobStatus gone{.phase = JobPhase::lost};
         gone.reason = fmt::format("'{}': the run's folder there no longer exists", name_of(host));
         read_lengths(directory, gone);
@@ -119,7 +119,7 @@ Result<JobStatus> FollowRun::once(const std::string& job,
         if (crowded) again_.lock()->insert(job);  // once more would find no more room
         TRY(note_rest(directory, crowded || answer.head.integer("left_out") > 0));
         TRY(finish_end(job, files, directory, answer.head, status));
-        if (status.exit && is_there(directory / mark::no_outputs))
+        if (status.exit && is_there(directory.task() / mark::no_outputs))
             calls_.tell_fetched(*connection, job, directory, stop);
     } else if (status.phase == JobPhase::lost) {
         TRY(note_rest(directory, crowded || answer.head.integer("left_out") > 0));
@@ -132,11 +132,11 @@ Result<JobStatus> FollowRun::once(const std::string& job,
 
 Result<> FollowRun::finish_end(const std::string& job,
                                const SealedFiles& files,
-                               const Path& directory,
+                               const RunDirectory& directory,
                                const Json& head,
                                JobStatus& status)
 {
-    const auto log = directory / control::log;
+    const auto log = directory.task() / control::log;
     const auto state = TRY(finish_copy(directory, *status.exit));
     if (state == LogState::different && !again_.lock()->contains(job)) {
         // Changed behind our back, here or there: once more, from its first byte.
@@ -149,7 +149,8 @@ Result<> FollowRun::finish_end(const std::string& job,
     again_.lock()->erase(job);
     TRY(keep_one_log(directory, state));
     if (!is_there(log)) TRY(os::replace_file(log, ""));
-    if (!head.boolean("outputs", true)) TRY(os::replace_file(directory / mark::no_outputs, ""));
+    if (!head.boolean("outputs", true))
+        TRY(os::replace_file(directory.task() / mark::no_outputs, ""));
     return files.publish(control::exit, model::to_text(*status.exit));
 }
 

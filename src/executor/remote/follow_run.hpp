@@ -19,7 +19,7 @@ public:
     // One question, which the machine may keep open until the deadline.
     Result<JobStatus> once(const std::string& job,
                            const SealedFiles& files,
-                           const Path& directory,
+                           const RunDirectory& directory,
                            const JobStatus& seen,
                            Deadline deadline,
                            const std::stop_token& stop);
@@ -27,7 +27,7 @@ public:
 private:
     Result<> finish_end(const std::string& job,
                         const SealedFiles& files,
-                        const Path& directory,
+                        const RunDirectory& directory,
                         const Json& head,
                         JobStatus& status);
 

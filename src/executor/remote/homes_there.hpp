@@ -15,16 +15,16 @@ namespace ponk::executor::remote {
 class HomesThere {
 public:
     // True when it is time for a new look, less often the longer it lasts.
-    bool missing(const Path& directory)
+    bool missing(const RunDirectory& directory)
     {
         const auto runs = runs_.lock();
-        auto& entry = (*runs)[directory.native()];
+        auto& entry = (*runs)[directory.root().native()];
         if (Deadline::clock::now() < entry.next) return false;
         entry.next = after(entry.pause);
         entry.pause = std::min(entry.pause * 2, longest_pause);
         return true;
     }
-    void found(const Path& directory) { runs_.lock()->erase(directory.native()); }
+    void found(const RunDirectory& directory) { runs_.lock()->erase(directory.root().native()); }
 
 private:
     static constexpr std::chrono::milliseconds first_pause{1000};

@@ -12,7 +12,7 @@ namespace ponk::executor::remote {
 
 namespace {
 
-constexpr const char* host_file = "box";
+constexpr const char* host_file = "host";
 
 std::string brief(const std::string& text)
 {
@@ -21,28 +21,28 @@ std::string brief(const std::string& text)
 
 Path place_of(const Path& home, const std::string& type, const HostAddress& host)
 {
-    return home / "boxes" / type / brief(name_of(host) + "\n" + host.scratch);
+    return home / "hosts" / type / brief(name_of(host) + "\n" + host.scratch);
 }
 
 }  // namespace
 
-Result<> write_host(const Path& directory, const HostAddress& host)
+Result<> write_host(const RunDirectory& directory, const HostAddress& host)
 {
     const auto text = to_json(to_json(host)) + "\n";
-    const auto there = TRY(os::read_file_if_any(directory / host_file, 1 << 16));
+    const auto there = TRY(os::read_file_if_any(directory.root() / host_file, 1 << 16));
     if (there == text) return {};
-    return os::replace_file(directory / host_file, text);
+    return os::replace_file(directory.root() / host_file, text);
 }
 
-Result<HostAddress> read_host(const Path& directory)
+Result<HostAddress> read_host(const RunDirectory& directory)
 {
-    const auto text = TRY(os::read_file_if_any(directory / host_file, 1 << 16));
+    const auto text = TRY(os::read_file_if_any(directory.root() / host_file, 1 << 16));
     if (!text) {
         return fail(ErrorKind::not_found,
                     "the run in {} was not given to a machine",
-                    os::in_quotes(directory));
+                    os::in_quotes(directory.root()));
     }
-    const auto doing = while_doing("read {}", os::in_quotes(directory / host_file));
+    const auto doing = while_doing("read {}", os::in_quotes(directory.root() / host_file));
     return parse_host(TRY(parse_json(*text).map_error(doing))).map_error(doing);
 }
 
@@ -63,7 +63,7 @@ void forget_host(const Path& home, const std::string& type, const HostAddress& h
 std::vector<HostAddress> known_hosts(const Path& home, const std::string& type)
 {
     std::vector<HostAddress> out;
-    const auto folder = home / "boxes" / type;
+    const auto folder = home / "hosts" / type;
     const auto entries = os::list_directory(folder);
     if (!entries) return out;
     for (const auto& entry : *entries) {
@@ -77,7 +77,7 @@ std::vector<HostAddress> known_hosts(const Path& home, const std::string& type)
 
 Path last_manifest_file(const Path& home, const HostAddress& host, const Path& source)
 {
-    return home / "cache" / "boxes" / brief(name_of(host) + "\n" + host.scratch) /
+    return home / "cache" / "hosts" / brief(name_of(host) + "\n" + host.scratch) /
            brief(source.native());
 }
 

@@ -6,9 +6,9 @@
 namespace ponk::executor::remote {
 
 // The file `host` of a run directory: on which machine the run is.
-Result<> write_host(const Path& directory, const HostAddress& host);
+Result<> write_host(const RunDirectory& directory, const HostAddress& host);
 // `not_found` when the run was never given to a machine.
-Result<HostAddress> read_host(const Path& directory);
+Result<HostAddress> read_host(const RunDirectory& directory);
 
 // Machines that runs of this type were given to, so that what they keep can be asked for later.
 Result<> remember_host(const Path& home, const std::string& type, const HostAddress& host);

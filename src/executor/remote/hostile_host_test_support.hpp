@@ -84,7 +84,7 @@ protected:
         options.git = snapshot::SnapshotOptions::Git::skip;
         Job job;
         job.spec.id = RunId::make();
-        job.context.directory = folder_.path() / "runs" / job.spec.id.text();
+        job.context.directory = RunDirectory(folder_.path() / "runs" / job.spec.id.text());
         job.context.source = options.directory;
         job.spec.snapshot = snapshot::take_snapshot(objects_, options).value().id;
         job.spec.location = {

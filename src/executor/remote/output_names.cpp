@@ -89,10 +89,10 @@ private:
 }  // namespace
 
 Result<snapshot::Manifest> rename_entries(const snapshot::Manifest& manifest,
-                                          const Path& directory,
+                                          const RunDirectory& directory,
                                           const BeforeStoring& before)
 {
-    const auto folder = directory / "outputs.names";
+    const auto folder = directory.root() / "outputs.names";
     TRY(os::remove_tree(folder));
     TRY(os::make_directories(folder));
     auto renamed = [&]() -> Result<snapshot::Manifest> {

@@ -10,7 +10,7 @@ namespace ponk::executor::remote {
 // below `directory` with the same names and links whose files are empty, and what it changed there
 // is changed in the manifest.
 Result<snapshot::Manifest> rename_entries(const snapshot::Manifest& manifest,
-                                          const Path& directory,
+                                          const RunDirectory& directory,
                                           const BeforeStoring& before);
 
 }  // namespace ponk::executor::remote

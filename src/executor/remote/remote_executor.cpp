@@ -60,7 +60,7 @@ public:
         auto request = calls_.about("launch");
         put_job(request.head, without_login(job));
         TRY(AgentCalls::ask(*connection, host_of(job), std::move(request), after(5min), stop));
-        TRY(os::replace_file(job.context.directory / mark::launched,
+        TRY(os::replace_file(job.context.directory.task() / mark::launched,
                              connection->hello().identity + "\n",
                              0600,
                              os::Durable::no));
@@ -68,7 +68,7 @@ public:
     }
 
     Result<JobStatus> sync(const std::string& handle,
-                           const Path& directory,
+                           const RunDirectory& directory,
                            const JobStatus& seen,
                            Deadline deadline,
                            std::stop_token stop) override
@@ -87,11 +87,12 @@ public:
         }
     }
 
-    Result<>
-    cancel(const std::string& handle, const Path& directory, std::chrono::seconds grace) override
+    Result<> cancel(const std::string& handle,
+                    const RunDirectory& directory,
+                    std::chrono::seconds grace) override
     {
         const auto ours = read_report(files_of(handle, directory), directory);
-        if (!is_there(directory) || (ours && ours->exit)) return {};
+        if (!is_there(directory.root()) || (ours && ours->exit)) return {};
         const auto host = read_host(directory);
         if (!host && host.error().kind() == ErrorKind::not_found) return {};  // no host heard of it
         auto request = calls_.about("cancel", handle);
@@ -107,7 +108,7 @@ public:
     }
 
     Result<> deliver(const std::string& handle,
-                     const Path& directory,
+                     const RunDirectory& directory,
                      const std::string& name,
                      std::string answer) override
     {
@@ -121,11 +122,11 @@ public:
     }
 
     Result<Collected> collect(const std::string& handle,
-                              const Path& directory,
+                              const RunDirectory& directory,
                               const BeforeStoring& before,
                               std::stop_token stop) override
     {
-        if (is_there(directory / mark::no_outputs)) return Collected();
+        if (is_there(directory.task() / mark::no_outputs)) return Collected();
         const auto host = TRY(read_host(directory));
         const auto connection = TRY(calls_.reach(directory, host, stop));
         const auto lease = TRY(snapshot::Lease::take(options_.objects.root(), "outputs", stop));
@@ -152,7 +153,7 @@ public:
     WorkingCopies* working_copies() override { return this; }
 
     Result<std::optional<Digest>>
-    fetch(const std::string& handle, const Path& directory, std::stop_token stop) override
+    fetch(const std::string& handle, const RunDirectory& directory, std::stop_token stop) override
     {
         const auto host = TRY(read_host(directory));
         const auto connection = TRY(calls_.reach(directory, host, stop));
@@ -170,9 +171,9 @@ public:
         return id;
     }
 
-    [[nodiscard]] bool may_have_outputs(const Path& directory) const override
+    [[nodiscard]] bool may_have_outputs(const RunDirectory& directory) const override
     {
-        return !is_there(directory / mark::no_outputs);
+        return !is_there(directory.task() / mark::no_outputs);
     }
 
     Result<Json> facts(const FactsRequest& request, std::stop_token stop) override
@@ -205,7 +206,7 @@ public:
         return environments_.collect_garbage(rules, stop);
     }
 
-    Result<> clean(const std::string& handle, const Path& directory) override
+    Result<> clean(const std::string& handle, const RunDirectory& directory) override
     {
         const auto host = read_host(directory);
         if (!host && host.error().kind() == ErrorKind::not_found) return {};
@@ -222,9 +223,9 @@ public:
     }
 
 private:
-    [[nodiscard]] SealedFiles files_of(const std::string& run, const Path& directory) const
+    [[nodiscard]] SealedFiles files_of(const std::string& run, const RunDirectory& directory) const
     {
-        return {directory, keys_.of(run)};
+        return {directory.task(), keys_.of(run)};
     }
 
     // Whoever looks at a machine wants to know now.
@@ -238,7 +239,8 @@ private:
     }
 
     // The outputs' names may tell what must not be told; the files themselves stay as they are.
-    Result<Digest> renamed(const Digest& id, const Path& directory, const BeforeStoring& before)
+    Result<Digest>
+    renamed(const Digest& id, const RunDirectory& directory, const BeforeStoring& before)
     {
         if (!before) return id;
         const auto manifest = TRY(options_.objects.read_manifest(id));

@@ -44,7 +44,9 @@ KeyedMap<std::uint64_t, std::string_view> by_name(const std::vector<GrowingFile>
 
 }  // namespace
 
-void add_lengths(const Path& directory, const std::vector<GrowingFile>& there, JobStatus& seen)
+void add_lengths(const RunDirectory& directory,
+                 const std::vector<GrowingFile>& there,
+                 JobStatus& seen)
 {
     const auto lengths = by_name(there);
     for (const auto& file : growing_files(directory)) {
@@ -56,11 +58,11 @@ void add_lengths(const Path& directory, const std::vector<GrowingFile>& there, J
 
 namespace {
 
-std::vector<GrowingFile> growing_files(const Path& directory,
+std::vector<GrowingFile> growing_files(const RunDirectory& directory,
                                        const std::vector<Journals::File>& found)
 {
     std::vector<GrowingFile> out{
-        {control::log, std::min(size_of(directory / control::log), longest_log)}};
+        {control::log, std::min(size_of(directory.task() / control::log), longest_log)}};
     for (const auto& journal : found)
         out.push_back({journals + journal.name, journal.size});
     return out;
@@ -106,13 +108,13 @@ private:
 
 }  // namespace
 
-std::vector<GrowingFile> growing_files(const Path& directory)
+std::vector<GrowingFile> growing_files(const RunDirectory& directory)
 {
     return growing_files(directory, Journals::of(directory).list());
 }
 
 Result<Increment>
-read_increment(const Path& directory, const std::vector<GrowingFile>& there, Wanted wanted)
+read_increment(const RunDirectory& directory, const std::vector<GrowingFile>& there, Wanted wanted)
 {
     IncrementReader reader;
     const auto folder = Journals::of(directory);
@@ -146,8 +148,9 @@ read_increment(const Path& directory, const std::vector<GrowingFile>& there, Wan
         }
         if (wanted == Wanted::lengths) continue;
         // A link that took its place since leads nowhere.
-        const auto opened = is_log ? os::open_regular(directory / file.name, os::Links::refuse)
-                                   : folder.open(file.name.substr(journals.size()));
+        const auto opened = is_log
+                                ? os::open_regular(directory.task() / file.name, os::Links::refuse)
+                                : folder.open(file.name.substr(journals.size()));
         if (!opened) continue;
         if (!is_log) journal_bytes += length - file.offset;
         TRY(reader.add(opened->get(), std::move(file), length));
@@ -155,14 +158,14 @@ read_increment(const Path& directory, const std::vector<GrowingFile>& there, Wan
     return std::move(reader.out);
 }
 
-Result<> apply_increment(const Path& directory, const Increment& increment)
+Result<> apply_increment(const RunDirectory& directory, const Increment& increment)
 {
     std::string_view rest = increment.bytes;
     for (const auto& file : increment.files) {
         if (!is_name_of_a_run(file.name) || file.size > rest.size() || file.offset > longest_log ||
             file.hole > longest_log - file.offset)
             return fail(ErrorKind::damaged, "the host sent a file '{}'", printable(file.name));
-        const auto path = directory / file.name;
+        const auto path = directory.task() / file.name;
         // The script cut or removed its log: what it said before is not taken back.
         if (file.name == control::log && file.offset < size_of(path)) TRY(set_log_aside(directory));
         const auto opened = TRY(os::open_file(path, O_WRONLY | O_CREAT | O_NOFOLLOW));
@@ -186,20 +189,20 @@ Result<> apply_increment(const Path& directory, const Increment& increment)
     return {};
 }
 
-Result<> set_log_aside(const Path& directory)
+Result<> set_log_aside(const RunDirectory& directory)
 {
-    const auto log = directory / control::log;
-    const auto first = directory / first_log;
+    const auto log = directory.task() / control::log;
+    const auto first = directory.task() / first_log;
     if (size_of(log) <= size_of(first)) return os::replace_file(log, "");
     if (::rename(log.c_str(), first.c_str()) != 0)
         return fail_errno(errno, "rename {}", os::in_quotes(log));
     return os::replace_file(log, "");
 }
 
-Result<> keep_one_log(const Path& directory, LogState state)
+Result<> keep_one_log(const RunDirectory& directory, LogState state)
 {
-    const auto log = directory / control::log;
-    const auto first = directory / first_log;
+    const auto log = directory.task() / control::log;
+    const auto first = directory.task() / first_log;
     if (!is_there(first)) return {};
     if (state == LogState::same || size_of(first) <= size_of(log)) return os::remove_tree(first);
     if (::rename(first.c_str(), log.c_str()) != 0)
@@ -235,16 +238,16 @@ Result<std::vector<GrowingFile>> parse_growing_files(const Json& list)
     return out;
 }
 
-Result<LogState> finish_copy(const Path& directory, const model::ExitRecord& exit)
+Result<LogState> finish_copy(const RunDirectory& directory, const model::ExitRecord& exit)
 {
     for (const auto& file : growing_files(directory)) {
-        const auto opened = os::open_file(directory / file.name, O_RDONLY | O_NOFOLLOW);
+        const auto opened = os::open_file(directory.task() / file.name, O_RDONLY | O_NOFOLLOW);
         if (opened && ::fsync(opened->get()) != 0)
-            return fail_errno(errno, "flush {}", os::in_quotes(directory / file.name));
+            return fail_errno(errno, "flush {}", os::in_quotes(directory.task() / file.name));
     }
     if (exit.log_sha256.empty()) return LogState::same;
-    if (size_of(directory / control::log) != exit.log_length) return LogState::different;
-    const auto log = os::open_file(directory / control::log, O_RDONLY | O_NOFOLLOW);
+    if (size_of(directory.task() / control::log) != exit.log_length) return LogState::different;
+    const auto log = os::open_file(directory.task() / control::log, O_RDONLY | O_NOFOLLOW);
     Sha256 hash;
     for (std::uint64_t at = 0; log;) {
         const auto piece = TRY(os::read_at(log->get(), at, std::size_t{1} << 20));

@@ -19,10 +19,12 @@ struct GrowingFile {
 };
 
 // Log and journals of a run directory on this machine, with their lengths.
-std::vector<GrowingFile> growing_files(const Path& directory);
+std::vector<GrowingFile> growing_files(const RunDirectory& directory);
 
 // The host's end: adds to `seen` how much of the files that are here now the daemon has.
-void add_lengths(const Path& directory, const std::vector<GrowingFile>& there, JobStatus& seen);
+void add_lengths(const RunDirectory& directory,
+                 const std::vector<GrowingFile>& there,
+                 JobStatus& seen);
 
 // Of a log nobody fetches more than this.
 inline constexpr std::uint64_t longest_log = std::uint64_t{1} << 40;
@@ -42,23 +44,23 @@ struct Increment {
 };
 // Of `lengths` comes no byte, only whether there are `more`.
 enum class Wanted { bytes, lengths };
-Result<Increment> read_increment(const Path& directory,
+Result<Increment> read_increment(const RunDirectory& directory,
                                  const std::vector<GrowingFile>& there,
                                  Wanted wanted = Wanted::bytes);
 
 // The daemon's end: makes our copy hold what came. `damaged` for names that are none of a run.
-Result<> apply_increment(const Path& directory, const Increment& increment);
+Result<> apply_increment(const RunDirectory& directory, const Increment& increment);
 
 // A log that is to be fetched again is kept under another name until more of it is here.
-Result<> set_log_aside(const Path& directory);
+Result<> set_log_aside(const RunDirectory& directory);
 // Of both, the one to keep: the new one if it is what the script wrote, else the longer one.
 enum class LogState { same, different };
-Result<> keep_one_log(const Path& directory, LogState state);
+Result<> keep_one_log(const RunDirectory& directory, LogState state);
 
 Json to_json(const std::vector<GrowingFile>& files);
 Result<std::vector<GrowingFile>> parse_growing_files(const Json& list);
 
 // Our copy is what the script wrote, byte for byte, and survives a power cut.
-Result<LogState> finish_copy(const Path& directory, const model::ExitRecord& exit);
+Result<LogState> finish_copy(const RunDirectory& directory, const model::ExitRecord& exit);
 
 }  // namespace ponk::executor::remote

@@ -151,6 +151,14 @@ Result<EarlyEnd> parse_early_end(std::string_view text)
     return out;
 }
 
+void open_up(const RunDirectory& directory)
+{
+    auto folder = directory.root();
+    open_up(folder);
+    for (const auto& part : RunDirectory::task_part())
+        open_up(folder /= part);
+}
+
 void open_up(const Path& folder)
 {
     struct stat info {};
@@ -176,9 +184,9 @@ Result<> request_end(const Path& directory, std::chrono::seconds grace)
     return os::replace_file(directory / control::cancel, text, 0600, os::Durable::no);
 }
 
-bool is_locked(const Path& directory)
+bool is_locked(const Path& directory, const char* name)
 {
-    const auto lock = os::open_file(directory / control::lock, O_RDWR | O_NOFOLLOW | O_NONBLOCK);
+    const auto lock = os::open_file(directory / name, O_RDWR | O_NOFOLLOW | O_NONBLOCK);
     if (!lock) return false;
     struct flock whole {};
     whole.l_type = F_WRLCK;

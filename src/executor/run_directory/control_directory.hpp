@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/id.hpp"
+#include "executor/job/run_directory.hpp"
 #include "os/identity.hpp"
 
 #include <chrono>
@@ -12,7 +13,7 @@
 #include <sys/types.h>
 #include <vector>
 
-// The files of a run directory, as docs/design/run-directory.md describes them: what a launcher
+// The files of a task's directory, as docs/design/run-directory.md describes them: what a launcher
 // writes for the supervisor and what it reads back.
 namespace ponk::executor {
 
@@ -29,7 +30,6 @@ constexpr const char* ended = "ended";    // code and signal, written the moment
 constexpr const char* failed = "failed";  // why the script could not be started
 constexpr const char* cancel = "cancel";  // a request to end; holds the grace in milliseconds
 constexpr const char* journal = "journal";
-constexpr const char* work = "work";
 constexpr const char* relay = "relay";              // what the run's relay must know
 constexpr const char* answers = "answers";          // to calls of the script, for its relay
 constexpr const char* tensorboard = "tensorboard";  // where event files are looked for
@@ -82,6 +82,8 @@ Result<EarlyEnd> parse_early_end(std::string_view text);
 // Gives us back the rights to a folder of the run that its script took away. What is not a folder
 // of ours is left alone; whoever uses it hears why it cannot be.
 void open_up(const Path& folder);
+// The same for all folders on the way to the control files.
+void open_up(const RunDirectory& directory);
 
 // Something has this name; a link is not followed.
 bool is_there(const Path& path);
@@ -90,6 +92,6 @@ bool is_there(const Path& path);
 Result<> request_end(const Path& directory, std::chrono::seconds grace);
 
 // True while a supervisor or a process of the run holds the run's lock.
-bool is_locked(const Path& directory);
+bool is_locked(const Path& directory, const char* name = control::lock);
 
 }  // namespace ponk::executor

@@ -19,9 +19,9 @@ bool Journals::is_name(std::string_view name)
            std::all_of(name.begin(), name.end(), fits);
 }
 
-Journals Journals::of(const Path& directory)
+Journals Journals::of(const RunDirectory& directory)
 {
-    auto folder = RunFolder::open(directory, control::journal);
+    auto folder = RunFolder::open(directory.root(), RunDirectory::task_part() / control::journal);
     if (!folder) return Journals(std::nullopt);
     return Journals(std::move(*folder));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "executor/job/run_directory.hpp"
 #include "executor/run_directory/run_folder.hpp"
 
 #include <cstdint>
@@ -28,7 +29,7 @@ public:
     };
 
     // There are none when there is no such folder, or a link has its name.
-    static Journals of(const Path& directory);
+    static Journals of(const RunDirectory& directory);
 
     struct Found {
         std::vector<File> files;   // sorted by name, the first of them when there are too many

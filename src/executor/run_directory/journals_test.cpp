@@ -17,14 +17,14 @@ class JournalsOfARun : public testing::Test {
 protected:
     JournalsOfARun()
     {
-        EXPECT_TRUE(os::make_directories(run_ / "journal"));
+        EXPECT_TRUE(os::make_directories(run_.task() / "journal"));
         EXPECT_TRUE(os::make_directories(secret_));
         EXPECT_TRUE(os::replace_file(secret_ / "authorized_keys", "ssh-ed25519 mine"));
-        EXPECT_TRUE(os::replace_file(run_ / "log", "said"));
+        EXPECT_TRUE(os::replace_file(run_.task() / "log", "said"));
     }
     void put(const std::string& name, const std::string& text)
     {
-        std::ofstream(run_ / "journal" / name) << text;
+        std::ofstream(run_.task() / "journal" / name) << text;
     }
     std::uint64_t length() const
     {
@@ -34,7 +34,7 @@ protected:
     }
 
     os::TestFolder folder_;
-    Path run_ = folder_.path() / "run";
+    RunDirectory run_{folder_.path() / "run"};
     Path secret_ = folder_.path() / "ssh";
 };
 
@@ -42,9 +42,9 @@ TEST_F(JournalsOfARun, AreThePlainFiles)
 {
     put("1-a.journal", "abc");
     put("2-b.journal", "de");
-    std::filesystem::create_symlink(secret_ / "authorized_keys", run_ / "journal/3-link");
-    std::filesystem::create_directory(run_ / "journal/4-folder");
-    ASSERT_EQ(::mkfifo((run_ / "journal/5-pipe").c_str(), 0600), 0);
+    std::filesystem::create_symlink(secret_ / "authorized_keys", run_.task() / "journal/3-link");
+    std::filesystem::create_directory(run_.task() / "journal/4-folder");
+    ASSERT_EQ(::mkfifo((run_.task() / "journal/5-pipe").c_str(), 0600), 0);
 
     const auto list = Journals::of(run_).list();
 
@@ -87,14 +87,14 @@ TEST_F(JournalsOfARun, AndLogsWithHolesAreCopiedWithoutTheirZeros)
     constexpr std::uint64_t far = std::uint64_t{20} << 30;
     const auto small = std::string(5000, 'a') + std::string(300'000, '\0') + "end";
     put("small", std::string(5000, 'a'));
-    std::filesystem::resize_file(run_ / "journal/small", 305'000);
-    std::ofstream(run_ / "journal/small", std::ios::app) << "end";
-    std::filesystem::resize_file(run_ / "log", far);
-    std::ofstream(run_ / "log", std::ios::app) << "and more";
+    std::filesystem::resize_file(run_.task() / "journal/small", 305'000);
+    std::ofstream(run_.task() / "journal/small", std::ios::app) << "end";
+    std::filesystem::resize_file(run_.task() / "log", far);
+    std::ofstream(run_.task() / "log", std::ios::app) << "and more";
     put("long", "");
-    std::filesystem::resize_file(run_ / "journal/long", far);
-    const auto home = folder_.path() / "home";
-    ASSERT_TRUE(os::make_directories(home / "journal"));
+    std::filesystem::resize_file(run_.task() / "journal/long", far);
+    const RunDirectory home(folder_.path() / "home");
+    ASSERT_TRUE(os::make_directories(home.task() / "journal"));
     std::size_t sent = 0;
     for (int i = 0; i < 50; ++i) {
         const auto increment = remote::read_increment(run_, remote::growing_files(home)).value();
@@ -104,11 +104,11 @@ TEST_F(JournalsOfARun, AndLogsWithHolesAreCopiedWithoutTheirZeros)
         if (!increment.more) break;
     }
     EXPECT_LT(sent, 1'000'000U);
-    EXPECT_EQ(os::read_file(home / "journal/small").value(), small);
-    EXPECT_EQ(std::filesystem::file_size(home / "journal/long"), Journals::longest);
+    EXPECT_EQ(os::read_file(home.task() / "journal/small").value(), small);
+    EXPECT_EQ(std::filesystem::file_size(home.task() / "journal/long"), Journals::longest);
     EXPECT_EQ(Journals::of(run_).look().cut, "long");
-    EXPECT_EQ(std::filesystem::file_size(home / "log"), far + 8);
-    const auto log = os::open_file(home / "log", O_RDONLY).value();
+    EXPECT_EQ(std::filesystem::file_size(home.task() / "log"), far + 8);
+    const auto log = os::open_file(home.task() / "log", O_RDONLY).value();
     EXPECT_EQ(os::read_at(log.get(), 0, 5).value(), std::string("said\0", 5));
     EXPECT_EQ(os::read_at(log.get(), far - 1, 10).value(), std::string("\0and more", 9));
     struct stat info {};
@@ -121,7 +121,7 @@ TEST_F(JournalsOfARun, AreSentUpToALimitThatNamesAndCutsDoNotMove)
 {
     for (const char* name : {"a", "b", "c"}) {
         put(name, "");
-        std::filesystem::resize_file(run_ / "journal" / name, Journals::longest + 5);
+        std::filesystem::resize_file(run_.task() / "journal" / name, Journals::longest + 5);
     }
     const auto increment = remote::read_increment(run_, {});
     ASSERT_TRUE(increment);
@@ -152,8 +152,8 @@ TEST_F(JournalsOfARun, WhoHasNoRoomHearsOnlyThatThereIsMore)
 
 TEST_F(JournalsOfARun, BehindALinkAreNone)
 {
-    std::filesystem::remove(run_ / "journal");
-    std::filesystem::create_symlink(secret_, run_ / "journal");
+    std::filesystem::remove(run_.task() / "journal");
+    std::filesystem::create_symlink(secret_, run_.task() / "journal");
 
     EXPECT_TRUE(Journals::of(run_).list().empty());
     EXPECT_EQ(length(), 0U);

@@ -23,7 +23,7 @@ Result<> write_relay_file(const Job& job, std::string outputs)
     tracking.token = job.context.token;
     tracking.outputs = std::move(outputs);
     return os::replace_file(
-        job.context.directory / control::relay, to_text(tracking), 0600, os::Durable::no);
+        job.context.directory.task() / control::relay, to_text(tracking), 0600, os::Durable::no);
 }
 
 }  // namespace ponk::executor

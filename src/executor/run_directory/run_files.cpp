@@ -16,7 +16,7 @@ std::uint64_t size_of(const Path& file)
     return static_cast<std::uint64_t>(info.st_size);
 }
 
-std::uint64_t size_of_journals(const Path& directory)
+std::uint64_t size_of_journals(const RunDirectory& directory)
 {
     std::uint64_t sum = 0;
     for (const auto& journal : Journals::of(directory).list())
@@ -24,26 +24,26 @@ std::uint64_t size_of_journals(const Path& directory)
     return sum;
 }
 
-void set_lengths(const Path& directory, auto& out)
+void set_lengths(const RunDirectory& directory, auto& out)
 {
-    out.log_length = size_of(directory / control::log);
+    out.log_length = size_of(directory.task() / control::log);
     out.journal_length = size_of_journals(directory);
 }
 
 }  // namespace
 
-void read_lengths(const Path& directory, JobStatus& status)
+void read_lengths(const RunDirectory& directory, JobStatus& status)
 {
     set_lengths(directory, status);
 }
 
-Result<RunReport> read_report(const SealedFiles& files, const Path& directory)
+Result<RunReport> read_report(const SealedFiles& files, const RunDirectory& directory)
 {
     RunReport report;
     // Before the lengths: what has ended writes no more.
     if (const auto text = TRY(files.find(control::exit))) {
         report.exit = TRY(model::parse_exit_record(*text).map_error(
-            while_doing("read {}", os::in_quotes(directory / control::exit))));
+            while_doing("read {}", os::in_quotes(directory.task() / control::exit))));
         report.started = report.exit->started;
     }
     set_lengths(directory, report);
@@ -68,12 +68,13 @@ JobStatus status_of(const RunReport& report, const Liveness& liveness)
     return status;
 }
 
-Result<std::optional<RunProcesses>> read_processes(const SealedFiles& files, const Path& directory)
+Result<std::optional<RunProcesses>> read_processes(const SealedFiles& files,
+                                                   const RunDirectory& directory)
 {
     const auto text = TRY(files.find(control::pid));
     if (!text) return std::nullopt;
     return TRY(parse_processes(*text).map_error(
-        while_doing("read {}", os::in_quotes(directory / control::pid))));
+        while_doing("read {}", os::in_quotes(directory.task() / control::pid))));
 }
 
 bool is_new(const JobStatus& now, const JobStatus& seen)

@@ -19,9 +19,10 @@ struct RunReport {
     std::optional<model::ExitRecord> exit;  // how it ended
 };
 // Without `started` where there is no exit record: `read_processes` tells it.
-Result<RunReport> read_report(const SealedFiles& files, const Path& directory);
+Result<RunReport> read_report(const SealedFiles& files, const RunDirectory& directory);
 // nullopt before the script has begun.
-Result<std::optional<RunProcesses>> read_processes(const SealedFiles& files, const Path& directory);
+Result<std::optional<RunProcesses>> read_processes(const SealedFiles& files,
+                                                   const RunDirectory& directory);
 
 // Whether the run lives, as the kernel, an engine or a scheduler says.
 struct Liveness {
@@ -39,7 +40,7 @@ struct Liveness {
 JobStatus status_of(const RunReport& report, const Liveness& liveness);
 
 // Sets the lengths of log and journals.
-void read_lengths(const Path& directory, JobStatus& status);
+void read_lengths(const RunDirectory& directory, JobStatus& status);
 // True when `now` tells something that `seen` did not, or nothing new can come.
 bool is_new(const JobStatus& now, const JobStatus& seen);
 

@@ -37,7 +37,7 @@ protected:
                 stored_.push_back(entry.path().filename());
             return fail(ErrorKind::unavailable, "store {}: no room", os::in_quotes(folder / "x"));
         };
-        return collect_outputs(trees, run_, {}, {});
+        return collect_outputs(trees, RunDirectory(run_), {}, {});
     }
 
     os::TestFolder folder_;

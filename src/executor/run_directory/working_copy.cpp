@@ -15,11 +15,11 @@ constexpr const char* unfinished = "work.new";
 
 Result<Notices> stage_working_copy(const TreeStore& trees, const Job& job, std::stop_token stop)
 {
-    TRY(os::make_directories(job.context.directory / control::journal));
-    const auto tree = job.context.directory / control::work;
+    TRY(os::make_directories(job.context.directory.task() / control::journal));
+    const auto tree = job.context.directory.work();
     if (is_there(tree)) return Notices();
     // Under another name until it is whole: a half-made tree is never executed.
-    const auto building = job.context.directory / unfinished;
+    const auto building = job.context.directory.root() / unfinished;
     TRY(os::remove_tree(building));
     auto notices = TRY(trees.materialise(job, building, std::move(stop)));
     if (::rename(building.c_str(), tree.c_str()) != 0)
@@ -28,11 +28,11 @@ Result<Notices> stage_working_copy(const TreeStore& trees, const Job& job, std::
 }
 
 Result<Collected> collect_outputs(const TreeStore& trees,
-                                  const Path& directory,
+                                  const RunDirectory& directory,
                                   const BeforeStoring& before,
                                   std::stop_token stop)
 {
-    const auto outputs = RunFolder::open(directory, Path(control::work) / "outputs");
+    const auto outputs = RunFolder::open(directory.root(), "work/outputs");
     if (!outputs && outputs.error().kind() == ErrorKind::not_found) return Collected();
     if (!outputs && outputs.error().kind() == ErrorKind::conflict)
         return Collected{{}, {outputs.error().message() + ": nothing was collected"}};
@@ -46,23 +46,23 @@ Result<Collected> collect_outputs(const TreeStore& trees,
     return collected;
 }
 
-Result<> clean_run_directory(const SealedFiles& files, const Path& directory)
+Result<> clean_run_directory(const SealedFiles& files, const RunDirectory& directory)
 {
-    if (!TRY(files.find(control::exit)) && is_locked(directory)) {
+    if (!TRY(files.find(control::exit)) && is_locked(directory.task())) {
         return tl::unexpected(
             Error(ErrorKind::conflict,
-                  fmt::format("the run in {} is still alive", os::in_quotes(directory)),
+                  fmt::format("the run in {} is still alive", os::in_quotes(directory.root())),
                   "Cancel it first, or wait for its end."));
     }
-    for (const auto* name : {control::work,
-                             unfinished,
-                             control::spec,
+    TRY(os::remove_tree(directory.work()));
+    TRY(os::remove_tree(directory.root() / unfinished));
+    for (const auto* name : {control::spec,
                              control::lock,
                              control::environment,
                              control::relay,
                              control::tensorboard,
                              "times"})
-        TRY(os::remove_tree(directory / name));
+        TRY(os::remove_tree(directory.task() / name));
     return {};
 }
 

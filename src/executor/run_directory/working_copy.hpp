@@ -25,12 +25,12 @@ Result<Notices> stage_working_copy(const TreeStore& trees, const Job& job, std::
 
 // Stores `work/outputs`; nothing when there is none or nothing in it.
 Result<Collected> collect_outputs(const TreeStore& trees,
-                                  const Path& directory,
+                                  const RunDirectory& directory,
                                   const BeforeStoring& before,
                                   std::stop_token stop);
 
 // Removes the tree and the control files, not the log and the record; `conflict` while the run
 // lives.
-Result<> clean_run_directory(const SealedFiles& files, const Path& directory);
+Result<> clean_run_directory(const SealedFiles& files, const RunDirectory& directory);
 
 }  // namespace ponk::executor

@@ -26,6 +26,8 @@ extern const char ponk_store_011_trace_links[];
 extern const char ponk_store_011_trace_links_end[];
 extern const char ponk_store_012_parent[];
 extern const char ponk_store_012_parent_end[];
+extern const char ponk_store_013_home_format[];
+extern const char ponk_store_013_home_format_end[];
 }
 
 namespace ponk::store {
@@ -55,7 +57,8 @@ db::Schema history_schema()
              between(ponk_store_009_tail, ponk_store_009_tail_end),
              between(ponk_store_010_model_metrics, ponk_store_010_model_metrics_end),
              between(ponk_store_011_trace_links, ponk_store_011_trace_links_end),
-             between(ponk_store_012_parent, ponk_store_012_parent_end)}};
+             between(ponk_store_012_parent, ponk_store_012_parent_end),
+             between(ponk_store_013_home_format, ponk_store_013_home_format_end)}};
 }
 
 }  // namespace ponk::store

@@ -23,7 +23,7 @@ def images(bench, engine):
     for version in ("1.0", "2.0"):
         write_wheel(wheels, "tinytool", version)
     bench.variables.update(PIP_NO_INDEX="1", PIP_FIND_LINKS=wheels, PONK_BUILD_NETWORK="none")
-    bench.selection = {"socket": engine.socket, "base": BASE, "target": "docker"}
+    bench.request = {"socket": engine.socket, "base": BASE, "target": "docker"}
     return bench
 
 

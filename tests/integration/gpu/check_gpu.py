@@ -145,7 +145,7 @@ class Checks:
 
     def pids(self, run):
         """Stub, guard and script of a run on this machine."""
-        text = (pathlib.Path(self.environment["PONK_HOME"]) / "runs" / run / "pid").read_text()
+        text = (pathlib.Path(self.environment["PONK_HOME"]) / "runs" / run / "attempts/1/tasks/0/pid").read_text()
         return {line.split()[0]: int(line.split()[1]) for line in text.splitlines() if line.split()[0] in ("stub", "guard", "main")}
 
     def holder(self):

@@ -157,7 +157,7 @@ class Storm:
                 if starts:
                     problems.append(f"{attempt}: began, and is said not to have")
                 continue
-            log = (self.ponk.home / "runs" / run_id / "log").read_bytes()
+            log = (self.ponk.task(run_id) / "log").read_bytes()
             if run["exit_code"] != code or run["status"] != ("Completed" if code == 0 else "Failed"):
                 problems.append(f"{attempt} ({target}): {run['status']} {run['exit_code']} {run['error']}, expected {code}")
             if log != b"".join(pieces):

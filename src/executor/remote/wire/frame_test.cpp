@@ -81,7 +81,7 @@ TEST(JobMessage, NamesNothingOfTheMachineThatSendsIt)
                          .target = "gpu",
                          .host = {.address = "gpu1", .private_key = "/home/ann/.ssh/key"}};
     job.spec.runtime.container->registry_password = "pa55word";
-    job.context.directory = "/here/runs/r";
+    job.context.directory = RunDirectory("/here/runs/r");
     job.context.submitter_environment = {"HOME=/home/ann"};
     JsonObject head;
     put_job(head, job);
@@ -257,18 +257,18 @@ TEST(Greeting, IsNotWaitedForWithoutEnd)
 
 TEST(RunCopy, WritesOnlyFilesOfARun)
 {
-    const auto folder = os::make_temporary_directory(testing::TempDir(), "copy-").value();
-    ASSERT_TRUE(os::make_directories(folder / "journal"));
+    const RunDirectory folder(os::make_temporary_directory(testing::TempDir(), "copy-").value());
+    ASSERT_TRUE(os::make_directories(folder.task() / "journal"));
     for (const char* name : {"../log", "exit", "journal/", "journal/..", "journal/a/b", "work"}) {
         EXPECT_FALSE(apply_increment(folder, {{{name, 0, 1}}, "x"})) << name;
     }
     EXPECT_TRUE(apply_increment(folder, {{{"log", 0, 2}, {"journal/m", 0, 1}}, "abc"}));
     EXPECT_FALSE(apply_increment(folder, {{{"log", 3, 1}}, "x"})) << "a gap";
     EXPECT_TRUE(apply_increment(folder, {{{"log", 2, 1}}, "d"}));
-    EXPECT_EQ(os::read_file(folder / "log").value(), "abd");
+    EXPECT_EQ(os::read_file(folder.task() / "log").value(), "abd");
     EXPECT_TRUE(apply_increment(folder, {{{"log", 0, 1}}, "z"})) << "it was cut short there";
-    EXPECT_EQ(os::read_file(folder / "log").value(), "z");
-    EXPECT_TRUE(os::remove_tree(folder));
+    EXPECT_EQ(os::read_file(folder.task() / "log").value(), "z");
+    EXPECT_TRUE(os::remove_tree(folder.root()));
 }
 
 }  // namespace

@@ -1,0 +1,3 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- No table changes. Run directories have another layout since this version: earlier programs, which
+-- do not know it, refuse this database and so do not touch them.

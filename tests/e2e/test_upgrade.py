@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Homes of earlier versions open with this program, and those of later ones are left alone."""
+import os
+import re
+import subprocess
+
+import pytest
+
+from golden_homes import GOLDEN, lock, unpack
+
+HOMES = sorted(GOLDEN.glob("home-v*.tar.gz"))
+FIRST = GOLDEN / "home-v1.tar.gz"
+FORMAT = "ponk-home 2\n"
+# Arguments of the script, status, exit code, steps that it logged.
+RUNS = [("completed", "Completed", 0, 20), ("failing", "Failed", 3, 3), ("waiting", "Canceled", 143, 1), ("remote", "Completed", 0, 5),
+        ("container", "Completed", 0, 5)]
+
+
+def files_of(home):
+    """Every file with its content, by a name that no version changes."""
+    out = {}
+    for place in home.rglob("*"):
+        if place.is_file():
+            name = str(place.relative_to(home)).replace("/attempts/1/tasks/0/", "/")
+            out[name] = place.read_bytes()
+    return out
+
+
+def check(ponk, runs):
+    listed = {run["run_id"]: run for run in ponk.json("runs", "--all-projects")}
+    assert sorted(listed) == runs
+    for run, (word, status, code, steps) in zip(runs, RUNS):
+        info = ponk.json("history", "info", run)
+        assert (info["status"], info["exit_code"], info["arguments"][1]) == (status, code, word)
+        assert info["loss"] == pytest.approx(1 / steps)
+        assert ponk.text("logs", run) == "".join(f"step {step}\n" for step in range(steps))
+        got = ponk.project / "got" / run
+        ponk.run("history", "download", run, "-d", got)
+        assert (got / "outputs/model.txt").read_text() == f"weights of {word}\n"
+    assert [token["name"] for token in ponk.json("token", "list")] == ["golden"]
+
+
+@pytest.mark.parametrize("archive", HOMES, ids=lambda path: path.name.split(".")[0])
+def test_a_home_of_each_version_opens(ponk, archive):
+    runs = unpack(archive, ponk.home)
+    before = files_of(ponk.home)
+
+    check(ponk, runs)
+
+    assert (ponk.home / "format").read_text() == FORMAT
+    after = files_of(ponk.home)
+    for name, content in before.items():
+        if name.startswith("runs/") and not name.endswith("/box"):
+            assert after[name] == content, name
+    for gone in ("doors.json", "boxes"):
+        assert not (ponk.home / gone).exists()
+    assert [sorted(place.name for place in (ponk.home / "hosts" / kind).iterdir()) for kind in ("remote", "remotedocker")] != [[], []]
+    ponk.write("a.py", "print('new')\n")
+    assert ponk.text("submit", "a.py") == "new\n", "and runs begin in it"
+
+
+def test_history_is_rebuilt_from_a_home_of_the_first_version(ponk):
+    runs = unpack(FIRST, ponk.home)
+    (ponk.home / "history/history.db").unlink()
+
+    listed = ponk.json("runs", "--all-projects")
+
+    assert sorted(run["run_id"] for run in listed) == runs
+    assert {run["status"] for run in listed} == {"Completed", "Failed", "Canceled"}
+
+
+@pytest.mark.parametrize("name", ["lock", "side.lock"])
+def test_a_home_with_a_living_run_of_the_first_version_is_refused(ponk, name):
+    runs = unpack(FIRST, ponk.home)
+    before = files_of(ponk.home)
+    held = lock(ponk.home / "runs" / runs[2] / name)
+
+    said = ponk.run("runs", code=69).stderr.decode()
+
+    assert f"a run of an earlier version of ponk is still running: {runs[2]}" in said
+    assert "cancel with that version" in said
+    for changed, content in before.items():
+        assert (ponk.home / changed).read_bytes() == content, changed
+    os.close(held)
+    check(ponk, runs)
+
+
+def test_a_home_of_a_newer_version_is_refused_in_one_sentence(ponk):
+    ponk.home.mkdir(mode=0o700)
+    (ponk.home / "format").write_text("ponk-home 99\n")
+
+    said = ponk.run("runs", code=69).stderr.decode()
+
+    assert f"'{ponk.home}' was written by a newer ponk (format 99, this one knows 2)" in said
+    assert not (ponk.home / "history").exists()
+
+
+@pytest.mark.parametrize("text", ["", "ponk-home\n", "ponk-home x\n", "ponk-home -1\n", "{}\n"])
+def test_a_damaged_format_is_an_error_that_names_the_file(ponk, text):
+    ponk.home.mkdir(mode=0o700)
+    (ponk.home / "format").write_text(text)
+
+    said = ponk.run("runs", code=69).stderr.decode()
+
+    assert f"'{ponk.home}/format' is damaged" in said
+
+
+@pytest.mark.parametrize("call", [1, 2, 4, 17, 30, 50])
+def test_an_upgrade_that_is_killed_goes_on_with_the_next_command(ponk, call):
+    if not os.path.exists("/usr/bin/strace"):
+        pytest.skip("strace is not installed")
+    runs = unpack(FIRST, ponk.home)
+    trace = ponk.project / "trace"
+    killed = subprocess.run(
+        ["/usr/bin/strace", "-f", "-qq", "-o", trace, "-e", "trace=rename,renameat,renameat2", "-e",
+         f"inject=rename,renameat,renameat2:signal=KILL:when={call}", ponk.program, "daemon", "run"],
+        env=ponk.environment, capture_output=True, timeout=120)
+    assert killed.returncode != 0 and "killed by SIGKILL" in trace.read_text()
+    assert not (ponk.home / "format").exists()
+
+    check(ponk, runs)
+
+    assert (ponk.home / "format").read_text() == FORMAT
+    stray = [place for place in (ponk.home / "runs").glob("*/*")
+             if not re.fullmatch(r"attempts|work|host|record\.json|end\.json", place.name)]
+    assert stray == []
