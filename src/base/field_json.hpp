@@ -9,6 +9,7 @@
 #include <chrono>
 #include <concepts>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -21,6 +22,7 @@
 namespace ponk {
 
 using TextPairs = std::vector<std::pair<std::string, std::string>>;
+using Counts = std::map<std::string, std::int64_t>;
 
 template <class T>
 inline constexpr bool is_optional = false;
@@ -60,8 +62,17 @@ Json write(const T& value)
         for (const auto& [name, text] : value)
             out.set(name, text);
         return out;
+    } else if constexpr (std::same_as<T, Counts>) {
+        JsonObject out;
+        for (const auto& [name, count] : value)
+            out.append(name, count);
+        return out;
+    } else if constexpr (std::same_as<T, Error>) {
+        return JsonObject{{"kind", to_string(value.kind())},
+                          {"message", value.message()},
+                          {"hint", value.hint()}};
     } else {
-        static_assert(std::same_as<T, std::string> || std::integral<T>);
+        static_assert(std::same_as<T, std::string> || std::same_as<T, Json> || std::integral<T>);
         return value;
     }
 }
@@ -76,6 +87,9 @@ Result<> read(const Json& json, T& out, const std::string& name)
 {
     if constexpr (HasFields<T>) {
         return read_fields(json, out, name);
+    } else if constexpr (std::same_as<T, std::optional<Error>>) {
+        if (!json.is_object()) return wrong(name, "an error");
+        out.emplace(error_kind_from(json.text("kind")), json.text("message"), json.text("hint"));
     } else if constexpr (is_optional<T>) {
         return read(json, out.emplace(), name);
     } else if constexpr (NamedEnum<T>) {
@@ -114,6 +128,15 @@ Result<> read(const Json& json, T& out, const std::string& name)
             if (!item.is_string()) return wrong(name, "an object of texts");
             out.emplace_back(key, item.as_string());
         }
+    } else if constexpr (std::same_as<T, Counts>) {
+        if (!json.is_object()) return wrong(name, "an object of whole numbers");
+        out.clear();
+        for (const auto& [key, item] : json.as_object()) {
+            if (!item.is_integer()) return wrong(name + "." + key, "a whole number");
+            out[key] = item.as_integer();
+        }
+    } else if constexpr (std::same_as<T, Json>) {
+        out = json;
     } else if constexpr (std::same_as<T, bool>) {
         if (!json.is_bool()) return wrong(name, "true or false");
         out = json.as_bool();

@@ -3,6 +3,7 @@
 
 #include "base/time.hpp"
 #include "engine/files/artifacts.hpp"
+#include "model/run_fields.hpp"
 #include "model/run_state.hpp"
 #include "model/run_words.hpp"
 
@@ -16,23 +17,6 @@ namespace {
 constexpr std::size_t most_metrics_shown = 10'000;
 constexpr std::size_t most_metrics_in_list = 1000;
 constexpr std::size_t most_child_runs_shown = 100;
-
-Json time_or_null(std::int64_t wall_ms)
-{
-    return wall_ms == 0 ? Json() : Json(utc_text(wall_ms));
-}
-
-Json text_or_null(const std::string& text)
-{
-    return text.empty() ? Json() : Json(text);
-}
-
-Json error_or_null(const std::optional<Error>& error)
-{
-    if (!error) return {};
-    return JsonObject{
-        {"kind", to_string(error->kind())}, {"message", error->message()}, {"hint", error->hint()}};
-}
 
 void add_duration(JsonObject& object, const model::Run& run)
 {
@@ -80,51 +64,12 @@ Json run_json(const model::Run& run,
               const std::vector<store::LatestMetric>& metrics,
               const std::string& experiment)
 {
-    JsonObject object{{"run_id", run.id.text()},
-                      {"run_number", run.number},
-                      {"name", run.name},
-                      {"status", model::to_string(run.state)},
-                      {"exit_code", run.exit_code ? Json(*run.exit_code) : Json()},
-                      {"error", error_or_null(run.error)},
-                      {"project", run.project},
-                      {"project_path", run.project_path},
-                      {"experiment", experiment},
-                      {"experiment_id", run.script_name},
-                      {"script_name", run.script_name}};
-    JsonArray arguments;
-    for (const auto& argument : run.arguments)
-        arguments.emplace_back(argument);
-    object.set("arguments", std::move(arguments));
-    object.set("target", run.target);
-    object.set("target_type", run.target_type);
-    object.set("run_configuration", run.run_configuration);
-    object.set("framework", run.framework);
-    object.set("user", run.user);
-    object.set("host", run.host);
-    object.set("created_utc", time_or_null(run.created));
-    object.set("start_time_utc", time_or_null(run.started));
-    object.set("end_time_utc", time_or_null(run.ended));
+    auto object = model::write_run(run, model::RunForm::api);
+    object.set("experiment", experiment);
+    object.set("experiment_id", run.script_name);
     add_duration(object, run);
-    if (run.deleted != 0) object.set("deleted_utc", time_or_null(run.deleted));
-    if (run.imported != 0) object.set("imported_utc", time_or_null(run.imported));
-    object.set("snapshot", text_or_null(run.snapshot));
-    object.set("outputs", text_or_null(run.outputs));
-    object.set("rerun_of", text_or_null(run.rerun_of));
-    if (!run.parent.empty()) object.set("parent", run.parent);
-    object.set("hidden", run.hidden);
-    object.set("cancel_requested", run.cancel_requested);
-    object.set("git", run.git);
-    object.set("params", model::params_json(run));
-    object.set("tags", model::tags_json(run));
-    JsonObject timings;
-    for (const auto& [phase, ms] : run.timings)
-        timings.set(phase, ms);
-    object.set("timings", std::move(timings));
-    object.set("environment", run.environment);
-    object.set("evidence", run.evidence);
-    object.set("warnings", JsonArray(run.warnings.begin(), run.warnings.end()));
-    object.set("gpu_verdict", model::gpu_verdict_json(run));
-    object.set("gpu_evidence", model::gpu_evidence_json(run));
+    if (run.deleted != 0) object.set("deleted_utc", utc_text(run.deleted));
+    if (run.imported != 0) object.set("imported_utc", utc_text(run.imported));
     // Keys differ from each other: only our own fields, a few, are compared with each.
     JsonObject fields = object;
     JsonObject values;

@@ -4,6 +4,7 @@
 #include "engine/plan/resolve_run.hpp"
 #include "executor/run_directory/control_directory.hpp"
 #include "model/exit_record.hpp"
+#include "model/run_fields.hpp"
 
 #include <cerrno>
 #include <fcntl.h>
@@ -21,106 +22,20 @@ constexpr const char* first_note = "record.json";
 constexpr const char* last_note = "end.json";
 constexpr std::uint64_t note_limit = std::uint64_t{64} << 20;
 
-Json error_json(const std::optional<Error>& error)
-{
-    if (!error) return {};
-    return JsonObject{
-        {"kind", to_string(error->kind())}, {"message", error->message()}, {"hint", error->hint()}};
-}
-
-Json note_of(const Run& run)
-{
-    JsonObject timings;
-    for (const auto& [phase, span] : run.timings)
-        timings.set(phase, span);
-    JsonObject tags;
-    for (const auto& [key, value] : run.tags)
-        tags.set(key, value);
-    return JsonObject{{"run_id", run.id.text()},
-                      {"run_number", run.number},
-                      {"project", run.project},
-                      {"project_path", run.project_path},
-                      {"name", run.name},
-                      {"user", run.user},
-                      {"host", run.host},
-                      {"state", model::to_string(run.state)},
-                      {"exit_code", run.exit_code ? Json(*run.exit_code) : Json()},
-                      {"error", error_json(run.error)},
-                      {"created", run.created},
-                      {"started", run.started},
-                      {"ended", run.ended},
-                      {"snapshot", run.snapshot},
-                      {"outputs", run.outputs},
-                      {"rerun_of", run.rerun_of},
-                      {"hidden", run.hidden},
-                      {"job", run.job},
-                      {"timings", std::move(timings)},
-                      {"tags", std::move(tags)},
-                      {"git", run.git},
-                      {"environment", run.environment},
-                      {"evidence", run.evidence},
-                      {"gpu", run.gpu},
-                      {"warnings", JsonArray(run.warnings.begin(), run.warnings.end())},
-                      {"configuration", run.configuration}};
-}
-
-void read_lists(const Json& note, Run& run)
-{
-    if (note["timings"].is_object()) {
-        for (const auto& [phase, span] : note["timings"].as_object()) {
-            if (span.is_integer()) run.timings[phase] = span.as_integer();
-        }
-    }
-    if (note["tags"].is_object()) {
-        for (const auto& [key, value] : note["tags"].as_object()) {
-            if (value.is_string()) run.tags.emplace_back(key, value.as_string());
-        }
-    }
-    if (note["warnings"].is_array()) {
-        for (const auto& warning : note["warnings"].as_array()) {
-            if (warning.is_string()) run.warnings.push_back(warning.as_string());
-        }
-    }
-}
-
 std::optional<Run> parse_note(const os::Path& file)
 {
     const auto text = os::read_file(file, note_limit);
     if (!text) return std::nullopt;
     const auto note = parse_json(*text);
     if (!note) return std::nullopt;
-    const auto id = RunId::parse(note->text("run_id"));
     const auto spec = model::parse_run_spec((*note)["configuration"]);
-    if (!id || !spec || note->text("project").empty()) return std::nullopt;
     Run run;
-    run.id = *id;
-    run.number = note->integer("run_number");
-    run.project = note->text("project");
-    run.project_path = note->text("project_path");
-    run.name = note->text("name");
-    run.user = note->text("user");
-    run.host = note->text("host");
-    run.state = model::parse_run_state(note->text("state")).value_or(RunState::starting);
-    if ((*note)["exit_code"].is_integer())
-        run.exit_code = static_cast<int>(note->integer("exit_code"));
-    if (const auto& error = (*note)["error"]; error.is_object())
-        run.error =
-            Error(error_kind_from(error.text("kind")), error.text("message"), error.text("hint"));
-    run.created = note->integer("created");
-    run.started = note->integer("started");
-    run.ended = note->integer("ended");
-    run.snapshot = note->text("snapshot");
-    run.outputs = note->text("outputs");
-    run.rerun_of = note->text("rerun_of");
-    run.hidden = note->boolean("hidden", !spec->policy.tracked);
-    run.job = note->text("job");
-    run.git = (*note)["git"];
-    run.evidence = (*note)["evidence"];
-    run.environment = (*note)["environment"];
-    run.gpu = (*note)["gpu"];
-    run.configuration = (*note)["configuration"];
+    run.state = RunState::starting;
+    // A field that cannot be read keeps its default: the rest of the run is worth having.
+    static_cast<void>(model::read_run(*note, model::RunForm::note, run));
+    if (run.id == RunId() || !spec || run.project.empty()) return std::nullopt;
+    if ((*note)["hidden"].is_null()) run.hidden = !spec->policy.tracked;
     apply_spec(*spec, run);
-    read_lists(*note, run);
     return run;
 }
 
@@ -147,8 +62,10 @@ void read_state(const os::Path& directory, Run& run)
 
 Result<> write_first_note(const os::Path& directory, const Run& run)
 {
-    return os::replace_file(
-        directory / first_note, to_json(note_of(run)) + "\n", 0600, os::Durable::no);
+    return os::replace_file(directory / first_note,
+                            to_json(Json(model::write_run(run, model::RunForm::note))) + "\n",
+                            0600,
+                            os::Durable::no);
 }
 
 Result<> keep_first_note(const os::Path& directory)
@@ -160,8 +77,10 @@ Result<> keep_first_note(const os::Path& directory)
 
 Result<> write_last_note(const os::Path& directory, const Run& run)
 {
-    return os::replace_file(
-        directory / last_note, to_json(note_of(run)) + "\n", 0600, os::Durable::no);
+    return os::replace_file(directory / last_note,
+                            to_json(Json(model::write_run(run, model::RunForm::note))) + "\n",
+                            0600,
+                            os::Durable::no);
 }
 
 std::optional<Run> read_note(const os::Path& directory)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.hpp"
 #include "store/copy/copy_rows.hpp"
-#include "store/copy/run_json.hpp"
 #include "store/points/run_points.hpp"
 
 #include <algorithm>

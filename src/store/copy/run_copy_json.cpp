@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.hpp"
 #include "base/time.hpp"
+#include "model/run_fields.hpp"
 #include "model/run_words.hpp"
 #include "store/copy/copies.hpp"
 #include "store/copy/copy_fields.hpp"
-#include "store/copy/run_json.hpp"
 
 namespace ponk::store {
 
@@ -21,27 +21,6 @@ Result<std::int64_t> time_of(const Json& run, std::string_view name, std::string
     return *time;
 }
 
-Result<> read_words(const Json& json, model::Run& run)
-{
-    run.name = TRY(text_of(json, "name"));
-    run.project = TRY(text_of(json, "project"));
-    run.project_path = TRY(text_of(json, "project_path"));
-    run.script_name = TRY(text_of(json, "script_name"));
-    run.arguments = TRY(texts_of(json, "arguments"));
-    run.target = TRY(text_of(json, "target"));
-    run.target_type = TRY(text_of(json, "target_type"));
-    run.run_configuration = TRY(text_of(json, "run_configuration"));
-    run.framework = TRY(text_of(json, "framework"));
-    run.user = TRY(text_of(json, "user"));
-    run.host = TRY(text_of(json, "host"));
-    run.snapshot = TRY(text_of(json, "snapshot"));
-    run.outputs = TRY(text_of(json, "outputs"));
-    run.rerun_of = TRY(text_of(json, "rerun_of"));
-    run.parent = TRY(text_of(json, "parent"));
-    run.warnings = TRY(texts_of(json, "warnings"));
-    return {};
-}
-
 Result<> read_tags(const Json& json, model::Run& run)
 {
     for (const auto& [key, value] : TRY(pairs_of(json, "params")))
@@ -56,45 +35,16 @@ Result<> read_tags(const Json& json, model::Run& run)
     return {};
 }
 
-Result<> read_documents(const Json& json, model::Run& run)
-{
-    if (const auto& timings = json["timings"]; timings.is_object()) {
-        for (const auto& [phase, span] : timings.as_object()) {
-            if (!span.is_integer()) return wrong("timings." + printable(phase), "a whole number");
-            run.timings[phase] = span.as_integer();
-        }
-    }
-    if (const auto& error = json["error"]; error.is_object())
-        run.error =
-            Error(error_kind_from(error.text("kind")), error.text("message"), error.text("hint"));
-    run.git = json["git"];
-    run.configuration = json["configuration"];
-    run.environment = json["environment"];
-    run.evidence = json["evidence"];
-    run.gpu = json["gpu"];
-    return {};
-}
-
 Result<model::Run> read_run(const Json& json)
 {
     model::Run run;
-    run.id = TRY(RunId::parse(TRY(text_of(json, "run_id"))));
-    run.number = TRY(integer_of(json, "run_number"));
-    const auto word = TRY(text_of(json, "status"));
-    const auto state = model::parse_run_state(word);
-    if (!state) return wrong("status", "the state of a run");
-    run.state = *state;
-    if (!json["exit_code"].is_null())
-        run.exit_code = static_cast<int>(TRY(integer_of(json, "exit_code")));
-    TRY(read_words(json, run));
+    if (!json["status"].is_string()) return wrong("status", "the state of a run");
+    TRY(model::read_run(json, model::RunForm::copy, run));
+    if (run.id == RunId()) return wrong("run_id", "the id of a run");
     run.created = TRY(time_of(json, "created", "created_utc"));
     run.started = TRY(time_of(json, "started", "start_time_utc"));
     run.ended = TRY(time_of(json, "ended", "end_time_utc"));
-    run.tracked = TRY(flag_of(json, "tracked", true));
-    run.hidden = TRY(flag_of(json, "hidden"));
-    run.cancel_requested = TRY(flag_of(json, "cancel_requested"));
     TRY(read_tags(json, run));
-    TRY(read_documents(json, run));
     return run;
 }
 
@@ -183,18 +133,14 @@ Result<ExperimentCopy> parse_experiment(const Json& json)
 
 Json run_copy_json(const RunCopy& copy)
 {
-    auto json = run_json(copy.run);
-    auto& object = json.as_object();
+    auto object = model::write_run(copy.run, model::RunForm::copy);
     object.append("times",
                   JsonObject{{"created", copy.run.created},
                              {"started", copy.run.started},
                              {"ended", copy.run.ended},
                              {"deleted", copy.deleted}});
     object.append("origin", to_string(copy.origin));
-    object.append("cancel_requested", copy.run.cancel_requested);
-    object.append("gpu", copy.run.gpu);
-    if (!copy.run.parent.empty()) object.append("parent", copy.run.parent);
-    return json;
+    return object;
 }
 
 Json inputs_json(const RunInputs& inputs)

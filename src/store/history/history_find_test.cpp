@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/json.hpp"
-#include "store/copy/run_json.hpp"
 #include "store/history/history.hpp"
 #include "store/history/history_test_support.hpp"
 
@@ -113,10 +112,10 @@ TEST_F(HistoryTest, RunsAreFilteredByTheVerdictOnTheirGpus)
     EXPECT_EQ(only({.gpu_verdict = "unknown"}), waiting);
     EXPECT_EQ(only({.gpu_verdict = "not-requested"}), plain);
 
-    const auto json = run_json(history_->get_run(used).value());
+    const auto json = shown(history_->get_run(used).value());
     EXPECT_EQ(json.text("gpu_verdict"), "confirmed");
     EXPECT_TRUE(json["gpu_evidence"] == Json(JsonObject{{"reason", "it worked"}}));
-    const auto none = run_json(history_->get_run(plain).value());
+    const auto none = shown(history_->get_run(plain).value());
     EXPECT_EQ(none.text("gpu_verdict"), "not-requested");
     EXPECT_TRUE(none["gpu_evidence"].is_null());
 }

@@ -4,7 +4,6 @@
 #include "base/json.hpp"
 #include "db/connection.hpp"
 #include "query/search/filter.hpp"
-#include "store/copy/run_json.hpp"
 #include "store/history/history_test_support.hpp"
 #include "store/tracking/tracking.hpp"
 
@@ -147,8 +146,7 @@ TEST_P(GoldenHistory, OpensADatabaseOfEveryVersion)
                                                 "tags.color = 'red' AND start_time > 0")
                         .value();
     EXPECT_THAT(history->search_runs(search).value().runs, SizeIs(1));
-    EXPECT_EQ(to_json(run_json(history->get_run(expected.id).value())),
-              to_json(run_json(expected)));
+    EXPECT_EQ(to_json(shown(history->get_run(expected.id).value())), to_json(shown(expected)));
     const auto active = history->active_runs().value();
     ASSERT_THAT(active, SizeIs(1));
     EXPECT_EQ(active[0].id.text(), second_id);

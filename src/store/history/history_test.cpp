@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/json.hpp"
-#include "store/copy/run_json.hpp"
 #include "store/history/history.hpp"
 #include "store/history/history_test_support.hpp"
 
@@ -61,7 +60,7 @@ TEST_F(HistoryTest, EveryFieldComesBack)
     EXPECT_TRUE(created.is_new);
     auto expected = run;
     expected.number = 1;
-    EXPECT_EQ(to_json(run_json(stored)), to_json(run_json(expected)));
+    EXPECT_EQ(to_json(shown(stored)), to_json(shown(expected)));
     EXPECT_EQ(stored.arguments, run.arguments);
     EXPECT_EQ(stored.script_name, run.script_name);
     EXPECT_EQ(stored.job, run.job);
@@ -154,7 +153,7 @@ TEST_F(HistoryTest, AStateAndWhatBelongsToItChangeTogether)
     EXPECT_EQ(run.ended, 99);
     EXPECT_EQ(run.job, "pid 7");
     EXPECT_THAT(run.timings, ElementsAre(testing::Pair("prepare", 3), testing::Pair("run", 4)));
-    EXPECT_EQ(to_json(run_json(history_->get_run(id).value())), to_json(run_json(run)));
+    EXPECT_EQ(to_json(shown(history_->get_run(id).value())), to_json(shown(run)));
 }
 
 TEST_F(HistoryTest, OfManyWhoEndARunOneSucceeds)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "model/run_fields.hpp"
 #include "os/test_folder.hpp"
 #include "store/history/history.hpp"
 
@@ -8,6 +9,12 @@
 #include <gtest/gtest.h>
 
 namespace ponk::store {
+
+// All that others see of a run.
+inline Json shown(const model::Run& run)
+{
+    return model::write_run(run, model::RunForm::copy);
+}
 
 using model::RunState;
 

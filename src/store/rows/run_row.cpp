@@ -4,6 +4,7 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "base/work_budget.hpp"
+#include "model/run_fields.hpp"
 #include "model/run_words.hpp"
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 namespace ponk::store {
 
 using model::Run;
+using model::RunForm;
 
 // CROSS JOIN: the runs are walked in their order and each looks up its project, never the reverse.
 const std::string_view select_runs =
@@ -23,79 +25,6 @@ namespace {
 
 // parse_json reads up to 64 MiB; what could not be read back is never written.
 constexpr std::size_t details_limit = std::size_t{8} << 20;
-
-Json error_json(const Error& error)
-{
-    return JsonObject{
-        {"kind", to_string(error.kind())}, {"message", error.message()}, {"hint", error.hint()}};
-}
-
-Json details_json(const Run& run)
-{
-    JsonArray arguments;
-    for (const auto& argument : run.arguments)
-        arguments.emplace_back(argument);
-    JsonObject timings;
-    for (const auto& [phase, span] : run.timings)
-        timings.append(phase, span);
-    JsonObject details;
-    details.append("project_path", run.project_path);
-    details.append("arguments", std::move(arguments));
-    details.append("target_type", run.target_type);
-    details.append("run_configuration", run.run_configuration);
-    details.append("framework", run.framework);
-    details.append("user", run.user);
-    details.append("host", run.host);
-    details.append("rerun_of", run.rerun_of);
-    details.append("tracked", run.tracked);
-    if (run.imported != 0) details.append("imported", run.imported);
-    details.append("timings", std::move(timings));
-    if (run.error) details.append("error", error_json(*run.error));
-    details.append("git", run.git);
-    details.append("configuration", run.configuration);
-    details.append("evidence", run.evidence);
-    if (!run.environment.is_null()) details.append("environment", run.environment);
-    if (!run.gpu.is_null()) details.append("gpu", run.gpu);
-    if (!run.warnings.empty())
-        details.append("warnings", JsonArray(run.warnings.begin(), run.warnings.end()));
-    return details;
-}
-
-void read_details(const Json& details, Run& run)
-{
-    run.project_path = details.text("project_path");
-    run.target_type = details.text("target_type");
-    run.run_configuration = details.text("run_configuration");
-    run.framework = details.text("framework");
-    run.user = details.text("user");
-    run.host = details.text("host");
-    run.rerun_of = details.text("rerun_of");
-    run.tracked = details.boolean("tracked", true);
-    run.imported = details.integer("imported");
-    run.git = details["git"];
-    run.configuration = details["configuration"];
-    run.evidence = details["evidence"];
-    run.environment = details["environment"];
-    run.gpu = details["gpu"];
-    if (const auto& arguments = details["arguments"]; arguments.is_array()) {
-        for (const auto& argument : arguments.as_array()) {
-            if (argument.is_string()) run.arguments.push_back(argument.as_string());
-        }
-    }
-    if (const auto& timings = details["timings"]; timings.is_object()) {
-        for (const auto& [phase, span] : timings.as_object()) {
-            if (span.is_integer()) run.timings[phase] = span.as_integer();
-        }
-    }
-    if (const auto& warnings = details["warnings"]; warnings.is_array()) {
-        for (const auto& warning : warnings.as_array()) {
-            if (warning.is_string()) run.warnings.push_back(warning.as_string());
-        }
-    }
-    if (const auto& error = details["error"]; error.is_object())
-        run.error =
-            Error(error_kind_from(error.text("kind")), error.text("message"), error.text("hint"));
-}
 
 Result<> read_tags(db::Connection& connection, StoredRun& stored)
 {
@@ -113,7 +42,7 @@ Result<> read_tags(db::Connection& connection, StoredRun& stored)
 
 Result<std::string> details_text(const Run& run)
 {
-    auto text = to_json(details_json(run));
+    auto text = to_json(Json(model::write_run(run, RunForm::details)));
     if (text.size() > details_limit) {
         return fail(ErrorKind::invalid_argument,
                     "run '{}' has {} of arguments and configuration, at most {} can be stored",
@@ -180,7 +109,8 @@ Result<StoredRun> read_run(db::Connection& connection, const db::Statement& stat
                     run.id.text(),
                     details.error().message());
     }
-    read_details(*details, run);
+    // A field that cannot be read keeps its default: the rest of the run is worth having.
+    static_cast<void>(model::read_run(*details, RunForm::details, run));
     TRY(read_tags(connection, stored));
     return stored;
 }
