@@ -5,6 +5,7 @@
 #include "base/hash.hpp"
 #include "base/id.hpp"
 #include "base/json.hpp"
+#include "base/text.hpp"
 
 #include <chrono>
 #include <concepts>
@@ -23,11 +24,17 @@ namespace ponk {
 
 using TextPairs = std::vector<std::pair<std::string, std::string>>;
 using Counts = std::map<std::string, std::int64_t>;
+using CountPairs = std::vector<std::pair<std::string, std::int64_t>>;
 
 template <class T>
 inline constexpr bool is_optional = false;
 template <class T>
 inline constexpr bool is_optional<std::optional<T>> = true;
+
+template <class T>
+inline constexpr bool is_list = false;
+template <HasFields T>
+inline constexpr bool is_list<std::vector<T>> = true;
 
 template <class T>
 concept NamedEnum = std::is_enum_v<T> && requires(T value)
@@ -62,17 +69,23 @@ Json write(const T& value)
         for (const auto& [name, text] : value)
             out.set(name, text);
         return out;
-    } else if constexpr (std::same_as<T, Counts>) {
+    } else if constexpr (std::same_as<T, Counts> || std::same_as<T, CountPairs>) {
         JsonObject out;
         for (const auto& [name, count] : value)
             out.append(name, count);
+        return out;
+    } else if constexpr (is_list<T>) {
+        JsonArray out;
+        for (const auto& each : value)
+            out.push_back(write(each));
         return out;
     } else if constexpr (std::same_as<T, Error>) {
         return JsonObject{{"kind", to_string(value.kind())},
                           {"message", value.message()},
                           {"hint", value.hint()}};
     } else {
-        static_assert(std::same_as<T, std::string> || std::same_as<T, Json> || std::integral<T>);
+        static_assert(std::same_as<T, std::string> || std::same_as<T, Json> || std::integral<T> ||
+                      std::same_as<T, double>);
         return value;
     }
 }
@@ -80,6 +93,18 @@ Json write(const T& value)
 inline tl::unexpected<Error> wrong(std::string_view name, std::string_view what)
 {
     return fail(ErrorKind::invalid_argument, "'{}' must be {}", name, what);
+}
+
+// As to_json writes numbers: what JSON cannot say is a text.
+inline std::optional<double> number_of(const Json& json)
+{
+    constexpr auto infinite = std::numeric_limits<double>::infinity();
+    if (json.is_number()) return json.as_double();
+    if (!json.is_string()) return std::nullopt;
+    if (json.as_string() == "NaN") return std::numeric_limits<double>::quiet_NaN();
+    if (json.as_string() == "Infinity") return infinite;
+    if (json.as_string() == "-Infinity") return -infinite;
+    return std::nullopt;
 }
 
 template <class T>
@@ -125,16 +150,25 @@ Result<> read(const Json& json, T& out, const std::string& name)
         if (!json.is_object()) return wrong(name, "an object of texts");
         out.clear();
         for (const auto& [key, item] : json.as_object()) {
-            if (!item.is_string()) return wrong(name, "an object of texts");
+            if (!item.is_string()) return wrong(name + "." + printable(key), "a text");
             out.emplace_back(key, item.as_string());
         }
-    } else if constexpr (std::same_as<T, Counts>) {
+    } else if constexpr (std::same_as<T, Counts> || std::same_as<T, CountPairs>) {
         if (!json.is_object()) return wrong(name, "an object of whole numbers");
         out.clear();
         for (const auto& [key, item] : json.as_object()) {
-            if (!item.is_integer()) return wrong(name + "." + key, "a whole number");
-            out[key] = item.as_integer();
+            if (!item.is_integer()) return wrong(name + "." + printable(key), "a whole number");
+            out.insert(out.end(), {key, item.as_integer()});
         }
+    } else if constexpr (is_list<T>) {
+        if (!json.is_array()) return wrong(name, "a list");
+        out.clear();
+        for (const auto& item : json.as_array())
+            if (auto done = read(item, out.emplace_back(), name); !done) return done;
+    } else if constexpr (std::same_as<T, double>) {
+        const auto number = number_of(json);
+        if (!number) return wrong(name, "a number");
+        out = *number;
     } else if constexpr (std::same_as<T, Json>) {
         out = json;
     } else if constexpr (std::same_as<T, bool>) {
@@ -153,6 +187,14 @@ Result<> read(const Json& json, T& out, const std::string& name)
 }
 
 }  // namespace fields
+
+// One member of an object, where no list has it.
+template <class T>
+Result<> read_member(const Json& json, std::string_view name, T& out)
+{
+    const auto& given = json[name];
+    return given.is_null() ? Result<>() : fields::read(given, out, std::string(name));
+}
 
 template <HasFields T>
 Json fields_to_json(const T& value)

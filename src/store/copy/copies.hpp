@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/error.hpp"
+#include "base/fields.hpp"
 #include "base/json.hpp"
 #include "model/run.hpp"
 #include "store/models/models.hpp"
@@ -11,6 +12,7 @@
 #include "store/rows/run_row.hpp"
 #include "store/tracking/datasets.hpp"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -33,7 +35,28 @@ struct ExperimentCopy {
     std::int64_t created = 0;
     std::int64_t updated = 0;
     Pairs tags = {};
+
+    // Of lines of `history export`.
+    static constexpr auto fields()
+    {
+        return std::tuple(field("id", &ExperimentCopy::id),
+                          field("name", &ExperimentCopy::name),
+                          field("project", &ExperimentCopy::project),
+                          field("project_name", &ExperimentCopy::project_name),
+                          field("path", &ExperimentCopy::path),
+                          field("origin", &ExperimentCopy::kind),
+                          field("location", &ExperimentCopy::location),
+                          field("deleted", &ExperimentCopy::deleted),
+                          field("created", &ExperimentCopy::created),
+                          field("updated", &ExperimentCopy::updated),
+                          field("tags", &ExperimentCopy::tags));
+    }
+    friend bool operator==(const ExperimentCopy&, const ExperimentCopy&) = default;
 };
+constexpr std::array<std::string_view, 2> names_of(ExperimentCopy::Kind /*of*/)
+{
+    return {"folder", "client"};
+}
 
 struct RunCopy {
     model::Run run = {};  // number 0: the next one

@@ -1,20 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/field_json.hpp"
 #include "base/text.hpp"
 #include "base/time.hpp"
 #include "model/run_fields.hpp"
 #include "model/run_words.hpp"
 #include "store/copy/copies.hpp"
-#include "store/copy/copy_fields.hpp"
 
 namespace ponk::store {
 
 namespace {
 
+using fields::wrong;
+
 // In milliseconds where they are told so, else as people read them.
 Result<std::int64_t> time_of(const Json& run, std::string_view name, std::string_view shown)
 {
-    if (run["times"].is_object()) return integer_of(run["times"], name);
-    const auto text = TRY(text_of(run, shown));
+    std::int64_t number = 0;
+    if (run["times"].is_object()) {
+        TRY(read_member(run["times"], name, number));
+        return number;
+    }
+    std::string text;
+    TRY(read_member(run, shown, text));
     if (text.empty()) return 0;
     const auto time = parse_utc(text);
     if (!time) return wrong(shown, "a time");
@@ -23,9 +30,13 @@ Result<std::int64_t> time_of(const Json& run, std::string_view name, std::string
 
 Result<> read_tags(const Json& json, model::Run& run)
 {
-    for (const auto& [key, value] : TRY(pairs_of(json, "params")))
+    Pairs params;
+    TRY(read_member(json, "params", params));
+    for (const auto& [key, value] : params)
         run.tags.emplace_back(std::string(model::parameter_prefix) + key, value);
-    for (const auto& [key, value] : TRY(pairs_of(json, "tags"))) {
+    Pairs tags;
+    TRY(read_member(json, "tags", tags));
+    for (const auto& [key, value] : tags) {
         if (key == parent_tag && run.parent.empty()) {
             run.parent = value;  // lines of earlier versions
         } else {
@@ -55,23 +66,12 @@ Result<RunInputs> parse_inputs(const Json& json)
     if (json["datasets"].is_array()) {
         for (const auto& item : json["datasets"].as_array()) {
             auto& input = inputs.datasets.emplace_back();
-            input.dataset.name = TRY(text_of(item, "name"));
-            input.dataset.digest = TRY(text_of(item, "digest"));
-            input.dataset.source_type = TRY(text_of(item, "source_type"));
-            input.dataset.source = TRY(text_of(item, "source"));
-            input.dataset.schema = TRY(optional_text_of(item, "schema"));
-            input.dataset.profile = TRY(optional_text_of(item, "profile"));
-            input.tags = TRY(pairs_of(item, "tags"));
+            TRY(read_fields(item, input.dataset, "datasets"));
+            TRY(read_member(item, "tags", input.tags));
         }
     }
-    inputs.models = TRY(texts_of(json, "models"));
-    if (json["outputs"].is_array()) {
-        for (const auto& item : json["outputs"].as_array()) {
-            auto& output = inputs.outputs.emplace_back();
-            output.model = TRY(text_of(item, "model"));
-            output.step = TRY(integer_of(item, "step"));
-        }
-    }
+    TRY(read_member(json, "models", inputs.models));
+    TRY(read_member(json, "outputs", inputs.outputs));
     return inputs;
 }
 
@@ -81,14 +81,18 @@ Result<std::vector<Event>> parse_events(const Json& json)
     if (json.is_null()) return events;
     if (!json.is_array()) return wrong("events", "a list");
     for (const auto& item : json.as_array()) {
-        const auto time = parse_utc(TRY(text_of(item, "time")));
-        if (!time) return wrong("events.time", "a time");
-        const auto number = TRY(integer_of(item, "seq"));
-        if (number <= (events.empty() ? 0 : events.back().number))
+        std::string time;
+        Event event;
+        TRY(read_member(item, "time", time));
+        TRY(read_member(item, "seq", event.number));
+        TRY(read_member(item, "kind", event.kind));
+        TRY(read_member(item, "text", event.text));
+        const auto parsed = parse_utc(time);
+        if (!parsed) return wrong("events.time", "a time");
+        event.time = *parsed;
+        if (event.number <= (events.empty() ? 0 : events.back().number))
             return wrong("events.seq", "a number that counts up");
-        auto kind = TRY(text_of(item, "kind"));
-        auto text = TRY(text_of(item, "text"));
-        events.push_back({number, *time, std::move(kind), std::move(text)});
+        events.push_back(std::move(event));
     }
     return events;
 }
@@ -97,36 +101,13 @@ Result<std::vector<Event>> parse_events(const Json& json)
 
 Json experiment_json(const ExperimentCopy& experiment)
 {
-    const bool folder = experiment.kind == ExperimentCopy::Kind::folder;
-    return JsonObject{{"id", experiment.id},
-                      {"name", experiment.name},
-                      {"project", experiment.project},
-                      {"project_name", experiment.project_name},
-                      {"path", experiment.path},
-                      {"origin", folder ? "folder" : "client"},
-                      {"location", experiment.location},
-                      {"deleted", experiment.deleted},
-                      {"created", experiment.created},
-                      {"updated", experiment.updated},
-                      {"tags", pairs_json(experiment.tags)}};
+    return fields_to_json(experiment);
 }
 
 Result<ExperimentCopy> parse_experiment(const Json& json)
 {
-    if (!json.is_object()) return wrong("experiment", "an object");
     ExperimentCopy copy;
-    copy.id = TRY(integer_of(json, "id"));
-    copy.project = TRY(text_of(json, "project"));
-    copy.project_name = TRY(text_of(json, "project_name"));
-    copy.path = TRY(text_of(json, "path"));
-    copy.kind = TRY(text_of(json, "origin")) == "folder" ? ExperimentCopy::Kind::folder
-                                                         : ExperimentCopy::Kind::client;
-    copy.name = TRY(text_of(json, "name"));
-    copy.location = TRY(text_of(json, "location"));
-    copy.deleted = TRY(integer_of(json, "deleted"));
-    copy.created = TRY(integer_of(json, "created"));
-    copy.updated = TRY(integer_of(json, "updated"));
-    copy.tags = TRY(pairs_of(json, "tags"));
+    TRY(read_fields(json, copy, "experiment"));
     if (copy.name.empty()) return wrong("experiment.name", "the name of an experiment");
     return copy;
 }
@@ -147,20 +128,13 @@ Json inputs_json(const RunInputs& inputs)
 {
     JsonArray datasets;
     for (const auto& input : inputs.datasets) {
-        datasets.emplace_back(JsonObject{{"name", input.dataset.name},
-                                         {"digest", input.dataset.digest},
-                                         {"source_type", input.dataset.source_type},
-                                         {"source", input.dataset.source},
-                                         {"schema", optional_text(input.dataset.schema)},
-                                         {"profile", optional_text(input.dataset.profile)},
-                                         {"tags", pairs_json(input.tags)}});
+        auto json = fields_to_json(input.dataset);
+        json.as_object().set("tags", fields::write(input.tags));
+        datasets.push_back(std::move(json));
     }
-    JsonArray outputs;
-    for (const auto& output : inputs.outputs)
-        outputs.emplace_back(JsonObject{{"model", output.model}, {"step", output.step}});
     return JsonObject{{"datasets", std::move(datasets)},
-                      {"models", JsonArray(inputs.models.begin(), inputs.models.end())},
-                      {"outputs", std::move(outputs)}};
+                      {"models", fields::write(inputs.models)},
+                      {"outputs", fields::write(inputs.outputs)}};
 }
 
 Json events_json(const std::vector<Event>& events)
@@ -180,7 +154,8 @@ Result<RunCopy> parse_run_copy(const Json& run, const Json& inputs, const Json& 
     if (!run.is_object()) return wrong("run", "an object");
     RunCopy copy;
     copy.run = TRY(read_run(run));
-    const auto origin = TRY(text_of(run, "origin"));
+    std::string origin;
+    TRY(read_member(run, "origin", origin));
     const bool client =
         origin.empty() ? copy.run.target_type == model::client_target : origin == "client";
     copy.origin = client ? Origin::client : Origin::engine;
@@ -188,7 +163,7 @@ Result<RunCopy> parse_run_copy(const Json& run, const Json& inputs, const Json& 
     if (client && copy.run.target_type != model::client_target)
         return wrong("target_type",
                      fmt::format("'{}' for a run of a client", model::client_target));
-    if (run["times"].is_object()) copy.deleted = TRY(integer_of(run["times"], "deleted"));
+    TRY(read_member(run["times"], "deleted", copy.deleted));
     copy.inputs = TRY(parse_inputs(inputs));
     copy.events = TRY(parse_events(events));
     return copy;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/error.hpp"
+#include "base/fields.hpp"
 #include "query/search/comparison.hpp"
 #include "store/rows/tracked_rows.hpp"
 
@@ -24,6 +25,19 @@ struct ModelMetric {
     std::optional<std::string> dataset_name = std::nullopt;
     std::optional<std::string> dataset_digest = std::nullopt;
     std::string run = {};
+
+    // Of lines of `history export`.
+    static constexpr auto fields()
+    {
+        return std::tuple(field("key", &ModelMetric::key),
+                          field("value", &ModelMetric::value),
+                          field("time", &ModelMetric::time),
+                          field("step", &ModelMetric::step),
+                          field("dataset_name", &ModelMetric::dataset_name),
+                          field("dataset_digest", &ModelMetric::dataset_digest),
+                          field("run_id", &ModelMetric::run));
+    }
+    friend bool operator==(const ModelMetric&, const ModelMetric&) = default;
 };
 
 // A model as a run made it, before anybody gave it a name in the registry.
@@ -40,6 +54,23 @@ struct LoggedModel {
     Pairs tags = {};
     Pairs params = {};
     std::vector<ModelMetric> metrics = {};
+
+    // Of lines of `history export`.
+    static constexpr auto fields()
+    {
+        return std::tuple(field("model_id", &LoggedModel::id),
+                          field("name", &LoggedModel::name),
+                          field("type", &LoggedModel::type),
+                          field("status", &LoggedModel::status),
+                          field("source_run", &LoggedModel::source_run),
+                          field("location", &LoggedModel::location),
+                          field("created", &LoggedModel::created),
+                          field("updated", &LoggedModel::updated),
+                          field("params", &LoggedModel::params),
+                          field("tags", &LoggedModel::tags),
+                          field("metrics", &LoggedModel::metrics));
+    }
+    friend bool operator==(const LoggedModel&, const LoggedModel&) = default;
 };
 
 struct NewModel {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/error.hpp"
+#include "base/fields.hpp"
 #include "query/search/comparison.hpp"
 #include "store/rows/tracked_rows.hpp"
 
@@ -29,6 +30,23 @@ struct ModelVersion {
     std::string logged_model = {};
     Pairs tags = {};
     std::vector<std::string> aliases = {};  // sorted
+
+    // Of lines of `history export`.
+    static constexpr auto fields()
+    {
+        return std::tuple(field("version", &ModelVersion::version),
+                          field("created", &ModelVersion::created),
+                          field("updated", &ModelVersion::updated),
+                          field("description", &ModelVersion::description),
+                          field("stage", &ModelVersion::stage),
+                          field("source", &ModelVersion::source),
+                          field("location", &ModelVersion::location),
+                          field("run_id", &ModelVersion::run),
+                          field("run_link", &ModelVersion::run_link),
+                          field("model_id", &ModelVersion::logged_model),
+                          field("tags", &ModelVersion::tags));
+    }
+    friend bool operator==(const ModelVersion&, const ModelVersion&) = default;
 };
 
 struct RegisteredModel {
@@ -39,6 +57,18 @@ struct RegisteredModel {
     Pairs tags = {};
     std::vector<std::pair<std::string, std::int64_t>> aliases = {};  // sorted, with their versions
     std::vector<ModelVersion> latest = {};  // the newest of each stage, without aliases
+
+    // Of lines of `history export`.
+    static constexpr auto fields()
+    {
+        return std::tuple(field("name", &RegisteredModel::name),
+                          field("description", &RegisteredModel::description),
+                          field("created", &RegisteredModel::created),
+                          field("updated", &RegisteredModel::updated),
+                          field("tags", &RegisteredModel::tags),
+                          field("aliases", &RegisteredModel::aliases));
+    }
+    friend bool operator==(const RegisteredModel&, const RegisteredModel&) = default;
 };
 
 struct NewVersion {

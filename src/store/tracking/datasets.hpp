@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/error.hpp"
+#include "base/fields.hpp"
 #include "base/json.hpp"
 #include "store/rows/tracked_rows.hpp"
 
@@ -23,6 +24,18 @@ struct Dataset {
     std::string source = {};
     std::optional<std::string> schema = std::nullopt;
     std::optional<std::string> profile = std::nullopt;
+
+    // Of lines of `history export`.
+    static constexpr auto fields()
+    {
+        return std::tuple(field("name", &Dataset::name),
+                          field("digest", &Dataset::digest),
+                          field("source_type", &Dataset::source_type),
+                          field("source", &Dataset::source),
+                          field("schema", &Dataset::schema),
+                          field("profile", &Dataset::profile));
+    }
+    friend bool operator==(const Dataset&, const Dataset&) = default;
 };
 
 struct DatasetInput {
@@ -33,6 +46,13 @@ struct DatasetInput {
 struct ModelOutput {
     std::string model = {};
     std::int64_t step = 0;
+
+    // Of lines of `history export`.
+    static constexpr auto fields()
+    {
+        return std::tuple(field("model", &ModelOutput::model), field("step", &ModelOutput::step));
+    }
+    friend bool operator==(const ModelOutput&, const ModelOutput&) = default;
 };
 
 // The `inputs` and `outputs` of one run.
