@@ -13,6 +13,7 @@
 Prints each problem as file:line: message and exits 1 when there is one.
 """
 import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -349,6 +350,18 @@ def check_text(path, lines, problems):
                 problems.error(path, number, "%s: '%s'" % (what, pattern.search(line).group(0)))
 
 
+def check_commands(root, problems):
+    """Each command is in the list, else nobody can call it."""
+    folder = pathlib.Path(root) / "src/cli/commands"
+    if not (folder / "commands.cpp").exists():
+        return
+    listed = set(re.findall(r"&(cmd_\w+)", (folder / "commands.cpp").read_text()))
+    for path in sorted(folder.rglob("*.cpp")):
+        for name in re.findall(r"^constinit const Command (cmd_\w+)", path.read_text(), re.M):
+            if name not in listed:
+                problems.error(path.relative_to(root), 1, "'%s' is not in the list of src/cli/commands/commands.cpp" % name)
+
+
 def main(root):
     problems = Problems()
     check_table("MAY_USE", MAY_USE, problems)
@@ -375,6 +388,7 @@ def main(root):
         if stem == "CMakeLists.txt":
             check_module(path, text, problems)
         check_text(path, lines, problems)
+    check_commands(root, problems)
     print("%d files looked at, %d errors" % (count, problems.errors))
     return 1 if problems.errors else 0
 

@@ -94,6 +94,14 @@ class CheckLayers(unittest.TestCase):
         self.refused("docs/a.md", "image quay.i" + "o/x/y\n", "a registry host")
         self.refused("docs/a.md", "from https://pypi.or" + "g/simple\n", "a registry host")
 
+    def test_a_command_that_is_not_listed(self):
+        listed = LICENCE + "const Command* all[] = {&cmd_a_b};\n"
+        command = LICENCE + "constinit const Command %s = {\n};\n"
+        files = {"src/cli/commands/commands.cpp": listed, "src/cli/commands/a/b.cpp": command % "cmd_a_b"}
+        self.assertNotIn("is not in the list", check(files)[1])
+        files["src/cli/commands/a/c.cpp"] = command % "cmd_a_c"
+        self.assertIn("'cmd_a_c' is not in the list of src/cli/commands/commands.cpp", check(files)[1])
+
 
 if __name__ == "__main__":
     unittest.main()

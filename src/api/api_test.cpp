@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/api_test_support.hpp"
 #include "api/native/run_json.hpp"
+#include "os/golden_test_support.hpp"
 
 #include <gtest/gtest.h>
 
@@ -211,10 +212,7 @@ TEST(RunJson, LooksAsDocumented)
 
     const auto text = to_json(run_json(run, metrics, "mnist"), JsonStyle::pretty) + "\n";
 
-    const os::Path golden = PONK_SOURCE_DIR "/tests/golden/api/run.json";
-    if (std::getenv("PONK_ACCEPT") != nullptr)
-        static_cast<void>(os::replace_file(golden, text, 0644));
-    EXPECT_EQ(text, os::read_file(golden).value_or(""));
+    os::expect_golden(PONK_SOURCE_DIR "/tests/golden/api/run.json", text);
 }
 
 TEST_F(Api, RunsAreSearchedPageByPage)

@@ -25,6 +25,7 @@
 #include "executor/remote/remote_executor.hpp"
 #include "executor/run_directory/home_format.hpp"
 #include "executor/run_directory/object_trees.hpp"
+#include "model/target_type.hpp"
 #include "net/server.hpp"
 #include "os/private_folder.hpp"
 #include "os/socket.hpp"
@@ -92,6 +93,19 @@ Result<> add_remote_executors(std::map<std::string, std::unique_ptr<executor::Ex
         executors.emplace(
             type,
             TRY(executor::remote::make_executor({options.home, type, with.objects, hosts, tell})));
+    }
+    return {};
+}
+
+// A type that users can submit to without an executor is a mistake of ours, found at every start.
+Result<>
+require_executors(const std::map<std::string, std::unique_ptr<executor::Executor>>& executors)
+{
+    for (const auto& traits : model::target_types) {
+        if (model::is_served(traits.type) && !executors.contains(std::string(traits.name())))
+            return fail(ErrorKind::internal,
+                        "targets of type '{}' have no executor: add it in daemon.cpp",
+                        traits.name());
     }
     return {};
 }
@@ -324,6 +338,7 @@ Result<> run(const Options& options)
     executors.emplace("local", TRY(executor::local::make_executor({options.home, trees})));
     executors.emplace("localdocker", TRY(executor::docker::make_executor({options.home, trees})));
     TRY(add_remote_executors(executors, options, {objects, *history, notifier}));
+    TRY(require_executors(executors));
     RunRequestHandler run_request_handler;
     engine::Engine engine(
         engine::Context{options.home,

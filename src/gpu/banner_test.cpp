@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compared with tests/golden/gpu/banner.txt; PONK_ACCEPT=1 rewrites it.
+// Compared with tests/golden/gpu/banner.txt; PONK_UPDATE_GOLDEN=1 rewrites it.
 #include "base/text.hpp"
 #include "gpu/banner.hpp"
 #include "os/file.hpp"
@@ -38,7 +38,7 @@ TEST(Banner, EachDeviceIsToldWithAllThatTheDriverKnows)
     const auto path = os::Path(PONK_GOLDEN) / "gpu" / "banner.txt";
     const auto text = join(banner({h200(), instance, bare}, "580.65.06", "13.0"), "");
 
-    if (std::getenv("PONK_ACCEPT")) {
+    if (std::getenv("PONK_UPDATE_GOLDEN")) {
         ASSERT_TRUE(os::make_directories(path.parent_path(), 0755));
         ASSERT_TRUE(os::replace_file(path, text, 0644));
     }

@@ -3,6 +3,9 @@
 
 #include "base/field_json.hpp"
 #include "model/run_spec_v1.hpp"
+#include "model/target_type.hpp"
+
+#include <algorithm>
 
 namespace ponk::model {
 
@@ -74,9 +77,14 @@ std::chrono::seconds grace_of(const Json& spec)
 
 std::string target_type(const RunSpec& spec)
 {
-    const bool host = spec.location.kind == Location::Kind::host;
-    if (spec.runtime.container) return host ? "remotedocker" : "localdocker";
-    return host ? "remote" : "local";
+    const auto where = spec.location.kind == Location::Kind::host ? TargetTraits::Where::host
+                                                                  : TargetTraits::Where::here;
+    const auto how =
+        spec.runtime.container ? TargetTraits::How::container : TargetTraits::How::process;
+    const auto found = std::ranges::find_if(target_types, [&](const TargetTraits& traits) {
+        return traits.where == where && traits.how == how;
+    });
+    return std::string(found->name());
 }
 
 bool is_preparation(const RunSpec& spec)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every format over the same documents, compared with tests/golden/output. PONK_ACCEPT=1 rewrites
-// those files; then read the difference before it is committed.
+// Every format over the same documents, compared with tests/golden/output. PONK_UPDATE_GOLDEN=1
+// rewrites those files; then read the difference before it is committed.
 #include "output/chart.hpp"
 #include "output/render.hpp"
 
@@ -19,14 +19,14 @@ namespace {
 void expect_golden(const std::string& name, const std::string& text)
 {
     const auto path = std::string(PONK_GOLDEN) + "/" + name;
-    if (const char* accept = std::getenv("PONK_ACCEPT"); accept && *accept) {
+    if (const char* accept = std::getenv("PONK_UPDATE_GOLDEN"); accept && *accept) {
         std::ofstream(path, std::ios::binary) << text;
         return;
     }
     std::ifstream file(path, std::ios::binary);
     std::ostringstream expected;
     expected << file.rdbuf();
-    EXPECT_TRUE(file) << path << " is missing; PONK_ACCEPT=1 writes it";
+    EXPECT_TRUE(file) << path << " is missing; PONK_UPDATE_GOLDEN=1 writes it";
     EXPECT_EQ(text, expected.str()) << path;
 }
 

@@ -15,11 +15,11 @@
 
 namespace ponk::snapshot {
 
-// Compares with tests/golden/snapshot/NAME; PONK_ACCEPT=1 writes it instead.
+// Compares with tests/golden/snapshot/NAME; PONK_UPDATE_GOLDEN=1 writes it instead.
 inline void expect_golden(const std::string& name, std::string_view bytes)
 {
     const auto path = os::Path(PONK_GOLDEN_FOLDER) / name;
-    if (std::getenv("PONK_ACCEPT")) {
+    if (std::getenv("PONK_UPDATE_GOLDEN")) {
         ASSERT_TRUE(os::make_directories(path.parent_path(), 0755));
         ASSERT_TRUE(os::replace_file(path, bytes, 0644));
     }

@@ -69,7 +69,8 @@ TEST_F(Objects, CompressedFormIsTheGoldenOne)
     // The frame depends on the zstd version; what is stored must be read by every later one.
     const auto content = std::string(compressed_magic) + "golden";
     ObjectEncoder encoder;
-    if (std::getenv("PONK_ACCEPT")) expect_golden("object.bin", encoder.encode(content).value());
+    if (std::getenv("PONK_UPDATE_GOLDEN"))
+        expect_golden("object.bin", encoder.encode(content).value());
 
     const auto file = os::read_file(os::Path(PONK_GOLDEN_FOLDER) / "object.bin").value();
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "os/golden_test_support.hpp"
 #include "os/test_folder.hpp"
 #include "ssh/connection.hpp"
 #include "ssh/failure.hpp"
@@ -53,11 +54,7 @@ TEST(HostFolder, SettingsHaveTheFormOfTheirDocument)
                                        .targets = {"/home/ann/mnist/aml_config/host.compute"}}));
     const os::Path golden = PONK_SOURCE_DIR "/tests/golden/ssh-settings.json";
     const auto text = os::read_file(folder.settings_file()).value_or("");
-    if (std::getenv("PONK_UPDATE_GOLDEN") != nullptr) {
-        ASSERT_TRUE(os::replace_file(golden, text, 0644));
-    }
-
-    EXPECT_EQ(text, os::read_file(golden).value_or("")) << "docs/design/ssh.md";
+    os::expect_golden(golden, text);  // docs/design/ssh.md
 }
 
 // Neither the folder, nor a log of a connection in it, nor a host key is a login.

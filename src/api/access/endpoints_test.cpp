@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/access/endpoints.hpp"
+#include "os/golden_test_support.hpp"
 
 #include <gtest/gtest.h>
 
@@ -29,9 +30,7 @@ TEST(EndpointNoteFormat, IsAsDocumented)
 {
     const os::Path golden = PONK_SOURCE_DIR "/tests/golden/api/endpoints.json";
     const auto text = endpoint_note_text({23'457, true});
-    if (std::getenv("PONK_ACCEPT") != nullptr)
-        static_cast<void>(os::replace_file(golden, text, 0644));
-    EXPECT_EQ(text, os::read_file(golden).value_or(""));
+    os::expect_golden(golden, text);
     EXPECT_EQ(*parse_endpoint_note(text), (EndpointNote{23'457, true}));
     for (const char* wrong :
          {"", "{}", R"({"version":2,"port":1})", R"({"version":1,"port":70000})"})

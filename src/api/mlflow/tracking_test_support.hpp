@@ -123,7 +123,7 @@ protected:
     {
         const auto text = without_chance(response.body);
         const auto file = os::Path(PONK_SOURCE_DIR "/tests/golden/api/mlflow") / name;
-        if (std::getenv("PONK_ACCEPT") != nullptr) {
+        if (std::getenv("PONK_UPDATE_GOLDEN") != nullptr) {
             std::filesystem::create_directories(file.parent_path());
             static_cast<void>(os::replace_file(file, text, 0644));
         }

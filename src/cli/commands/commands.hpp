@@ -3,7 +3,7 @@
 
 #include "cli/syntax/command.hpp"
 
-// One value for each cmd_*.cpp; commands.cpp lists them.
+// One value for each NOUN/VERB.cpp below this folder; commands.cpp lists them.
 namespace ponk::cli {
 
 extern const Command cmd_experiment_submit;

@@ -251,7 +251,7 @@ Result<WrittenTarget> write_target(const os::Path& project, const config::Comput
     const bool had_folder = std::filesystem::exists(project / "aml_config", problem);
     WrittenTarget written;
     written.compute = TRY(config::write_compute_file(project, target));
-    auto configuration = *target.type == config::TargetType::local
+    auto configuration = config::is_process_here(*target.type)
                              ? config::built_in_run_configuration()
                              : config::new_run_configuration(target.name, target.name);
     configuration.name = target.name;

@@ -2,7 +2,7 @@
 #include "cli/runs/run_columns.hpp"
 #include "cli/runs/run_names.hpp"
 #include "cli/runs/run_view.hpp"
-#include "os/file.hpp"
+#include "os/golden_test_support.hpp"
 #include "output/column_order.hpp"
 
 #include <gmock/gmock.h>
@@ -34,16 +34,9 @@ JsonArray runs()
         .as_array();
 }
 
-// The text must equal tests/golden/cli/NAME. PONK_UPDATE_GOLDEN=1 writes the file instead.
 void expect_golden(const std::string& name, const std::string& text)
 {
-    const os::Path file = os::Path(PONK_SOURCE_DIR) / "tests/golden/cli" / name;
-    if (std::getenv("PONK_UPDATE_GOLDEN") != nullptr) {
-        ASSERT_TRUE(os::replace_file(file, text, 0644));
-    }
-    const auto golden = os::read_file(file);
-    ASSERT_TRUE(golden.has_value()) << file;
-    EXPECT_EQ(text, *golden) << "differs from " << file;
+    os::expect_golden(os::Path(PONK_SOURCE_DIR) / "tests/golden/cli" / name, text);
 }
 
 // Runs as a real project has them, long ago: what is today would be told in another way.

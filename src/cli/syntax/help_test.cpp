@@ -3,7 +3,7 @@
 #include "cli/completion/completion.hpp"
 #include "cli/syntax/help.hpp"
 #include "cli/syntax/man.hpp"
-#include "os/file.hpp"
+#include "os/golden_test_support.hpp"
 
 #include <gmock/gmock.h>
 
@@ -16,17 +16,9 @@ using testing::Contains;
 using testing::Field;
 using testing::HasSubstr;
 
-// The text must equal tests/golden/cli/NAME. PONK_UPDATE_GOLDEN=1 writes the file instead.
 void expect_golden(const std::string& name, const std::string& text)
 {
-    const os::Path file = os::Path(PONK_SOURCE_DIR) / "tests/golden/cli" / name;
-    if (std::getenv("PONK_UPDATE_GOLDEN") != nullptr) {
-        ASSERT_TRUE(os::make_directories(file.parent_path(), 0755));
-        ASSERT_TRUE(os::replace_file(file, text, 0644));
-    }
-    const auto golden = os::read_file(file);
-    ASSERT_TRUE(golden.has_value()) << file;
-    EXPECT_EQ(text, *golden) << "differs from " << file;
+    os::expect_golden(os::Path(PONK_SOURCE_DIR) / "tests/golden/cli" / name, text);
 }
 
 Invocation line(const std::vector<std::string>& words)

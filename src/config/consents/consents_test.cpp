@@ -2,6 +2,7 @@
 #include "config/consents/consents.hpp"
 #include "config/files/docker_arguments.hpp"
 #include "config/project/project.hpp"
+#include "os/golden_test_support.hpp"
 #include "os/test_folder.hpp"
 
 #include <gtest/gtest.h>
@@ -124,11 +125,7 @@ TEST_F(ConsentsTest, TheFileHasTheFormOfItsDocument)
     ASSERT_TRUE(
         consents_.add({ConsentKind::folder, "/home/ann/mnist", "/data/share", 1740832205126}));
     const auto text = os::read_file(home_ / "allowed.json").value_or("");
-    if (std::getenv("PONK_UPDATE_GOLDEN") != nullptr) {
-        ASSERT_TRUE(os::replace_file(golden, text, 0644));
-    }
-
-    EXPECT_EQ(text, os::read_file(golden).value_or("")) << "docs/design/consents.md";
+    os::expect_golden(golden, text);  // docs/design/consents.md
 }
 
 TEST(DockerArguments, WhatReachesTheHostIsToldFromWhatDoesNot)

@@ -10,57 +10,6 @@
 
 namespace ponk::config {
 
-namespace {
-
-struct TypeName {
-    std::string_view written;
-    TargetType type;
-};
-
-// The first name of a type is its own; the others are synonyms of earlier and later builds.
-constexpr std::array<TypeName, 11> type_names{{
-    {"local", TargetType::local},
-    {"localdocker", TargetType::localdocker},
-    {"docker", TargetType::localdocker},
-    {"remotedocker", TargetType::remotedocker},
-    {"virtualmachine", TargetType::remotedocker},
-    {"vm", TargetType::remotedocker},
-    {"remote", TargetType::remote},
-    {"cluster", TargetType::cluster},
-    {"hdinsight", TargetType::cluster},
-    {"slurm", TargetType::slurm},
-    {"batchai", TargetType::batchai},
-}};
-
-}  // namespace
-
-const char* to_string(TargetType type)
-{
-    for (const auto& [written, value] : type_names) {
-        if (value == type) return written.data();
-    }
-    return "local";
-}
-
-std::optional<TargetType> target_type_from(std::string_view word)
-{
-    for (const auto& [written, value] : type_names) {
-        if (same_ignoring_case(written, trim(word))) return value;
-    }
-    return std::nullopt;
-}
-
-bool uses_docker(TargetType type)
-{
-    return type == TargetType::localdocker || type == TargetType::remotedocker;
-}
-
-bool uses_ssh(TargetType type)
-{
-    return type == TargetType::remotedocker || type == TargetType::remote ||
-           type == TargetType::cluster || type == TargetType::slurm;
-}
-
 ComputeTarget built_in_local()
 {
     ComputeTarget target;
@@ -299,10 +248,10 @@ Json meaning_of(const ComputeTarget& target)
         if (target.build_network.given())
             meaning.set("buildNetwork", text_or_null(*target.build_network));
     }
-    if (type == TargetType::local || type == TargetType::remote) {
+    if (is_process(type)) {
         meaning.set("pythonLocation", *target.python_location);
     }
-    if (type == TargetType::local) {
+    if (is_process_here(type)) {
         meaning.set("sparkSubmitLocation", *target.spark_submit_location);
     }
     if (type == TargetType::cluster) {

@@ -5,6 +5,7 @@
 #include "config/text/diagnostic.hpp"
 #include "config/text/document.hpp"
 #include "config/text/place.hpp"
+#include "model/target_type.hpp"
 
 #include <optional>
 #include <string>
@@ -12,12 +13,14 @@
 
 namespace ponk::config {
 
-enum class TargetType { local, localdocker, remotedocker, remote, cluster, slurm, batchai };
-
-const char* to_string(TargetType type);
-std::optional<TargetType> target_type_from(std::string_view word);
-bool uses_docker(TargetType type);
-bool uses_ssh(TargetType type);
+using model::is_process;
+using model::is_process_here;
+using model::is_served;
+using model::target_type_from;
+using model::TargetType;
+using model::to_string;
+using model::uses_docker;
+using model::uses_ssh;
 
 // A <name>.compute file with its synonyms resolved and its defaults filled in. Empty text means
 // absent. What no line of the file says has no place.

@@ -111,7 +111,7 @@ void check_gpu_packages(const CondaEnvironment& environment,
 bool builds_environment(const RunConfiguration& run, const ComputeTarget& target)
 {
     if (*run.user_managed_dependencies || *target.user_managed_environment) return false;
-    return *target.type != TargetType::local || run.user_managed_dependencies.given();
+    return !is_process_here(*target.type) || run.user_managed_dependencies.given();
 }
 
 void check_dependencies(const Project& project,

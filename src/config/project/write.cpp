@@ -77,7 +77,7 @@ std::string compute_text(const ComputeTarget& target)
     if (type == TargetType::remote) {
         lines.add("userManagedEnvironment", *target.user_managed_environment);
     }
-    if (type == TargetType::local || type == TargetType::remote) {
+    if (is_process(type)) {
         lines.add("pythonLocation", *target.python_location);
     }
     if (type == TargetType::cluster) {

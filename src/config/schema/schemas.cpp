@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/schema/schemas.hpp"
 
+#include "model/target_type.hpp"
+
 namespace ponk::config {
 
 namespace {
@@ -8,17 +10,6 @@ namespace {
 using enum ValueKind;
 using Word = std::string_view;
 
-constexpr Word type_words[] = {"local",
-                               "localdocker",
-                               "docker",
-                               "remotedocker",
-                               "virtualmachine",
-                               "vm",
-                               "remote",
-                               "cluster",
-                               "hdinsight",
-                               "slurm",
-                               "batchai"};
 constexpr Word yarn_words[] = {"cluster", "client"};
 constexpr Word gpu_words[] = {"auto", "required", "none"};
 constexpr Word flat_frameworks[] = {"Python", "PySpark"};
@@ -31,7 +22,7 @@ constexpr Word no_stores = "data stores of the service are not read";
 constexpr Word target_image = "the image of the target is used";
 
 constexpr Key compute_keys[] = {
-    {"type", text, nullptr, type_words},
+    {"type", text, nullptr, model::target_type_words},
     {"baseDockerImage"},
     {"sharedVolumes", boolean},
     {"nativeSharedDirectory"},

@@ -138,7 +138,7 @@ Result<GpuRequest> gpu_request_of(const config::ResolvedConfiguration& resolved,
     if (wanted.origin == GpuRequest::Origin::asked) return wanted;
     if (config::uses_docker(*target.type) && !*target.nvidia_docker && !required) return wanted;
     wanted.selection = *target.shared_with_others ? "1" : "all";
-    if (*target.type != config::TargetType::local) return wanted;
+    if (!config::is_process_here(*target.type)) return wanted;
     const auto chosen = chosen_in_shell(submitter);
     if (!chosen) return wanted;
     wanted.selection = *chosen;

@@ -12,11 +12,10 @@ Result<model::Location> location_of(const config::ComputeTarget& target,
 {
     model::Location location;
     location.target = target.name;
-    using config::TargetType;
-    const auto type = *target.type;
-    if (type == TargetType::local || type == TargetType::localdocker) return location;
-    if (type != TargetType::remote && type != TargetType::remotedocker)
-        return tl::unexpected(unsupported_target(config::to_string(type)));
+    const auto& type = model::traits_of(*target.type);
+    if (!config::is_served(type.type))
+        return tl::unexpected(unsupported_target(config::to_string(type.type)));
+    if (type.where == model::TargetTraits::Where::here) return location;
     if (target.address->empty()) {
         return tl::unexpected(Error(ErrorKind::invalid_argument,
                                     fmt::format("target '{}' has no address", target.name),

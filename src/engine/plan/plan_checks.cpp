@@ -141,7 +141,7 @@ void note_unused_conda_file(const RunRequest& request,
     const bool asked = named || request.purpose == model::Policy::Purpose::prepare;
     if (!asked && !lists_packages(report.project, file)) return;
     // Who says so decides where the word that changes it belongs.
-    const bool by_target = *resolved.target.type != config::TargetType::local &&
+    const bool by_target = !config::is_process_here(*resolved.target.type) &&
                            *resolved.target.user_managed_environment;
     const std::string_view word = by_target ? "userManagedEnvironment: false"
                                   : run.schema == config::RunSchema::nested_2018
@@ -164,7 +164,7 @@ Result<> check_interpreter(const Submitter& submitter,
                            const ResolvedRun& report)
 {
     const RunSpec& spec = report.spec;
-    if (*resolved.target.type != config::TargetType::local || spec.runtime.container ||
+    if (!config::is_process_here(*resolved.target.type) || spec.runtime.container ||
         spec.program.interpreter.empty() || !spec.program.command.empty()) {
         return {};
     }

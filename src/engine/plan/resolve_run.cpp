@@ -201,7 +201,7 @@ Result<> resolve_environment(ResolvedRun& report,
         environment.missing = Environment::Missing::refuse;
     if (!config::builds_environment(configuration, resolved.target)) return {};
     environment.file = TRY(resolve_conda_file(report.project, request, configuration));
-    if (environment.file.empty() && *resolved.target.type == config::TargetType::local)
+    if (environment.file.empty() && config::is_process_here(*resolved.target.type))
         report.notices.push_back(
             fmt::format("'{}' requests a managed environment, but names no existing conda "
                         "file: the packages of your own Python are used",
@@ -333,7 +333,7 @@ Result<ResolvedRun> resolve_run(const RunRequest& request, const Submitter& subm
     }
     // Named in every project of 2017. Systems of today may only have python3: left out, both are
     // looked for.
-    if (*target.type == config::TargetType::local && program.interpreter == "python")
+    if (config::is_process_here(*target.type) && program.interpreter == "python")
         program.interpreter.clear();
     TRY(check_language(report));
     TRY(check_named_files(request, report));

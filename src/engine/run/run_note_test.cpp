@@ -2,6 +2,7 @@
 #include "engine/plan/resolve_run.hpp"
 #include "engine/run/run_note.hpp"
 #include "model/exit_record.hpp"
+#include "os/golden_test_support.hpp"
 #include "os/test_folder.hpp"
 
 #include <gtest/gtest.h>
@@ -109,12 +110,8 @@ TEST_F(RunNotes, LooksAsItAlwaysDid)
     ASSERT_TRUE(write_last_note(folder_.path(), run));
     const auto written = os::read_file(folder_.path() / "end.json").value();
     const os::Path golden = os::Path(PONK_GOLDEN) / "run-note" / "end.json";
-    if (std::getenv("PONK_ACCEPT")) {
-        ASSERT_TRUE(os::make_directories(golden.parent_path(), 0755));
-        ASSERT_TRUE(os::replace_file(golden, written, 0644));
-    }
+    os::expect_golden(golden, written);
 
-    EXPECT_EQ(os::read_file(golden).value(), written);
     EXPECT_EQ(read_note(golden.parent_path())->outputs, run.outputs);
     // As the first version wrote it.
     const auto first = read_note(golden.parent_path() / "v1");

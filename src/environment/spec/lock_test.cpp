@@ -46,7 +46,7 @@ Lock example()
 TEST(Lock, ItsTextIsTheOneThatWasPublished)
 {
     const Path golden(PONK_GOLDEN_FOLDER "/lock.json");
-    if (std::getenv("PONK_ACCEPT") != nullptr) {
+    if (std::getenv("PONK_UPDATE_GOLDEN") != nullptr) {
         ASSERT_TRUE(os::replace_file(golden, to_text(example()), 0644));
     }
     const auto text = os::read_file(golden).value();
@@ -76,7 +76,7 @@ TEST(Record, ItsTextIsTheOneThatWasPublished)
                   .built = 1'700'000'000'000};
     const Path golden(PONK_GOLDEN_FOLDER "/environment.json");
     const auto text = to_json(to_json(record), JsonStyle::pretty) + "\n";
-    if (std::getenv("PONK_ACCEPT") != nullptr) {
+    if (std::getenv("PONK_UPDATE_GOLDEN") != nullptr) {
         ASSERT_TRUE(os::replace_file(golden, text, 0644));
     }
     EXPECT_EQ(text, os::read_file(golden).value());

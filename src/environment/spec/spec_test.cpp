@@ -251,7 +251,7 @@ TEST(Key, ItsFormIsTheOneThatWasPublished)
     spec.base = "";
     const Path golden(PONK_GOLDEN_FOLDER "/key.txt");
     const auto text = to_json(describe(spec)) + "\n" + key_of(spec) + "\n";
-    if (std::getenv("PONK_ACCEPT") != nullptr) {
+    if (std::getenv("PONK_UPDATE_GOLDEN") != nullptr) {
         ASSERT_TRUE(os::replace_file(golden, text, 0644));
     }
     EXPECT_EQ(text, os::read_file(golden).value());

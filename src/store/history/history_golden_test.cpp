@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Databases as released versions left them must open, in every later version. A golden file is made
-// once, with PONK_ACCEPT=1 while there is none, and never again.
+// once, with PONK_UPDATE_GOLDEN=1 while there is none, and never again.
 #include "base/json.hpp"
 #include "db/connection.hpp"
 #include "query/search/filter.hpp"
@@ -117,7 +117,7 @@ INSTANTIATE_TEST_SUITE_P(Versions,
 
 TEST_P(GoldenHistory, OpensADatabaseOfEveryVersion)
 {
-    if (::getenv("PONK_ACCEPT") && GetParam() == newest_version &&
+    if (::getenv("PONK_UPDATE_GOLDEN") && GetParam() == newest_version &&
         !std::filesystem::exists(golden_))
         make_golden(*history_, golden_);
     history_.reset();

@@ -173,8 +173,8 @@ std::vector<MetricPoint> golden_points()
     return points;
 }
 
-// What was stored once is read by every later version. Made with PONK_ACCEPT=1 while there is none;
-// zstd's own versions may write other bytes.
+// What was stored once is read by every later version. Made with PONK_UPDATE_GOLDEN=1 while there
+// is none; zstd's own versions may write other bytes.
 TEST(ChunkCodecTest, ReadsTheGoldenBytes)
 {
     const auto points = golden_points();
@@ -182,7 +182,7 @@ TEST(ChunkCodecTest, ReadsTheGoldenBytes)
     const auto folder = os::Path(PONK_GOLDEN) / "points";
     const auto golden = [&](const char* name, const std::string& now) {
         const auto file = folder / name;
-        if (::getenv("PONK_ACCEPT") && !std::filesystem::exists(file)) {
+        if (::getenv("PONK_UPDATE_GOLDEN") && !std::filesystem::exists(file)) {
             std::filesystem::create_directories(folder);
             std::ofstream(file, std::ios::binary) << now;
         }

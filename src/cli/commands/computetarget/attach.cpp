@@ -3,6 +3,7 @@
 #include "cli/client/context.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/hosts/attach_host.hpp"
+#include "cli/hosts/served.hpp"
 #include "config/project/project.hpp"
 #include "config/project/write.hpp"
 
@@ -11,15 +12,6 @@
 namespace ponk::cli {
 namespace computetarget_attach_command {
 
-constexpr std::string_view types[] = {"local",
-                                      "localdocker",
-                                      "docker",
-                                      "remotedocker",
-                                      "virtualmachine",
-                                      "vm",
-                                      "remote",
-                                      "slurm",
-                                      "cluster"};
 constexpr Option options[] = {
     {.name = "from",
      .value = "FILE",
@@ -32,7 +24,7 @@ constexpr Option options[] = {
      .value = "TYPE",
      .help = "Same as TYPE.",
      .complete = Complete::choice,
-     .choices = types},
+     .choices = model::target_type_words},
     {.name = "cluster", .help = "Same as '--type cluster'.", .shown = Option::Shown::no},
     {.name = "address",
      .brief = "a",
@@ -75,7 +67,7 @@ constexpr Positional positionals[] = {
              "cluster.",
      .count = Positional::Count::optional,
      .complete = Complete::choice,
-     .choices = types},
+     .choices = model::target_type_words},
 };
 constexpr std::string_view aliases[] = {"attach"};
 constexpr Example examples[] = {
@@ -180,23 +172,24 @@ Outcome run(Context& context, const Invocation& words)
     if (const auto good = config::check_name("target", name); !good) {
         return tl::unexpected(Failure(good.error(), exit_code::usage));
     }
-    using config::TargetType;
     const auto type = config::target_type_from(*word);
     if (!type) return fail_usage("unknown target type '{}'", printable(*word));
     TRY(check_options(words, *type));
     config::ComputeTarget target = config::built_in_local();
     target.name = name;
     target.type = *type;
-    if (*type == TargetType::local) return attach_local(context, words, std::move(target));
-    if (*type == TargetType::localdocker) return attach_engine(context, words, std::move(target));
-    if (*type == TargetType::remotedocker || *type == TargetType::remote)
-        return attach_host(context, words, std::move(target));
-    return tl::unexpected(
-        Failure(Error(ErrorKind::unavailable,
-                      fmt::format("targets of type '{}' are not supported by this version", *word),
-                      "Nothing was written, and no password was kept. This version supports local, "
-                      "localdocker, remotedocker and remote."),
-                exit_code::not_built));
+    if (config::is_process_here(*type)) return attach_local(context, words, std::move(target));
+    if (config::is_served(*type)) {
+        return config::uses_ssh(*type) ? attach_host(context, words, std::move(target))
+                                       : attach_engine(context, words, std::move(target));
+    }
+    std::vector<std::string> served;
+    for (const auto& traits : model::target_types)
+        if (config::is_served(traits.type)) served.emplace_back(traits.name());
+    return require_runs(*type,
+                        {},
+                        "Nothing was written, and no password was kept. This version supports " +
+                            join(served, ", ") + ".");
 }
 
 }  // namespace computetarget_attach_command

@@ -381,7 +381,7 @@ JsonArray check_targets(Context& context)
     if (!project) return checks;  // told by check_project
     for (const std::string& name : project->targets) {
         const auto target = config::load_target(*project, name);
-        if (!target || *target->type == config::TargetType::local) continue;
+        if (!target || config::is_process_here(*target->type)) continue;
         if (!require_runs(*target)) continue;
         add_target(checks, context, *project, *target);
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.hpp"
 #include "cli/commands/history/run_comparison.hpp"
-#include "os/file.hpp"
+#include "os/golden_test_support.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,16 +16,9 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-// The text must equal tests/golden/cli/NAME. PONK_UPDATE_GOLDEN=1 writes the file instead.
 void expect_golden(const std::string& name, const std::string& text)
 {
-    const os::Path file = os::Path(PONK_SOURCE_DIR) / "tests/golden/cli" / name;
-    if (std::getenv("PONK_UPDATE_GOLDEN") != nullptr) {
-        ASSERT_TRUE(os::replace_file(file, text, 0644));
-    }
-    const auto golden = os::read_file(file);
-    ASSERT_TRUE(golden.has_value()) << file;
-    EXPECT_EQ(text, *golden) << "differs from " << file;
+    os::expect_golden(os::Path(PONK_SOURCE_DIR) / "tests/golden/cli" / name, text);
 }
 
 JsonArray runs()
