@@ -39,6 +39,7 @@ ponk::Result<> run_daemon(const ponk::cli::DaemonOptions& wanted)
     options.host_program = {ponk_agent_program,
                             static_cast<std::size_t>(ponk_agent_program_end - ponk_agent_program)};
     if (wanted.serve) options.serve = serve_options(*wanted.serve);
+    if (wanted.only_look) options.purpose = ponk::daemon::Options::Purpose::look;
     if (wanted.idle_exit_seconds)
         options.idle_limit = std::chrono::seconds(*wanted.idle_exit_seconds);
     return ponk::daemon::run(options);

@@ -28,6 +28,14 @@ bool is_on_network(const Path& folder)
     return type == nfs || type == smb || type == smb2 || type == cifs;
 }
 
+Result<> upgrade_format(const Path& home, const std::stop_token& stop)
+{
+    const auto lock = TRY(os::FileLock::take(
+        home / "format.lock", os::FileLock::Kind::exclusive, after(std::chrono::minutes(2)), stop));
+    TRY(TRY(executor::HomeFormat::look(home)).upgrade());
+    return {};
+}
+
 }  // namespace
 
 Result<> open_home(const Path& home)
@@ -55,15 +63,10 @@ Result<> open_home(const Path& home)
 
 Result<> open_format(const Path& home, const std::stop_token& stop)
 {
-    const auto lock = TRY(os::FileLock::take(
-        home / "format.lock", os::FileLock::Kind::exclusive, after(std::chrono::minutes(2)), stop));
-    const auto format = executor::HomeFormat::look(home);
-    if (!format && format.error().kind() == ErrorKind::conflict) {
-        const auto& why = format.error();
-        return tl::unexpected(Error(ErrorKind::unreachable, why.message(), why.hint()));
-    }
-    TRY(TRY(format).upgrade());
-    return {};
+    // None of it says anything about a run: whoever asked for one asks again.
+    return upgrade_format(home, stop).map_error([](const Error& error) {
+        return error.kind() == ErrorKind::cancelled ? error : error.of_kind(ErrorKind::unreachable);
+    });
 }
 
 Result<HomeIdentity> HomeIdentity::of(const Path& home)

@@ -16,7 +16,8 @@ using os::Path;
 Result<> open_home(const Path& home);
 
 // Makes the folder one of this version, as soon as runs of an earlier version there have ended:
-// `unreachable` until then, and for ever when a newer ponk wrote it. Any process may call.
+// `unreachable` until then, for ever when a newer ponk wrote it, and when it cannot be done now.
+// Any process may call.
 Result<> open_format(const Path& home, const std::stop_token& stop);
 
 // The folder as it was when we came: a disk that is not mounted any more, or mounted over, makes

@@ -203,7 +203,9 @@ Json fields_to_json(const T& value)
     JsonObject out;
     const auto add = [&](const auto& each) {
         const auto& member = value.*each.member;
-        if (!(member == usual.*each.member))
+        // A number is a measured value: 0 is one, too.
+        constexpr bool measured = std::same_as<std::remove_cvref_t<decltype(member)>, double>;
+        if (measured || !(member == usual.*each.member))
             out.append(std::string(each.name), fields::write(member));
     };
     std::apply([&](const auto&... each) { (add(each), ...); }, T::fields());

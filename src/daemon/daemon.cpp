@@ -321,14 +321,22 @@ Result<> run(const Options& options)
     ::umask(077);
     TRY(os::make_directories(options.home));
     TRY(os::check_private(options.home));
+    if (options.purpose == Options::Purpose::look) {
+        TRY(executor::HomeFormat::look(options.home));
+        if (options.on_ready) options.on_ready({});
+        return {};
+    }
     const auto home_lock = TRY(take_home(options.home));
     const auto format = TRY(executor::HomeFormat::look(options.home));
     const auto history = TRY(store::History::open(options.home / "history", TRY(sync_of(options))));
     history->compact_later(std::chrono::seconds(2));
     if (!history->opening().notice.empty()) log_line(history->opening().notice);
     // Behind the database, whose new version keeps earlier programs out.
-    if (const auto runs = TRY(format.upgrade()); runs > 0)
-        log_line(fmt::format("converted {} runs of an earlier version", runs));
+    const auto upgraded = TRY(format.upgrade());
+    if (upgraded.converted > 0)
+        log_line(fmt::format("converted {} runs of an earlier version", upgraded.converted));
+    for (const auto& problem : upgraded.problems)
+        log_line(problem);
     audit::AuditLog audit(options.home, log_line);  // longer than whoever answers
     const auto objects = TRY(snapshot::ObjectStore::open(options.home / "store"));
     secrets::Secrets secrets(options.home);

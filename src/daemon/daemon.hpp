@@ -38,6 +38,8 @@ struct Options {
     std::optional<ServeOptions> serve = {};
     // "full", "normal"; empty: what the variable PONK_SYNC says, else "full".
     std::string sync = {};
+    // look: only tells whether it could serve this home, by its version and its runs.
+    enum class Purpose { serve, look } purpose = Purpose::serve;
 };
 
 // Serves until told to stop, idle, or hit by SIGTERM or SIGINT. `conflict` when another daemon

@@ -88,8 +88,7 @@ def test_history_made_again_from_the_runs_folders_has_what_they_noted(judged):
         file.write_bytes(b"this is no database" * 500)
     for file in judged.home.glob("history/backups/*.db"):
         file.unlink()
-    for folder in (judged.home / "runs").iterdir():
-        note = folder / "end.json"
+    for note in (judged.home / "runs").glob("*/end.json"):
         record = json.loads(note.read_text())
         if record["run_number"] == 1:
             record["gpu"] = gpu("confirmed", "busy")

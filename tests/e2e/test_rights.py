@@ -8,22 +8,6 @@ import time
 
 import pytest
 
-from workbench import Ponk
-
-
-@pytest.fixture
-def bound(program, tmp_path_factory):
-    """A ponk for which rights count: root has the right to everything, unless it gives that up."""
-    folder = tmp_path_factory.mktemp("p")
-    wrapper = folder / "bound"
-    give_up = "setpriv --bounding-set=-all --inh-caps=-all" if os.getuid() == 0 else ""
-    wrapper.write_text(f"#!/bin/sh\nexec {give_up} '{program}' \"$@\"\n")
-    wrapper.chmod(0o755)
-    ours = Ponk(wrapper, folder)
-    yield ours
-    subprocess.run([ours.program, "daemon", "stop"], env=ours.environment, capture_output=True, timeout=60)
-
-
 TAKEN = {
     "not written": "os.chmod('.', 0o500); os.chmod('..', 0o500)",
     "not entered": "os.chmod('..', 0)",

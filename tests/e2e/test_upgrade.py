@@ -2,6 +2,7 @@
 """Homes of earlier versions open with this program, and those of later ones are left alone."""
 import os
 import re
+import shutil
 import subprocess
 
 import pytest
@@ -72,8 +73,11 @@ def test_history_is_rebuilt_from_a_home_of_the_first_version(ponk):
 @pytest.mark.parametrize("name", ["lock", "side.lock"])
 def test_a_home_with_a_living_run_of_the_first_version_is_refused(ponk, name):
     runs = unpack(FIRST, ponk.home)
+    folder = ponk.home / "runs" / runs[2]
+    for gone in ("exit", "end.json"):
+        (folder / gone).rename(ponk.project / gone)
     before = files_of(ponk.home)
-    held = lock(ponk.home / "runs" / runs[2] / name)
+    held = lock(folder / name)
 
     said = ponk.run("runs", code=69).stderr.decode()
 
@@ -82,7 +86,66 @@ def test_a_home_with_a_living_run_of_the_first_version_is_refused(ponk, name):
     for changed, content in before.items():
         assert (ponk.home / changed).read_bytes() == content, changed
     os.close(held)
+    for gone in ("exit", "end.json"):
+        (ponk.project / gone).rename(folder / gone)
     check(ponk, runs)
+
+
+def test_a_run_of_the_first_version_on_another_machine_must_end_first(ponk):
+    runs = unpack(FIRST, ponk.home)
+    folder = ponk.home / "runs" / runs[3]
+    for name in ("exit", "end.json"):
+        (folder / name).rename(ponk.project / name)
+
+    said = ponk.run("runs", code=69).stderr.decode()
+
+    assert f"a run of an earlier version of ponk is still running: {runs[3]}" in said
+    for name in ("exit", "end.json"):
+        (ponk.project / name).rename(folder / name)
+    check(ponk, runs)
+
+
+def test_a_run_that_has_ended_is_not_alive_because_a_process_of_it_holds_the_lock(ponk):
+    runs = unpack(FIRST, ponk.home)
+    held = lock(ponk.home / "runs" / runs[0] / "lock")
+
+    check(ponk, runs)
+
+    os.close(held)
+
+
+def test_folders_that_nobody_may_write_to_are_converted(bound):
+    runs = unpack(FIRST, bound.home)
+    folder = bound.home / "runs" / runs[0]
+    (folder / "mine").mkdir(mode=0o555)
+    (folder / "journal").chmod(0)
+
+    check(bound, runs)
+
+    assert (bound.task(runs[0]) / "mine").is_dir() and list(bound.task(runs[0]).glob("journal/*.journal"))
+
+
+def test_runs_on_a_disk_that_was_not_mounted_at_the_upgrade_are_converted_later(ponk):
+    runs = unpack(FIRST, ponk.home)
+    (ponk.home / "runs").rename(ponk.project / "disk")
+    ponk.run("runs", "--all-projects")
+    ponk.run("daemon", "stop")
+    assert (ponk.home / "format").read_text() == FORMAT
+
+    shutil.rmtree(ponk.home / "runs")
+    (ponk.project / "disk").rename(ponk.home / "runs")
+
+    assert ponk.text("logs", runs[0]) == "".join(f"step {step}\n" for step in range(20))
+
+
+def test_a_daemon_is_not_stopped_for_one_that_cannot_serve(ponk, next_program):
+    ponk.run("runs")
+    (ponk.home / "format").write_text("ponk-home 99\n")
+
+    done = subprocess.run([next_program, "runs"], cwd=ponk.project, env=ponk.environment, capture_output=True, timeout=60)
+
+    assert done.returncode == 69 and b"newer ponk" in done.stderr
+    assert ponk.json("daemon", "status")["version"]
 
 
 def test_a_home_of_a_newer_version_is_refused_in_one_sentence(ponk):
@@ -105,7 +168,7 @@ def test_a_damaged_format_is_an_error_that_names_the_file(ponk, text):
     assert f"'{ponk.home}/format' is damaged" in said
 
 
-@pytest.mark.parametrize("call", [1, 2, 4, 17, 30, 50])
+@pytest.mark.parametrize("call", [1, 2, 4, 17, 30, 40])
 def test_an_upgrade_that_is_killed_goes_on_with_the_next_command(ponk, call):
     if not os.path.exists("/usr/bin/strace"):
         pytest.skip("strace is not installed")

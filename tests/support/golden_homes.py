@@ -13,7 +13,7 @@ def unpack(archive, home):
     home.mkdir(mode=0o700)
     with tarfile.open(archive) as opened:
         opened.extractall(home)
-    return sorted(place.name for place in (home / "runs").iterdir())
+    return sorted(place.name for place in (home / "runs").iterdir() if not place.name.startswith("."))
 
 
 def lock(file):

@@ -132,6 +132,7 @@ Result<Daemon> Daemon::reach(const os::Path& home)
     found = TRY(find(home));
     if (found && found->about().text("version") == own_version()) return std::move(*found);
     if (found) {
+        TRY(check_daemon(home, after(start_limit)));
         TRY(end_other(
             found->client_, found->about(), fmt::format("replaced by version {}", own_version())));
     }

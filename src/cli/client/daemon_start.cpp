@@ -153,7 +153,10 @@ Result<os::Fd> lock_start(const os::Path& home, Deadline deadline)
     return std::move(*file);
 }
 
-Result<> start_daemon(const os::Path& home, Deadline deadline)
+namespace {
+
+// `more`: options of `ponk daemon run`.
+Result<> start(const os::Path& home, const std::vector<std::string>& more, Deadline deadline)
 {
     const os::Path log = home / "daemon.log";
     const os::Fd out = TRY(os::open_file(log, O_WRONLY | O_CREAT | O_APPEND, 0600));
@@ -166,6 +169,7 @@ Result<> start_daemon(const os::Path& home, Deadline deadline)
     // list shows what it is.
     command.program = "/proc/self/exe";
     command.argv = {"ponk", "daemon", "run", "--detached", "--ready-fd", "3"};
+    command.argv.insert(command.argv.end(), more.begin(), more.end());
     command.env = daemon_environment(home);
     command.directory = "/";
     command.session = os::Command::Session::own;
@@ -181,6 +185,18 @@ Result<> start_daemon(const os::Path& home, Deadline deadline)
               fmt::format("the daemon (process {}) did not start in time", child.pid),
               fmt::format("It may still be starting: try again, or see its log: {}.",
                           os::in_quotes(log))));
+}
+
+}  // namespace
+
+Result<> start_daemon(const os::Path& home, Deadline deadline)
+{
+    return start(home, {}, deadline);
+}
+
+Result<> check_daemon(const os::Path& home, Deadline deadline)
+{
+    return start(home, {"--look"}, deadline);
 }
 
 std::string failure_for_starter(const Error& error)

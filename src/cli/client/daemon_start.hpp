@@ -21,6 +21,8 @@ Result<os::Fd> lock_start(const os::Path& home, Deadline deadline);
 // Starts our own program as daemon, in a session of its own, and returns when its socket answers.
 // The caller holds the lock.
 Result<> start_daemon(const os::Path& home, Deadline deadline);
+// Whether it could serve this home; nothing is started and nothing is stopped.
+Result<> check_daemon(const os::Path& home, Deadline deadline);
 
 // What the daemon reports to its starter: this line, or why it cannot serve.
 inline constexpr std::string_view daemon_is_ready = "ready\n";

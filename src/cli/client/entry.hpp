@@ -28,6 +28,7 @@ struct DaemonOptions {
     std::function<void(const std::vector<std::string>& addresses)> on_ready;
     std::optional<ServedAddress> serve;
     std::string sync = {};                 // "full", "normal"; empty: as it likes
+    bool only_look = false;                // tell whether it could serve this home, and end
     std::optional<int> idle_exit_seconds;  // leave after so long without work; absent: as it likes
 };
 

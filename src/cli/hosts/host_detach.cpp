@@ -110,8 +110,10 @@ std::vector<std::string> own_runs(const os::Path& home)
     const auto entries = os::list_directory(home / "runs");
     if (!entries) return runs;
     for (const auto& entry : *entries) {
-        if (::access((home / "runs" / entry.name / "host").c_str(), F_OK) == 0)
-            runs.push_back(entry.name);
+        // "box" in a home that is not converted yet: this must work without a daemon.
+        for (const auto* name : {"host", "box"})
+            if (::access((home / "runs" / entry.name / name).c_str(), F_OK) == 0)
+                runs.push_back(entry.name);
     }
     return runs;
 }

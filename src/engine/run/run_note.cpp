@@ -34,7 +34,7 @@ std::optional<Run> parse_note(const os::Path& file)
     // A field that cannot be read keeps its default: the rest of the run is worth having.
     static_cast<void>(model::read_run(*note, model::RunForm::note, run));
     if (run.id == RunId() || !spec || run.project.empty()) return std::nullopt;
-    if ((*note)["hidden"].is_null()) run.hidden = !spec->policy.tracked;
+    if (!(*note)["hidden"].is_bool()) run.hidden = !spec->policy.tracked;
     apply_spec(*spec, run);
     return run;
 }

@@ -4,6 +4,8 @@
 #include "base/error.hpp"
 #include "os/file.hpp"
 
+#include <cstdint>
+#include <string>
 #include <vector>
 
 namespace ponk::executor {
@@ -14,20 +16,34 @@ using os::Path;
 // (docs/design/home-format.md). A folder of an earlier version is converted once. A value.
 class HomeFormat {
 public:
-    static constexpr int newest = 2;
+    static constexpr std::int64_t newest = 2;
 
-    // Reads the version; changes nothing. `conflict` when a newer ponk wrote the folder, or runs
+    // Reads the version and moves nothing. `conflict` when a newer ponk wrote the folder, or runs
     // of an earlier version are alive there, which must end first.
     static Result<HomeFormat> look(const Path& home);
 
+    struct Upgrade {
+        std::size_t converted = 0;          // runs
+        std::vector<std::string> problems;  // runs that stay as they are, with the reason
+    };
     // Makes the folder one of this version; a call that was killed is repeated by the next one.
-    // One process at a time. Returns how many runs were converted.
-    Result<std::size_t> upgrade() const;
+    // One process at a time.
+    Result<Upgrade> upgrade() const;
 
 private:
-    HomeFormat(Path home, int version) : home_(std::move(home)), version_(version) {}
+    enum class State { fresh, first, marked };
+    // With less than this, a failure is the disk's and not a run's.
+    static constexpr std::uint64_t least_space = std::uint64_t{16} << 20;
+
+    HomeFormat(Path home, State home_state, bool runs_are_marked)
+        : home_(std::move(home)), home_state_(home_state), runs_are_marked_(runs_are_marked)
+    {
+    }
+    static std::string mark_text();
+
     Path home_;
-    int version_;
+    State home_state_;
+    bool runs_are_marked_;
 };
 
 }  // namespace ponk::executor

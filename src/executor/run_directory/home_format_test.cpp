@@ -22,7 +22,10 @@ protected:
         ASSERT_TRUE(os::make_directories(file.parent_path()));
         ASSERT_TRUE(os::replace_file(file, text));
     }
-    Result<std::size_t> upgrade() const { return TRY(HomeFormat::look(home_)).upgrade(); }
+    Result<std::size_t> upgrade() const
+    {
+        return TRY(TRY(HomeFormat::look(home_)).upgrade()).converted;
+    }
 
     os::TestFolder folder_;
     Path home_ = folder_.path() / "home";
@@ -92,6 +95,33 @@ TEST_F(HomeFormats, what_a_script_put_in_the_way_gives_way)
 
     EXPECT_EQ(os::read_file(task_ / "log").value(), "true");
     EXPECT_EQ(os::read_file(task_ / "journal/a").value(), "true");
+}
+
+TEST_F(HomeFormats, names_that_were_free_for_scripts_give_way)
+{
+    write(root_ / "side", "true");
+    write(root_ / "side.lock");
+    write(root_ / "box", "true");
+    write(root_ / "monitor/forged");
+    write(root_ / "monitor.lock/forged");
+    write(root_ / "host/forged");
+    ASSERT_TRUE(os::make_directories(root_ / std::string(250, 'x')));
+    ASSERT_TRUE(os::make_directories(root_ / "attempts/1/tasks/0" / std::string(250, 'x')));
+
+    EXPECT_EQ(upgrade().value(), 1U);
+
+    EXPECT_EQ(os::read_file(task_ / "monitor").value(), "true");
+    EXPECT_EQ(os::read_file(root_ / "host").value(), "true");
+}
+
+TEST_F(HomeFormats, a_lock_that_a_script_made_unusable_counts_as_held)
+{
+    ASSERT_TRUE(os::make_directories(root_ / "lock"));
+
+    const auto looked = HomeFormat::look(home_);
+
+    ASSERT_FALSE(looked);
+    EXPECT_THAT(looked.error().message(), HasSubstr(id));
 }
 
 TEST_F(HomeFormats, a_link_that_a_script_put_in_the_way_is_not_followed)

@@ -139,6 +139,10 @@ Difference first_difference(const Json& here, const Json& there)
     for (const auto& [key, value] : there.as_object()) {
         if (!(here[key] == value)) return fmt::format("'{}'", key);
     }
+    // What has its default there is left out.
+    for (const auto& [key, value] : here.as_object()) {
+        if (there.as_object().find(key) == nullptr) return fmt::format("'{}'", key);
+    }
     return std::nullopt;
 }
 

@@ -14,8 +14,12 @@ Json model_copy_json(const ModelCopy& copy)
 Result<ModelCopy> parse_model_copy(const Json& json)
 {
     ModelCopy copy;
-    TRY(read_fields(json, copy.model));
+    TRY(read_fields(json, copy.model, "logged_model"));
     TRY(read_member(json, "deleted", copy.deleted));
+    if (json["metrics"].is_array()) {
+        for (const auto& metric : json["metrics"].as_array())
+            if (metric["value"].is_null()) return fields::wrong("metrics.value", "a number");
+    }
     for (auto& metric : copy.model.metrics)
         metric.model = copy.model.id;
     return copy;
@@ -32,7 +36,7 @@ Json registered_json(const RegisteredCopy& registered)
 Result<RegisteredCopy> parse_registered(const Json& json)
 {
     RegisteredCopy copy;
-    TRY(read_fields(json, copy.model));
+    TRY(read_fields(json, copy.model, "registered_model"));
     if (copy.model.name.empty()) return fields::wrong("name", "the name of a model");
     TRY(read_member(json, "last_version", copy.last_version));
     TRY(read_member(json, "versions", copy.versions));

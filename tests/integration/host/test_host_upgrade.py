@@ -18,7 +18,7 @@ def there(away, machine, tmp_path):
 
 @pytest.mark.parametrize("archive", sorted(GOLDEN.glob("host-v*.tar.gz")), ids=lambda path: path.name.split(".")[0])
 def test_a_folder_of_each_version_is_converted(away, there, archive):
-    runs = [run for run in unpack(archive, there) if run != ".identity"]
+    runs = unpack(archive, there)
 
     assert away.text("submit", "-c", "plain", "a.py") == "new\n"
 
@@ -31,6 +31,7 @@ def test_a_folder_of_each_version_is_converted(away, there, archive):
 
 def test_a_folder_with_a_living_run_of_the_first_version_is_refused_until_it_ends(away, there):
     runs = unpack(GOLDEN / "host-v1.tar.gz", there)
+    (there / "runs" / runs[-1] / "exit").rename(there / "exit")
     held = lock(there / "runs" / runs[-1] / "lock")
 
     said = away.run("submit", "-c", "plain", "a.py", code=None).stderr.decode()
@@ -38,6 +39,7 @@ def test_a_folder_with_a_living_run_of_the_first_version_is_refused_until_it_end
     assert f"a run of an earlier version of ponk is still running: {runs[-1]}" in said
     assert not (there / "format").exists()
     os.close(held)
+    (there / "exit").rename(there / "runs" / runs[-1] / "exit")
     assert away.text("submit", "-c", "plain", "a.py") == "new\n"
 
 

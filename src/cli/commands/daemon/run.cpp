@@ -23,6 +23,9 @@ constexpr Option options[] = {
     {.name = "detached",
      .help = "Set by other commands when they start the daemon.",
      .shown = Option::Shown::no},
+    {.name = "look",
+     .help = "Only tell whether the daemon could serve this folder.",
+     .shown = Option::Shown::no},
     {.name = "ready-fd",
      .value = "FD",
      .help = "File descriptor to notify when the socket is ready, or when the start failed.",
@@ -64,6 +67,7 @@ Outcome run(Context& context, const Invocation& words)
         daemon.idle_exit_seconds = static_cast<int>(*number);
     }
     daemon.sync = words.text("sync");
+    daemon.only_look = words.has("look");
     if (words.has("detached")) {
         close_strangers(ready ? ready.get() : 2);
         // Started through /proc/self/exe, it would be "exe" in a process list.
