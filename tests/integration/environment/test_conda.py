@@ -54,7 +54,7 @@ def test_a_python_that_is_not_at_hand_comes_from_conda(conda_bench, channel):
 def test_a_conflict_is_explained(conda_bench, channel):
     conda_bench.conda("channels: [\"%s\"]\ndependencies:\n  - python=3.5.2\n  - needsfuture\n" % channel)
     answer = conda_bench.call()
-    assert "needsfuture" in answer["error"] and "python >=4" in answer["error"] and "Loosen" in answer["hint"]
+    assert "needsfuture" in answer["error"] and "python >=4" in answer["error"] and "Relax" in answer["hint"]
 
 
 def test_a_lock_whose_package_changed_is_refused(conda_bench):
