@@ -22,6 +22,12 @@ constexpr const char* first_note = "record.json";
 constexpr const char* last_note = "end.json";
 constexpr std::uint64_t note_limit = std::uint64_t{64} << 20;
 
+Result<> write_note(const os::Path& file, const Run& run)
+{
+    const Json note = model::write_run(run, model::RunForm::note);
+    return os::replace_file(file, to_json(note) + "\n", 0600, os::Durable::no);
+}
+
 std::optional<Run> parse_note(const os::Path& file)
 {
     const auto text = os::read_file(file, note_limit);
@@ -62,10 +68,7 @@ void read_state(const os::Path& directory, Run& run)
 
 Result<> write_first_note(const os::Path& directory, const Run& run)
 {
-    return os::replace_file(directory / first_note,
-                            to_json(Json(model::write_run(run, model::RunForm::note))) + "\n",
-                            0600,
-                            os::Durable::no);
+    return write_note(directory / first_note, run);
 }
 
 Result<> keep_first_note(const os::Path& directory)
@@ -77,10 +80,7 @@ Result<> keep_first_note(const os::Path& directory)
 
 Result<> write_last_note(const os::Path& directory, const Run& run)
 {
-    return os::replace_file(directory / last_note,
-                            to_json(Json(model::write_run(run, model::RunForm::note))) + "\n",
-                            0600,
-                            os::Durable::no);
+    return write_note(directory / last_note, run);
 }
 
 std::optional<Run> read_note(const os::Path& directory)

@@ -44,7 +44,7 @@ bool is_of_run(std::string_view name)
     constexpr std::array own{
         "attempts", "work", "record.json", "end.json", "lock.json", "wanted-lock.json", "host"};
     // Trees that were being copied when somebody was killed, and what gave way.
-    constexpr std::array begins{"work.new", "outputs.", "returned-", "tree-", ".not-ours."};
+    constexpr std::array begins{"work.new", "outputs.", "returned-", "tree-", aside.data()};
     return std::ranges::find(own, name) != own.end() ||
            std::ranges::any_of(begins,
                                [name](std::string_view start) { return name.starts_with(start); });
@@ -133,12 +133,6 @@ Result<> flush(const Path& folder)
     return fail_errno(errno, "flush {}", os::in_quotes(folder));
 }
 
-bool has_content(const Path& home)
-{
-    return executor::is_there(home / "runs") || executor::is_there(home / "history") ||
-           executor::is_there(home / "run.key");
-}
-
 // Held, or taken away by its script: whoever is not sure waits.
 bool may_be_held(const Path& lock)
 {
@@ -211,7 +205,6 @@ Result<> require_ended(const Path& home)
 Result<HomeFormat> HomeFormat::look(const Path& home)
 {
     const auto text = TRY(os::read_file_if_any(home / format_file, 4096));
-    std::int64_t version = has_content(home) ? 1 : newest;
     if (text) {
         const auto line = trim(*text);
         const auto told =
@@ -223,21 +216,16 @@ Result<HomeFormat> HomeFormat::look(const Path& home)
                         magic,
                         newest);
         if (*told > newest) return tl::unexpected(newer(home, *told));
-        version = *told;
     }
     const bool marked = executor::is_there(home / "runs" / runs_mark);
     if (!marked) TRY(require_ended(home));
-    return HomeFormat(home,
-                      text           ? State::marked
-                      : version == 1 ? State::first
-                                     : State::fresh,
-                      marked);
+    return HomeFormat(home, text.has_value(), marked);
 }
 
 Result<HomeFormat::Upgrade> HomeFormat::upgrade() const
 {
     Upgrade out;
-    if (home_state_ == State::first) {
+    if (!home_is_marked_) {
         const auto folder = TRY(os::open_file(home_, O_RDONLY | O_DIRECTORY));
         TRY(rename_all(folder.get(), home_names));
     }
@@ -256,11 +244,11 @@ Result<HomeFormat::Upgrade> HomeFormat::upgrade() const
                 fmt::format("run '{}' was not converted: {}", run.text(), moved.error().message()));
         }
         TRY(os::make_directories(home_ / "runs"));
-        TRY(flush(home_ / "runs"));
+        if (out.converted > 0) TRY(flush(home_ / "runs"));
         TRY(os::replace_file(home_ / "runs" / runs_mark, mark_text()));
     }
-    if (home_state_ != State::marked) {
-        TRY(flush(home_));
+    if (!home_is_marked_) {
+        if (out.converted > 0) TRY(flush(home_));
         TRY(os::replace_file(home_ / format_file, mark_text()));
     }
     return out;

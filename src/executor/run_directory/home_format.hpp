@@ -31,18 +31,17 @@ public:
     Result<Upgrade> upgrade() const;
 
 private:
-    enum class State { fresh, first, marked };
     // With less than this, a failure is the disk's and not a run's.
     static constexpr std::uint64_t least_space = std::uint64_t{16} << 20;
 
-    HomeFormat(Path home, State home_state, bool runs_are_marked)
-        : home_(std::move(home)), home_state_(home_state), runs_are_marked_(runs_are_marked)
+    HomeFormat(Path home, bool home_is_marked, bool runs_are_marked)
+        : home_(std::move(home)), home_is_marked_(home_is_marked), runs_are_marked_(runs_are_marked)
     {
     }
     static std::string mark_text();
 
     Path home_;
-    State home_state_;
+    bool home_is_marked_;
     bool runs_are_marked_;
 };
 
