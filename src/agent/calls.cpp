@@ -315,7 +315,8 @@ Result<Reply> Calls::store_work(const Json& head, std::stop_token stop)
             subject.executor->working_copies()->fetch(subject.id.text(), subject.directory, stop)))
         return Reply{{{"tree", tree->text()}}};
     // The script may be at work: what it puts in the place of a folder is not followed.
-    const auto work = executor::RunFolder::open(subject.directory.root(), "work");
+    const auto work =
+        executor::RunFolder::open(subject.directory.root(), executor::RunDirectory::work_part());
     if (!work &&
         (work.error().kind() == ErrorKind::not_found || work.error().kind() == ErrorKind::conflict))
         return fail(ErrorKind::not_found, "the working copy no longer exists");

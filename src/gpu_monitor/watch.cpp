@@ -224,7 +224,8 @@ void Keeper::look_for_remains()
 
 void Keeper::judge()
 {
-    const auto work = executor::RunFolder::open(options_.directory.root(), "work");
+    const auto work =
+        executor::RunFolder::open(options_.directory.root(), executor::RunDirectory::work_part());
     if (!touched_ && work) {
         for (auto& finding : gpu::scan_scripts(work->path(), options_.job.script))
             findings_.push_back(std::move(finding));

@@ -16,7 +16,8 @@ namespace {
 // From the run's folder on, so that no part of the way can be a link.
 ArtifactPath below_outputs(const ArtifactPath& path)
 {
-    static const auto outputs = ArtifactPath::parse(fmt::format("work/{}", outputs_name)).value();
+    static const auto outputs =
+        ArtifactPath::parse((executor::RunDirectory::work_part() / outputs_name).native()).value();
     return outputs / path;
 }
 

@@ -125,13 +125,13 @@ private:
 // was only what it was made from.
 Result<RunFolder> work_folder(const RunDirectory& directory)
 {
-    auto work = RunFolder::open(directory.root(), "work");
+    auto work = RunFolder::open(directory.root(), RunDirectory::work_part());
     if (work ||
         (work.error().kind() != ErrorKind::conflict && work.error().kind() != ErrorKind::not_found))
         return work;
     TRY(os::remove_tree(directory.work()));
     TRY(os::make_directories(directory.work()));
-    return RunFolder::open(directory.root(), "work");
+    return RunFolder::open(directory.root(), RunDirectory::work_part());
 }
 
 // Unpacks what lies at `path` in the container into the folder; false when there is nothing.

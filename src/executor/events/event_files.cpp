@@ -34,7 +34,7 @@ public:
 
     void look_below(const RunDirectory& directory, const std::string& root)
     {
-        const auto folder = RunFolder::open(directory.root(), Path("work") / root);
+        const auto folder = RunFolder::open(directory.root(), RunDirectory::work_part() / root);
         if (folder) look(folder->fd(), root, "", 0);
     }
 
@@ -115,7 +115,7 @@ std::vector<EventFile> find_event_files(const RunDirectory& directory, const std
 
 Result<os::Fd> open_event_file(const RunDirectory& directory, const EventFile& file)
 {
-    const auto work = TRY(RunFolder::open(directory.root(), "work"));
+    const auto work = TRY(RunFolder::open(directory.root(), RunDirectory::work_part()));
     auto fd =
         TRY(os::open_beneath(work.fd(), file.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     os::FileStatus status;

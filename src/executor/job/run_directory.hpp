@@ -21,11 +21,12 @@ public:
     // The run's id.
     [[nodiscard]] std::string name() const { return root_.filename().native(); }
     // The script's copy of the project.
-    [[nodiscard]] Path work() const { return root_ / "work"; }
+    [[nodiscard]] Path work() const { return root_ / work_part(); }
     [[nodiscard]] Path outputs() const { return work() / "outputs"; }
     // Where the supervisor of the task and the script write: control files, log, journals.
     [[nodiscard]] Path task() const { return root_ / task_part(); }
-    // That place, seen from the root.
+    // These places, seen from the root.
+    [[nodiscard]] static Path work_part() { return "work"; }
     [[nodiscard]] static Path task_part() { return "attempts/1/tasks/0"; }
 
     friend bool operator==(const RunDirectory&, const RunDirectory&) = default;

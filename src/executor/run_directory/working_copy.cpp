@@ -32,7 +32,7 @@ Result<Collected> collect_outputs(const TreeStore& trees,
                                   const BeforeStoring& before,
                                   std::stop_token stop)
 {
-    const auto outputs = RunFolder::open(directory.root(), "work/outputs");
+    const auto outputs = RunFolder::open(directory.root(), RunDirectory::work_part() / "outputs");
     if (!outputs && outputs.error().kind() == ErrorKind::not_found) return Collected();
     if (!outputs && outputs.error().kind() == ErrorKind::conflict)
         return Collected{{}, {outputs.error().message() + ": nothing was collected"}};
