@@ -129,7 +129,7 @@ storm_remote() {
     /usr/bin/python3 tests/integration/host/storm_remote.py --ponk "$release" --cuts 500 --seed "${SEED:-1}"
 }
 lease_storm() {
-    build/asan/tests/integration/gpu/lease_storm -n "$(by_size 200 5000)" -s "${SEED:-1}"
+    build/asan/tests/integration/gpu/lease_storm -n "$(by_size 200 1000)" -s "${SEED:-1}"
 }
 
 # Files of tests/e2e that build environments, fill disks or wait for GPUs: half of its time.
