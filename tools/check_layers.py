@@ -66,7 +66,9 @@ INSIDE = {
         "text": set(),
         "schema": {"text"},
         "files": {"schema", "text"},
-        "project": {"files", "schema", "text"},
+        "git": set(),
+        "ignore": {"git"},
+        "project": {"files", "ignore", "schema", "text"},
         "consents": {"files", "project"},
     },
     "query": {

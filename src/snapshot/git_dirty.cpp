@@ -4,8 +4,8 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "base/time.hpp"
+#include "config/git/git_index.hpp"
 #include "os/git_command.hpp"
-#include "snapshot/git_index.hpp"
 
 #include <condition_variable>
 #include <fcntl.h>
@@ -47,7 +47,7 @@ std::string blob_id(std::string_view content, std::size_t hash_size)
     return {reinterpret_cast<const char*>(digest.data()), digest.size()};
 }
 
-bool same_kind(const GitIndexEntry& entry, const TreeFile& file)
+bool same_kind(const config::GitIndexEntry& entry, const TreeFile& file)
 {
     switch (entry.mode & 0170000U) {
     case 0120000U:
@@ -72,10 +72,10 @@ struct GitProbe::Answer {
 std::unique_ptr<GitProbe>
 GitProbe::start(const os::Path& directory, const std::string& memo, std::stop_token stop)
 {
-    const auto place = find_git(directory);
+    const auto place = config::find_git(directory);
     if (!place || !*place) return nullptr;
     std::unique_ptr<GitProbe> probe(new GitProbe(directory, **place));
-    const auto head = read_git_head(probe->place_);
+    const auto head = config::read_git_head(probe->place_);
     if (!head) return nullptr;
     probe->info_ = *head;
     if (probe->info_.commit.size() == 64) probe->hash_size_ = 32;
@@ -136,7 +136,7 @@ std::optional<bool> GitProbe::files_differ(const std::vector<TreeFile>& files)
 {
     const auto bytes = os::read_file_if_any(place_.git_dir / "index", index_limit);
     if (!bytes || !*bytes) return std::nullopt;
-    const auto index = parse_git_index(**bytes, hash_size_);
+    const auto index = config::parse_git_index(**bytes, hash_size_);
     if (!index) return std::nullopt;
     std::error_code error;
     const auto below =
@@ -190,9 +190,9 @@ std::optional<bool> GitProbe::files_differ(const std::vector<TreeFile>& files)
     return false;
 }
 
-GitInfo GitProbe::finish(bool unchanged,
-                         const std::function<std::vector<TreeFile>()>& files,
-                         std::chrono::milliseconds patience)
+config::GitInfo GitProbe::finish(bool unchanged,
+                                 const std::function<std::vector<TreeFile>()>& files,
+                                 std::chrono::milliseconds patience)
 {
     if (unchanged && old_.dirty && old_.commit == new_.commit && old_.index == new_.index) {
         new_.dirty = old_.dirty;

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "base/error.hpp"
+#include "config/git/git_info.hpp"
 #include "os/tree.hpp"
-#include "snapshot/git_info.hpp"
 #include "snapshot/manifest.hpp"
 
 #include <chrono>
@@ -38,9 +38,9 @@ public:
 
     // After the scan. `unchanged`: the tree is the one the memo was made with; else `files` is
     // called for all regular files and links, in order of path.
-    GitInfo finish(bool unchanged,
-                   const std::function<std::vector<TreeFile>()>& files,
-                   std::chrono::milliseconds patience);
+    config::GitInfo finish(bool unchanged,
+                           const std::function<std::vector<TreeFile>()>& files,
+                           std::chrono::milliseconds patience);
     [[nodiscard]] std::string memo() const;
 
 private:
@@ -54,7 +54,7 @@ private:
     };
     struct Answer;
 
-    GitProbe(os::Path directory, GitPlace place)
+    GitProbe(os::Path directory, config::GitPlace place)
         : directory_(std::move(directory)), place_(std::move(place))
     {
     }
@@ -63,8 +63,8 @@ private:
     std::optional<bool> files_differ(const std::vector<TreeFile>& files);
 
     os::Path directory_;
-    GitPlace place_;
-    GitInfo info_;
+    config::GitPlace place_;
+    config::GitInfo info_;
     std::size_t hash_size_ = 20;
     Memo old_;
     Memo new_;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.hpp"
 #include "base/time.hpp"
+#include "config/git/git_index.hpp"
+#include "config/git/git_info.hpp"
 #include "os/process.hpp"
-#include "snapshot/git_index.hpp"
-#include "snapshot/git_info.hpp"
 #include "snapshot/snapshot_test_support.hpp"
 
 namespace ponk::snapshot {
@@ -35,7 +35,7 @@ protected:
         return output ? std::string(trim(output->out)) : "";
     }
 
-    GitInfo info(const os::Path& below = {})
+    config::GitInfo info(const os::Path& below = {})
     {
         auto with_git = options();
         with_git.directory = below.empty() ? project_ : project_ / below;
@@ -45,7 +45,7 @@ protected:
         with_git.ignore.ignored = [](std::string_view path, bool) { return path == ".git"; };
         const auto report = take_snapshot(store_, with_git);
         EXPECT_TRUE(report && report->git);
-        return report && report->git ? *report->git : GitInfo{};
+        return report && report->git ? *report->git : config::GitInfo{};
     }
 };
 
@@ -198,9 +198,9 @@ TEST_F(Git, IndexVersionsTwoAndFourReadAlike)
     write("sub/deep2", "3");
     git({"add", "."});
     git({"update-index", "--index-version", "2"});
-    const auto two = parse_git_index(os::read_file(project_ / ".git/index").value(), 20);
+    const auto two = config::parse_git_index(os::read_file(project_ / ".git/index").value(), 20);
     git({"update-index", "--index-version", "4"});
-    const auto four = parse_git_index(os::read_file(project_ / ".git/index").value(), 20);
+    const auto four = config::parse_git_index(os::read_file(project_ / ".git/index").value(), 20);
 
     ASSERT_TRUE(two && four);
     ASSERT_EQ(two->entries.size(), 3U);
@@ -228,7 +228,7 @@ TEST_F(Git, ACutIndexIsRefused)
 {
     const auto bytes = os::read_file(project_ / ".git/index").value();
     for (std::size_t size = 0; size + 60 < bytes.size(); size += 3)
-        EXPECT_FALSE(parse_git_index(std::string_view(bytes).substr(0, size), 20));
+        EXPECT_FALSE(config::parse_git_index(std::string_view(bytes).substr(0, size), 20));
 }
 
 TEST_F(Git, OutsideARepositoryThereIsNothing)

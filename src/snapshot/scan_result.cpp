@@ -127,8 +127,10 @@ std::string cache_bytes(const TreeScan& scan,
         waiting.pop_front();
         const auto& folder = scan.folder(next.scanned);
         if (next.scanned != 0) builder.set_child(next.file, builder.folder_count());
-        builder.add_folder(
-            folder.path, folder.status, folder.reusable && is_stable(folder.status, started_ns));
+        builder.add_folder(folder.path,
+                           folder.status,
+                           folder.reusable && is_stable(folder.status, started_ns),
+                           folder.left_out);
         for_each_entry(scan, cache, folder, [&](const Entry& entry) {
             CachedFile file;
             file.name = entry.name;

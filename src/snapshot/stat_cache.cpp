@@ -12,7 +12,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "records are written as they are");
 
 constexpr std::array<char, 8> magic{'P', 'O', 'N', 'K', 's', 't', 'a', 't'};
-constexpr std::uint32_t version = 1;
+constexpr std::uint32_t version = 2;
 constexpr std::uint64_t largest_cache = std::uint64_t{4} << 30;
 
 struct Header {
@@ -42,9 +42,13 @@ struct FolderRecord {
     std::int64_t ctime_ns;
     std::uint64_t inode;
     std::uint64_t device;
+    std::uint32_t left_out_files;
+    std::uint32_t left_out_folders;
+    std::uint32_t left_out_offset;  // LeftOutNames::text
+    std::uint32_t left_out_length;
     std::uint64_t flags;
 };
-static_assert(sizeof(FolderRecord) == 56);
+static_assert(sizeof(FolderRecord) == 72);
 
 struct FileRecord {
     std::uint64_t size;
@@ -146,7 +150,9 @@ bool StatCache::check_records() const
     for (std::uint32_t i = 0; i < folder_count_; ++i) {
         const auto record =
             load_record<FolderRecord>(bytes_, folders_at_ + i * sizeof(FolderRecord));
-        if (!fits(record.path_offset, record.path_length)) return false;
+        if (!fits(record.path_offset, record.path_length) ||
+            !fits(record.left_out_offset, record.left_out_length))
+            return false;
         if (std::uint64_t{record.first_file} + record.file_count > file_count_) return false;
         // A child comes after its parent, so following children ends.
         for (std::uint32_t k = 0; k < record.file_count; ++k) {
@@ -191,6 +197,9 @@ CachedFolder StatCache::folder(std::uint32_t index) const
     folder.trusted = (record.flags & flag_trusted) != 0;
     folder.first_file = record.first_file;
     folder.file_count = record.file_count;
+    folder.left_out = {record.left_out_files,
+                       record.left_out_folders,
+                       std::string(text(record.left_out_offset, record.left_out_length))};
     return folder;
 }
 
@@ -242,7 +251,10 @@ std::uint32_t StatCacheBuilder::file_count() const
     return static_cast<std::uint32_t>(files_.size() / sizeof(FileRecord));
 }
 
-void StatCacheBuilder::add_folder(std::string_view path, const os::FileStatus& status, bool trusted)
+void StatCacheBuilder::add_folder(std::string_view path,
+                                  const os::FileStatus& status,
+                                  bool trusted,
+                                  const LeftOutNames& left_out)
 {
     FolderRecord record{};
     record.path_offset = static_cast<std::uint32_t>(names_.size());
@@ -254,6 +266,11 @@ void StatCacheBuilder::add_folder(std::string_view path, const os::FileStatus& s
     record.device = status.device;
     record.flags = trusted ? flag_trusted : 0;
     names_.append(path).push_back('\0');
+    record.left_out_files = left_out.files;
+    record.left_out_folders = left_out.folders;
+    record.left_out_offset = static_cast<std::uint32_t>(names_.size());
+    record.left_out_length = static_cast<std::uint32_t>(left_out.text.size());
+    names_.append(left_out.text).push_back('\0');
     append_record(folders_, record);
 }
 

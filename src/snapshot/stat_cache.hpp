@@ -5,6 +5,7 @@
 #include "base/hash.hpp"
 #include "os/file.hpp"
 #include "os/tree.hpp"
+#include "snapshot/left_out.hpp"
 #include "snapshot/manifest.hpp"
 
 #include <array>
@@ -39,6 +40,7 @@ struct CachedFolder {
     bool trusted = false;
     std::uint32_t first_file = 0;
     std::uint32_t file_count = 0;
+    LeftOutNames left_out;
 };
 
 // What holds for the whole cache.
@@ -89,7 +91,10 @@ private:
 // folder directly after it, in manifest order.
 class StatCacheBuilder {
 public:
-    void add_folder(std::string_view path, const os::FileStatus& status, bool trusted);
+    void add_folder(std::string_view path,
+                    const os::FileStatus& status,
+                    bool trusted,
+                    const LeftOutNames& left_out = {});
     void add_file(const CachedFile& file, std::span<const Chunk> chunks);
     // `child` of a folder's entry is known only when the folder itself is added.
     void set_child(std::uint32_t file, std::uint32_t folder);

@@ -8,6 +8,7 @@
 #include "snapshot/scan_result.hpp"
 #include "snapshot/stat_cache.hpp"
 #include "snapshot/tree_scan.hpp"
+#include "snapshot/tree_size.hpp"
 
 #include <fcntl.h>
 
@@ -29,6 +30,8 @@ public:
             store_.root(), "snapshot of " + options_.directory.native(), options_.stop));
         const auto root = TRY(os::open_file(options_.directory, O_RDONLY | O_DIRECTORY));
         TRY(load_cache());
+        if (!cache_ && options_.on_first)
+            options_.on_first(TRY(measure_tree(root.get(), options_)));
         if (options_.git == SnapshotOptions::Git::record) {
             git_ = GitProbe::start(
                 options_.directory, cache_ ? cache_->facts().git_memo : "", options_.stop);
@@ -59,6 +62,7 @@ public:
         report.bytes_read = scan.bytes_read();
         report.objects_added = writer_.added();
         report.notices = scan.notices();
+        report.left_out = scan.left_out();
         return report;
     }
 

@@ -3,9 +3,11 @@
 
 #include "base/error.hpp"
 #include "base/hash.hpp"
+#include "config/git/git_info.hpp"
+#include "config/ignore/travel_rules.hpp"
 #include "os/file.hpp"
-#include "snapshot/git_info.hpp"
 #include "snapshot/lease.hpp"
+#include "snapshot/left_out.hpp"
 #include "snapshot/object_store.hpp"
 
 #include <chrono>
@@ -22,15 +24,29 @@ namespace ponk::snapshot {
 // Which names stay out. `ignored` gets paths relative to the project without a final slash; it is
 // called from several threads and never for what lies below an ignored folder.
 struct IgnorePolicy {
+    // Asked before `ignored`; null: a folder that is not a project.
+    const config::TravelRules* rules = nullptr;
     std::function<bool(std::string_view relative_path, bool is_directory)> ignored;
     // Changes whenever the rules change (a digest of the rule texts will do). While it stays the
-    // same, folders that did not change are not listed again. Empty: they are, each time.
+    // same, folders that did not change are not listed again. Empty: they are, each time. Ignore
+    // files in the tree need not be part of it.
     std::string fingerprint;
 };
 
 struct Progress {
     std::uint64_t files = 0;  // seen so far
     std::uint64_t bytes = 0;  // read so far
+};
+
+// What a first snapshot is going to read.
+struct TreeSize {
+    struct Part {
+        std::string name;  // of an entry of the project's folder, folders with a slash at the end
+        std::uint64_t bytes = 0;
+    };
+    std::uint64_t files = 0;
+    std::uint64_t bytes = 0;
+    std::vector<Part> largest;
 };
 
 struct SnapshotOptions {
@@ -42,6 +58,8 @@ struct SnapshotOptions {
     // How long to wait for `git` when only it can tell whether something is staged.
     std::chrono::milliseconds git_patience{250};
     std::function<void(const Progress&)> on_progress;  // at most every 50 ms, from any thread
+    // Before a first snapshot, when nothing is known of the folder yet.
+    std::function<void(const TreeSize&)> on_first;
     std::stop_token stop;
     unsigned threads = 0;  // 0: as many as there are processors, at most 8
     // Attempts at a file that changes while it is read.
@@ -57,8 +75,9 @@ struct SnapshotReport {
     std::uint64_t files_read = 0;  // the rest was known from the stat cache
     std::uint64_t bytes_read = 0;
     std::uint64_t objects_added = 0;
+    LeftOut left_out;
     std::vector<std::string> notices;  // sentences for the user: skipped sockets, links outside…
-    std::optional<GitInfo> git;        // nullopt when the folder is in no repository
+    std::optional<config::GitInfo> git;  // nullopt when the folder is in no repository
 };
 
 // Stores the folder's present contents. When it returns, the manifest and all it names are durable.

@@ -82,7 +82,7 @@ Result<> TreeScan::run(int root)
     root_ = root;
     const auto cached = cache_ ? 0 : none;
     const auto index = add_folder("", cached);
-    pool_.add([=, this](std::size_t worker) { return visit(worker, index, cached); });
+    add_visit(index, cached, trust_ == CacheTrust::full);
     auto done = pool_.run();
     if (done && folders_.front().gone)
         return fail(ErrorKind::not_found, "the project folder was removed meanwhile");
@@ -129,6 +129,22 @@ std::vector<std::string> TreeScan::notices()
     return notices;
 }
 
+LeftOut TreeScan::left_out() const
+{
+    LeftOut out;
+    for (const auto& folder : folders_)
+        folder.left_out.add_to(out, folder.path);
+    // Those at the top say most; threads found them in any order.
+    std::sort(out.names.begin(), out.names.end(), [](const auto& left, const auto& right) {
+        const auto depth = [](const std::string& name) {
+            return std::count(name.begin(), name.end() - 1, '/');
+        };
+        return std::pair(depth(left), std::string_view(left)) <
+               std::pair(depth(right), std::string_view(right));
+    });
+    return out;
+}
+
 void TreeScan::note(std::string notice)
 {
     notices_.lock()->push_back(std::move(notice));
@@ -149,11 +165,13 @@ void TreeScan::note_link(const std::string& path, std::string_view target)
     links_.lock()->insert_or_assign(path, std::string(target));
 }
 
-std::uint32_t TreeScan::add_folder(std::string path, std::uint32_t cached)
+std::uint32_t TreeScan::add_folder(std::string path, std::uint32_t cached, std::uint32_t parent)
 {
     const std::lock_guard lock(mutex_);
     const auto index = static_cast<std::uint32_t>(folders_.size());
-    folders_.emplace_back().path = std::move(path);
+    auto& folder = folders_.emplace_back();
+    folder.path = std::move(path);
+    folder.parent = parent;
     if (cached != none) seen_as_[cached] = index;
     return index;
 }
@@ -164,7 +182,31 @@ ScannedFolder& TreeScan::folder_at(std::uint32_t index)
     return folders_[index];
 }
 
-Result<> TreeScan::visit(std::size_t worker, std::uint32_t index, std::uint32_t cached)
+void TreeScan::add_visit(std::uint32_t index, std::uint32_t cached, bool names_known)
+{
+    pool_.add([=, this](std::size_t worker) { return visit(worker, index, cached, names_known); });
+}
+
+// The folder's own ignore file, if it has one, is the one that the cache was made with. Without
+// `known` it has none. One that ignores itself is in no cache.
+bool TreeScan::has_known_rules(int fd, const CachedFolder* known) const
+{
+    if (options_.ignore.rules == nullptr) return true;
+    constexpr std::string_view name = ".gitignore";
+    os::FileStatus status;
+    const bool is_there = os::status_at(fd, name.data(), status) == 0;
+    for (std::uint32_t i = 0; known != nullptr && i < known->file_count; ++i) {
+        const auto file = cache_->file(known->first_file + i);
+        if (file.name != name) continue;
+        return is_there && file.trusted && file.status.same_version(status);
+    }
+    return !is_there;
+}
+
+// `names_known`: as far as the rules above are concerned, what the cache says of the names in it
+// holds.
+Result<>
+TreeScan::visit(std::size_t worker, std::uint32_t index, std::uint32_t cached, bool names_known)
 {
     auto& folder = folder_at(index);
     os::Fd fd(os::open_folder_beneath(root_, folder.path));
@@ -177,14 +219,21 @@ Result<> TreeScan::visit(std::size_t worker, std::uint32_t index, std::uint32_t 
     }
     if (const int failed = os::status_of(fd.get(), folder.status); failed != 0)
         return cannot_list(failed, folder.path);
+    // What a repository inside the project tracks may change without a trace in its folders.
+    os::FileStatus inner;
+    if (options_.ignore.rules != nullptr && !folder.path.empty() &&
+        os::status_at(fd.get(), ".git", inner) == 0)
+        names_known = false;
     CachedFolder known;
     if (cached != none) {
         known = cache_->folder(cached);
         folder.cached = cached;
-        if (trust_ == CacheTrust::full && known.trusted &&
-            same_folder(known.status, folder.status) && visit_unchanged(fd.get(), folder, known))
-            return {};
     }
+    names_known = names_known && has_known_rules(fd.get(), cached != none ? &known : nullptr);
+    if (cached != none && names_known && known.trusted &&
+        same_folder(known.status, folder.status) && visit_unchanged(fd.get(), index, known))
+        return {};
+    if (TRY(leave_out(folder))) return {};
     TRY(list(worker, fd.get(), folder));
     match_with_cache(folder, known);
     const auto open = std::make_shared<OpenFolder>(OpenFolder{std::move(fd), folder});
@@ -192,7 +241,7 @@ Result<> TreeScan::visit(std::size_t worker, std::uint32_t index, std::uint32_t 
     // Folders below become tasks before the parts do, so that the parts are done first and the
     // descriptor is closed soon.
     for (auto& file : folder.files) {
-        if (file.kind == EntryKind::folder) add_child(folder, file);
+        if (file.kind == EntryKind::folder) add_child(index, file, names_known);
     }
     for (auto begin = part_size; begin < count; begin += part_size) {
         pool_.add([=, this](std::size_t other) {
@@ -202,20 +251,38 @@ Result<> TreeScan::visit(std::size_t worker, std::uint32_t index, std::uint32_t 
     return examine(worker, open, 0, std::min(part_size, count));
 }
 
-void TreeScan::add_child(const ScannedFolder& folder, ScannedFile& file)
+// What is in a folder may tell that it stays out, after the folder above was read: it was made an
+// environment since the last snapshot.
+Result<bool> TreeScan::leave_out(ScannedFolder& folder)
+{
+    if (options_.ignore.rules == nullptr || folder.path.empty()) return false;
+    const auto decision = TRY(options_.ignore.rules->explain(folder.path, true));
+    if (decision.fate != config::TravelRules::Fate::left_out) return false;
+    folder.gone = true;
+    const std::lock_guard lock(mutex_);
+    auto& parent = folders_[folder.parent];
+    parent.reusable = false;
+    const auto slash = folder.path.rfind('/');
+    parent.left_out.add(
+        std::string_view(folder.path).substr(slash == std::string::npos ? 0 : slash + 1), true);
+    return true;
+}
+
+void TreeScan::add_child(std::uint32_t parent, ScannedFile& file, bool names_known)
 {
     const auto cached = file.cached != none && cache_->file(file.cached).kind == EntryKind::folder
                             ? cache_->file(file.cached).child
                             : none;
-    const auto child = add_folder(path_below(folder.path, file.name), cached);
+    const auto child = add_folder(path_below(folder_at(parent).path, file.name), cached, parent);
     file.child = child;
-    pool_.add([=, this](std::size_t worker) { return visit(worker, child, cached); });
+    add_visit(child, cached, names_known);
 }
 
 // The folder's list of names is the cached one: looks at each file, and needs no list of its own as
 // long as all are as they were.
-bool TreeScan::visit_unchanged(int fd, ScannedFolder& folder, const CachedFolder& known)
+bool TreeScan::visit_unchanged(int fd, std::uint32_t index, const CachedFolder& known)
 {
+    auto& folder = folder_at(index);
     std::vector<CachedFile> below;
     std::vector<CachedFile> links;
     for (std::uint32_t i = 0; i < known.file_count; ++i) {
@@ -234,9 +301,10 @@ bool TreeScan::visit_unchanged(int fd, ScannedFolder& folder, const CachedFolder
         note_link(path_below(folder.path, link.name), link.target);
     counters_.files += known.file_count - below.size();
     folder.unchanged = true;
+    folder.left_out = known.left_out;
     for (const auto& file : below) {
-        const auto child = add_folder(path_below(folder.path, file.name), file.child);
-        pool_.add([=, this](std::size_t worker) { return visit(worker, child, file.child); });
+        const auto child = add_folder(path_below(folder.path, file.name), file.child, index);
+        add_visit(child, file.child, true);
     }
     return true;
 }
@@ -248,17 +316,25 @@ Result<> TreeScan::list(std::size_t worker, int fd, ScannedFolder& folder)
     std::vector<os::NameList::Name> kept;
     kept.reserve(list.names().size());
     std::size_t length = 0;
+    const auto* const rules = options_.ignore.rules;
+    const auto here =
+        rules != nullptr ? TRY(rules->folder(folder.path)) : config::TravelRules::FolderPtr();
     for (const auto& name : list.names()) {
         // A project's own rules may make each name expensive.
         if (options_.stop.stop_requested()) return fail(ErrorKind::cancelled, "stopped");
         const auto is_folder = name.type == DT_DIR;
-        if (options_.ignore.ignored &&
-            options_.ignore.ignored(path_below(folder.path, name.text), is_folder))
-            continue;
+        const auto path = path_below(folder.path, name.text);
+        if (rules != nullptr) {
+            const auto decision = TRY(rules->decide(*here, path, is_folder));
+            if (decision.fate == config::TravelRules::Fate::left_out) {
+                if (!decision.own) folder.left_out.add(name.text, is_folder);
+                continue;
+            }
+        }
+        if (options_.ignore.ignored && options_.ignore.ignored(path, is_folder)) continue;
         if (!is_folder && name.type != DT_REG && name.type != DT_LNK) {
             folder.reusable = false;
-            note("'" + printable(path_below(folder.path, name.text)) + "' is " +
-                 kind_text(name.type) + " and was left out");
+            note("'" + printable(path) + "' is " + kind_text(name.type) + " and was left out");
             continue;
         }
         if (folder.path.size() + 1 + name.text.size() > longest_path) {

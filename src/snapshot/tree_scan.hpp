@@ -23,7 +23,8 @@ namespace ponk::snapshot {
 
 // One folder as found. Written by one thread at a time, read after the scan.
 struct ScannedFolder {
-    std::string path;       // relative, "" for the root
+    std::string path;  // relative, "" for the root
+    std::uint32_t parent = 0;
     os::FileStatus status;  // from before its names were read
     // Everything in it is as the cache says, `cached` being its index there; `files` stays empty.
     bool unchanged = false;
@@ -31,7 +32,8 @@ struct ScannedFolder {
     std::string names;                 // what the files' names point into
     std::vector<ScannedFile> files;    // in manifest order
     std::atomic<bool> reusable{true};  // the list of names holds all there is
-    bool gone = false;                 // removed before it could be read
+    bool gone = false;                 // removed before it could be read, or left out after all
+    LeftOutNames left_out;
 };
 
 // What of a stat cache may be believed.
@@ -65,6 +67,8 @@ public:
     [[nodiscard]] std::uint32_t seen_as(std::uint32_t cached) const { return seen_as_[cached]; }
     [[nodiscard]] bool all_unchanged() const;
     [[nodiscard]] std::vector<std::string> notices();
+    // Of all folders.
+    [[nodiscard]] LeftOut left_out() const;
     [[nodiscard]] std::uint64_t files_read() const { return files_read_.load(); }
     [[nodiscard]] std::uint64_t bytes_read() const { return counters_.bytes.load(); }
 
@@ -72,11 +76,14 @@ private:
     struct OpenFolder;
     static constexpr std::uint32_t none = 0xffffffff;
 
-    std::uint32_t add_folder(std::string path, std::uint32_t cached);
+    std::uint32_t add_folder(std::string path, std::uint32_t cached, std::uint32_t parent = 0);
+    Result<bool> leave_out(ScannedFolder& folder);
     ScannedFolder& folder_at(std::uint32_t index);
-    void add_child(const ScannedFolder& folder, ScannedFile& file);
-    Result<> visit(std::size_t worker, std::uint32_t index, std::uint32_t cached);
-    bool visit_unchanged(int fd, ScannedFolder& folder, const CachedFolder& known);
+    void add_child(std::uint32_t parent, ScannedFile& file, bool names_known);
+    void add_visit(std::uint32_t index, std::uint32_t cached, bool names_known);
+    Result<> visit(std::size_t worker, std::uint32_t index, std::uint32_t cached, bool names_known);
+    bool visit_unchanged(int fd, std::uint32_t index, const CachedFolder& known);
+    [[nodiscard]] bool has_known_rules(int fd, const CachedFolder* known) const;
     Result<> list(std::size_t worker, int fd, ScannedFolder& folder);
     void match_with_cache(ScannedFolder& folder, const CachedFolder& known);
     Result<> examine(std::size_t worker,

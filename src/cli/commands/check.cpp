@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "cli/client/context.hpp"
 #include "cli/commands/commands.hpp"
+#include "config/ignore/what_travels.hpp"
 #include "config/project/config_file.hpp"
 #include "config/project/nearby.hpp"
 
@@ -13,6 +14,9 @@ namespace ponk::cli {
 namespace check_command {
 
 constexpr Option options[] = {
+    {.name = "files",
+     .help = "List the files and folders of the project that do not travel with a run, each with "
+             "the rule that leaves it out."},
     {.name = "dump",
      .value = "FILE",
      .help = "Print this file's content and how ponk interprets it.",
@@ -27,6 +31,7 @@ constexpr Positional positionals[] = {
 constexpr Example examples[] = {
     {"ponk check", "Show all problems of this project, with line and column."},
     {"ponk check aml_config/docker.compute -o json", "Check one file, with output for an editor."},
+    {"ponk check --files", "Show what does not travel with a run, and why."},
     {"ponk check --dump aml_config/docker.runconfig -o json", "Show how ponk interprets one file."},
 };
 
@@ -94,8 +99,35 @@ Outcome dump(Context& context, const std::string& file)
     return exit_code::success;
 }
 
+Outcome list_files(Context& context)
+{
+    const auto found = TRY(config::what_travels(TRY(context.project())));
+    JsonArray left_out;
+    for (const auto& each : found.left_out)
+        left_out.push_back(JsonObject{{"path", each.path}, {"rule", each.rule}});
+    if (context.format() == output::Format::table && !context.has_query()) {
+        TRY(context.print(Json(std::move(left_out))));
+        context.note("{} files, {} travel with a run; {} left out",
+                     found.files,
+                     byte_size_text(found.bytes),
+                     found.left_out.size());
+        context.note(
+            "hint: a line '!PATH' in .amlignore includes a path; 'ponk submit --input PATH' "
+            "links data instead of storing it");
+        return exit_code::success;
+    }
+    return context.print(JsonObject{{"files", static_cast<std::int64_t>(found.files)},
+                                    {"bytes", static_cast<std::int64_t>(found.bytes)},
+                                    {"left_out", std::move(left_out)}});
+}
+
 Outcome run(Context& context, const Invocation& words)
 {
+    if (words.has("files")) {
+        if (!words.words().empty() || words.value("dump"))
+            return fail_usage("'--files' lists the whole project and takes no file");
+        return list_files(context);
+    }
     if (const auto file = words.value("dump")) {
         if (!words.words().empty()) return fail_usage("'--dump' takes exactly one file");
         return dump(context, *file);

@@ -71,7 +71,7 @@ Result<Diagnostics> check_project(const os::Path& folder)
     };
     for (const auto& name : TRY(configuration_files(folder)))
         check(name);
-    if (!has_name(folder / ".amlignore")) check(".gitignore");
+    check(".gitignore");
     for (const auto& name : project.run_configurations) {
         if (is_file(folder / shown_name(name, ".runconfig"))) compare_files(project, name, all);
     }

@@ -7,7 +7,7 @@
 #include "config/files/mlproject.hpp"
 #include "config/files/run_configuration.hpp"
 #include "config/files/spark.hpp"
-#include "config/project/ignore_rules.hpp"
+#include "config/ignore/ignore_rules.hpp"
 #include "config/project/project.hpp"
 #include "config/schema/schemas.hpp"
 

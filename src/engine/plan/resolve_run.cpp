@@ -4,8 +4,8 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "config/files/run_configuration_reading.hpp"
+#include "config/ignore/travel_rules.hpp"
 #include "config/project/config_file.hpp"
-#include "config/project/ignore_rules.hpp"
 #include "config/project/project.hpp"
 #include "engine/plan/container_plan.hpp"
 #include "engine/plan/entry_point.hpp"
@@ -90,14 +90,13 @@ Result<std::string> resolve_script(const Path& project, const std::string& scrip
                       ", outside the project",
                   "ponk stores the script with the run: copy it into the project."));
     }
-    const auto rules = TRY(config::IgnoreRules::load(project));
-    if (rules.ignores(path.native(), false)) {
-        const auto source =
-            rules.source().empty() ? "the built-in rules" : "'" + rules.source() + "'";
-        return tl::unexpected(
-            Error(ErrorKind::invalid_argument,
-                  "script " + os::in_quotes(script) + " is kept out of the snapshot by " + source,
-                  "Add the line '!" + path.native() + "' to .amlignore."));
+    const auto decision =
+        TRY(TRY(config::TravelRules::load(project)).explain(path.native(), false));
+    if (decision.fate == config::TravelRules::Fate::left_out) {
+        return tl::unexpected(Error(ErrorKind::invalid_argument,
+                                    "script " + os::in_quotes(script) +
+                                        " does not travel with the run (" + decision.rule + ")",
+                                    "Add the line '!/" + path.native() + "' to .amlignore."));
     }
     return path.native();
 }

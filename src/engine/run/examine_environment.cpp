@@ -49,7 +49,7 @@ Result<EnvironmentOutlook> examine_environment(const Context& context,
         context,
         outlook.run.project,
         part_for_preparation(outlook.run.project, outlook.run.spec),
-        [](const std::string&) {},
+        [](const std::string&, const std::string&) {},
         stop));
     run.snapshot = stored.id.text();
     auto found = examine(context, run, outlook, submitter, stop);

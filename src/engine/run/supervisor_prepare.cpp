@@ -32,7 +32,7 @@ Error name_configuration(const Error& error, const std::string& configuration)
         fmt::format("'ponk experiment prepare -c {}'", shell_word(configuration)));
 }
 
-Json git_json(const std::optional<snapshot::GitInfo>& git)
+Json git_json(const std::optional<config::GitInfo>& git)
 {
     if (!git) return {};
     return JsonObject{{"commit", git->commit},
@@ -173,7 +173,9 @@ Result<snapshot::SnapshotReport> Supervisor::store_files(std::stop_token stop)
         context_,
         run_.project_path,
         is_preparation(spec_) ? part_for_preparation(run_.project_path, spec_) : std::nullopt,
-        [this](const std::string& line) { context_.tell(run_.id, "progress", line); },
+        [this](const std::string& kind, const std::string& line) {
+            context_.tell(run_.id, kind, line);
+        },
         std::move(stop));
 }
 

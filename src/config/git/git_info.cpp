@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "snapshot/git_info.hpp"
+#include "config/git/git_info.hpp"
 
 #include "base/text.hpp"
+#include "config/git/git_settings.hpp"
 
 #include <sys/stat.h>
 
-namespace ponk::snapshot {
+namespace ponk::config {
 
 namespace {
 
@@ -68,16 +69,11 @@ Result<std::string> remote_url(const GitPlace& place)
 {
     const auto config = TRY(os::read_file_if_any(place.common_dir / "config", small_file));
     if (!config) return std::string();
-    std::string section;
     std::string first;
-    for (const auto& raw : split(*config, '\n')) {
-        const auto line = trim(raw);
-        if (line.starts_with('[')) section = line;
-        if (!section.starts_with("[remote ") || !line.starts_with("url")) continue;
-        const auto equals = line.find('=');
-        if (equals == std::string_view::npos || trim(line.substr(0, equals)) != "url") continue;
-        auto url = without_credentials(std::string(trim(line.substr(equals + 1))));
-        if (section == "[remote \"origin\"]") return url;
+    for (const auto& setting : parse_git_settings(*config)) {
+        if (setting.section != "remote" || setting.key != "url") continue;
+        auto url = without_credentials(setting.value);
+        if (setting.subsection == "origin") return url;
         if (first.empty()) first = std::move(url);
     }
     return first;
@@ -123,4 +119,4 @@ Result<GitInfo> read_git_head(const GitPlace& place)
     return info;
 }
 
-}  // namespace ponk::snapshot
+}  // namespace ponk::config

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "snapshot/git_index.hpp"
+#include "config/git/git_index.hpp"
 
-namespace ponk::snapshot {
+namespace ponk::config {
 
 namespace {
 
@@ -141,4 +141,4 @@ Result<GitIndex> parse_git_index(std::string_view bytes, std::size_t hash_size)
     return Reader(bytes, hash_size).run();
 }
 
-}  // namespace ponk::snapshot
+}  // namespace ponk::config

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "config/project/ignore_rules.hpp"
+#include "config/ignore/ignore_rules.hpp"
 
-#include "config/project/config_file.hpp"
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <sys/stat.h>
 
 namespace ponk::config {
 
@@ -35,76 +38,53 @@ IgnoreRules IgnoreRules::parse(std::string_view text)
     return rules;
 }
 
-std::string_view IgnoreRules::base_rules()
+Result<std::optional<IgnoreRules>> IgnoreRules::read(const os::Path& file)
 {
-    // The last two are what 'history download' and 'experiment diagnostics' make when no other name
-    // is given: no input of a later run.
-    return ".git\n"
-           ".azuremlhistory_git\n"
-           ".ipynb_checkpoints\n"
-           "/outputs\n"
-           "/azureml-logs\n"
-           "/azureml-setup\n"
-           "*.ponk-partial\n"
-           "ponk-[0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f]/\n"
-           "ponk-[0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f].zip\n";
-}
-
-Result<IgnoreRules> IgnoreRules::load(const os::Path& project)
-{
-    IgnoreRules rules = parse(base_rules());
-    for (const char* name : {".amlignore", ".gitignore"}) {
-        const auto text =
-            TRY(os::read_file_if_any(project / name, size_limit).map_error([](const Error& error) {
-                return error.with_hint("It must be a file of rules, of at most 1 MiB. An "
-                                       "'.amlignore', even an empty one, is read in the place of "
-                                       "'.gitignore'.");
-            }));
-        if (!text && has_name(project / name)) {
-            return tl::unexpected(
-                Error(ErrorKind::invalid_argument,
-                      os::in_quotes(project / name) + " is a link to a file that does not exist",
-                      "Without it files would be stored that it keeps out; fix it or remove it."));
-        }
-        if (!text) continue;
-        const auto own = rules.rules_.size();
-        rules.add_lines(*text);
-        if (const auto count = rules.rules_.size() - own; count > most_rules) {
-            return tl::unexpected(Error(
-                ErrorKind::invalid_argument,
-                fmt::format("{} has {} rules, more than the {} that can be compared with each "
-                            "file of a project",
-                            os::in_quotes(project / name),
-                            count,
-                            most_rules),
-                "Leave out folders or kinds of files ('data/', '*.bin') in the place of "
-                "single files. An '.amlignore' is read in the place of '.gitignore'."));
-        }
-        rules.source_ = name;
-        break;
+    const auto text = TRY(os::read_file_if_any(file, size_limit).map_error([](const Error& error) {
+        return error.with_hint("It must be a file of ignore rules, of at most 1 MiB.");
+    }));
+    if (!text) {
+        struct stat info {};
+        if (::lstat(file.c_str(), &info) != 0) return std::optional<IgnoreRules>();
+        return tl::unexpected(
+            Error(ErrorKind::invalid_argument,
+                  os::in_quotes(file) + " is a link to a file that does not exist",
+                  "Without it files would be stored that it keeps out; fix it or remove it."));
     }
-    return rules;
+    auto rules = parse(*text);
+    if (rules.rules_.size() > most_rules) {
+        return tl::unexpected(Error(
+            ErrorKind::invalid_argument,
+            fmt::format("{} has {} rules, more than the {} that can be compared with each "
+                        "file of a project",
+                        os::in_quotes(file),
+                        rules.rules_.size(),
+                        most_rules),
+            "Leave out folders or kinds of files ('data/', '*.bin') instead of single files."));
+    }
+    return std::optional<IgnoreRules>(std::move(rules));
 }
 
 void IgnoreRules::add_lines(std::string_view text)
 {
     if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
-    while (!text.empty()) {
+    for (std::size_t number = 1; !text.empty(); ++number) {
         const std::size_t newline = text.find('\n');
         std::string_view line = text.substr(0, newline);
         text.remove_prefix(newline == std::string_view::npos ? text.size() : newline + 1);
         if (line.ends_with('\r')) line.remove_suffix(1);
         // git ends a line at a NUL byte, being C.
-        add_line(line.substr(0, line.find('\0')));
+        add_line(line.substr(0, line.find('\0')), number);
     }
 }
 
-void IgnoreRules::add_line(std::string_view line)
+void IgnoreRules::add_line(std::string_view line, std::size_t number)
 {
     if (line.starts_with('#')) return;
     line = without_trailing_blanks(line);
     Rule rule;
     rule.line = line;
+    rule.number = number;
     if (line.starts_with('!')) {
         rule.include = true;
         line.remove_prefix(1);
@@ -143,7 +123,8 @@ bool IgnoreRules::Rule::matches(const Entry& entry) const
     return rest ? rest->matches(text) : text.empty();
 }
 
-bool IgnoreRules::ignores_entry(std::string_view relative_path, bool is_directory) const
+std::optional<IgnoreRules::Match> IgnoreRules::match(std::string_view relative_path,
+                                                     bool is_directory) const
 {
     const std::size_t slash = relative_path.rfind('/');
     const auto name = relative_path.substr(slash == std::string_view::npos ? 0 : slash + 1);
@@ -151,9 +132,24 @@ bool IgnoreRules::ignores_entry(std::string_view relative_path, bool is_director
         relative_path, name, Wildcard::bytes_of(relative_path), Wildcard::bytes_of(name)};
     for (auto rule = rules_.rbegin(); rule != rules_.rend(); ++rule) {
         if (rule->directories_only && !is_directory) continue;
-        if (rule->matches(entry)) return !rule->include;
+        if (rule->matches(entry))
+            return Match{rule->include, !rule->rest, rule->line, rule->number};
     }
-    return false;
+    return std::nullopt;
+}
+
+bool IgnoreRules::ignores_entry(std::string_view relative_path, bool is_directory) const
+{
+    const auto found = match(relative_path, is_directory);
+    return found && !found->include;
+}
+
+bool IgnoreRules::includes_below(std::string_view folder) const
+{
+    return std::any_of(rules_.begin(), rules_.end(), [folder](const Rule& rule) {
+        return rule.include && rule.whole_path && rule.literal.size() > folder.size() &&
+               rule.literal.starts_with(folder) && rule.literal[folder.size()] == '/';
+    });
 }
 
 bool IgnoreRules::ignores(std::string_view relative_path, bool is_directory) const

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.hpp"
 #include "base/work_count.hpp"
-#include "config/project/ignore_rules.hpp"
+#include "config/ignore/ignore_rules.hpp"
 #include "os/process.hpp"
 #include "os/test_folder.hpp"
 
@@ -74,33 +74,6 @@ TEST(IgnoreRules, FollowTheManual)
     }
 }
 
-TEST(IgnoreRules, LeaveOutHistoryAndOutputsUnlessAskedFor)
-{
-    const auto folder = os::make_temporary_directory("/tmp", "ponk-ignore-");
-    ASSERT_TRUE(folder);
-    auto rules = IgnoreRules::load(*folder);
-    ASSERT_TRUE(rules);
-    EXPECT_EQ(rules->source(), "");
-    EXPECT_TRUE(rules->ignores(".git/HEAD", false));
-    EXPECT_TRUE(rules->ignores("outputs/model.pkl", false));
-    EXPECT_FALSE(rules->ignores("src/outputs/model.pkl", false));
-    EXPECT_FALSE(rules->ignores("train.py", false));
-    EXPECT_FALSE(rules->ignores("docs/index.md", false));
-
-    ASSERT_TRUE(os::replace_file(*folder / ".gitignore", "*.h5\n!/outputs\n"));
-    rules = IgnoreRules::load(*folder);
-    EXPECT_EQ(rules->source(), ".gitignore");
-    EXPECT_TRUE(rules->ignores("a/b.h5", false));
-    EXPECT_FALSE(rules->ignores("outputs/model.pkl", false));
-
-    ASSERT_TRUE(os::replace_file(*folder / ".amlignore", "data\n"));
-    rules = IgnoreRules::load(*folder);
-    EXPECT_EQ(rules->source(), ".amlignore");
-    EXPECT_FALSE(rules->ignores("a/b.h5", false));
-    EXPECT_TRUE(rules->ignores("data/x", false));
-    EXPECT_TRUE(os::remove_tree(*folder));
-}
-
 TEST(IgnoreRules, TakeNoLongerForHostilePatterns)
 {
     std::string pattern;
@@ -140,7 +113,7 @@ TEST(IgnoreRules, AreRefusedWhenThereAreTooManyAndSaySo)
         text += fmt::format("name{}\n", i);
     ASSERT_TRUE(os::replace_file(folder.path() / ".gitignore", text));
 
-    const auto rules = IgnoreRules::load(folder.path());
+    const auto rules = IgnoreRules::read(folder.path() / ".gitignore");
 
     ASSERT_FALSE(rules);
     EXPECT_THAT(rules.error().message(), testing::HasSubstr(".gitignore' has 10001 rules"));
@@ -152,10 +125,10 @@ TEST(IgnoreRules, AFolderInThePlaceOfTheFileIsRefusedWithAHint)
     const os::TestFolder folder;
     std::filesystem::create_directory(folder.path() / ".gitignore");
 
-    const auto rules = IgnoreRules::load(folder.path());
+    const auto rules = IgnoreRules::read(folder.path() / ".gitignore");
 
     ASSERT_FALSE(rules);
-    EXPECT_THAT(rules.error().hint(), testing::HasSubstr(".amlignore"));
+    EXPECT_THAT(rules.error().hint(), testing::HasSubstr("a file of ignore rules"));
 }
 
 std::string random_text(std::mt19937& random, const char* const* parts, std::size_t count, int most)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "config/project/wildcard.hpp"
+#include "config/ignore/wildcard.hpp"
 
 #include "base/work_count.hpp"
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-namespace ponk::snapshot {
+namespace ponk::config {
 
 // Where a project stands in its git repository.
 struct GitInfo {
@@ -32,4 +32,4 @@ Result<std::optional<GitPlace>> find_git(const os::Path& directory);
 // Commit, branch and remote, read from the files. `dirty` is left open.
 Result<GitInfo> read_git_head(const GitPlace& place);
 
-}  // namespace ponk::snapshot
+}  // namespace ponk::config

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ponk::snapshot {
+namespace ponk::config {
 
 // One entry of git's index, as far as it tells whether a file differs from it.
 struct GitIndexEntry {
@@ -35,4 +35,4 @@ struct GitIndex {
 // what is well formed but needs git itself (a split or sparse index), `damaged` for anything else.
 Result<GitIndex> parse_git_index(std::string_view bytes, std::size_t hash_size);
 
-}  // namespace ponk::snapshot
+}  // namespace ponk::config

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/time.hpp"
+#include "os/process.hpp"
+#include "snapshot/snapshot_test_support.hpp"
+
+#include <gmock/gmock.h>
+
+namespace ponk::snapshot {
+namespace {
+
+using testing::ElementsAre;
+
+// Snapshots by the rules of projects, each with the stat cache of the one before.
+class Travelling : public SnapshotTest {
+protected:
+    SnapshotReport look()
+    {
+        const auto rules = config::TravelRules::load(project_);
+        auto by_rules = options();
+        by_rules.ignore.rules = &*rules;
+        by_rules.ignore.fingerprint = rules->fingerprint();
+        auto report = take_snapshot(store_, by_rules);
+        EXPECT_TRUE(report) << report.error().message();
+        // What a cache says must be what is there.
+        auto without_cache = by_rules;
+        without_cache.cache_file.clear();
+        EXPECT_EQ(take_snapshot(store_, without_cache)->id, report->id);
+        return std::move(*report);
+    }
+    std::vector<std::string> files()
+    {
+        auto paths = paths_of(store_, look().id);
+        std::erase_if(paths, [this](const auto& path) {
+            return std::filesystem::is_directory(project_ / path);
+        });
+        return paths;
+    }
+    void git(std::vector<std::string> words, const os::Path& where = {})
+    {
+        os::Command command;
+        command.argv = {"git"};
+        command.argv.insert(command.argv.end(), words.begin(), words.end());
+        command.directory = project_ / where;
+        EXPECT_TRUE(os::run(command, after(std::chrono::seconds(20)), {}));
+    }
+};
+
+TEST_F(Travelling, AnIgnoreFileThatChangesInAFolderCountsForAllBelow)
+{
+    write("a/b/c/x.log", "1");
+    write("a/b/c/x.py", "1");
+    write("a/.gitignore", "*.tmp\n");
+    age();
+    EXPECT_THAT(files(), ElementsAre("a/.gitignore", "a/b/c/x.log", "a/b/c/x.py"));
+
+    write("a/.gitignore", "*.log\n");
+    EXPECT_THAT(files(), ElementsAre("a/.gitignore", "a/b/c/x.py"));
+    age();
+    EXPECT_THAT(files(), ElementsAre("a/.gitignore", "a/b/c/x.py"));
+
+    std::filesystem::remove(project_ / "a/.gitignore");
+    EXPECT_THAT(files(), ElementsAre("a/b/c/x.log", "a/b/c/x.py"));
+}
+
+TEST_F(Travelling, AnIgnoreFileThatIgnoresItselfIsReadEachTime)
+{
+    write("a/.gitignore", "*\n!keep\n");
+    write("a/keep", "1");
+    write("a/other", "1");
+    age();
+    EXPECT_THAT(files(), ElementsAre("a/keep"));
+
+    write("a/.gitignore", "*\n!other\n");
+    EXPECT_THAT(files(), ElementsAre("a/other"));
+}
+
+TEST_F(Travelling, AFolderThatBecomesAnEnvironmentIsLeftOut)
+{
+    write("env/tool.py", "1");
+    age();
+    EXPECT_THAT(files(), ElementsAre("env/tool.py"));
+
+    write("env/pyvenv.cfg", "1");
+    EXPECT_THAT(files(), ElementsAre());
+}
+
+TEST_F(Travelling, WhatGitBeginsToTrackTravelsAtOnceInInnerRepositoriesToo)
+{
+    git({"init", "-q"});
+    write(".gitignore", "*.bin\n");
+    write("sub/a.bin", "1");
+    write("inner/.gitignore", "*.bin\n");
+    write("inner/deep/b.bin", "1");
+    git({"init", "-q"}, "inner");
+    age();
+    EXPECT_THAT(files(), ElementsAre(".gitignore", "inner/.gitignore"));
+
+    git({"add", "-f", "sub/a.bin"});
+    EXPECT_THAT(files(), ElementsAre(".gitignore", "inner/.gitignore", "sub/a.bin"));
+    git({"add", "-f", "deep/b.bin"}, "inner");
+    EXPECT_THAT(files(),
+                ElementsAre(".gitignore", "inner/.gitignore", "inner/deep/b.bin", "sub/a.bin"));
+}
+
+TEST_F(Travelling, WhatWasLeftOutIsCountedAlsoWhenNothingChanged)
+{
+    write(".venv/bin/python", "1");
+    write(".env", "1");
+    write("a/__pycache__/x.pyc", "1");
+    write("a/x.py", "1");
+    write("outputs/model", "1");
+    age();
+    for (int round = 0; round < 3; ++round) {
+        const auto report = look();
+        EXPECT_EQ(report.left_out.files, 1U);
+        EXPECT_EQ(report.left_out.folders, 2U);
+        EXPECT_EQ(report.left_out.summary(), "left out: .env, .venv/, a/__pycache__/");
+        if (round == 1) write("a/x.py", "2");
+    }
+}
+
+TEST_F(Travelling, AFirstSnapshotSaysHowLargeItIs)
+{
+    write("data/large", std::string(5000, 'x'));
+    write("train.py", "12345");
+    write(".venv/x", "1");
+    const auto rules = config::TravelRules::load(project_);
+    auto by_rules = options();
+    by_rules.ignore.rules = &*rules;
+    by_rules.ignore.fingerprint = rules->fingerprint();
+    std::vector<TreeSize> sizes;
+    by_rules.on_first = [&](const TreeSize& size) { sizes.push_back(size); };
+    take(by_rules);
+    take(by_rules);
+
+    ASSERT_EQ(sizes.size(), 1U);
+    EXPECT_EQ(sizes[0].files, 2U);
+    EXPECT_EQ(sizes[0].bytes, 5005U);
+    EXPECT_EQ(sizes[0].largest.at(0).name, "data/");
+}
+
+}  // namespace
+}  // namespace ponk::snapshot
