@@ -26,7 +26,7 @@ inline constexpr std::pair<const char*, const char*> scripts[] = {
     {"hello.sh", "echo hello; for word; do printf '%s\\n' \"$word\"; done"},
     {"three.sh", "printf 'no newline at the end'; exit 3"},
     {"wait.sh", "echo ready; exec sleep 100"},
-    {"output.sh", "mkdir outputs; echo weights >outputs/model.txt"},
+    {"output.sh", "mkdir -p outputs; echo weights >outputs/model.txt"},
     {"about.sh", "echo \"$HOME $ONLY_THERE $SECRET $AZUREML_NATIVE_SHARE_DIRECTORY\"; pwd; umask"},
     {"count.sh", "i=0; while [ $i -lt 400 ]; do echo $i; i=$((i+1)); sleep 0.005; done; exit 7"},
     {"much.sh",
@@ -53,7 +53,8 @@ inline constexpr std::pair<const char*, const char*> scripts[] = {
      "cd \"$PONK_RUN_DIRECTORY/journal\"; for name in a b c; do truncate -s 5G $name; done"},
     {"late.sh", "echo ready; sleep 3; exit 4"},
     {"forge.sh",
-     "echo \"$1\" >\"$PONK_RUN_DIRECTORY/outputs\"; mkdir outputs; echo mine >outputs/model.txt"},
+     "echo \"$1\" >\"$PONK_RUN_DIRECTORY/outputs\"; mkdir -p outputs; echo mine "
+     ">outputs/model.txt"},
     {"beside.sh", "mkdir made; echo new >made/here.txt"},
     {"journal.sh",
      "printf abc >\"$PONK_RUN_DIRECTORY/journal/m-1\"; sleep 0.1; "

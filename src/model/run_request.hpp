@@ -29,7 +29,9 @@ struct RunRequest {
     std::vector<std::string> allow;  // "promote"; no file can grant that
     std::string tensorboard;
     std::optional<std::string> gpus;
-    bool no_wait = false;  // fail when the GPUs are busy
+    bool no_wait = false;             // fail when the GPUs are busy
+    std::vector<std::string> inputs;  // "PATH" or "PLACE=PATH", PATH absolute
+    bool input_digest = false;
     // Not sent: what the client asks for decides it.
     Policy::Purpose purpose = Policy::Purpose::run;
 
@@ -53,7 +55,9 @@ struct RunRequest {
                           field("allow", &RunRequest::allow),
                           field("tensorboard", &RunRequest::tensorboard),
                           field("gpus", &RunRequest::gpus),
-                          field("no_wait", &RunRequest::no_wait));
+                          field("no_wait", &RunRequest::no_wait),
+                          field("inputs", &RunRequest::inputs),
+                          field("input_digest", &RunRequest::input_digest));
     }
     friend bool operator==(const RunRequest&, const RunRequest&) = default;
 };

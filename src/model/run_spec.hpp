@@ -210,6 +210,28 @@ constexpr std::array<std::string_view, 2> names_of(EnvironmentSpec::Substitution
     return {"none", "known"};
 }
 
+// Data that is not part of the snapshot: linked or mounted at its place in the run's copy.
+struct Input {
+    std::string path;    // in the run's copy of the project
+    std::string source;  // on the machine that submitted it
+    // What it was when the run was submitted.
+    std::int64_t files = 0;
+    std::int64_t bytes = 0;
+    std::int64_t newest = 0;  // the last change of a file in it, in milliseconds
+    std::string digest;       // of names and contents, where that was asked for
+
+    static constexpr auto fields()
+    {
+        return std::tuple(field("path", &Input::path),
+                          field("source", &Input::source),
+                          field("files", &Input::files),
+                          field("bytes", &Input::bytes),
+                          field("newest", &Input::newest),
+                          field("digest", &Input::digest));
+    }
+    friend bool operator==(const Input&, const Input&) = default;
+};
+
 // What ponk does with it.
 struct Policy {
     enum class Purpose { run, prepare } purpose = Purpose::run;
@@ -244,6 +266,7 @@ struct RunSpec {
     Location location;
     Runtime runtime;
     EnvironmentSpec environment;
+    std::vector<Input> inputs;
     Policy policy;
 
     static constexpr auto fields()
@@ -258,6 +281,7 @@ struct RunSpec {
                           field("location", &RunSpec::location),
                           field("runtime", &RunSpec::runtime),
                           field("environment", &RunSpec::environment),
+                          field("inputs", &RunSpec::inputs),
                           field("policy", &RunSpec::policy));
     }
     friend bool operator==(const RunSpec&, const RunSpec&) = default;

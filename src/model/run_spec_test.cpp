@@ -74,6 +74,8 @@ RunSpec full()
                         .missing = EnvironmentSpec::Missing::refuse,
                         .substitutions = EnvironmentSpec::Substitutions::known,
                         .lock_digest = "abc"};
+    spec.inputs = {
+        {"data", "/home/ann/mnist/data", 3, 4096, 1'700'000'000'000, std::string(64, 'd')}};
     spec.policy = {.purpose = Policy::Purpose::prepare,
                    .tracked = false,
                    .collect_outputs = false,

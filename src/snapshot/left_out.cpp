@@ -46,6 +46,12 @@ void LeftOutNames::add_to(LeftOut& all, std::string_view folder) const
     }
 }
 
+void LeftOut::forget(const std::string& path)
+{
+    if (std::erase(names, path + "/") > 0) --folders;
+    if (std::erase(names, path) > 0) --files;
+}
+
 std::string LeftOut::summary() const
 {
     std::vector<std::string> shown;

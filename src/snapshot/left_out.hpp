@@ -15,6 +15,8 @@ struct LeftOut {
     std::vector<std::string> names;  // some of them, folders with a slash at the end
 
     [[nodiscard]] bool any() const noexcept { return files + folders > 0; }
+    // Not the whole of it: it has another way into the run.
+    void forget(const std::string& path);
     // "left out: .venv/, data/, .env and 12 files"
     [[nodiscard]] std::string summary() const;
 };

@@ -44,7 +44,7 @@ def test_a_run_whose_folder_vanished_is_lost(ponk):
 
 def test_outputs_of_any_name_come_back(ponk, tmp_path):
     names = ["back\\slash", "a%2Fb", "100%", "q?x#y&z", "two\nlines", "späß"]
-    ponk.write("make.py", "import os\nos.makedirs('outputs')\nfor n in %r: open('outputs/' + n, 'w').write(n)\n" % names)
+    ponk.write("make.py", "import os\nos.makedirs('outputs', exist_ok=True)\nfor n in %r: open('outputs/' + n, 'w').write(n)\n" % names)
     ponk.run("submit", "make.py")
 
     ponk.run("history", "download", "last", "-d", tmp_path / "got")

@@ -212,7 +212,7 @@ def test_nobody_looks_into_the_memory_of_the_daemon(stranger):
     if os.geteuid() == 0:
         for folder in [stranger.project, pathlib.Path(stranger.environment["HOME"])]:
             os.chown(folder, 65534, 65534)
-    (stranger.project / "a.py").write_text("import os\nos.mkdir('outputs')\nopen('outputs/m', 'w').write('m')\nprint('ran')\n")
+    (stranger.project / "a.py").write_text("import os\nos.makedirs('outputs', exist_ok=True)\nopen('outputs/m', 'w').write('m')\nprint('ran')\n")
     try:
         done = run_as_stranger(stranger, "submit", "a.py")
         assert (done.returncode, done.stdout) == (0, b"ran\n"), done

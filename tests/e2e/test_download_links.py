@@ -58,7 +58,7 @@ def test_the_folder_itself_may_be_a_link_of_the_user(ponk, tmp_path):
 
 
 def test_an_asset_replaces_a_link_and_never_what_it_points_to(ponk, tmp_path):
-    ponk.write("a.py", "import os\nos.mkdir('outputs')\nopen('outputs/m', 'w').write('model')\n")
+    ponk.write("a.py", "import os\nos.makedirs('outputs', exist_ok=True)\nopen('outputs/m', 'w').write('model')\n")
     ponk.run("submit", "a.py")
     ponk.run("history", "promote", "last", "--artifact-path", "outputs/m", "-n", "m")
     victim = tmp_path / "victim"

@@ -158,7 +158,7 @@ for _ in range(1000): sys.stdout.write('x' * 9999 + '\\n')
 def test_outputs_that_do_not_fit_are_told_and_not_lost(ponk, disk, tmp_path):
     # Two names: the file cannot become an object by a link and must be copied.
     ponk.write("a.py", f"""import os
-os.mkdir('outputs')
+os.makedirs('outputs', exist_ok=True)
 open('outputs/m', 'wb').write(os.urandom(6 << 20))
 os.link('outputs/m', 'other')
 try:

@@ -114,7 +114,7 @@ def test_what_stayed_elsewhere_is_said_and_no_damage(ponk, other, lines):
 
 
 def test_nothing_that_an_imported_record_says_is_executed_or_written(ponk, tmp_path):
-    ponk.write("x.py", "import os; os.makedirs('outputs'); open('outputs/m', 'w').write('1')\n")
+    ponk.write("x.py", "import os; os.makedirs('outputs', exist_ok=True); open('outputs/m', 'w').write('1')\n")
     ponk.run("submit", "x.py")
     lines = tmp_path / "lines.jsonl"
     ponk.run("history", "export", "-A", "-d", lines)

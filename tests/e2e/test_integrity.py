@@ -79,7 +79,7 @@ def noise(file, page, start=0, size=4096):
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_one_start_brings_history_back(ponk, damage, tmp_path):
-    ponk.write("a.py", "import os, ponk\nponk.log('loss', 0.5)\nos.mkdir('outputs')\nopen('outputs/m', 'w').write('model')\nprint('kept')\n")
+    ponk.write("a.py", "import os, ponk\nponk.log('loss', 0.5)\nos.makedirs('outputs', exist_ok=True)\nopen('outputs/m', 'w').write('model')\nprint('kept')\n")
     ponk.run("submit", "--name", "first", "--tag", "k=v", "a.py")
     before = ponk.json("history", "last")
     ponk.run("daemon", "stop")
@@ -176,7 +176,7 @@ def test_outputs_that_are_a_link_are_told(ponk, tmp_path):
 
 
 def test_a_damaged_list_of_outputs_hides_nothing_else(ponk, tmp_path):
-    ponk.write("a.py", "import os\nos.mkdir('outputs')\nopen('outputs/m', 'w').write('model')\nprint('kept')\n")
+    ponk.write("a.py", "import os\nos.makedirs('outputs', exist_ok=True)\nopen('outputs/m', 'w').write('model')\nprint('kept')\n")
     ponk.run("submit", "a.py")
     spoil(object_of(ponk, ponk.json("history", "last")["outputs"]))
 
@@ -193,7 +193,7 @@ def test_a_damaged_list_of_outputs_hides_nothing_else(ponk, tmp_path):
 
 
 def test_one_damaged_output_hides_none_of_the_others(ponk, tmp_path):
-    ponk.write("a.py", "import os\nos.mkdir('outputs')\nfor n in 'abc': open('outputs/' + n, 'w').write('this is ' + n)\n")
+    ponk.write("a.py", "import os\nos.makedirs('outputs', exist_ok=True)\nfor n in 'abc': open('outputs/' + n, 'w').write('this is ' + n)\n")
     ponk.run("submit", "a.py")
     spoil(object_of(ponk, hashlib.sha256(b"this is b").hexdigest()), at=3)
 

@@ -174,7 +174,7 @@ def snapshot_files(ponk):
 
 
 def test_what_is_downloaded_into_the_project_is_no_input_of_the_next_run(ponk):
-    ponk.write("a.py", "import os\nos.mkdir('outputs')\nopen('outputs/m', 'w').write('model')\n")
+    ponk.write("a.py", "import os\nos.makedirs('outputs', exist_ok=True)\nopen('outputs/m', 'w').write('model')\n")
     ponk.run("submit", "a.py")
     before = snapshot_files(ponk)
 
@@ -191,7 +191,7 @@ def test_what_is_downloaded_into_the_project_is_no_input_of_the_next_run(ponk):
 
 
 def test_nothing_that_is_there_is_replaced_unasked(ponk, tmp_path):
-    ponk.write("a.py", "import os\nos.mkdir('outputs')\nopen('outputs/m', 'w').write('model')\nopen('made', 'w').write('new')\n")
+    ponk.write("a.py", "import os\nos.makedirs('outputs', exist_ok=True)\nopen('outputs/m', 'w').write('model')\nopen('made', 'w').write('new')\n")
     ponk.run("submit", "a.py")
     got = tmp_path / "got"
     (got / "outputs").mkdir(parents=True)

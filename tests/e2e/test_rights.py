@@ -18,7 +18,7 @@ TAKEN = {
 
 @pytest.mark.parametrize("taken", TAKEN)
 def test_a_folder_whose_rights_the_script_took_away_still_tells_the_end(bound, taken):
-    bound.write("a.py", "import os\nos.makedirs('d/e')\nos.mkdir('outputs')\nopen('outputs/m', 'w').write('model')\n"
+    bound.write("a.py", "import os\nos.makedirs('d/e')\nos.makedirs('outputs', exist_ok=True)\nopen('outputs/m', 'w').write('model')\n"
                         f"os.chmod('d/e', 0)\nos.chmod('d', 0o500)\nprint('kept', flush=True)\n{TAKEN[taken]}\n"
                         "os._exit(3)\n")
 

@@ -236,7 +236,7 @@ def test_a_run_that_never_began_has_no_log_to_miss(ponk):
 
 
 def test_a_run_that_holds_an_asset_cannot_be_deleted(ponk):
-    ponk.write("make.py", "import os\nos.makedirs('outputs')\nopen('outputs/m', 'w').write('m')\n")
+    ponk.write("make.py", "import os\nos.makedirs('outputs', exist_ok=True)\nopen('outputs/m', 'w').write('m')\n")
     ponk.run("submit", "make.py")
     ponk.run("history", "promote", "last", "-ap", "outputs/m", "-n", "model")
 

@@ -94,6 +94,34 @@ Result<std::string> script_in_project(const os::Path& project, const std::string
     return relative.string();
 }
 
+Result<std::vector<std::string>> absolute_inputs(const os::Path& project,
+                                                 const std::vector<std::string>& words)
+{
+    std::vector<std::string> inputs;
+    for (const auto& word : words) {
+        std::error_code problem;
+        // A name with '=' in it is a name, where there is such a file.
+        const auto is_there = [&](const std::string& path) {
+            return std::filesystem::exists(project / path, problem) ||
+                   std::filesystem::exists(path, problem);
+        };
+        const auto equals = is_there(word) ? std::string::npos : word.find('=');
+        const auto place = equals == std::string::npos ? "" : word.substr(0, equals + 1);
+        const auto path = equals == std::string::npos ? word : word.substr(equals + 1);
+        if (path.empty() || place == "=") {
+            return tl::unexpected(Error(ErrorKind::invalid_argument,
+                                        fmt::format("'--input {}' names no path", printable(word)),
+                                        "Write '--input PATH' or '--input PLACE=PATH'."));
+        }
+        const auto here = std::filesystem::absolute(path, problem);
+        const auto in_project = project / path;
+        const bool from_here =
+            std::filesystem::exists(here, problem) || !std::filesystem::exists(in_project, problem);
+        inputs.push_back(place + (from_here ? here : in_project).lexically_normal().native());
+    }
+    return inputs;
+}
+
 Result<model::Variables> key_values(const std::vector<std::string>& words, std::string_view option)
 {
     model::Variables pairs;

@@ -37,6 +37,11 @@ model::RunRequest basic_request(const os::Path& project, const Invocation& words
 // The script relative to the project: as given when it is there, else seen from the current folder.
 Result<std::string> script_in_project(const os::Path& project, const std::string& script);
 
+// "PATH" and "PLACE=PATH" words with absolute paths, seen from the current folder, else from the
+// project's.
+Result<std::vector<std::string>> absolute_inputs(const os::Path& project,
+                                                 const std::vector<std::string>& words);
+
 // "K=V" words.
 Result<model::Variables> key_values(const std::vector<std::string>& words, std::string_view option);
 

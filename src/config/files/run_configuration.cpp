@@ -174,6 +174,22 @@ void read_environment_variables(const Node* map, RunConfiguration& configuration
     }
 }
 
+void read_inputs(const SectionReader& reader, RunConfiguration& configuration)
+{
+    const Node* value = reader.find("inputs");
+    if (value == nullptr) return;
+    const auto add = [&configuration](const Node& item) {
+        if (const auto path = trim(item.text); !path.empty())
+            configuration.inputs.push_back({std::string(path), item.place});
+    };
+    if (value->is_list()) {
+        for (const auto& item : value->items)
+            add(item);
+    } else {
+        add(*value);
+    }
+}
+
 // Files are named from the project's root. Windows wrote backslashes.
 void read_project_path(const SectionReader& reader,
                        std::string_view key,
@@ -266,6 +282,12 @@ Json meaning_of(const RunConfiguration& c)
         {"gpuGrace", *c.gpu_grace_seconds},
     };
     if (!c.tensorboard->empty()) meaning.set("tensorboard", *c.tensorboard);
+    if (!c.inputs.empty()) {
+        JsonArray inputs;
+        for (const auto& input : c.inputs)
+            inputs.push_back(*input);
+        meaning.set("inputs", std::move(inputs));
+    }
     if (!c.description->empty()) meaning.set("description", *c.description);
     if (c.docker) meaning.set("docker", docker_meaning(*c.docker));
     if (c.spark) meaning.set("spark", meaning_of(*c.spark));

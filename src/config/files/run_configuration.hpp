@@ -73,6 +73,8 @@ struct RunConfiguration {
 
     Located<std::string> tensorboard;  // folder of event files, relative to the project
 
+    std::vector<Located<std::string>> inputs;  // data of the project that does not travel
+
     Located<std::string> gpus;
     Located<GpuPolicy> gpu = GpuPolicy::automatic;
     Located<std::int64_t> gpu_grace_seconds = std::int64_t{600};

@@ -81,6 +81,7 @@ constexpr Key flat_keys[] = {
     {"nodeCount", integer, nullptr, {}, one_process, "1"},
     {"maxRunDurationSeconds", integer},
     {"tensorboard"},
+    {"inputs", text_or_list},
 };
 constexpr Schema flat_run{"a run configuration", flat_keys};
 
@@ -207,6 +208,7 @@ constexpr Key nested_keys[] = {
     {"gpu", text, nullptr, gpu_words},
     {"gpuGrace", duration},
     {"tensorboard"},
+    {"inputs", text_or_list},
 };
 constexpr Schema nested_run{"a run configuration (late 2018)", nested_keys};
 

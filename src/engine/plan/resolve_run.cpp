@@ -10,6 +10,7 @@
 #include "engine/plan/container_plan.hpp"
 #include "engine/plan/entry_point.hpp"
 #include "engine/plan/gpu_plan.hpp"
+#include "engine/plan/inputs.hpp"
 #include "engine/plan/plan_checks.hpp"
 #include "engine/plan/spark_options.hpp"
 #include "executor/events/event_files.hpp"
@@ -334,6 +335,15 @@ Result<ResolvedRun> resolve_run(const RunRequest& request, const Submitter& subm
     // looked for.
     if (config::is_process_here(*target.type) && program.interpreter == "python")
         program.interpreter.clear();
+    if (!is_preparation(spec)) spec.inputs = TRY(resolve_inputs(request, configuration, key.path));
+    if (!spec.inputs.empty() && spec.location.kind == model::Location::Kind::host) {
+        return tl::unexpected(
+            Error(ErrorKind::invalid_argument,
+                  fmt::format("input '{}' cannot be sent to another machine by this version",
+                              printable(spec.inputs.front().path)),
+                  fmt::format("Let it travel with the snapshot by the line '!/{}' in .amlignore.",
+                              printable(spec.inputs.front().path))));
+    }
     TRY(check_language(report));
     TRY(check_named_files(request, report));
     if (!config::builds_environment(configuration, target))

@@ -117,8 +117,6 @@ Result<snapshot::SnapshotReport> store_project(const Context& context,
     options.on_first = [&lines](const snapshot::TreeSize& size) { lines.begin(size); };
     options.on_progress = [&lines](const snapshot::Progress& progress) { lines.show(progress); };
     auto report = TRY(snapshot::take_snapshot(context.objects, options));
-    if (report.left_out.any() && !part)
-        report.notices.push_back(report.left_out.summary() + "; 'ponk check --files' shows why");
     for (const auto& home : *homes.lock())
         report.notices.push_back("'" + printable(home) +
                                  "' contains ponk's own data and was left out");

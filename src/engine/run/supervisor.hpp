@@ -110,6 +110,8 @@ private:
     Result<executor::Notices> read_last_metrics(JournalReader& journals,
                                                 const std::stop_token& stop);
     [[nodiscard]] bool may_have_outputs() const;
+    void add_file_advice(const model::ExitRecord& exit, executor::Notices& notices);
+    void check_inputs(const std::stop_token& stop, executor::Notices& notices);
     Result<executor::Collected> collect_outputs(std::stop_token stop);
     void fail_run(const Error& error);
     void end_what_it_made(model::RunState state, std::int64_t ended);

@@ -2,7 +2,10 @@
 // After the job's end: read the rest of its metrics, bring home what it made, record what became of
 // it.
 #include "base/text.hpp"
+#include "engine/plan/inputs.hpp"
+#include "engine/run/missing_files.hpp"
 #include "engine/run/supervisor.hpp"
+#include "os/tree.hpp"
 
 #include <fmt/format.h>
 
@@ -180,6 +183,38 @@ void Supervisor::check_log(const model::ExitRecord& exit, executor::Notices& not
     }
 }
 
+// A script that failed may have looked for a file that stayed at home.
+void Supervisor::add_file_advice(const model::ExitRecord& exit, executor::Notices& notices)
+{
+    if (exit.cause != "script" || exit.status() == 0 || !secrets_) return;
+    constexpr std::uint64_t enough = 64 << 10;
+    const auto log = os::open_regular(context_.log_of(run_.id).path, os::Links::refuse);
+    os::FileStatus status;
+    if (!log || os::status_of(log->get(), status) != 0) return;
+    const auto begin = status.size > enough ? status.size - enough : 0;
+    const auto tail = os::read_at(log->get(), begin, status.size - begin);
+    if (!tail) return;
+    const std::vector<Path> trees{directory().work(), executor::RunDirectory::work_in_container};
+    if (auto advice =
+            advise_on_missing_files(*tail, run_.project_path, trees, spec_.program.script))
+        notices.push_back(secrets_->hide(*advice));
+}
+
+// Inputs are not copies: what changed meanwhile, the run may have read.
+void Supervisor::check_inputs(const std::stop_token& stop, executor::Notices& notices)
+{
+    for (const auto& input : spec_.inputs) {
+        const auto now = measure_again(input, stop);
+        if (!now) {
+            notices.push_back(fmt::format("input '{}' cannot be examined any more: {}",
+                                          printable(input.path),
+                                          now.error().message()));
+        } else if (const auto text = difference(input, *now); !text.empty()) {
+            notices.push_back(text + ": it changed while the run used it");
+        }
+    }
+}
+
 Result<> Supervisor::finalize(const executor::JobStatus& status,
                               JournalReader& journals,
                               std::stop_token stop)
@@ -221,6 +256,8 @@ Result<> Supervisor::finalize(const executor::JobStatus& status,
         notices.emplace_back("the disk with its log was full on the machine where it ran: the end "
                              "of the log may be missing, and this may be why the run ended");
     if (status.exit) check_log(*status.exit, notices);
+    if (status.exit) add_file_advice(*status.exit, notices);
+    check_inputs(stop, notices);
     change.warnings = tell_warnings(std::move(notices));
     change.timings["collect"] = boot_milliseconds() - begin;
     const auto end = [&](RunState state) {

@@ -183,6 +183,10 @@ Result<snapshot::Lease> Supervisor::take_snapshot(store::RunChange& change, std:
 {
     const auto begin = boot_milliseconds();
     auto report = TRY(store_files(std::move(stop)));
+    for (const auto& input : spec_.inputs)
+        report.left_out.forget(input.path);
+    if (report.left_out.any())
+        report.notices.push_back(report.left_out.summary() + "; 'ponk check --files' shows why");
     for (const auto& notice : report.notices)
         context_.tell(run_.id, "notice", notice);
     change.snapshot = run_.snapshot = report.id.text();

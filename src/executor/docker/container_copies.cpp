@@ -7,6 +7,7 @@
 #include "executor/gpu/monitor.hpp"
 #include "executor/run_directory/control_directory.hpp"
 #include "executor/run_directory/run_files.hpp"
+#include "executor/run_directory/working_copy.hpp"
 
 namespace ponk::executor::docker {
 
@@ -50,8 +51,7 @@ bool ContainerCopies::may_have_outputs(const RunDirectory& directory) const
 {
     // What was copied is in the container.
     const auto note = notes_.find(directory.name());
-    return !note || (*note && (*note)->tree == Container::Tree::copied) ||
-           is_there(directory.outputs());
+    return !note || (*note && (*note)->tree == Container::Tree::copied) || has_outputs(directory);
 }
 
 }  // namespace ponk::executor::docker

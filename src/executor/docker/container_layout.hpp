@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Where a run finds its things inside its container. `/azureml-run` and `/azureml-share/` are the
-// predecessor's names; scripts rely on them.
+#include "executor/job/run_directory.hpp"
+
+// Where a run finds its things inside its container. `/azureml-share/` is the predecessor's name,
+// on which scripts rely.
 namespace ponk::executor::docker::layout {
 
-constexpr const char* tree = "/azureml-run";
+constexpr const char* tree = RunDirectory::work_in_container;
 constexpr const char* shared = "/azureml-share";
 constexpr const char* control = "/.ponk/run";
 constexpr const char* home = "/.ponk/run/home";

@@ -43,6 +43,9 @@ void add_mounts(const Job& job, const Installed& installed, ContainerSpec& conta
         container.mounts.push_back({job.context.directory.work().string(), layout::tree});
     if (!job.spec.runtime.shared_directory.empty())
         container.mounts.push_back({job.spec.runtime.shared_directory, layout::shared});
+    for (const auto& input : job.spec.inputs)
+        container.mounts.push_back(
+            {input.source, (Path(layout::tree) / input.path).native(), Mount::Access::read_only});
 }
 
 Environment script_environment(const Job& job,

@@ -25,7 +25,8 @@ constexpr std::pair<const char*, const char*> scripts[] = {
     {"three.py", "import sys; sys.stdout.write('no newline at the end'); sys.exit(3)"},
     {"wait.py", "import time; print('ready'); time.sleep(100)"},
     {"output.py",
-     "import os; os.mkdir('outputs'); open('outputs/model.txt', 'w').write('weights')"},
+     "import os; os.makedirs('outputs', exist_ok=True); open('outputs/model.txt', "
+     "'w').write('weights')"},
     {"about.py",
      "import os; print(os.getcwd(), os.getuid(), os.environ['HOME'], os.getpid() > 1,"
      " os.environ.get('AZUREML_NATIVE_SHARE_DIRECTORY'), os.environ.get('SECRET'),"

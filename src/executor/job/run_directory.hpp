@@ -22,6 +22,8 @@ public:
     [[nodiscard]] std::string name() const { return root_.filename().native(); }
     // The script's copy of the project.
     [[nodiscard]] Path work() const { return root_ / work_part(); }
+    // The same inside a container: the predecessor's name, on which scripts rely.
+    static constexpr const char* work_in_container = "/azureml-run";
     [[nodiscard]] Path outputs() const { return work() / "outputs"; }
     // Where the supervisor of the task and the script write: control files, log, journals.
     [[nodiscard]] Path task() const { return root_ / task_part(); }

@@ -175,7 +175,7 @@ public:
     [[nodiscard]] bool may_have_outputs(const RunDirectory& directory) const override
     {
         open_up(directory.work());
-        return is_there(directory.outputs());
+        return has_outputs(directory);
     }
 
     Result<Json> facts(const FactsRequest& request, std::stop_token stop) override

@@ -19,7 +19,7 @@ constexpr std::pair<const char*, const char*> scripts[] = {
     {"hello.sh", "echo hello; for word; do printf '%s\\n' \"$word\"; done"},
     {"three.sh", "printf 'no newline at the end'; exit 3"},
     {"wait.sh", "echo ready; exec sleep 100"},
-    {"output.sh", "mkdir outputs; echo weights >outputs/model.txt"},
+    {"output.sh", "mkdir -p outputs; echo weights >outputs/model.txt"},
     {"slow.sh", "echo a; sleep 0.1; echo b; exit 9"},
     {"environment.sh", "env -0"},
     {"folder.sh", "pwd; umask; ls -d \"$AZUREML_NATIVE_SHARE_DIRECTORY\""},

@@ -5,11 +5,61 @@
 #include "executor/run_directory/run_folder.hpp"
 #include "os/directory.hpp"
 
+#include <sys/stat.h>
+
 namespace ponk::executor {
 
 namespace {
 
 constexpr const char* unfinished = "work.new";
+
+// The folder that holds `path`, made where it is missing. No link of the tree is followed: it may
+// lead out of it.
+Result<> make_parents(const Path& tree, const Path& path)
+{
+    auto here = tree;
+    for (const auto& part : path.parent_path()) {
+        here /= part;
+        struct stat info {};
+        if (::lstat(here.c_str(), &info) != 0) {
+            if (errno != ENOENT || ::mkdir(here.c_str(), 0755) != 0)
+                return fail_errno(errno, "make the place of input {}", os::in_quotes(path));
+        } else if (!S_ISDIR(info.st_mode)) {
+            return tl::unexpected(
+                Error(ErrorKind::conflict,
+                      fmt::format("input {} has no place: {} is not a folder in the project",
+                                  os::in_quotes(path),
+                                  os::in_quotes(here.lexically_relative(tree))),
+                      "Choose another place: '--input PLACE=PATH'."));
+        }
+    }
+    return {};
+}
+
+// An input takes the place of what the snapshot has there: a link for a process, for a container
+// what it is mounted on.
+Result<> place_inputs(const Job& job, const Path& tree)
+{
+    for (const auto& input : job.spec.inputs) {
+        const auto place = tree / input.path;
+        TRY(make_parents(tree, input.path));
+        TRY(os::remove_tree(place));
+        std::error_code problem;
+        const auto& container = job.spec.runtime.container;
+        // What is mounted cannot be copied to; the engine makes the place.
+        if (container && container->tree == model::Container::Tree::copied) continue;
+        if (!container) {
+            std::filesystem::create_symlink(input.source, place, problem);
+            if (problem)
+                return fail_errno(problem.value(), "link input {}", os::in_quotes(input.path));
+        } else if (std::filesystem::is_directory(input.source, problem)) {
+            TRY(os::make_directories(place, 0755));
+        } else {
+            TRY(os::replace_file(place, "", 0644, os::Durable::no));
+        }
+    }
+    return {};
+}
 
 }  // namespace
 
@@ -22,6 +72,9 @@ Result<Notices> stage_working_copy(const TreeStore& trees, const Job& job, std::
     const auto building = job.context.directory.root() / unfinished;
     TRY(os::remove_tree(building));
     auto notices = TRY(trees.materialise(job, building, std::move(stop)));
+    TRY(place_inputs(job, building));
+    // Scripts of 2017 write there without a look.
+    TRY(os::make_directories(building / "outputs", 0755));
     if (::rename(building.c_str(), tree.c_str()) != 0)
         return fail_errno(errno, "make {}", os::in_quotes(tree));
     return notices;
@@ -44,6 +97,13 @@ Result<Collected> collect_outputs(const TreeStore& trees,
     for (auto& notice : collected.notices)
         notice = "outputs: " + notice;
     return collected;
+}
+
+bool has_outputs(const RunDirectory& directory)
+{
+    std::error_code problem;
+    const auto outputs = directory.outputs();
+    return is_there(outputs) && (!std::filesystem::is_empty(outputs, problem) || problem);
 }
 
 Result<> clean_run_directory(const SealedFiles& files, const RunDirectory& directory)

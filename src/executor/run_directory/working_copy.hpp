@@ -20,7 +20,7 @@ struct TreeStore {
     std::function<Result<Collected>(const Path& folder, std::stop_token stop)> store;
 };
 
-// Makes `work/`, whole or not at all.
+// Makes `work/`, whole or not at all: the tree, its inputs at their places, and an empty `outputs`.
 Result<Notices> stage_working_copy(const TreeStore& trees, const Job& job, std::stop_token stop);
 
 // Stores `work/outputs`; nothing when there is none or nothing in it.
@@ -28,6 +28,9 @@ Result<Collected> collect_outputs(const TreeStore& trees,
                                   const RunDirectory& directory,
                                   const BeforeStoring& before,
                                   std::stop_token stop);
+
+// False: there is nothing to collect.
+bool has_outputs(const RunDirectory& directory);
 
 // Removes the tree and the control files, not the log and the record; `conflict` while the run
 // lives.

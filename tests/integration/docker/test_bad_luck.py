@@ -87,7 +87,7 @@ def test_read_only_root_runs_and_says_what_cannot_be_written(bad):
     bad.write("aml_config/docker.runconfig",
               "target: docker\nframework: Python\nenvironment:\n  python:\n    userManagedDependencies: true\n  docker:\n"
               "    enabled: true\n    arguments: ['--read-only']\n")
-    bad.write("a.py", "import os\nos.makedirs('outputs'); open('outputs/x', 'w').write('1')\n"
+    bad.write("a.py", "import os\nos.makedirs('outputs', exist_ok=True); open('outputs/x', 'w').write('1')\n"
                       "print(os.access('/etc', os.W_OK))\n"
                       "try: open('/new', 'w')\nexcept OSError as problem: print(problem.strerror)\n")
     assert bad.text("submit", "-c", "docker", "a.py").splitlines()[-1] in ("Read-only file system", "Permission denied")

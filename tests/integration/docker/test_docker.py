@@ -28,7 +28,7 @@ def test_contract_of_executors(engine):
 
 
 def test_submit_brings_log_metrics_outputs_and_code_home(docker, tmp_path):
-    docker.write("train.py", "import os, ponk, sys\nprint('in', os.getcwd())\nponk.log('loss', 0.5)\nos.mkdir('outputs')\n"
+    docker.write("train.py", "import os, ponk, sys\nprint('in', os.getcwd())\nponk.log('loss', 0.5)\nos.makedirs('outputs', exist_ok=True)\n"
                              "open('outputs/m.txt', 'w').write('weights')\nsys.exit(3)\n")
 
     done = docker.run("submit", "-c", "docker", "train.py", code=3)
@@ -40,6 +40,29 @@ def test_submit_brings_log_metrics_outputs_and_code_home(docker, tmp_path):
     assert (tmp_path / "got/outputs/m.txt").read_text() == "weights"
 
 
+@pytest.mark.parametrize("shared", ["true", "false"])
+def test_inputs_are_mounted_and_cannot_be_written(docker, tmp_path, shared):
+    docker.write("aml_config/docker.compute", f"type: localdocker\nbaseDockerImage: {engines.IMAGE}\nsharedVolumes: {shared}\n")
+    docker.write(".gitignore", "data/\n")
+    docker.write("data/x.csv", "12345")
+    (tmp_path / "w.bin").write_text("weights")
+    docker.write("a.py", "print(open('data/x.csv').read(), open('models/w.bin').read())\n"
+                         "try:\n    open('data/new', 'w')\nexcept OSError as error:\n    print(error.strerror)\n")
+
+    done = docker.run("submit", "-c", "docker", "--input", "data", "--input", f"models/w.bin={tmp_path}/w.bin", "a.py")
+
+    assert done.stdout == b"12345 weights\nRead-only file system\n"
+    assert os.listdir(docker.project / "data") == ["x.csv"]
+
+
+def test_an_ignored_file_that_a_container_lacks_is_named_with_the_option(docker):
+    docker.write(".gitignore", "data/\n")
+    docker.write("data/x.csv", "1")
+    docker.write("a.py", "import os\nopen(os.path.abspath('data/x.csv'))\n")
+
+    assert b"ponk submit --input data a.py" in docker.run("submit", "-c", "docker", "a.py", code=1).stderr
+
+
 def test_a_run_that_asks_for_no_gpu_sees_none_whatever_the_image_and_its_variables_say(docker):
     docker.write("show.py", "import os\nfor name in ('CUDA', 'HIP', 'ROCR', 'NVIDIA'): print(name, repr(os.environ.get(name + '_VISIBLE_DEVICES')))\n")
     shown = docker.run("submit", "-c", "docker", "--gpus", "none", "--env", "NVIDIA_VISIBLE_DEVICES=all", "show.py").stdout
@@ -49,7 +72,7 @@ def test_a_run_that_asks_for_no_gpu_sees_none_whatever_the_image_and_its_variabl
 @pytest.mark.parametrize("shared", ["true", "false"])
 def test_pipes_and_sockets_among_outputs_are_told_and_second_names_of_files_come_home(docker, tmp_path, shared):
     docker.write("aml_config/docker.compute", f"type: localdocker\nbaseDockerImage: {engines.IMAGE}\nsharedVolumes: {shared}\n")
-    docker.write("a.py", "import os\nos.mkdir('outputs')\nos.mkfifo('outputs/pipe')\nopen('outputs/one', 'w').write('x')\n"
+    docker.write("a.py", "import os\nos.makedirs('outputs', exist_ok=True)\nos.mkfifo('outputs/pipe')\nopen('outputs/one', 'w').write('x')\n"
                          "os.link('outputs/one', 'outputs/two')\n"
                          "import socket\nsocket.socket(socket.AF_UNIX).bind('outputs/ear')\n")
 
@@ -92,7 +115,7 @@ def test_files_beside_the_outputs_of_a_copied_tree_are_returned(docker, tmp_path
     docker.write("aml_config/docker.compute", f"type: localdocker\nbaseDockerImage: {engines.IMAGE}\nsharedVolumes: false\n")
     docker.write(
         "aside.py",
-        "import os\nos.makedirs('ckpt')\nos.makedirs('outputs')\n"
+        "import os\nos.makedirs('ckpt')\nos.makedirs('outputs', exist_ok=True)\n"
         "for name in ('extra.txt', 'ckpt/c1', 'outputs/m'):\n    open(name, 'w').write(name)\n",
     )
     docker.run("experiment", "submit", "-c", "docker", "aside.py")

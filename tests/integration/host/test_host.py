@@ -41,7 +41,7 @@ def test_contract_of_executors(engine, engine_too):
 
 @pytest.mark.parametrize("target", ["plain", "docker"])
 def test_submit_brings_log_metrics_outputs_and_code_home(away, machine, target, tmp_path):
-    away.write("train.py", "import os, ponk, sys\nprint('in', os.getcwd())\nponk.log('loss', 0.5)\nos.mkdir('outputs')\n"
+    away.write("train.py", "import os, ponk, sys\nprint('in', os.getcwd())\nponk.log('loss', 0.5)\nos.makedirs('outputs', exist_ok=True)\n"
                            "open('outputs/m.txt', 'w').write('weights')\nsys.exit(3)\n")
 
     done = away.run("submit", "-c", target, "train.py", code=3)
@@ -75,7 +75,7 @@ def test_very_many_files_travel_both_ways(away, machine):
     (away.project / "data").mkdir()
     for number in range(28_000):
         (away.project / "data" / f"{long}{number}").touch()
-    away.write("a.py", f"import os\nnames = os.listdir('data')\nprint(len(names))\nos.mkdir('outputs')\n"
+    away.write("a.py", f"import os\nnames = os.listdir('data')\nprint(len(names))\nos.makedirs('outputs', exist_ok=True)\n"
                        "for name in names: open('outputs/' + name, 'w').close()\n")
 
     assert away.text("submit", "-c", "plain", "a.py", timeout=300) == "28000\n"
@@ -140,7 +140,7 @@ def test_machine_that_is_away_is_a_flag_and_cancel_waits_for_it(away, machine):
 
 
 def test_run_that_ends_while_the_machine_is_away_is_collected_later(away, machine, tmp_path):
-    away.write("a.py", "import time, os\nprint('begin', flush=True)\ntime.sleep(2)\nos.mkdir('outputs')\n"
+    away.write("a.py", "import time, os\nprint('begin', flush=True)\ntime.sleep(2)\nos.makedirs('outputs', exist_ok=True)\n"
                        "open('outputs/late', 'w').write('x' * 100000)\nprint('end')\n")
     away.run("submit", "-c", "docker", "--async", "a.py")
     run = wait_for(away, "Running")

@@ -61,6 +61,15 @@ constexpr Option options[] = {
          "Folder of the project in which the script writes TensorBoard event files. Their values "
          "become metrics while the script runs. Event files in 'outputs' are always read.",
      .complete = Complete::file},
+    {.name = "input",
+     .value = "PATH",
+     .help = "Give the run this folder or file of the project although it does not travel: as a "
+             "link, or in a container as a mount that cannot be written. PLACE=PATH gives it data "
+             "from elsewhere, at PLACE in its copy of the project. May be repeated.",
+     .times = Option::Times::many,
+     .complete = Complete::file},
+    {.name = "input-digest",
+     .help = "Also record a digest of the inputs' contents, which reads all of them."},
     {.name = "no-wait", .help = "Fail if the GPUs are busy, instead of waiting for them."},
     {.name = "nodes", .value = "N", .help = "Number of machines.", .shown = Option::Shown::no},
 };
@@ -78,6 +87,7 @@ constexpr Example examples[] = {
     {"id=$(ponk submit --async train.py)", "Start the run and store its id."},
     {"ponk submit -o json train.py > run.json",
      "Print the log on stderr and the final record on stdout."},
+    {"ponk submit --input data train.py", "Let the script read data/, which .gitignore lists."},
     {"ponk submit --env API_KEY=secret:kaggle train.py", "Pass a stored secret to the script."},
 };
 
@@ -120,6 +130,8 @@ Outcome run(Context& context, const Invocation& words)
     request.allow = words.values("allow");
     request.no_wait = words.has("no-wait");
     request.gpus = words.value("gpus");
+    request.inputs = TRY(absolute_inputs(project, words.values("input")));
+    request.input_digest = words.has("input-digest");
     if (const auto limit = words.value("time-limit"))
         request.time_limit_seconds = TRY(as_usage(parse_time_span(*limit)));
     if (const auto grace = words.value("grace"))
