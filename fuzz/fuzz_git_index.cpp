@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "snapshot/git_index.hpp"
+#include "config/git/git_index.hpp"
 
 #include <cstdint>
 
@@ -7,6 +7,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 {
     const std::string_view bytes(reinterpret_cast<const char*>(data), size);
     for (const std::size_t hash_size : {std::size_t{20}, std::size_t{32}})
-        static_cast<void>(ponk::snapshot::parse_git_index(bytes, hash_size));
+        static_cast<void>(ponk::config::parse_git_index(bytes, hash_size));
     return 0;
 }

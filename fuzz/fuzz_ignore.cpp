@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The first line is a path, the rest are rules: no crash, no long thought, and the answer for a
 // path agrees with the answers for the folders above it.
-#include "config/project/ignore_rules.hpp"
+#include "config/ignore/ignore_rules.hpp"
 
 #include <cstdint>
 #include <cstdlib>

@@ -40,6 +40,12 @@ Result<RunRequest> parse_run_request(const Json& json)
     if (request.id.empty()) return fail(ErrorKind::invalid_argument, "'run_id' is missing");
     if (!request.project.starts_with('/'))
         return fail(ErrorKind::invalid_argument, "'project' must be an absolute path");
+    if ((request.script ? 1 : 0) + (request.module.empty() ? 0 : 1) +
+            (request.command.empty() ? 0 : 1) >
+        1)
+        return fail(ErrorKind::invalid_argument, "give 'script', 'module' or 'command', only one");
+    if (has_zero_byte(request.module) || std::ranges::any_of(request.command, has_zero_byte))
+        return fail(ErrorKind::invalid_argument, "'module' and 'command' cannot have zero bytes");
     if (std::ranges::any_of(request.arguments, has_zero_byte))
         return fail(ErrorKind::invalid_argument, "'arguments' must be a list of texts");
     TRY(check_names(request.tags, "tags"));

@@ -12,8 +12,11 @@ namespace ponk::model {
 // and a line where runs are resolved.
 struct RunRequest {
     RunId id;
-    std::string project;                // its folder, absolute
-    std::optional<std::string> script;  // absent: ArgumentVector decides
+    std::string project;  // its folder, absolute
+    // One of these three; none: ArgumentVector decides.
+    std::optional<std::string> script;
+    std::string module;                // as after 'python -m'
+    std::vector<std::string> command;  // words to execute as they are
     std::vector<std::string> arguments;
     std::string run_configuration = "local";
     std::string target;  // overrides the run configuration's, as all that follow
@@ -40,6 +43,8 @@ struct RunRequest {
         return std::tuple(field("run_id", &RunRequest::id),
                           field("project", &RunRequest::project),
                           field("script", &RunRequest::script),
+                          field("module", &RunRequest::module),
+                          field("command", &RunRequest::command),
                           field("arguments", &RunRequest::arguments),
                           field("run_configuration", &RunRequest::run_configuration),
                           field("target", &RunRequest::target),

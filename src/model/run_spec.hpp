@@ -24,7 +24,8 @@ using Variables = std::vector<std::pair<std::string, std::string>>;
 // What is executed.
 struct Program {
     std::string framework;  // "Python" or "PySpark"
-    std::string script;     // relative to the tree
+    std::string script;     // relative to the tree; of a module or a command: its name
+    std::string module;     // as after 'python -m', instead of the script
     std::vector<std::string> arguments;
     // Not empty: these words are executed as they are, instead of framework and script.
     std::vector<std::string> command;
@@ -38,6 +39,7 @@ struct Program {
     {
         return std::tuple(field("framework", &Program::framework),
                           field("script", &Program::script),
+                          field("module", &Program::module),
                           field("arguments", &Program::arguments),
                           field("command", &Program::command),
                           field("interpreter", &Program::interpreter),

@@ -41,6 +41,7 @@ RunSpec full()
     spec.snapshot = sha256("a tree");
     spec.program = {.framework = "PySpark",
                     .script = "train.py",
+                    .module = "pkg.train",
                     .arguments = {"--epochs", "3", "\xff"},
                     .command = {"sh", "-c", "true"},
                     .interpreter = "~/env/bin/python",
@@ -102,6 +103,8 @@ TEST(RunSpec, OfTheFirstVersionIsRead)
     expected.name = expected.project = "";
     expected.snapshot = {};
     expected.policy.grace = std::chrono::seconds(10);
+    expected.inputs.clear();
+    expected.program.module.clear();
     const auto stored = parse_json(read("v1.json")).value();
     const auto spec = parse_run_spec(stored);
     ASSERT_TRUE(spec) << spec.error().message();

@@ -40,6 +40,8 @@ struct Option {
     Complete complete = Complete::nothing;
     Words choices = {};
     enum class Shown { yes, no } shown = Shown::yes;  // accepted for old scripts, not advertised
+    // `arguments`: all that follows belongs to what it names, as with 'python -m'.
+    enum class Then { options, arguments } then = Then::options;
 };
 
 struct Positional {

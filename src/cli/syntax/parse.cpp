@@ -184,13 +184,16 @@ private:
         while (next_ < words_.size()) {
             const std::string& word = words_[next_];
             if (!options_over && word == "--") {
-                options_over = true;
+                options_over = result_.after_dashes_ = true;
                 ++next_;
                 continue;
             }
             if (!options_over && is_option(word)) {
-                if (TRY(read_option(command.options))) continue;
-                return unknown_option(word);
+                if (!TRY(read_option(command.options))) return unknown_option(word);
+                const bool named = !result_.options_.empty() &&
+                                   result_.options_.back().first->then == Option::Then::arguments;
+                if (named) break;
+                continue;
             }
             result_.words_.push_back(word);
             ++next_;

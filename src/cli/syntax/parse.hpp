@@ -29,6 +29,8 @@ public:
     [[nodiscard]] const std::vector<std::string>& words() const { return words_; }
     // The positional number `index`, or nothing.
     [[nodiscard]] std::optional<std::string> word(std::size_t index) const;
+    // The words follow a "--".
+    [[nodiscard]] bool after_dashes() const { return after_dashes_; }
     // What follows the script.
     [[nodiscard]] const std::vector<std::string>& rest() const { return rest_; }
 
@@ -37,6 +39,7 @@ private:
     mutable std::vector<std::pair<const Option*, std::string>> options_;  // see forget()
     std::vector<std::string> words_;
     std::vector<std::string> rest_;
+    bool after_dashes_ = false;
 };
 
 // `words` is argv without the program's name. The error is the text for the last line; it is of

@@ -52,21 +52,6 @@ std::string why_unusable(const std::string& program,
     return std::filesystem::is_directory(file, problem) ? "is a folder" : "is not executable";
 }
 
-// "#!/bin/bash" of a file; empty: there is none.
-std::string first_line_program(const Path& file)
-{
-    const auto opened = os::open_regular(file, os::Links::follow);
-    const auto bytes = opened ? os::read_at(opened->get(), 0, 256) : Result<std::string>("");
-    if (!bytes || !bytes->starts_with("#!")) return "";
-    return std::string(trim(bytes->substr(0, bytes->find('\n'))));
-}
-
-bool names_python(const std::string& line)
-{
-    const auto word = lower(line);
-    return word.find("python") != std::string::npos || word.find("pypy") != std::string::npos;
-}
-
 // More than Python and what comes with it; a file that cannot be read is reported elsewhere.
 bool lists_packages(const Path& project, const std::string& file)
 {
@@ -82,32 +67,6 @@ bool lists_packages(const Path& project, const std::string& file)
 }
 
 }  // namespace
-
-Result<> check_language(const ResolvedRun& report)
-{
-    const RunSpec& spec = report.spec;
-    const auto extension = lower(Path(spec.program.script).extension().native());
-    // A file called .py is Python whatever its first line says: some start themselves by a shell.
-    if (!spec.program.command.empty() || spec.program.script.empty() || extension == ".py")
-        return {};
-    constexpr std::string_view others[] = {".sh", ".bash", ".zsh", ".r", ".jl", ".ipynb"};
-    const auto line = first_line_program(report.project / spec.program.script);
-    const bool foreign =
-        line.empty()
-            ? std::find(std::begin(others), std::end(others), extension) != std::end(others)
-            : !names_python(line);
-    if (!foreign) return {};
-    return tl::unexpected(Error(
-        ErrorKind::invalid_argument,
-        fmt::format("script {} is not a Python program{}",
-                    os::in_quotes(spec.program.script),
-                    line.empty() ? "" : fmt::format(": it begins with '{}'", printable(line))),
-        extension == ".ipynb"
-            ? "Export the notebook: 'jupyter nbconvert --to script' writes a Python file."
-            : fmt::format("Start it from a Python script, or with an entry point of an MLproject "
-                          "file: 'command: \"sh {}\"'.",
-                          printable(spec.program.script))));
-}
 
 Result<> check_named_files(const RunRequest& request, ResolvedRun& report)
 {

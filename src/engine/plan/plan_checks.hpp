@@ -16,10 +16,6 @@ void note_unused_conda_file(const RunRequest& request,
                             const config::ResolvedConfiguration& resolved,
                             ResolvedRun& report);
 
-// Python runs every script; one of another language is reported before a run is recorded, not by a
-// syntax error in its log.
-Result<> check_language(const ResolvedRun& report);
-
 // On this machine an interpreter that is not there is reported before a run is recorded, with the
 // place that names it.
 Result<> check_interpreter(const Submitter& submitter,

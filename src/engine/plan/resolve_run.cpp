@@ -7,6 +7,7 @@
 #include "config/ignore/travel_rules.hpp"
 #include "config/project/config_file.hpp"
 #include "config/project/project.hpp"
+#include "engine/plan/choose_program.hpp"
 #include "engine/plan/container_plan.hpp"
 #include "engine/plan/entry_point.hpp"
 #include "engine/plan/gpu_plan.hpp"
@@ -109,6 +110,18 @@ Result<> resolve_arguments(model::Program& program,
                            const Path& project,
                            bool has_mlproject)
 {
+    if (!request.command.empty()) {
+        program.script = request.command.front();
+        program.command = request.command;
+        program.arguments = {request.command.begin() + 1, request.command.end()};
+        return {};
+    }
+    if (!request.module.empty()) {
+        program.module = request.module;
+        program.script = "-m " + request.module;
+        program.arguments = request.arguments;
+        return {};
+    }
     if (request.script) {
         if (has_mlproject && !std::filesystem::exists(project / *request.script)) {
             const auto entry =
@@ -344,7 +357,7 @@ Result<ResolvedRun> resolve_run(const RunRequest& request, const Submitter& subm
                   fmt::format("Let it travel with the snapshot by the line '!/{}' in .amlignore.",
                               printable(spec.inputs.front().path))));
     }
-    TRY(check_language(report));
+    TRY(choose_program(report));
     TRY(check_named_files(request, report));
     if (!config::builds_environment(configuration, target))
         note_unused_conda_file(request, resolved, report);

@@ -100,7 +100,8 @@ void add_command(const Job& job, const environment::Prepared* prepared, Describe
         if (out.program == "python") out.other_program = "python3";
         out.argv = {out.program};
     }
-    out.argv.push_back(script_word(job));
+    const auto script = script_words(job);
+    out.argv.insert(out.argv.end(), script.begin(), script.end());
     out.argv.insert(
         out.argv.end(), job.spec.program.arguments.begin(), job.spec.program.arguments.end());
 }

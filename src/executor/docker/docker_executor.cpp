@@ -140,7 +140,8 @@ public:
         if (is_there(job.context.directory.task() / control::claim) &&
             !TRY(withdraw_claim(job.context.directory.task())))
             return name;
-        if (job.spec.program.command.empty()) TRY(check_script(job, job.context.directory.work()));
+        if (job.spec.program.command.empty() && job.spec.program.module.empty())
+            TRY(check_script(job, job.context.directory.work()));
         if (!prepared)
             prepared = TRY(environment_of(
                 engine, job, [](const std::string&) {}, stop));

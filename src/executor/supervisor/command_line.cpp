@@ -68,6 +68,11 @@ Result<std::optional<Path>> packaged_spark_submit(const Path& interpreter,
     return Path(file);
 }
 
+void append(std::vector<std::string>& words, const std::vector<std::string>& more)
+{
+    words.insert(words.end(), more.begin(), more.end());
+}
+
 Result<CommandLine> spark_command_line(const Job& job,
                                        const Path& interpreter,
                                        const std::vector<std::string>& environment,
@@ -86,10 +91,8 @@ Result<CommandLine> spark_command_line(const Job& job,
                       shell_word(interpreter.string()))));
     }
     CommandLine line{*submit, {submit->string()}, {}};
-    line.argv.insert(line.argv.end(),
-                     job.spec.program.spark_options.begin(),
-                     job.spec.program.spark_options.end());
-    line.argv.push_back(script_word(job));
+    append(line.argv, job.spec.program.spark_options);
+    append(line.argv, script_words(job));
     line.variables.emplace_back("PYSPARK_PYTHON", interpreter.string());
     line.variables.emplace_back("PYSPARK_DRIVER_PYTHON", interpreter.string());
     return line;
@@ -127,10 +130,11 @@ Result<> check_script(const Job& job, const Path& tree)
               "Give a file of the project, relative to its folder, that no ignore file excludes."));
 }
 
-std::string script_word(const Job& job)
+std::vector<std::string> script_words(const Job& job)
 {
-    return job.spec.program.script.starts_with('-') ? "./" + job.spec.program.script
-                                                    : job.spec.program.script;
+    const auto& program = job.spec.program;
+    if (!program.module.empty()) return {"-m", program.module};
+    return {program.script.starts_with('-') ? "./" + program.script : program.script};
 }
 
 Result<Path>
@@ -155,22 +159,22 @@ Result<CommandLine> command_line(const Job& job,
 {
     if (!job.spec.program.command.empty())
         return own_command(job, tree, path_variable(environment));
-    TRY(check_script(job, tree));
+    if (job.spec.program.module.empty()) TRY(check_script(job, tree));
     const auto interpreter = TRY(find_interpreter(job, tree, environment));
     CommandLine line;
     if (same_ignoring_case(job.spec.program.framework, "PySpark")) {
         line = TRY(spark_command_line(job, interpreter, environment, stop));
     } else if (same_ignoring_case(job.spec.program.framework, "Python") ||
                job.spec.program.framework.empty()) {
-        line = {interpreter, {interpreter.string(), script_word(job)}, {}};
+        line = {interpreter, {interpreter.string()}, {}};
+        append(line.argv, script_words(job));
     } else {
         return tl::unexpected(
             Error(ErrorKind::invalid_argument,
                   fmt::format("unknown framework '{}'", printable(job.spec.program.framework)),
                   "Write 'Framework: Python' or 'Framework: PySpark'."));
     }
-    line.argv.insert(
-        line.argv.end(), job.spec.program.arguments.begin(), job.spec.program.arguments.end());
+    append(line.argv, job.spec.program.arguments);
     return line;
 }
 

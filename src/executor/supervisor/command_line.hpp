@@ -20,7 +20,7 @@ struct CommandLine {
 Result<> check_script(const Job& job, const Path& tree);
 // The script as an interpreter is given it: a name that begins with a dash must not look like an
 // option.
-std::string script_word(const Job& job);
+std::vector<std::string> script_words(const Job& job);
 
 // `pythonLocation`, else "python" or "python3" on PATH of `environment`.
 Result<Path>

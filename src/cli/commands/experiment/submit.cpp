@@ -61,6 +61,11 @@ constexpr Option options[] = {
          "Folder of the project in which the script writes TensorBoard event files. Their values "
          "become metrics while the script runs. Event files in 'outputs' are always read.",
      .complete = Complete::file},
+    {.name = "module",
+     .brief = "m",
+     .value = "MODULE",
+     .help = "Run a Python module, as 'python -m' does; all words behind it are its arguments.",
+     .then = Option::Then::arguments},
     {.name = "input",
      .value = "PATH",
      .help = "Give the run this folder or file of the project although it does not travel: as a "
@@ -75,7 +80,9 @@ constexpr Option options[] = {
 };
 constexpr Positional positionals[] = {
     {.name = "SCRIPT",
-     .help = "Script in the project's folder. If omitted: the configuration's ArgumentVector.",
+     .help = "Script in the project's folder: Python, a shell script, or any file whose first line "
+             "names its interpreter. If omitted: the configuration's ArgumentVector. '-- COMMAND…' "
+             "runs a command instead.",
      .count = Positional::Count::optional,
      .complete = Complete::file},
 };
@@ -87,6 +94,9 @@ constexpr Example examples[] = {
     {"id=$(ponk submit --async train.py)", "Start the run and store its id."},
     {"ponk submit -o json train.py > run.json",
      "Print the log on stderr and the final record on stdout."},
+    {"ponk submit -m my_package.train --epochs 3", "Run a module of the project."},
+    {"ponk submit -- torchrun --nproc-per-node 2 train.py",
+     "Run any command in a copy of the project."},
     {"ponk submit --input data train.py", "Let the script read data/, which .gitignore lists."},
     {"ponk submit --env API_KEY=secret:kaggle train.py", "Pass a stored secret to the script."},
 };
@@ -105,6 +115,27 @@ Outcome check_target(Context& context, const os::Path& folder, const Invocation&
     return exit_code::success;
 }
 
+// What the words name: a module, a script, or behind "--" a command.
+Result<> name_program(model::RunRequest& request, const os::Path& project, const Invocation& words)
+{
+    request.module = words.text("module");
+    request.arguments = words.rest();
+    if (words.has("module") || !words.word(0)) return {};
+    const auto& word = *words.word(0);
+    std::error_code problem;
+    const bool is_script = !os::Path(word).extension().empty() &&
+                           (std::filesystem::is_regular_file(project / word, problem) ||
+                            std::filesystem::is_regular_file(word, problem));
+    if (words.after_dashes() && !is_script) {
+        request.command = {word};
+        request.command.insert(request.command.end(), words.rest().begin(), words.rest().end());
+        request.arguments.clear();
+        return {};
+    }
+    request.script = TRY(script_in_project(project, word));
+    return {};
+}
+
 Outcome run(Context& context, const Invocation& words)
 {
     if (words.has("wait") && words.has("async")) {
@@ -121,8 +152,7 @@ Outcome run(Context& context, const Invocation& words)
     context.point_to_enclosing_project();
     const auto until = words.has("async") ? Until::accepted : Until::recorded;
     auto request = basic_request(project, words);
-    if (words.word(0)) request.script = TRY(script_in_project(project, *words.word(0)));
-    request.arguments = words.rest();
+    TRY(name_program(request, project, words));
     request.tensorboard = words.text("tensorboard");
     request.name = words.text("name");
     request.tags = TRY(as_usage(key_values(words.values("tag"), "--tag")));

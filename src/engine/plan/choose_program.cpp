@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/plan/choose_program.hpp"
+
+#include "base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ponk::engine {
+
+namespace {
+
+constexpr std::uint64_t longest_script = std::uint64_t{1} << 20;
+
+struct Language {
+    std::string_view extension;
+    std::string_view program;
+    enum class Lines { any, unix_only } lines = Lines::any;
+};
+constexpr Language languages[] = {{".sh", "sh", Language::Lines::unix_only},
+                                  {".bash", "bash", Language::Lines::unix_only},
+                                  {".zsh", "zsh", Language::Lines::unix_only},
+                                  {".r", "Rscript"},
+                                  {".jl", "julia"}};
+
+// The words of "#!/usr/bin/env bash" or "#!/bin/sh -e"; empty: there are none.
+std::vector<std::string> first_line_program(std::string_view text)
+{
+    if (!text.starts_with("#!")) return {};
+    auto line = std::string(trim(text.substr(2, text.find('\n') - 2)));
+    std::replace(line.begin(), line.end(), '\t', ' ');
+    auto words = split(line, ' ');
+    std::erase(words, "");
+    // The place of 'env' differs between machines; what it looks for is on PATH.
+    if (!words.empty() && Path(words[0]).filename() == "env") words.erase(words.begin());
+    if (!words.empty() && words[0] == "-S") words.erase(words.begin());
+    return words;
+}
+
+bool names_python(const std::vector<std::string>& words)
+{
+    const auto name = lower(Path(words.front()).filename().native());
+    return name.starts_with("python") || name.starts_with("pypy") || name == "uv";
+}
+
+// A shell takes the carriage return as part of a word: "command not found", or worse.
+Result<> refuse_windows_lines(const std::string& script, std::string_view text)
+{
+    const auto at = text.find("\r\n");
+    if (at == text.npos) return {};
+    const auto line =
+        1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+    return tl::unexpected(Error(
+        ErrorKind::invalid_argument,
+        fmt::format("{}:{}: the line ends as on Windows (CRLF), which shells do not understand",
+                    printable(script),
+                    line),
+        fmt::format("Convert it: sed -i 's/\\r$//' {}", shell_word(script))));
+}
+
+}  // namespace
+
+Result<> choose_program(ResolvedRun& run)
+{
+    auto& program = run.spec.program;
+    if (!program.command.empty() || !program.module.empty() || is_preparation(run.spec)) return {};
+    const auto extension = lower(Path(program.script).extension().native());
+    // A file called .py is Python whatever its first line says: some start themselves by a shell.
+    if (extension == ".py" || extension == ".pyw") return {};
+    if (extension == ".ipynb") {
+        return tl::unexpected(Error(
+            ErrorKind::invalid_argument,
+            fmt::format("script {} is a notebook", os::in_quotes(program.script)),
+            "Export it: 'jupyter nbconvert --to script' writes a Python file. Or execute it: ponk "
+            "submit -- jupyter execute --inplace " +
+                shell_word(program.script)));
+    }
+    const auto file = os::open_regular(run.project / program.script, os::Links::follow);
+    const auto text = file ? os::read_at(file->get(), 0, longest_script) : Result<std::string>("");
+    if (!text) return tl::unexpected(text.error());
+    auto words = first_line_program(*text);
+    if (!words.empty() && names_python(words)) return {};
+    const auto* const language =
+        std::find_if(std::begin(languages), std::end(languages), [&](const Language& each) {
+            return each.extension == extension;
+        });
+    if (words.empty() && language == std::end(languages)) return {};
+    const auto by_shell = [](const std::string& word) {
+        return Path(word).filename().native().ends_with("sh");
+    };
+    if (words.empty() ? language->lines == Language::Lines::unix_only : by_shell(words.front()))
+        TRY(refuse_windows_lines(program.script, *text));
+    if (words.empty()) words.emplace_back(language->program);
+    const auto& script = program.script;
+    words.push_back(script.starts_with('-') ? "./" + script : script);
+    words.insert(words.end(), program.arguments.begin(), program.arguments.end());
+    program.command = std::move(words);
+    return {};
+}
+
+}  // namespace ponk::engine
