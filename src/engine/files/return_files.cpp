@@ -7,6 +7,7 @@
 #include "snapshot/lease.hpp"
 #include "snapshot/manifest.hpp"
 #include "snapshot/materialise.hpp"
+#include "snapshot/same_contents.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -65,7 +66,11 @@ private:
 
     Result<> file(const Path& path)
     {
-        const auto source = TRY(os::open_beneath(from_, path, O_RDONLY));
+        const auto opened = os::open_beneath(from_, path, O_RDONLY);
+        // What the run did not change is removed from its copy soon after its end.
+        if (!opened && opened.error().kind() == ErrorKind::not_found) return {};
+        if (!opened) return tl::unexpected(opened.error());
+        const auto& source = *opened;
         if (TRY(unchanged(source.get(), path))) return {};
         TRY(make_parents(path));
         const auto parent = TRY(os::open_beneath(
@@ -119,29 +124,8 @@ private:
     Result<bool> unchanged(int source, const Path& path) const
     {
         const auto* entry = before_.find(path.native());
-        struct stat info {};
-        if (!entry || !entry->is_file() || ::fstat(source, &info) != 0 ||
-            entry->size != static_cast<std::uint64_t>(info.st_size))
-            return false;
-        const auto hash_of = [source](std::uint64_t from, std::uint64_t size) -> Result<Digest> {
-            Sha256 hash;
-            while (size > 0) {
-                const auto bytes =
-                    TRY(os::read_at(source, from, std::min<std::uint64_t>(size, 1 << 20)));
-                if (bytes.empty()) break;
-                hash.update(bytes);
-                from += bytes.size();
-                size -= bytes.size();
-            }
-            return hash.finish();
-        };
-        if (entry->chunks.empty()) return TRY(hash_of(0, entry->size)) == entry->digest;
-        std::uint64_t at = 0;
-        for (const auto& chunk : entry->chunks) {
-            if (!(TRY(hash_of(at, chunk.size)) == chunk.digest)) return false;
-            at += chunk.size;
-        }
-        return true;
+        if (entry == nullptr) return false;
+        return snapshot::has_contents(source, *entry);
     }
 
     Result<> make_parents(const Path& path) const

@@ -3,6 +3,7 @@
 
 #include "base/synced.hpp"
 #include "engine/context/context.hpp"
+#include "engine/files/leftovers.hpp"
 #include "engine/plan/resolve_run.hpp"
 #include "engine/secrets/run_secrets.hpp"
 #include "engine/tracked/journal_reader.hpp"
@@ -112,6 +113,8 @@ private:
     [[nodiscard]] bool may_have_outputs() const;
     void add_file_advice(const model::ExitRecord& exit, executor::Notices& notices);
     void check_inputs(const std::stop_token& stop, executor::Notices& notices);
+    std::optional<Leftovers> look_for_leftovers(const model::ExitRecord& exit,
+                                                executor::Notices& notices);
     Result<executor::Collected> collect_outputs(std::stop_token stop);
     void fail_run(const Error& error);
     void end_what_it_made(model::RunState state, std::int64_t ended);

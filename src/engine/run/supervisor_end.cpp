@@ -5,6 +5,7 @@
 #include "engine/plan/inputs.hpp"
 #include "engine/run/missing_files.hpp"
 #include "engine/run/supervisor.hpp"
+#include "executor/run_directory/working_copy.hpp"
 #include "os/tree.hpp"
 
 #include <fmt/format.h>
@@ -215,6 +216,32 @@ void Supervisor::check_inputs(const std::stop_token& stop, executor::Notices& no
     }
 }
 
+// Files that only the run's copy has are named, so that nobody misses them later.
+std::optional<Leftovers> Supervisor::look_for_leftovers(const model::ExitRecord& exit,
+                                                        executor::Notices& notices)
+{
+    const auto& container = spec_.runtime.container;
+    const bool is_here = spec_.location.kind == model::Location::Kind::here &&
+                         (!container || container->tree == model::Container::Tree::mounted);
+    const auto staged = executor::staged_time(directory());
+    Digest snapshot{};
+    if (!is_here || !staged || exit.unkillable > 0 || !secrets_ ||
+        !parse_digest(run_.snapshot, snapshot))
+        return std::nullopt;
+    const auto before = context_.objects.read_manifest(snapshot);
+    if (!before) return std::nullopt;
+    auto found = find_leftovers(directory().work(), *before, spec_.inputs, *staged);
+    if (!found) return std::nullopt;
+    if (!found->kept.empty()) {
+        notices.push_back(secrets_->hide(
+            fmt::format("{} are kept in the run's copy of the project: 'ponk experiment return {}' "
+                        "copies them into the project",
+                        found->summary(),
+                        run_.id.brief())));
+    }
+    return std::move(*found);
+}
+
 Result<> Supervisor::finalize(const executor::JobStatus& status,
                               JournalReader& journals,
                               std::stop_token stop)
@@ -258,6 +285,8 @@ Result<> Supervisor::finalize(const executor::JobStatus& status,
     if (status.exit) check_log(*status.exit, notices);
     if (status.exit) add_file_advice(*status.exit, notices);
     check_inputs(stop, notices);
+    const auto leftovers =
+        status.exit && !never_began ? look_for_leftovers(*status.exit, notices) : std::nullopt;
     change.warnings = tell_warnings(std::move(notices));
     change.timings["collect"] = boot_milliseconds() - begin;
     const auto end = [&](RunState state) {
@@ -297,7 +326,9 @@ Result<> Supervisor::finalize(const executor::JobStatus& status,
             state = RunState::failed;
         }
     }
-    return end(state);
+    TRY(end(state));
+    if (leftovers) remove_unchanged(directory().work(), *leftovers);
+    return {};
 }
 
 }  // namespace ponk::engine

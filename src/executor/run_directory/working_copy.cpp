@@ -4,7 +4,9 @@
 #include "executor/run_directory/control_directory.hpp"
 #include "executor/run_directory/run_folder.hpp"
 #include "os/directory.hpp"
+#include "os/tree.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 namespace ponk::executor {
@@ -12,6 +14,7 @@ namespace ponk::executor {
 namespace {
 
 constexpr const char* unfinished = "work.new";
+constexpr const char* staged = "staged";
 
 // The folder that holds `path`, made where it is missing. No link of the tree is followed: it may
 // lead out of it.
@@ -77,7 +80,17 @@ Result<Notices> stage_working_copy(const TreeStore& trees, const Job& job, std::
     TRY(os::make_directories(building / "outputs", 0755));
     if (::rename(building.c_str(), tree.c_str()) != 0)
         return fail_errno(errno, "make {}", os::in_quotes(tree));
+    // Its time tells later what the script changed. Outside of what a container sees.
+    TRY(os::replace_file(job.context.directory.root() / staged, "", 0600, os::Durable::no));
     return notices;
+}
+
+std::optional<std::int64_t> staged_time(const RunDirectory& directory)
+{
+    const auto folder = os::open_file(directory.root(), O_RDONLY | O_DIRECTORY);
+    os::FileStatus status;
+    if (!folder || os::status_at(folder->get(), staged, status) != 0) return std::nullopt;
+    return status.mtime_ns;
 }
 
 Result<Collected> collect_outputs(const TreeStore& trees,
@@ -116,6 +129,7 @@ Result<> clean_run_directory(const SealedFiles& files, const RunDirectory& direc
     }
     TRY(os::remove_tree(directory.work()));
     TRY(os::remove_tree(directory.root() / unfinished));
+    TRY(os::remove_tree(directory.root() / staged));
     for (const auto* name : {control::spec,
                              control::lock,
                              control::environment,

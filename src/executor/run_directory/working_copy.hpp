@@ -23,6 +23,9 @@ struct TreeStore {
 // Makes `work/`, whole or not at all: the tree, its inputs at their places, and an empty `outputs`.
 Result<Notices> stage_working_copy(const TreeStore& trees, const Job& job, std::stop_token stop);
 
+// When it was complete, by the clock of its file system in nanoseconds; nullopt: nobody knows.
+std::optional<std::int64_t> staged_time(const RunDirectory& directory);
+
 // Stores `work/outputs`; nothing when there is none or nothing in it.
 Result<Collected> collect_outputs(const TreeStore& trees,
                                   const RunDirectory& directory,
